@@ -1,0 +1,87 @@
+# Needs Python 3.10 or newer, make and bash. Node, npm and every checker come into .venv from PyPI.
+#
+#   make demo     JupyterLab on the first notebook (BROWSER=none PORT=8899: print the address, open nothing)
+#   make test     every check; a part of it: lint types js unit notebooks browser
+#   make build    sdist and wheel in dist/
+#   make bench    every script in benchmarks/
+#   make clean    remove what was built; distclean also removes .venv and node_modules
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test lint types js unit notebooks browser build bench bundle clean distclean
+
+PYTHON ?= python3
+PORT ?= 8888
+FIRST := notebooks/01_first_roofline.ipynb
+
+# The environment's own node, npm and tools come before any others.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+help:
+	@sed -n '/^#   make/s/^#   //p' Makefile
+
+demo: .venv/.demo bundle
+	exec jupyter lab --ip=127.0.0.1 --port=$(PORT) \
+	  $(if $(filter none,$(BROWSER)),--no-browser --ServerApp.port_retries=0) \
+	  $(if $(filter 0,$(shell id -u)),--allow-root) \
+	  --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/lab/tree/$(FIRST)
+
+test: lint types js unit notebooks browser
+
+lint: .venv/.dev js/node_modules/.package-lock.json
+	ruff check .
+	ruff format --check .
+	npm --prefix js run lint
+
+types: .venv/.dev js/node_modules/.package-lock.json
+	mypy --strict roofwidget tests $(wildcard benchmarks)
+	npm --prefix js run types
+
+js: bundle
+	npm --prefix js test
+
+unit: .venv/.dev bundle
+	pytest --ignore=tests/browser
+
+notebooks: .venv/.dev bundle
+	pytest --nbval-lax --nbval-current-env notebooks
+
+browser: .venv/.dev bundle
+	python tests/browser/chromium.py --install
+	pytest tests/browser
+
+build: .venv/.dev
+	rm -rf dist
+	python -m build
+
+bench: .venv/.dev bundle
+	for script in benchmarks/*.py; do echo "== $$script"; python "$$script"; done
+
+# Always built, as it takes a moment; it fails when the bundle is too large or reaches for the network.
+bundle: js/node_modules/.package-lock.json
+	npm --prefix js run build
+
+clean:
+	rm -rf dist roofwidget/static .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results
+	find roofwidget tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf .venv js/node_modules
+
+# The files named .demo and .dev record an installation; npm writes .package-lock.json itself.
+# The build hook is told to leave npm alone: "bundle" runs it, where its messages can be seen.
+.venv/.demo: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("roofwidget needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
+	$(PYTHON) -m venv .venv
+	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 python -m pip install --quiet --editable ".[demo]"
+	touch $@
+
+.venv/.dev: .venv/.demo
+	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+js/node_modules/.package-lock.json: js/package.json js/package-lock.json | .venv/.demo
+	npm --prefix js ci
+	touch $@

@@ -1,0 +1,217 @@
+// What is written on the chart, and where: names of roofs, ridge points, regions and kernels, and the call-outs of gaps.
+
+import { gapText, nameOf } from "../describe.ts";
+import { formatIntensity, formatSignificant } from "../format.ts";
+import type { Points } from "../points.ts";
+import { boundOf, bytesAt, type Roof, ridgePoint } from "../roofline.ts";
+import type { Box, Scales } from "../scales.ts";
+import { strings } from "../strings.ts";
+import type { Theme } from "../theme.ts";
+import type { Kernels } from "../wire.ts";
+import type { Gap } from "./gaps.tsx";
+import { isMeasured, radiusOf } from "./kernels.ts";
+import { boxOf, type Label, type Place, type Placed, placeLabels, shorten } from "./labels.ts";
+
+const SIZE = 12;
+/** More measured kernels than this: arrows only for those that are hovered or selected. */
+const FEW = 12;
+const MOST_NAMES = 40;
+
+export interface Scene {
+  readonly kernels: Kernels;
+  readonly points: Points;
+  readonly at: { readonly x: Float32Array; readonly y: Float32Array };
+  readonly roofs: readonly Roof[];
+  readonly focus: Roof | undefined;
+  readonly colours: ReadonlyMap<string, string>;
+  readonly scales: Scales;
+  readonly theme: Theme;
+  /** Rows that matter now: hovered, then selected. */
+  readonly marked: readonly number[];
+}
+
+export function gapsOf(scene: Scene): Gap[] {
+  const { kernels, points, at, focus, scales, marked } = scene;
+  if (!focus) return [];
+  const measured = range(points.n).filter((index) => isMeasured(points, index));
+  const few = measured.length <= FEW;
+  const bytes = bytesAt(kernels, focus.chip, focus.level);
+  return measured
+    .filter((index) => few || marked.includes(points.row[index] as number))
+    .flatMap((index) => {
+      const row = points.row[index] as number;
+      const { attainable, utilization } = boundOf(kernels, row, focus, bytes[row] as number);
+      const roof = points.x[index] === 0 ? scales.strip?.y(focus.bandwidth) : scales.y(attainable);
+      if (roof === undefined || utilization > 1) return [];
+      const [x, y] = [at.x[index] as number, at.y[index] as number];
+      return Math.abs(y - roof) < 14 ? [] : [{ row, x, from: y, to: roof, strong: marked.includes(row) }];
+    });
+}
+
+/** Every label that has room. */
+export function annotations(scene: Scene, gaps: readonly Gap[]): Placed[] {
+  const { scales } = scene;
+  const bounds: Box = { left: 2, top: 2, right: scales.width - 2, bottom: scales.plot.bottom - 2 };
+  const labels = [
+    ...roofLabels(scene),
+    ...gapLabels(scene, gaps, true),
+    ...kernelLabels(scene),
+    ...gapLabels(scene, gaps, false),
+    ...regionLabels(scene),
+  ];
+  return placeLabels(labels, bounds, obstacles(scene));
+}
+
+function roofLabels({ roofs, focus, colours, scales, theme }: Scene): Label[] {
+  const { plot, x, y } = scales;
+  const order = [...roofs].sort((a, b) => Number(b === focus) - Number(a === focus));
+  const names = order.map((roof): Label => {
+    const flat = y(roof.peak);
+    const ridge = x(ridgePoint(roof));
+    const middle = (ridge + plot.right) / 2;
+    return {
+      key: `roof ${roof.chip.id}`,
+      text: shorten(roof.chip.name, 26),
+      size: SIZE,
+      bold: roof === focus,
+      colour: colours.get(roof.chip.id) ?? theme.text,
+      places: [
+        { x: plot.right - 4, y: flat - 6, anchor: "end" },
+        { x: plot.right - 4, y: flat + 15, anchor: "end" },
+        { x: middle, y: flat - 6, anchor: "middle" },
+        { x: middle, y: flat + 15, anchor: "middle" },
+      ],
+    };
+  });
+  const ridges = order.map((roof): Label => {
+    const [rx, ry] = [x(ridgePoint(roof)), y(roof.peak)];
+    const digits = ridgePoint(roof);
+    return {
+      key: `ridge ${roof.chip.id}`,
+      text: roof === focus ? formatIntensity(digits, 4) : formatSignificant(digits, 4),
+      size: SIZE,
+      bold: roof === focus,
+      colour: colours.get(roof.chip.id) ?? theme.text,
+      places: [
+        { x: rx - 8, y: ry - 6, anchor: "end" },
+        { x: rx + 4, y: ry - 8, anchor: "start" },
+        { x: rx + 8, y: ry + 15, anchor: "start" },
+        { x: rx, y: ry - 18, anchor: "middle" },
+      ],
+    };
+  });
+  // The focus roof's name and number before the others' names, and these before their numbers.
+  return [...names.slice(0, 1), ...ridges.slice(0, 1), ...names.slice(1), ...ridges.slice(1)];
+}
+
+function kernelLabels({ kernels, points, at, theme, marked, focus, roofs }: Scene): Label[] {
+  const measured = range(points.n).filter((index) => isMeasured(points, index));
+  // An unmeasured kernel is named once: at its mark on the focus roof.
+  const home = focus ? roofs.indexOf(focus) : 0;
+  const analytic = range(points.n).filter((index) => points.roof[index] === home);
+  const weight = (index: number) => kernels.time[points.row[index] as number] || 0;
+  return [...measured.sort((a, b) => weight(b) - weight(a)), ...analytic]
+    .sort((a, b) => Number(isMarked(points, b, marked)) - Number(isMarked(points, a, marked)))
+    .slice(0, MOST_NAMES)
+    .map((index) => {
+      const row = points.row[index] as number;
+      return {
+        key: `kernel ${row}`,
+        text: shorten(nameOf(kernels, row), 24),
+        size: SIZE,
+        bold: marked.includes(row),
+        colour: theme.text,
+        places: around(at.x[index] as number, at.y[index] as number, radiusOf(points) + 4),
+      };
+    });
+}
+
+function gapLabels({ kernels, focus, theme }: Scene, gaps: readonly Gap[], strong: boolean): Label[] {
+  if (!focus) return [];
+  const bytes = bytesAt(kernels, focus.chip, focus.level);
+  return gaps
+    .filter((gap) => gap.strong === strong)
+    .map((gap) => {
+      const middle = (gap.from + gap.to) / 2 + 4;
+      return {
+        key: `gap ${gap.row}`,
+        text: gapText(boundOf(kernels, gap.row, focus, bytes[gap.row] as number)),
+        size: SIZE,
+        bold: strong,
+        colour: theme.text,
+        places: [0, -14, 14].flatMap((shift): Place[] => [
+          { x: gap.x + 7, y: middle + shift, anchor: "start" },
+          { x: gap.x - 7, y: middle + shift, anchor: "end" },
+        ]),
+      };
+    });
+}
+
+function regionLabels({ focus, scales, theme }: Scene): Label[] {
+  if (!focus) return [];
+  const { plot, x } = scales;
+  const ridge = Math.min(x(ridgePoint(focus)), plot.right);
+  const y = plot.bottom - 8;
+  const region = (key: string, text: string, left: number, right: number): Label => ({
+    key,
+    text,
+    size: SIZE,
+    colour: theme.muted,
+    places: [
+      { x: (left + right) / 2, y, anchor: "middle" },
+      { x: left + 8, y, anchor: "start" },
+      { x: right - 8, y, anchor: "end" },
+      { x: (left + right) / 2, y: y - 16, anchor: "middle" },
+    ],
+  });
+  return [
+    region("memory region", `${strings.memoryRegion} (${focus.level})`, plot.left, ridge),
+    region("compute region", strings.computeRegion, ridge, plot.right),
+  ];
+}
+
+/** What labels keep clear of: roofs where they run, points, and the ticks' text. */
+function obstacles({ points, at, roofs, scales }: Scene): Box[] {
+  const { plot, x, y, strip } = scales;
+  const boxes: Box[] = [boxOf(strings.axisY, SIZE, { x: 2, y: plot.top + 8, anchor: "start" })];
+  boxes.push({ left: 0, right: 44, top: 0, bottom: plot.bottom });
+  if (strip) boxes.push({ left: strip.left, right: strip.right + 2, top: strip.top, bottom: strip.bottom });
+  const around = radiusOf(points) + 1;
+  if (points.n <= 400) {
+    for (const index of range(points.n)) {
+      const [px, py] = [at.x[index] as number, at.y[index] as number];
+      boxes.push({ left: px - around, right: px + around, top: py - around, bottom: py + around });
+    }
+  }
+  const [low, high] = x.domain;
+  for (const roof of roofs) {
+    const ridge = ridgePoint(roof);
+    const flat = y(roof.peak);
+    boxes.push({ left: x(ridge), right: x(Math.max(ridge, high)), top: flat - 2, bottom: flat + 2 });
+    // The slope as small boxes, so that names stand beside it and not on it.
+    const steps = 60;
+    for (let step = 0; step < steps; step++) {
+      const ai = low * (ridge / low) ** (step / steps);
+      const [px, py] = [x(ai), y(ai * roof.bandwidth)];
+      boxes.push({ left: px - 3, right: px + 3, top: py - 3, bottom: py + 3 });
+    }
+  }
+  return boxes;
+}
+
+function around(x: number, y: number, gap: number): Place[] {
+  return [
+    { x: x + gap + 2, y: y + 12, anchor: "start" },
+    { x: x + gap + 2, y: y + 4, anchor: "start" },
+    { x: x, y: y + gap + 12, anchor: "middle" },
+    { x: x - gap - 2, y: y + 4, anchor: "end" },
+    { x: x - gap - 2, y: y - 6, anchor: "end" },
+    { x: x, y: y - gap - 3, anchor: "middle" },
+    { x: x + gap + 2, y: y - 6, anchor: "start" },
+    { x: x, y: y + gap + 28, anchor: "middle" },
+  ];
+}
+
+const isMarked = (points: Points, index: number, marked: readonly number[]) =>
+  marked.includes(points.row[index] as number);
+const range = (n: number) => Array.from({ length: n }, (_, index) => index);

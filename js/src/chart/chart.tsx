@@ -1,0 +1,205 @@
+// The chart: its layers one above the other, and what the pointer and the arrow keys find on it.
+
+import { useComputed, useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { pointsOf } from "../points.ts";
+import { chartHeight, nearest, project, scalesOf } from "../scales.ts";
+import type { Store } from "../store.ts";
+import { strings } from "../strings.ts";
+import { categoryColour, chipColours, type Theme } from "../theme.ts";
+import { annotations, gapsOf, type Scene } from "./annotations.ts";
+import { Axes } from "./axes.tsx";
+import { Gaps, Ties } from "./gaps.tsx";
+import { isMeasured, paintKernels, radiusOf } from "./kernels.ts";
+import { Roofs } from "./roofs.tsx";
+import { Tooltip } from "./tooltip.tsx";
+
+/** A point is found within this many pixels of the pointer. */
+const REACH = 14;
+
+export function Chart({ store, width, theme }: { store: Store; width: number; theme: Theme }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  // The point under the pointer: a row has several when it was not measured, one on each roof.
+  const pointed = useSignal(-1);
+  const points = useComputed(() => pointsOf(store.kernels.value, store.shownRoofs.value, store.focusRoof.value));
+
+  const kernels = store.kernels.value;
+  const roofs = store.shownRoofs.value;
+  const focus = roofs.includes(store.focusRoof.value as never) ? store.focusRoof.value : undefined;
+  const size = { width, height: chartHeight(width) };
+  const scales = scalesOf(size, roofs, points.value, focus);
+  const at = project(points.value, scales);
+  const colours = chipColours(store.chips.value, theme);
+  const hovered = store.hovered.value;
+  const marked = [...(hovered === null ? [] : [hovered]), ...store.selected.value];
+  const scene: Scene = { kernels, points: points.value, at, roofs, focus, colours, scales, theme, marked };
+  const gaps = gapsOf(scene);
+  const labels = annotations(scene, gaps);
+  const colourOf = (index: number) => {
+    const roof = roofs[points.value.roof[index] as number];
+    const row = points.value.row[index] as number;
+    return roof ? (colours.get(roof.chip.id) ?? theme.text) : categoryColour(kernels.category.codes[row] ?? 0, theme);
+  };
+
+  useLayoutEffect(() => {
+    if (!canvas.current) return;
+    paintKernels(canvas.current, {
+      points: points.value,
+      at,
+      colour: colourOf,
+      onTop: focus && colours.get(focus.chip.id),
+      outline: theme.background,
+      alert: theme.alert,
+      scales,
+    });
+  });
+
+  function point(index: number) {
+    pointed.value = index;
+    store.hover(index < 0 ? null : (points.value.row[index] as number));
+  }
+  function pointAtPointer(event: PointerEvent) {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    point(nearest(at, event.clientX - box.left, event.clientY - box.top, REACH));
+  }
+  function toggleSelected(row: number) {
+    const rows = store.selected.value;
+    store.select(rows.includes(row) ? rows.filter((other) => other !== row) : [...rows, row]);
+  }
+  function walk(event: KeyboardEvent) {
+    const order = inOrder(points.value.x, points.value.n);
+    const now = order.indexOf(shownIndex);
+    if (event.key === "ArrowRight") point(order[Math.min(now + 1, order.length - 1)] ?? -1);
+    else if (event.key === "ArrowLeft") point(order[now < 0 ? order.length - 1 : Math.max(now - 1, 0)] ?? -1);
+    else if (event.key === "Enter" && hovered !== null) toggleSelected(hovered);
+    else if (event.key === "Escape") {
+      point(-1);
+      store.select([]);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  // A row hovered from Python has no pointer: its first point stands for it.
+  const shownIndex =
+    hovered === null
+      ? -1
+      : points.value.row[pointed.value] === hovered && pointed.value < points.value.n
+        ? pointed.value
+        : points.value.row.subarray(0, points.value.n).indexOf(hovered);
+  const hoveredRoof =
+    shownIndex < 0 ? undefined : (roofs[points.value.roof[shownIndex] as number] ?? focus ?? roofs[0]);
+  const tied = points.value.n <= 400 ? tiesOf(scene) : [];
+  const precisions = otherPrecisions(scene);
+  const radius = radiusOf(points.value);
+  const names = roofs.map((roof) => roof.chip.name).join(", ");
+
+  return (
+    <div
+      class="roofwidget-chart"
+      style={{ width: `${size.width}px`, height: `${size.height}px` }}
+      role="application"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the kernels
+      tabIndex={0}
+      data-lm-suppress-shortcuts="true"
+      aria-label={strings.chart(names, kernels.n)}
+      onPointerMove={pointAtPointer}
+      onPointerDown={pointAtPointer}
+      onPointerLeave={() => point(-1)}
+      onClick={() => hovered !== null && toggleSelected(hovered)}
+      onKeyDown={walk}
+    >
+      <svg width={size.width} height={size.height} aria-hidden="true">
+        <Axes scales={scales} theme={theme} focus={focus} />
+        <Ties xs={tied} scales={scales} theme={theme} />
+        <Roofs
+          roofs={roofs}
+          focus={focus}
+          otherPrecisions={precisions}
+          colours={colours}
+          scales={scales}
+          theme={theme}
+        />
+        <Gaps gaps={gaps} theme={theme} />
+      </svg>
+      <canvas ref={canvas} style={{ width: `${size.width}px`, height: `${size.height}px` }} />
+      <svg class="roofwidget-labels" width={size.width} height={size.height} aria-hidden="true">
+        {[...new Set([...store.selected.value, ...(hovered === null ? [] : [hovered])])].flatMap((row) =>
+          indicesOf(scene, row).map((index) => (
+            <circle
+              key={`${row} ${index}`}
+              class="roofwidget-ring"
+              cx={at.x[index]}
+              cy={at.y[index]}
+              r={radius + (index === shownIndex ? 4 : 3)}
+              fill="none"
+              stroke={theme.text}
+              stroke-width={2}
+            />
+          )),
+        )}
+        {labels.map((label) => (
+          <text
+            key={label.key}
+            data-label={label.key}
+            x={label.x}
+            y={label.y}
+            text-anchor={label.anchor}
+            font-size={label.size}
+            font-weight={label.bold ? 700 : 400}
+            fill={label.colour}
+            stroke={theme.background}
+            stroke-width={3}
+            stroke-linejoin="round"
+            paint-order="stroke"
+          >
+            {label.text}
+          </text>
+        ))}
+        {roofs.length === 0 && (
+          <text x={size.width / 2} y={size.height / 2} text-anchor="middle" font-size={14} fill={theme.muted}>
+            {strings.noChip}
+          </text>
+        )}
+      </svg>
+      {shownIndex >= 0 && hoveredRoof && (
+        <Tooltip
+          kernels={kernels}
+          row={hovered as number}
+          roof={hoveredRoof}
+          x={at.x[shownIndex] as number}
+          y={at.y[shownIndex] as number}
+          scales={scales}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Indices of points by rising intensity. */
+function inOrder(x: Float64Array, n: number): number[] {
+  return Array.from({ length: n }, (_, index) => index).sort((a, b) => (x[a] as number) - (x[b] as number));
+}
+
+function indicesOf({ points }: Scene, row: number): number[] {
+  const found: number[] = [];
+  for (let index = 0; index < points.n; index++) if (points.row[index] === row) found.push(index);
+  return found;
+}
+
+function tiesOf({ points, at }: Scene): number[] {
+  const xs = new Set<number>();
+  for (let index = 0; index < points.n; index++) {
+    if (!isMeasured(points, index) && points.x[index] !== 0) xs.add(Math.round(at.x[index] as number));
+  }
+  return [...xs];
+}
+
+/** Precisions of kernels whose peak on the focus chip is another than the one shown. */
+function otherPrecisions({ kernels, focus }: Scene): string[] {
+  if (!focus) return [];
+  const own = [...kernels.precision.values, ...kernels.flops.keys()];
+  return [...new Set(own)].filter(
+    (precision): precision is string => !!precision && (focus.peaks.get(precision) ?? focus.peak) !== focus.peak,
+  );
+}

@@ -1,0 +1,41 @@
+// The gap arrows: from a measured point up to the focus chip's roof.
+
+import type { Scales } from "../scales.ts";
+import type { Theme } from "../theme.ts";
+
+export interface Gap {
+  readonly row: number;
+  readonly x: number;
+  readonly from: number;
+  readonly to: number;
+  readonly strong: boolean;
+}
+
+export function Gaps({ gaps, theme }: { gaps: readonly Gap[]; theme: Theme }) {
+  return (
+    <g class="roofwidget-gaps" fill="none" stroke={theme.text}>
+      {gaps.map(({ row, x, from, to, strong }) => {
+        const up = Math.sign(from - to);
+        return (
+          <path
+            key={row}
+            d={`M${x},${from - up * 7}V${to + up}M${x - 4},${to + up * 7}L${x},${to + up}L${x + 4},${to + up * 7}`}
+            stroke-width={strong ? 1.75 : 1.25}
+            stroke-opacity={strong ? 0.95 : 0.55}
+          />
+        );
+      })}
+    </g>
+  );
+}
+
+/** Thin vertical lines that tie an unmeasured kernel's marks on several roofs. */
+export function Ties({ xs, scales, theme }: { xs: readonly number[]; scales: Scales; theme: Theme }) {
+  return (
+    <g class="roofwidget-ties" stroke={theme.muted} stroke-opacity={0.4} stroke-dasharray="1 3">
+      {xs.map((x) => (
+        <line key={x} x1={x} x2={x} y1={scales.plot.top} y2={scales.plot.bottom} />
+      ))}
+    </g>
+  );
+}

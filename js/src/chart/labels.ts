@@ -1,0 +1,64 @@
+// Where labels go: each takes the first of its places that is free; when none is, it is left out.
+
+import type { Box } from "../scales.ts";
+
+export type Anchor = "start" | "middle" | "end";
+
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly anchor: Anchor;
+}
+
+export interface Label {
+  readonly key: string;
+  readonly text: string;
+  readonly size: number;
+  readonly bold?: boolean;
+  readonly colour: string;
+  readonly places: readonly Place[];
+}
+
+export interface Placed extends Place, Omit<Label, "places"> {}
+
+/** Width of a text in a user-interface font, px: an upper estimate that needs no measuring. */
+export function textWidth(text: string, size: number, bold = false): number {
+  let width = 0;
+  for (const char of text) {
+    width += /[iljtfrI.,:;·'|() ]/.test(char) ? 0.36 : /[mwMW%@∞]/.test(char) ? 0.92 : /[A-Z]/.test(char) ? 0.7 : 0.58;
+  }
+  return width * size * (bold ? 1.07 : 1);
+}
+
+export function boxOf(text: string, size: number, place: Place, bold = false): Box {
+  const width = textWidth(text, size, bold);
+  const left = place.x - (place.anchor === "start" ? 0 : place.anchor === "end" ? width : width / 2);
+  return { left, right: left + width, top: place.y - size * 0.86, bottom: place.y + size * 0.26 };
+}
+
+/** Place labels, the most important first, clear of each other and of `taken`, inside `bounds`. */
+export function placeLabels(labels: readonly Label[], bounds: Box, taken: readonly Box[]): Placed[] {
+  const occupied = [...taken];
+  const placed: Placed[] = [];
+  for (const { places, ...label } of labels) {
+    for (const place of places) {
+      const box = boxOf(label.text, label.size, place, label.bold);
+      if (!inside(box, bounds) || occupied.some((other) => overlap(box, other))) continue;
+      occupied.push(box);
+      placed.push({ ...label, ...place });
+      break;
+    }
+  }
+  return placed;
+}
+
+/** The middle of a long name left out: its two ends tell more than its start. */
+export function shorten(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const head = Math.ceil((most - 1) * 0.6);
+  return `${text.slice(0, head)}…${text.slice(text.length - (most - 1 - head))}`;
+}
+
+const inside = (box: Box, bounds: Box) =>
+  box.left >= bounds.left && box.right <= bounds.right && box.top >= bounds.top && box.bottom <= bounds.bottom;
+const overlap = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;

@@ -1,0 +1,112 @@
+// Numbers to text and text to numbers: the mirror of roofwidget/units.py, held to the same golden file.
+
+export type Unit = "FLOP/s" | "B/s" | "FLOP" | "B" | "s";
+
+const PREFIXES = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"];
+const EXPONENTS: Record<string, number> = { "": 0, k: 3, K: 3, M: 6, G: 9, T: 12, P: 15, E: 18, Z: 21, Y: 24 };
+const BINARY: Record<string, number> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 };
+const SPELLINGS: Partial<Record<Unit, string>> = {
+  "FLOP/s": "(?:FLOPs?/s(?:ec)?|FLOPS|flops?/s|flops|Flops?/s|Flops|OPs?/s|OPS|ops/s)",
+  "B/s": "(?:B/s(?:ec)?|bytes?/s(?:ec)?|Bytes?/s|Bps)",
+};
+const NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/;
+
+/** At most `digits` significant digits, trailing zeros dropped, no prefix. */
+export function formatSignificant(value: number, digits = 3): string {
+  return special(value) ?? signed(value, digits, () => 0);
+}
+
+/** With an SI prefix and its unit. */
+export function formatQuantity(value: number, unit: Unit, digits = 3): string {
+  const word = special(value);
+  if (word !== undefined) return word === "unknown" ? word : `${word} ${unit}`;
+  const thousands = (exponent: number) => {
+    const clamped = Math.max(unit === "s" ? -12 : 0, Math.min(24, 3 * Math.floor(exponent / 3)));
+    return unit === "s" ? Math.min(0, clamped) : clamped;
+  };
+  return signed(value, digits, thousands, unit);
+}
+
+/** An arithmetic intensity in FLOP/B: plain up to 9,999, with a prefix above. */
+export function formatIntensity(value: number, digits = 3): string {
+  const word = special(value);
+  if (word !== undefined) return word === "unknown" ? word : `${word} FLOP/B`;
+  return signed(value, digits, (exponent) => (exponent < 4 ? 0 : Math.min(24, 3 * Math.floor(exponent / 3))), "FLOP/B");
+}
+
+/** A share as a percentage: whole from 10 % up, two digits below. */
+export function formatPercent(share: number): string {
+  return `${formatRatio(share * 100)} %`;
+}
+
+/** A ratio: whole from 10 up, two digits below. */
+export function formatRatio(ratio: number): string {
+  const digits = Math.abs(ratio) < 10 ? 2 : Math.floor(Math.log10(Math.abs(ratio))) + 1;
+  return formatSignificant(ratio, Math.min(digits, 15));
+}
+
+/** The label of a power of ten on an axis: 0.1, 1, 10, 100, 1k, 10k. */
+export function formatTick(value: number): string {
+  if (value < 1e-3) return `1e${Math.round(Math.log10(value))}`;
+  return value < 1000 ? formatSignificant(value) : signed(value, 1, (exponent) => 3 * Math.floor(exponent / 3), "", "");
+}
+
+/** What a person typed: a number in base units, one with a unit, or "×1.5" of `current`; else a sentence. */
+export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number): number | string {
+  const example = unit === "FLOP/s" ? "2 PFLOP/s" : "3.35 TB/s";
+  const typed = text.trim();
+  const factor = /^[×x*]\s*(.+)$/.exec(typed);
+  if (factor?.[1] && NUMBER.exec(factor[1])?.[0] === factor[1]) return positive(current * Number(factor[1]), example);
+  const digits = NUMBER.exec(typed)?.[0];
+  if (digits === undefined) return `no number in “${typed}”; write for example “${example}”`;
+  const suffix = typed.slice(digits.length).trim();
+  const [exponent, multiple] = scaleOf(suffix, unit) ?? [Number.NaN, 1];
+  if (Number.isNaN(exponent)) return `“${suffix}” is not a unit of ${unit}; write for example “${example}”`;
+  const [mantissa, own = "0"] = digits.toLowerCase().split("e");
+  // Shifting the exponent in the text keeps 3.35 TB/s the double nearest to 3.35e12.
+  return positive(Number(`${mantissa}e${Number(own) + exponent}`) * multiple, example);
+}
+
+function positive(value: number, example: string): number | string {
+  return Number.isFinite(value) && value > 0 ? value : `a rate must be above zero; write for example “${example}”`;
+}
+
+function scaleOf(suffix: string, unit: "FLOP/s" | "B/s"): [exponent: number, multiple: number] | undefined {
+  if (suffix in EXPONENTS) return [EXPONENTS[suffix] as number, 1];
+  const spelled = new RegExp(`^([KMGTPE]i|[kKMGTPEZY])?${SPELLINGS[unit]}$`).exec(suffix);
+  if (!spelled) return undefined;
+  const prefix = spelled[1] ?? "";
+  if (prefix in BINARY) return unit === "B/s" ? [0, BINARY[prefix] as number] : undefined;
+  return [EXPONENTS[prefix] as number, 1];
+}
+
+function special(value: number): string | undefined {
+  if (Number.isNaN(value)) return "unknown";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
+  return value === 0 ? "0" : undefined;
+}
+
+function signed(value: number, digits: number, thousands: (e: number) => number, unit?: string, space = " "): string {
+  const { figures, exponent } = round(Math.abs(value), digits);
+  const shift = thousands(exponent);
+  const text = (value < 0 ? "-" : "") + place(figures, exponent - shift);
+  return unit === undefined ? text : `${text}${space}${PREFIXES[shift / 3 + 4]}${unit}`;
+}
+
+/** Significant figures without trailing zeros, and the exponent; ties go to even, where toExponential goes up. */
+function round(value: number, digits: number): { figures: string; exponent: number } {
+  const [mantissa = "", power = "0"] = value.toExponential(digits - 1).split("e");
+  let figures = mantissa.replace(".", "");
+  const exact = value.toExponential(100).split("e")[0]?.replace(".", "") ?? "";
+  if (/^50*$/.test(exact.slice(digits)) && Number(exact[digits - 1]) % 2 === 0) figures = exact.slice(0, digits);
+  const exponent = figures === exact.slice(0, digits) ? Number(value.toExponential(100).split("e")[1]) : Number(power);
+  return { figures: figures.replace(/0+$/, ""), exponent };
+}
+
+/** Put the decimal point into `figures`, which stand for d.ddd times 10^exponent. */
+function place(figures: string, exponent: number): string {
+  if (exponent < 0) return `0.${"0".repeat(-exponent - 1)}${figures}`;
+  const whole = figures.slice(0, exponent + 1).padEnd(exponent + 1, "0");
+  const fraction = figures.slice(exponent + 1);
+  return fraction ? `${whole}.${fraction}` : whole;
+}

@@ -1,0 +1,204 @@
+// The focus chip's sliders: peak FLOP/s and bandwidth, on a log track with marks at the shown chips' values.
+
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { formatQuantity, parseRate } from "../format.ts";
+import { isRoof } from "../roofline.ts";
+import type { Store } from "../store.ts";
+import { strings } from "../strings.ts";
+import type { Quantity } from "../wire.ts";
+import { reasonOf } from "./chips.tsx";
+
+/** A dragged value this near a mark, as a share of the track, takes the mark's. */
+const SNAP = 0.012;
+/** Decades of an arrow key and of PageUp. */
+const STEPS: Record<string, number> = {
+  ArrowRight: 0.01,
+  ArrowUp: 0.01,
+  ArrowLeft: -0.01,
+  ArrowDown: -0.01,
+  PageUp: 0.1,
+  PageDown: -0.1,
+};
+
+export function Hardware({ store }: { store: Store }) {
+  const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
+  const roof = store.roofs.value.get(store.focusChip.value);
+  if (!chip || !roof) return null;
+  if (!isRoof(roof)) {
+    return (
+      <section class="roofwidget-hardware">
+        <h3>{chip.name}</h3>
+        <p class="roofwidget-muted">{strings.noSliders(reasonOf(chip, roof))}</p>
+      </section>
+    );
+  }
+  const roofs = store.shownRoofs.value;
+  return (
+    <section class="roofwidget-hardware" aria-label={chip.name}>
+      <h3>{chip.name}</h3>
+      <Rate
+        store={store}
+        quantity="peak_flops"
+        unit="FLOP/s"
+        label={strings.peak(roof.precision)}
+        spoken={strings.peak(roof.precision)}
+        value={roof.peak}
+        sheet={roof.sheetPeak}
+        marks={roofs.map((other) => other.sheetPeak)}
+      />
+      <Rate
+        store={store}
+        quantity="bandwidth"
+        unit="B/s"
+        label={roof.level}
+        spoken={strings.bandwidth(roof.level)}
+        value={roof.bandwidth}
+        sheet={roof.sheetBandwidth}
+        marks={roofs.map((other) => other.sheetBandwidth)}
+      />
+    </section>
+  );
+}
+
+interface RateProps {
+  readonly store: Store;
+  readonly quantity: Quantity;
+  readonly unit: "FLOP/s" | "B/s";
+  readonly label: string;
+  readonly spoken: string;
+  readonly value: number;
+  readonly sheet: number;
+  readonly marks: readonly number[];
+}
+
+function Rate({ store, quantity, unit, label, spoken, value, sheet, marks }: RateProps) {
+  const draft = useSignal<string | null>(null);
+  const fault = useSignal("");
+  // What Escape goes back to while the thumb is held; undefined when it is not.
+  const before = useRef<number | undefined>(undefined);
+  const all = [...new Set([...marks, sheet])];
+  const low = Math.floor(Math.log10(Math.min(...all))) - 1;
+  const high = Math.ceil(Math.log10(Math.max(...all))) + 1;
+  const shown = formatQuantity(value, unit, 4);
+
+  const set = (rate: number, stream = false) => store.setRate(quantity, rate, { stream });
+  const clamp = (exponent: number) => Math.max(low, Math.min(high, exponent));
+
+  function hold() {
+    if (before.current !== undefined) return;
+    before.current = value;
+    store.hold();
+  }
+  function letGo() {
+    if (before.current === undefined) return;
+    before.current = undefined;
+    store.release();
+  }
+  function slide(position: number) {
+    if (before.current === undefined) return set(10 ** position);
+    const mark = all.find((rate) => Math.abs(Math.log10(rate) - position) < SNAP * (high - low));
+    set(mark ?? 10 ** position, true);
+  }
+  function key(event: KeyboardEvent & { currentTarget: HTMLInputElement }) {
+    const step = STEPS[event.key];
+    if (event.key === "Escape" && before.current !== undefined) {
+      set(before.current);
+      letGo();
+      // Without this the thumb would go on following the pointer that still holds it.
+      event.currentTarget.disabled = true;
+      event.currentTarget.disabled = false;
+      event.currentTarget.focus();
+    } else if (step !== undefined) set(10 ** clamp(Math.log10(value) + step), true);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+  function commit() {
+    if (draft.value === null) return;
+    const rate = parseRate(draft.value, unit, value);
+    if (typeof rate === "string") {
+      fault.value = rate;
+      return;
+    }
+    draft.value = null;
+    fault.value = "";
+    set(rate);
+  }
+  function typeKey(event: KeyboardEvent) {
+    if (event.key === "Enter") commit();
+    else if (event.key === "Escape") {
+      draft.value = null;
+      fault.value = "";
+    } else return;
+    event.stopPropagation();
+  }
+
+  return (
+    <div class="roofwidget-rate" data-quantity={quantity}>
+      <div class="roofwidget-row">
+        <span>{label}</span>
+        <span class="roofwidget-entry">
+          <input
+            type="text"
+            class="roofwidget-box"
+            data-lm-suppress-shortcuts="true"
+            aria-label={strings.typed(spoken)}
+            aria-invalid={fault.value !== ""}
+            value={draft.value ?? shown}
+            onInput={(event) => {
+              draft.value = event.currentTarget.value;
+            }}
+            onBlur={commit}
+            onKeyDown={typeKey}
+          />
+          <button
+            type="button"
+            class="roofwidget-reset"
+            data-lm-suppress-shortcuts="true"
+            aria-label={`${strings.reset}: ${spoken}`}
+            title={`${strings.reset}: ${formatQuantity(sheet, unit, 4)}`}
+            disabled={value === sheet}
+            onClick={() => set(sheet)}
+          >
+            ⟲
+          </button>
+        </span>
+      </div>
+      <div class="roofwidget-track">
+        <div class="roofwidget-marks">
+          {all.map((rate) => (
+            <i
+              key={rate}
+              class={rate === sheet ? "roofwidget-mark roofwidget-sheet" : "roofwidget-mark"}
+              style={{ left: `${((Math.log10(rate) - low) / (high - low)) * 100}%` }}
+            />
+          ))}
+        </div>
+        <input
+          type="range"
+          class="roofwidget-slider"
+          data-lm-suppress-shortcuts="true"
+          aria-label={spoken}
+          aria-valuetext={shown}
+          min={low}
+          max={high}
+          step={0.001}
+          value={clamp(Math.log10(value))}
+          onPointerDown={hold}
+          onPointerUp={letGo}
+          onPointerCancel={letGo}
+          onBlur={letGo}
+          onInput={(event) => slide(event.currentTarget.valueAsNumber)}
+          onChange={letGo}
+          onKeyDown={key}
+        />
+      </div>
+      {fault.value && (
+        <p class="roofwidget-fault" role="alert">
+          {fault.value}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,159 @@
+// From FLOP/B and FLOP/s to pixels: the extents of the chart, its frame and its log scales.
+
+import type { Points } from "./points.ts";
+import type { Roof } from "./roofline.ts";
+import { ridgePoint } from "./roofline.ts";
+
+export type Extent = readonly [low: number, high: number];
+
+/** A logarithmic scale: a function to pixels that knows its domain. */
+export interface LogScale {
+  (value: number): number;
+  readonly domain: Extent;
+}
+
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+export interface Scales {
+  readonly width: number;
+  readonly height: number;
+  readonly plot: Box;
+  /** Where kernels without FLOPs stand, by bytes/s; undefined when there are none. */
+  readonly strip: (Box & { readonly y: LogScale }) | undefined;
+  readonly x: LogScale;
+  readonly y: LogScale;
+}
+
+/** Nothing is drawn in less than this, px. */
+export const SMALLEST = 40;
+const STRIP = 76;
+
+export function chartHeight(width: number): number {
+  return Math.round(Math.max(280, Math.min(520, width * 0.56)));
+}
+
+export function scalesOf(
+  size: { width: number; height: number },
+  roofs: readonly Roof[],
+  points: Points,
+  focus: Roof | undefined,
+): Scales {
+  const { width, height } = size;
+  const rates = rugRates(points);
+  const left = 46;
+  const plot = { left: left + (rates.length > 0 ? STRIP : 0), top: 12, right: width - 12, bottom: height - 40 };
+  const [x, y] = extents(roofs, points);
+  const bandwidth = focus?.bandwidth ?? roofs[0]?.bandwidth ?? 1;
+  const slow = rates.reduce((low, rate) => Math.min(low, rate), bandwidth / 30);
+  const fast = rates.reduce((high, rate) => Math.max(high, rate), bandwidth);
+  return {
+    width,
+    height,
+    plot,
+    strip:
+      rates.length > 0
+        ? {
+            left: left + 4,
+            right: left + STRIP - 6,
+            top: plot.top,
+            bottom: plot.bottom,
+            y: scaleLog([slow / 1.6, fast * 1.6], [plot.bottom, plot.top]),
+          }
+        : undefined,
+    x: scaleLog(x, [plot.left, plot.right]),
+    y: scaleLog(y, [plot.bottom, plot.top]),
+  };
+}
+
+/** Written out: a library's scale would bring its colours, dates and interpolation, a third of the bundle. */
+export function scaleLog(domain: Extent, [from, to]: Extent): LogScale {
+  const [low, high] = [Math.log10(domain[0]), Math.log10(domain[1])];
+  const slope = (to - from) / (high - low);
+  return Object.assign((value: number) => from + (Math.log10(value) - low) * slope, { domain });
+}
+
+/** Room for every roof on its data sheet and every point, so that a drag moves the roof and not the axes. */
+function extents(roofs: readonly Roof[], points: Points): [x: Extent, y: Extent] {
+  let [xLow, xHigh] = [0.5, 100];
+  let [yLow, yHigh] = [Number.POSITIVE_INFINITY, 0];
+  for (const roof of roofs) {
+    const sheet = ridgePoint({ peak: roof.sheetPeak, bandwidth: roof.sheetBandwidth });
+    xLow = Math.min(xLow, sheet / 20);
+    xHigh = Math.max(xHigh, sheet * 12, ridgePoint(roof) * 2);
+    yHigh = Math.max(yHigh, roof.sheetPeak * 3, roof.peak * 1.5);
+  }
+  for (let at = 0; at < points.n; at++) {
+    const x = points.x[at] as number;
+    if (x === 0) continue;
+    const y = points.y[at] as number;
+    if (Number.isFinite(x)) {
+      xLow = Math.min(xLow, x / 2);
+      xHigh = Math.max(xHigh, x * 2.5);
+    }
+    if ((points.roof[at] as number) < 0) {
+      yLow = Math.min(yLow, y / 2.5);
+      yHigh = Math.max(yHigh, y * 2);
+    }
+  }
+  for (const roof of roofs) yLow = Math.min(yLow, roof.sheetBandwidth * xLow);
+  return yHigh > 0
+    ? [
+        [xLow, xHigh],
+        [yLow, yHigh],
+      ]
+    : [
+        [0.1, 1e4],
+        [1e10, 1e15],
+      ];
+}
+
+function rugRates(points: Points): number[] {
+  const rates: number[] = [];
+  for (let at = 0; at < points.n; at++) if (points.x[at] === 0) rates.push(points.y[at] as number);
+  return rates;
+}
+
+/** The powers of ten of a scale's domain, as many as have `room` pixels each. */
+export function decades(scale: LogScale, room: number): number[] {
+  const [low, high] = scale.domain;
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.floor(Math.log10(high) + 1e-9);
+  const pixels = Math.abs(scale(10) - scale(1));
+  const step = Math.max(1, Math.ceil(room / pixels));
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, k) => first + k)
+    .filter((exponent) => exponent % step === 0)
+    .map((exponent) => Number(`1e${exponent}`));
+}
+
+/** Where each point stands, px: those without bytes at the right edge, those without FLOPs in the strip. */
+export function project(points: Points, scales: Scales): { x: Float32Array; y: Float32Array } {
+  const { plot, strip } = scales;
+  const x = new Float32Array(points.n);
+  const y = new Float32Array(points.n);
+  const middle = strip ? (strip.left + strip.right) / 2 : plot.left;
+  for (let at = 0; at < points.n; at++) {
+    const ai = points.x[at] as number;
+    x[at] = ai === 0 ? middle : Number.isFinite(ai) ? scales.x(ai) : plot.right - 8;
+    y[at] = (ai === 0 && strip ? strip.y : scales.y)(points.y[at] as number);
+  }
+  return { x, y };
+}
+
+/** The point nearest to a place, within `reach` px, or -1. */
+export function nearest(at: { x: Float32Array; y: Float32Array }, x: number, y: number, reach: number): number {
+  let best = -1;
+  let least = reach * reach;
+  for (let index = 0; index < at.x.length; index++) {
+    const distance = ((at.x[index] as number) - x) ** 2 + ((at.y[index] as number) - y) ** 2;
+    if (distance <= least) {
+      best = index;
+      least = distance;
+    }
+  }
+  return best;
+}

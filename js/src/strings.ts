@@ -1,0 +1,72 @@
+// Every word a person reads.
+
+import type { Roof } from "./roofline.ts";
+
+export const strings = {
+  chips: "Chips",
+  precision: "Precision",
+  memory: "Memory",
+  auto: (names: readonly string[]) => (names.length === 1 ? `auto (${names[0]})` : "auto"),
+  main: (names: readonly string[]) => (names.length === 1 ? `main (${names[0]})` : "main"),
+  otherVendor: "Other",
+  focus: (chip: string) => `Give the sliders to ${chip}`,
+  show: (chip: string) => `Show ${chip}`,
+  lacksPeak: (precision: string) => `no ${precision}`,
+  lacksBandwidth: (memory: string) => `no ${memory}`,
+  lacksPeakReason: (chip: string, precision: string) => `${chip} has no peak for ${precision}`,
+  lacksBandwidthReason: (chip: string, memory: string) => `${chip} has no bandwidth for ${memory}`,
+  noSliders: (reason: string) => `${reason}: choose another chip, precision or memory.`,
+  peak: (precision: string) => `Peak ${precision}`,
+  bandwidth: (level: string) => `${level} bandwidth`,
+  typed: (label: string) => `${label}, typed`,
+  reset: "Back to the data sheet",
+  dataSheet: (value: string) => `data sheet ${value}`,
+  chart: (chips: string, kernels: number) =>
+    `Roofline of ${chips || "no chip"} with ${kernels} kernels. Arrow keys walk along the kernels, Enter selects.`,
+  axisX: "FLOP/B",
+  axisY: "FLOP/s",
+  axisXTitle: "arithmetic intensity (FLOP/B)",
+  memoryRegion: "memory-bound",
+  computeRegion: "compute-bound",
+  zeroFlops: "0 FLOP",
+  bytesPerSecond: "B/s",
+  noChip: "No chip is shown: toggle one on.",
+  ridge: (roof: Roof, ridge: string, peak: string, bandwidth: string) =>
+    `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}: ` +
+    "kernels left of it are memory-bound, right of it compute-bound",
+  bound: (by: string, regime: string) =>
+    regime === "memory" ? `memory-bound (${by})` : regime === "compute" ? "compute-bound" : "bound unknown",
+  ofPeak: (percent: string) => `${percent} of peak`,
+  atMostOfPeak: (percent: string) => `at most ${percent} of peak`,
+  ofRoof: (percent: string) => `${percent} of roof`,
+  possible: (ratio: string) => `${ratio}× possible`,
+  gap: (percent: string, ratio: string) => `${percent} of roof · ${ratio}×`,
+  aboveRoof: "above its roof: check its counts, its time and the peaks",
+  aboveRoofShort: "above its roof",
+  zeroFlopsSentence: (bytes: string, time: string, bandwidth: string) =>
+    `0 FLOP, ${bytes}: at least ${time} at ${bandwidth}`,
+  unknownSentence: "its FLOPs or bytes are unknown, so it has no place on the chart",
+  noPeakForKernel: (chip: string, precision: string) => `${chip} has no peak for its ${precision} FLOPs`,
+  notDrawn: (count: number) =>
+    count === 1
+      ? "1 kernel is not drawn: its FLOPs or bytes are unknown."
+      : `${count} kernels are not drawn: their FLOPs or bytes are unknown.`,
+  unnamed: (row: number) => `(unnamed ${row})`,
+  tooltip: {
+    category: "category",
+    chip: "on",
+    ai: "AI",
+    achieved: "achieved",
+    attainable: "attainable",
+    roof: "of roof",
+    peak: "of peak",
+    atMost: "of peak, at most",
+    boundBy: "bound by",
+    bandwidth: (level: string) => `${level} rate`,
+    time: "time",
+    boundTime: "time, at least",
+    launches: "launches",
+    share: (percent: string) => `${percent} of all`,
+    ofBandwidth: (rate: string, percent: string) => `${rate} · ${percent}`,
+  },
+} as const;

@@ -1,0 +1,74 @@
+// The colours of the widget, light and dark: text at 4.5:1, marks at 3:1 on the host's background.
+
+import type { Chip } from "./wire.ts";
+
+export interface Theme {
+  readonly dark: boolean;
+  readonly background: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly grid: string;
+  readonly line: string;
+  readonly alert: string;
+  readonly memoryWash: string;
+  readonly computeWash: string;
+  /** One a chip or vendor: Okabe and Ito's hues, at a lightness that can be read as text. */
+  readonly chips: readonly string[];
+  /** One a category. */
+  readonly categories: readonly string[];
+}
+
+export const LIGHT: Theme = {
+  dark: false,
+  background: "#ffffff",
+  text: "#1f2328",
+  muted: "#59616b",
+  grid: "#e3e6ea",
+  line: "#8a929c",
+  alert: "#b42318",
+  memoryWash: "#0072b2",
+  computeWash: "#d55e00",
+  chips: ["#0067a3", "#b34700", "#007355", "#a0407a", "#8a5d00", "#4b53bc", "#5b6168"],
+  categories: ["#4477aa", "#aa3377", "#228833", "#997700", "#cc3311", "#007788", "#6a51a3", "#5c6670"],
+};
+
+export const DARK: Theme = {
+  dark: true,
+  background: "#111111",
+  text: "#e8eaed",
+  muted: "#a4acb6",
+  grid: "#2c3138",
+  line: "#79818b",
+  alert: "#ff8577",
+  memoryWash: "#56b4e9",
+  computeWash: "#ff8a3d",
+  chips: ["#56b4e9", "#ff8a3d", "#2cc79a", "#e79cc8", "#f0b432", "#a3a8ff", "#c0c5cb"],
+  categories: ["#88bbee", "#ee88bb", "#66cc77", "#ddbb44", "#ff7755", "#44ccdd", "#bca7f0", "#bfc5cc"],
+};
+
+/**
+ * A colour by chip id. Chips of several vendors: a hue a vendor, its generations as steps of it. Of one vendor: a hue
+ * a chip, since steps of a single hue would waste the palette.
+ */
+export function chipColours(chips: readonly Chip[], theme: Theme): Map<string, string> {
+  const vendors = [...new Set(chips.map((chip) => chip.vendor))];
+  const colours = new Map<string, string>();
+  for (const [index, chip] of chips.entries()) {
+    const group = vendors.length > 1 ? vendors.indexOf(chip.vendor) : index;
+    const base = theme.chips[group % theme.chips.length] as string;
+    const older = chips.filter((other) => other.vendor === chip.vendor && other.generation > chip.generation).length;
+    const step = vendors.length > 1 ? Math.min(older, 3) * 0.2 : 0;
+    colours.set(chip.id, mix(base, theme.text, step));
+  }
+  return colours;
+}
+
+export function categoryColour(index: number, theme: Theme): string {
+  return theme.categories[index % theme.categories.length] as string;
+}
+
+function mix(from: string, to: string, share: number): string {
+  const channel = (hex: string, at: number) => Number.parseInt(hex.slice(at, at + 2), 16);
+  const mixed = [1, 3, 5].map((at) => Math.round(channel(from, at) * (1 - share) + channel(to, at) * share));
+  return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+}

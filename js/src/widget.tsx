@@ -1,0 +1,110 @@
+// The anywidget entry: one store a model, and for each view a tree that follows its size and the host's colours.
+
+import { signal } from "@preact/signals";
+import { render as renderTree } from "preact";
+import { Chart } from "./chart/chart.tsx";
+import { sentenceOf, sentenceOfRoof } from "./describe.ts";
+import { Chips } from "./panels/chips.tsx";
+import { Hardware } from "./panels/hardware.tsx";
+import { pointsOf } from "./points.ts";
+import { SMALLEST } from "./scales.ts";
+import { createStore, type Model, type Store } from "./store.ts";
+import { strings } from "./strings.ts";
+import { DARK, LIGHT, type Theme } from "./theme.ts";
+
+/** Below this width the panels go under the chart, px. */
+const NARROW = 640;
+const PANEL = 256;
+
+interface Context {
+  model: Model;
+  el: HTMLElement;
+  signal: AbortSignal;
+}
+
+export default () => {
+  let store: Store | undefined;
+  return {
+    initialize({ model, signal: abort }: Context) {
+      store = createStore(model, abort);
+    },
+    render({ el, signal: abort }: Context) {
+      if (!store) throw new Error("roofwidget: rendered before it was initialized");
+      mount(el, store, abort);
+    },
+  };
+};
+
+function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
+  const width = signal(0);
+  const theme = signal(themeOf(el));
+  const root = el.ownerDocument.createElement("div");
+  root.className = "roofwidget";
+  el.append(root);
+
+  const resized = new ResizeObserver(([entry]) => {
+    width.value = Math.floor(entry?.contentRect.width ?? 0);
+  });
+  resized.observe(root);
+  // The host switches its theme by an attribute of body; a plain page by the system's preference.
+  const recoloured = () => {
+    theme.value = themeOf(el);
+  };
+  const attributes = new MutationObserver(recoloured);
+  attributes.observe(el.ownerDocument.body, { attributes: true });
+  el.ownerDocument.defaultView
+    ?.matchMedia("(prefers-color-scheme: dark)")
+    .addEventListener("change", recoloured, { signal: abort });
+
+  renderTree(<View store={store} width={width} theme={theme} />, root);
+  abort.addEventListener("abort", () => {
+    resized.disconnect();
+    attributes.disconnect();
+    renderTree(null, root);
+    el.replaceChildren();
+  });
+}
+
+interface ViewProps {
+  readonly store: Store;
+  readonly width: { readonly value: number };
+  readonly theme: { readonly value: Theme };
+}
+
+function View({ store, width, theme }: ViewProps) {
+  const wide = width.value >= NARROW;
+  const chartWidth = wide ? width.value - PANEL - 16 : width.value;
+  if (width.value < SMALLEST) return null;
+  return (
+    <div class={`roofwidget-frame${wide ? "" : " roofwidget-narrow"}${theme.value.dark ? " roofwidget-dark" : ""}`}>
+      {store.title.value && <h2>{store.title.value}</h2>}
+      <Chips store={store} theme={theme.value} />
+      <div class="roofwidget-main">
+        <div>
+          <Chart store={store} width={chartWidth} theme={theme.value} />
+          <Sentence store={store} />
+        </div>
+        <Hardware store={store} />
+      </div>
+    </div>
+  );
+}
+
+function Sentence({ store }: { store: Store }) {
+  const row = store.hovered.value ?? store.selected.value[0];
+  const roof = store.focusRoof.value ?? store.shownRoofs.value[0];
+  const { notDrawn } = pointsOf(store.kernels.value, store.shownRoofs.value, store.focusRoof.value);
+  if (!roof) return <p class="roofwidget-sentence">{strings.noChip}</p>;
+  return (
+    <p class="roofwidget-sentence" role="status">
+      {row === undefined ? sentenceOfRoof(roof) : sentenceOf(store.kernels.value, row, roof)}
+      {notDrawn > 0 && <span class="roofwidget-muted"> {strings.notDrawn(notDrawn)}</span>}
+    </p>
+  );
+}
+
+function themeOf(el: HTMLElement): Theme {
+  const told = el.ownerDocument.body.dataset["jpThemeLight"];
+  if (told !== undefined) return told === "false" ? DARK : LIGHT;
+  return el.ownerDocument.defaultView?.matchMedia("(prefers-color-scheme: dark)").matches ? DARK : LIGHT;
+}

@@ -1,0 +1,120 @@
+// What Python sends, decoded: the mirror of roofwidget/wire.py, and the only file that knows the wire's names.
+
+export interface Chip {
+  readonly id: string;
+  readonly name: string;
+  readonly vendor: string;
+  readonly family: string;
+  readonly generation: number;
+  /** The precision that "auto" means. */
+  readonly precision: string;
+  /** FLOP/s by precision. */
+  readonly peaks: ReadonlyMap<string, number>;
+  /** bytes/s by level, main memory first; null where unknown. */
+  readonly memories: ReadonlyMap<string, number | null>;
+}
+
+/** Dictionary-coded texts: one code a row. */
+export interface Texts {
+  readonly values: readonly (string | null)[];
+  readonly codes: Int32Array;
+}
+
+/** Columns of n rows; NaN is unknown. */
+export interface Kernels {
+  readonly n: number;
+  readonly name: Texts;
+  readonly precision: Texts;
+  readonly category: Texts;
+  /** Seconds. */
+  readonly time: Float64Array;
+  readonly count: Float64Array;
+  /** FLOPs by precision; "" holds those given as plain numbers. */
+  readonly flops: ReadonlyMap<string, Float64Array>;
+  /** Bytes by level; "main" holds those given as plain numbers. */
+  readonly bytes: ReadonlyMap<string, Float64Array>;
+  /** FLOPs over all precisions. */
+  readonly totalFlops: Float64Array;
+  /** Seconds over all rows that were measured. */
+  readonly totalTime: number;
+}
+
+/** Changed rates by chip id, quantity, and precision or level. */
+export type WhatIf = Readonly<Record<string, Readonly<Partial<Record<Quantity, Readonly<Record<string, number>>>>>>>;
+export type Quantity = "peak_flops" | "bandwidth";
+
+interface WireChip {
+  id: string;
+  name: string;
+  vendor: string;
+  family: string;
+  generation: number;
+  precision: string;
+  peaks: [string, number][];
+  memories: [string, number | null][];
+}
+
+interface WireTexts {
+  values: (string | null)[];
+  codes: DataView;
+}
+
+interface WireKernels {
+  n: number;
+  name: WireTexts;
+  precision: WireTexts;
+  category: WireTexts;
+  time: DataView;
+  count: DataView;
+  flops: Record<string, DataView>;
+  bytes: Record<string, DataView>;
+}
+
+export function decodeChips(wire: unknown): Chip[] {
+  return (wire as WireChip[]).map((chip) => ({
+    ...chip,
+    peaks: new Map(chip.peaks),
+    memories: new Map(chip.memories),
+  }));
+}
+
+export function decodeKernels(wire: unknown): Kernels {
+  const { n, name, precision, category, time, count, flops, bytes } = wire as WireKernels;
+  const flopsColumns = columns(flops);
+  const seconds = floats(time);
+  return {
+    n,
+    name: texts(name),
+    precision: texts(precision),
+    category: texts(category),
+    time: seconds,
+    count: floats(count),
+    flops: flopsColumns,
+    bytes: columns(bytes),
+    totalFlops: sumOfKnown([...flopsColumns.values()], n),
+    totalTime: seconds.reduce((sum, t) => (t > 0 ? sum + t : sum), 0),
+  };
+}
+
+export function textAt(column: Texts, row: number): string | null {
+  return column.values[column.codes[row] ?? -1] ?? null;
+}
+
+/** Row by row, the sum of what is known; NaN where nothing is. */
+export function sumOfKnown(parts: readonly Float64Array[], n: number): Float64Array {
+  const sum = new Float64Array(n).fill(Number.NaN);
+  for (const part of parts) {
+    for (let row = 0; row < n; row++) {
+      const value = part[row] as number;
+      if (!Number.isNaN(value)) sum[row] = Number.isNaN(sum[row]) ? value : (sum[row] as number) + value;
+    }
+  }
+  return sum;
+}
+
+// A buffer may start anywhere inside a message, a typed array only at multiples of its element: hence the copy.
+const copy = (view: DataView) => view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer;
+const floats = (view: DataView) => new Float64Array(copy(view));
+const texts = ({ values, codes }: WireTexts): Texts => ({ values, codes: new Int32Array(copy(codes)) });
+const columns = (wire: Record<string, DataView>) =>
+  new Map(Object.entries(wire).map(([key, view]) => [key, floats(view)] as const));

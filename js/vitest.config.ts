@@ -1,0 +1,9 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.{ts,tsx}"],
+    // A forgotten ".only" would hide every other test.
+    allowOnly: false,
+  },
+});

@@ -1,0 +1,95 @@
+"""Interactive roofline exploration for Jupyter.
+
+>>> import roofwidget as rw
+>>> round(rw.chip("v5p").ridge_point(), 1)
+166.0
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from roofwidget.chips import AmbiguousChipError, Chip, Memory, Preset, Source, UnknownChipError, chip, chips, preset, presets
+from roofwidget.chips.chip import MissingFigureError
+from roofwidget.kernels import Kernel, Kernels
+from roofwidget.readers import ProfileError, read
+from roofwidget.roofline import Bound, attainable, bound, ridge_point
+
+if TYPE_CHECKING:
+    from roofwidget import companions
+    from roofwidget.model import RooflineModel
+    from roofwidget.widget import RooflineWidget
+
+# Names that load something heavy (ipywidgets, bqplot) come when they are first used.
+_LAZY = {
+    "RooflineModel": "roofwidget.model",
+    "RooflineWidget": "roofwidget.widget",
+}
+
+__all__ = [
+    "AmbiguousChipError",
+    "Bound",
+    "Chip",
+    "Kernel",
+    "Kernels",
+    "Memory",
+    "MissingFigureError",
+    "Preset",
+    "ProfileError",
+    "RooflineModel",
+    "RooflineWidget",
+    "Source",
+    "UnknownChipError",
+    "attainable",
+    "bound",
+    "chip",
+    "chips",
+    "companions",
+    "preset",
+    "presets",
+    "read",
+    "ridge_point",
+    "roofline",
+]
+
+
+# Defined here: the module of the arithmetic has the same name and would hide a lazy one.
+def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineWidget:  # noqa: ANN401 - as documented
+    """Return a widget that shows these kernels on these chips.
+
+    Parameters
+    ----------
+    chips
+        A `Preset`, or a list of `Chip` objects and names of catalogue chips.
+    kernels
+        `Kernels`, a list of `Kernel` objects, tuples or dicts, or a data frame.
+    **traits
+        Any trait of `RooflineModel`.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> rw.roofline(chips=["v5p", "v6e"], kernels=[("matmul", 4.3e9, 1.2e7)])
+    RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernels)
+    """
+    from roofwidget.widget import RooflineWidget  # noqa: PLC0415 - loads ipywidgets
+
+    return RooflineWidget(chips, kernels, **traits)
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is asked for
+    if name == "companions":
+        return import_module("roofwidget.companions")
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415 - slow, and rarely asked for
+
+        return version("roofwidget")
+    msg = f"module 'roofwidget' has no attribute '{name}'"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,542 @@
+"""Kernels: one plotted point (`Kernel`), many of them in columns (`Kernels`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget import units
+from roofwidget.chips.chip import Chip, is_off_chip
+from roofwidget.suggest import keywords, unknown_keyword
+
+if TYPE_CHECKING:
+    from roofwidget.widget import RooflineWidget
+
+__all__ = ["Kernel", "Kernels", "as_kernels"]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Texts: TypeAlias = npt.NDArray[np.object_]
+Number: TypeAlias = float | str | None
+
+UNNAMED: Final = ""
+"""The precision of FLOPs given as a plain number: the one that is asked for."""
+MAIN: Final = "main"
+"""The level of bytes given as a plain number: the chip's main memory."""
+
+_FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "count")
+
+
+@dataclass(frozen=True, init=False)
+class Kernel:
+    """One plotted point: what ran (or would run) as one launch, or as `count` launches of the same kernel.
+
+    Parameters
+    ----------
+    name
+        What people read. Any text; it is shown as text, never as markup.
+    flops
+        FLOPs over all launches (1 FMA = 2): a number, text such as ``"4.3 GFLOP"``, a mapping from precision to
+        number, or None when unknown.
+    bytes
+        Bytes moved over all launches: a number (the main memory), text such as ``"12 MB"``, a mapping from memory
+        level to number, or None when unknown.
+    time
+        Measured seconds over all launches, text such as ``"31 us"``, or None when it was not measured.
+    precision
+        The precision whose peak judges this kernel; None means the one asked for.
+    category
+        A word to group by.
+    count
+        Number of launches.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, NaN or infinite, a mapping is empty, or count is below 1.
+    TypeError
+        If a number is not a number, or a keyword is unknown.
+
+    Examples
+    --------
+    >>> Kernel("matmul", 4.3e9, 1.2e7).arithmetic_intensity
+    358.3333333333333
+    """
+
+    name: str
+    flops: float | Mapping[str, float] | None
+    bytes: float | Mapping[str, float] | None
+    time: float | None
+    precision: str | None
+    category: str | None
+    count: int
+
+    @keywords("Kernel")
+    def __init__(
+        self,
+        name: str,
+        flops: Number | Mapping[str, Number],
+        bytes: Number | Mapping[str, Number],  # noqa: A002 - the field's word
+        *,
+        time: Number = None,
+        precision: str | None = None,
+        category: str | None = None,
+        count: int = 1,
+    ) -> None:
+        if not isinstance(name, str):
+            msg = f"a kernel's name must be text, got {name!r}"
+            raise TypeError(msg)
+        where = f"of kernel '{name[:60]}'"
+        values = {
+            "name": name,
+            "flops": _amount(flops, "FLOP", f"flops {where}", casefold=True),
+            "bytes": _amount(bytes, "B", f"bytes {where}", casefold=False),
+            "time": _number(time, "s", f"time {where}"),
+            "precision": precision.casefold() if precision else None,
+            "category": category or None,
+            "count": _launches(count, f"count {where}"),
+        }
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.time, self.precision, self.category, self.count))
+
+    @property
+    def total_flops(self) -> float:
+        """FLOPs over all precisions and launches; NaN when unknown."""
+        return _total(self.flops)
+
+    @property
+    def arithmetic_intensity(self) -> float:
+        """FLOPs per byte of main memory; NaN when either is unknown, infinite for zero bytes."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.float64(self.total_flops) / Kernels.from_records([self]).bytes[0])
+
+
+class Kernels(Sequence[Kernel]):
+    """A columnar table of kernels. Immutable; slicing gives `Kernels`, an integer gives a `Kernel`.
+
+    Parameters
+    ----------
+    names
+        Text by kernel.
+    flops, bytes
+        FLOPs and bytes, shape (n,), or a mapping from precision or memory level to such an array. NaN means unknown,
+        or in a mapping "none of this precision or level here".
+    time
+        Seconds, shape (n,); NaN means not measured.
+    precision, category
+        Text or None by kernel.
+    count
+        Launches, shape (n,).
+    chip
+        The chip they ran on, if the source tells.
+    program, steps
+        Whole-program and per-step totals, if the source tells, as `Kernels`.
+    warnings
+        What a reader had to say.
+    source
+        The file they came from.
+
+    Raises
+    ------
+    ValueError
+        If columns differ in length, or a number is negative or infinite: the message names row and column.
+
+    Examples
+    --------
+    >>> kernels = Kernels.from_records([("matmul", 4.3e9, 1.2e7), ("copy", 0, 8e6)])
+    >>> len(kernels), kernels[1].name, kernels.arithmetic_intensity.round(1).tolist()
+    (2, 'copy', [358.3, 0.0])
+    """
+
+    @keywords("Kernels")
+    def __init__(
+        self,
+        names: Iterable[str] = (),
+        flops: npt.ArrayLike | Mapping[str, npt.ArrayLike] = (),
+        bytes: npt.ArrayLike | Mapping[str, npt.ArrayLike] = (),  # noqa: A002 - the field's word
+        *,
+        time: npt.ArrayLike | None = None,
+        precision: Iterable[str | None] | None = None,
+        category: Iterable[str | None] | None = None,
+        count: npt.ArrayLike | None = None,
+        chip: Chip | None = None,
+        program: Kernels | None = None,
+        steps: Kernels | None = None,
+        warnings: Iterable[str] = (),
+        source: str = "",
+    ) -> None:
+        self._names = _texts(list(names))
+        n = len(self._names)
+        self._flops = _columns(flops, UNNAMED, "flops", n)
+        self._bytes = _columns(bytes, MAIN, "bytes", n)
+        self._time = _column(np.full(n, np.nan) if time is None else time, "time", n)
+        self._precision = _texts([None] * n if precision is None else list(precision), "precision", n)
+        self._category = _texts([None] * n if category is None else list(category), "category", n)
+        self._count = _column(np.ones(n) if count is None else count, "count", n)
+        self.chip = chip
+        self._program = program
+        self._steps = steps
+        self.warnings = tuple(warnings)
+        self.source = source
+
+    @classmethod
+    def from_records(cls, records: Iterable[Kernel | Sequence[Any] | Mapping[str, Any]]) -> Kernels:
+        """Make a table from `Kernel` objects, tuples ``(name, flops, bytes[, time])`` or dicts of `Kernel`'s keywords.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a record is none of these or holds a bad number: the message names the record.
+        """
+        kernels = [_record(record, row) for row, record in enumerate(records)]
+        return cls(
+            [k.name for k in kernels],
+            _gather([k.flops for k in kernels], UNNAMED),
+            _gather([k.bytes for k in kernels], MAIN),
+            time=[np.nan if k.time is None else k.time for k in kernels],
+            precision=[k.precision for k in kernels],
+            category=[k.category for k in kernels],
+            count=[k.count for k in kernels],
+        )
+
+    @classmethod
+    def from_dataframe(cls, frame: Any) -> Kernels:  # noqa: ANN401 - pandas, polars or anything with columns
+        """Make a table from a data frame with the columns that `to_dataframe` writes.
+
+        ``name``, ``flops`` and ``bytes`` are needed (the last two also as ``flops:fp16`` or ``bytes:HBM``, one a
+        precision or level); ``time``, ``precision``, ``category`` and ``count`` are optional.
+
+        Raises
+        ------
+        ValueError
+            If a needed column is missing, an unknown one is there, or a number is bad: the message names row and
+            column.
+        """
+        columns = [str(column) for column in frame.columns]
+        for column in columns:
+            if column.split(":")[0] not in _FIELDS:
+                raise ValueError(str(unknown_keyword("the data frame", column, _FIELDS)).replace("keyword", "use for column"))
+        missing = [f for f in _FIELDS[:3] if not any(c.split(":")[0] == f for c in columns)]
+        if missing:
+            msg = f"the data frame has no column '{missing[0]}'; it has {', '.join(columns)}"
+            raise ValueError(msg)
+
+        def optional(field: str) -> Any:  # noqa: ANN401 - a column as it comes
+            return frame[field] if field in columns else None
+
+        return cls(
+            [str(name) for name in frame["name"]],
+            {c.partition(":")[2]: _numbers(frame[c], c) for c in columns if c.split(":")[0] == "flops"},
+            {c.partition(":")[2] or MAIN: _numbers(frame[c], c) for c in columns if c.split(":")[0] == "bytes"},
+            time=None if optional("time") is None else _numbers(frame["time"], "time"),
+            precision=_words(optional("precision")),
+            category=_words(optional("category")),
+            count=None if optional("count") is None else _numbers(frame["count"], "count"),
+        )
+
+    def to_dataframe(self) -> Any:  # noqa: ANN401 - pandas is only imported here
+        """Return a pandas DataFrame with a column for each field, ``flops:fp16`` and ``bytes:HBM`` where mapped."""
+        import pandas as pd  # noqa: PLC0415 - optional and slow to import
+
+        columns: dict[str, Any] = {"name": self._names}
+        columns |= {f"flops:{p}" if p else "flops": column for p, column in self._flops.items()}
+        columns |= {"bytes" if level == MAIN else f"bytes:{level}": column for level, column in self._bytes.items()}
+        columns |= {"time": self._time, "precision": self._precision, "category": self._category}
+        return pd.DataFrame(columns | {"count": self._count.astype(np.int64)})
+
+    @property
+    def names(self) -> Texts:
+        """Names, shape (n,)."""
+        return self._names
+
+    @property
+    def flops(self) -> Floats:
+        """FLOPs over all precisions, shape (n,); NaN where unknown."""
+        return _sum_of(list(self._flops.values()), len(self))
+
+    @property
+    def flops_by_precision(self) -> Mapping[str, Floats]:
+        """FLOPs by precision, each of shape (n,); ``""`` holds those given as plain numbers, NaN is "none"."""
+        return self._flops
+
+    @property
+    def bytes(self) -> Floats:
+        """Bytes of the main memory, shape (n,); NaN where unknown."""
+        return _sum_of([column for level, column in self._bytes.items() if is_off_chip(level)], len(self))
+
+    @property
+    def bytes_by_level(self) -> Mapping[str, Floats]:
+        """Bytes by memory level, each of shape (n,); ``"main"`` holds those given as plain numbers."""
+        return self._bytes
+
+    @property
+    def time(self) -> Floats:
+        """Measured seconds, shape (n,); NaN where not measured."""
+        return self._time
+
+    @property
+    def precision(self) -> Texts:
+        """The precision of each kernel or None, shape (n,)."""
+        return self._precision
+
+    @property
+    def category(self) -> Texts:
+        """The category of each kernel or None, shape (n,)."""
+        return self._category
+
+    @property
+    def count(self) -> Floats:
+        """Launches, shape (n,)."""
+        return self._count
+
+    @property
+    def arithmetic_intensity(self) -> Floats:
+        """FLOPs per byte of main memory, shape (n,): NaN where unknown, infinite at zero bytes."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.flops / self.bytes
+
+    @property
+    def achieved(self) -> Floats:
+        """FLOPs per measured second, FLOP/s, shape (n,): NaN where not measured."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self._time > 0, self.flops / self._time, np.nan)
+
+    @property
+    def program(self) -> Kernels:
+        """Whole-program totals as kernels; empty when the source has none."""
+        return self._program if self._program is not None else Kernels()
+
+    @property
+    def steps(self) -> Kernels:
+        """Per-step totals (and their average) as kernels; empty when the source has none."""
+        return self._steps if self._steps is not None else Kernels()
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @overload
+    def __getitem__(self, key: int) -> Kernel: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | npt.NDArray[Any]) -> Kernels: ...
+    def __getitem__(self, key: Any) -> Kernel | Kernels:
+        """Return one `Kernel` for an integer, `Kernels` for a slice, a boolean mask or an array of row numbers."""
+        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+            return self._kernel(range(len(self))[int(key)])
+        if not isinstance(key, slice):
+            key = np.asarray(key)
+            key = key.astype(np.intp) if key.size == 0 else key
+        return Kernels(
+            self._names[key],
+            {p: column[key] for p, column in self._flops.items()},
+            {level: column[key] for level, column in self._bytes.items()},
+            time=self._time[key],
+            precision=self._precision[key],
+            category=self._category[key],
+            count=self._count[key],
+            chip=self.chip,
+            program=self._program,
+            steps=self._steps,
+            warnings=self.warnings,
+            source=self.source,
+        )
+
+    def __iter__(self) -> Iterator[Kernel]:
+        return (self._kernel(row) for row in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Kernels):
+            return NotImplemented
+        return (
+            np.array_equal(self._names, other._names)
+            and _same(self._flops, other._flops)
+            and _same(self._bytes, other._bytes)
+            and np.array_equal(self._time, other._time, equal_nan=True)
+            and np.array_equal(self._precision, other._precision)
+            and np.array_equal(self._category, other._category)
+            and np.array_equal(self._count, other._count)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # equality looks into arrays
+
+    def __repr__(self) -> str:
+        measured = int(np.isfinite(self._time).sum())
+        return f"Kernels({len(self)} kernels, {measured} measured)"
+
+    def roofline(self, **traits: Any) -> RooflineWidget:  # noqa: ANN401 - the widget's traits
+        """Return a `RooflineWidget` that shows these kernels, on their own chip when it is known."""
+        from roofwidget.widget import RooflineWidget  # noqa: PLC0415 - the widget needs this module
+
+        return RooflineWidget(kernels=self, **traits)
+
+    def _kernel(self, row: int) -> Kernel:
+        time = float(self._time[row])
+        return Kernel(
+            self._names[row],
+            _at(self._flops, row, UNNAMED),
+            _at(self._bytes, row, MAIN),
+            time=None if np.isnan(time) else time,
+            precision=self._precision[row],
+            category=self._category[row],
+            count=int(self._count[row]),
+        )
+
+
+def as_kernels(value: Any) -> Kernels:  # noqa: ANN401 - the forms that the error names
+    """Return `value` as `Kernels`: such a table, one `Kernel`, a sequence of records, or a data frame."""
+    if isinstance(value, Kernels):
+        return value
+    if isinstance(value, Kernel):
+        return Kernels.from_records([value])
+    if hasattr(value, "columns"):
+        return Kernels.from_dataframe(value)
+    if isinstance(value, (list, tuple)):
+        return Kernels.from_records(value)
+    msg = f"kernels must be Kernels, a list of records or a data frame, got {type(value).__name__}"
+    raise TypeError(msg)
+
+
+def _number(value: Number, unit: str, what: str) -> float | None:
+    if value is None:
+        return None
+    number = units.parse(value, unit, what)
+    if np.isnan(number):
+        msg = f"{what} is NaN; write None where a number is unknown"
+        raise ValueError(msg)
+    units.finite(number, what)
+    return value if isinstance(value, int) else number
+
+
+def _amount(
+    value: Number | Mapping[str, Number], unit: str, what: str, *, casefold: bool
+) -> float | Mapping[str, float] | None:
+    if not isinstance(value, Mapping):
+        return _number(value, unit, what)
+    if not value:
+        msg = f"{what}: the mapping is empty; write None where the number is unknown"
+        raise ValueError(msg)
+    amounts: dict[str, float] = {}
+    for key, part in value.items():
+        number = _number(part, unit, f"{what}['{key}']")
+        if number is None:
+            msg = f"{what}['{key}'] is None; leave the entry out where there is none"
+            raise ValueError(msg)
+        amounts[str(key).casefold() if casefold else str(key)] = number
+    return MappingProxyType(amounts)
+
+
+def _launches(value: object, what: str) -> int:
+    number = units.parse(value, "FLOP", what)
+    if not (number >= 1 and number == int(number)):
+        msg = f"{what} must be a whole number from 1, got {value!r}"
+        raise ValueError(msg)
+    return int(number)
+
+
+def _total(value: float | Mapping[str, float] | None) -> float:
+    if value is None:
+        return float("nan")
+    return sum(value.values()) if isinstance(value, Mapping) else value
+
+
+def _record(record: Any, row: int) -> Kernel:  # noqa: ANN401 - the forms that the error names
+    if isinstance(record, Kernel):
+        return record
+    try:
+        if isinstance(record, Mapping):
+            missing = [field for field in _FIELDS[:3] if field not in record]
+            if missing:
+                msg = f"has no '{missing[0]}'"
+                raise ValueError(msg)
+            return Kernel(**record)
+        if isinstance(record, Sequence) and not isinstance(record, str) and 3 <= len(record) <= 4:  # noqa: PLR2004
+            return Kernel(*record[:3], time=record[3] if len(record) > 3 else None)  # noqa: PLR2004
+    except (TypeError, ValueError) as error:
+        msg = f"kernel {row}: {error}"
+        raise type(error)(msg) from None
+    msg = f"kernel {row}: expected a Kernel, (name, flops, bytes[, time]) or a dict of these, got {record!r:.60}"
+    raise TypeError(msg)
+
+
+def _gather(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:
+    """Columns by precision or level from one amount a row."""
+    columns: dict[str, Floats] = {}
+    for row, amount in enumerate(amounts):
+        parts: Mapping[str, float] = {} if amount is None else amount if isinstance(amount, Mapping) else {plain: amount}
+        for key, number in parts.items():
+            columns.setdefault(key, np.full(len(amounts), np.nan))[row] = number
+    return columns or {plain: np.full(len(amounts), np.nan)}
+
+
+def _columns(given: npt.ArrayLike | Mapping[str, npt.ArrayLike], plain: str, field: str, n: int) -> Mapping[str, Floats]:
+    if not isinstance(given, Mapping):
+        given = {plain: given}
+    checked = {key: _column(column, f"{field}:{key}" if key != plain else field, n) for key, column in given.items()}
+    return MappingProxyType(checked or {plain: _column(np.full(n, np.nan), field, n)})
+
+
+def _column(given: npt.ArrayLike, field: str, n: int) -> Floats:
+    column = np.array(given, dtype=np.float64)
+    if column.shape != (n,):
+        msg = f"column '{field}' has shape {column.shape}, expected ({n},)"
+        raise ValueError(msg)
+    bad = np.isinf(column) | (column < 0) | (~(column >= 1) if field == "count" else False)
+    if bad.any():
+        row = int(np.argmax(bad))
+        rule = "must be at least 1" if field == "count" else "must be finite and not negative, or NaN where unknown"
+        msg = f"row {row}, column '{field}': {column[row]} {rule}"
+        raise ValueError(msg)
+    column.flags.writeable = False
+    return column
+
+
+def _texts(given: list[Any], field: str = "name", n: int | None = None) -> Texts:
+    texts = np.empty(len(given), dtype=object)
+    texts[:] = given
+    if n is not None and len(given) != n:
+        msg = f"column '{field}' has {len(given)} entries, expected {n}"
+        raise ValueError(msg)
+    texts.flags.writeable = False
+    return texts
+
+
+def _numbers(column: Any, field: str) -> Floats:  # noqa: ANN401 - a data frame's column
+    numbers = np.full(len(column), np.nan)
+    for row, value in enumerate(column):
+        if isinstance(value, bool) or not (value is None or hasattr(value, "__float__")):
+            if type(value).__name__ == "NAType":
+                continue
+            msg = f"row {row}, column '{field}': {value!r} is not a number"
+            raise ValueError(msg)
+        numbers[row] = np.nan if value is None else float(value)
+    return numbers
+
+
+def _words(column: Any) -> list[str | None] | None:  # noqa: ANN401 - a data frame's column
+    if column is None:
+        return None
+    return [value if isinstance(value, str) and value else None for value in column]
+
+
+def _sum_of(columns: list[Floats], n: int) -> Floats:
+    if not columns:
+        return np.full(n, np.nan)
+    if len(columns) == 1:
+        return columns[0]
+    stacked = np.stack(columns)
+    return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
+
+
+def _same(left: Mapping[str, Floats], right: Mapping[str, Floats]) -> bool:
+    return left.keys() == right.keys() and all(np.array_equal(left[key], right[key], equal_nan=True) for key in left)
+
+
+def _at(columns: Mapping[str, Floats], row: int, plain: str) -> float | dict[str, float] | None:
+    parts = {key: float(column[row]) for key, column in columns.items() if not np.isnan(column[row])}
+    return parts.get(plain) if parts.keys() <= {plain} else parts

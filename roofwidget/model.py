@@ -1,0 +1,346 @@
+"""The state of a roofline: chips, kernels, what is shown and what is asked "what if"; usable without a browser."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import traitlets
+from traitlets import HasTraits, TraitError, Unicode, default, observe, validate
+
+from roofwidget import units, wire
+from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget.kernels import Kernel, Kernels
+from roofwidget.suggest import listed, nearest, unknown_keyword
+from roofwidget.traits import ChipsTrait, KernelsTrait, RateTrait, RowsTrait, RowTrait, WhatIfTrait
+
+__all__ = ["RooflineModel"]
+
+# More chips than this start hidden: the picture would be a thicket.
+_SHOWN_AT_FIRST = 6
+
+
+class RooflineModel(HasTraits):
+    """The state of a roofline, with every number the front end shows and no browser.
+
+    Parameters
+    ----------
+    chips
+        A `Preset`, or a list of `Chip` objects and names. Without chips and kernels: the TPU guide's preset. With
+        kernels alone: the chip they ran on, or the guide's chips.
+    kernels
+        `Kernels`, a list of records, or a data frame.
+    **traits
+        Any trait below.
+
+    Raises
+    ------
+    TypeError
+        For an unknown keyword; it names the nearest real one.
+    traitlets.TraitError
+        For a bad value; nothing is changed.
+
+    Examples
+    --------
+    >>> model = RooflineModel()
+    >>> model.focus_chip, model.peak_flops
+    ('v7x-fp8', 4614000000000000.0)
+    >>> model.peak_flops = "6 PFLOP/s"
+    >>> model.what_if["v7x-fp8"]["peak_flops"]["fp8"]
+    6000000000000000.0
+    >>> model.reset()
+    >>> model.peak_flops
+    4614000000000000.0
+    """
+
+    title = Unicode(help="What stands above the chart. Owned by Python.").tag(sync=True)
+    chips = ChipsTrait(help="The chips that can be toggled on. Owned by Python.").tag(
+        sync=True, to_json=wire.chips_to_wire
+    )
+    kernels = KernelsTrait(help="The kernels that are plotted. Owned by Python.").tag(
+        sync=True, to_json=wire.kernels_to_wire
+    )
+    shown = traitlets.Any(help="Ids of the chips toggled on, in the order of `chips`. Shared.").tag(
+        sync=True, echo_update=False
+    )
+    focus_chip = Unicode(help="Id of the chip that sliders and gap arrows belong to. Shared.").tag(
+        sync=True, echo_update=False
+    )
+    precision = Unicode("auto", help="A precision's name, or 'auto': each chip's own default. Shared.").tag(
+        sync=True, echo_update=False
+    )
+    memory = Unicode("main", help="A memory level's name, or 'main': each chip's off-chip memory. Shared.").tag(
+        sync=True, echo_update=False
+    )
+    what_if = WhatIfTrait(
+        read_only=True,
+        help="Changed peaks and bandwidths by chip id; set with `set_what_if`, `reset` or the sliders. Shared.",
+    ).tag(sync=True, to_json=wire.what_if_to_wire, echo_update=False)
+    peak_flops = RateTrait("FLOP/s", help="Peak rate of the focus chip at the chosen precision, FLOP/s.")
+    bandwidth = RateTrait("B/s", help="Bandwidth of the focus chip at the chosen memory, bytes/s.")
+    selected = RowsTrait((), help="Row numbers of the selected kernels. Shared.").tag(sync=True, echo_update=False)
+    hovered = RowTrait(None, help="Row number of the kernel under the pointer, or None. Owned by the browser.").tag(
+        sync=True, echo_update=False
+    )
+
+    def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:  # noqa: ANN401 - as documented
+        self._lock = threading.Lock()
+        for word in traits:
+            if not self.has_trait(word):
+                raise unknown_keyword(type(self).__name__, word, [*self.trait_names(), "chips", "kernels"])
+        if kernels is not None:
+            traits["kernels"] = kernels
+        elif chips is not None:
+            traits["kernels"] = getattr(chips, "kernels", Kernels())
+        if chips is not None:
+            traits["chips"] = chips
+        elif isinstance(kernels, Kernels) and kernels.chip is not None:
+            traits["chips"] = [kernels.chip]
+        rates = {name: traits.pop(name) for name in ("peak_flops", "bandwidth") if name in traits}
+        super().__init__(**traits)
+        self._refresh_rates()
+        for name, value in rates.items():
+            setattr(self, name, value)
+
+    def chip(self, name: str | None = None) -> Chip:
+        """Return one of the chips by id or name (any case); the focus chip without a name."""
+        return self._chip_of(self.focus_chip if name is None else name)
+
+    def resolved_chip(self, name: str | None = None) -> Chip:
+        """Return one of the chips with its what-if values in place of the data sheet's."""
+        chip = self.chip(name)
+        changes = self.what_if.get(chip.id, {})
+        return Chip(
+            chip.name,
+            chip.peak_flops | dict(changes.get("peak_flops", {})),
+            {
+                level: changes.get("bandwidth", {}).get(level, memory.bandwidth)
+                for level, memory in chip.memories.items()
+            },
+            id=chip.id,
+            vendor=chip.vendor,
+            family=chip.family,
+            generation=chip.generation,
+            default_precision=chip.default_precision,
+        )
+
+    def set_what_if(
+        self,
+        chip: str | None = None,
+        *,
+        peak_flops: float | str | None = None,
+        bandwidth: float | str | None = None,
+        precision: str | None = None,
+        memory: str | None = None,
+    ) -> None:
+        """Change a chip's peak or bandwidth without touching its data sheet.
+
+        Parameters
+        ----------
+        chip
+            Id or name; the focus chip by default.
+        peak_flops
+            FLOP/s, or text such as ``"2 PFLOP/s"``.
+        bandwidth
+            bytes/s, or text such as ``"8 TB/s"``.
+        precision, memory
+            Which peak and which level; the chosen ones by default.
+
+        Raises
+        ------
+        MissingFigureError
+            If the chip has no such precision or memory.
+        ValueError
+            If a rate is zero, negative, NaN or infinite.
+        """
+        target = self.chip(chip)
+        changes: dict[tuple[str, str], tuple[float, float]] = {}
+        if peak_flops is not None:
+            key = target.precision(precision or self.precision)
+            what = f"peak_flops of {target.name}"
+            rate = units.positive(units.parse(peak_flops, "FLOP/s", what), what)
+            changes["peak_flops", key] = (rate, target.peak(key))
+        if bandwidth is not None:
+            level = target.memory(memory or self.memory)
+            what = f"bandwidth of {target.name}"
+            rate = units.positive(units.parse(bandwidth, "B/s", what), what)
+            changes["bandwidth", level] = (rate, target.bandwidth(level))
+        self._swap_what_if(target.id, changes)
+
+    def reset(self, chip: str | None = None) -> None:
+        """Go back to the data sheet: of one chip, or of all without a name."""
+        if chip is None:
+            self.set_trait("what_if", {})
+        else:
+            gone = self.chip(chip).id
+            self.set_trait("what_if", {key: value for key, value in self.what_if.items() if key != gone})
+
+    @property
+    def selected_kernels(self) -> Kernels:
+        """The selected rows of `kernels`."""
+        return self.kernels[list(self.selected)]
+
+    @property
+    def hovered_kernel(self) -> Kernel | None:
+        """The kernel under the pointer, or None."""
+        return None if self.hovered is None else self.kernels[self.hovered]
+
+    def __repr__(self) -> str:
+        names = ", ".join(self._chip_of(key).name for key in self.shown)
+        return f"{type(self).__name__}({names}; {len(self.kernels)} kernels)"
+
+    # -- defaults ----------------------------------------------------------------------------------------------
+
+    @default("chips")
+    def _default_chips(self) -> tuple[Chip, ...]:
+        return _guide().chips  # type: ignore[no-any-return]
+
+    @default("kernels")
+    def _default_kernels(self) -> Kernels:
+        return _guide().kernels  # type: ignore[no-any-return]
+
+    @default("shown")
+    def _default_shown(self) -> tuple[str, ...]:
+        return tuple(chip.id for chip in self.chips[:_SHOWN_AT_FIRST])
+
+    @default("focus_chip")
+    def _default_focus_chip(self) -> str:
+        return self.shown[0] if self.shown else self.chips[0].id if self.chips else ""
+
+    @default("what_if")
+    def _default_what_if(self) -> Mapping[str, Any]:
+        return {}
+
+    # -- what may be set ---------------------------------------------------------------------------------------
+
+    @validate("shown")
+    def _check_shown(self, proposal: Any) -> tuple[str, ...]:  # noqa: ANN401 - traitlets' bunch
+        given = proposal["value"]
+        wanted = {self._chip_of(name).id for name in ([given] if isinstance(given, str) else given)}
+        return tuple(chip.id for chip in self.chips if chip.id in wanted)
+
+    @validate("focus_chip")
+    def _check_focus_chip(self, proposal: Any) -> str:  # noqa: ANN401 - traitlets' bunch
+        return self._chip_of(proposal["value"]).id if self.chips else ""
+
+    @validate("precision")
+    def _check_precision(self, proposal: Any) -> str:  # noqa: ANN401 - traitlets' bunch
+        name: str = proposal["value"].casefold()
+        known = dict.fromkeys(precision for chip in self.chips for precision in chip.peak_flops)
+        if name != "auto" and name not in known:
+            msg = f"precision: none of the chips has '{name}'; they have {listed(known)}, or use 'auto'"
+            raise TraitError(msg)
+        return name
+
+    @validate("memory")
+    def _check_memory(self, proposal: Any) -> str:  # noqa: ANN401 - traitlets' bunch
+        name: str = proposal["value"]
+        known = dict.fromkeys(
+            memory.name for chip in self.chips for memory in chip.memories.values() if memory.bandwidth is not None
+        )
+        for level in ["main", *known]:
+            if level.casefold() == name.casefold():
+                return level
+        msg = f"memory: none of the chips has a bandwidth for '{name}'; they have {listed(known)}, or use 'main'"
+        raise TraitError(msg)
+
+    @validate("selected")
+    def _check_selected(self, proposal: Any) -> tuple[int, ...]:  # noqa: ANN401 - traitlets' bunch
+        return tuple(self._row_of(row, "selected") for row in proposal["value"])
+
+    @validate("hovered")
+    def _check_hovered(self, proposal: Any) -> int | None:  # noqa: ANN401 - traitlets' bunch
+        return None if proposal["value"] is None else self._row_of(proposal["value"], "hovered")
+
+    # -- what follows from what --------------------------------------------------------------------------------
+
+    @observe("kernels")
+    def _forget_rows(self, _change: Any) -> None:  # noqa: ANN401 - traitlets' bunch
+        self.selected = ()
+        self.hovered = None
+
+    @observe("chips")
+    def _keep_chips_consistent(self, _change: Any) -> None:  # noqa: ANN401 - traitlets' bunch
+        ids = [chip.id for chip in self.chips]
+        self.set_trait("what_if", {key: value for key, value in self.what_if.items() if key in ids})
+        still = [key for key in self._trait_values.get("shown", ()) if key in ids]
+        self.shown = still or ids[:_SHOWN_AT_FIRST]
+        if self._trait_values.get("focus_chip") not in ids:
+            self.focus_chip = self._default_focus_chip()
+        for name, fallback in (("precision", "auto"), ("memory", "main")):
+            try:
+                getattr(self, f"_check_{name}")({"value": getattr(self, name)})
+            except TraitError:
+                setattr(self, name, fallback)
+
+    @observe("chips", "focus_chip", "precision", "memory", "what_if")
+    def _refresh_rates(self, _change: Any = None) -> None:  # noqa: ANN401 - traitlets' bunch
+        for name, rate in (("peak_flops", self._rate("peak_flops")), ("bandwidth", self._rate("bandwidth"))):
+            old = self._trait_values.get(name, float("nan"))
+            if rate == old or (rate != rate and old != old):  # noqa: PLR0124 - NaN is not itself
+                continue
+            self._trait_values[name] = rate
+            self._notify_trait(name, old, rate)
+
+    @observe("peak_flops", "bandwidth")
+    def _remember_rate(self, change: Any) -> None:  # noqa: ANN401 - traitlets' bunch
+        if change["new"] == self._rate(change["name"]) or change["new"] != change["new"]:  # noqa: PLR0124 - NaN
+            return
+        try:
+            self.set_what_if(**{change["name"]: change["new"]})
+        except MissingFigureError as error:
+            self._refresh_rates()
+            msg = f"{change['name']}: {error}"
+            raise TraitError(msg) from None
+
+    def _rate(self, name: str) -> float:
+        """What `peak_flops` or `bandwidth` of the focus chip is now; NaN where the chip has none."""
+        if not self.chips:
+            return float("nan")
+        chip = self.chip()
+        try:
+            key = chip.precision(self.precision) if name == "peak_flops" else chip.memory(self.memory)
+            sheet = chip.peak(key) if name == "peak_flops" else chip.bandwidth(key)
+        except MissingFigureError:
+            return float("nan")
+        return float(self.what_if.get(chip.id, {}).get(name, {}).get(key, sheet))
+
+    def _swap_what_if(self, chip: str, changes: Mapping[tuple[str, str], tuple[float, float]]) -> None:
+        """Put rates into `what_if`, or take them out where they equal the data sheet's; observers run after."""
+        with self._lock:
+            old = self.what_if
+            new = wire.what_if_to_wire(old)
+            for (quantity, key), (rate, sheet) in changes.items():
+                rates = new.setdefault(chip, {}).setdefault(quantity, {})
+                rates[key] = rate
+                if rate == sheet:
+                    del rates[key]
+            swapped = type(self).what_if.validate(self, new)
+            self._trait_values["what_if"] = swapped
+        if swapped != old:
+            self._notify_trait("what_if", old, swapped)
+
+    def _chip_of(self, name: object) -> Chip:
+        for chip in self.chips:
+            if name == chip.id:
+                return chip  # type: ignore[no-any-return]
+        for chip in self.chips:
+            known = (chip.id, chip.name, *chip.aliases)
+            if isinstance(name, str) and name.casefold() in {word.casefold() for word in known}:
+                return chip  # type: ignore[no-any-return]
+        ids = [chip.id for chip in self.chips]
+        msg = f"{name!r} is none of the chips here; nearest: {listed(nearest(str(name), ids) or ids)}"
+        raise TraitError(msg)
+
+    def _row_of(self, row: int, what: str) -> int:
+        if not 0 <= row < len(self.kernels):
+            msg = f"{what}: {row} is not a row of kernels, which has {len(self.kernels)}"
+            raise TraitError(msg)
+        return row
+
+
+def _guide() -> Any:  # noqa: ANN401 - a Preset; the catalogue is read only when it is needed
+    from roofwidget.chips import preset  # noqa: PLC0415
+
+    return preset("tpu-roofline-guide")

@@ -1,0 +1,64 @@
+"""The nearest right word for a wrong one: what error messages propose."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
+
+__all__ = ["keywords", "listed", "nearest", "unknown_keyword"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def nearest(word: str, options: Iterable[str], most: int = 3) -> list[str]:
+    """Return up to `most` of the `options` that look like `word`, best first; case does not count.
+
+    Examples
+    --------
+    >>> nearest("h10", ["h100-sxm", "v5p", "H100-PCIe"], most=1)
+    ['h100-sxm']
+    """
+    by_key = {option.casefold(): option for option in options}
+    key = word.casefold()
+    close = difflib.get_close_matches(key, by_key, n=most, cutoff=0.5)
+    contained = [option for option in by_key if key and key in option and option not in close]
+    return [by_key[option] for option in [*close, *contained][:most]]
+
+
+def listed(words: Iterable[str]) -> str:
+    """Join words for a sentence: ``'a', 'b'``."""
+    return ", ".join(f"'{word}'" for word in words)
+
+
+def unknown_keyword(where: str, word: str, known: Iterable[str]) -> TypeError:
+    """Return the error for a keyword that `where` does not have; it names the nearest one that it has."""
+    options = list(known)
+    close = nearest(word, options, most=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"it has {listed(options)}"
+    return TypeError(f"{where} has no keyword '{word}'; {hint}")
+
+
+def keywords(where: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function so that an unknown keyword raises `TypeError` naming the nearest real one."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        known = [
+            name
+            for name, parameter in inspect.signature(function).parameters.items()
+            if name != "self" and parameter.kind is not parameter.POSITIONAL_ONLY
+        ]
+
+        @functools.wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            for word in kwargs:
+                if word not in known:
+                    raise unknown_keyword(where, word, known)
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate

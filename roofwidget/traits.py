@@ -1,0 +1,134 @@
+"""One trait type for each kind of value the model holds: it validates and brings many forms into one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from roofwidget import units
+from roofwidget.chips.chip import Chip
+from roofwidget.kernels import Kernels, as_kernels
+
+__all__ = ["ChipsTrait", "KernelsTrait", "RateTrait", "RowTrait", "RowsTrait", "WhatIfTrait"]
+
+_QUANTITIES = {"peak_flops": "FLOP/s", "bandwidth": "B/s"}
+
+
+def _refuse(obj: Any, trait: traitlets.TraitType[Any, Any], error: Exception) -> traitlets.TraitError:  # noqa: ANN401
+    return traitlets.TraitError(f"{type(obj).__name__}.{trait.name}: {error}")
+
+
+class ChipsTrait(traitlets.TraitType[tuple[Chip, ...], Any]):
+    """Chips, names of catalogue chips, or a `Preset`; kept as a tuple of `Chip` with distinct ids."""
+
+    info_text = "a Preset, or a list of Chip objects and names of catalogue chips"
+
+    def validate(self, obj: Any, value: Any) -> tuple[Chip, ...]:  # noqa: ANN401 - any form that info_text names
+        from roofwidget.chips import chip  # noqa: PLC0415 - the catalogue is read only when a name is looked up
+
+        given = getattr(value, "chips", value)
+        given = [given] if isinstance(given, (Chip, str)) else given
+        if not isinstance(given, Sequence):
+            self.error(obj, value)
+        try:
+            chips = tuple(entry if isinstance(entry, Chip) else chip(entry) for entry in given)
+        except (LookupError, TypeError, ValueError) as error:
+            raise _refuse(obj, self, error) from None
+        seen: set[str] = set()
+        for entry in chips:
+            if entry.id in seen:
+                msg = f"two chips have the id '{entry.id}'; give one of them another id"
+                raise _refuse(obj, self, ValueError(msg))
+            seen.add(entry.id)
+        return chips
+
+
+class KernelsTrait(traitlets.TraitType[Kernels, Any]):
+    """`Kernels`, a list of records, or a data frame; kept as `Kernels`."""
+
+    info_text = "Kernels, a list of kernels, tuples or dicts, or a data frame"
+
+    def validate(self, obj: Any, value: Any) -> Kernels:  # noqa: ANN401 - any form that info_text names
+        try:
+            return as_kernels(value)
+        except (TypeError, ValueError) as error:
+            raise _refuse(obj, self, error) from None
+
+
+class RateTrait(traitlets.TraitType[float, Any]):
+    """A rate above zero, a number or text with its unit; NaN stands for "the focus chip has none"."""
+
+    def __init__(self, unit: str, **kwargs: Any) -> None:  # noqa: ANN401 - traitlets' own keywords
+        super().__init__(default_value=float("nan"), **kwargs)
+        self.unit = unit
+        self.info_text = f"a rate in {unit}, finite and above zero"
+
+    def validate(self, obj: Any, value: Any) -> float:  # noqa: ANN401 - any form that info_text names
+        try:
+            return units.positive(units.parse(value, self.unit, str(self.name)), str(self.name))
+        except (TypeError, ValueError) as error:
+            raise _refuse(obj, self, error) from None
+
+
+class RowTrait(traitlets.TraitType["int | None", Any]):
+    """A row number into the kernels, or None."""
+
+    info_text = "a row number into kernels, or None"
+    allow_none = True
+
+    def validate(self, obj: Any, value: Any) -> int | None:  # noqa: ANN401 - any form that info_text names
+        return None if value is None else _row(self, obj, value)
+
+
+class RowsTrait(traitlets.TraitType[tuple[int, ...], Any]):
+    """Row numbers into the kernels, without repeats; kept as a tuple of int."""
+
+    info_text = "row numbers into kernels"
+
+    def validate(self, obj: Any, value: Any) -> tuple[int, ...]:  # noqa: ANN401 - any form that info_text names
+        if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
+            self.error(obj, value)
+        return tuple(dict.fromkeys(_row(self, obj, row) for row in value))
+
+
+class WhatIfTrait(traitlets.TraitType[Mapping[str, Any], Any]):
+    """Changed peaks and bandwidths by chip id: ``{id: {"peak_flops": {precision: FLOP/s}, "bandwidth": {level: B/s}}}``.
+
+    Kept as a read-only mapping; entries that are empty are left out.
+    """
+
+    info_text = "a mapping from chip id to {'peak_flops': {precision: rate}, 'bandwidth': {level: rate}}"
+
+    def validate(self, obj: Any, value: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any form that info_text names
+        if not isinstance(value, Mapping):
+            self.error(obj, value)
+        try:
+            chips = {str(chip): _changes(str(chip), changes) for chip, changes in value.items()}
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise _refuse(obj, self, error) from None
+        return MappingProxyType({chip: MappingProxyType(changes) for chip, changes in chips.items() if changes})
+
+
+def _changes(chip: str, given: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, float]]:
+    changes: dict[str, Mapping[str, float]] = {}
+    for quantity, values in given.items():
+        if quantity not in _QUANTITIES:
+            msg = f"what_if['{chip}'] may hold 'peak_flops' and 'bandwidth', not '{quantity}'"
+            raise ValueError(msg)
+        rates = {}
+        for key, value in values.items():
+            what = f"what_if['{chip}']['{quantity}']['{key}']"
+            rates[str(key)] = units.positive(units.parse(value, _QUANTITIES[quantity], what), what)
+        if rates:
+            changes[quantity] = MappingProxyType(rates)
+    return changes
+
+
+def _row(trait: traitlets.TraitType[Any, Any], obj: Any, value: Any) -> int:  # noqa: ANN401 - what a user assigned
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        trait.error(obj, value)
+    return int(value)

@@ -1,0 +1,244 @@
+"""Numbers to text and text to numbers, with SI prefixes and units.
+
+Everything inside the package is in SI base units (FLOP/s, bytes/s, bytes, seconds). Prefixes exist only here,
+where text is read or shown. `js/src/format.ts` mirrors this file; both are held to `tests/golden/units.json`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from numbers import Real
+from typing import Final
+
+__all__ = ["finite", "format_intensity", "format_quantity", "format_significant", "parse", "positive"]
+
+_DECIMAL: Final = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18, "Z": 21, "Y": 24}
+_SMALL: Final = {"m": -3, "u": -6, "µ": -6, "n": -9, "p": -12}
+_BINARY: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_SHOWN: Final = {
+    -12: "p",
+    -9: "n",
+    -6: "µ",
+    -3: "m",
+    0: "",
+    3: "k",
+    6: "M",
+    9: "G",
+    12: "T",
+    15: "P",
+    18: "E",
+    21: "Z",
+    24: "Y",
+}
+
+# The spellings of each unit that people type, without prefix. The key is the one that is shown.
+_SPELLINGS: Final = {
+    "FLOP/s": r"(?:FLOPs?/s(?:ec)?|FLOPS|flops?/s|flops|Flops?/s|Flops|OPs?/s|OPS|ops/s)",
+    "B/s": r"(?:B/s(?:ec)?|bytes?/s(?:ec)?|Bytes?/s|Bps)",
+    "FLOP": r"(?:FLOPs?|flops?|Flops?|OPs?)",
+    "B": r"(?:B|[Bb]ytes?)",
+    "s": r"(?:s|sec|seconds?)",
+    "FLOP/B": r"(?:FLOPs?/B(?:yte)?|flops?/b(?:yte)?|FLOPs?/byte)",
+}
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_EXAMPLES: Final = {
+    "FLOP/s": "989.5 TFLOP/s",
+    "B/s": "3.35 TB/s",
+    "FLOP": "4.3 GFLOP",
+    "B": "12 MB",
+    "s": "8.5 us",
+    "FLOP/B": "108 FLOP/B",
+}
+
+
+def parse(value: object, unit: str, what: str) -> float:
+    """Read a number or a text with a unit.
+
+    Parameters
+    ----------
+    value
+        A real number in SI base units, or text such as ``"989.5 TFLOP/s"``; a bare number in text is in base units.
+    unit
+        One of ``FLOP/s``, ``B/s``, ``FLOP``, ``B``, ``s``, ``FLOP/B``.
+    what
+        What the number is, for the error: ``"peak_flops['bf16'] of chip 'H100'"``.
+
+    Returns
+    -------
+    float
+        The value in base units; the nearest double to the decimal that was written.
+
+    Raises
+    ------
+    TypeError
+        If `value` is neither a real number nor text (a bool is not a number here).
+    ValueError
+        If the text has no number, another unit, or a number too large for a double.
+
+    Examples
+    --------
+    >>> parse("3.35 TB/s", "B/s", "bandwidth")
+    3350000000000.0
+    >>> parse("16 GiB", "B", "capacity")
+    17179869184.0
+    """
+    if isinstance(value, str):
+        return _parse_text(value, unit, what)
+    if isinstance(value, bool) or not (isinstance(value, (Real, Decimal)) or hasattr(value, "__float__")):
+        msg = f"{what}: expected a number or text such as '{_EXAMPLES[unit]}', got {_short(value)}"
+        raise TypeError(msg)
+    try:
+        return float(value)
+    except (OverflowError, TypeError, ValueError):
+        msg = f"{what}: {_short(value)} does not fit a double-precision number"
+        raise ValueError(msg) from None
+
+
+def _parse_text(text: str, unit: str, what: str) -> float:
+    stripped = text.strip()
+    number = _NUMBER.match(stripped)
+    if not number:
+        msg = f"{what}: no number in {_short(text)}; write for example '{_EXAMPLES[unit]}'"
+        raise ValueError(msg)
+    digits, rest = number.group(), stripped[number.end() :].strip()
+    scale = _scale_of(rest, unit)
+    if scale is None:
+        msg = f"{what}: '{rest[:40]}' is not a unit of {unit}; write for example '{_EXAMPLES[unit]}'"
+        raise ValueError(msg)
+    result = float(Decimal(digits) * scale)
+    if math.isinf(result):
+        msg = f"{what}: {_short(text)} does not fit a double-precision number"
+        raise ValueError(msg)
+    return result
+
+
+def _scale_of(suffix: str, unit: str) -> Decimal | None:
+    if not suffix:
+        return Decimal(1)
+    if re.fullmatch("[kKMGTPEZY]", suffix) and unit != "s":
+        return Decimal(10) ** _DECIMAL[suffix]
+    spelled = re.fullmatch(r"(?P<prefix>[KMGTPE]i|[kKMGTPEZYmuµnp])?" + _SPELLINGS[unit], suffix)
+    if not spelled:
+        return None
+    prefix = spelled["prefix"] or ""
+    if prefix in _BINARY:
+        return Decimal(2) ** _BINARY[prefix] if unit in {"B", "B/s"} else None
+    if prefix in _SMALL:
+        return Decimal(10) ** _SMALL[prefix] if unit == "s" else None
+    return Decimal(10) ** _DECIMAL[prefix]
+
+
+def finite(value: float, what: str) -> float:
+    """Return `value` if it is finite and not negative, else raise `ValueError` naming `what`.
+
+    Examples
+    --------
+    >>> finite(0.0, "bytes")
+    0.0
+    """
+    if not math.isfinite(value) or value < 0:
+        msg = f"{what} must be a finite number that is not negative, got {value!r}"
+        raise ValueError(msg)
+    return value
+
+
+def positive(value: float, what: str) -> float:
+    """Return `value` if it is finite and above zero, else raise `ValueError` naming `what`.
+
+    Examples
+    --------
+    >>> positive(3.35e12, "bandwidth")
+    3350000000000.0
+    """
+    if not math.isfinite(value) or value <= 0:
+        msg = f"{what} must be a finite number above zero, got {value!r}"
+        raise ValueError(msg)
+    return value
+
+
+def format_significant(value: float, digits: int = 3) -> str:
+    """Show `value` with at most `digits` significant digits, ties to even, trailing zeros dropped, no prefix.
+
+    Examples
+    --------
+    >>> format_significant(1.25, 2), format_significant(640.833, 4), format_significant(0.0)
+    ('1.2', '640.8', '0')
+    """
+    special = _special(value)
+    if special is not None:
+        return special
+    sign, figures, exponent = _decompose(value, digits)
+    return sign + _place(figures, exponent)
+
+
+def format_quantity(value: float, unit: str, digits: int = 3) -> str:
+    """Show `value` with an SI prefix and `unit`.
+
+    Parameters
+    ----------
+    value
+        In base units; NaN shows as "unknown".
+    unit
+        ``FLOP/s``, ``B/s``, ``FLOP``, ``B`` or ``s``.
+    digits
+        Significant digits: 4 for peaks, bandwidths and ridge points, 3 for the rest.
+
+    Examples
+    --------
+    >>> format_quantity(2.307e15, "FLOP/s", 4), format_quantity(7.2e12, "B/s", 4), format_quantity(3.1e-5, "s")
+    ('2.307 PFLOP/s', '7.2 TB/s', '31 µs')
+    """
+    special = _special(value)
+    if special is not None:
+        return special if special == "unknown" else f"{special} {unit}"
+    sign, figures, exponent = _decompose(value, digits)
+    thousand = max(-12 if unit == "s" else 0, min(24, 3 * (exponent // 3)))
+    if unit == "s":
+        thousand = min(0, thousand)
+    return f"{sign}{_place(figures, exponent - thousand)} {_SHOWN[thousand]}{unit}"
+
+
+def format_intensity(value: float, digits: int = 3) -> str:
+    """Show an arithmetic intensity in FLOP/B: plain up to 9,999, with a prefix above.
+
+    Examples
+    --------
+    >>> format_intensity(107.79), format_intensity(320.4167, 4), format_intensity(12345.0)
+    ('108 FLOP/B', '320.4 FLOP/B', '12.3 kFLOP/B')
+    """
+    special = _special(value)
+    if special is not None:
+        return special if special == "unknown" else f"{special} FLOP/B"
+    sign, figures, exponent = _decompose(value, digits)
+    thousand = 0 if exponent < 4 else min(24, 3 * (exponent // 3))  # noqa: PLR2004 - the doc string's 9,999
+    return f"{sign}{_place(figures, exponent - thousand)} {_SHOWN[thousand]}FLOP/B"
+
+
+def _special(value: float) -> str | None:
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return "0" if value == 0 else None
+
+
+def _decompose(value: float, digits: int) -> tuple[str, str, int]:
+    """Sign, significant figures without trailing zeros, decimal exponent. Python's formatting rounds ties to even."""
+    mantissa, exponent = f"{abs(value):.{digits - 1}e}".split("e")
+    return "-" if value < 0 else "", mantissa.replace(".", "").rstrip("0"), int(exponent)
+
+
+def _place(figures: str, exponent: int) -> str:
+    """Put the decimal point into `figures`, which stand for d.ddd times 10**exponent."""
+    if exponent < 0:
+        return "0." + "0" * (-exponent - 1) + figures
+    whole = figures[: exponent + 1].ljust(exponent + 1, "0")
+    fraction = figures[exponent + 1 :]
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def _short(value: object) -> str:
+    shown = repr(value) if not isinstance(value, int) or abs(value) < 10**20 else "an integer of more than 20 digits"
+    return shown if len(shown) <= 60 else shown[:57] + "..."  # noqa: PLR2004 - a line of an error message

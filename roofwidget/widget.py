@@ -1,0 +1,58 @@
+"""The model with its front end, as a Jupyter widget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anywidget
+from IPython.display import display
+from traitlets import Unicode, default
+
+from roofwidget.model import RooflineModel
+
+__all__ = ["RooflineWidget"]
+
+_STATIC = Path(__file__).parent / "static"
+
+
+class RooflineWidget(RooflineModel, anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no types for traits
+    """A live roofline in a notebook: the state of `RooflineModel`, drawn.
+
+    Parameters
+    ----------
+    chips, kernels, **traits
+        As for `RooflineModel`, and `layout` of ipywidgets.
+
+    Examples
+    --------
+    >>> widget = RooflineWidget(["v5p", "v6e"], [("matmul", 4.3e9, 1.2e7)])
+    >>> widget
+    RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernels)
+    """
+
+    # The text, not the path: a path keeps every closed widget alive.
+    _esm = Unicode().tag(sync=True)
+    _css = Unicode().tag(sync=True)
+
+    @default("_esm")
+    def _default_esm(self) -> str:
+        return _built("widget.js")
+
+    @default("_css")
+    def _default_css(self) -> str:
+        return _built("widget.css")
+
+    def __repr__(self) -> str:
+        return RooflineModel.__repr__(self)
+
+    def show(self) -> None:
+        """Display the widget here."""
+        display(self)
+
+
+def _built(name: str) -> str:
+    try:
+        return (_STATIC / name).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        msg = f"the front end is not built: {name} is missing; run 'make build', or 'npm run build' in js/"
+        raise FileNotFoundError(msg) from None

@@ -1,0 +1,83 @@
+"""What the front end receives: domain objects to wire messages and back.
+
+The only Python file that knows the wire's names; `js/src/wire.ts` is its mirror. On the wire a number is finite or
+null; columns travel as binary buffers (little-endian float64, int32 codes for text), so any number of kernels is one
+message.
+
+======== =========================================================================================
+trait    on the wire
+======== =========================================================================================
+chips    ``[{id, name, vendor, family, generation, precision, peaks: [[name, FLOP/s]],
+         memories: [[name, bytes/s or null]]}]``
+kernels  ``{n, name, precision, category: {values, codes}, time, count: buffer, flops, bytes: {key: buffer}}``
+what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/s}}}``
+others   as they are
+======== =========================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from roofwidget.chips.chip import Chip
+from roofwidget.kernels import Floats, Kernels, Texts
+
+__all__ = ["chips_to_wire", "kernels_to_wire", "what_if_to_wire"]
+
+
+def chips_to_wire(chips: Iterable[Chip], _widget: object = None) -> list[dict[str, Any]]:
+    """Return the chips as JSON-able dicts."""
+    return [
+        {
+            "id": chip.id,
+            "name": chip.name,
+            "vendor": chip.vendor,
+            "family": chip.family,
+            "generation": chip.generation,
+            "precision": chip.default_precision,
+            "peaks": [[precision, peak] for precision, peak in chip.peak_flops.items()],
+            "memories": [[memory.name, memory.bandwidth] for memory in chip.memories.values()],
+        }
+        for chip in chips
+    ]
+
+
+def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
+    """Return the kernels as one dict of binary columns."""
+    return {
+        "n": len(kernels),
+        "name": _coded(kernels.names),
+        "precision": _coded(kernels.precision),
+        "category": _coded(kernels.category),
+        "time": _binary(kernels.time),
+        "count": _binary(kernels.count),
+        "flops": {precision: _binary(column) for precision, column in kernels.flops_by_precision.items()},
+        "bytes": {level: _binary(column) for level, column in kernels.bytes_by_level.items()},
+    }
+
+
+def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _widget: object = None) -> dict[str, Any]:
+    """Return the nested read-only mapping as plain dicts."""
+    return {
+        chip: {quantity: dict(values) for quantity, values in quantities.items()}
+        for chip, quantities in what_if.items()
+    }
+
+
+def _binary(column: Floats) -> memoryview:
+    return memoryview(np.ascontiguousarray(column, dtype="<f8")).cast("B")
+
+
+def _coded(column: Texts) -> dict[str, Any]:
+    """Distinct texts in order of appearance, and for each row which one it is."""
+    index: dict[str | None, int] = {}
+    codes = np.fromiter((index.setdefault(text, len(index)) for text in column), "<i4", len(column))
+    return {"values": [_sendable(text) for text in index], "codes": memoryview(codes).cast("B")}
+
+
+def _sendable(text: str | None) -> str | None:
+    """Replace lone surrogates: a file may hold them, a message may not."""
+    return None if text is None else text.encode("utf-8", "replace").decode()

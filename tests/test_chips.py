@@ -1,0 +1,222 @@
+"""A chip: its figures, what it refuses, and what it answers when asked for a figure it has or has not."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from roofwidget.chips.chip import Chip, Memory, MissingFigureError, Source, is_off_chip
+
+SOURCE = Source("A data sheet", "https://example.org/sheet.pdf", "datasheet")
+
+
+@pytest.fixture
+def h100() -> Chip:
+    return Chip(
+        "H100",
+        {"bf16": "989.5 TFLOP/s", "FP8": 1979e12},
+        {"HBM": "3.35 TB/s", "L2": None, "SMEM": Memory("SMEM", 33e12, 228 * 1024 * 132)},
+        vendor="NVIDIA",
+        family="Hopper",
+        generation=70,
+        aliases=["Hopper card"],
+        sources={"peak_flops.bf16": SOURCE},
+    )
+
+
+@pytest.fixture
+def t4() -> Chip:
+    return Chip("T4", {"fp32": 8.1e12, "fp16": 65e12}, {"GDDR6": 320e9})
+
+
+def test_a_figure_is_a_number_in_base_units_or_text_with_a_unit(h100: Chip) -> None:
+    assert h100.peak("bf16") == 989.5e12
+    assert h100.peak("fp8") == 1979e12
+    assert h100.bandwidth() == 3.35e12
+    assert Chip("x", {"fp64": "1e3"}, {"DRAM": "100 GiB/s"}).bandwidth() == 100 * 2**30
+
+
+def test_a_figure_may_be_a_numpy_scalar() -> None:
+    chip = Chip("x", {"fp32": np.float32(2.0)}, {"DRAM": np.int64(4)})
+    assert chip.ridge_point() == 0.5
+
+
+@pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf, "0 TFLOP/s", "-1 TFLOP/s"])
+def test_a_peak_that_is_not_finite_and_above_zero_is_refused_by_name(value: object) -> None:
+    with pytest.raises(ValueError, match=r"peak_flops\['bf16'\] of chip 'My chip' must be .* above zero"):
+        Chip("My chip", {"bf16": value}, {"HBM": 1e12})
+
+
+@pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf, "0 TB/s", Memory("HBM", -1.0)])
+def test_a_bandwidth_that_is_not_finite_and_above_zero_is_refused_by_name(value: object) -> None:
+    with pytest.raises(ValueError, match=r"memories\['HBM'\] of chip 'My chip' must be .* above zero"):
+        Chip("My chip", {"bf16": 1e12}, {"HBM": value})
+
+
+@pytest.mark.parametrize("value", [True, False, [1.0], {}])
+def test_a_figure_that_is_no_number_is_refused_by_name(value: object) -> None:
+    with pytest.raises(TypeError, match=r"peak_flops\['bf16'\] of chip 'My chip': expected a number or text"):
+        Chip("My chip", {"bf16": value}, {"HBM": 1e12})
+    with pytest.raises(TypeError, match=r"memories\['HBM'\] of chip 'My chip': expected a number or text"):
+        Chip("My chip", {"bf16": 1e12}, {"HBM": value})
+
+
+def test_a_peak_cannot_be_unknown() -> None:
+    with pytest.raises(TypeError, match=r"peak_flops\['bf16'\] of chip 'My chip'"):
+        Chip("My chip", {"bf16": None}, {"HBM": 1e12})
+
+
+@pytest.mark.parametrize("text", ["1 TB/s", "1 furlong", "1 TiFLOP/s"])
+def test_a_peak_with_another_unit_is_refused_by_name(text: str) -> None:
+    with pytest.raises(ValueError, match=r"peak_flops\['bf16'\] of chip 'My chip': .* is not a unit of FLOP/s"):
+        Chip("My chip", {"bf16": text}, {"HBM": 1e12})
+
+
+@pytest.mark.parametrize("text", ["1 TFLOP/s", "1 GB", "1 parsec"])
+def test_a_bandwidth_with_another_unit_is_refused_by_name(text: str) -> None:
+    with pytest.raises(ValueError, match=r"memories\['HBM'\] of chip 'My chip': .* is not a unit of B/s"):
+        Chip("My chip", {"bf16": 1e12}, {"HBM": text})
+
+
+@pytest.mark.parametrize("text", ["", "fast", "nan", "inf"])
+def test_text_without_a_number_is_refused_by_name(text: str) -> None:
+    with pytest.raises(ValueError, match=r"peak_flops\['bf16'\] of chip 'My chip': no number in"):
+        Chip("My chip", {"bf16": text}, {"HBM": 1e12})
+
+
+def test_a_chip_without_peaks_or_memories_is_refused() -> None:
+    with pytest.raises(ValueError, match="peak_flops of chip 'x' must map at least one precision"):
+        Chip("x", {}, {"HBM": 1e12})
+    with pytest.raises(ValueError, match="memories of chip 'x' must map at least one level"):
+        Chip("x", {"bf16": 1e12}, {})
+
+
+def test_the_bandwidth_of_the_main_memory_is_needed() -> None:
+    with pytest.raises(ValueError, match="chip 'x' needs the bandwidth of its main memory 'HBM'"):
+        Chip("x", {"bf16": 1e12}, {"HBM": None, "L2": 5e12})
+
+
+@pytest.mark.parametrize("name", ["", "  ", None, 3])
+def test_a_chip_needs_a_name(name: object) -> None:
+    with pytest.raises(ValueError, match="a chip's name must be text that is not empty"):
+        Chip(name, {"bf16": 1e12}, {"HBM": 1e12})  # type: ignore[arg-type]  # what is under test
+
+
+def test_an_unknown_keyword_names_the_nearest_one() -> None:
+    wrong: dict[str, Any] = {"vendr": "Google"}
+    with pytest.raises(TypeError, match="Chip has no keyword 'vendr'; did you mean 'vendor'"):
+        Chip("x", {"bf16": 1e12}, {"HBM": 1e12}, **wrong)
+
+
+def test_the_default_precision_is_the_first_in_use_that_the_chip_has(h100: Chip, t4: Chip) -> None:
+    assert h100.precision() == "bf16"
+    assert t4.precision() == "fp16"
+    assert Chip("x", {"int8": 1e12}, {"HBM": 1e12}).precision() == "int8"
+    assert Chip("x", {"bf16": 1e12, "fp64": 2e12}, {"HBM": 1e12}, default_precision="FP64").peak() == 2e12
+
+
+def test_a_default_precision_that_the_chip_lacks_is_refused() -> None:
+    with pytest.raises(ValueError, match="default_precision 'fp8' of chip 'x' is none of its precisions: 'bf16'"):
+        Chip("x", {"bf16": 1e12}, {"HBM": 1e12}, default_precision="fp8")
+
+
+def test_precisions_and_memories_are_found_in_any_case(h100: Chip) -> None:
+    assert h100.peak("BF16") == h100.peak("bf16")
+    assert h100.precision("Fp8") == "fp8"
+    assert h100.memory("hbm") == "HBM"
+    assert h100.bandwidth("smem") == 33e12
+
+
+def test_an_unknown_precision_names_those_the_chip_has(h100: Chip) -> None:
+    with pytest.raises(MissingFigureError, match="H100 has no peak for precision 'fp4'; it has 'bf16', 'fp8'"):
+        h100.peak("fp4")
+
+
+def test_an_unknown_memory_names_those_the_chip_has(h100: Chip) -> None:
+    with pytest.raises(MissingFigureError, match="H100 has no memory 'VMEM'; it has 'HBM', 'L2', 'SMEM'"):
+        h100.bandwidth("VMEM")
+
+
+def test_an_unknown_bandwidth_names_the_levels_that_have_one(h100: Chip) -> None:
+    with pytest.raises(MissingFigureError, match="H100 has no bandwidth for L2; it has those of 'HBM', 'SMEM'"):
+        h100.bandwidth("l2")
+
+
+def test_the_main_memory_is_the_first_and_any_off_chip_name_finds_it(h100: Chip, t4: Chip) -> None:
+    assert h100.main_memory == h100.memory() == "HBM"
+    assert t4.main_memory == t4.memory("HBM") == t4.memory("dram") == "GDDR6"
+    assert t4.bandwidth("HBM") == 320e9
+
+
+def test_an_on_chip_main_memory_is_not_found_by_an_off_chip_name() -> None:
+    with pytest.raises(MissingFigureError, match="x has no memory 'HBM'; it has 'SRAM'"):
+        Chip("x", {"bf16": 1e12}, {"SRAM": 1e12}).memory("HBM")
+
+
+@pytest.mark.parametrize("level", ["HBM", "hbm3e", "HBM2", "DRAM", "DDR5", "GDDR6X", "LPDDR5X", "Unified memory"])
+def test_the_usual_words_for_the_memory_outside_are_known(level: str) -> None:
+    assert is_off_chip(level)
+
+
+@pytest.mark.parametrize("level", ["L1", "L2", "SMEM", "VMEM read", "CMEM", "HBM read", ""])
+def test_other_levels_are_on_the_chip(level: str) -> None:
+    assert not is_off_chip(level)
+
+
+def test_the_ridge_point_is_peak_over_bandwidth(h100: Chip) -> None:
+    assert h100.ridge_point() == 989.5e12 / 3.35e12
+    assert h100.ridge_point("fp8", "SMEM") == 1979e12 / 33e12
+
+
+def test_the_id_is_made_from_the_name_unless_given() -> None:
+    assert Chip("My Chip (2nd)", {"bf16": 1}, {"HBM": 1}).id == "my-chip-2nd"
+    assert Chip("My Chip", {"bf16": 1}, {"HBM": 1}, id="mine").id == "mine"
+    assert Chip("芯片", {"bf16": 1}, {"HBM": 1}).id
+
+
+def test_a_chip_cannot_be_changed(h100: Chip) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        h100.name = "other"  # type: ignore[misc]  # what is under test
+    for mapping in (h100.peak_flops, h100.memories, h100.sources):
+        with pytest.raises(TypeError):
+            mapping["bf16"] = 1.0  # type: ignore[index]  # what is under test
+
+
+def test_a_chip_does_not_follow_the_mapping_it_was_made_from() -> None:
+    peaks: dict[str, object] = {"bf16": 1e12}
+    chip = Chip("x", peaks, {"HBM": 1e12})
+    peaks["bf16"] = 2e12
+    assert chip.peak() == 1e12
+
+
+def test_equal_chips_are_one_key(h100: Chip) -> None:
+    twin = copy.deepcopy(h100)
+    assert twin == h100
+    assert hash(twin) == hash(h100)
+    assert {h100: 1}[twin] == 1
+
+
+def test_chips_of_other_figures_are_not_equal(h100: Chip) -> None:
+    assert dataclasses.replace(h100, peak_flops={"bf16": 1e12}) != h100
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_a_pickled_chip_comes_back_the_same(h100: Chip, protocol: int) -> None:
+    back = pickle.loads(pickle.dumps(h100, protocol))  # noqa: S301 - our own bytes
+    assert back == h100
+    assert back.sources == {"peak_flops.bf16": SOURCE}
+
+
+def test_a_copy_is_the_same_chip(h100: Chip) -> None:
+    assert copy.copy(h100) == h100
+    assert list(copy.deepcopy(h100).memories) == ["HBM", "L2", "SMEM"]
+
+
+def test_the_repr_shows_name_peaks_and_known_bandwidths(h100: Chip) -> None:
+    assert repr(h100) == "Chip('H100': bf16 989.5 TFLOP/s, fp8 1.979 PFLOP/s; HBM 3.35 TB/s, SMEM 33 TB/s)"
