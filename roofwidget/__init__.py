@@ -10,7 +10,18 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from roofwidget.chips import AmbiguousChipError, Chip, Memory, Preset, Source, UnknownChipError, chip, chips, preset, presets
+from roofwidget.chips import (
+    AmbiguousChipError,
+    Chip,
+    Memory,
+    Preset,
+    Source,
+    UnknownChipError,
+    chip,
+    chips,
+    preset,
+    presets,
+)
 from roofwidget.chips.chip import MissingFigureError
 from roofwidget.kernels import Kernel, Kernels
 from roofwidget.readers import ProfileError, read
@@ -55,7 +66,7 @@ __all__ = [
 
 
 # Defined here: the module of the arithmetic has the same name and would hide a lazy one.
-def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineWidget:  # noqa: ANN401 - as documented
+def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineWidget:
     """Return a widget that shows these kernels on these chips.
 
     Parameters
@@ -78,7 +89,7 @@ def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineW
     return RooflineWidget(chips, kernels, **traits)
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is asked for
+def __getattr__(name: str) -> Any:
     if name == "companions":
         return import_module("roofwidget.companions")
     if name in _LAZY:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget import units
+from roofwidget import columns, units
 from roofwidget.chips.chip import Chip, is_off_chip
+from roofwidget.columns import Floats, Texts
 from roofwidget.suggest import keywords, unknown_keyword
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel", "Kernels", "as_kernels"]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-Texts: TypeAlias = npt.NDArray[np.object_]
 Number: TypeAlias = float | str | None
 
 UNNAMED: Final = ""
@@ -118,7 +117,7 @@ class Kernel:
             return float(np.float64(self.total_flops) / Kernels.from_records([self]).bytes[0])
 
 
-class Kernels(Sequence[Kernel]):
+class Kernels:
     """A columnar table of kernels. Immutable; slicing gives `Kernels`, an integer gives a `Kernel`.
 
     Parameters
@@ -172,14 +171,14 @@ class Kernels(Sequence[Kernel]):
         warnings: Iterable[str] = (),
         source: str = "",
     ) -> None:
-        self._names = _texts(list(names))
+        self._names = columns.texts(list(names))
         n = len(self._names)
-        self._flops = _columns(flops, UNNAMED, "flops", n)
-        self._bytes = _columns(bytes, MAIN, "bytes", n)
-        self._time = _column(np.full(n, np.nan) if time is None else time, "time", n)
-        self._precision = _texts([None] * n if precision is None else list(precision), "precision", n)
-        self._category = _texts([None] * n if category is None else list(category), "category", n)
-        self._count = _column(np.ones(n) if count is None else count, "count", n)
+        self._flops = columns.by_key(flops, UNNAMED, "flops", n)
+        self._bytes = columns.by_key(bytes, MAIN, "bytes", n)
+        self._time = columns.checked(np.full(n, np.nan) if time is None else time, "time", n)
+        self._precision = columns.texts([None] * n if precision is None else list(precision), "precision", n)
+        self._category = columns.texts([None] * n if category is None else list(category), "category", n)
+        self._count = columns.checked(np.ones(n) if count is None else count, "count", n)
         self.chip = chip
         self._program = program
         self._steps = steps
@@ -198,8 +197,8 @@ class Kernels(Sequence[Kernel]):
         kernels = [_record(record, row) for row, record in enumerate(records)]
         return cls(
             [k.name for k in kernels],
-            _gather([k.flops for k in kernels], UNNAMED),
-            _gather([k.bytes for k in kernels], MAIN),
+            columns.gather([k.flops for k in kernels], UNNAMED),
+            columns.gather([k.bytes for k in kernels], MAIN),
             time=[np.nan if k.time is None else k.time for k in kernels],
             precision=[k.precision for k in kernels],
             category=[k.category for k in kernels],
@@ -207,7 +206,7 @@ class Kernels(Sequence[Kernel]):
         )
 
     @classmethod
-    def from_dataframe(cls, frame: Any) -> Kernels:  # noqa: ANN401 - pandas, polars or anything with columns
+    def from_dataframe(cls, frame: Any) -> Kernels:
         """Make a table from a data frame with the columns that `to_dataframe` writes.
 
         ``name``, ``flops`` and ``bytes`` are needed (the last two also as ``flops:fp16`` or ``bytes:HBM``, one a
@@ -219,37 +218,39 @@ class Kernels(Sequence[Kernel]):
             If a needed column is missing, an unknown one is there, or a number is bad: the message names row and
             column.
         """
-        columns = [str(column) for column in frame.columns]
-        for column in columns:
+        found = [str(column) for column in frame.columns]
+        for column in found:
             if column.split(":")[0] not in _FIELDS:
-                raise ValueError(str(unknown_keyword("the data frame", column, _FIELDS)).replace("keyword", "use for column"))
-        missing = [f for f in _FIELDS[:3] if not any(c.split(":")[0] == f for c in columns)]
+                raise ValueError(
+                    str(unknown_keyword("the data frame", column, _FIELDS)).replace("keyword", "use for column")
+                )
+        missing = [f for f in _FIELDS[:3] if not any(c.split(":")[0] == f for c in found)]
         if missing:
-            msg = f"the data frame has no column '{missing[0]}'; it has {', '.join(columns)}"
+            msg = f"the data frame has no column '{missing[0]}'; it has {', '.join(found)}"
             raise ValueError(msg)
 
-        def optional(field: str) -> Any:  # noqa: ANN401 - a column as it comes
-            return frame[field] if field in columns else None
+        def optional(field: str) -> Any:
+            return frame[field] if field in found else None
 
         return cls(
             [str(name) for name in frame["name"]],
-            {c.partition(":")[2]: _numbers(frame[c], c) for c in columns if c.split(":")[0] == "flops"},
-            {c.partition(":")[2] or MAIN: _numbers(frame[c], c) for c in columns if c.split(":")[0] == "bytes"},
-            time=None if optional("time") is None else _numbers(frame["time"], "time"),
-            precision=_words(optional("precision")),
-            category=_words(optional("category")),
-            count=None if optional("count") is None else _numbers(frame["count"], "count"),
+            {c.partition(":")[2]: columns.numbers(frame[c], c) for c in found if c.split(":")[0] == "flops"},
+            {c.partition(":")[2] or MAIN: columns.numbers(frame[c], c) for c in found if c.split(":")[0] == "bytes"},
+            time=None if optional("time") is None else columns.numbers(frame["time"], "time"),
+            precision=columns.words(optional("precision")),
+            category=columns.words(optional("category")),
+            count=None if optional("count") is None else columns.numbers(frame["count"], "count"),
         )
 
-    def to_dataframe(self) -> Any:  # noqa: ANN401 - pandas is only imported here
+    def to_dataframe(self) -> Any:
         """Return a pandas DataFrame with a column for each field, ``flops:fp16`` and ``bytes:HBM`` where mapped."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
-        columns: dict[str, Any] = {"name": self._names}
-        columns |= {f"flops:{p}" if p else "flops": column for p, column in self._flops.items()}
-        columns |= {"bytes" if level == MAIN else f"bytes:{level}": column for level, column in self._bytes.items()}
-        columns |= {"time": self._time, "precision": self._precision, "category": self._category}
-        return pd.DataFrame(columns | {"count": self._count.astype(np.int64)})
+        frame: dict[str, Any] = {"name": self._names}
+        frame |= {f"flops:{p}" if p else "flops": column for p, column in self._flops.items()}
+        frame |= {"bytes" if level == MAIN else f"bytes:{level}": column for level, column in self._bytes.items()}
+        frame |= {"time": self._time, "precision": self._precision, "category": self._category}
+        return pd.DataFrame(frame | {"count": self._count.astype(np.int64)})
 
     @property
     def names(self) -> Texts:
@@ -259,7 +260,7 @@ class Kernels(Sequence[Kernel]):
     @property
     def flops(self) -> Floats:
         """FLOPs over all precisions, shape (n,); NaN where unknown."""
-        return _sum_of(list(self._flops.values()), len(self))
+        return columns.sum_of_known(list(self._flops.values()), len(self))
 
     @property
     def flops_by_precision(self) -> Mapping[str, Floats]:
@@ -269,7 +270,7 @@ class Kernels(Sequence[Kernel]):
     @property
     def bytes(self) -> Floats:
         """Bytes of the main memory, shape (n,); NaN where unknown."""
-        return _sum_of([column for level, column in self._bytes.items() if is_off_chip(level)], len(self))
+        return columns.sum_of_known([column for level, column in self._bytes.items() if is_off_chip(level)], len(self))
 
     @property
     def bytes_by_level(self) -> Mapping[str, Floats]:
@@ -355,8 +356,8 @@ class Kernels(Sequence[Kernel]):
             return NotImplemented
         return (
             np.array_equal(self._names, other._names)
-            and _same(self._flops, other._flops)
-            and _same(self._bytes, other._bytes)
+            and columns.same(self._flops, other._flops)
+            and columns.same(self._bytes, other._bytes)
             and np.array_equal(self._time, other._time, equal_nan=True)
             and np.array_equal(self._precision, other._precision)
             and np.array_equal(self._category, other._category)
@@ -369,7 +370,7 @@ class Kernels(Sequence[Kernel]):
         measured = int(np.isfinite(self._time).sum())
         return f"Kernels({len(self)} kernels, {measured} measured)"
 
-    def roofline(self, **traits: Any) -> RooflineWidget:  # noqa: ANN401 - the widget's traits
+    def roofline(self, **traits: Any) -> RooflineWidget:
         """Return a `RooflineWidget` that shows these kernels, on their own chip when it is known."""
         from roofwidget.widget import RooflineWidget  # noqa: PLC0415 - the widget needs this module
 
@@ -379,8 +380,8 @@ class Kernels(Sequence[Kernel]):
         time = float(self._time[row])
         return Kernel(
             self._names[row],
-            _at(self._flops, row, UNNAMED),
-            _at(self._bytes, row, MAIN),
+            columns.at_row(self._flops, row, UNNAMED),
+            columns.at_row(self._bytes, row, MAIN),
             time=None if np.isnan(time) else time,
             precision=self._precision[row],
             category=self._category[row],
@@ -388,7 +389,7 @@ class Kernels(Sequence[Kernel]):
         )
 
 
-def as_kernels(value: Any) -> Kernels:  # noqa: ANN401 - the forms that the error names
+def as_kernels(value: Any) -> Kernels:
     """Return `value` as `Kernels`: such a table, one `Kernel`, a sequence of records, or a data frame."""
     if isinstance(value, Kernels):
         return value
@@ -445,16 +446,12 @@ def _total(value: float | Mapping[str, float] | None) -> float:
     return sum(value.values()) if isinstance(value, Mapping) else value
 
 
-def _record(record: Any, row: int) -> Kernel:  # noqa: ANN401 - the forms that the error names
+def _record(record: Any, row: int) -> Kernel:
     if isinstance(record, Kernel):
         return record
     try:
         if isinstance(record, Mapping):
-            missing = [field for field in _FIELDS[:3] if field not in record]
-            if missing:
-                msg = f"has no '{missing[0]}'"
-                raise ValueError(msg)
-            return Kernel(**record)
+            return Kernel(**{**dict.fromkeys(_FIELDS[1:3]), **record}) if "name" in record else Kernel(**record)
         if isinstance(record, Sequence) and not isinstance(record, str) and 3 <= len(record) <= 4:  # noqa: PLR2004
             return Kernel(*record[:3], time=record[3] if len(record) > 3 else None)  # noqa: PLR2004
     except (TypeError, ValueError) as error:
@@ -462,81 +459,3 @@ def _record(record: Any, row: int) -> Kernel:  # noqa: ANN401 - the forms that t
         raise type(error)(msg) from None
     msg = f"kernel {row}: expected a Kernel, (name, flops, bytes[, time]) or a dict of these, got {record!r:.60}"
     raise TypeError(msg)
-
-
-def _gather(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:
-    """Columns by precision or level from one amount a row."""
-    columns: dict[str, Floats] = {}
-    for row, amount in enumerate(amounts):
-        parts: Mapping[str, float] = {} if amount is None else amount if isinstance(amount, Mapping) else {plain: amount}
-        for key, number in parts.items():
-            columns.setdefault(key, np.full(len(amounts), np.nan))[row] = number
-    return columns or {plain: np.full(len(amounts), np.nan)}
-
-
-def _columns(given: npt.ArrayLike | Mapping[str, npt.ArrayLike], plain: str, field: str, n: int) -> Mapping[str, Floats]:
-    if not isinstance(given, Mapping):
-        given = {plain: given}
-    checked = {key: _column(column, f"{field}:{key}" if key != plain else field, n) for key, column in given.items()}
-    return MappingProxyType(checked or {plain: _column(np.full(n, np.nan), field, n)})
-
-
-def _column(given: npt.ArrayLike, field: str, n: int) -> Floats:
-    column = np.array(given, dtype=np.float64)
-    if column.shape != (n,):
-        msg = f"column '{field}' has shape {column.shape}, expected ({n},)"
-        raise ValueError(msg)
-    bad = np.isinf(column) | (column < 0) | (~(column >= 1) if field == "count" else False)
-    if bad.any():
-        row = int(np.argmax(bad))
-        rule = "must be at least 1" if field == "count" else "must be finite and not negative, or NaN where unknown"
-        msg = f"row {row}, column '{field}': {column[row]} {rule}"
-        raise ValueError(msg)
-    column.flags.writeable = False
-    return column
-
-
-def _texts(given: list[Any], field: str = "name", n: int | None = None) -> Texts:
-    texts = np.empty(len(given), dtype=object)
-    texts[:] = given
-    if n is not None and len(given) != n:
-        msg = f"column '{field}' has {len(given)} entries, expected {n}"
-        raise ValueError(msg)
-    texts.flags.writeable = False
-    return texts
-
-
-def _numbers(column: Any, field: str) -> Floats:  # noqa: ANN401 - a data frame's column
-    numbers = np.full(len(column), np.nan)
-    for row, value in enumerate(column):
-        if isinstance(value, bool) or not (value is None or hasattr(value, "__float__")):
-            if type(value).__name__ == "NAType":
-                continue
-            msg = f"row {row}, column '{field}': {value!r} is not a number"
-            raise ValueError(msg)
-        numbers[row] = np.nan if value is None else float(value)
-    return numbers
-
-
-def _words(column: Any) -> list[str | None] | None:  # noqa: ANN401 - a data frame's column
-    if column is None:
-        return None
-    return [value if isinstance(value, str) and value else None for value in column]
-
-
-def _sum_of(columns: list[Floats], n: int) -> Floats:
-    if not columns:
-        return np.full(n, np.nan)
-    if len(columns) == 1:
-        return columns[0]
-    stacked = np.stack(columns)
-    return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
-
-
-def _same(left: Mapping[str, Floats], right: Mapping[str, Floats]) -> bool:
-    return left.keys() == right.keys() and all(np.array_equal(left[key], right[key], equal_nan=True) for key in left)
-
-
-def _at(columns: Mapping[str, Floats], row: int, plain: str) -> float | dict[str, float] | None:
-    parts = {key: float(column[row]) for key, column in columns.items() if not np.isnan(column[row])}
-    return parts.get(plain) if parts.keys() <= {plain} else parts

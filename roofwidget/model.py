@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 from traitlets import HasTraits, TraitError, Unicode, default, observe, validate
@@ -14,6 +14,9 @@ from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.kernels import Kernel, Kernels
 from roofwidget.suggest import listed, nearest, unknown_keyword
 from roofwidget.traits import ChipsTrait, KernelsTrait, RateTrait, RowsTrait, RowTrait, WhatIfTrait
+
+if TYPE_CHECKING:
+    from roofwidget.chips import Preset
 
 __all__ = ["RooflineModel"]
 
@@ -84,7 +87,7 @@ class RooflineModel(HasTraits):
         sync=True, echo_update=False
     )
 
-    def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:  # noqa: ANN401 - as documented
+    def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:
         self._lock = threading.Lock()
         for word in traits:
             if not self.has_trait(word):
@@ -113,7 +116,7 @@ class RooflineModel(HasTraits):
         changes = self.what_if.get(chip.id, {})
         return Chip(
             chip.name,
-            chip.peak_flops | dict(changes.get("peak_flops", {})),
+            {**chip.peak_flops, **changes.get("peak_flops", {})},
             {
                 level: changes.get("bandwidth", {}).get(level, memory.bandwidth)
                 for level, memory in chip.memories.items()
@@ -194,11 +197,11 @@ class RooflineModel(HasTraits):
 
     @default("chips")
     def _default_chips(self) -> tuple[Chip, ...]:
-        return _guide().chips  # type: ignore[no-any-return]
+        return _guide().chips
 
     @default("kernels")
     def _default_kernels(self) -> Kernels:
-        return _guide().kernels  # type: ignore[no-any-return]
+        return _guide().kernels
 
     @default("shown")
     def _default_shown(self) -> tuple[str, ...]:
@@ -215,17 +218,17 @@ class RooflineModel(HasTraits):
     # -- what may be set ---------------------------------------------------------------------------------------
 
     @validate("shown")
-    def _check_shown(self, proposal: Any) -> tuple[str, ...]:  # noqa: ANN401 - traitlets' bunch
+    def _check_shown(self, proposal: Any) -> tuple[str, ...]:
         given = proposal["value"]
         wanted = {self._chip_of(name).id for name in ([given] if isinstance(given, str) else given)}
         return tuple(chip.id for chip in self.chips if chip.id in wanted)
 
     @validate("focus_chip")
-    def _check_focus_chip(self, proposal: Any) -> str:  # noqa: ANN401 - traitlets' bunch
+    def _check_focus_chip(self, proposal: Any) -> str:
         return self._chip_of(proposal["value"]).id if self.chips else ""
 
     @validate("precision")
-    def _check_precision(self, proposal: Any) -> str:  # noqa: ANN401 - traitlets' bunch
+    def _check_precision(self, proposal: Any) -> str:
         name: str = proposal["value"].casefold()
         known = dict.fromkeys(precision for chip in self.chips for precision in chip.peak_flops)
         if name != "auto" and name not in known:
@@ -234,7 +237,7 @@ class RooflineModel(HasTraits):
         return name
 
     @validate("memory")
-    def _check_memory(self, proposal: Any) -> str:  # noqa: ANN401 - traitlets' bunch
+    def _check_memory(self, proposal: Any) -> str:
         name: str = proposal["value"]
         known = dict.fromkeys(
             memory.name for chip in self.chips for memory in chip.memories.values() if memory.bandwidth is not None
@@ -246,36 +249,39 @@ class RooflineModel(HasTraits):
         raise TraitError(msg)
 
     @validate("selected")
-    def _check_selected(self, proposal: Any) -> tuple[int, ...]:  # noqa: ANN401 - traitlets' bunch
+    def _check_selected(self, proposal: Any) -> tuple[int, ...]:
         return tuple(self._row_of(row, "selected") for row in proposal["value"])
 
     @validate("hovered")
-    def _check_hovered(self, proposal: Any) -> int | None:  # noqa: ANN401 - traitlets' bunch
+    def _check_hovered(self, proposal: Any) -> int | None:
         return None if proposal["value"] is None else self._row_of(proposal["value"], "hovered")
 
     # -- what follows from what --------------------------------------------------------------------------------
 
     @observe("kernels")
-    def _forget_rows(self, _change: Any) -> None:  # noqa: ANN401 - traitlets' bunch
+    def _forget_rows(self, _change: Any) -> None:
         self.selected = ()
         self.hovered = None
 
     @observe("chips")
-    def _keep_chips_consistent(self, _change: Any) -> None:  # noqa: ANN401 - traitlets' bunch
+    def _keep_chips_consistent(self, _change: Any) -> None:
         ids = [chip.id for chip in self.chips]
         self.set_trait("what_if", {key: value for key, value in self.what_if.items() if key in ids})
         still = [key for key in self._trait_values.get("shown", ()) if key in ids]
         self.shown = still or ids[:_SHOWN_AT_FIRST]
         if self._trait_values.get("focus_chip") not in ids:
             self.focus_chip = self._default_focus_chip()
-        for name, fallback in (("precision", "auto"), ("memory", "main")):
-            try:
-                getattr(self, f"_check_{name}")({"value": getattr(self, name)})
-            except TraitError:
-                setattr(self, name, fallback)
+        self._keep_choice("precision", "auto")
+        self._keep_choice("memory", "main")
+
+    def _keep_choice(self, name: str, fallback: str) -> None:
+        try:
+            getattr(self, f"_check_{name}")({"value": getattr(self, name)})
+        except TraitError:
+            setattr(self, name, fallback)
 
     @observe("chips", "focus_chip", "precision", "memory", "what_if")
-    def _refresh_rates(self, _change: Any = None) -> None:  # noqa: ANN401 - traitlets' bunch
+    def _refresh_rates(self, _change: Any = None) -> None:
         for name, rate in (("peak_flops", self._rate("peak_flops")), ("bandwidth", self._rate("bandwidth"))):
             old = self._trait_values.get(name, float("nan"))
             if rate == old or (rate != rate and old != old):  # noqa: PLR0124 - NaN is not itself
@@ -284,8 +290,8 @@ class RooflineModel(HasTraits):
             self._notify_trait(name, old, rate)
 
     @observe("peak_flops", "bandwidth")
-    def _remember_rate(self, change: Any) -> None:  # noqa: ANN401 - traitlets' bunch
-        if change["new"] == self._rate(change["name"]) or change["new"] != change["new"]:  # noqa: PLR0124 - NaN
+    def _remember_rate(self, change: Any) -> None:
+        if change["new"] == self._rate(change["name"]) or change["new"] != change["new"]:
             return
         try:
             self.set_what_if(**{change["name"]: change["new"]})
@@ -295,7 +301,7 @@ class RooflineModel(HasTraits):
             raise TraitError(msg) from None
 
     def _rate(self, name: str) -> float:
-        """What `peak_flops` or `bandwidth` of the focus chip is now; NaN where the chip has none."""
+        """Return the `peak_flops` or `bandwidth` of the focus chip now; NaN where the chip has none."""
         if not self.chips:
             return float("nan")
         chip = self.chip()
@@ -324,11 +330,11 @@ class RooflineModel(HasTraits):
     def _chip_of(self, name: object) -> Chip:
         for chip in self.chips:
             if name == chip.id:
-                return chip  # type: ignore[no-any-return]
+                return chip
         for chip in self.chips:
             known = (chip.id, chip.name, *chip.aliases)
             if isinstance(name, str) and name.casefold() in {word.casefold() for word in known}:
-                return chip  # type: ignore[no-any-return]
+                return chip
         ids = [chip.id for chip in self.chips]
         msg = f"{name!r} is none of the chips here; nearest: {listed(nearest(str(name), ids) or ids)}"
         raise TraitError(msg)
@@ -340,7 +346,7 @@ class RooflineModel(HasTraits):
         return row
 
 
-def _guide() -> Any:  # noqa: ANN401 - a Preset; the catalogue is read only when it is needed
-    from roofwidget.chips import preset  # noqa: PLC0415
+def _guide() -> Preset:
+    from roofwidget.chips import preset  # noqa: PLC0415 - the catalogue is read only when it is needed
 
     return preset("tpu-roofline-guide")

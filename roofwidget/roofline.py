@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.chips.chip import Chip
-from roofwidget.kernels import Floats, Kernels, Texts, as_kernels
+from roofwidget.columns import Floats, Texts
+from roofwidget.kernels import Kernels, as_kernels
 
 __all__ = ["Bound", "attainable", "bound", "ridge_point"]
 
@@ -120,7 +121,7 @@ class Bound:
     above_roof: npt.NDArray[np.bool_]
 
 
-def bound(kernels: Any, chip: Chip, *, precision: str = "auto", memory: str = "main") -> Bound:  # noqa: ANN401 - see below
+def bound(kernels: Any, chip: Chip, *, precision: str = "auto", memory: str = "main") -> Bound:
     """Hold kernels against a chip's roofline.
 
     Parameters
@@ -238,7 +239,7 @@ def _bytes_by_level(table: Kernels, chip: Chip) -> dict[str, Floats]:
 
 
 def _slowest(times: list[Floats]) -> tuple[Floats, npt.NDArray[np.intp]]:
-    """The largest of the known times and which it is; NaN where none is known."""
+    """Return the largest of the known times and which it is; NaN where none is known."""
     stacked = np.stack(times)
     filled = np.where(np.isnan(stacked), -np.inf, stacked)
     index = filled.argmax(axis=0)

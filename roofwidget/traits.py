@@ -18,7 +18,7 @@ __all__ = ["ChipsTrait", "KernelsTrait", "RateTrait", "RowTrait", "RowsTrait", "
 _QUANTITIES = {"peak_flops": "FLOP/s", "bandwidth": "B/s"}
 
 
-def _refuse(obj: Any, trait: traitlets.TraitType[Any, Any], error: Exception) -> traitlets.TraitError:  # noqa: ANN401
+def _refuse(obj: Any, trait: traitlets.TraitType[Any, Any], error: Exception) -> traitlets.TraitError:
     return traitlets.TraitError(f"{type(obj).__name__}.{trait.name}: {error}")
 
 
@@ -27,7 +27,7 @@ class ChipsTrait(traitlets.TraitType[tuple[Chip, ...], Any]):
 
     info_text = "a Preset, or a list of Chip objects and names of catalogue chips"
 
-    def validate(self, obj: Any, value: Any) -> tuple[Chip, ...]:  # noqa: ANN401 - any form that info_text names
+    def validate(self, obj: Any, value: Any) -> tuple[Chip, ...]:
         from roofwidget.chips import chip  # noqa: PLC0415 - the catalogue is read only when a name is looked up
 
         given = getattr(value, "chips", value)
@@ -52,7 +52,7 @@ class KernelsTrait(traitlets.TraitType[Kernels, Any]):
 
     info_text = "Kernels, a list of kernels, tuples or dicts, or a data frame"
 
-    def validate(self, obj: Any, value: Any) -> Kernels:  # noqa: ANN401 - any form that info_text names
+    def validate(self, obj: Any, value: Any) -> Kernels:
         try:
             return as_kernels(value)
         except (TypeError, ValueError) as error:
@@ -62,12 +62,12 @@ class KernelsTrait(traitlets.TraitType[Kernels, Any]):
 class RateTrait(traitlets.TraitType[float, Any]):
     """A rate above zero, a number or text with its unit; NaN stands for "the focus chip has none"."""
 
-    def __init__(self, unit: str, **kwargs: Any) -> None:  # noqa: ANN401 - traitlets' own keywords
+    def __init__(self, unit: str, **kwargs: Any) -> None:
         super().__init__(default_value=float("nan"), **kwargs)
         self.unit = unit
         self.info_text = f"a rate in {unit}, finite and above zero"
 
-    def validate(self, obj: Any, value: Any) -> float:  # noqa: ANN401 - any form that info_text names
+    def validate(self, obj: Any, value: Any) -> float:
         try:
             return units.positive(units.parse(value, self.unit, str(self.name)), str(self.name))
         except (TypeError, ValueError) as error:
@@ -80,7 +80,7 @@ class RowTrait(traitlets.TraitType["int | None", Any]):
     info_text = "a row number into kernels, or None"
     allow_none = True
 
-    def validate(self, obj: Any, value: Any) -> int | None:  # noqa: ANN401 - any form that info_text names
+    def validate(self, obj: Any, value: Any) -> int | None:
         return None if value is None else _row(self, obj, value)
 
 
@@ -89,21 +89,22 @@ class RowsTrait(traitlets.TraitType[tuple[int, ...], Any]):
 
     info_text = "row numbers into kernels"
 
-    def validate(self, obj: Any, value: Any) -> tuple[int, ...]:  # noqa: ANN401 - any form that info_text names
+    def validate(self, obj: Any, value: Any) -> tuple[int, ...]:
         if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
             self.error(obj, value)
         return tuple(dict.fromkeys(_row(self, obj, row) for row in value))
 
 
 class WhatIfTrait(traitlets.TraitType[Mapping[str, Any], Any]):
-    """Changed peaks and bandwidths by chip id: ``{id: {"peak_flops": {precision: FLOP/s}, "bandwidth": {level: B/s}}}``.
+    """Changed peaks and bandwidths by chip id: ``{id: {"peak_flops": {…}, "bandwidth": {…}}}``.
 
+    Rates are by precision or by memory level, FLOP/s or bytes/s.
     Kept as a read-only mapping; entries that are empty are left out.
     """
 
     info_text = "a mapping from chip id to {'peak_flops': {precision: rate}, 'bandwidth': {level: rate}}"
 
-    def validate(self, obj: Any, value: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any form that info_text names
+    def validate(self, obj: Any, value: Any) -> Mapping[str, Any]:
         if not isinstance(value, Mapping):
             self.error(obj, value)
         try:
@@ -128,7 +129,7 @@ def _changes(chip: str, given: Mapping[str, Mapping[str, Any]]) -> dict[str, Map
     return changes
 
 
-def _row(trait: traitlets.TraitType[Any, Any], obj: Any, value: Any) -> int:  # noqa: ANN401 - what a user assigned
+def _row(trait: traitlets.TraitType[Any, Any], obj: Any, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         trait.error(obj, value)
     return int(value)

@@ -15,7 +15,7 @@ __all__ = ["RooflineWidget"]
 _STATIC = Path(__file__).parent / "static"
 
 
-class RooflineWidget(RooflineModel, anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no types for traits
+class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     """A live roofline in a notebook: the state of `RooflineModel`, drawn.
 
     Parameters
@@ -47,7 +47,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):  # type: ignore[misc] 
 
     def show(self) -> None:
         """Display the widget here."""
-        display(self)
+        display(self)  # type: ignore[no-untyped-call]
 
 
 def _built(name: str) -> str:

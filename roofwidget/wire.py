@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from roofwidget.chips.chip import Chip
-from roofwidget.kernels import Floats, Kernels, Texts
+from roofwidget.columns import Floats, Texts
+from roofwidget.kernels import Kernels
 
 __all__ = ["chips_to_wire", "kernels_to_wire", "what_if_to_wire"]
 
@@ -68,14 +69,14 @@ def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _w
 
 
 def _binary(column: Floats) -> memoryview:
-    return memoryview(np.ascontiguousarray(column, dtype="<f8")).cast("B")
+    return np.ascontiguousarray(column, dtype="<f8").data.cast("B")
 
 
 def _coded(column: Texts) -> dict[str, Any]:
     """Distinct texts in order of appearance, and for each row which one it is."""
     index: dict[str | None, int] = {}
     codes = np.fromiter((index.setdefault(text, len(index)) for text in column), "<i4", len(column))
-    return {"values": [_sendable(text) for text in index], "codes": memoryview(codes).cast("B")}
+    return {"values": [_sendable(text) for text in index], "codes": codes.data.cast("B")}
 
 
 def _sendable(text: str | None) -> str | None:

@@ -91,9 +91,9 @@ def test_text_without_a_number_is_refused_by_name(text: str) -> None:
 
 
 def test_a_chip_without_peaks_or_memories_is_refused() -> None:
-    with pytest.raises(ValueError, match="peak_flops of chip 'x' must map at least one precision"):
+    with pytest.raises(ValueError, match="peak_flops of chip 'x' must map precisions to rates"):
         Chip("x", {}, {"HBM": 1e12})
-    with pytest.raises(ValueError, match="memories of chip 'x' must map at least one level"):
+    with pytest.raises(ValueError, match="memories of chip 'x' must map levels to bandwidths"):
         Chip("x", {"bf16": 1e12}, {})
 
 

@@ -68,11 +68,13 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof): Row[] {
   add(words.category, category ?? undefined);
   add(words.chip, roof.chip.name);
   add(words.ai, formatIntensity(bound.ai));
-  add(words.achieved, measured ? formatQuantity(bound.achieved, "FLOP/s") : undefined);
-  add(words.attainable, formatQuantity(bound.attainable, "FLOP/s"));
+  if (bound.ai !== 0) {
+    add(words.achieved, measured ? formatQuantity(bound.achieved, "FLOP/s") : undefined);
+    add(words.attainable, formatQuantity(bound.attainable, "FLOP/s"));
+  }
   add(words.roof, measured ? formatPercent(bound.utilization) : undefined);
   add(words.peak, measured ? formatPercent(bound.peakFraction) : undefined);
-  add(words.atMost, measured ? undefined : formatPercent(bound.attainableFraction));
+  add(words.atMost, measured || bound.ai === 0 ? undefined : formatPercent(bound.attainableFraction));
   add(words.boundBy, bound.boundBy);
   if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);
   const share = kernels.totalTime > 0 ? ` · ${words.share(formatPercent(seconds / kernels.totalTime))}` : "";

@@ -64,7 +64,7 @@ export const strings = {
     boundBy: "bound by",
     bandwidth: (level: string) => `${level} rate`,
     time: "time",
-    boundTime: "time, at least",
+    boundTime: "time at the roof",
     launches: "launches",
     share: (percent: string) => `${percent} of all`,
     ofBandwidth: (rate: string, percent: string) => `${rate} · ${percent}`,

@@ -16,7 +16,9 @@ __all__ = ["Chip", "Memory", "MissingFigureError", "Source", "is_off_chip"]
 # Used when a chip does not say which precision it is judged by: the first of these that it has.
 _PRECISIONS_BY_USE: Final = ("bf16", "fp16", "tf32", "fp32", "fp64")
 # What vendors and profilers call the memory outside the chip.
-_OFF_CHIP: Final = re.compile(r"main|hbm\d?e?|dram|ddr\d?|[gl]pddr\dx?|gddr\dx?|lpddr\dx?|unified memory|device memory", re.I)
+_OFF_CHIP: Final = re.compile(
+    r"main|hbm\d?e?|dram|ddr\d?|[gl]pddr\dx?|gddr\dx?|lpddr\dx?|unified memory|device memory", re.IGNORECASE
+)
 
 
 class MissingFigureError(LookupError):
@@ -149,7 +151,7 @@ class Chip:
             "family": family,
             "generation": generation,
             "default_precision": default,
-            "aliases": tuple(aliases),
+            "aliases": (aliases,) if isinstance(aliases, str) else tuple(aliases),
             "sources": MappingProxyType(dict(sources)),
         }
         for field, value in values.items():
@@ -187,9 +189,9 @@ class Chip:
 
     def precision(self, name: str = "auto") -> str:
         """Return the precision that `name` (any case, or ``"auto"``) means on this chip, else raise."""
-        if name == "auto":
-            return self.default_precision
         key = name.casefold()
+        if key == "auto":
+            return self.default_precision
         if key in self.peak_flops:
             return key
         msg = f"{self.name} has no peak for precision '{name}'; it has {listed(self.peak_flops)}"
@@ -197,7 +199,7 @@ class Chip:
 
     def memory(self, name: str = "main") -> str:
         """Return the memory level that `name` (any case, or ``"main"``) means on this chip, else raise."""
-        if name == "main":
+        if name.casefold() == "main":
             return self.main_memory
         for level in self.memories:
             if level.casefold() == name.casefold():
@@ -241,32 +243,47 @@ def _rebuild(name: str, peaks: dict[str, float], memories: dict[str, Memory], re
     return Chip(name, peaks, memories, **rest)  # type: ignore[arg-type]  # what __reduce__ took apart
 
 
-def _peaks(name: str, given: Mapping[str, object]) -> dict[str, float]:
+def _peaks(name: str, given: object) -> dict[str, float]:
     if not isinstance(given, Mapping) or not given:
-        msg = f"peak_flops of chip '{name}' must map at least one precision to a rate, such as {{'bf16': '989.5 TFLOP/s'}}"
+        msg = f"peak_flops of chip '{name}' must map precisions to rates, such as {{'bf16': '989.5 TFLOP/s'}}"
         raise ValueError(msg)
     peaks: dict[str, float] = {}
     for precision, value in given.items():
         what = f"peak_flops['{precision}'] of chip '{name}'"
+        _refuse_twin(str(precision), peaks, f"peak_flops of chip '{name}'")
         peaks[str(precision).casefold()] = units.positive(units.parse(value, "FLOP/s", what), what)
     return peaks
 
 
-def _memories(name: str, given: Mapping[str, object]) -> dict[str, Memory]:
+def _memories(name: str, given: object) -> dict[str, Memory]:
     if not isinstance(given, Mapping) or not given:
-        msg = f"memories of chip '{name}' must map at least one level to a bandwidth, such as {{'HBM': '3.35 TB/s'}}"
+        msg = f"memories of chip '{name}' must map levels to bandwidths, such as {{'HBM': '3.35 TB/s'}}"
         raise ValueError(msg)
     levels: dict[str, Memory] = {}
     for level, value in given.items():
         what = f"memories['{level}'] of chip '{name}'"
-        memory = value if isinstance(value, Memory) else Memory(level, None if value is None else units.parse(value, "B/s", what))
-        if memory.bandwidth is not None:
-            units.positive(memory.bandwidth, what)
-        levels[level] = Memory(level, memory.bandwidth, memory.capacity)
+        memory = value if isinstance(value, Memory) else Memory(level, value)
+        _refuse_twin(level, levels, f"memories of chip '{name}'")
+        levels[level] = Memory(
+            level,
+            _optional(memory.bandwidth, "B/s", what),
+            _optional(memory.capacity, "B", f"capacity of {what}"),
+        )
     if next(iter(levels.values())).bandwidth is None:
         msg = f"chip '{name}' needs the bandwidth of its main memory '{next(iter(levels))}', the first of its memories"
         raise ValueError(msg)
     return levels
+
+
+def _optional(value: object, unit: str, what: str) -> float | None:
+    return None if value is None else units.positive(units.parse(value, unit, what), what)
+
+
+def _refuse_twin(key: str, others: Iterable[str], what: str) -> None:
+    """Two names that differ in case alone would be one to every look-up."""
+    if any(key.casefold() == other.casefold() for other in others):
+        msg = f"{what}: '{key}' is there twice"
+        raise ValueError(msg)
 
 
 def _default_precision(name: str, peaks: Mapping[str, float], given: str | None) -> str:

@@ -27,7 +27,7 @@ _READERS: Final[tuple[tuple[Callable[[object], bool], Callable[..., Kernels]], .
 _EXPECTED: Final = "expected the JSON that XProf exports for its tool 'roofline_model'"
 
 
-def read(path: str | os.PathLike[str], **options: Any) -> Kernels:  # noqa: ANN401 - each reader has its own
+def read(path: str | os.PathLike[str], **options: Any) -> Kernels:
     """Read a profile into `Kernels`.
 
     Parameters

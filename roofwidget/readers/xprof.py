@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.chips.chip import Chip, Memory, Source
-from roofwidget.kernels import Floats, Kernels
+from roofwidget.columns import Floats
+from roofwidget.kernels import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.suggest import listed, nearest
 

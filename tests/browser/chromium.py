@@ -12,9 +12,7 @@ import sys
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 VARIABLE = "ROOFWIDGET_CHROMIUM"
-ADVICE = (
-    f"no Chromium or Chrome found: install one (Debian: apt-get install chromium) or set {VARIABLE}"
-)
+ADVICE = f"no Chromium or Chrome found: install one (Debian: apt-get install chromium) or set {VARIABLE}"
 
 
 def find() -> str:

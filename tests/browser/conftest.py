@@ -49,9 +49,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def notebook(
-    request: pytest.FixtureRequest, server: lab.Server, browser: Browser
-) -> Iterator[OpenNotebook]:
+def notebook(request: pytest.FixtureRequest, server: lab.Server, browser: Browser) -> Iterator[OpenNotebook]:
     """Open notebooks in pages of their own, closed again after the test."""
     opened: list[lab.Notebook] = []
 
@@ -66,8 +64,8 @@ def notebook(
         name = f"{test}-{len(opened)}.ipynb"
         book = lab.Notebook(browser, server, name, cells, width=width, height=height)
         opened.append(book)
-        if theme != "light":
-            book.theme(theme)
+        # The server remembers the theme of the test before.
+        book.theme(theme)
         return book
 
     yield open_notebook

@@ -99,9 +99,7 @@ ASK = """async ([expression, seconds]) => {
 CHANGE_THEME = "(theme) => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
 # The attribute is set once the new theme's style sheet is in place.
 THEME_IS = "(light) => document.body.dataset.jpThemeLight === light"
-SHUTDOWN = (
-    "async () => { await window.jupyterapp.shell.currentWidget?.sessionContext?.shutdown(); }"
-)
+SHUTDOWN = "async () => { await window.jupyterapp.shell.currentWidget?.sessionContext?.shutdown(); }"
 
 
 class CellError(AssertionError):

@@ -24,6 +24,7 @@ export interface Scene {
   readonly roofs: readonly Roof[];
   readonly focus: Roof | undefined;
   readonly colours: ReadonlyMap<string, string>;
+  readonly names: ReadonlyMap<string, string>;
   readonly scales: Scales;
   readonly theme: Theme;
   /** Rows that matter now: hovered, then selected. */
@@ -62,25 +63,28 @@ export function annotations(scene: Scene, gaps: readonly Gap[]): Placed[] {
   return placeLabels(labels, bounds, obstacles(scene));
 }
 
-function roofLabels({ roofs, focus, colours, scales, theme }: Scene): Label[] {
+function roofLabels({ roofs, focus, colours, names: chipNames, scales, theme }: Scene): Label[] {
   const { plot, x, y } = scales;
   const order = [...roofs].sort((a, b) => Number(b === focus) - Number(a === focus));
   const names = order.map((roof): Label => {
     const flat = y(roof.peak);
     const ridge = x(ridgePoint(roof));
-    const middle = (ridge + plot.right) / 2;
+    const along = [1, 0.5, 0.25, 0.75].map((share) => ridge + (plot.right - ridge) * share);
     return {
       key: `roof ${roof.chip.id}`,
-      text: shorten(roof.chip.name, 26),
+      text: shorten(chipNames.get(roof.chip.id) ?? roof.chip.name, 26),
       size: SIZE,
       bold: roof === focus,
       colour: colours.get(roof.chip.id) ?? theme.text,
-      places: [
-        { x: plot.right - 4, y: flat - 6, anchor: "end" },
-        { x: plot.right - 4, y: flat + 15, anchor: "end" },
-        { x: middle, y: flat - 6, anchor: "middle" },
-        { x: middle, y: flat + 15, anchor: "middle" },
-      ],
+      must: true,
+      places: along.flatMap((at, index): Place[] => {
+        const anchor = index === 0 ? "end" : "middle";
+        const shift = index === 0 ? -4 : 0;
+        return [
+          { x: at + shift, y: flat - 6, anchor },
+          { x: at + shift, y: flat + 15, anchor },
+        ];
+      }),
     };
   });
   const ridges = order.map((roof): Label => {
@@ -92,6 +96,7 @@ function roofLabels({ roofs, focus, colours, scales, theme }: Scene): Label[] {
       size: SIZE,
       bold: roof === focus,
       colour: colours.get(roof.chip.id) ?? theme.text,
+      must: roof === focus,
       places: [
         { x: rx - 8, y: ry - 6, anchor: "end" },
         { x: rx + 4, y: ry - 8, anchor: "start" },
@@ -138,6 +143,7 @@ function gapLabels({ kernels, focus, theme }: Scene, gaps: readonly Gap[], stron
         text: gapText(boundOf(kernels, gap.row, focus, bytes[gap.row] as number)),
         size: SIZE,
         bold: strong,
+        must: strong,
         colour: theme.text,
         places: [0, -14, 14].flatMap((shift): Place[] => [
           { x: gap.x + 7, y: middle + shift, anchor: "start" },

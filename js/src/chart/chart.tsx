@@ -2,6 +2,7 @@
 
 import { useComputed, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { shortNames } from "../names.ts";
 import { pointsOf } from "../points.ts";
 import { chartHeight, nearest, project, scalesOf } from "../scales.ts";
 import type { Store } from "../store.ts";
@@ -30,9 +31,10 @@ export function Chart({ store, width, theme }: { store: Store; width: number; th
   const scales = scalesOf(size, roofs, points.value, focus);
   const at = project(points.value, scales);
   const colours = chipColours(store.chips.value, theme);
+  const names = shortNames(store.chips.value);
   const hovered = store.hovered.value;
   const marked = [...(hovered === null ? [] : [hovered]), ...store.selected.value];
-  const scene: Scene = { kernels, points: points.value, at, roofs, focus, colours, scales, theme, marked };
+  const scene: Scene = { kernels, points: points.value, at, roofs, focus, colours, names, scales, theme, marked };
   const gaps = gapsOf(scene);
   const labels = annotations(scene, gaps);
   const colourOf = (index: number) => {
@@ -92,7 +94,7 @@ export function Chart({ store, width, theme }: { store: Store; width: number; th
   const tied = points.value.n <= 400 ? tiesOf(scene) : [];
   const precisions = otherPrecisions(scene);
   const radius = radiusOf(points.value);
-  const names = roofs.map((roof) => roof.chip.name).join(", ");
+  const spoken = roofs.map((roof) => roof.chip.name).join(", ");
 
   return (
     <div
@@ -102,7 +104,7 @@ export function Chart({ store, width, theme }: { store: Store; width: number; th
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the kernels
       tabIndex={0}
       data-lm-suppress-shortcuts="true"
-      aria-label={strings.chart(names, kernels.n)}
+      aria-label={strings.chart(spoken, kernels.n)}
       onPointerMove={pointAtPointer}
       onPointerDown={pointAtPointer}
       onPointerLeave={() => point(-1)}

@@ -17,9 +17,11 @@ export interface Label {
   readonly bold?: boolean;
   readonly colour: string;
   readonly places: readonly Place[];
+  /** Rather across a line than left out; never across another label. */
+  readonly must?: boolean;
 }
 
-export interface Placed extends Place, Omit<Label, "places"> {}
+export interface Placed extends Place, Omit<Label, "places" | "must"> {}
 
 /** Width of a text in a user-interface font, px: an upper estimate that needs no measuring. */
 export function textWidth(text: string, size: number, bold = false): number {
@@ -36,18 +38,22 @@ export function boxOf(text: string, size: number, place: Place, bold = false): B
   return { left, right: left + width, top: place.y - size * 0.86, bottom: place.y + size * 0.26 };
 }
 
+/** Two labels in a line stay this far apart, px. */
+const APART = 6;
+
 /** Place labels, the most important first, clear of each other and of `taken`, inside `bounds`. */
 export function placeLabels(labels: readonly Label[], bounds: Box, taken: readonly Box[]): Placed[] {
-  const occupied = [...taken];
+  const written: Box[] = [];
   const placed: Placed[] = [];
-  for (const { places, ...label } of labels) {
-    for (const place of places) {
-      const box = boxOf(label.text, label.size, place, label.bold);
-      if (!inside(box, bounds) || occupied.some((other) => overlap(box, other))) continue;
-      occupied.push(box);
-      placed.push({ ...label, ...place });
-      break;
-    }
+  for (const { places, must, ...label } of labels) {
+    const boxes = places.map((place) => boxOf(label.text, label.size, place, label.bold));
+    const free = boxes.map((box) => inside(box, bounds) && !written.some((other) => overlap(box, other, APART)));
+    const clear = boxes.findIndex((box, index) => free[index] && !taken.some((other) => overlap(box, other)));
+    const chosen = clear < 0 && must ? free.indexOf(true) : clear;
+    const [box, place] = [boxes[chosen], places[chosen]];
+    if (!box || !place) continue;
+    written.push(box);
+    placed.push({ ...label, ...place });
   }
   return placed;
 }
@@ -61,4 +67,5 @@ export function shorten(text: string, most: number): string {
 
 const inside = (box: Box, bounds: Box) =>
   box.left >= bounds.left && box.right <= bounds.right && box.top >= bounds.top && box.bottom <= bounds.bottom;
-const overlap = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+const overlap = (a: Box, b: Box, apart = 0) =>
+  a.left < b.right + apart && b.left < a.right + apart && a.top < b.bottom && b.top < a.bottom;

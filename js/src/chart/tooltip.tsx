@@ -15,14 +15,17 @@ interface TooltipProps {
 }
 
 const WIDTH = 250;
+const GAP = 16;
 const LONGEST = 300;
 
 export function Tooltip({ kernels, row, roof, x, y, scales }: TooltipProps) {
   const width = Math.min(WIDTH, scales.width - 8);
-  const onRight = x + 16 + width <= scales.width;
-  const left = onRight ? x + 16 : Math.max(4, x - 16 - width);
-  const fromTop = y < scales.height / 2;
-  const vertical = fromTop ? { top: `${Math.max(4, y - 30)}px` } : { bottom: `${scales.height - y - 30}px` };
+  const beside = x + GAP + width <= scales.width ? x + GAP : x - GAP - width;
+  // Where neither side has room it goes below or above its point, over what stands next to the chart.
+  const fits = beside >= 0;
+  const left = fits ? beside : Math.max(4, Math.min(x - width / 2, scales.width - width - 4));
+  const shift = fits ? -30 : GAP;
+  const vertical = y < scales.height / 2 ? { top: `${y + shift}px` } : { bottom: `${scales.height - y + shift}px` };
   const name = nameOf(kernels, row);
   return (
     <div class="roofwidget-tooltip" role="tooltip" style={{ left: `${left}px`, width: `${width}px`, ...vertical }}>

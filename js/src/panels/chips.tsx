@@ -1,5 +1,6 @@
 // The chips: one pill each, grouped by vendor in the order of generations; and which precision and memory are meant.
 
+import { shortNames } from "../names.ts";
 import { isRoof, type Missing } from "../roofline.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
@@ -9,6 +10,7 @@ import type { Chip } from "../wire.ts";
 export function Chips({ store, theme }: { store: Store; theme: Theme }) {
   const chips = store.chips.value;
   const colours = chipColours(chips, theme);
+  const names = shortNames(chips);
   return (
     <div class="roofwidget-bar">
       <fieldset class="roofwidget-chips" aria-label={strings.chips}>
@@ -16,7 +18,13 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
           <div class="roofwidget-vendor" key={vendor}>
             <span class="roofwidget-muted">{vendor}</span>
             {group.map((chip) => (
-              <Pill key={chip.id} chip={chip} store={store} colour={colours.get(chip.id) ?? theme.text} />
+              <Pill
+                key={chip.id}
+                chip={chip}
+                name={names.get(chip.id) ?? chip.name}
+                store={store}
+                colour={colours.get(chip.id) ?? theme.text}
+              />
             ))}
           </div>
         ))}
@@ -26,7 +34,14 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
   );
 }
 
-function Pill({ chip, store, colour }: { chip: Chip; store: Store; colour: string }) {
+interface PillProps {
+  readonly chip: Chip;
+  readonly name: string;
+  readonly store: Store;
+  readonly colour: string;
+}
+
+function Pill({ chip, name, store, colour }: PillProps) {
   const roof = store.roofs.value.get(chip.id);
   const missing = roof && !isRoof(roof) ? roof : undefined;
   const on = store.shown.value.includes(chip.id);
@@ -46,7 +61,7 @@ function Pill({ chip, store, colour }: { chip: Chip; store: Store; colour: strin
         title={reason ?? strings.focus(chip.name)}
         onClick={() => store.focus(chip.id)}
       >
-        {chip.name}
+        {name}
         {missing && <small> {shortReasonOf(missing)}</small>}
       </button>
       <button

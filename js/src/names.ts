@@ -1,0 +1,13 @@
+// What a chip is called where there is little room.
+
+import type { Chip } from "./wire.ts";
+
+/** By chip id: its name without the vendor, and without what stands in brackets where that keeps names apart. */
+export function shortNames(chips: readonly Chip[]): Map<string, string> {
+  const plain = chips.map(({ name, vendor }) =>
+    vendor && name.startsWith(`${vendor} `) ? name.slice(vendor.length + 1) : name,
+  );
+  const bare = plain.map((name) => name.replace(/\s*\([^)]*\)$/, "") || name);
+  const names = bare.map((name, index) => (bare.indexOf(name) === bare.lastIndexOf(name) ? name : plain[index]));
+  return new Map(chips.map((chip, index) => [chip.id, names[index] ?? chip.name]));
+}

@@ -1,0 +1,115 @@
+"""The columns of `Kernels`: numpy arrays made from what users and files give; the first bad cell is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "Floats",
+    "Texts",
+    "at_row",
+    "by_key",
+    "checked",
+    "gather",
+    "numbers",
+    "same",
+    "sum_of_known",
+    "texts",
+    "words",
+]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Texts: TypeAlias = npt.NDArray[np.object_]
+
+
+def gather(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:
+    """Columns by precision or level from one amount a row."""
+    columns: dict[str, Floats] = {}
+    for row, amount in enumerate(amounts):
+        parts: Mapping[str, float] = (
+            {} if amount is None else amount if isinstance(amount, Mapping) else {plain: amount}
+        )
+        for key, number in parts.items():
+            columns.setdefault(key, np.full(len(amounts), np.nan))[row] = number
+    return columns or {plain: np.full(len(amounts), np.nan)}
+
+
+def by_key(given: npt.ArrayLike | Mapping[str, npt.ArrayLike], plain: str, field: str, n: int) -> Mapping[str, Floats]:
+    """Return checked columns by precision or level, from one column (under `plain`) or a mapping of them."""
+    if not isinstance(given, Mapping):
+        given = {plain: given}
+    found = {key: checked(column, f"{field}:{key}" if key != plain else field, n) for key, column in given.items()}
+    return MappingProxyType(found or {plain: checked(np.full(n, np.nan), field, n)})
+
+
+def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
+    """Return a read-only float64 column of n rows; refuse a negative or infinite number, naming its row and column."""
+    column = np.array(given, dtype=np.float64)
+    if column.shape != (n,):
+        msg = f"column '{field}' has shape {column.shape}, expected ({n},)"
+        raise ValueError(msg)
+    bad = np.isinf(column) | (column < 0) | (~(column >= 1) if field == "count" else False)
+    if bad.any():
+        row = int(np.argmax(bad))
+        rule = "must be at least 1" if field == "count" else "must be finite and not negative, or NaN where unknown"
+        msg = f"row {row}, column '{field}': {column[row]} {rule}"
+        raise ValueError(msg)
+    column.flags.writeable = False
+    return column
+
+
+def texts(given: list[Any], field: str = "name", n: int | None = None) -> Texts:
+    """Return a read-only column of texts or None; with `n` its length is checked."""
+    column = np.empty(len(given), dtype=object)
+    column[:] = given
+    if n is not None and len(given) != n:
+        msg = f"column '{field}' has {len(given)} entries, expected {n}"
+        raise ValueError(msg)
+    column.flags.writeable = False
+    return column
+
+
+def numbers(column: Any, field: str) -> Floats:
+    """Return a data frame's column as float64; None and NA are NaN."""
+    result = np.full(len(column), np.nan)
+    for row, value in enumerate(column):
+        if isinstance(value, bool) or not (value is None or hasattr(value, "__float__")):
+            if type(value).__name__ == "NAType":
+                continue
+            msg = f"row {row}, column '{field}': {value!r} is not a number"
+            raise ValueError(msg)
+        result[row] = np.nan if value is None else float(value)
+    return result
+
+
+def words(column: Any) -> list[str | None] | None:
+    """Return a data frame's column as texts, or None for what is not text."""
+    if column is None:
+        return None
+    return [value if isinstance(value, str) and value else None for value in column]
+
+
+def sum_of_known(columns: list[Floats], n: int) -> Floats:
+    """Return the row-wise sum of what is known; NaN where nothing is."""
+    if not columns:
+        return np.full(n, np.nan)
+    if len(columns) == 1:
+        return columns[0]
+    stacked = np.stack(columns)
+    return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
+
+
+def same(left: Mapping[str, Floats], right: Mapping[str, Floats]) -> bool:
+    """Tell whether two sets of columns are equal, NaN to NaN."""
+    return left.keys() == right.keys() and all(np.array_equal(left[key], right[key], equal_nan=True) for key in left)
+
+
+def at_row(columns: Mapping[str, Floats], row: int, plain: str) -> float | dict[str, float] | None:
+    """Return one row: a number, a dict by key, or None where nothing is known."""
+    parts = {key: float(column[row]) for key, column in columns.items() if not np.isnan(column[row])}
+    return parts.get(plain) if parts.keys() <= {plain} else parts

@@ -1,0 +1,124 @@
+"""What a person sees of the widget and does to it: the drawn controls, found by their names and roles."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from playwright.sync_api import Locator, expect
+
+from tests.browser.lab import Notebook
+
+Quantity = Literal["peak", "bandwidth"]
+
+# Where the powers of ten of the axes are drawn, from their labels: {x: [[value, px]…], y: …} in the chart's pixels.
+TICKS = """(chart) => {
+  const units = { '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
+  const value = (text) => {
+    const [, digits, unit] = /^([0-9.e-]+)([kMGTPE]?)$/.exec(text) ?? [];
+    return digits === undefined ? undefined : Number(digits) * units[unit];
+  };
+  const origin = chart.getBoundingClientRect();
+  const ticks = { x: [], y: [] };
+  for (const text of chart.querySelectorAll('.roofwidget-axes > text')) {
+    const number = value(text.textContent.trim());
+    if (number === undefined) continue;
+    const box = text.getBoundingClientRect();
+    if (text.getAttribute('text-anchor') === 'middle') ticks.x.push([number, box.x + box.width / 2 - origin.x]);
+    else ticks.y.push([number, Number(text.getAttribute('y')) - 4]);
+  }
+  return ticks;
+}"""
+
+
+class Drawn:
+    """One view of the widget."""
+
+    def __init__(self, book: Notebook, view: int = 0) -> None:
+        self.book = book
+        self.page = book.page
+        self.root = book.page.locator(".roofwidget").nth(view)
+        self.chart = self.root.locator(".roofwidget-chart")
+        self.chart.wait_for()
+
+    def roof(self, chip: str) -> str:
+        """Return the path of a chip's roof as it is drawn."""
+        return self.root.locator(f".roofwidget-roof[data-chip='{chip}']").get_attribute("d") or ""
+
+    def has_roof(self, chip: str) -> bool:
+        """Tell whether a chip's roof is drawn."""
+        return self.root.locator(f".roofwidget-roof[data-chip='{chip}']").count() > 0
+
+    def label(self, key: str) -> str:
+        """Return what a label of the chart says."""
+        return self.root.locator(f"text[data-label='{key}']").text_content() or ""
+
+    def slider(self, quantity: Quantity) -> Locator:
+        """Return the slider of the peak or of the bandwidth."""
+        return self.root.get_by_role("slider", name=re.compile("^Peak" if quantity == "peak" else "bandwidth$"))
+
+    def box(self, quantity: Quantity) -> Locator:
+        """Return the box in which the same number is typed."""
+        name = re.compile("^Peak.*typed" if quantity == "peak" else "bandwidth, typed")
+        return self.root.get_by_role("textbox", name=name)
+
+    def reset(self, quantity: Quantity) -> Locator:
+        """Return the button that goes back to the data sheet."""
+        return self.root.get_by_role("button", name=re.compile("^Back.*" + ("Peak" if quantity == "peak" else "band")))
+
+    def toggle(self, chip: str) -> Locator:
+        """Return the button that shows or hides a chip."""
+        return self.root.get_by_role("button", name=f"Show {chip}", exact=True)
+
+    def sentence(self) -> str:
+        """Return the sentence under the chart."""
+        return self.root.locator(".roofwidget-sentence").text_content() or ""
+
+    def tooltip(self) -> str:
+        """Return the tooltip's text, its lines apart by ' | '."""
+        tooltip = self.root.get_by_role("tooltip")
+        expect(tooltip).to_be_visible()
+        return " | ".join(tooltip.inner_text().split("\n"))
+
+    def place(self, ai: float, rate: float) -> tuple[float, float]:
+        """Return where FLOP/B and FLOP/s are on the page, px, by the tick labels of the axes."""
+        ticks = self.chart.evaluate(TICKS)
+        box = self.chart.bounding_box()
+        assert box is not None
+        return box["x"] + _between(ticks["x"], ai), box["y"] + _between(ticks["y"], rate)
+
+    def drag(
+        self, quantity: Quantity, by: float, *, steps: int = 20, during: Callable[[], None] | None = None
+    ) -> None:
+        """Drag a slider's thumb by a share of the track with the mouse; `during` is called before it is let go."""
+        slider = self.slider(quantity)
+        slider.scroll_into_view_if_needed()
+        box = slider.bounding_box()
+        assert box is not None
+        low, high, now = (float(slider.evaluate(f"(input) => input.{name}")) for name in ("min", "max", "value"))
+        track = box["width"] - 16
+        x, y = box["x"] + 8 + track * (now - low) / (high - low), box["y"] + box["height"] / 2
+        self.page.mouse.move(x, y)
+        self.page.mouse.down()
+        for step in range(1, steps + 1):
+            self.page.mouse.move(x + track * by * step / steps, y)
+            time.sleep(0.016)
+        if during is not None:
+            during()
+        self.page.mouse.up()
+
+    def eventually(self, holds: Callable[[], bool], *, seconds: float = 10) -> None:
+        """Wait until something drawn or known to Python is so."""
+        deadline = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < deadline, "it did not come about"
+            time.sleep(0.05)
+
+
+def _between(ticks: list[list[float]], value: float) -> float:
+    (low, at_low), *_, (high, at_high) = sorted(ticks)
+    share = math.log10(value / low) / math.log10(high / low)
+    return at_low + share * (at_high - at_low)

@@ -1,0 +1,264 @@
+"""The widget in a real JupyterLab: what a person does with it, by pointer and by keyboard, and what Python learns."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenNotebook
+from tests.browser.drawn import Drawn
+from tests.browser.lab import Notebook
+
+GUIDE = "import roofwidget as rw\nw = rw.RooflineWidget()\nw"
+MEASURED = """import roofwidget as rw
+chip = rw.Chip("Example", {"bf16": "100 TFLOP/s", "fp8": "200 TFLOP/s"}, {"HBM": "1 TB/s"}, vendor="Acme")
+other = rw.Chip("Plain", {"bf16": "50 TFLOP/s"}, {"HBM": "2 TB/s"}, vendor="Acme", generation=1)
+w = rw.RooflineWidget([chip, other], [
+    {"name": "attention", "category": "fusion", "flops": 4e12, "bytes": 2e11, "time": 0.5},
+    {"name": "copy", "category": "copy", "flops": 0, "bytes": 1e11, "time": 0.2},
+    {"name": "opaque", "flops": None, "bytes": None, "time": 0.3},
+])
+w"""
+
+
+def shown(notebook: OpenNotebook, cell: str, **options: int) -> tuple[Notebook, Drawn]:
+    book = notebook([cell, "import time; time.sleep(10)"], **options)  # type: ignore[arg-type]
+    book.run(0)
+    return book, Drawn(book)
+
+
+def test_dragging_the_bandwidth_slider_moves_the_ridge_and_reaches_python(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, GUIDE)
+    assert drawn.label("ridge v7x-fp8") == "640.8 FLOP/B"
+    before = drawn.roof("v7x-fp8")
+    drawn.drag("bandwidth", 0.2)
+    assert drawn.roof("v7x-fp8") != before
+    typed = drawn.box("bandwidth").input_value()
+    drawn.eventually(lambda: book.python("w.bandwidth") > 10e12)
+    bandwidth = book.python("w.bandwidth")
+    assert book.python("rw.units.format_quantity(w.bandwidth, 'B/s', 4)") == typed
+    assert drawn.label("ridge v7x-fp8") == book.python(f"rw.units.format_intensity({4614e12 / bandwidth!r}, 4)")
+    assert book.python("dict(w.what_if['v7x-fp8']['bandwidth'])") == {"HBM": bandwidth}
+    expect(drawn.root.locator(".roofwidget-ghost[data-chip='v7x-fp8']")).to_have_count(1)
+    drawn.reset("bandwidth").click()
+    assert drawn.roof("v7x-fp8") == before
+    drawn.eventually(lambda: book.python("w.bandwidth") == 7.2e12)
+    assert book.console_errors == []
+
+
+def test_a_peak_set_in_python_moves_the_roof(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, GUIDE)
+    before = drawn.roof("v7x-fp8")
+    book.python("setattr(w, 'peak_flops', '2 PFLOP/s')")
+    drawn.eventually(lambda: drawn.roof("v7x-fp8") != before)
+    assert drawn.box("peak").input_value() == "2 PFLOP/s"
+    assert drawn.label("ridge v7x-fp8") == "277.8 FLOP/B"
+
+
+def test_a_chip_is_toggled_off_and_on(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, GUIDE)
+    drawn.toggle("v6e").click()
+    assert not drawn.has_roof("v6e")
+    drawn.eventually(lambda: book.python("list(w.shown)") == ["v7x-fp8", "v7x-bf16", "v5p"])
+    drawn.toggle("v6e").press("Enter")
+    assert drawn.has_roof("v6e")
+    drawn.eventually(lambda: "v6e" in book.python("list(w.shown)"))
+    drawn.toggle("v7x (fp8)").click()
+    drawn.eventually(lambda: book.python("w.focus_chip") == "v7x-bf16")
+
+
+def test_hovering_a_point_tells_its_numbers_and_python_its_row(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, MEASURED)
+    drawn.page.mouse.move(*drawn.place(20.0, 8e12))
+    tooltip = drawn.tooltip()
+    for words in ("attention", "fusion", "20 FLOP/B", "8 TFLOP/s", "20 TFLOP/s", "40 %", "8 %", "HBM", "400 GB/s"):
+        assert words in tooltip, words
+    assert "500 ms" in tooltip
+    assert "50 % of all" in tooltip
+    assert drawn.sentence().startswith(
+        "attention · min(100 TFLOP/s, 20 FLOP/B × 1 TB/s) = 20 TFLOP/s · memory-bound (HBM) · "
+        "8 % of peak · 40 % of roof · 2.5× possible"
+    )
+    assert drawn.label("gap 0") == "40 % of roof · 2.5×"
+    drawn.eventually(lambda: book.python("w.hovered") == 0)
+    drawn.page.mouse.click(*drawn.place(20.0, 8e12))
+    drawn.eventually(lambda: book.python("list(w.selected_kernels.names)") == ["attention"])
+    drawn.page.mouse.move(5, 5)
+    drawn.eventually(lambda: book.python("w.hovered") is None)
+    book.python("setattr(w, 'hovered', 1)")
+    assert "copy" in drawn.tooltip()
+
+
+def test_an_unmeasured_kernel_stands_on_every_roof(notebook: OpenNotebook) -> None:
+    _, drawn = shown(notebook, GUIDE)
+    for rate, chip, bound in ((297.4e12, "v5p", "HBM"), (172.4e12, "v6e", "HBM")):
+        drawn.page.mouse.move(*drawn.place(107.79, rate))
+        tooltip = drawn.tooltip()
+        assert "Attention QK^T" in tooltip
+        assert re.search(rf"on\W+{chip}", tooltip)
+        assert re.search(rf"bound by\W+{bound}", tooltip)
+
+
+def test_kernels_without_flops_stand_in_the_strip_and_unknown_ones_are_counted(notebook: OpenNotebook) -> None:
+    _, drawn = shown(notebook, MEASURED)
+    expect(drawn.root.locator(".roofwidget-strip")).to_contain_text("0 FLOP")
+    assert "1 kernel is not drawn" in drawn.sentence()
+    drawn.chart.focus()
+    drawn.page.keyboard.press("ArrowRight")
+    assert "copy" in drawn.tooltip()
+    assert "500 GB/s · 50 %" in drawn.tooltip()
+
+
+def test_the_roof_follows_the_hand_while_the_kernel_sleeps(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, GUIDE)
+    before = drawn.roof("v7x-fp8")
+    book.start(1)
+    started = time.monotonic()
+    seen: list[str] = []
+    drawn.drag("bandwidth", 0.25, steps=60, during=lambda: seen.append(drawn.roof("v7x-fp8")))
+    assert time.monotonic() - started < 8, "the drag itself outlasted the sleep"
+    assert seen[0] != before
+    typed = drawn.box("bandwidth").input_value()
+    book.wait(1)
+    drawn.eventually(lambda: book.python("rw.units.format_quantity(w.bandwidth, 'B/s', 4)") == typed)
+    time.sleep(0.5)
+    assert drawn.box("bandwidth").input_value() == typed
+
+
+def test_nothing_is_asked_of_any_other_machine(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, GUIDE)
+    drawn.drag("peak", 0.1)
+    drawn.toggle("v5p").click()
+    drawn.page.mouse.move(*drawn.place(200.0, 320e12))
+    drawn.tooltip()
+    assert book.requests
+    assert book.external_requests == []
+
+
+def test_every_control_works_by_keyboard_and_keeps_the_notebooks_keys_away(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, MEASURED)
+    cells = drawn.page.locator(".jp-Notebook .jp-Cell").count()
+    slider = drawn.slider("bandwidth")
+    slider.focus()
+    for key in ("ArrowRight", "ArrowRight", "PageUp"):
+        drawn.page.keyboard.press(key)
+    expect(slider).to_have_attribute("aria-valuetext", "1.318 TB/s")
+    drawn.eventually(lambda: abs(book.python("w.bandwidth") / 10**12.12 - 1) < 1e-12)
+    for control in (slider, drawn.toggle("Plain"), drawn.chart, drawn.reset("bandwidth")):
+        control.focus()
+        for key in ("a", "x", "m", "d", "d"):
+            drawn.page.keyboard.press(key)
+    assert drawn.page.locator(".jp-Notebook .jp-Cell").count() == cells
+    drawn.reset("bandwidth").press("Enter")
+    drawn.eventually(lambda: book.python("w.bandwidth") == 1e12)
+    drawn.root.get_by_role("combobox", name="Precision").focus()
+    drawn.page.keyboard.press("ArrowDown")
+    drawn.eventually(lambda: book.python("w.precision") == "bf16")
+
+
+def test_a_number_can_be_typed_and_a_bad_one_is_explained(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, MEASURED)
+    box = drawn.box("peak")
+    for text, expected in (("2 PFLOP/s", 2e15), ("1.2e15", 1.2e15), ("×1.5", 1.8e15)):
+        box.fill(text)
+        box.press("Enter")
+        drawn.eventually(lambda expected=expected: abs(book.python("w.peak_flops") / expected - 1) < 1e-12)  # type: ignore[misc]
+    for text in ("fast", "-3 TFLOP/s", "0", "3 TB/s", ""):
+        box.fill(text)
+        box.press("Enter")
+        expect(drawn.root.get_by_role("alert")).to_contain_text("for example")
+        expect(box).to_have_attribute("aria-invalid", "true")
+    box.press("Escape")
+    expect(drawn.root.get_by_role("alert")).to_have_count(0)
+    assert box.input_value() == "1.8 PFLOP/s"
+    assert abs(book.python("w.peak_flops") / 1.8e15 - 1) < 1e-12
+
+
+def test_escape_takes_a_drag_back(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, MEASURED)
+    drawn.drag("peak", 0.2, during=lambda: drawn.page.keyboard.press("Escape"))
+    assert drawn.box("peak").input_value() == "100 TFLOP/s"
+    time.sleep(0.3)
+    assert book.python("(w.peak_flops, len(w.what_if))") == [100e12, 0]
+
+
+def test_a_dragged_slider_snaps_to_the_shown_chips_values(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, MEASURED)
+    # The track runs over three decades, from 10 GB/s to 100 TB/s is not: its ends are a decade outside the marks.
+    low, high = (float(drawn.slider("bandwidth").get_attribute(name) or "nan") for name in ("min", "max"))
+    drawn.drag("bandwidth", (0.30103 + 0.02) / (high - low))
+    drawn.eventually(lambda: book.python("w.bandwidth") == 2e12)
+
+
+def test_a_chip_without_the_precision_keeps_its_toggle_with_the_reason(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, MEASURED)
+    drawn.root.get_by_role("combobox", name="Precision").select_option("fp8")
+    assert not drawn.has_roof("plain")
+    pill = drawn.root.locator(".roofwidget-lacking")
+    expect(pill).to_contain_text("Plain no fp8")
+    expect(pill).to_have_attribute("title", "Plain has no peak for fp8")
+    drawn.eventually(lambda: book.python("w.precision") == "fp8")
+    assert book.python("list(w.shown)") == ["example", "plain"]
+
+
+def test_a_name_that_looks_like_markup_is_shown_as_its_characters(notebook: OpenNotebook) -> None:
+    name = "<img src=x onerror=window.PWNED=1>"
+    cell = f"""import roofwidget as rw
+chip = rw.Chip({name!r} + "chip", {{"bf16": "100 TFLOP/s"}}, {{"HBM": "1 TB/s"}}, vendor={name!r})
+w = rw.RooflineWidget([chip], [{{"name": {name!r}, "category": {name!r}, "flops": 4e12, "bytes": 2e11, "time": 0.5}}],
+                      title={name!r})
+w"""
+    book, drawn = shown(notebook, cell)
+    drawn.page.mouse.move(*drawn.place(20.0, 8e12))
+    assert name in drawn.tooltip()
+    assert name in drawn.sentence()
+    assert drawn.root.locator("h2").text_content() == name
+    assert drawn.root.locator("img").count() == 0
+    assert book.page.evaluate("window.PWNED === undefined")
+
+
+def test_two_views_of_one_model_and_two_themes(notebook: OpenNotebook) -> None:
+    book = notebook([GUIDE, "w"])
+    book.run(0)
+    book.run(1)
+    first, second = Drawn(book, 0), Drawn(book, 1)
+    colour = first.root.locator("text[data-label='roof v7x-fp8']").get_attribute("fill")
+    first.drag("bandwidth", 0.2)
+    second.eventually(lambda: second.roof("v7x-fp8") == first.roof("v7x-fp8"))
+    book.theme("dark")
+    expect(first.root.locator("text[data-label='roof v7x-fp8']")).not_to_have_attribute("fill", colour or "")
+    assert book.console_errors == []
+
+
+def test_a_view_that_is_cleared_away_leaves_nothing_behind(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, GUIDE)
+    element = drawn.root.locator("xpath=..").element_handle()
+    book.page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+    drawn.eventually(lambda: bool(element.evaluate("(element) => element.childElementCount === 0")))
+    assert book.console_errors == []
+
+
+def test_a_narrow_cell_puts_the_panel_under_the_chart(notebook: OpenNotebook) -> None:
+    _, drawn = shown(notebook, GUIDE, width=480)
+    chart, panel = drawn.chart.bounding_box(), drawn.root.locator(".roofwidget-hardware").bounding_box()
+    assert chart is not None
+    assert panel is not None
+    assert panel["y"] > chart["y"] + chart["height"]
+    assert chart["x"] + chart["width"] <= 480
+
+
+def test_the_first_notebook_runs_from_top_to_bottom(notebook: OpenNotebook) -> None:
+    import json  # noqa: PLC0415 - here alone
+
+    path = Path(__file__).parents[2] / "notebooks" / "01_first_roofline.ipynb"
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    sources = [f"import os; os.chdir({str(path.parent)!r})", *("".join(cell["source"]) for cell in cells)]
+    book = notebook(sources)
+    for index in range(len(sources)):
+        book.run(index)
+    Drawn(book)
+    assert book.console_errors == []
+    assert book.external_requests == []

@@ -1,0 +1,26 @@
+"""The README's example runs and prints what the README says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_the_readmes_example_runs_and_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    example = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    assert example is not None
+    names: dict[str, object] = {}
+    exec(example[1], names)  # noqa: S102 - our own text
+    printed = re.search(r"print\(.*#\s(.*)", example[1])
+    assert printed is not None
+    assert capsys.readouterr().out.strip() == printed[1]
+    assert repr(names["widget"]) == "RooflineWidget(Mine, NVIDIA H100 SXM5 80GB, TPU v6e (Trillium); 2 kernels)"
+
+
+def test_every_file_the_readme_names_is_there() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8")):
+        assert (README.parent / target).exists(), target
