@@ -250,17 +250,17 @@ def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     assert read(str(path)) == read(FIXTURES / TPU)
 
 
-def load(name: str) -> Any:  # noqa: ANN401 - JSON
+def load(name: str) -> Any:
     return json.loads((FIXTURES / name).read_text(encoding="utf-8"))
 
 
-def put(document: Any, row: int, name: str, value: object) -> None:  # noqa: ANN401 - JSON
+def put(document: Any, row: int, name: str, value: object) -> None:
     """Set one cell, its row counted from 1."""
     position = [column["id"] for column in document[0]["cols"]].index(name)
     document[0]["rows"][row - 1]["c"][position] = {"v": value}
 
 
-def column_of(document: Any, name: str) -> dict[str, Any]:  # noqa: ANN401 - JSON
+def column_of(document: Any, name: str) -> dict[str, Any]:
     return next(column for column in document[0]["cols"] if column["id"] == name)
 
 

@@ -19,8 +19,20 @@ export interface Points {
   readonly y: Float64Array;
   readonly computeBound: Uint8Array;
   readonly aboveRoof: Uint8Array;
+  /** For each row the point that stands for it: measured, or on the focus roof; -1 when there is none. */
+  readonly home: Int32Array;
+  /** How many points are measured. */
+  readonly measured: number;
   /** Rows without a place: FLOPs or bytes are unknown, or both zero. */
   readonly notDrawn: number;
+}
+
+/** The rows that are named where there is room: the measured ones that take longest, then the others as they come. */
+export function rowsByWeight(kernels: Kernels, most: number): number[] {
+  const weight = (row: number) => kernels.time[row] || 0;
+  return Array.from({ length: kernels.n }, (_, row) => row)
+    .sort((a, b) => weight(b) - weight(a) || a - b)
+    .slice(0, most);
 }
 
 export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof | undefined): Points {
@@ -34,6 +46,8 @@ export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof |
     y: new Float64Array(most),
     computeBound: new Uint8Array(most),
     aboveRoof: new Uint8Array(most),
+    home: new Int32Array(kernels.n).fill(-1),
+    measured: 0,
     notDrawn: 0,
   };
   if (!judge) return points;
@@ -49,6 +63,8 @@ export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof |
     if (!(y > 0 && Number.isFinite(y))) return false;
     const at = points.n++;
     points.row[at] = row;
+    points.home[row] = at;
+    if (index === MEASURED) points.measured++;
     points.roof[at] = index;
     points.x[at] = flops / moved;
     points.y[at] = y;
@@ -60,8 +76,11 @@ export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof |
     if ((kernels.time[row] as number) > 0) {
       if (!hasPlace(kernels, row, bytes.get(judge)) || !put(row, judge, MEASURED)) points.notDrawn++;
     } else {
-      const drawn = roofs.filter((roof, index) => put(row, roof, index));
-      if (drawn.length === 0) points.notDrawn++;
+      // The judge's mark comes last, and so lies on top where roofs coincide.
+      const last = roofs.indexOf(judge);
+      const others = roofs.filter((roof, index) => index !== last && put(row, roof, index));
+      const own = last >= 0 && put(row, judge, last);
+      if (!own && others.length === 0) points.notDrawn++;
     }
   }
   return points;

@@ -85,8 +85,18 @@ export const attainable = (ai: number, roof: { peak: number; bandwidth: number }
 
 /** Bytes of each kernel at a chip's level, as Python's `bound` finds them. */
 export function bytesAt(kernels: Kernels, chip: Chip, level: string): Float64Array {
-  const exact = [...kernels.bytes].find(([name]) => name.toLowerCase() === level.toLowerCase())?.[1];
   const isMain = level === chip.memories.keys().next().value;
+  const key = `${isMain ? "main" : "near"} ${level.toLowerCase()}`;
+  let column = kernels.byLevel.get(key);
+  if (!column) {
+    column = findBytes(kernels, level, isMain);
+    kernels.byLevel.set(key, column);
+  }
+  return column;
+}
+
+function findBytes(kernels: Kernels, level: string, isMain: boolean): Float64Array {
+  const exact = [...kernels.bytes].find(([name]) => name.toLowerCase() === level.toLowerCase())?.[1];
   if (!isMain) return exact ?? new Float64Array(kernels.n).fill(Number.NaN);
   const offChip = sumOfKnown(
     [...kernels.bytes].filter(([name]) => isOffChip(name)).map(([, column]) => column),

@@ -63,10 +63,6 @@ export function chipColours(chips: readonly Chip[], theme: Theme): Map<string, s
   return colours;
 }
 
-export function categoryColour(index: number, theme: Theme): string {
-  return theme.categories[index % theme.categories.length] as string;
-}
-
 function mix(from: string, to: string, share: number): string {
   const channel = (hex: string, at: number) => Number.parseInt(hex.slice(at, at + 2), 16);
   const mixed = [1, 3, 5].map((at) => Math.round(channel(from, at) * (1 - share) + channel(to, at) * share));

@@ -1,6 +1,6 @@
 // The anywidget entry: one store a model, and for each view a tree that follows its size and the host's colours.
 
-import { signal } from "@preact/signals";
+import { signal, useComputed, useSignal } from "@preact/signals";
 import { render as renderTree } from "preact";
 import { Chart } from "./chart/chart.tsx";
 import { sentenceOf, sentenceOfRoof } from "./describe.ts";
@@ -73,6 +73,9 @@ interface ViewProps {
 
 function View({ store, width, theme }: ViewProps) {
   const wide = width.value >= NARROW;
+  // The chip whose mark is pointed at: what is said of an unmeasured kernel is said of this one's roof.
+  const pointedChip = useSignal<string | undefined>(undefined);
+  const points = useComputed(() => pointsOf(store.kernels.value, store.shownRoofs.value, store.focusRoof.value));
   const chartWidth = wide ? width.value - PANEL - 16 : width.value;
   if (width.value < SMALLEST) return null;
   return (
@@ -81,8 +84,8 @@ function View({ store, width, theme }: ViewProps) {
       <Chips store={store} theme={theme.value} />
       <div class="roofwidget-main">
         <div>
-          <Chart store={store} width={chartWidth} theme={theme.value} />
-          <Sentence store={store} />
+          <Chart store={store} width={chartWidth} theme={theme.value} points={points} pointedChip={pointedChip} />
+          <Sentence store={store} notDrawn={points.value.notDrawn} pointedChip={pointedChip.value} />
         </div>
         <Hardware store={store} />
       </div>
@@ -90,18 +93,28 @@ function View({ store, width, theme }: ViewProps) {
   );
 }
 
-function Sentence({ store }: { store: Store }) {
+interface SentenceProps {
+  readonly store: Store;
+  readonly notDrawn: number;
+  readonly pointedChip: string | undefined;
+}
+
+function Sentence({ store, notDrawn, pointedChip }: SentenceProps) {
   const row = store.hovered.value ?? store.selected.value[0];
-  const roof = store.focusRoof.value ?? store.shownRoofs.value[0];
-  const { notDrawn } = pointsOf(store.kernels.value, store.shownRoofs.value, store.focusRoof.value);
+  const roofs = store.shownRoofs.value;
+  const pointed = store.hovered.value === null ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
+  const roof = pointed ?? store.focusRoof.value ?? roofs[0];
   if (!roof) return <p class="roofwidget-sentence">{strings.noChip}</p>;
   return (
     <p class="roofwidget-sentence" role="status">
-      {row === undefined ? sentenceOfRoof(roof) : sentenceOf(store.kernels.value, row, roof)}
+      {unbroken(row === undefined ? sentenceOfRoof(roof) : sentenceOf(store.kernels.value, row, roof))}
       {notDrawn > 0 && <span class="roofwidget-muted"> {strings.notDrawn(notDrawn)}</span>}
     </p>
   );
 }
+
+/** A number keeps its unit on its line. */
+const unbroken = (sentence: string) => sentence.replace(/(?<=\d) (?=%|[kMGTPEµnpm]?(?:FLOP|B|s)\b)/g, "\u00a0");
 
 function themeOf(el: HTMLElement): Theme {
   const told = el.ownerDocument.body.dataset["jpThemeLight"];

@@ -33,6 +33,8 @@ export interface Kernels {
   readonly flops: ReadonlyMap<string, Float64Array>;
   /** Bytes by level; "main" holds those given as plain numbers. */
   readonly bytes: ReadonlyMap<string, Float64Array>;
+  /** Bytes by the level of a chip, once they have been found. */
+  readonly byLevel: Map<string, Float64Array>;
   /** FLOPs over all precisions. */
   readonly totalFlops: Float64Array;
   /** Seconds over all rows that were measured. */
@@ -91,6 +93,7 @@ export function decodeKernels(wire: unknown): Kernels {
     count: floats(count),
     flops: flopsColumns,
     bytes: columns(bytes),
+    byLevel: new Map(),
     totalFlops: sumOfKnown([...flopsColumns.values()], n),
     totalTime: seconds.reduce((sum, t) => (t > 0 ? sum + t : sum), 0),
   };

@@ -75,7 +75,7 @@ class Drawn:
 
     def sentence(self) -> str:
         """Return the sentence under the chart."""
-        return self.root.locator(".roofwidget-sentence").text_content() or ""
+        return (self.root.locator(".roofwidget-sentence").text_content() or "").replace("\xa0", " ")
 
     def tooltip(self) -> str:
         """Return the tooltip's text, its lines apart by ' | '."""
@@ -90,9 +90,7 @@ class Drawn:
         assert box is not None
         return box["x"] + _between(ticks["x"], ai), box["y"] + _between(ticks["y"], rate)
 
-    def drag(
-        self, quantity: Quantity, by: float, *, steps: int = 20, during: Callable[[], None] | None = None
-    ) -> None:
+    def drag(self, quantity: Quantity, by: float, *, steps: int = 20, during: Callable[[], None] | None = None) -> None:
         """Drag a slider's thumb by a share of the track with the mouse; `during` is called before it is let go."""
         slider = self.slider(quantity)
         slider.scroll_into_view_if_needed()

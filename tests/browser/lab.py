@@ -299,7 +299,7 @@ class Notebook:
         self.page.evaluate(SHOW, index)
         return self.page.locator(f'.jp-Notebook .jp-Cell[data-windowed-list-index="{index}"]')
 
-    def python(self, expression: str, *, seconds: float = RUN_SECONDS) -> Any:  # noqa: ANN401 (any JSON)
+    def python(self, expression: str, *, seconds: float = RUN_SECONDS) -> Any:
         """Return the value of a Python expression, which JSON can hold, in the notebook's kernel.
 
         The kernel answers when it is free, so this also waits for cells and messages sent before.

@@ -34,7 +34,7 @@ CHIPS: Final[dict[str, dict[str, Any]]] = {
         "memories": {"GDDR6": 320e9, "L2": 1.27e12, "L1": None},
         "default_precision": "fp16",
     },
-    "processor": {
+    "cpu": {
         "peak_flops": {"fp32": 3.2e12, "fp64": 1.6e12},
         "memories": {"DRAM": 204.8e9, "L3": 1.1e12, "L2": None},
         "default_precision": "fp64",
@@ -50,14 +50,7 @@ CHIPS: Final[dict[str, dict[str, Any]]] = {
 CHOICES: Final = {
     "accelerator": [("auto", "main"), ("fp8", "HBM"), ("BF16", "hbm"), ("fp32", "L2"), ("Fp8", "l2"), ("auto", "DRAM")],
     "card": [("auto", "main"), ("int8", "HBM"), ("FP16", "GDDR6"), ("fp32", "L2"), ("auto", "hbm"), ("fp16", "l2")],
-    "processor": [
-        ("auto", "main"),
-        ("fp64", "DRAM"),
-        ("FP32", "dram"),
-        ("fp32", "L3"),
-        ("auto", "HBM"),
-        ("fp64", "l3"),
-    ],
+    "cpu": [("auto", "main"), ("fp64", "DRAM"), ("FP32", "dram"), ("fp32", "L3"), ("auto", "HBM"), ("fp64", "l3")],
     "round": [("auto", "main"), ("fp8", "HBM"), ("BF16", "hbm"), ("fp32", "VMEM"), ("auto", "vmem"), ("bf16", "main")],
 }
 # Words for the memory outside the chip that these cases use.
@@ -118,7 +111,7 @@ def _against_the_roof() -> Iterator[dict[str, Any]]:
     factors = [Fraction(10**6), Fraction(20), Fraction(1.05), Fraction(1), Fraction(0.9999), Fraction(1, 3)]
     for flops, factor in itertools.product((5e9, 6e13, 0), factors):
         yield _timed("accelerator", "auto", "main", {"flops": flops, "bytes": 8.1e8}, factor)
-        yield _timed("processor", "fp32", "L3", {"flops": flops, "bytes": {"L3": 8.1e8}}, factor)
+        yield _timed("cpu", "fp32", "L3", {"flops": flops, "bytes": {"L3": 8.1e8}}, factor)
 
 
 def _large_and_small() -> Iterator[dict[str, Any]]:
@@ -145,11 +138,11 @@ def _refused() -> Iterator[dict[str, Any]]:
     for chip, precision, memory, own, quantity, lacking in [
         ("accelerator", "fp64", "main", None, "peak_flops", "fp64"),
         ("card", "bf16", "main", None, "peak_flops", "bf16"),
-        ("processor", "int8", "L3", None, "peak_flops", "int8"),
+        ("cpu", "int8", "L3", None, "peak_flops", "int8"),
         ("accelerator", "auto", "VMEM", None, "bandwidth", "VMEM"),
         ("accelerator", "auto", "SMEM", None, "bandwidth", "SMEM"),
         ("card", "auto", "l1", None, "bandwidth", "L1"),
-        ("processor", "auto", "L2", None, "bandwidth", "L2"),
+        ("cpu", "auto", "L2", None, "bandwidth", "L2"),
         ("round", "auto", "L2", None, "bandwidth", "L2"),
         ("accelerator", "auto", "main", "fp64", "kernel", "fp64"),
         ("card", "fp16", "main", "fp8", "kernel", "fp8"),
@@ -267,8 +260,8 @@ NUMBERS: Final[list[float | str]] = [
 # Texts, "|" between two.
 PARSED: Final = {
     "FLOP/s": "2 PFLOP/s|1.2e15|989.5TFLOPS|989.5 TFLOP/s|989.5 TFLOPs/s|67 T|67T|1 k|1 K|3 M|4.3 GFLOPs/sec"
-    "|4.3 Gflop/s|4.3 Gflops|4.3 GFlops|197 TOPS|197 TOP/s|1e3 kOPs/s|1.1 EFLOP/s|1.102 EFLOPS|2 ZFLOP/s|2 YFLOPS|.5 PFLOP/s"
-    "|5. PFLOP/s|+5 PFLOP/s|  7 TFLOP/s\n|7\u00a0TFLOP/s|2E15|2e+15 FLOP/s|2e-3 PFLOP/s|0.1 TFLOP/s|0.3 T"
+    "|4.3 Gflop/s|4.3 Gflops|4.3 GFlops|197 TOPS|197 TOP/s|1e3 kOPs/s|1.1 EFLOP/s|1.102 EFLOPS|2 ZFLOP/s|2 YFLOPS"
+    "|.5 PFLOP/s|5. PFLOP/s|+5 PFLOP/s|  7 TFLOP/s\n|7\u00a0TFLOP/s|2E15|2e+15 FLOP/s|2e-3 PFLOP/s|0.1 TFLOP/s|0.3 T"
     "|1.1e-1 PFLOP/s|8.1 T|1e308|1e293 PFLOP/s|9007199254740993|123456789012345678901234567890|4.35 kFLOP/s"
     "|9007199254740993.0000000000000000001 FLOP/s",
     "B/s": "3.35 TB/s|820 GiB/s|819 GB/s|204.8 GB/s|204.8GB/s|1 B/s|1 byte/s|12 bytes/s|12 Mbytes/sec|7.2e12|7.2 T"
@@ -294,7 +287,7 @@ BINARY: Final[dict[str, int]] = {f"{prefix}i": 10 * (index + 1) for index, prefi
 
 
 def units() -> dict[str, Any]:
-    all_digits, some = (1, 2, 3, 4), (3, 4)
+    all_digits, some = (1, 2, 3, 4), (3,)
     shown = {"FLOP/s": all_digits, "s": all_digits, "B/s": some, "B": some, "FLOP": some}
     quantities = [(value, unit, n) for value in NUMBERS for unit, digits in shown.items() for n in digits]
     reasons = [(unit, why, texts) for unit, of_unit in REFUSED.items() for why, texts in of_unit.items()]

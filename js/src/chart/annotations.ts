@@ -15,7 +15,7 @@ import { boxOf, type Label, type Place, type Placed, placeLabels, shorten } from
 const SIZE = 12;
 /** More measured kernels than this: arrows only for those that are hovered or selected. */
 const FEW = 12;
-const MOST_NAMES = 40;
+export const MOST_NAMES = 40;
 
 export interface Scene {
   readonly kernels: Kernels;
@@ -27,6 +27,8 @@ export interface Scene {
   readonly names: ReadonlyMap<string, string>;
   readonly scales: Scales;
   readonly theme: Theme;
+  /** Rows that get a name where there is room, the heaviest first. */
+  readonly named: readonly number[];
   /** Rows that matter now: hovered, then selected. */
   readonly marked: readonly number[];
 }
@@ -34,19 +36,17 @@ export interface Scene {
 export function gapsOf(scene: Scene): Gap[] {
   const { kernels, points, at, focus, scales, marked } = scene;
   if (!focus) return [];
-  const measured = range(points.n).filter((index) => isMeasured(points, index));
-  const few = measured.length <= FEW;
   const bytes = bytesAt(kernels, focus.chip, focus.level);
-  return measured
-    .filter((index) => few || marked.includes(points.row[index] as number))
-    .flatMap((index) => {
-      const row = points.row[index] as number;
-      const { attainable, utilization } = boundOf(kernels, row, focus, bytes[row] as number);
-      const roof = points.x[index] === 0 ? scales.strip?.y(focus.bandwidth) : scales.y(attainable);
-      if (roof === undefined || utilization > 1) return [];
-      const [x, y] = [at.x[index] as number, at.y[index] as number];
-      return Math.abs(y - roof) < 14 ? [] : [{ row, x, from: y, to: roof, strong: marked.includes(row) }];
-    });
+  const rows = points.measured <= FEW ? scene.named : marked;
+  return [...new Set([...marked, ...rows])].flatMap((row) => {
+    const index = points.home[row] ?? -1;
+    if (index < 0 || !isMeasured(points, index)) return [];
+    const { attainable, utilization } = boundOf(kernels, row, focus, bytes[row] as number);
+    const roof = points.x[index] === 0 ? scales.strip?.y(focus.bandwidth) : scales.y(attainable);
+    if (roof === undefined || utilization > 1) return [];
+    const [x, y] = [at.x[index] as number, at.y[index] as number];
+    return Math.abs(y - roof) < 14 ? [] : [{ row, x, from: y, to: roof, strong: marked.includes(row) }];
+  });
 }
 
 /** Every label that has room. */
@@ -109,26 +109,19 @@ function roofLabels({ roofs, focus, colours, names: chipNames, scales, theme }: 
   return [...names.slice(0, 1), ...ridges.slice(0, 1), ...names.slice(1), ...ridges.slice(1)];
 }
 
-function kernelLabels({ kernels, points, at, theme, marked, focus, roofs }: Scene): Label[] {
-  const measured = range(points.n).filter((index) => isMeasured(points, index));
-  // An unmeasured kernel is named once: at its mark on the focus roof.
-  const home = focus ? roofs.indexOf(focus) : 0;
-  const analytic = range(points.n).filter((index) => points.roof[index] === home);
-  const weight = (index: number) => kernels.time[points.row[index] as number] || 0;
-  return [...measured.sort((a, b) => weight(b) - weight(a)), ...analytic]
-    .sort((a, b) => Number(isMarked(points, b, marked)) - Number(isMarked(points, a, marked)))
-    .slice(0, MOST_NAMES)
-    .map((index) => {
-      const row = points.row[index] as number;
-      return {
-        key: `kernel ${row}`,
-        text: shorten(nameOf(kernels, row), 24),
-        size: SIZE,
-        bold: marked.includes(row),
-        colour: theme.text,
-        places: around(at.x[index] as number, at.y[index] as number, radiusOf(points) + 4),
-      };
-    });
+function kernelLabels({ kernels, points, at, theme, marked, named }: Scene): Label[] {
+  return [...new Set([...marked, ...named])].flatMap((row) => {
+    const index = points.home[row] ?? -1;
+    if (index < 0) return [];
+    return {
+      key: `kernel ${row}`,
+      text: shorten(nameOf(kernels, row), 24),
+      size: SIZE,
+      bold: marked.includes(row),
+      colour: theme.text,
+      places: around(at.x[index] as number, at.y[index] as number, radiusOf(points) + 4),
+    };
+  });
 }
 
 function gapLabels({ kernels, focus, theme }: Scene, gaps: readonly Gap[], strong: boolean): Label[] {
@@ -179,12 +172,12 @@ function regionLabels({ focus, scales, theme }: Scene): Label[] {
 /** What labels keep clear of: roofs where they run, points, and the ticks' text. */
 function obstacles({ points, at, roofs, scales }: Scene): Box[] {
   const { plot, x, y, strip } = scales;
-  const boxes: Box[] = [boxOf(strings.axisY, SIZE, { x: 2, y: plot.top + 8, anchor: "start" })];
+  const boxes: Box[] = [boxOf(46, SIZE, { x: 2, y: plot.top + 8, anchor: "start" })];
   boxes.push({ left: 0, right: 44, top: 0, bottom: plot.bottom });
   if (strip) boxes.push({ left: strip.left, right: strip.right + 2, top: strip.top, bottom: strip.bottom });
   const around = radiusOf(points) + 1;
   if (points.n <= 400) {
-    for (const index of range(points.n)) {
+    for (let index = 0; index < points.n; index++) {
       const [px, py] = [at.x[index] as number, at.y[index] as number];
       boxes.push({ left: px - around, right: px + around, top: py - around, bottom: py + around });
     }
@@ -217,7 +210,3 @@ function around(x: number, y: number, gap: number): Place[] {
     { x: x, y: y + gap + 28, anchor: "middle" },
   ];
 }
-
-const isMarked = (points: Points, index: number, marked: readonly number[]) =>
-  marked.includes(points.row[index] as number);
-const range = (n: number) => Array.from({ length: n }, (_, index) => index);

@@ -1,28 +1,37 @@
 // The chart: its layers one above the other, and what the pointer and the arrow keys find on it.
 
-import { useComputed, useSignal } from "@preact/signals";
+import { type ReadonlySignal, type Signal, useComputed, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { shortNames } from "../names.ts";
-import { pointsOf } from "../points.ts";
+import { MEASURED, type Points, rowsByWeight } from "../points.ts";
 import { chartHeight, nearest, project, scalesOf } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
-import { categoryColour, chipColours, type Theme } from "../theme.ts";
-import { annotations, gapsOf, type Scene } from "./annotations.ts";
+import { chipColours, type Theme } from "../theme.ts";
+import { annotations, gapsOf, MOST_NAMES, type Scene } from "./annotations.ts";
 import { Axes } from "./axes.tsx";
 import { Gaps, Ties } from "./gaps.tsx";
-import { isMeasured, paintKernels, radiusOf } from "./kernels.ts";
+import { createPainter, isMeasured, radiusOf } from "./kernels.ts";
 import { Roofs } from "./roofs.tsx";
 import { Tooltip } from "./tooltip.tsx";
 
 /** A point is found within this many pixels of the pointer. */
 const REACH = 14;
 
-export function Chart({ store, width, theme }: { store: Store; width: number; theme: Theme }) {
+interface ChartProps {
+  readonly store: Store;
+  readonly width: number;
+  readonly theme: Theme;
+  readonly points: ReadonlySignal<Points>;
+  /** Set to the chip on whose roof an unmeasured kernel is pointed at. */
+  readonly pointedChip: Signal<string | undefined>;
+}
+
+export function Chart({ store, width, theme, points, pointedChip }: ChartProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   // The point under the pointer: a row has several when it was not measured, one on each roof.
   const pointed = useSignal(-1);
-  const points = useComputed(() => pointsOf(store.kernels.value, store.shownRoofs.value, store.focusRoof.value));
+  const named = useComputed(() => rowsByWeight(store.kernels.value, MOST_NAMES));
 
   const kernels = store.kernels.value;
   const roofs = store.shownRoofs.value;
@@ -34,22 +43,30 @@ export function Chart({ store, width, theme }: { store: Store; width: number; th
   const names = shortNames(store.chips.value);
   const hovered = store.hovered.value;
   const marked = [...(hovered === null ? [] : [hovered]), ...store.selected.value];
-  const scene: Scene = { kernels, points: points.value, at, roofs, focus, colours, names, scales, theme, marked };
+  const scene: Scene = {
+    kernels,
+    points: points.value,
+    at,
+    roofs,
+    focus,
+    colours,
+    names,
+    scales,
+    theme,
+    named: named.value,
+    marked,
+  };
   const gaps = gapsOf(scene);
   const labels = annotations(scene, gaps);
-  const colourOf = (index: number) => {
-    const roof = roofs[points.value.roof[index] as number];
-    const row = points.value.row[index] as number;
-    return roof ? (colours.get(roof.chip.id) ?? theme.text) : categoryColour(kernels.category.codes[row] ?? 0, theme);
-  };
+  const paint = useRef<ReturnType<typeof createPainter>>(undefined);
+  paint.current ??= createPainter();
 
   useLayoutEffect(() => {
     if (!canvas.current) return;
-    paintKernels(canvas.current, {
+    paint.current?.(canvas.current, {
       points: points.value,
       at,
-      colour: colourOf,
-      onTop: focus && colours.get(focus.chip.id),
+      ...coloursOf(scene),
       outline: theme.background,
       alert: theme.alert,
       scales,
@@ -58,6 +75,7 @@ export function Chart({ store, width, theme }: { store: Store; width: number; th
 
   function point(index: number) {
     pointed.value = index;
+    pointedChip.value = roofs[points.value.roof[index] ?? MEASURED]?.chip.id;
     store.hover(index < 0 ? null : (points.value.row[index] as number));
   }
   function pointAtPointer(event: PointerEvent) {
@@ -88,7 +106,7 @@ export function Chart({ store, width, theme }: { store: Store; width: number; th
       ? -1
       : points.value.row[pointed.value] === hovered && pointed.value < points.value.n
         ? pointed.value
-        : points.value.row.subarray(0, points.value.n).indexOf(hovered);
+        : (points.value.home[hovered] ?? -1);
   const hoveredRoof =
     shownIndex < 0 ? undefined : (roofs[points.value.roof[shownIndex] as number] ?? focus ?? roofs[0]);
   const tied = points.value.n <= 400 ? tiesOf(scene) : [];
@@ -181,6 +199,17 @@ export function Chart({ store, width, theme }: { store: Store; width: number; th
 /** Indices of points by rising intensity. */
 function inOrder(x: Float64Array, n: number): number[] {
   return Array.from({ length: n }, (_, index) => index).sort((a, b) => (x[a] as number) - (x[b] as number));
+}
+
+/** The colours of chips, for marks on their roofs, and of categories, for measured kernels. */
+function coloursOf({ kernels, points, roofs, colours, theme }: Scene) {
+  const chips = roofs.map((roof) => colours.get(roof.chip.id) ?? theme.text);
+  const colour = new Uint16Array(points.n);
+  for (let index = 0; index < points.n; index++) {
+    const category = (kernels.category.codes[points.row[index] as number] ?? 0) % theme.categories.length;
+    colour[index] = isMeasured(points, index) ? chips.length + category : (points.roof[index] as number);
+  }
+  return { colours: [...chips, ...theme.categories], colour };
 }
 
 function indicesOf({ points }: Scene, row: number): number[] {

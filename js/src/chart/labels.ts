@@ -32,8 +32,7 @@ export function textWidth(text: string, size: number, bold = false): number {
   return width * size * (bold ? 1.07 : 1);
 }
 
-export function boxOf(text: string, size: number, place: Place, bold = false): Box {
-  const width = textWidth(text, size, bold);
+export function boxOf(width: number, size: number, place: Place): Box {
   const left = place.x - (place.anchor === "start" ? 0 : place.anchor === "end" ? width : width / 2);
   return { left, right: left + width, top: place.y - size * 0.86, bottom: place.y + size * 0.26 };
 }
@@ -46,7 +45,8 @@ export function placeLabels(labels: readonly Label[], bounds: Box, taken: readon
   const written: Box[] = [];
   const placed: Placed[] = [];
   for (const { places, must, ...label } of labels) {
-    const boxes = places.map((place) => boxOf(label.text, label.size, place, label.bold));
+    const width = textWidth(label.text, label.size, label.bold);
+    const boxes = places.map((place) => boxOf(width, label.size, place));
     const free = boxes.map((box) => inside(box, bounds) && !written.some((other) => overlap(box, other, APART)));
     const clear = boxes.findIndex((box, index) => free[index] && !taken.some((other) => overlap(box, other)));
     const chosen = clear < 0 && must ? free.indexOf(true) : clear;

@@ -1,0 +1,32 @@
+"""What `import roofwidget` adds to `import anywidget, numpy`: the median of five fresh interpreters of each."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+
+PROBE = "import time; start = time.perf_counter(); import {}; print(time.perf_counter() - start)"
+LIMIT_MS = 60
+ROUNDS = 5
+
+
+def seconds(modules: str) -> float:
+    """Return how long the imports take in a fresh interpreter."""
+    run = subprocess.run([sys.executable, "-c", PROBE.format(modules)], check=True, capture_output=True, text=True)  # noqa: S603
+    return float(run.stdout)
+
+
+def main() -> None:
+    seconds("anywidget, numpy, roofwidget")  # bytecode and the page cache are warm from here on
+    pairs = [(seconds("anywidget, numpy"), seconds("anywidget, numpy, roofwidget")) for _ in range(ROUNDS)]
+    base, both = (statistics.median(column) * 1e3 for column in zip(*pairs, strict=True))
+    print(f"import anywidget, numpy              {base:7.1f} ms")
+    print(f"import anywidget, numpy, roofwidget  {both:7.1f} ms")
+    print(f"added                                {both - base:7.1f} ms (limit {LIMIT_MS} ms)")
+    if both - base > LIMIT_MS:
+        sys.exit("roofwidget adds too much to the import")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+// What is said of a kernel: the sentence under the chart, the tooltip, the call-out of its gap.
+
+import { describe, expect, it } from "vitest";
+import { gapText, nameOf, sentenceOf, sentenceOfRoof, tooltipRows } from "../src/describe.ts";
+import { boundOf, bytesAt } from "../src/roofline.ts";
+import { strings } from "../src/strings.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
+
+const CHIP = makeChip({
+  id: "h",
+  name: "H100",
+  peaks: { bf16: 9.9e14, fp8: 1.979e15 },
+  memories: { HBM: 3.35e12, L2: 5.5e12, L1: null },
+});
+const ROOF = makeRoof(CHIP);
+const words = strings.tooltip;
+
+const say = (spec: KernelSpec, roof = ROOF) => sentenceOf(makeKernels([{ name: "k", ...spec }]), 0, roof);
+const rows = (spec: KernelSpec, roof = ROOF) => Object.fromEntries(tooltipRows(makeKernels([spec]), 0, roof));
+const MATMUL = { name: "matmul", flops: 4e12, bytes: 1e10, time: 0.01 };
+
+describe("the sentence", () => {
+  it("of a measured kernel tells the bound, both yardsticks together and what closing the gap is worth", () => {
+    expect(say(MATMUL)).toBe(
+      "matmul · min(990 TFLOP/s, 400 FLOP/B × 3.35 TB/s) = 990 TFLOP/s · compute-bound · 40 % of peak · 40 % of roof · " +
+        "2.5× possible",
+    );
+    expect(say({ flops: 1e12, bytes: 1e10, time: 0.01 })).toBe(
+      "k · min(990 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s · memory-bound (HBM) · 10 % of peak · 30 % of roof · " +
+        "3.4× possible",
+    );
+  });
+  it("of an unmeasured kernel tells how much of the peak it can reach at most", () => {
+    expect(say({ flops: 1e12, bytes: 1e10 })).toBe(
+      "k · min(990 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s · memory-bound (HBM) · at most 34 % of peak",
+    );
+    expect(say({ flops: 1e12, bytes: 0 })).toContain(
+      "∞ FLOP/B × 3.35 TB/s) = 990 TFLOP/s · compute-bound · at most 100 %",
+    );
+  });
+  it("of a kernel without FLOPs tells its bytes and the time that they take", () => {
+    expect(say({ flops: 0, bytes: 3.35e9 })).toBe(
+      "k · 0 FLOP, 3.35 GB: at least 1 ms at 3.35 TB/s · memory-bound (HBM)",
+    );
+    expect(say({ flops: 0, bytes: 3.35e9, time: 0.004 })).toBe(
+      "k · 0 FLOP, 3.35 GB: at least 1 ms at 3.35 TB/s · memory-bound (HBM) · 0 % of peak · 25 % of roof · 4× possible",
+    );
+  });
+  it("of a kernel whose FLOPs or bytes are unknown says just that", () => {
+    for (const spec of [{ flops: null, bytes: 1 }, { flops: 1, bytes: null, time: 1 }, {}]) {
+      expect(say(spec)).toBe(`k · ${strings.unknownSentence}`);
+    }
+  });
+  it("of a kernel above its roof says that something is off, and promises no gain", () => {
+    const sentence = say({ flops: 1e12, bytes: 1e10, time: 0.001 });
+    expect(sentence).toContain("101 % of peak · 299 % of roof");
+    expect(sentence).toContain(strings.aboveRoof);
+    expect(sentence).not.toContain("possible");
+  });
+  it("of a kernel whose precision the chip lacks names that precision", () => {
+    expect(say({ flops: 1e12, bytes: 1e10, time: 1, precision: "fp64" })).toBe(
+      "k · H100 has no peak for its fp64 FLOPs",
+    );
+    expect(say({ flops: { fp64: 1e9, bf16: 1e12 }, bytes: 1e10 })).toContain("fp64");
+  });
+  it("of a kernel with a precision of its own names the peak that judges it", () => {
+    expect(say({ flops: 1e13, bytes: 1e9, precision: "fp8" })).toContain("min(1.979 PFLOP/s, ");
+  });
+  it("uses the rates in force, not those of the data sheet", () => {
+    const roof = makeRoof(CHIP, "auto", "main", { h: { peak_flops: { bf16: 2e15 }, bandwidth: { HBM: 5e12 } } });
+    expect(say({ flops: 1e12, bytes: 1e10 }, roof)).toContain("min(2 PFLOP/s, 100 FLOP/B × 5 TB/s) = 500 TFLOP/s");
+  });
+  it("of a roof tells its rates and its ridge point", () => {
+    expect(sentenceOfRoof(ROOF)).toMatch(
+      /^H100 · 990 TFLOP\/s at bf16, 3\.35 TB\/s from HBM · ridge point 295\.5 FLOP\/B: /,
+    );
+  });
+});
+
+describe("the tooltip", () => {
+  it("of a measured kernel has both yardsticks, its rates, its time and its bound", () => {
+    const spec = { ...MATMUL, bytes: { HBM: 1e10, L2: 2.2e10, L1: 5e10 }, category: "gemm", count: 20 };
+    expect(tooltipRows(makeKernels([spec, { flops: 1, bytes: 1, time: 0.03 }]), 0, ROOF)).toEqual([
+      [words.category, "gemm"],
+      [words.chip, "H100"],
+      [words.ai, "400 FLOP/B"],
+      [words.achieved, "400 TFLOP/s"],
+      [words.attainable, "990 TFLOP/s"],
+      [words.roof, "40 %"],
+      [words.peak, "40 %"],
+      [words.boundBy, "compute"],
+      [words.bandwidth("HBM"), "1 TB/s · 30 %"],
+      [words.bandwidth("L2"), "2.2 TB/s · 40 %"],
+      [words.time, "10 ms · 25 % of all"],
+      [words.boundTime, "4.04 ms"],
+      [words.launches, "20"],
+    ]);
+  });
+  it("of an unmeasured kernel has what it can reach at most, and nothing that was measured", () => {
+    expect(tooltipRows(makeKernels([{ flops: 1e12, bytes: 1e10 }]), 0, ROOF)).toEqual([
+      [words.chip, "H100"],
+      [words.ai, "100 FLOP/B"],
+      [words.attainable, "335 TFLOP/s"],
+      [words.atMost, "34 %"],
+      [words.boundBy, "HBM"],
+      [words.boundTime, "2.99 ms"],
+    ]);
+  });
+  it("of a kernel without FLOPs has bytes/s, and no FLOP/s that would all be zero", () => {
+    const found = rows({ flops: 0, bytes: 3.35e9, time: 0.004 });
+    expect(found).toMatchObject({
+      [words.ai]: "0 FLOP/B",
+      [words.roof]: "25 %",
+      [words.boundBy]: "HBM",
+      [words.bandwidth("HBM")]: "838 GB/s · 25 %",
+      [words.boundTime]: "1 ms",
+    });
+    expect(Object.keys(found)).not.toContain(words.achieved);
+    expect(Object.keys(found)).not.toContain(words.attainable);
+    expect(Object.keys(rows({ flops: 0, bytes: 1 }))).not.toContain(words.atMost);
+  });
+  it("of a kernel above its roof has the share as it is, not clamped", () => {
+    expect(rows({ flops: 1e12, bytes: 1e10, time: 0.001 })).toMatchObject({
+      [words.roof]: "299 %",
+      [words.peak]: "101 %",
+    });
+  });
+  it("of a kernel whose FLOPs are unknown says so, and still has the rate of its bytes", () => {
+    const found = rows({ flops: null, bytes: 1e10, time: 0.01 });
+    expect(found).toMatchObject({ [words.ai]: "unknown", [words.boundBy]: "unknown" });
+    expect(found[words.bandwidth("HBM")]).toBe("1 TB/s · 30 %");
+  });
+  it("has the rate of a level at the bandwidth in force", () => {
+    const roof = makeRoof(CHIP, "auto", "main", { h: { bandwidth: { HBM: 2e12 } } });
+    expect(rows({ flops: 1e12, bytes: 1e10, time: 0.01 }, roof)[words.bandwidth("HBM")]).toBe("1 TB/s · 50 %");
+  });
+  it("counts launches only where there are several", () => {
+    expect(Object.keys(rows({ ...MATMUL, count: 1 }))).not.toContain(words.launches);
+  });
+});
+
+describe("the call-out of a gap", () => {
+  const gap = (spec: KernelSpec) => {
+    const kernels = makeKernels([spec]);
+    return gapText(boundOf(kernels, 0, ROOF, bytesAt(kernels, CHIP, "HBM")[0] as number));
+  };
+  it("has the share of the roof and the factor to it", () => {
+    expect(gap(MATMUL)).toBe("40 % of roof · 2.5×");
+  });
+  it("has no factor above the roof", () => {
+    expect(gap({ ...MATMUL, time: 0.001 })).toBe(strings.aboveRoofShort);
+  });
+});
+
+describe("the name of a kernel", () => {
+  it("is its own, and a stand-in with its row where it has none", () => {
+    const kernels = makeKernels([{ name: "matmul" }, { name: "" }, { name: "  " }]);
+    expect([0, 1, 2].map((row) => nameOf(kernels, row))).toEqual(["matmul", strings.unnamed(1), strings.unnamed(2)]);
+  });
+  it("is text, whatever stands in it", () => {
+    const name = "<script>alert(1)</script>";
+    expect(nameOf(makeKernels([{ name }]), 0)).toBe(name);
+    expect(say({ name, flops: 1, bytes: 1 })).toContain(name);
+  });
+});

@@ -1,0 +1,156 @@
+// Chips, kernels and models for tests: kernels go through the wire, as they do from Python.
+
+import { isRoof, type Roof, roofOf } from "../src/roofline.ts";
+import type { Model } from "../src/store.ts";
+import { type Chip, decodeKernels, type Kernels, type WhatIf } from "../src/wire.ts";
+
+export interface ChipSpec {
+  id?: string;
+  name?: string;
+  vendor?: string;
+  generation?: number;
+  precision?: string;
+  peaks?: Record<string, number>;
+  memories?: Record<string, number | null>;
+}
+
+export type Amount = number | null | Readonly<Record<string, number>>;
+
+export interface KernelSpec {
+  name?: string;
+  flops?: Amount;
+  bytes?: Amount;
+  time?: number | null;
+  precision?: string | null;
+  category?: string | null;
+  count?: number;
+}
+
+/** 100 TFLOP/s and 1 TB/s, unless told otherwise: its ridge point is 100. */
+export function makeChip({
+  id = "chip",
+  peaks = { bf16: 1e14 },
+  memories = { HBM: 1e12 },
+  ...rest
+}: ChipSpec = {}): Chip {
+  return {
+    id,
+    name: rest.name ?? id,
+    vendor: rest.vendor ?? "",
+    family: "",
+    generation: rest.generation ?? 0,
+    precision: rest.precision ?? (Object.keys(peaks)[0] as string),
+    peaks: new Map(Object.entries(peaks)),
+    memories: new Map(Object.entries(memories)),
+  };
+}
+
+/** A chip as Python sends it. */
+export function wireChip(spec: ChipSpec = {}): unknown {
+  const { peaks, memories, ...rest } = makeChip(spec);
+  return { ...rest, peaks: [...peaks], memories: [...memories] };
+}
+
+export function makeRoof(chip: Chip, precision = "auto", memory = "main", whatIf: WhatIf = {}): Roof {
+  const roof = roofOf(chip, precision, memory, whatIf);
+  if (!isRoof(roof)) throw new Error(`${chip.name} lacks ${roof.name}`);
+  return roof;
+}
+
+export const makeKernels = (specs: readonly KernelSpec[]): Kernels => decodeKernels(wireKernels(specs));
+
+/** Kernels as Python sends them; `offset` is where each buffer starts in its message, bytes. */
+export function wireKernels(specs: readonly KernelSpec[], offset = 0): Record<string, unknown> {
+  const floats = (values: readonly number[]) =>
+    buffer(values, 8, offset, (view, at, value) => view.setFloat64(at, value, true));
+  const texts = (values: readonly (string | null)[]) => {
+    const distinct = [...new Set(values)];
+    const codes = values.map((value) => distinct.indexOf(value));
+    return { values: distinct, codes: buffer(codes, 4, offset, (view, at, code) => view.setInt32(at, code, true)) };
+  };
+  const columns = (amounts: readonly Amount[], plain: string) => {
+    const keys = new Set(amounts.flatMap((amount) => (isMapping(amount) ? Object.keys(amount) : [plain])));
+    const part = (amount: Amount, key: string) =>
+      (isMapping(amount) ? amount[key] : key === plain ? amount : undefined) ?? Number.NaN;
+    return Object.fromEntries([...keys].map((key) => [key, floats(amounts.map((amount) => part(amount, key)))]));
+  };
+  return {
+    n: specs.length,
+    name: texts(specs.map((spec, row) => spec.name ?? `kernel ${row}`)),
+    precision: texts(specs.map((spec) => spec.precision?.toLowerCase() ?? null)),
+    category: texts(specs.map((spec) => spec.category ?? null)),
+    time: floats(specs.map((spec) => spec.time ?? Number.NaN)),
+    count: floats(specs.map((spec) => spec.count ?? 1)),
+    flops: columns(
+      specs.map((spec) => lowerKeys(spec.flops ?? null)),
+      "",
+    ),
+    bytes: columns(
+      specs.map((spec) => spec.bytes ?? null),
+      "main",
+    ),
+  };
+}
+
+function buffer<T>(values: readonly T[], size: number, offset: number, put: (v: DataView, at: number, x: T) => void) {
+  const view = new DataView(new ArrayBuffer(offset + values.length * size), offset);
+  for (const [row, value] of values.entries()) put(view, row * size, value);
+  return view;
+}
+
+const isMapping = (amount: Amount): amount is Readonly<Record<string, number>> =>
+  typeof amount === "object" && amount !== null;
+
+const lowerKeys = (amount: Amount): Amount =>
+  isMapping(amount)
+    ? Object.fromEntries(Object.entries(amount).map(([key, part]) => [key.toLowerCase(), part]))
+    : amount;
+
+/** anywidget's model without Python: it remembers what it was told, and `receive` stands for a change from Python. */
+export class FakeModel implements Model {
+  readonly state: Record<string, unknown>;
+  /** What each `save_changes` sent, in order. */
+  readonly sent: Record<string, unknown>[] = [];
+  readonly #listeners = new Map<string, Set<() => void>>();
+  #unsaved: Record<string, unknown> = {};
+
+  constructor(state: Record<string, unknown>) {
+    this.state = { ...state };
+  }
+  get(name: string): unknown {
+    return this.state[name];
+  }
+  set(name: string, value: unknown): void {
+    this.state[name] = value;
+    this.#unsaved[name] = value;
+  }
+  save_changes(): void {
+    this.sent.push(this.#unsaved);
+    this.#unsaved = {};
+  }
+  on(event: string, callback: () => void): void {
+    const callbacks = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, callbacks.add(callback));
+  }
+  off(event: string, callback: () => void): void {
+    this.#listeners.get(event)?.delete(callback);
+  }
+  receive(name: string, value: unknown): void {
+    this.state[name] = value;
+    for (const callback of this.#listeners.get(`change:${name}`) ?? []) callback();
+  }
+  get listening(): number {
+    return [...this.#listeners.values()].reduce((sum, callbacks) => sum + callbacks.size, 0);
+  }
+}
+
+/** Numbers in [0, 1), the same at every run: Mulberry32. */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,129 @@
+// Which kernels are points, how many of them, and where.
+
+import { describe, expect, it } from "vitest";
+import { MEASURED, type Points, pointsOf } from "../src/points.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
+
+const FAST = makeRoof(makeChip({ id: "fast", peaks: { bf16: 100 }, memories: { HBM: 10 } }));
+const SLOW = makeRoof(makeChip({ id: "slow", peaks: { bf16: 50 }, memories: { HBM: 2 } }));
+
+const place = (specs: readonly KernelSpec[], roofs = [FAST, SLOW], focus: typeof FAST | undefined = FAST) =>
+  pointsOf(makeKernels(specs), roofs, focus);
+
+function listed({ n, row, roof, x, y }: Points) {
+  return Array.from({ length: n }, (_, at) => ({ row: row[at], roof: roof[at], x: x[at], y: y[at] }));
+}
+
+/** In the order of rows and, of one row, of roofs: the order of drawing is another matter. */
+function sorted(points: Points) {
+  return listed(points).sort((a, b) => Number(a.row) - Number(b.row) || Number(a.roof) - Number(b.roof));
+}
+
+describe("a measured kernel", () => {
+  it("is one point, at its intensity and achieved rate, however many roofs are shown", () => {
+    const measured = [{ flops: 300, bytes: 100, time: 20 }];
+    expect(sorted(place(measured))).toEqual([{ row: 0, roof: MEASURED, x: 3, y: 15 }]);
+    expect(sorted(place(measured, [FAST]))).toEqual(sorted(place(measured)));
+  });
+  it("without FLOPs has its bytes/s for a rate", () => {
+    expect(sorted(place([{ flops: 0, bytes: 100, time: 20 }]))).toEqual([{ row: 0, roof: MEASURED, x: 0, y: 5 }]);
+  });
+  it("without bytes has an infinite intensity", () => {
+    expect(sorted(place([{ flops: 100, bytes: 0, time: 20 }]))).toEqual([
+      { row: 0, roof: MEASURED, x: Number.POSITIVE_INFINITY, y: 5 },
+    ]);
+  });
+  it("is judged by the focus chip, and without one by the first shown", () => {
+    const between = [{ flops: 1500, bytes: 100, time: 1000 }];
+    expect(place(between, [FAST, SLOW], FAST).computeBound[0]).toBe(1);
+    expect(place(between, [FAST, SLOW], SLOW).computeBound[0]).toBe(0);
+    expect(pointsOf(makeKernels(between), [SLOW, FAST], undefined).computeBound[0]).toBe(0);
+  });
+  it("is flagged when it stands above the roof, and only then", () => {
+    const above = place([
+      { flops: 100, bytes: 1, time: 0.5 },
+      { flops: 100, bytes: 1, time: 1 },
+      { flops: 100, bytes: 1, time: 2 },
+    ]);
+    expect([...above.aboveRoof.slice(0, above.n)]).toEqual([1, 0, 0]);
+  });
+  it("keeps its place where the focus chip has no peak for its precision", () => {
+    const points = place([{ flops: 300, bytes: 100, time: 20, precision: "fp64" }]);
+    expect(sorted(points)).toEqual([{ row: 0, roof: MEASURED, x: 3, y: 15 }]);
+    expect(points.notDrawn).toBe(0);
+  });
+});
+
+describe("an unmeasured kernel", () => {
+  it("is a point on every shown roof, where its bound time puts it", () => {
+    expect(sorted(place([{ flops: 300, bytes: 100 }]))).toEqual([
+      { row: 0, roof: 0, x: 3, y: 30 },
+      { row: 0, roof: 1, x: 3, y: 6 },
+    ]);
+  });
+  it("stands on the flat of a roof that it is compute-bound on", () => {
+    const points = place([{ flops: 1500, bytes: 100 }]);
+    expect(sorted(points).map(({ y }) => y)).toEqual([100, 30]);
+    const onFast = listed(points).findIndex(({ roof }) => roof === 0);
+    expect([points.computeBound[onFast], points.computeBound[1 - onFast]]).toEqual([1, 0]);
+    expect([...points.aboveRoof.slice(0, 2)]).toEqual([0, 0]);
+  });
+  it("without FLOPs has each roof's bandwidth for a rate", () => {
+    expect(sorted(place([{ flops: 0, bytes: 100 }])).map(({ x, y }) => [x, y])).toEqual([
+      [0, 10],
+      [0, 2],
+    ]);
+  });
+  it("has its mark on the focus roof last, so that it lies on top where roofs coincide", () => {
+    expect(listed(place([{ flops: 300, bytes: 100 }], [FAST, SLOW], FAST)).map(({ roof }) => roof)).toEqual([1, 0]);
+    expect(listed(place([{ flops: 300, bytes: 100 }], [FAST, SLOW], SLOW)).map(({ roof }) => roof)).toEqual([0, 1]);
+  });
+  it("is a kernel whose time is zero, too", () => {
+    expect(place([{ flops: 300, bytes: 100, time: 0 }]).n).toBe(2);
+  });
+  it("is a point on the roofs that can judge it and on no other", () => {
+    const roofs = [FAST, makeRoof(makeChip({ id: "double", peaks: { bf16: 1, fp64: 7 }, memories: { HBM: 100 } }))];
+    const points = place([{ flops: 700, bytes: 1, precision: "fp64" }], roofs);
+    expect(sorted(points)).toEqual([{ row: 0, roof: 1, x: 700, y: 7 }]);
+    expect(points.notDrawn).toBe(0);
+  });
+});
+
+describe("a kernel without a place", () => {
+  it("is counted, measured or not, when its FLOPs or bytes are unknown", () => {
+    const points = place([
+      { flops: null, bytes: 100, time: 1 },
+      { flops: 100, bytes: null, time: 1 },
+      { flops: null, bytes: 100 },
+      { flops: 100, bytes: null },
+      { flops: null, bytes: null, time: 1 },
+    ]);
+    expect([points.n, points.notDrawn]).toEqual([0, 5]);
+  });
+  it("is counted when it has neither FLOPs nor bytes", () => {
+    const points = place([
+      { flops: 0, bytes: 0 },
+      { flops: 0, bytes: 0, time: 1 },
+    ]);
+    expect([points.n, points.notDrawn]).toEqual([0, 2]);
+  });
+  it("leaves the others at their rows", () => {
+    const points = place([
+      { flops: null, bytes: 1 },
+      { flops: 300, bytes: 100, time: 20 },
+      { flops: 100, bytes: null },
+      { flops: 300, bytes: 100 },
+    ]);
+    expect(sorted(points).map(({ row, roof }) => [row, roof])).toEqual([
+      [1, MEASURED],
+      [3, 0],
+      [3, 1],
+    ]);
+    expect(points.notDrawn).toBe(2);
+  });
+});
+
+it("without any chip there are no points and nothing to count", () => {
+  const points = pointsOf(makeKernels([{ flops: 1, bytes: 1, time: 1 }, {}]), [], undefined);
+  expect([points.n, points.notDrawn]).toEqual([0, 0]);
+});

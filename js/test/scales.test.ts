@@ -1,0 +1,159 @@
+// The axes: which decades they name, what they have room for, and that they hold still while a roof is dragged.
+
+import { describe, expect, it } from "vitest";
+import { pointsOf } from "../src/points.ts";
+import { ridgePoint } from "../src/roofline.ts";
+import { chartHeight, decades, type Extent, nearest, project, type Scales, scaleLog, scalesOf } from "../src/scales.ts";
+import type { WhatIf } from "../src/wire.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof, seeded } from "./helpers.ts";
+
+const SIZE = { width: 800, height: 448 };
+const CHIPS = [
+  makeChip({ id: "fast", peaks: { bf16: 9.895e14 }, memories: { HBM: 3.35e12 } }),
+  makeChip({ id: "slow", peaks: { fp16: 6.5e13 }, memories: { GDDR6: 3.2e11 } }),
+];
+
+function draw(specs: readonly KernelSpec[], whatIf: WhatIf = {}, chips = CHIPS) {
+  const roofs = chips.map((chip) => makeRoof(chip, "auto", "main", whatIf));
+  const points = pointsOf(makeKernels(specs), roofs, roofs[0]);
+  return { roofs, points, scales: scalesOf(SIZE, roofs, points, roofs[0]) };
+}
+
+const holds = ([low, high]: Extent, value: number) => low <= value && value <= high;
+const domains = ({ x, y }: Scales) => [x.domain, y.domain];
+
+describe("a log scale", () => {
+  it("puts equal factors equally far apart", () => {
+    const scale = scaleLog([1, 1000], [100, 400]);
+    expect([1, 10, 100, 1000].map(scale).map(Math.round)).toEqual([100, 200, 300, 400]);
+    expect(scale.domain).toEqual([1, 1000]);
+  });
+  it("may run upwards, as the vertical axis does", () => {
+    expect(Math.round(scaleLog([1, 100], [300, 100])(10))).toBe(200);
+  });
+  it("names every power of ten of its domain where there is room", () => {
+    expect(decades(scaleLog([0.05, 3e4], [0, 1000]), 40)).toEqual([0.1, 1, 10, 100, 1000, 10000]);
+    expect(decades(scaleLog([1, 1000], [0, 1000]), 40)).toEqual([1, 10, 100, 1000]);
+    expect(decades(scaleLog([2, 9], [0, 1000]), 40)).toEqual([]);
+  });
+  it("names only those of every other decade, or fewer, where there is less", () => {
+    expect(decades(scaleLog([0.05, 3e4], [0, 200]), 40)).toEqual(
+      [0.1, 1, 10, 100, 1000, 10000].filter((_, k) => k % 2),
+    );
+    expect(decades(scaleLog([1e9, 1e18], [90, 0]), 30)).toEqual([1e9, 1e12, 1e15, 1e18]);
+    for (const pixels of [30, 90, 200, 1000]) {
+      const scale = scaleLog([1e-3, 1e9], [0, pixels]);
+      const marks = decades(scale, 40).map(scale);
+      for (const [index, mark] of marks.entries()) {
+        if (index > 0) expect(mark - (marks[index - 1] as number)).toBeGreaterThanOrEqual(40 - 1e-9);
+      }
+    }
+  });
+});
+
+describe("the extents of the chart", () => {
+  it("hold every roof's ridge point, on its slope and on its flat", () => {
+    const { roofs, scales } = draw([]);
+    for (const roof of roofs) {
+      expect(holds(scales.x.domain, ridgePoint(roof) / 2)).toBe(true);
+      expect(holds(scales.x.domain, ridgePoint(roof) * 2)).toBe(true);
+      expect(holds(scales.y.domain, roof.peak)).toBe(true);
+    }
+  });
+  it("hold every point, wherever it was measured", () => {
+    const random = seeded(1);
+    for (let round = 0; round < 200; round++) {
+      const specs = Array.from({ length: 1 + Math.floor(random() * 8) }, () => ({
+        flops: random() < 0.1 ? 0 : 10 ** (18 * random()),
+        bytes: random() < 0.1 ? 0 : 10 ** (15 * random()),
+        time: random() < 0.3 ? null : 10 ** (9 * random() - 8),
+      }));
+      const { points, scales } = draw(specs);
+      const at = project(points, scales);
+      const box = scales.strip ? { ...scales.plot, left: scales.strip.left } : scales.plot;
+      for (let index = 0; index < points.n; index++) {
+        expect(at.x[index], `round ${round}`).toBeGreaterThanOrEqual(box.left);
+        expect(at.x[index], `round ${round}`).toBeLessThanOrEqual(box.right);
+        expect(at.y[index], `round ${round}`).toBeGreaterThanOrEqual(box.top);
+        expect(at.y[index], `round ${round}`).toBeLessThanOrEqual(box.bottom);
+      }
+    }
+  });
+  it("do not move when a roof is dragged within its room", () => {
+    const specs = [
+      { flops: 1e12, bytes: 1e10, time: 0.01 },
+      { flops: 1e12, bytes: 1e8 },
+    ];
+    const still = domains(draw(specs).scales);
+    for (const factor of [0.2, 0.5, 0.9, 1.1, 1.5, 2]) {
+      const peak = { fast: { peak_flops: { bf16: 9.895e14 * factor } } };
+      const bandwidth = { fast: { bandwidth: { HBM: 3.35e12 * factor } } };
+      expect(domains(draw(specs, peak).scales), `peak × ${factor}`).toEqual(still);
+      expect(domains(draw(specs, bandwidth).scales), `bandwidth × ${factor}`).toEqual(still);
+    }
+  });
+  it("make room when a roof is set far beyond the data sheet", () => {
+    const scales = draw([], { fast: { peak_flops: { bf16: 9.895e17 } } }).scales;
+    expect(holds(scales.y.domain, 9.895e17)).toBe(true);
+    expect(holds(scales.x.domain, 9.895e17 / 3.35e12)).toBe(true);
+  });
+  it("are finite with nothing to show", () => {
+    for (const domain of domains(draw([], {}, []).scales)) {
+      expect(domain[0]).toBeGreaterThan(0);
+      expect(domain[1]).toBeGreaterThan(domain[0]);
+      expect(Number.isFinite(domain[1])).toBe(true);
+    }
+  });
+});
+
+describe("kernels without FLOPs or bytes", () => {
+  it("without FLOPs stand in a strip left of the plot, by bytes/s", () => {
+    const { points, scales } = draw([
+      { flops: 0, bytes: 1e9, time: 0.001 },
+      { flops: 0, bytes: 1e9, time: 0.01 },
+      { flops: 1e9, bytes: 1e9, time: 0.01 },
+    ]);
+    const at = project(points, scales);
+    const strip = scales.strip;
+    if (!strip) throw new Error("there is no strip");
+    expect(strip.right).toBeLessThan(scales.plot.left);
+    expect(at.x[0]).toBe(at.x[1]);
+    expect(at.x[0]).toBeGreaterThan(strip.left);
+    expect(at.x[0]).toBeLessThan(strip.right);
+    expect(at.y[0]).toBeCloseTo(strip.y(1e12), 3);
+    expect(at.y[1]).toBeCloseTo(strip.y(1e11), 3);
+    expect(holds(strip.y.domain, 3.35e12)).toBe(true);
+    expect(at.x[2]).toBeCloseTo(scales.x(1), 3);
+  });
+  it("leave no strip where there are none", () => {
+    const { scales } = draw([{ flops: 1e9, bytes: 1e9, time: 0.01 }]);
+    expect(scales.strip).toBeUndefined();
+    expect(scales.plot.left).toBeLessThan(draw([{ flops: 0, bytes: 1, time: 1 }]).scales.plot.left);
+  });
+  it("without bytes stand at the right edge", () => {
+    const { points, scales } = draw([{ flops: 1e9, bytes: 0, time: 0.01 }]);
+    const [x] = project(points, scales).x;
+    expect(x).toBeLessThan(scales.plot.right);
+    expect(x).toBeGreaterThan(scales.plot.right - 20);
+  });
+});
+
+describe("the point nearest to the pointer", () => {
+  const at = { x: Float32Array.of(10, 20, 20), y: Float32Array.of(10, 10, 40) };
+  it("is the nearest within reach", () => {
+    expect(nearest(at, 12, 11, 8)).toBe(0);
+    expect(nearest(at, 17, 11, 8)).toBe(1);
+    expect(nearest(at, 20, 33, 8)).toBe(2);
+  });
+  it("is none where none is within reach", () => {
+    expect(nearest(at, 20, 25, 8)).toBe(-1);
+    expect(nearest({ x: new Float32Array(), y: new Float32Array() }, 0, 0, 8)).toBe(-1);
+  });
+  it("of two in one place is the one drawn on top", () => {
+    expect(nearest({ x: Float32Array.of(5, 5), y: Float32Array.of(5, 5) }, 5, 5, 8)).toBe(1);
+  });
+});
+
+it("the chart is as high as a readable shape of its width, within bounds", () => {
+  expect([100, 600, 2000].map(chartHeight)).toEqual([280, 336, 520]);
+});

@@ -1,0 +1,301 @@
+// The store: what Python is told and when, what is taken from it, and what each action means.
+
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createStore } from "../src/store.ts";
+import { FakeModel, wireChip, wireKernels } from "./helpers.ts";
+
+const STATE = {
+  title: "A title",
+  chips: [
+    wireChip({ id: "a", peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10, L2: 50 } }),
+    wireChip({ id: "b", peaks: { bf16: 60 }, memories: { HBM: 8 } }),
+    wireChip({ id: "c", peaks: { fp8: 40 }, memories: { HBM: 4, L2: null } }),
+  ],
+  kernels: wireKernels([{ flops: 10, bytes: 1 }]),
+  shown: ["a", "b"],
+  focus_chip: "a",
+  precision: "auto",
+  memory: "main",
+  what_if: {},
+  selected: [],
+  hovered: null,
+};
+
+let abort: AbortController;
+beforeEach(() => {
+  vi.useFakeTimers();
+  abort = new AbortController();
+});
+afterEach(() => {
+  abort.abort();
+  vi.useRealTimers();
+});
+
+function make(changes: Partial<typeof STATE> = {}) {
+  const model = new FakeModel({ ...STATE, ...changes });
+  return { model, store: createStore(model, abort.signal) };
+}
+
+const peaks = (model: FakeModel) =>
+  model.sent.map((sent) => (sent["what_if"] as { a: { peak_flops: { bf16: number } } }).a.peak_flops.bf16);
+
+describe("the state", () => {
+  it("is the model's from the start, and nothing is sent back", () => {
+    const { model, store } = make();
+    expect(store.title.value).toBe("A title");
+    expect(store.chips.value.map(({ id }) => id)).toEqual(["a", "b", "c"]);
+    expect(store.kernels.value.n).toBe(1);
+    expect(store.shownRoofs.value.map(({ chip }) => chip.id)).toEqual(["a", "b"]);
+    expect(store.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 10 });
+    expect(model.sent).toEqual([]);
+  });
+  it("follows every change from Python", () => {
+    const { model, store } = make();
+    model.receive("title", "Another");
+    model.receive("shown", ["c"]);
+    model.receive("focus_chip", "c");
+    model.receive("precision", "fp8");
+    model.receive("memory", "HBM");
+    model.receive("selected", [0]);
+    model.receive("hovered", 0);
+    model.receive("kernels", wireKernels([{}, {}]));
+    expect(store.title.value).toBe("Another");
+    expect(store.shown.value).toEqual(["c"]);
+    expect(store.focusRoof.value).toMatchObject({ peak: 40, level: "HBM" });
+    expect([store.selected.value, store.hovered.value, store.kernels.value.n]).toEqual([[0], 0, 2]);
+    expect(model.sent).toEqual([]);
+  });
+  it("tells of each chip its roof or what it lacks", () => {
+    const { model, store } = make();
+    model.receive("precision", "fp8");
+    expect(store.roofs.value.get("b")).toEqual({ quantity: "peak_flops", name: "fp8" });
+    expect(store.shownRoofs.value.map(({ chip }) => chip.id)).toEqual(["a"]);
+    model.receive("memory", "L2");
+    expect(store.roofs.value.get("c")).toEqual({ quantity: "bandwidth", name: "L2" });
+  });
+});
+
+describe("a stream of changes", () => {
+  it("tells Python at once, then at most ten times a second, and always of the last value", () => {
+    const { model, store } = make();
+    store.hold();
+    for (let step = 1; step <= 50; step++) {
+      store.setRate("peak_flops", 100 + step, { stream: true });
+      vi.advanceTimersByTime(10);
+    }
+    expect(store.focusRoof.value?.peak).toBe(150);
+    // 500 ms: the first at once, then one after each 100 ms.
+    expect(peaks(model)).toEqual([101, 110, 120, 130, 140, 150]);
+    vi.advanceTimersByTime(1000);
+    expect(peaks(model).at(-1)).toBe(150);
+    expect(peaks(model)).toHaveLength(6);
+  });
+  it("sends the last value by itself when the stream ends between two messages", () => {
+    const { model, store } = make();
+    store.setRate("peak_flops", 110, { stream: true });
+    store.setRate("peak_flops", 120, { stream: true });
+    store.setRate("peak_flops", 130, { stream: true });
+    expect(peaks(model)).toEqual([110]);
+    vi.advanceTimersByTime(99);
+    expect(peaks(model)).toEqual([110]);
+    vi.advanceTimersByTime(1);
+    expect(peaks(model)).toEqual([110, 130]);
+    vi.advanceTimersByTime(1000);
+    expect(peaks(model)).toEqual([110, 130]);
+  });
+  it("tells Python at once again after a pause", () => {
+    const { model, store } = make();
+    store.setRate("peak_flops", 110, { stream: true });
+    vi.advanceTimersByTime(1000);
+    store.setRate("peak_flops", 120, { stream: true });
+    expect(peaks(model)).toEqual([110, 120]);
+  });
+  it("is told in full when the control is let go", () => {
+    const { model, store } = make();
+    store.hold();
+    store.setRate("peak_flops", 110, { stream: true });
+    store.setRate("peak_flops", 120, { stream: true });
+    store.release();
+    expect(peaks(model)).toEqual([110, 120]);
+    vi.advanceTimersByTime(1000);
+    expect(peaks(model)).toHaveLength(2);
+  });
+  it("of hovered rows says nothing twice", () => {
+    const { model, store } = make();
+    store.hover(0);
+    store.hover(0);
+    vi.advanceTimersByTime(1000);
+    store.hover(null);
+    expect(model.sent).toEqual([{ hovered: 0 }, { hovered: null }]);
+  });
+});
+
+describe("a single change", () => {
+  it("is told at once, each in its own message", () => {
+    const { model, store } = make();
+    store.setRate("peak_flops", 120);
+    store.setRate("peak_flops", 130);
+    store.select([0]);
+    expect(peaks({ ...model, sent: model.sent.slice(0, 2) } as FakeModel)).toEqual([120, 130]);
+    expect(model.sent[2]).toEqual({ selected: [0] });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+  it("takes along what a stream still holds back", () => {
+    const { model, store } = make();
+    store.setRate("peak_flops", 110, { stream: true });
+    store.setRate("peak_flops", 120, { stream: true });
+    store.select([0]);
+    expect(model.sent[1]).toEqual({ what_if: { a: { peak_flops: { bf16: 120 } } }, selected: [0] });
+  });
+});
+
+describe("what-ifs from Python", () => {
+  const theirs = { a: { peak_flops: { bf16: 500 } } };
+  it("are taken while nothing is held", () => {
+    const { model, store } = make();
+    model.receive("what_if", theirs);
+    expect(store.focusRoof.value?.peak).toBe(500);
+  });
+  it("wait outside while a control is held, and are taken again afterwards", () => {
+    const { model, store } = make();
+    store.hold();
+    store.setRate("peak_flops", 110, { stream: true });
+    model.receive("what_if", theirs);
+    expect(store.focusRoof.value?.peak).toBe(110);
+    store.release();
+    model.receive("what_if", theirs);
+    expect(store.focusRoof.value?.peak).toBe(500);
+  });
+  it("wait until the last of two held controls is let go", () => {
+    const { model, store } = make();
+    store.hold();
+    store.hold();
+    store.release();
+    model.receive("what_if", theirs);
+    expect(store.focusRoof.value?.peak).toBe(100);
+    store.release();
+    model.receive("what_if", theirs);
+    expect(store.focusRoof.value?.peak).toBe(500);
+  });
+  it("are taken after a control is let go that was not held", () => {
+    const { model, store } = make();
+    store.release();
+    store.hold();
+    model.receive("what_if", theirs);
+    expect(store.focusRoof.value?.peak).toBe(100);
+  });
+  it("are the only ones that wait: other changes are taken while a control is held", () => {
+    const { model, store } = make();
+    store.hold();
+    model.receive("title", "Another");
+    expect(store.title.value).toBe("Another");
+  });
+});
+
+describe("a rate", () => {
+  it("is that of the focus chip at the chosen precision and memory", () => {
+    const { model, store } = make({ precision: "fp8", memory: "L2" });
+    store.setRate("peak_flops", 300);
+    store.setRate("bandwidth", 70);
+    expect(model.get("what_if")).toEqual({ a: { peak_flops: { fp8: 300 }, bandwidth: { L2: 70 } } });
+    expect(store.focusRoof.value).toMatchObject({ peak: 300, bandwidth: 70, sheetPeak: 200, sheetBandwidth: 50 });
+  });
+  it("leaves what-ifs of other precisions, quantities and chips alone", () => {
+    const others = { a: { peak_flops: { fp8: 1 }, bandwidth: { L2: 2 } }, b: { bandwidth: { HBM: 3 } } };
+    const { model, store } = make({ what_if: others });
+    store.setRate("peak_flops", 120);
+    expect(model.get("what_if")).toEqual({ ...others, a: { peak_flops: { fp8: 1, bf16: 120 }, bandwidth: { L2: 2 } } });
+  });
+  it("at the data sheet's value is no what-if", () => {
+    const { model, store } = make();
+    store.setRate("peak_flops", 120);
+    expect(model.get("what_if")).toEqual({ a: { peak_flops: { bf16: 120 } } });
+    store.setRate("peak_flops", 100);
+    expect(store.whatIf.value["a"]?.peak_flops ?? {}).toEqual({});
+    expect(store.focusRoof.value?.peak).toBe(100);
+  });
+  it("is not set while the focus chip has no roof", () => {
+    const { model, store } = make({ focus_chip: "b", precision: "fp8" });
+    store.setRate("peak_flops", 120);
+    expect(model.sent).toEqual([]);
+    expect(store.whatIf.value).toEqual({});
+  });
+});
+
+describe("chips", () => {
+  it("are shown in their own order, whatever the order of toggling", () => {
+    const { model, store } = make({ shown: ["c"], focus_chip: "c" });
+    store.toggle("b");
+    store.toggle("a");
+    expect(store.shown.value).toEqual(["a", "b", "c"]);
+    expect(model.get("shown")).toEqual(["a", "b", "c"]);
+    expect(store.focusChip.value).toBe("c");
+  });
+  it("toggled off while in focus hand the focus on to the first shown", () => {
+    const { model, store } = make();
+    store.toggle("a");
+    expect(store.shown.value).toEqual(["b"]);
+    expect(store.focusChip.value).toBe("b");
+    expect([model.get("shown"), model.get("focus_chip")]).toEqual([["b"], "b"]);
+  });
+  it("toggled off out of focus leave it where it is", () => {
+    const { model, store } = make();
+    store.toggle("b");
+    expect([store.shown.value, store.focusChip.value]).toEqual([["a"], "a"]);
+    expect(model.sent).toEqual([{ shown: ["a"] }]);
+  });
+  it("may all be toggled off, and the next one toggled on takes the focus", () => {
+    const { store } = make();
+    store.toggle("b");
+    store.toggle("a");
+    expect(store.shown.value).toEqual([]);
+    store.toggle("c");
+    expect([store.shown.value, store.focusChip.value]).toEqual([["c"], "c"]);
+  });
+  it("given the focus are shown", () => {
+    const { model, store } = make();
+    store.focus("c");
+    expect([store.shown.value, store.focusChip.value]).toEqual([["a", "b", "c"], "c"]);
+    expect([model.get("shown"), model.get("focus_chip")]).toEqual([["a", "b", "c"], "c"]);
+  });
+});
+
+describe("a choice of precision or memory", () => {
+  it("is told at once", () => {
+    const { model, store } = make();
+    store.choosePrecision("bf16");
+    store.chooseMemory("HBM");
+    expect(model.sent).toEqual([{ precision: "bf16" }, { memory: "HBM" }]);
+    expect([store.precision.value, store.memory.value]).toEqual(["bf16", "HBM"]);
+  });
+  it("that the focus chip lacks gives the focus to a shown chip that has it", () => {
+    const { model, store } = make({ focus_chip: "b" });
+    store.choosePrecision("fp8");
+    expect(store.focusChip.value).toBe("a");
+    expect([model.get("precision"), model.get("focus_chip")]).toEqual(["fp8", "a"]);
+  });
+  it("that no shown chip has leaves the focus where it is", () => {
+    const { store } = make({ shown: ["b"], focus_chip: "b" });
+    store.choosePrecision("fp8");
+    expect([store.focusChip.value, store.focusRoof.value]).toEqual(["b", undefined]);
+  });
+});
+
+describe("the end", () => {
+  it("stops listening to every change", () => {
+    const { model, store } = make();
+    expect(model.listening).toBe(Object.keys(STATE).length);
+    abort.abort();
+    expect(model.listening).toBe(0);
+    model.receive("title", "Another");
+    expect(store.title.value).toBe("A title");
+  });
+  it("tells Python what a stream still holds back, and leaves no timer", () => {
+    const { model, store } = make();
+    store.setRate("peak_flops", 110, { stream: true });
+    store.setRate("peak_flops", 120, { stream: true });
+    abort.abort();
+    expect(peaks(model)).toEqual([110, 120]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

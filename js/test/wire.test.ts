@@ -1,0 +1,103 @@
+// What Python sends, decoded: from anywhere in a message, and text stays text.
+
+import { describe, expect, it } from "vitest";
+import { decodeChips, decodeKernels, sumOfKnown, textAt } from "../src/wire.ts";
+import { makeKernels, wireChip, wireKernels } from "./helpers.ts";
+
+const HOSTILE = ["__proto__", "constructor", "toString", "<img src=x onerror=alert(1)>", "", "a\u0000b", "名前 🚀"];
+
+describe("kernels", () => {
+  const specs = [
+    { name: "a", flops: 1.5, bytes: { HBM: 10, L2: 20 }, time: 0.5, category: "x", count: 3 },
+    { name: "b", flops: { bf16: 2, fp8: 3 }, bytes: null, precision: "fp8", category: "y" },
+    { name: "a", flops: 0, bytes: 7, time: 2, category: "x" },
+  ];
+  it("are the same wherever in a message their buffers start", () => {
+    const plain = decodeKernels(wireKernels(specs));
+    for (const offset of [1, 2, 3, 4, 5, 7, 8, 13]) {
+      expect(decodeKernels(wireKernels(specs, offset)), `offset ${offset}`).toEqual(plain);
+    }
+  });
+  it("come in columns, where unknown is NaN", () => {
+    const kernels = decodeKernels(wireKernels(specs, 1));
+    expect(kernels.n).toBe(3);
+    expect([...kernels.time]).toEqual([0.5, Number.NaN, 2]);
+    expect([...kernels.count]).toEqual([3, 1, 1]);
+    expect([...kernels.flops].map(([key, column]) => [key, ...column])).toEqual([
+      ["", 1.5, Number.NaN, 0],
+      ["bf16", Number.NaN, 2, Number.NaN],
+      ["fp8", Number.NaN, 3, Number.NaN],
+    ]);
+    expect([...kernels.bytes].map(([key, column]) => [key, ...column])).toEqual([
+      ["HBM", 10, Number.NaN, Number.NaN],
+      ["L2", 20, Number.NaN, Number.NaN],
+      ["main", Number.NaN, Number.NaN, 7],
+    ]);
+  });
+  it("have their totals: FLOPs over all precisions, and the time of all that were measured", () => {
+    const kernels = decodeKernels(wireKernels(specs));
+    expect([...kernels.totalFlops]).toEqual([1.5, 5, 0]);
+    expect(kernels.totalTime).toBe(2.5);
+  });
+  it("have their texts by row, and none where Python has none", () => {
+    const kernels = decodeKernels(wireKernels(specs, 3));
+    expect([0, 1, 2].map((row) => textAt(kernels.name, row))).toEqual(["a", "b", "a"]);
+    expect([0, 1, 2].map((row) => textAt(kernels.category, row))).toEqual(["x", "y", "x"]);
+    expect([0, 1, 2].map((row) => textAt(kernels.precision, row))).toEqual([null, "fp8", null]);
+    expect(textAt(kernels.name, 99)).toBeNull();
+  });
+  it("may be none", () => {
+    const kernels = makeKernels([]);
+    expect([kernels.n, kernels.totalTime, kernels.totalFlops.length]).toEqual([0, 0, 0]);
+  });
+  it("do not hold on to the message that they came in", () => {
+    const wire = wireKernels([{ flops: 1, bytes: 1, time: 1 }], 5) as { time: DataView };
+    const kernels = decodeKernels(wire);
+    wire.time.setFloat64(0, 99, true);
+    expect(kernels.time[0]).toBe(1);
+  });
+});
+
+describe("hostile text", () => {
+  it("as a name is kept as the text that it is", () => {
+    const kernels = makeKernels(HOSTILE.map((name) => ({ name, flops: 1, bytes: 1, category: name })));
+    expect(HOSTILE.map((_, row) => textAt(kernels.name, row))).toEqual(HOSTILE);
+    expect(HOSTILE.map((_, row) => textAt(kernels.category, row))).toEqual(HOSTILE);
+  });
+  it("as a precision or level is a column like any other", () => {
+    const amount = JSON.parse('{"__proto__": 3, "constructor": 4}') as Record<string, number>;
+    const kernels = makeKernels([{ flops: amount, bytes: amount }]);
+    expect([...kernels.flops.keys()]).toEqual(["__proto__", "constructor"]);
+    expect([...kernels.bytes].map(([key, column]) => [key, column[0]])).toEqual([
+      ["__proto__", 3],
+      ["constructor", 4],
+    ]);
+    expect(kernels.totalFlops[0]).toBe(7);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+  it("as a chip's precision or level is one like any other", () => {
+    const peaks = JSON.parse('{"__proto__": 3}') as Record<string, number>;
+    const [chip] = decodeChips([wireChip({ id: "__proto__", name: "<b>", peaks, memories: { constructor: 5 } })]);
+    expect(chip).toMatchObject({ id: "__proto__", name: "<b>", precision: "__proto__" });
+    expect([...(chip?.peaks ?? [])]).toEqual([["__proto__", 3]]);
+    expect([...(chip?.memories ?? [])]).toEqual([["constructor", 5]]);
+  });
+});
+
+describe("chips", () => {
+  it("keep the order of their memories, main memory first, and null where a bandwidth is unknown", () => {
+    const memories = { HBM: 10, L2: null, L1: 99 };
+    const [chip] = decodeChips([wireChip({ id: "a", memories, peaks: { fp8: 2, bf16: 1 }, precision: "bf16" })]);
+    expect([...(chip?.memories ?? [])]).toEqual(Object.entries(memories));
+    expect([...(chip?.peaks.keys() ?? [])]).toEqual(["fp8", "bf16"]);
+    expect(chip?.precision).toBe("bf16");
+  });
+});
+
+describe("the sum of what is known", () => {
+  it("is unknown only where nothing is known", () => {
+    const parts = [Float64Array.of(1, Number.NaN, Number.NaN, 0), Float64Array.of(2, 3, Number.NaN, Number.NaN)];
+    expect([...sumOfKnown(parts, 4)]).toEqual([3, 3, Number.NaN, 0]);
+    expect([...sumOfKnown([], 2)]).toEqual([Number.NaN, Number.NaN]);
+  });
+});

@@ -1,0 +1,68 @@
+"""What `import roofwidget` gives, and what it leaves alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module, resources
+
+import pytest
+
+import roofwidget as rw
+
+HEAVY = ("pandas", "bqplot", "torch", "jax", "ipywidgets", "anywidget", "IPython")
+
+
+def test_the_public_names_are_sorted_and_there_is_no_name_twice() -> None:
+    assert rw.__all__ == sorted(set(rw.__all__))
+
+
+@pytest.mark.parametrize("name", [*rw.__all__, "__version__"])
+def test_every_public_name_resolves_and_is_listed(name: str) -> None:
+    assert getattr(rw, name) is not None
+    assert name in dir(rw)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'roofwidget' has no attribute 'rooflin'"):
+        rw.rooflin  # noqa: B018 - asking is the test
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_importing_the_package_does_not_import(name: str) -> None:
+    asked = f"import sys, roofwidget; sys.exit({name!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+
+
+def test_looking_up_a_chip_and_its_bound_imports_nothing_heavy() -> None:
+    asked = (
+        "import sys, roofwidget as rw; rw.bound([('matmul', 4.3e9, 1.2e7)], rw.chip('v5p'));"
+        f"sys.exit(any(name in sys.modules for name in {HEAVY}))"
+    )
+    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+
+
+def test_importing_every_name_at_once_works() -> None:
+    subprocess.run([sys.executable, "-c", "from roofwidget import *; roofline(); RooflineModel()"], check=True)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "import roofwidget.roofline, roofwidget as rw",
+        "from roofwidget.roofline import bound; import roofwidget as rw",
+        "import roofwidget as rw; import roofwidget.roofline, roofwidget.widget",
+    ],
+)
+def test_roofline_is_the_function_even_after_its_module_is_imported(asked: str) -> None:
+    then = f"{asked}; print(repr(rw.roofline(['v5p'])))"
+    shown = subprocess.run([sys.executable, "-c", then], check=True, capture_output=True, text=True).stdout
+    assert shown == "RooflineWidget(TPU v5p; 0 kernels)\n"
+
+
+def test_the_module_of_the_arithmetic_can_still_be_imported() -> None:
+    assert import_module("roofwidget.roofline").bound is rw.bound
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert resources.files("roofwidget").joinpath("py.typed").is_file()
