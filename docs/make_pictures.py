@@ -15,8 +15,8 @@ from tests.browser import chromium, lab
 from tests.browser.drawn import Drawn
 
 FIRST = """import roofwidget as rw
-widget = rw.RooflineWidget(title="Four TPU configurations", focus_chip="v7x-bf16")
-widget.bandwidth = "12 TB/s"
+widget = rw.RooflineWidget(title="Four TPU configurations", focus_chip="v6e")
+widget.bandwidth = "4 TB/s"
 widget"""
 
 
@@ -27,7 +27,7 @@ def main() -> None:
         book = lab.Notebook(browser, server, "first.ipynb", [FIRST], width=1200, height=900)
         book.run(0)
         drawn = Drawn(book)
-        drawn.page.mouse.move(*drawn.place(200.0, 320e12))
+        drawn.page.mouse.move(*drawn.place(107.79, 431e12))
         drawn.tooltip()
         drawn.root.screenshot(path=DOCS / "first_roofline.png")
         book.close()

@@ -40,10 +40,23 @@ def gather(amounts: list[float | Mapping[str, float] | None], plain: str) -> dic
 
 
 def by_key(given: npt.ArrayLike | Mapping[str, npt.ArrayLike], plain: str, field: str, n: int) -> Mapping[str, Floats]:
-    """Return checked columns by precision or level, from one column (under `plain`) or a mapping of them."""
+    """Return checked columns by precision or level, from one column (under `plain`) or a mapping of them.
+
+    Keys that differ in case alone are one column, under the spelling that came first.
+    """
     if not isinstance(given, Mapping):
         given = {plain: given}
-    found = {key: checked(column, f"{field}:{key}" if key != plain else field, n) for key, column in given.items()}
+    found: dict[str, Floats] = {}
+    for key, column in given.items():
+        name = next((other for other in found if other.casefold() == key.casefold()), key)
+        part = checked(column, f"{field}:{key}" if key != plain else field, n)
+        if name in found:
+            twice = ~np.isnan(part) & ~np.isnan(found[name])
+            if twice.any():
+                msg = f"row {int(np.argmax(twice))}: '{field}' has both '{name}' and '{key}'"
+                raise ValueError(msg)
+            part = checked(np.where(np.isnan(part), found[name], part), field, n)
+        found[name] = part
     return MappingProxyType(found or {plain: checked(np.full(n, np.nan), field, n)})
 
 

@@ -102,6 +102,11 @@ class Kernel:
         for field, value in values.items():
             object.__setattr__(self, field, value)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        flops, bytes_ = (dict(a) if isinstance(a, Mapping) else a for a in (self.flops, self.bytes))
+        rest = {"time": self.time, "precision": self.precision, "category": self.category, "count": self.count}
+        return _rebuild, (self.name, flops, bytes_, rest)
+
     def __hash__(self) -> int:
         return hash((self.name, self.time, self.precision, self.category, self.count))
 
@@ -173,10 +178,16 @@ class Kernels:
     ) -> None:
         self._names = columns.texts(list(names))
         n = len(self._names)
+        if isinstance(flops, Mapping):
+            flops = {key.casefold(): column for key, column in flops.items()}
         self._flops = columns.by_key(flops, UNNAMED, "flops", n)
         self._bytes = columns.by_key(bytes, MAIN, "bytes", n)
         self._time = columns.checked(np.full(n, np.nan) if time is None else time, "time", n)
-        self._precision = columns.texts([None] * n if precision is None else list(precision), "precision", n)
+        self._precision = columns.texts(
+            [None] * n if precision is None else [word.casefold() if word else None for word in precision],
+            "precision",
+            n,
+        )
         self._category = columns.texts([None] * n if category is None else list(category), "category", n)
         self._count = columns.checked(np.ones(n) if count is None else count, "count", n)
         self.chip = chip
@@ -389,6 +400,10 @@ class Kernels:
         )
 
 
+def _rebuild(name: str, flops: Any, bytes_: Any, rest: dict[str, Any]) -> Kernel:
+    return Kernel(name, flops, bytes_, **rest)
+
+
 def as_kernels(value: Any) -> Kernels:
     """Return `value` as `Kernels`: such a table, one `Kernel`, a sequence of records, or a data frame."""
     if isinstance(value, Kernels):
@@ -427,6 +442,9 @@ def _amount(
         number = _number(part, unit, f"{what}['{key}']")
         if number is None:
             msg = f"{what}['{key}'] is None; leave the entry out where there is none"
+            raise ValueError(msg)
+        if any(str(key).casefold() == other.casefold() for other in amounts):
+            msg = f"{what}: '{key}' is there twice"
             raise ValueError(msg)
         amounts[str(key).casefold() if casefold else str(key)] = number
     return MappingProxyType(amounts)

@@ -35,7 +35,8 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof): string {
   } else {
     const peak = formatQuantity(bound.peak, "FLOP/s", 4);
     const slope = `${formatIntensity(bound.ai)} × ${bandwidth}`;
-    parts.push(`min(${peak}, ${slope}) = ${formatQuantity(bound.attainable, "FLOP/s")}`);
+    const limit = bound.regime === "compute" ? peak : formatQuantity(bound.attainable, "FLOP/s");
+    parts.push(`min(${peak}, ${slope}) = ${limit}`);
   }
   parts.push(strings.bound(bound.boundBy, bound.regime));
   return [...parts, ...yardsticks(bound)].join(" · ");

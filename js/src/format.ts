@@ -36,7 +36,7 @@ export function formatIntensity(value: number, digits = 3): string {
 
 /** A share as a percentage: whole from 10 % up, two digits below. */
 export function formatPercent(share: number): string {
-  return `${formatRatio(share * 100)} %`;
+  return Number.isNaN(share) ? "unknown" : `${formatRatio(share * 100)} %`;
 }
 
 /** A ratio: whole from 10 up, two digits below. */
@@ -72,11 +72,11 @@ function positive(value: number, example: string): number | string {
 }
 
 function scaleOf(suffix: string, unit: "FLOP/s" | "B/s"): [exponent: number, multiple: number] | undefined {
-  if (suffix in EXPONENTS) return [EXPONENTS[suffix] as number, 1];
+  if (Object.hasOwn(EXPONENTS, suffix)) return [EXPONENTS[suffix] as number, 1];
   const spelled = new RegExp(`^([KMGTPE]i|[kKMGTPEZY])?${SPELLINGS[unit]}$`).exec(suffix);
   if (!spelled) return undefined;
   const prefix = spelled[1] ?? "";
-  if (prefix in BINARY) return unit === "B/s" ? [0, BINARY[prefix] as number] : undefined;
+  if (Object.hasOwn(BINARY, prefix)) return unit === "B/s" ? [0, BINARY[prefix] as number] : undefined;
   return [EXPONENTS[prefix] as number, 1];
 }
 

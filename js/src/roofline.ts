@@ -64,14 +64,14 @@ export function roofOf(chip: Chip, precision: string, memory: string, whatIf: Wh
   const level = levelOf(chip, memory);
   const sheetBandwidth = level === undefined ? null : (chip.memories.get(level) ?? null);
   if (level === undefined || sheetBandwidth === null) return { quantity: "bandwidth", name: memory };
-  const changes = whatIf[chip.id] ?? {};
+  const changes = Object.hasOwn(whatIf, chip.id) ? (whatIf[chip.id] ?? {}) : {};
   const peaks = new Map([...chip.peaks, ...Object.entries(changes.peak_flops ?? {})]);
   return {
     chip,
     precision: wanted,
     level,
     peak: peaks.get(wanted) ?? sheetPeak,
-    bandwidth: changes.bandwidth?.[level] ?? sheetBandwidth,
+    bandwidth: new Map(Object.entries(changes.bandwidth ?? {})).get(level) ?? sheetBandwidth,
     sheetPeak,
     sheetBandwidth,
     peaks,

@@ -83,7 +83,7 @@ function extents(roofs: readonly Roof[], points: Points): [x: Extent, y: Extent]
   let [yLow, yHigh] = [Number.POSITIVE_INFINITY, 0];
   for (const roof of roofs) {
     const sheet = ridgePoint({ peak: roof.sheetPeak, bandwidth: roof.sheetBandwidth });
-    xLow = Math.min(xLow, sheet / 20);
+    xLow = Math.min(xLow, sheet / 20, ridgePoint(roof) / 2);
     xHigh = Math.max(xHigh, sheet * 12, ridgePoint(roof) * 2);
     yHigh = Math.max(yHigh, roof.sheetPeak * 3, roof.peak * 1.5);
   }

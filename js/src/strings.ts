@@ -49,8 +49,8 @@ export const strings = {
   noPeakForKernel: (chip: string, precision: string) => `${chip} has no peak for its ${precision} FLOPs`,
   notDrawn: (count: number) =>
     count === 1
-      ? "1 kernel is not drawn: its FLOPs or bytes are unknown."
-      : `${count} kernels are not drawn: their FLOPs or bytes are unknown.`,
+      ? "1 kernel is not drawn: its FLOPs, bytes or peak are unknown."
+      : `${count} kernels are not drawn: their FLOPs, bytes or peaks are unknown.`,
   unnamed: (row: number) => `(unnamed ${row})`,
   tooltip: {
     category: "category",

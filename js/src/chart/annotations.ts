@@ -109,7 +109,7 @@ function roofLabels({ roofs, focus, colours, names: chipNames, scales, theme }: 
   return [...names.slice(0, 1), ...ridges.slice(0, 1), ...names.slice(1), ...ridges.slice(1)];
 }
 
-function kernelLabels({ kernels, points, at, theme, marked, named }: Scene): Label[] {
+function kernelLabels({ kernels, points, at, scales, theme, marked, named }: Scene): Label[] {
   return [...new Set([...marked, ...named])].flatMap((row) => {
     const index = points.home[row] ?? -1;
     if (index < 0) return [];
@@ -119,7 +119,10 @@ function kernelLabels({ kernels, points, at, theme, marked, named }: Scene): Lab
       size: SIZE,
       bold: marked.includes(row),
       colour: theme.text,
-      places: around(at.x[index] as number, at.y[index] as number, radiusOf(points) + 4),
+      places: [
+        ...around(at.x[index] as number, at.y[index] as number, radiusOf(points) + 4),
+        ...(isMeasured(points, index) ? [] : besideTie(at.x[index] as number, scales)),
+      ],
     };
   });
 }
@@ -196,6 +199,17 @@ function obstacles({ points, at, roofs, scales }: Scene): Box[] {
     }
   }
   return boxes;
+}
+
+/** Along the line that ties an unmeasured kernel's marks, from below. */
+function besideTie(x: number, { plot }: Scales): Place[] {
+  return [0, 1, 2, 3, 4].flatMap((step): Place[] => {
+    const y = plot.bottom - 26 - 16 * step;
+    return [
+      { x: x + 5, y, anchor: "start" },
+      { x: x - 5, y, anchor: "end" },
+    ];
+  });
 }
 
 function around(x: number, y: number, gap: number): Place[] {
