@@ -39,7 +39,9 @@ def gather(amounts: list[float | Mapping[str, float] | None], plain: str) -> dic
     return columns or {plain: np.full(len(amounts), np.nan)}
 
 
-def by_key(given: npt.ArrayLike | Mapping[str, npt.ArrayLike], plain: str, field: str, n: int) -> Mapping[str, Floats]:
+def by_key(
+    given: npt.ArrayLike | Mapping[str, npt.ArrayLike], plain: str, field: str, n: int, *, casefold: bool = False
+) -> Mapping[str, Floats]:
     """Return checked columns by precision or level, from one column (under `plain`) or a mapping of them.
 
     Keys that differ in case alone are one column, under the spelling that came first.
@@ -48,7 +50,9 @@ def by_key(given: npt.ArrayLike | Mapping[str, npt.ArrayLike], plain: str, field
         given = {plain: given}
     found: dict[str, Floats] = {}
     for key, column in given.items():
-        name = next((other for other in found if other.casefold() == key.casefold()), key)
+        name = next(
+            (other for other in found if other.casefold() == key.casefold()), key.casefold() if casefold else key
+        )
         part = checked(column, f"{field}:{key}" if key != plain else field, n)
         if name in found:
             twice = ~np.isnan(part) & ~np.isnan(found[name])
@@ -61,15 +65,23 @@ def by_key(given: npt.ArrayLike | Mapping[str, npt.ArrayLike], plain: str, field
 
 
 def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
-    """Return a read-only float64 column of n rows; refuse a negative or infinite number, naming its row and column."""
-    column = np.array(given, dtype=np.float64)
+    """Return a read-only float64 column of n rows; refuse a bad number, naming its row and column."""
+    try:
+        column = np.array(given, dtype=np.float64)
+    except (OverflowError, TypeError, ValueError):
+        column = numbers(given, field)
     if column.shape != (n,):
         msg = f"column '{field}' has shape {column.shape}, expected ({n},)"
         raise ValueError(msg)
-    bad = np.isinf(column) | (column < 0) | (~(column >= 1) if field == "count" else False)
+    if field == "count":
+        bad, rule = (
+            ~(np.isfinite(column) & (column >= 1) & (column == np.floor(column))),
+            "must be a whole number from 1",
+        )
+    else:
+        bad, rule = np.isinf(column) | (column < 0), "must be finite and not negative, or NaN where unknown"
     if bad.any():
         row = int(np.argmax(bad))
-        rule = "must be at least 1" if field == "count" else "must be finite and not negative, or NaN where unknown"
         msg = f"row {row}, column '{field}': {column[row]} {rule}"
         raise ValueError(msg)
     column.flags.writeable = False
@@ -77,26 +89,34 @@ def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
 
 
 def texts(given: list[Any], field: str = "name", n: int | None = None) -> Texts:
-    """Return a read-only column of texts or None; with `n` its length is checked."""
+    """Return a read-only column of texts, or None but in names; with `n` its length is checked."""
     column = np.empty(len(given), dtype=object)
     column[:] = given
     if n is not None and len(given) != n:
         msg = f"column '{field}' has {len(given)} entries, expected {n}"
         raise ValueError(msg)
+    for row, value in enumerate(given):
+        if not isinstance(value, str) and (value is not None or field == "name"):
+            msg = f"row {row}, column '{field}': {value!r:.60} is not text"
+            raise TypeError(msg)
     column.flags.writeable = False
     return column
 
 
-def numbers(column: Any, field: str) -> Floats:
-    """Return a data frame's column as float64; None and NA are NaN."""
-    result = np.full(len(column), np.nan)
-    for row, value in enumerate(column):
-        if isinstance(value, bool) or not (value is None or hasattr(value, "__float__")):
-            if type(value).__name__ == "NAType":
-                continue
-            msg = f"row {row}, column '{field}': {value!r} is not a number"
+def numbers(given: Any, field: str) -> Floats:
+    """Return numbers as they come in a list or a data frame's column as float64; None and NA are NaN."""
+    result = np.full(len(given), np.nan)
+    for row, value in enumerate(given):
+        if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+            continue
+        if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__float__"):
+            msg = f"row {row}, column '{field}': {value!r:.60} is not a number"
             raise ValueError(msg)
-        result[row] = np.nan if value is None else float(value)
+        try:
+            result[row] = float(value)
+        except OverflowError:
+            msg = f"row {row}, column '{field}': an integer too large for a double-precision number"
+            raise ValueError(msg) from None
     return result
 
 
@@ -114,7 +134,8 @@ def sum_of_known(columns: list[Floats], n: int) -> Floats:
     if len(columns) == 1:
         return columns[0]
     stacked = np.stack(columns)
-    return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
+    with np.errstate(over="ignore"):
+        return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
 
 
 def same(left: Mapping[str, Floats], right: Mapping[str, Floats]) -> bool:

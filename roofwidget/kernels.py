@@ -1,18 +1,17 @@
-"""Kernels: one plotted point (`Kernel`), many of them in columns (`Kernels`)."""
+"""Many kernels in columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget import columns, units
+from roofwidget import columns
 from roofwidget.chips.chip import Chip, is_off_chip
 from roofwidget.columns import Floats, Texts
+from roofwidget.kernel import Kernel
 from roofwidget.suggest import keywords, unknown_keyword
 
 if TYPE_CHECKING:
@@ -20,106 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel", "Kernels", "as_kernels"]
 
-Number: TypeAlias = float | str | None
-
 UNNAMED: Final = ""
 """The precision of FLOPs given as a plain number: the one that is asked for."""
 MAIN: Final = "main"
 """The level of bytes given as a plain number: the chip's main memory."""
 
 _FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "count")
-
-
-@dataclass(frozen=True, init=False)
-class Kernel:
-    """One plotted point: what ran (or would run) as one launch, or as `count` launches of the same kernel.
-
-    Parameters
-    ----------
-    name
-        What people read. Any text; it is shown as text, never as markup.
-    flops
-        FLOPs over all launches (1 FMA = 2): a number, text such as ``"4.3 GFLOP"``, a mapping from precision to
-        number, or None when unknown.
-    bytes
-        Bytes moved over all launches: a number (the main memory), text such as ``"12 MB"``, a mapping from memory
-        level to number, or None when unknown.
-    time
-        Measured seconds over all launches, text such as ``"31 us"``, or None when it was not measured.
-    precision
-        The precision whose peak judges this kernel; None means the one asked for.
-    category
-        A word to group by.
-    count
-        Number of launches.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative, NaN or infinite, a mapping is empty, or count is below 1.
-    TypeError
-        If a number is not a number, or a keyword is unknown.
-
-    Examples
-    --------
-    >>> Kernel("matmul", 4.3e9, 1.2e7).arithmetic_intensity
-    358.3333333333333
-    """
-
-    name: str
-    flops: float | Mapping[str, float] | None
-    bytes: float | Mapping[str, float] | None
-    time: float | None
-    precision: str | None
-    category: str | None
-    count: int
-
-    @keywords("Kernel")
-    def __init__(
-        self,
-        name: str,
-        flops: Number | Mapping[str, Number],
-        bytes: Number | Mapping[str, Number],  # noqa: A002 - the field's word
-        *,
-        time: Number = None,
-        precision: str | None = None,
-        category: str | None = None,
-        count: int = 1,
-    ) -> None:
-        if not isinstance(name, str):
-            msg = f"a kernel's name must be text, got {name!r}"
-            raise TypeError(msg)
-        where = f"of kernel '{name[:60]}'"
-        values = {
-            "name": name,
-            "flops": _amount(flops, "FLOP", f"flops {where}", casefold=True),
-            "bytes": _amount(bytes, "B", f"bytes {where}", casefold=False),
-            "time": _number(time, "s", f"time {where}"),
-            "precision": precision.casefold() if precision else None,
-            "category": category or None,
-            "count": _launches(count, f"count {where}"),
-        }
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        flops, bytes_ = (dict(a) if isinstance(a, Mapping) else a for a in (self.flops, self.bytes))
-        rest = {"time": self.time, "precision": self.precision, "category": self.category, "count": self.count}
-        return _rebuild, (self.name, flops, bytes_, rest)
-
-    def __hash__(self) -> int:
-        return hash((self.name, self.time, self.precision, self.category, self.count))
-
-    @property
-    def total_flops(self) -> float:
-        """FLOPs over all precisions and launches; NaN when unknown."""
-        return _total(self.flops)
-
-    @property
-    def arithmetic_intensity(self) -> float:
-        """FLOPs per byte of main memory; NaN when either is unknown, infinite for zero bytes."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(np.float64(self.total_flops) / Kernels.from_records([self]).bytes[0])
 
 
 class Kernels:
@@ -178,9 +83,7 @@ class Kernels:
     ) -> None:
         self._names = columns.texts(list(names))
         n = len(self._names)
-        if isinstance(flops, Mapping):
-            flops = {key.casefold(): column for key, column in flops.items()}
-        self._flops = columns.by_key(flops, UNNAMED, "flops", n)
+        self._flops = columns.by_key(flops, UNNAMED, "flops", n, casefold=True)
         self._bytes = columns.by_key(bytes, MAIN, "bytes", n)
         self._time = columns.checked(np.full(n, np.nan) if time is None else time, "time", n)
         self._precision = columns.texts(
@@ -231,7 +134,11 @@ class Kernels:
         """
         found = [str(column) for column in frame.columns]
         for column in found:
-            if column.split(":")[0] not in _FIELDS:
+            field, colon, _ = column.partition(":")
+            if colon and field in _FIELDS and field not in {"flops", "bytes"}:
+                msg = f"column '{column}': only 'flops' and 'bytes' take a precision or a level after a colon"
+                raise ValueError(msg)
+            if field not in _FIELDS:
                 raise ValueError(
                     str(unknown_keyword("the data frame", column, _FIELDS)).replace("keyword", "use for column")
                 )
@@ -311,13 +218,13 @@ class Kernels:
     @property
     def arithmetic_intensity(self) -> Floats:
         """FLOPs per byte of main memory, shape (n,): NaN where unknown, infinite at zero bytes."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return self.flops / self.bytes
 
     @property
     def achieved(self) -> Floats:
         """FLOPs per measured second, FLOP/s, shape (n,): NaN where not measured."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return np.where(self._time > 0, self.flops / self._time, np.nan)
 
     @property
@@ -377,6 +284,21 @@ class Kernels:
 
     __hash__ = None  # type: ignore[assignment]  # equality looks into arrays
 
+    def __reduce__(self) -> tuple[object, ...]:
+        columns_ = (self._names, dict(self._flops), dict(self._bytes))
+        rest = {
+            "time": self._time,
+            "precision": self._precision,
+            "category": self._category,
+            "count": self._count,
+            "chip": self.chip,
+            "program": self._program,
+            "steps": self._steps,
+            "warnings": self.warnings,
+            "source": self.source,
+        }
+        return _rebuild_table, (*columns_, rest)
+
     def __repr__(self) -> str:
         measured = int(np.isfinite(self._time).sum())
         return f"Kernels({len(self)} kernels, {measured} measured)"
@@ -400,8 +322,8 @@ class Kernels:
         )
 
 
-def _rebuild(name: str, flops: Any, bytes_: Any, rest: dict[str, Any]) -> Kernel:
-    return Kernel(name, flops, bytes_, **rest)
+def _rebuild_table(names: Any, flops: Any, bytes_: Any, rest: dict[str, Any]) -> Kernels:
+    return Kernels(names, flops, bytes_, **rest)
 
 
 def as_kernels(value: Any) -> Kernels:
@@ -416,52 +338,6 @@ def as_kernels(value: Any) -> Kernels:
         return Kernels.from_records(value)
     msg = f"kernels must be Kernels, a list of records or a data frame, got {type(value).__name__}"
     raise TypeError(msg)
-
-
-def _number(value: Number, unit: str, what: str) -> float | None:
-    if value is None:
-        return None
-    number = units.parse(value, unit, what)
-    if np.isnan(number):
-        msg = f"{what} is NaN; write None where a number is unknown"
-        raise ValueError(msg)
-    units.finite(number, what)
-    return value if isinstance(value, int) else number
-
-
-def _amount(
-    value: Number | Mapping[str, Number], unit: str, what: str, *, casefold: bool
-) -> float | Mapping[str, float] | None:
-    if not isinstance(value, Mapping):
-        return _number(value, unit, what)
-    if not value:
-        msg = f"{what}: the mapping is empty; write None where the number is unknown"
-        raise ValueError(msg)
-    amounts: dict[str, float] = {}
-    for key, part in value.items():
-        number = _number(part, unit, f"{what}['{key}']")
-        if number is None:
-            msg = f"{what}['{key}'] is None; leave the entry out where there is none"
-            raise ValueError(msg)
-        if any(str(key).casefold() == other.casefold() for other in amounts):
-            msg = f"{what}: '{key}' is there twice"
-            raise ValueError(msg)
-        amounts[str(key).casefold() if casefold else str(key)] = number
-    return MappingProxyType(amounts)
-
-
-def _launches(value: object, what: str) -> int:
-    number = units.parse(value, "FLOP", what)
-    if not (number >= 1 and number == int(number)):
-        msg = f"{what} must be a whole number from 1, got {value!r}"
-        raise ValueError(msg)
-    return int(number)
-
-
-def _total(value: float | Mapping[str, float] | None) -> float:
-    if value is None:
-        return float("nan")
-    return sum(value.values()) if isinstance(value, Mapping) else value
 
 
 def _record(record: Any, row: int) -> Kernel:
