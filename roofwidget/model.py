@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import traitlets
-from traitlets import HasTraits, TraitError, Unicode, default, observe, validate
+from traitlets import Bunch, HasTraits, TraitError, Unicode, default, observe, validate
 
 from roofwidget import units, wire
 from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.kernels import Kernel, Kernels
 from roofwidget.suggest import listed, nearest, unknown_keyword
-from roofwidget.traits import ChipsTrait, KernelsTrait, RateTrait, RowsTrait, RowTrait, WhatIfTrait
+from roofwidget.traits import ChipsTrait, KernelsTrait, NamesTrait, RateTrait, RowsTrait, RowTrait, WhatIfTrait
 
 if TYPE_CHECKING:
     from roofwidget.chips import Preset
@@ -57,14 +57,14 @@ class RooflineModel(HasTraits):
     4614000000000000.0
     """
 
-    title = Unicode(help="What stands above the chart. Owned by Python.").tag(sync=True)
+    title = Unicode(help="What stands above the chart. Owned by Python.").tag(sync=True, to_json=wire.text_to_wire)
     chips = ChipsTrait(help="The chips that can be toggled on. Owned by Python.").tag(
         sync=True, to_json=wire.chips_to_wire
     )
     kernels = KernelsTrait(help="The kernels that are plotted. Owned by Python.").tag(
         sync=True, to_json=wire.kernels_to_wire
     )
-    shown = traitlets.Any(help="Ids of the chips toggled on, in the order of `chips`. Shared.").tag(
+    shown = NamesTrait(help="Ids of the chips toggled on, in the order of `chips`. Shared.").tag(
         sync=True, echo_update=False
     )
     focus_chip = Unicode(help="Id of the chip that sliders and gap arrows belong to. Shared.").tag(
@@ -80,8 +80,12 @@ class RooflineModel(HasTraits):
         read_only=True,
         help="Changed peaks and bandwidths by chip id; set with `set_what_if`, `reset` or the sliders. Shared.",
     ).tag(sync=True, to_json=wire.what_if_to_wire, echo_update=False)
-    peak_flops = RateTrait("FLOP/s", help="Peak rate of the focus chip at the chosen precision, FLOP/s.")
-    bandwidth = RateTrait("B/s", help="Bandwidth of the focus chip at the chosen memory, bytes/s.")
+    peak_flops = RateTrait(
+        "FLOP/s", help="Peak rate of the focus chip at the chosen precision, FLOP/s; NaN where it has none. Shared."
+    )
+    bandwidth = RateTrait(
+        "B/s", help="Bandwidth of the focus chip at the chosen memory, bytes/s; NaN where it has none. Shared."
+    )
     selected = RowsTrait((), help="Row numbers of the selected kernels. Shared.").tag(sync=True, echo_update=False)
     hovered = RowTrait(None, help="Row number of the kernel under the pointer, or None. Owned by the browser.").tag(
         sync=True, echo_update=False
@@ -100,10 +104,11 @@ class RooflineModel(HasTraits):
             traits["chips"] = chips
         elif isinstance(kernels, Kernels) and kernels.chip is not None:
             traits["chips"] = [kernels.chip]
-        rates = {name: traits.pop(name) for name in ("peak_flops", "bandwidth") if name in traits}
+        # These make sense only for the chips and kernels that the others bring.
+        last = {name: traits.pop(name) for name in ("peak_flops", "bandwidth", "selected", "hovered") if name in traits}
         super().__init__(**traits)
         self._refresh_rates()
-        for name, value in rates.items():
+        for name, value in last.items():
             setattr(self, name, value)
 
     def chip(self, name: str | None = None) -> Chip:
@@ -219,8 +224,7 @@ class RooflineModel(HasTraits):
 
     @validate("shown")
     def _check_shown(self, proposal: Any) -> tuple[str, ...]:
-        given = proposal["value"]
-        wanted = {self._chip_of(name).id for name in ([given] if isinstance(given, str) else given)}
+        wanted = {self._chip_of(name).id for name in proposal["value"]}
         return tuple(chip.id for chip in self.chips if chip.id in wanted)
 
     @validate("focus_chip")
@@ -248,6 +252,10 @@ class RooflineModel(HasTraits):
         msg = f"memory: none of the chips has a bandwidth for '{name}'; they have {listed(known)}, or use 'main'"
         raise TraitError(msg)
 
+    @validate("what_if")
+    def _check_what_if(self, proposal: Any) -> Mapping[str, Any]:
+        return self._of_known_figures(proposal["value"])
+
     @validate("selected")
     def _check_selected(self, proposal: Any) -> tuple[int, ...]:
         return tuple(self._row_of(row, "selected") for row in proposal["value"])
@@ -266,13 +274,15 @@ class RooflineModel(HasTraits):
     @observe("chips")
     def _keep_chips_consistent(self, _change: Any) -> None:
         ids = [chip.id for chip in self.chips]
-        self.set_trait("what_if", {key: value for key, value in self.what_if.items() if key in ids})
-        still = [key for key in self._trait_values.get("shown", ()) if key in ids]
-        self.shown = still or ids[:_SHOWN_AT_FIRST]
-        if self._trait_values.get("focus_chip") not in ids:
-            self.focus_chip = self._default_focus_chip()
-        self._keep_choice("precision", "auto")
-        self._keep_choice("memory", "main")
+        with self.hold_trait_notifications():
+            still = [key for key in self._trait_values.get("shown", ()) if key in ids]
+            self.shown = still or ids[:_SHOWN_AT_FIRST]
+            if self._trait_values.get("focus_chip") not in ids:
+                self.focus_chip = self._default_focus_chip()
+            self.set_trait("what_if", self._of_known_figures(self.what_if))
+            self._keep_choice("precision", "auto")
+            self._keep_choice("memory", "main")
+        self._refresh_rates()
 
     def _keep_choice(self, name: str, fallback: str) -> None:
         try:
@@ -280,18 +290,31 @@ class RooflineModel(HasTraits):
         except TraitError:
             setattr(self, name, fallback)
 
-    @observe("chips", "focus_chip", "precision", "memory", "what_if")
+    def _of_known_figures(self, what_if: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return `what_if` without what the chips have no figure for."""
+        kept: dict[str, Any] = {}
+        for chip in self.chips:
+            changes = what_if.get(chip.id, {})
+            bandwidths = {name for name, memory in chip.memories.items() if memory.bandwidth is not None}
+            for quantity, known in (("peak_flops", set(chip.peak_flops)), ("bandwidth", bandwidths)):
+                rates = {key: rate for key, rate in changes.get(quantity, {}).items() if key in known}
+                if rates:
+                    kept.setdefault(chip.id, {})[quantity] = rates
+        return type(self).what_if.validate(self, kept)
+
+    @observe("focus_chip", "precision", "memory", "what_if")
     def _refresh_rates(self, _change: Any = None) -> None:
-        for name, rate in (("peak_flops", self._rate("peak_flops")), ("bandwidth", self._rate("bandwidth"))):
-            old = self._trait_values.get(name, float("nan"))
-            if rate == old or (rate != rate and old != old):  # noqa: PLR0124 - NaN is not itself
-                continue
-            self._trait_values[name] = rate
-            self._notify_trait(name, old, rate)
+        for name in ("peak_flops", "bandwidth"):
+            with self._lock:
+                rate, old = self._rate(name), self._trait_values.get(name, math.nan)
+                self._trait_values[name] = rate
+            if rate != old and not (math.isnan(rate) and math.isnan(old)):
+                # Marked, for it follows from what_if: another thread may have changed that again by now.
+                self.notify_change(Bunch(name=name, old=old, new=rate, owner=self, type="change", derived=True))
 
     @observe("peak_flops", "bandwidth")
     def _remember_rate(self, change: Any) -> None:
-        if change["new"] == self._rate(change["name"]) or change["new"] != change["new"]:
+        if "derived" in change or change["new"] == self._rate(change["name"]):
             return
         try:
             self.set_what_if(**{change["name"]: change["new"]})
@@ -303,13 +326,13 @@ class RooflineModel(HasTraits):
     def _rate(self, name: str) -> float:
         """Return the `peak_flops` or `bandwidth` of the focus chip now; NaN where the chip has none."""
         if not self.chips:
-            return float("nan")
+            return math.nan
         chip = self.chip()
         try:
             key = chip.precision(self.precision) if name == "peak_flops" else chip.memory(self.memory)
             sheet = chip.peak(key) if name == "peak_flops" else chip.bandwidth(key)
         except MissingFigureError:
-            return float("nan")
+            return math.nan
         return float(self.what_if.get(chip.id, {}).get(name, {}).get(key, sheet))
 
     def _swap_what_if(self, chip: str, changes: Mapping[tuple[str, str], tuple[float, float]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +14,7 @@ from roofwidget import units
 from roofwidget.chips.chip import Chip
 from roofwidget.kernels import Kernels, as_kernels
 
-__all__ = ["ChipsTrait", "KernelsTrait", "RateTrait", "RowTrait", "RowsTrait", "WhatIfTrait"]
+__all__ = ["ChipsTrait", "KernelsTrait", "NamesTrait", "RateTrait", "RowTrait", "RowsTrait", "WhatIfTrait"]
 
 _QUANTITIES = {"peak_flops": "FLOP/s", "bandwidth": "B/s"}
 
@@ -59,6 +60,18 @@ class KernelsTrait(traitlets.TraitType[Kernels, Any]):
             raise _refuse(obj, self, error) from None
 
 
+class NamesTrait(traitlets.TraitType[tuple[str, ...], Any]):
+    """Names or ids of chips; kept as a tuple of str. A single name may stand alone."""
+
+    info_text = "a list of names or ids of chips"
+
+    def validate(self, obj: Any, value: Any) -> tuple[str, ...]:
+        names = [value] if isinstance(value, str) else value
+        if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+            self.error(obj, value)
+        return tuple(names)
+
+
 class RateTrait(traitlets.TraitType[float, Any]):
     """A rate above zero, a number or text with its unit; NaN stands for "the focus chip has none"."""
 
@@ -68,6 +81,9 @@ class RateTrait(traitlets.TraitType[float, Any]):
         self.info_text = f"a rate in {unit}, finite and above zero"
 
     def validate(self, obj: Any, value: Any) -> float:
+        if isinstance(value, float) and math.isnan(value) and obj._trait_values.get(self.name) is value:  # noqa: SLF001
+            # traitlets validates again what the model itself has put there.
+            return value
         try:
             return units.positive(units.parse(value, self.unit, str(self.name)), str(self.name))
         except (TypeError, ValueError) as error:

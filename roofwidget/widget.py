@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import anywidget
 from IPython.display import display
@@ -13,6 +14,7 @@ from roofwidget.model import RooflineModel
 __all__ = ["RooflineWidget"]
 
 _STATIC = Path(__file__).parent / "static"
+_PYTHONS_OWN = ("title", "chips", "kernels")
 
 
 class RooflineWidget(RooflineModel, anywidget.AnyWidget):
@@ -41,6 +43,10 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     @default("_css")
     def _default_css(self) -> str:
         return _built("widget.css")
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Take what the front end sends, but for what Python owns."""
+        super().set_state({name: value for name, value in sync_data.items() if name not in _PYTHONS_OWN})
 
     def __repr__(self) -> str:
         return RooflineModel.__repr__(self)

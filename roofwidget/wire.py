@@ -26,7 +26,7 @@ from roofwidget.chips.chip import Chip
 from roofwidget.columns import Floats, Texts
 from roofwidget.kernels import Kernels
 
-__all__ = ["chips_to_wire", "kernels_to_wire", "what_if_to_wire"]
+__all__ = ["chips_to_wire", "kernels_to_wire", "text_to_wire", "what_if_to_wire"]
 
 
 def chips_to_wire(chips: Iterable[Chip], _widget: object = None) -> list[dict[str, Any]]:
@@ -34,9 +34,9 @@ def chips_to_wire(chips: Iterable[Chip], _widget: object = None) -> list[dict[st
     return [
         {
             "id": chip.id,
-            "name": chip.name,
-            "vendor": chip.vendor,
-            "family": chip.family,
+            "name": text_to_wire(chip.name),
+            "vendor": text_to_wire(chip.vendor),
+            "family": text_to_wire(chip.family),
             "generation": chip.generation,
             "precision": chip.default_precision,
             "peaks": [[precision, peak] for precision, peak in chip.peak_flops.items()],
@@ -60,6 +60,11 @@ def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
     }
 
 
+def text_to_wire(text: str, _widget: object = None) -> str:
+    """Return the text with lone surrogates replaced: a file may hold them, a message may not."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _widget: object = None) -> dict[str, Any]:
     """Return the nested read-only mapping as plain dicts."""
     return {
@@ -76,9 +81,4 @@ def _coded(column: Texts) -> dict[str, Any]:
     """Distinct texts in order of appearance, and for each row which one it is."""
     index: dict[str | None, int] = {}
     codes = np.fromiter((index.setdefault(text, len(index)) for text in column), "<i4", len(column))
-    return {"values": [_sendable(text) for text in index], "codes": codes.data.cast("B")}
-
-
-def _sendable(text: str | None) -> str | None:
-    """Replace lone surrogates: a file may hold them, a message may not."""
-    return None if text is None else text.encode("utf-8", "replace").decode()
+    return {"values": [None if text is None else text_to_wire(text) for text in index], "codes": codes.data.cast("B")}

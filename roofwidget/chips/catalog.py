@@ -101,7 +101,7 @@ def chip(name: str | Chip) -> Chip:
     if isinstance(name, Chip):
         return name
     if not isinstance(name, str):
-        msg = f"expected a chip's name or a Chip, got {name!r}"  # type: ignore[unreachable]  # not every caller is typed
+        msg = f"expected a chip's name or a Chip, got {name!r}"
         raise TypeError(msg)
     catalog = _catalog()
     key = _key(name)
