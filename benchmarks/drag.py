@@ -65,7 +65,7 @@ SWEEP = """async ([slider, seconds]) => {
   while (performance.now() - start < seconds * 1000) {
     await new Promise(requestAnimationFrame);
     const turn = (performance.now() - start) / 1500 % 2;
-    slider.value = String(low + (high - low) * (0.3 + 0.4 * (turn < 1 ? turn : 2 - turn)));
+    slider.value = String(low + (high - low) * (0.66 + 0.28 * (turn < 1 ? turn : 2 - turn)));
     slider.dispatchEvent(new InputEvent('input', { bubbles: true }));
   }
   slider.dispatchEvent(new PointerEvent('pointerup', { bubbles: true }));
@@ -128,8 +128,8 @@ def mouse_drag(drawn: Drawn) -> None:
     drawn.page.mouse.down()
     start = time.monotonic()
     while (passed := time.monotonic() - start) < SECONDS:
-        turn = passed / 1.5 % 2
-        drawn.page.mouse.move(x + 60 * (turn if turn < 1 else 2 - turn), y)
+        turn = passed / 0.6 % 2
+        drawn.page.mouse.move(x + 6 + 66 * (turn if turn < 1 else 2 - turn), y)
         time.sleep(max(0.0, 1 / 70 - (time.monotonic() - start - passed)))
     drawn.page.mouse.up()
 

@@ -24,18 +24,20 @@ from roofwidget.chips import (
 )
 from roofwidget.chips.chip import MissingFigureError
 from roofwidget.kernels import Kernel, Kernels
-from roofwidget.readers import ProfileError, read
 from roofwidget.roofline import Bound, attainable, bound, ridge_point
 
 if TYPE_CHECKING:
     from roofwidget import companions
     from roofwidget.model import RooflineModel
+    from roofwidget.readers import ProfileError, read
     from roofwidget.widget import RooflineWidget
 
-# Names that load something heavy (ipywidgets, bqplot) come when they are first used.
+# Names that load what not every user needs (ipywidgets, bqplot, the readers) come when they are first used.
 _LAZY = {
+    "ProfileError": "roofwidget.readers",
     "RooflineModel": "roofwidget.model",
     "RooflineWidget": "roofwidget.widget",
+    "read": "roofwidget.readers",
 }
 
 __all__ = [

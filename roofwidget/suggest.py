@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 from collections.abc import Callable, Iterable
@@ -22,6 +21,8 @@ def nearest(word: str, options: Iterable[str], most: int = 3) -> list[str]:
     >>> nearest("h10", ["h100-sxm", "v5p", "H100-PCIe"], most=1)
     ['h100-sxm']
     """
+    import difflib  # noqa: PLC0415 - needed for errors, not at import
+
     by_key = {option.casefold(): option for option in options}
     key = word.casefold()
     close = difflib.get_close_matches(key, by_key, n=most, cutoff=0.5)

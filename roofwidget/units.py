@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import Decimal
 from numbers import Real
 from typing import Final
 
@@ -86,7 +85,7 @@ def parse(value: object, unit: str, what: str) -> float:
     """
     if isinstance(value, str):
         return _parse_text(value, unit, what)
-    if isinstance(value, bool) or not (isinstance(value, (Real, Decimal)) or hasattr(value, "__float__")):
+    if isinstance(value, bool) or not (isinstance(value, Real) or hasattr(value, "__float__")):
         msg = f"{what}: expected a number or text such as '{_EXAMPLES[unit]}', got {_short(value)}"
         raise TypeError(msg)
     try:

@@ -95,11 +95,15 @@ function signed(value: number, digits: number, thousands: (e: number) => number,
 
 /** Significant figures without trailing zeros, and the exponent; ties go to even, where toExponential goes up. */
 function round(value: number, digits: number): { figures: string; exponent: number } {
-  const [mantissa = "", power = "0"] = value.toExponential(digits - 1).split("e");
-  let figures = mantissa.replace(".", "");
-  const exact = value.toExponential(100).split("e")[0]?.replace(".", "") ?? "";
-  if (/^50*$/.test(exact.slice(digits)) && Number(exact[digits - 1]) % 2 === 0) figures = exact.slice(0, digits);
-  const exponent = figures === exact.slice(0, digits) ? Number(value.toExponential(100).split("e")[1]) : Number(power);
+  const split = (text: string) => {
+    const [mantissa = "", power = "0"] = text.split("e");
+    return { figures: mantissa.replace(".", ""), exponent: Number(power) };
+  };
+  const nearest = split(value.toExponential(digits - 1));
+  // Only a number that goes on with a 5 can lie halfway; a hundred digits tell whether it ends there.
+  const halfway = value.toExponential(digits).split("e")[0]?.endsWith("5") && split(value.toExponential(100));
+  const down = halfway && /^50*$/.test(halfway.figures.slice(digits)) && Number(halfway.figures[digits - 1]) % 2 === 0;
+  const { figures, exponent } = down ? { ...halfway, figures: halfway.figures.slice(0, digits) } : nearest;
   return { figures: figures.replace(/0+$/, ""), exponent };
 }
 

@@ -29,6 +29,15 @@ export interface Scales {
   readonly y: LogScale;
 }
 
+/** Whether two frames and their scales are the same, so that what was drawn in the one holds for the other. */
+export function sameScales(a: Scales, b: Scales): boolean {
+  const numbers = ({ width, height, x, y, strip }: Scales) => [
+    ...[width, height, ...x.domain, ...y.domain],
+    ...(strip?.y.domain ?? []),
+  ];
+  return numbers(a).join() === numbers(b).join();
+}
+
 /** Nothing is drawn in less than this, px. */
 export const SMALLEST = 40;
 const STRIP = 76;
@@ -48,9 +57,12 @@ export function scalesOf(
   const left = 46;
   const plot = { left: left + (rates.length > 0 ? STRIP : 0), top: 12, right: width - 12, bottom: height - 40 };
   const [x, y] = extents(roofs, points);
-  const bandwidth = focus?.bandwidth ?? roofs[0]?.bandwidth ?? 1;
-  const slow = rates.reduce((low, rate) => Math.min(low, rate), bandwidth / 30);
-  const fast = rates.reduce((high, rate) => Math.max(high, rate), bandwidth);
+  const judge = focus ?? roofs[0];
+  const slow = rates.reduce((low, rate) => Math.min(low, rate), (judge?.sheetBandwidth ?? 1) / 30);
+  const fast = rates.reduce(
+    (high, rate) => Math.max(high, rate),
+    Math.max(judge?.sheetBandwidth ?? 1, judge?.bandwidth ?? 1),
+  );
   return {
     width,
     height,

@@ -32,7 +32,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const selected = signal<readonly number[]>([]);
   const hovered = signal<number | null>(null);
   /** Which controls are held: while one is, the kernel's updates of what_if wait. */
-  let held = 0;
+  const held = signal(0);
 
   const read: Record<string, (value: unknown) => void> = {
     title: (value) => {
@@ -57,7 +57,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       memory.value = value as string;
     },
     what_if: (value) => {
-      if (held === 0) whatIf.value = value as WhatIf;
+      if (held.value === 0) whatIf.value = value as WhatIf;
     },
     selected: (value) => {
       selected.value = value as number[];
@@ -102,6 +102,16 @@ export function createStore(model: Model, abort: AbortSignal) {
   /** The roof of every chip, or what it lacks, by id. */
   const roofs = computed<ReadonlyMap<string, Roof | Missing>>(
     () => new Map(chips.value.map((chip) => [chip.id, roofOf(chip, precision.value, memory.value, whatIf.value)])),
+  );
+  /** What chips lack, by id: it does not change with a what-if. */
+  const lacking = computed<ReadonlyMap<string, Missing>>(
+    () =>
+      new Map(
+        chips.value.flatMap((chip) => {
+          const roof = roofOf(chip, precision.value, memory.value, {});
+          return isRoof(roof) ? [] : [[chip.id, roof]];
+        }),
+      ),
   );
   const shownRoofs = computed(() =>
     shown.value.flatMap((id) => {
@@ -154,10 +164,10 @@ export function createStore(model: Model, abort: AbortSignal) {
     tell("what_if", whatIf.value, { stream });
   }
   function hold() {
-    held += 1;
+    held.value += 1;
   }
   function release() {
-    held = Math.max(0, held - 1);
+    held.value = Math.max(0, held.value - 1);
     send();
   }
   function hover(row: number | null) {
@@ -182,6 +192,9 @@ export function createStore(model: Model, abort: AbortSignal) {
     selected,
     hovered,
     roofs,
+    lacking,
+    /** Whether a control is held. */
+    held: computed(() => held.value > 0),
     shownRoofs,
     focusRoof,
     focus,

@@ -11,16 +11,11 @@ import re
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roofwidget.chips.chip import Chip, Memory, Source
 from roofwidget.suggest import listed, nearest
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -183,8 +178,11 @@ class _Catalog:
 
 @functools.cache
 def _entries() -> dict[str, Any]:
-    text = resources.files("roofwidget.chips").joinpath("catalog.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415 - needed at the first look-up, not at import
+    else:
+        import tomli as tomllib  # noqa: PLC0415 - the same
+    return tomllib.loads(Path(__file__).with_name("catalog.toml").read_text(encoding="utf-8"))
 
 
 @functools.cache

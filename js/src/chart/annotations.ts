@@ -10,7 +10,7 @@ import type { Theme } from "../theme.ts";
 import type { Kernels } from "../wire.ts";
 import type { Gap } from "./gaps.tsx";
 import { isMeasured, radiusOf } from "./kernels.ts";
-import { boxOf, type Label, type Place, type Placed, placeLabels, shorten } from "./labels.ts";
+import { type Label, type Place, type Placed, placeLabels, shorten } from "./labels.ts";
 
 const SIZE = 12;
 /** More measured kernels than this: arrows only for those that are hovered or selected. */
@@ -49,8 +49,8 @@ export function gapsOf(scene: Scene): Gap[] {
   });
 }
 
-/** Every label that has room. */
-export function annotations(scene: Scene, gaps: readonly Gap[]): Placed[] {
+/** Every label that has room; those in `choices` stay where they were. */
+export function annotations(scene: Scene, gaps: readonly Gap[], choices?: ReadonlyMap<string, number>): Placed[] {
   const { scales } = scene;
   const bounds: Box = { left: 2, top: 2, right: scales.width - 2, bottom: scales.plot.bottom - 2 };
   const labels = [
@@ -60,7 +60,11 @@ export function annotations(scene: Scene, gaps: readonly Gap[]): Placed[] {
     ...gapLabels(scene, gaps, false),
     ...regionLabels(scene),
   ];
-  return placeLabels(labels, bounds, obstacles(scene));
+  const fixed = frame(scene);
+  if (!choices) return placeLabels(labels, bounds, [...fixed, ...obstacles(scene)]);
+  // Names that had no room before the drag do not flicker in and out during it.
+  const steady = labels.filter(({ key }) => choices.has(key) || !key.startsWith("kernel "));
+  return placeLabels(steady, bounds, fixed, choices);
 }
 
 function roofLabels({ roofs, focus, colours, names: chipNames, scales, theme }: Scene): Label[] {
@@ -172,12 +176,16 @@ function regionLabels({ focus, scales, theme }: Scene): Label[] {
   ];
 }
 
-/** What labels keep clear of: roofs where they run, points, and the ticks' text. */
+/** What no label may cover: the ticks' text and the strip. */
+function frame({ scales: { plot, strip } }: Scene): Box[] {
+  const ticks = { left: 0, right: 44, top: 0, bottom: plot.bottom };
+  return strip ? [ticks, { ...strip, right: strip.right + 2 }] : [ticks];
+}
+
+/** What labels rather keep clear of: points, and roofs where they run. */
 function obstacles({ points, at, roofs, scales }: Scene): Box[] {
-  const { plot, x, y, strip } = scales;
-  const boxes: Box[] = [boxOf(46, SIZE, { x: 2, y: plot.top + 8, anchor: "start" })];
-  boxes.push({ left: 0, right: 44, top: 0, bottom: plot.bottom });
-  if (strip) boxes.push({ left: strip.left, right: strip.right + 2, top: strip.top, bottom: strip.bottom });
+  const { x, y } = scales;
+  const boxes: Box[] = [];
   const around = radiusOf(points) + 1;
   if (points.n <= 400) {
     for (let index = 0; index < points.n; index++) {

@@ -1,10 +1,10 @@
 // The chart: its layers one above the other, and what the pointer and the arrow keys find on it.
 
 import { type ReadonlySignal, type Signal, useComputed, useSignal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { shortNames } from "../names.ts";
 import { MEASURED, type Points, rowsByWeight } from "../points.ts";
-import { chartHeight, nearest, project, scalesOf } from "../scales.ts";
+import { chartHeight, nearest, project, type Scales, sameScales, scalesOf } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
 import { chipColours, type Theme } from "../theme.ts";
@@ -37,7 +37,8 @@ export function Chart({ store, width, theme, points, pointedChip }: ChartProps) 
   const roofs = store.shownRoofs.value;
   const focus = roofs.includes(store.focusRoof.value as never) ? store.focusRoof.value : undefined;
   const size = { width, height: chartHeight(width) };
-  const scales = scalesOf(size, roofs, points.value, focus);
+  const drawn = useRef<Scales>(undefined);
+  const scales = steady(drawn, scalesOf(size, roofs, points.value, focus));
   const at = project(points.value, scales);
   const colours = chipColours(store.chips.value, theme);
   const names = shortNames(store.chips.value);
@@ -57,7 +58,14 @@ export function Chart({ store, width, theme, points, pointedChip }: ChartProps) 
     marked,
   };
   const gaps = gapsOf(scene);
-  const labels = annotations(scene, gaps);
+  const choices = useRef<ReadonlyMap<string, number>>(new Map());
+  const held = store.held.value;
+  const labels = annotations(scene, gaps, held ? choices.current : undefined);
+  if (!held) choices.current = new Map(labels.map(({ key, choice }) => [key, choice]));
+  const axes = useMemo(
+    () => <Axes scales={scales} theme={theme} focus={focus} />,
+    [scales, theme, scales.strip && focus?.bandwidth],
+  );
   const paint = useRef<ReturnType<typeof createPainter>>(undefined);
   paint.current ??= createPainter();
 
@@ -130,7 +138,7 @@ export function Chart({ store, width, theme, points, pointedChip }: ChartProps) 
       onKeyDown={walk}
     >
       <svg width={size.width} height={size.height} aria-hidden="true">
-        <Axes scales={scales} theme={theme} focus={focus} />
+        {axes}
         <Ties xs={tied} scales={scales} theme={theme} />
         <Roofs
           roofs={roofs}
@@ -194,6 +202,12 @@ export function Chart({ store, width, theme, points, pointedChip }: ChartProps) 
       )}
     </div>
   );
+}
+
+/** The scales of the picture before, where they are the same: what hangs on them need not be drawn anew. */
+function steady(drawn: { current: Scales | undefined }, next: Scales): Scales {
+  if (!drawn.current || !sameScales(drawn.current, next)) drawn.current = next;
+  return drawn.current;
 }
 
 /** Indices of points by rising intensity. */

@@ -21,7 +21,10 @@ export interface Label {
   readonly must?: boolean;
 }
 
-export interface Placed extends Place, Omit<Label, "places" | "must"> {}
+export interface Placed extends Place, Omit<Label, "places" | "must"> {
+  /** Which of its places it took. */
+  readonly choice: number;
+}
 
 /** Width of a text in a user-interface font, px: an upper estimate that needs no measuring. */
 export function textWidth(text: string, size: number, bold = false): number {
@@ -40,20 +43,36 @@ export function boxOf(width: number, size: number, place: Place): Box {
 /** Two labels in a line stay this far apart, px. */
 const APART = 6;
 
-/** Place labels, the most important first, clear of each other and of `taken`, inside `bounds`. */
-export function placeLabels(labels: readonly Label[], bounds: Box, taken: readonly Box[]): Placed[] {
+/**
+ * Place labels, the most important first, clear of each other and of `taken`, inside `bounds`. A label in `choices`
+ * keeps the place it had, whatever has come under it: while a roof is dragged, names stand still.
+ */
+export function placeLabels(
+  labels: readonly Label[],
+  bounds: Box,
+  taken: readonly Box[],
+  choices: ReadonlyMap<string, number> = new Map(),
+): Placed[] {
   const written: Box[] = [];
   const placed: Placed[] = [];
   for (const { places, must, ...label } of labels) {
     const width = textWidth(label.text, label.size, label.bold);
-    const boxes = places.map((place) => boxOf(width, label.size, place));
-    const free = boxes.map((box) => inside(box, bounds) && !written.some((other) => overlap(box, other, APART)));
-    const clear = boxes.findIndex((box, index) => free[index] && !taken.some((other) => overlap(box, other)));
-    const chosen = clear < 0 && must ? free.indexOf(true) : clear;
-    const [box, place] = [boxes[chosen], places[chosen]];
-    if (!box || !place) continue;
-    written.push(box);
-    placed.push({ ...label, ...place });
+    const box = (choice: number) => boxOf(width, label.size, places[choice] as Place);
+    const free = (choice: number) => {
+      const candidate = box(choice);
+      return inside(candidate, bounds) && !written.some((other) => overlap(candidate, other, APART));
+    };
+    const clear = (choice: number) => {
+      const candidate = box(choice);
+      return free(choice) && !taken.some((other) => overlap(candidate, other));
+    };
+    const all = places.map((_, index) => index);
+    const before = choices.get(label.key);
+    const kept = before !== undefined && before < places.length && free(before) ? before : undefined;
+    const choice = kept ?? all.find(clear) ?? (must ? all.find(free) : undefined);
+    if (choice === undefined) continue;
+    written.push(box(choice));
+    placed.push({ ...label, ...(places[choice] as Place), choice });
   }
   return placed;
 }

@@ -1,7 +1,7 @@
 // The chips: one pill each, grouped by vendor in the order of generations; and which precision and memory are meant.
 
 import { shortNames } from "../names.ts";
-import { isRoof, type Missing } from "../roofline.ts";
+import type { Missing } from "../roofline.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
 import { chipColours, type Theme } from "../theme.ts";
@@ -42,8 +42,7 @@ interface PillProps {
 }
 
 function Pill({ chip, name, store, colour }: PillProps) {
-  const roof = store.roofs.value.get(chip.id);
-  const missing = roof && !isRoof(roof) ? roof : undefined;
+  const missing = store.lacking.value.get(chip.id);
   const on = store.shown.value.includes(chip.id);
   const isFocus = store.focusChip.value === chip.id;
   const reason = missing && reasonOf(chip, missing);
