@@ -19,6 +19,7 @@ import numpy.typing as npt
 from roofwidget.chips.chip import Chip
 from roofwidget.columns import Floats, Texts
 from roofwidget.kernels import Kernels, as_kernels
+from roofwidget.suggest import keywords
 
 __all__ = ["Bound", "attainable", "bound", "ridge_point"]
 
@@ -121,6 +122,7 @@ class Bound:
     above_roof: npt.NDArray[np.bool_]
 
 
+@keywords("bound")
 def bound(kernels: Any, chip: Chip, *, precision: str = "auto", memory: str = "main") -> Bound:
     """Hold kernels against a chip's roofline.
 

@@ -89,8 +89,7 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof): Row[] {
 /** The achieved rate at every level whose bytes and bandwidth are known. */
 function bandwidthRows(kernels: Kernels, row: number, roof: Roof): Row[] {
   const rows: Row[] = [];
-  for (const [level, sheet] of roof.chip.memories) {
-    const bandwidth = level === roof.level ? roof.bandwidth : sheet;
+  for (const [level, bandwidth] of roof.bandwidths) {
     const rate = (bytesAt(kernels, roof.chip, level)[row] as number) / (kernels.time[row] as number);
     if (bandwidth === null || Number.isNaN(rate)) continue;
     const percent = formatPercent(rate / bandwidth);

@@ -1,5 +1,7 @@
 // Numbers to text and text to numbers: the mirror of roofwidget/units.py, held to the same golden file.
 
+import { strings } from "./strings.ts";
+
 export type Unit = "FLOP/s" | "B/s" | "FLOP" | "B" | "s";
 
 const PREFIXES = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"];
@@ -19,7 +21,7 @@ export function formatSignificant(value: number, digits = 3): string {
 /** With an SI prefix and its unit. */
 export function formatQuantity(value: number, unit: Unit, digits = 3): string {
   const word = special(value);
-  if (word !== undefined) return word === "unknown" ? word : `${word} ${unit}`;
+  if (word !== undefined) return word === strings.unknown ? word : `${word} ${unit}`;
   const thousands = (exponent: number) => {
     const clamped = Math.max(unit === "s" ? -12 : 0, Math.min(24, 3 * Math.floor(exponent / 3)));
     return unit === "s" ? Math.min(0, clamped) : clamped;
@@ -30,13 +32,13 @@ export function formatQuantity(value: number, unit: Unit, digits = 3): string {
 /** An arithmetic intensity in FLOP/B: plain up to 9,999, with a prefix above. */
 export function formatIntensity(value: number, digits = 3): string {
   const word = special(value);
-  if (word !== undefined) return word === "unknown" ? word : `${word} FLOP/B`;
+  if (word !== undefined) return word === strings.unknown ? word : `${word} FLOP/B`;
   return signed(value, digits, (exponent) => (exponent < 4 ? 0 : Math.min(24, 3 * Math.floor(exponent / 3))), "FLOP/B");
 }
 
 /** A share as a percentage: whole from 10 % up, two digits below. */
 export function formatPercent(share: number): string {
-  return Number.isNaN(share) ? "unknown" : `${formatRatio(share * 100)} %`;
+  return Number.isNaN(share) ? strings.unknown : `${formatRatio(share * 100)} %`;
 }
 
 /** A ratio: whole from 10 up, two digits below. */
@@ -58,17 +60,17 @@ export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number)
   const factor = /^[×x*]\s*(.+)$/.exec(typed);
   if (factor?.[1] && NUMBER.exec(factor[1])?.[0] === factor[1]) return positive(current * Number(factor[1]), example);
   const digits = NUMBER.exec(typed)?.[0];
-  if (digits === undefined) return `no number in “${typed}”; write for example “${example}”`;
+  if (digits === undefined) return strings.noNumber(typed, example);
   const suffix = typed.slice(digits.length).trim();
   const [exponent, multiple] = scaleOf(suffix, unit) ?? [Number.NaN, 1];
-  if (Number.isNaN(exponent)) return `“${suffix}” is not a unit of ${unit}; write for example “${example}”`;
+  if (Number.isNaN(exponent)) return strings.notAUnit(suffix, unit, example);
   const [mantissa, own = "0"] = digits.toLowerCase().split("e");
   // Shifting the exponent in the text keeps 3.35 TB/s the double nearest to 3.35e12.
   return positive(Number(`${mantissa}e${Number(own) + exponent}`) * multiple, example);
 }
 
 function positive(value: number, example: string): number | string {
-  return Number.isFinite(value) && value > 0 ? value : `a rate must be above zero; write for example “${example}”`;
+  return Number.isFinite(value) && value > 0 ? value : strings.notAboveZero(example);
 }
 
 function scaleOf(suffix: string, unit: "FLOP/s" | "B/s"): [exponent: number, multiple: number] | undefined {
@@ -81,7 +83,7 @@ function scaleOf(suffix: string, unit: "FLOP/s" | "B/s"): [exponent: number, mul
 }
 
 function special(value: number): string | undefined {
-  if (Number.isNaN(value)) return "unknown";
+  if (Number.isNaN(value)) return strings.unknown;
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
   return value === 0 ? "0" : undefined;
 }

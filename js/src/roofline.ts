@@ -13,8 +13,9 @@ export interface Roof {
   readonly bandwidth: number;
   readonly sheetPeak: number;
   readonly sheetBandwidth: number;
-  /** FLOP/s in force, by precision. */
+  /** FLOP/s in force, by precision, and bytes/s by level. */
   readonly peaks: ReadonlyMap<string, number>;
+  readonly bandwidths: ReadonlyMap<string, number | null>;
 }
 
 /** Why a chip has no roof at the chosen precision and memory. */
@@ -41,7 +42,7 @@ export interface Bound {
   readonly aboveRoof: boolean;
 }
 
-const OFF_CHIP = /^(?:main|hbm\d?e?|dram|ddr\d?|[gl]pddr\dx?|gddr\dx?|lpddr\dx?|unified memory|device memory)$/i;
+const OFF_CHIP = /^(?:main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory)$/i;
 const TIE = 1e-12;
 const ABOVE = 1 + 1e-9;
 
@@ -66,15 +67,17 @@ export function roofOf(chip: Chip, precision: string, memory: string, whatIf: Wh
   if (level === undefined || sheetBandwidth === null) return { quantity: "bandwidth", name: memory };
   const changes = Object.hasOwn(whatIf, chip.id) ? (whatIf[chip.id] ?? {}) : {};
   const peaks = new Map([...chip.peaks, ...Object.entries(changes.peak_flops ?? {})]);
+  const bandwidths = new Map([...chip.memories, ...Object.entries(changes.bandwidth ?? {})]);
   return {
     chip,
     precision: wanted,
     level,
     peak: peaks.get(wanted) ?? sheetPeak,
-    bandwidth: new Map(Object.entries(changes.bandwidth ?? {})).get(level) ?? sheetBandwidth,
+    bandwidth: bandwidths.get(level) ?? sheetBandwidth,
     sheetPeak,
     sheetBandwidth,
     peaks,
+    bandwidths,
   };
 }
 

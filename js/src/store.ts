@@ -31,9 +31,11 @@ export function createStore(model: Model, abort: AbortSignal) {
   const whatIf = signal<WhatIf>({});
   const selected = signal<readonly number[]>([]);
   const hovered = signal<number | null>(null);
-  /** Which controls are held: while one is, the kernel's updates of what_if wait. */
-  const held = signal(0);
+  /** The rate that a control holds: until it is let go, the kernel's word on it waits. */
+  let grip: (Rate & { moved: boolean }) | undefined;
+  const held = signal(false);
 
+  const pending = new Map<string, unknown>();
   const read: Record<string, (value: unknown) => void> = {
     title: (value) => {
       title.value = value as string;
@@ -41,9 +43,17 @@ export function createStore(model: Model, abort: AbortSignal) {
     chips: (value) => {
       chips.value = decodeChips(value);
     },
-    kernels: (value) => {
-      kernels.value = decodeKernels(value);
-    },
+    // What was about to be said of the rows before means nothing now.
+    kernels: (value) =>
+      batch(() => {
+        kernels.value = decodeKernels(value);
+        pending.delete("selected");
+        pending.delete("hovered");
+        const within = (row: number) => row < kernels.value.n;
+        selected.value = (model.get("selected") as number[]).filter(within);
+        const row = model.get("hovered") as number | null;
+        hovered.value = row !== null && within(row) ? row : null;
+      }),
     shown: (value) => {
       shown.value = value as string[];
     },
@@ -57,7 +67,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       memory.value = value as string;
     },
     what_if: (value) => {
-      if (held.value === 0) whatIf.value = value as WhatIf;
+      whatIf.value = grip ? withRate(value as WhatIf, grip) : (value as WhatIf);
     },
     selected: (value) => {
       selected.value = value as number[];
@@ -76,7 +86,6 @@ export function createStore(model: Model, abort: AbortSignal) {
   });
 
   // Python is told of a stream at once, then at most once a period, and always of the last value.
-  const pending = new Map<string, unknown>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   function send(): boolean {
     if (pending.size === 0) return false;
@@ -124,51 +133,67 @@ export function createStore(model: Model, abort: AbortSignal) {
     return roof && isRoof(roof) ? roof : undefined;
   });
 
-  function setShown(ids: readonly string[]) {
+  function show(ids: readonly string[]) {
     shown.value = chips.value.map((chip) => chip.id).filter((id) => ids.includes(id));
-    tell("shown", shown.value);
+    pending.set("shown", shown.value);
   }
-  function focus(id: string) {
-    batch(() => {
-      if (!shown.value.includes(id)) setShown([...shown.value, id]);
-      focusChip.value = id;
-    });
-    tell("focus_chip", id);
+  function giveFocus(id: string) {
+    if (!shown.value.includes(id)) show([...shown.value, id]);
+    focusChip.value = id;
+    pending.set("focus_chip", id);
   }
+  /** Change several signals as one, and tell Python in one message. */
+  function act(change: () => void) {
+    batch(change);
+    send();
+  }
+  const focus = (id: string) => act(() => giveFocus(id));
   function toggle(id: string) {
-    batch(() => {
+    act(() => {
       const on = !shown.value.includes(id);
-      setShown(on ? [...shown.value, id] : shown.value.filter((other) => other !== id));
+      show(on ? [...shown.value, id] : shown.value.filter((other) => other !== id));
       const next = shown.value[0];
-      if (!shown.value.includes(focusChip.value) && next !== undefined) focus(next);
+      if (!shown.value.includes(focusChip.value) && next !== undefined) giveFocus(next);
     });
   }
   /** Choose; if the focus chip has no such figure, a shown chip that has it takes the sliders. */
   function choose(name: "precision" | "memory", value: string) {
-    batch(() => {
+    act(() => {
       (name === "precision" ? precision : memory).value = value;
+      pending.set(name, value);
       const able = shownRoofs.value[0];
-      if (!focusRoof.value && able) focus(able.chip.id);
+      if (!focusRoof.value && able) giveFocus(able.chip.id);
     });
-    tell(name, value);
+  }
+  function rateOf(quantity: Quantity, rate?: number): Rate | undefined {
+    const roof = focusRoof.value;
+    if (!roof) return undefined;
+    const [key, now, sheet] =
+      quantity === "peak_flops"
+        ? [roof.precision, roof.peak, roof.sheetPeak]
+        : [roof.level, roof.bandwidth, roof.sheetBandwidth];
+    return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
   }
   /** Change a rate of the focus chip; at its data sheet's value the what-if is gone. */
   function setRate(quantity: Quantity, rate: number, { stream = false } = {}) {
-    const roof = focusRoof.value;
-    if (!roof) return;
-    const key = quantity === "peak_flops" ? roof.precision : roof.level;
-    const sheet = quantity === "peak_flops" ? roof.sheetPeak : roof.sheetBandwidth;
-    const others = Object.entries(whatIf.value[roof.chip.id]?.[quantity] ?? {}).filter(([name]) => name !== key);
-    const rates = Object.fromEntries(rate === sheet ? others : [...others, [key, rate]]);
-    whatIf.value = { ...whatIf.value, [roof.chip.id]: { ...whatIf.value[roof.chip.id], [quantity]: rates } };
+    const change = rateOf(quantity, rate);
+    if (!change) return;
+    if (grip) grip = { ...change, moved: true };
+    whatIf.value = withRate(whatIf.value, change);
     tell("what_if", whatIf.value, { stream });
   }
-  function hold() {
-    held.value += 1;
+  function hold(quantity: Quantity) {
+    const rate = rateOf(quantity);
+    if (!rate) return;
+    grip = { ...rate, moved: false };
+    held.value = true;
   }
   function release() {
-    held.value = Math.max(0, held.value - 1);
+    const moved = grip?.moved;
+    grip = undefined;
+    held.value = false;
     send();
+    if (!moved) whatIf.value = model.get("what_if") as WhatIf;
   }
   function hover(row: number | null) {
     if (row === hovered.value) return;
@@ -194,7 +219,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     roofs,
     lacking,
     /** Whether a control is held. */
-    held: computed(() => held.value > 0),
+    held,
     shownRoofs,
     focusRoof,
     focus,
@@ -207,4 +232,27 @@ export function createStore(model: Model, abort: AbortSignal) {
     hover,
     select,
   };
+}
+
+interface Rate {
+  readonly chip: string;
+  readonly quantity: Quantity;
+  /** The precision or the memory level. */
+  readonly key: string;
+  readonly rate: number;
+  readonly sheet: number;
+}
+
+/** A what-if mapping with one rate changed, without empty parts: as Python would write it. */
+function withRate(whatIf: WhatIf, { chip, quantity, key, rate, sheet }: Rate): WhatIf {
+  const chips = new Map(Object.entries(whatIf));
+  const quantities = new Map(Object.entries(chips.get(chip) ?? {}));
+  const rates = new Map(Object.entries(quantities.get(quantity) ?? {}));
+  if (rate === sheet) rates.delete(key);
+  else rates.set(key, rate);
+  if (rates.size > 0) quantities.set(quantity, Object.fromEntries(rates));
+  else quantities.delete(quantity);
+  if (quantities.size > 0) chips.set(chip, Object.fromEntries(quantities));
+  else chips.delete(chip);
+  return Object.fromEntries(chips);
 }

@@ -3,6 +3,11 @@
 import type { Roof } from "./roofline.ts";
 
 export const strings = {
+  unknown: "unknown",
+  noNumber: (typed: string, example: string) => `no number in “${typed}”; write for example “${example}”`,
+  notAUnit: (suffix: string, unit: string, example: string) =>
+    `“${suffix}” is not a unit of ${unit}; write for example “${example}”`,
+  notAboveZero: (example: string) => `a rate must be above zero; write for example “${example}”`,
   chips: "Chips",
   precision: "Precision",
   memory: "Memory",

@@ -15,6 +15,9 @@ import { DARK, LIGHT, type Theme } from "./theme.ts";
 /** Below this width the panels go under the chart, px. */
 const NARROW = 640;
 const PANEL = 256;
+/** Heights of what stands under the chart, px. */
+const SENTENCE = 40;
+const SLIDERS = 150;
 
 interface Context {
   model: Model;
@@ -84,7 +87,14 @@ function View({ store, width, theme }: ViewProps) {
       <Chips store={store} theme={theme.value} />
       <div class="roofwidget-main">
         <div>
-          <Chart store={store} width={chartWidth} theme={theme.value} points={points} pointedChip={pointedChip} />
+          <Chart
+            store={store}
+            width={chartWidth}
+            theme={theme.value}
+            points={points}
+            below={wide ? SENTENCE : SENTENCE + SLIDERS}
+            pointedChip={pointedChip}
+          />
           <Sentence store={store} notDrawn={points.value.notDrawn} pointedChip={pointedChip.value} />
         </div>
         <Hardware store={store} />
@@ -106,7 +116,7 @@ function Sentence({ store, notDrawn, pointedChip }: SentenceProps) {
   const roof = pointed ?? store.focusRoof.value ?? roofs[0];
   if (!roof) return <p class="roofwidget-sentence">{strings.noChip}</p>;
   return (
-    <p class="roofwidget-sentence" role="status">
+    <p class="roofwidget-sentence" role="status" aria-live={store.held.value ? "off" : "polite"}>
       {unbroken(row === undefined ? sentenceOfRoof(roof) : sentenceOf(store.kernels.value, row, roof))}
       {notDrawn > 0 && <span class="roofwidget-muted"> {strings.notDrawn(notDrawn)}</span>}
     </p>

@@ -16,9 +16,7 @@ __all__ = ["Chip", "Memory", "MissingFigureError", "Source", "is_off_chip"]
 # Used when a chip does not say which precision it is judged by: the first of these that it has.
 _PRECISIONS_BY_USE: Final = ("bf16", "fp16", "tf32", "fp32", "fp64")
 # What vendors and profilers call the memory outside the chip.
-_OFF_CHIP: Final = re.compile(
-    r"main|hbm\d?e?|dram|ddr\d?|[gl]pddr\dx?|gddr\dx?|lpddr\dx?|unified memory|device memory", re.IGNORECASE
-)
+_OFF_CHIP: Final = re.compile(r"main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory", re.I)
 
 
 class MissingFigureError(LookupError):

@@ -43,7 +43,8 @@ export function gapsOf(scene: Scene): Gap[] {
     if (index < 0 || !isMeasured(points, index)) return [];
     const { attainable, utilization } = boundOf(kernels, row, focus, bytes[row] as number);
     const roof = points.x[index] === 0 ? scales.strip?.y(focus.bandwidth) : scales.y(attainable);
-    if (roof === undefined || utilization > 1) return [];
+    // Above its roof, or its utilization is unknown: no arrow.
+    if (roof === undefined || !(utilization <= 1)) return [];
     const [x, y] = [at.x[index] as number, at.y[index] as number];
     return Math.abs(y - roof) < 14 ? [] : [{ row, x, from: y, to: roof, strong: marked.includes(row) }];
   });

@@ -2,6 +2,7 @@
 
 import { type ReadonlySignal, type Signal, useComputed, useSignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { isModified } from "../keys.ts";
 import { shortNames } from "../names.ts";
 import { MEASURED, type Points, rowsByWeight } from "../points.ts";
 import { chartHeight, nearest, project, type Scales, sameScales, scalesOf } from "../scales.ts";
@@ -23,11 +24,13 @@ interface ChartProps {
   readonly width: number;
   readonly theme: Theme;
   readonly points: ReadonlySignal<Points>;
+  /** How far the widget goes on below the chart, px. */
+  readonly below: number;
   /** Set to the chip on whose roof an unmeasured kernel is pointed at. */
   readonly pointedChip: Signal<string | undefined>;
 }
 
-export function Chart({ store, width, theme, points, pointedChip }: ChartProps) {
+export function Chart({ store, width, theme, points, below, pointedChip }: ChartProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   // The point under the pointer: a row has several when it was not measured, one on each roof.
   const pointed = useSignal(-1);
@@ -95,6 +98,7 @@ export function Chart({ store, width, theme, points, pointedChip }: ChartProps) 
     store.select(rows.includes(row) ? rows.filter((other) => other !== row) : [...rows, row]);
   }
   function walk(event: KeyboardEvent) {
+    if (isModified(event)) return;
     const order = inOrder(points.value.x, points.value.n);
     const now = order.indexOf(shownIndex);
     if (event.key === "ArrowRight") point(order[Math.min(now + 1, order.length - 1)] ?? -1);
@@ -133,7 +137,7 @@ export function Chart({ store, width, theme, points, pointedChip }: ChartProps) 
       aria-label={strings.chart(spoken, kernels.n)}
       onPointerMove={pointAtPointer}
       onPointerDown={pointAtPointer}
-      onPointerLeave={() => point(-1)}
+      onPointerLeave={(event) => event.pointerType !== "touch" && point(-1)}
       onClick={() => hovered !== null && toggleSelected(hovered)}
       onKeyDown={walk}
     >
@@ -198,6 +202,7 @@ export function Chart({ store, width, theme, points, pointedChip }: ChartProps) 
           x={at.x[shownIndex] as number}
           y={at.y[shownIndex] as number}
           scales={scales}
+          below={below}
         />
       )}
     </div>

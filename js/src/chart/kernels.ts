@@ -25,8 +25,8 @@ interface Painted {
 
 type Region = readonly [x: number, y: number];
 
-/** Above this share of changed points all are drawn anew: it costs less. */
-const MANY = 0.25;
+/** When more points than this have changed all are drawn anew: it costs less. */
+const MANY = 64;
 /** How far the ring and the arrow of a point above its roof reach, px. */
 const RING = 11;
 
@@ -59,7 +59,7 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
       sprites.set(name, sprite);
       return sprite;
     };
-    if (painted && changed && changed.length < MANY * points.n) {
+    if (painted && changed && changed.length <= MANY) {
       const before = painted;
       const regions = changed.flatMap((index): Region[] => [
         [before.x[index] as number, before.y[index] as number],

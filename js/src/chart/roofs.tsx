@@ -19,15 +19,16 @@ export interface RoofsProps {
 
 export function Roofs({ roofs, focus, otherPrecisions, colours, scales, theme }: RoofsProps) {
   const { plot } = scales;
+  const [width, height] = [Math.max(0, plot.right - plot.left), Math.max(0, plot.bottom - plot.top)];
   // A nested svg clips to the plot without an id that two views could share.
   return (
     <svg
       class="roofwidget-roofs"
       x={plot.left}
       y={plot.top}
-      width={plot.right - plot.left}
-      height={plot.bottom - plot.top}
-      viewBox={`${plot.left} ${plot.top} ${plot.right - plot.left} ${plot.bottom - plot.top}`}
+      width={width}
+      height={height}
+      viewBox={`${plot.left} ${plot.top} ${width} ${height}`}
       fill="none"
       aria-hidden="true"
     >

@@ -1,8 +1,10 @@
 // The focus chip's sliders: peak FLOP/s and bandwidth, on a log track with marks at the shown chips' values.
 
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
+import { type Grip, letGo, take, takeBack } from "../drag.ts";
 import { formatQuantity, parseRate } from "../format.ts";
+import { isModified } from "../keys.ts";
 import { isRoof } from "../roofline.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
@@ -38,6 +40,7 @@ export function Hardware({ store }: { store: Store }) {
     <section class="roofwidget-hardware" aria-label={chip.name}>
       <h3>{chip.name}</h3>
       <Rate
+        key={`${chip.id} ${roof.precision}`}
         store={store}
         quantity="peak_flops"
         unit="FLOP/s"
@@ -48,6 +51,7 @@ export function Hardware({ store }: { store: Store }) {
         marks={roofs.map((other) => other.sheetPeak)}
       />
       <Rate
+        key={`${chip.id} at ${roof.level}`}
         store={store}
         quantity="bandwidth"
         unit="B/s"
@@ -75,41 +79,32 @@ interface RateProps {
 function Rate({ store, quantity, unit, label, spoken, value, sheet, marks }: RateProps) {
   const draft = useSignal<string | null>(null);
   const fault = useSignal("");
-  // What Escape goes back to while the thumb is held; undefined when it is not.
-  const before = useRef<number | undefined>(undefined);
+  const grip = useRef<Grip>({ before: undefined }).current;
   const all = [...new Set([...marks, sheet])];
   const low = Math.floor(Math.log10(Math.min(...all))) - 1;
   const high = Math.ceil(Math.log10(Math.max(...all))) + 1;
   const shown = formatQuantity(value, unit, 4);
 
-  const set = (rate: number, stream = false) => store.setRate(quantity, rate, { stream });
+  const set = (rate: number, stream = false) => {
+    draft.value = null;
+    fault.value = "";
+    store.setRate(quantity, rate, { stream });
+  };
   const clamp = (exponent: number) => Math.max(low, Math.min(high, exponent));
+  const actions = { hold: () => store.hold(quantity), release: store.release, set };
+  // Another chip may take the sliders while this one is held.
+  useEffect(() => () => letGo(grip, actions), []);
 
-  function hold() {
-    if (before.current !== undefined) return;
-    before.current = value;
-    store.hold();
-  }
-  function letGo() {
-    if (before.current === undefined) return;
-    before.current = undefined;
-    store.release();
-  }
   function slide(position: number) {
-    if (before.current === undefined) return set(10 ** position);
+    if (grip.before === undefined) return set(10 ** position);
     const mark = all.find((rate) => Math.abs(Math.log10(rate) - position) < SNAP * (high - low));
     set(mark ?? 10 ** position, true);
   }
   function key(event: KeyboardEvent & { currentTarget: HTMLInputElement }) {
+    if (isModified(event)) return;
     const step = STEPS[event.key];
-    if (event.key === "Escape" && before.current !== undefined) {
-      set(before.current);
-      letGo();
-      // Without this the thumb would go on following the pointer that still holds it.
-      event.currentTarget.disabled = true;
-      event.currentTarget.disabled = false;
-      event.currentTarget.focus();
-    } else if (step !== undefined) set(10 ** clamp(Math.log10(value) + step), true);
+    if (event.key === "Escape" && grip.before !== undefined) takeBack(grip, event.currentTarget, actions);
+    else if (step !== undefined) set(10 ** clamp(Math.log10(value) + step), true);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -121,8 +116,6 @@ function Rate({ store, quantity, unit, label, spoken, value, sheet, marks }: Rat
       fault.value = rate;
       return;
     }
-    draft.value = null;
-    fault.value = "";
     set(rate);
   }
   function typeKey(event: KeyboardEvent) {
@@ -158,7 +151,7 @@ function Rate({ store, quantity, unit, label, spoken, value, sheet, marks }: Rat
             data-lm-suppress-shortcuts="true"
             aria-label={`${strings.reset}: ${spoken}`}
             title={`${strings.reset}: ${formatQuantity(sheet, unit, 4)}`}
-            disabled={value === sheet}
+            aria-disabled={value === sheet && draft.value === null}
             onClick={() => set(sheet)}
           >
             ⟲
@@ -185,12 +178,12 @@ function Rate({ store, quantity, unit, label, spoken, value, sheet, marks }: Rat
           max={high}
           step={0.001}
           value={clamp(Math.log10(value))}
-          onPointerDown={hold}
-          onPointerUp={letGo}
-          onPointerCancel={letGo}
-          onBlur={letGo}
+          onPointerDown={() => take(grip, value, actions)}
+          onPointerUp={() => letGo(grip, actions)}
+          onPointerCancel={() => letGo(grip, actions)}
+          onBlur={() => letGo(grip, actions)}
           onInput={(event) => slide(event.currentTarget.valueAsNumber)}
-          onChange={letGo}
+          onChange={() => letGo(grip, actions)}
           onKeyDown={key}
         />
       </div>
