@@ -120,11 +120,18 @@ def numbers(given: Any, field: str) -> Floats:
     return result
 
 
-def words(column: Any) -> list[str | None] | None:
-    """Return a data frame's column as texts, or None for what is not text."""
+def words(column: Any, field: str) -> list[str | None] | None:
+    """Return a data frame's column of texts; None, NaN and NA are None, anything else is refused by its row."""
     if column is None:
         return None
-    return [value if isinstance(value, str) and value else None for value in column]
+    found: list[str | None] = []
+    for row, value in enumerate(column):
+        missing = value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value  # noqa: PLR0124 - NaN
+        if not missing and not isinstance(value, str):
+            msg = f"row {row}, column '{field}': {value!r:.60} is not text"
+            raise ValueError(msg)
+        found.append(None if missing else value or None)
+    return found
 
 
 def sum_of_known(columns: list[Floats], n: int) -> Floats:

@@ -5,13 +5,16 @@ The only file that imports bqplot.
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.chips.chip import Chip, MissingFigureError, is_off_chip
+from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget.roofline import bytes_by_level
+from roofwidget.wire import text_to_wire
 
 with warnings.catch_warnings():
     # Importing bqplot declares traits the old way: under "-W error" that would keep it from loading.
@@ -20,7 +23,6 @@ with warnings.catch_warnings():
 
 if TYPE_CHECKING:
     from roofwidget.columns import Floats
-    from roofwidget.kernels import Kernels
     from roofwidget.model import RooflineModel
 
 __all__ = ["roofline_figure"]
@@ -88,7 +90,7 @@ def roofline_figure(model: RooflineModel) -> bqplot.Figure:
 
 def _draw(model: RooflineModel, roofs: bqplot.Lines, kernels: bqplot.Scatter) -> None:
     peaks = _peaks(model)
-    intensity, achieved, names = _measured(model.kernels, model.memory)
+    intensity, achieved, names = _measured(model)
     ridges = np.array([peak / bandwidth for _, peak, bandwidth in peaks])
     left, right = _span(np.concatenate([ridges, intensity]), _EMPTY_X)
     x = np.array([[left, _within(ridge), right] for ridge in ridges])
@@ -123,23 +125,21 @@ def _peaks(model: RooflineModel) -> list[tuple[Chip, float, float]]:
     return found
 
 
-def _measured(kernels: Kernels, memory: str) -> tuple[Floats, Floats, npt.NDArray[np.str_]]:
+def _measured(model: RooflineModel) -> tuple[Floats, Floats, npt.NDArray[np.str_]]:
     """Intensity, achieved rate and name of the kernels that a logarithmic chart can show."""
-    moved = kernels.bytes if is_off_chip(memory) else _bytes_at(kernels, memory)
+    kernels = model.kernels
+    moved = np.full(len(kernels), np.nan)
+    if model.chips:
+        chip = model.resolved_chip()
+        with contextlib.suppress(MissingFigureError):
+            moved = bytes_by_level(kernels, chip).get(chip.memory(model.memory), moved)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         intensity = kernels.flops / moved
-        achieved = kernels.achieved
+    achieved = kernels.achieved
     visible = np.logical_and.reduce([np.isfinite(column) & (column > 0) for column in (intensity, achieved)])
     # A file's name may hold lone surrogates; a message may not.
-    names = [str(name).encode("utf-8", "replace").decode() for name in kernels.names[visible]]
+    names = [text_to_wire(name) for name in kernels.names[visible]]
     return intensity[visible], achieved[visible], np.array(names, dtype=np.str_)
-
-
-def _bytes_at(kernels: Kernels, memory: str) -> Floats:
-    for level, column in kernels.bytes_by_level.items():
-        if level.casefold() == memory.casefold():
-            return column
-    return np.full(len(kernels), np.nan)
 
 
 def _span(values: Floats, empty: tuple[float, float]) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from roofwidget import columns
 from roofwidget.chips.chip import Chip, is_off_chip
 from roofwidget.columns import Floats, Texts
 from roofwidget.kernel import Kernel
-from roofwidget.suggest import keywords, unknown_keyword
+from roofwidget.suggest import keywords, nearest
 
 if TYPE_CHECKING:
     from roofwidget.widget import RooflineWidget
@@ -125,23 +125,26 @@ class Kernels:
 
         ``name``, ``flops`` and ``bytes`` are needed (the last two also as ``flops:fp16`` or ``bytes:HBM``, one a
         precision or level); ``time``, ``precision``, ``category`` and ``count`` are optional.
+        Other columns are left out and named in `warnings`, unless they look like one of these misspelt.
 
         Raises
         ------
         ValueError
-            If a needed column is missing, an unknown one is there, or a number is bad: the message names row and
-            column.
+            If a needed column is missing, one looks misspelt, or a cell is bad: the message names row and column.
         """
         found = [str(column) for column in frame.columns]
+        ignored: list[str] = []
         for column in found:
             field, colon, _ = column.partition(":")
             if colon and field in _FIELDS and field not in {"flops", "bytes"}:
                 msg = f"column '{column}': only 'flops' and 'bytes' take a precision or a level after a colon"
                 raise ValueError(msg)
             if field not in _FIELDS:
-                raise ValueError(
-                    str(unknown_keyword("the data frame", column, _FIELDS)).replace("keyword", "use for column")
-                )
+                close = nearest(field, _FIELDS, most=1)
+                if close:
+                    msg = f"the data frame has a column '{column}'; did you mean '{close[0]}'?"
+                    raise ValueError(msg)
+                ignored.append(column)
         missing = [f for f in _FIELDS[:3] if not any(c.split(":")[0] == f for c in found)]
         if missing:
             msg = f"the data frame has no column '{missing[0]}'; it has {', '.join(found)}"
@@ -151,13 +154,14 @@ class Kernels:
             return frame[field] if field in found else None
 
         return cls(
-            [str(name) for name in frame["name"]],
+            list(frame["name"]),
             {c.partition(":")[2]: columns.numbers(frame[c], c) for c in found if c.split(":")[0] == "flops"},
             {c.partition(":")[2] or MAIN: columns.numbers(frame[c], c) for c in found if c.split(":")[0] == "bytes"},
             time=None if optional("time") is None else columns.numbers(frame["time"], "time"),
-            precision=columns.words(optional("precision")),
-            category=columns.words(optional("category")),
+            precision=columns.words(optional("precision"), "precision"),
+            category=columns.words(optional("category"), "category"),
             count=None if optional("count") is None else columns.numbers(frame["count"], "count"),
+            warnings=[f"columns not used: {', '.join(ignored)}"] if ignored else (),
         )
 
     def to_dataframe(self) -> Any:
@@ -187,8 +191,10 @@ class Kernels:
 
     @property
     def bytes(self) -> Floats:
-        """Bytes of the main memory, shape (n,); NaN where unknown."""
-        return columns.sum_of_known([column for level, column in self._bytes.items() if is_off_chip(level)], len(self))
+        """Bytes of the main memory, shape (n,); NaN where unknown. It is that of `chip` where the source told it."""
+        main = self.chip.main_memory.casefold() if self.chip else None
+        exact = [column for level, column in self._bytes.items() if level.casefold() == main]
+        return columns.sum_of_known(exact or [c for level, c in self._bytes.items() if is_off_chip(level)], len(self))
 
     @property
     def bytes_by_level(self) -> Mapping[str, Floats]:

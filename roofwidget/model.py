@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from traitlets import Bunch, HasTraits, TraitError, Unicode, default, observe, validate
@@ -119,19 +119,7 @@ class RooflineModel(HasTraits):
         """Return one of the chips with its what-if values in place of the data sheet's."""
         chip = self.chip(name)
         changes = self.what_if.get(chip.id, {})
-        return Chip(
-            chip.name,
-            {**chip.peak_flops, **changes.get("peak_flops", {})},
-            {
-                level: changes.get("bandwidth", {}).get(level, memory.bandwidth)
-                for level, memory in chip.memories.items()
-            },
-            id=chip.id,
-            vendor=chip.vendor,
-            family=chip.family,
-            generation=chip.generation,
-            default_precision=chip.default_precision,
-        )
+        return chip.with_rates(changes.get("peak_flops", {}), changes.get("bandwidth", {}))
 
     def set_what_if(
         self,
@@ -174,15 +162,21 @@ class RooflineModel(HasTraits):
             what = f"bandwidth of {target.name}"
             rate = units.positive(units.parse(bandwidth, "B/s", what), what)
             changes["bandwidth", level] = (rate, target.bandwidth(level))
-        self._swap_what_if(target.id, changes)
+
+        def changed(old: dict[str, Any]) -> dict[str, Any]:
+            for (quantity, key), (rate, sheet) in changes.items():
+                rates = old.setdefault(target.id, {}).setdefault(quantity, {})
+                rates[key] = rate
+                if rate == sheet:
+                    del rates[key]
+            return old
+
+        self._swap_what_if(changed)
 
     def reset(self, chip: str | None = None) -> None:
         """Go back to the data sheet: of one chip, or of all without a name."""
-        if chip is None:
-            self.set_trait("what_if", {})
-        else:
-            gone = self.chip(chip).id
-            self.set_trait("what_if", {key: value for key, value in self.what_if.items() if key != gone})
+        gone = [entry.id for entry in self.chips] if chip is None else [self.chip(chip).id]
+        self._swap_what_if(lambda old: {key: value for key, value in old.items() if key not in gone})
 
     @property
     def selected_kernels(self) -> Kernels:
@@ -197,6 +191,14 @@ class RooflineModel(HasTraits):
     def __repr__(self) -> str:
         names = ", ".join(self._chip_of(key).name for key in self.shown)
         return f"{type(self).__name__}({names}; {len(self.kernels)} kernels)"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and not hasattr(type(self), name):
+            close = nearest(name, self.trait_names(), most=1)
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            msg = f"{type(self).__name__} has no trait '{name}'{hint}"
+            raise AttributeError(msg)
+        super().__setattr__(name, value)
 
     # -- defaults ----------------------------------------------------------------------------------------------
 
@@ -279,7 +281,7 @@ class RooflineModel(HasTraits):
             self.shown = still or ids[:_SHOWN_AT_FIRST]
             if self._trait_values.get("focus_chip") not in ids:
                 self.focus_chip = self._default_focus_chip()
-            self.set_trait("what_if", self._of_known_figures(self.what_if))
+            self._swap_what_if(self._of_known_figures)
             self._keep_choice("precision", "auto")
             self._keep_choice("memory", "main")
         self._refresh_rates()
@@ -301,6 +303,16 @@ class RooflineModel(HasTraits):
                 if rates:
                     kept.setdefault(chip.id, {})[quantity] = rates
         return type(self).what_if.validate(self, kept)
+
+    @observe("focus_chip")
+    def _show_focus_chip(self, _change: Any) -> None:
+        if self.focus_chip and self.focus_chip not in self.shown:
+            self.shown = (*self.shown, self.focus_chip)
+
+    @observe("shown")
+    def _hand_focus_on(self, _change: Any) -> None:
+        if self.shown and self.focus_chip not in self.shown:
+            self.focus_chip = self.shown[0]
 
     @observe("focus_chip", "precision", "memory", "what_if")
     def _refresh_rates(self, _change: Any = None) -> None:
@@ -335,20 +347,14 @@ class RooflineModel(HasTraits):
             return math.nan
         return float(self.what_if.get(chip.id, {}).get(name, {}).get(key, sheet))
 
-    def _swap_what_if(self, chip: str, changes: Mapping[tuple[str, str], tuple[float, float]]) -> None:
-        """Put rates into `what_if`, or take them out where they equal the data sheet's; observers run after."""
+    def _swap_what_if(self, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
+        """Replace `what_if` by what `change` makes of a copy of it; observers run after."""
         with self._lock:
             old = self.what_if
-            new = wire.what_if_to_wire(old)
-            for (quantity, key), (rate, sheet) in changes.items():
-                rates = new.setdefault(chip, {}).setdefault(quantity, {})
-                rates[key] = rate
-                if rate == sheet:
-                    del rates[key]
-            swapped = type(self).what_if.validate(self, new)
-            self._trait_values["what_if"] = swapped
-        if swapped != old:
-            self._notify_trait("what_if", old, swapped)
+            new = type(self).what_if.validate(self, change(wire.what_if_to_wire(old)))
+            self._trait_values["what_if"] = new
+        if new != old:
+            self._notify_trait("what_if", old, new)
 
     def _chip_of(self, name: object) -> Chip:
         for chip in self.chips:

@@ -123,7 +123,7 @@ class Bound:
 
 
 @keywords("bound")
-def bound(kernels: Any, chip: Chip, *, precision: str = "auto", memory: str = "main") -> Bound:
+def bound(kernels: Any, chip: Chip | str, *, precision: str = "auto", memory: str = "main") -> Bound:
     """Hold kernels against a chip's roofline.
 
     Parameters
@@ -131,7 +131,7 @@ def bound(kernels: Any, chip: Chip, *, precision: str = "auto", memory: str = "m
     kernels
         `Kernels` or anything they can be made from (a `Kernel`, a list of tuples or dicts, a data frame).
     chip
-        The chip.
+        The chip, or the name of one in the catalogue.
     precision
         The peak that judges kernels without a precision of their own: a name, or ``"auto"`` for the chip's default.
     memory
@@ -150,10 +150,13 @@ def bound(kernels: Any, chip: Chip, *, precision: str = "auto", memory: str = "m
     >>> on_v5p.bound_by.tolist()
     ['HBM', 'HBM', 'compute', 'compute']
     """
+    from roofwidget.chips import chip as look_up  # noqa: PLC0415 - the catalogue is read only for a name
+
+    chip = look_up(chip)
     table = as_kernels(kernels)
     default = chip.precision(precision)
     compute_time = _compute_time(table, chip, default)
-    moved = _bytes_by_level(table, chip)
+    moved = bytes_by_level(table, chip)
     memory_time = {level: amount / chip.bandwidth(level) for level, amount in moved.items()}
     judged = list(memory_time) if memory == "all" else [chip.memory(memory)]
     for level in judged:
@@ -224,8 +227,8 @@ def _own_peaks(precision: Texts, chip: Chip, default: str) -> Floats:
     return peaks
 
 
-def _bytes_by_level(table: Kernels, chip: Chip) -> dict[str, Floats]:
-    """Bytes at each level of `chip` that has a bandwidth and of which some kernel tells."""
+def bytes_by_level(table: Kernels, chip: Chip) -> dict[str, Floats]:
+    """Return bytes at each level of `chip` that has a bandwidth and of which some kernel tells, each of shape (n,)."""
     moved: dict[str, Floats] = {}
     for level, memory in chip.memories.items():
         if memory.bandwidth is None:
@@ -235,8 +238,8 @@ def _bytes_by_level(table: Kernels, chip: Chip) -> dict[str, Floats]:
             moved[level] = exact[0]
         elif level == chip.main_memory:
             moved[level] = table.bytes
-    if moved.get(chip.main_memory) is not None:
-        moved[chip.main_memory] = np.where(np.isnan(moved[chip.main_memory]), table.bytes, moved[chip.main_memory])
+    main = moved[chip.main_memory]
+    moved[chip.main_memory] = np.where(np.isnan(main), table.bytes, main)
     return moved
 
 

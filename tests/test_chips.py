@@ -220,3 +220,11 @@ def test_a_copy_is_the_same_chip(h100: Chip) -> None:
 
 def test_the_repr_shows_name_peaks_and_known_bandwidths(h100: Chip) -> None:
     assert repr(h100) == "Chip('H100': bf16 989.5 TFLOP/s, fp8 1.979 PFLOP/s; HBM 3.35 TB/s, SMEM 33 TB/s)"
+
+
+def test_a_chip_with_other_rates_keeps_everything_else() -> None:
+    chip = Chip("x", {"bf16": 1e12, "fp8": 2e12}, {"HBM": Memory("HBM", 1e12, 8e10)}, vendor="v", aliases=["y"])
+    other = chip.with_rates({"bf16": 3e12}, {"HBM": 4e12})
+    assert (other.peak("bf16"), other.peak("fp8"), other.bandwidth()) == (3e12, 2e12, 4e12)
+    assert (other.memories["HBM"].capacity, other.vendor, other.aliases, other.id) == (8e10, "v", ("y",), chip.id)
+    assert chip.peak("bf16") == 1e12

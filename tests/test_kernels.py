@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roofwidget import Kernel, Kernels
+from roofwidget import Chip, Kernel, Kernels
 from roofwidget.kernels import as_kernels
 
 TOO_LARGE = 10**400
@@ -567,3 +567,23 @@ def test_a_table_can_be_copied_and_pickled_and_stays_read_only(
 
 def test_the_repr_counts_kernels_and_those_measured(table: Kernels) -> None:
     assert repr(table) == "Kernels(4 kernels, 2 measured)"
+
+
+def test_columns_that_are_none_of_ours_are_left_out_and_named() -> None:
+    frame = pd.DataFrame({"name": ["a"], "flops": [1], "bytes": [2], "stream": [7], "grid": ["x"]})
+    table = Kernels.from_dataframe(frame)
+    assert table == Kernels(["a"], [1], [2])
+    assert table.warnings == ("columns not used: stream, grid",)
+
+
+@pytest.mark.parametrize(("column", "value"), [("name", None), ("name", 5), ("category", 5), ("precision", 5)])
+def test_a_cell_that_is_not_text_is_refused_by_row_and_column(column: str, value: Any) -> None:
+    cells = {"name": ["a", "b"], "flops": [1, 1], "bytes": [1, 1], column: pd.Series(["a", value], dtype=object)}
+    with pytest.raises((TypeError, ValueError), match=f"row 1, column '{column}'"):
+        Kernels.from_dataframe(pd.DataFrame(cells))
+
+
+def test_the_main_memory_of_a_table_is_that_of_the_chip_it_ran_on() -> None:
+    chip = Chip("x", {"bf16": 1e12}, {"MCDRAM": 4e11, "DDR4": 1e11})
+    table = Kernels(["a"], [10], {"MCDRAM": [1], "DDR4": [5]}, chip=chip)
+    assert table.arithmetic_intensity.tolist() == [10]

@@ -704,3 +704,15 @@ def test_a_model_needs_no_jupyter() -> None:
         "sys.exit(any(name in sys.modules for name in ('ipywidgets', 'anywidget', 'IPython', 'ipykernel')))"
     )
     assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+
+
+def test_a_misspelt_trait_is_refused_when_it_is_set(model: RooflineModel) -> None:
+    with pytest.raises(AttributeError, match="RooflineModel has no trait 'bandwith'; did you mean 'bandwidth'"):
+        model.bandwith = 1e12
+
+
+def test_the_focus_chip_is_shown_and_a_hidden_one_hands_the_focus_on(model: RooflineModel) -> None:
+    model.shown = ["large"]
+    assert model.focus_chip == "large"
+    model.focus_chip = "small"
+    assert set(model.shown) == {"small", "large"}

@@ -309,3 +309,10 @@ def test_flops_split_over_precisions_take_the_sum_of_their_times(
     time = one(parts, moved, None, chip).compute_time[0]
     assert time == pytest.approx(parts["bf16"] / peak + parts["fp32"] / other, rel=CLOSE)
     assert flops / max(peak, other) * (1 - CLOSE) <= time <= flops / min(peak, other) * (1 + CLOSE)
+
+
+def test_bound_takes_the_name_of_a_chip_and_refuses_an_unknown_keyword() -> None:
+    kernel = ("k", 1e12, 1e9)
+    assert rw.bound([kernel], "v6e").bound_by.tolist() == ["compute"]
+    with pytest.raises(TypeError, match="bound has no keyword 'precison'; did you mean 'precision'"):
+        rw.bound([kernel], "v6e", precison="bf16")  # type: ignore[call-arg]

@@ -147,7 +147,10 @@ def test_a_hundred_thousand_kernels_are_one_message_below_ten_megabytes(monkeypa
         ({"what_if": {"small": {"peak_flops": {"bf16": 1e15}}}}, {"peak_flops": 1e15}),
         ({"what_if": {"small": {"bandwidth": {"HBM": 5e12}}}}, {"bandwidth": 5e12}),
         ({"what_if": {"large": {"bandwidth": {"HBM": 5e12}}}}, {}),
-        ({"shown": ["large"]}, {"shown": ("large",)}),
+        (
+            {"shown": ["large"]},
+            {"shown": ("large",), "focus_chip": "large", "peak_flops": 400e12, "bandwidth": 2e12},
+        ),
         ({"shown": []}, {"shown": ()}),
         ({"focus_chip": "large"}, {"focus_chip": "large", "peak_flops": 400e12, "bandwidth": 2e12}),
         ({"selected": [2, 0]}, {"selected": (2, 0)}),

@@ -26,7 +26,7 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof): string {
   const bytes = bytesAt(kernels, roof.chip, roof.level)[row] as number;
   const bound = boundOf(kernels, row, roof, bytes);
   const bandwidth = formatQuantity(roof.bandwidth, "B/s", 4);
-  const parts = [nameOf(kernels, row)];
+  const parts = [strings.on(nameOf(kernels, row), roof.chip.name)];
   const lacking = lacksPeakFor(kernels, row, roof);
   if (lacking !== undefined) return [...parts, strings.noPeakForKernel(roof.chip.name, lacking)].join(" · ");
   if (bound.regime === "unknown") return [...parts, strings.unknownSentence].join(" · ");
@@ -77,6 +77,10 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof): Row[] {
   add(words.peak, measured ? formatPercent(bound.peakFraction) : undefined);
   add(words.atMost, measured || bound.ai === 0 ? undefined : formatPercent(bound.attainableFraction));
   add(words.boundBy, bound.boundBy);
+  if (bound.regime === "memory" && bound.computeTime > 0) {
+    const enough = bytes / bound.computeTime;
+    add(words.flip, words.ofNow(formatQuantity(enough, "B/s", 4), formatRatio(enough / roof.bandwidth)));
+  }
   if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);
   const share = kernels.totalTime > 0 ? ` · ${words.share(formatPercent(seconds / kernels.totalTime))}` : "";
   add(words.time, measured ? formatQuantity(seconds, "s") + share : undefined);

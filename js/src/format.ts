@@ -53,6 +53,9 @@ export function formatTick(value: number): string {
   return value < 1000 ? formatSignificant(value) : signed(value, 1, (exponent) => 3 * Math.floor(exponent / 3), "", "");
 }
 
+/** A bare number below this was meant in the unit that is shown: no chip does so little a second. */
+const LEAST = 1e6;
+
 /** What a person typed: a number in base units, one with a unit, or "×1.5" of `current`; else a sentence. */
 export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number): number | string {
   const example = unit === "FLOP/s" ? "2 PFLOP/s" : "3.35 TB/s";
@@ -62,6 +65,7 @@ export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number)
   const digits = NUMBER.exec(typed)?.[0];
   if (digits === undefined) return strings.noNumber(typed, example);
   const suffix = typed.slice(digits.length).trim();
+  if (suffix === "" && Number(digits) > 0 && Number(digits) < LEAST) return strings.unitMissing(typed, example);
   const [exponent, multiple] = scaleOf(suffix, unit) ?? [Number.NaN, 1];
   if (Number.isNaN(exponent)) return strings.notAUnit(suffix, unit, example);
   const [mantissa, own = "0"] = digits.toLowerCase().split("e");

@@ -36,7 +36,7 @@ export function rowsByWeight(kernels: Kernels, most: number): number[] {
 }
 
 export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof | undefined): Points {
-  const judge = focus ?? roofs[0];
+  const judge = focus && roofs.includes(focus) ? focus : roofs[0];
   const most = kernels.n * Math.max(1, roofs.length);
   const points = {
     n: 0,

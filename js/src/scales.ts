@@ -147,7 +147,7 @@ export function project(points: Points, scales: Scales): { x: Float32Array; y: F
   const { plot, strip } = scales;
   const x = new Float32Array(points.n);
   const y = new Float32Array(points.n);
-  const middle = strip ? (strip.left + strip.right) / 2 : plot.left;
+  const middle = strip ? strip.left + 0.72 * (strip.right - strip.left) : plot.left;
   for (let at = 0; at < points.n; at++) {
     const ai = points.x[at] as number;
     x[at] = ai === 0 ? middle : Number.isFinite(ai) ? scales.x(ai) : plot.right - 8;

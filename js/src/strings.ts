@@ -7,6 +7,8 @@ export const strings = {
   noNumber: (typed: string, example: string) => `no number in “${typed}”; write for example “${example}”`,
   notAUnit: (suffix: string, unit: string, example: string) =>
     `“${suffix}” is not a unit of ${unit}; write for example “${example}”`,
+  unitMissing: (typed: string, example: string) =>
+    `“${typed}” alone would be very little: write its unit, for example “${example}”`,
   notAboveZero: (example: string) => `a rate must be above zero; write for example “${example}”`,
   chips: "Chips",
   precision: "Precision",
@@ -25,7 +27,8 @@ export const strings = {
   bandwidth: (level: string) => `${level} bandwidth`,
   typed: (label: string) => `${label}, typed`,
   reset: "Back to the data sheet",
-  dataSheet: (value: string) => `data sheet ${value}`,
+  factor: (ratio: string) => `×${ratio}`,
+  mark: (chip: string, value: string) => `${chip}: ${value}`,
   chart: (chips: string, kernels: number) =>
     `Roofline of ${chips || "no chip"} with ${kernels} kernels. Arrow keys walk along the kernels, Enter selects.`,
   axisX: "FLOP/B",
@@ -33,12 +36,12 @@ export const strings = {
   axisXTitle: "arithmetic intensity (FLOP/B)",
   memoryRegion: "memory-bound",
   computeRegion: "compute-bound",
-  zeroFlops: "0 FLOP",
-  bytesPerSecond: "B/s",
+  zeroFlops: "0 FLOP, B/s",
   noChip: "No chip is shown: toggle one on.",
   ridge: (roof: Roof, ridge: string, peak: string, bandwidth: string) =>
     `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}: ` +
     "kernels left of it are memory-bound, right of it compute-bound",
+  on: (kernel: string, chip: string) => `${kernel} on ${chip}`,
   bound: (by: string, regime: string) =>
     regime === "memory" ? `memory-bound (${by})` : regime === "compute" ? "compute-bound" : "bound unknown",
   ofPeak: (percent: string) => `${percent} of peak`,
@@ -56,6 +59,8 @@ export const strings = {
     count === 1
       ? "1 kernel is not drawn: its FLOPs, bytes or peak are unknown."
       : `${count} kernels are not drawn: their FLOPs, bytes or peaks are unknown.`,
+  noCategory: "no category",
+  moreCategories: (count: number) => `and ${count} more, in the same colours`,
   unnamed: (row: number) => `(unnamed ${row})`,
   tooltip: {
     category: "category",
@@ -68,6 +73,8 @@ export const strings = {
     atMost: "of peak, at most",
     boundBy: "bound by",
     bandwidth: (level: string) => `${level} rate`,
+    flip: "compute-bound from",
+    ofNow: (rate: string, ratio: string) => `${rate} (×${ratio})`,
     time: "time",
     boundTime: "time at the roof",
     launches: "launches",

@@ -57,7 +57,7 @@ export function chipColours(chips: readonly Chip[], theme: Theme): Map<string, s
     const group = vendors.length > 1 ? vendors.indexOf(chip.vendor) : index;
     const base = theme.chips[group % theme.chips.length] as string;
     const older = chips.filter((other) => other.vendor === chip.vendor && other.generation > chip.generation).length;
-    const step = vendors.length > 1 ? Math.min(older, 3) * 0.2 : 0;
+    const step = vendors.length > 1 ? Math.min(older, 3) * 0.28 : 0;
     colours.set(chip.id, mix(base, theme.text, step));
   }
   return colours;

@@ -6,6 +6,7 @@ import { Chart } from "./chart/chart.tsx";
 import { sentenceOf, sentenceOfRoof } from "./describe.ts";
 import { Chips } from "./panels/chips.tsx";
 import { Hardware } from "./panels/hardware.tsx";
+import { Legend } from "./panels/legend.tsx";
 import { pointsOf } from "./points.ts";
 import { SMALLEST } from "./scales.ts";
 import { createStore, type Model, type Store } from "./store.ts";
@@ -95,6 +96,7 @@ function View({ store, width, theme }: ViewProps) {
             below={wide ? SENTENCE : SENTENCE + SLIDERS}
             pointedChip={pointedChip}
           />
+          <Legend kernels={store.kernels.value} points={points.value} theme={theme.value} />
           <Sentence store={store} notDrawn={points.value.notDrawn} pointedChip={pointedChip.value} />
         </div>
         <Hardware store={store} />
@@ -112,13 +114,13 @@ interface SentenceProps {
 function Sentence({ store, notDrawn, pointedChip }: SentenceProps) {
   const row = store.hovered.value ?? store.selected.value[0];
   const roofs = store.shownRoofs.value;
-  const pointed = store.hovered.value === null ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
+  const pointed = row === undefined ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
   const roof = pointed ?? store.focusRoof.value ?? roofs[0];
   if (!roof) return <p class="roofwidget-sentence">{strings.noChip}</p>;
   return (
     <p class="roofwidget-sentence" role="status" aria-live={store.held.value ? "off" : "polite"}>
       {unbroken(row === undefined ? sentenceOfRoof(roof) : sentenceOf(store.kernels.value, row, roof))}
-      {notDrawn > 0 && <span class="roofwidget-muted"> {strings.notDrawn(notDrawn)}</span>}
+      {notDrawn > 0 && <span class="roofwidget-muted roofwidget-note">{strings.notDrawn(notDrawn)}</span>}
     </p>
   );
 }

@@ -22,17 +22,17 @@ const MATMUL = { name: "matmul", flops: 4e12, bytes: 1e10, time: 0.01 };
 describe("the sentence", () => {
   it("of a measured kernel tells the bound, both yardsticks together and what closing the gap is worth", () => {
     expect(say(MATMUL)).toBe(
-      "matmul · min(990 TFLOP/s, 400 FLOP/B × 3.35 TB/s) = 990 TFLOP/s · compute-bound · 40 % of peak · 40 % of roof · " +
+      "matmul on H100 · min(990 TFLOP/s, 400 FLOP/B × 3.35 TB/s) = 990 TFLOP/s · compute-bound · 40 % of peak · 40 % of roof · " +
         "2.5× possible",
     );
     expect(say({ flops: 1e12, bytes: 1e10, time: 0.01 })).toBe(
-      "k · min(990 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s · memory-bound (HBM) · 10 % of peak · 30 % of roof · " +
+      "k on H100 · min(990 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s · memory-bound (HBM) · 10 % of peak · 30 % of roof · " +
         "3.4× possible",
     );
   });
   it("of an unmeasured kernel tells how much of the peak it can reach at most", () => {
     expect(say({ flops: 1e12, bytes: 1e10 })).toBe(
-      "k · min(990 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s · memory-bound (HBM) · at most 34 % of peak",
+      "k on H100 · min(990 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s · memory-bound (HBM) · at most 34 % of peak",
     );
     expect(say({ flops: 1e12, bytes: 0 })).toContain(
       "∞ FLOP/B × 3.35 TB/s) = 990 TFLOP/s · compute-bound · at most 100 %",
@@ -40,15 +40,15 @@ describe("the sentence", () => {
   });
   it("of a kernel without FLOPs tells its bytes and the time that they take", () => {
     expect(say({ flops: 0, bytes: 3.35e9 })).toBe(
-      "k · 0 FLOP, 3.35 GB: at least 1 ms at 3.35 TB/s · memory-bound (HBM)",
+      "k on H100 · 0 FLOP, 3.35 GB: at least 1 ms at 3.35 TB/s · memory-bound (HBM)",
     );
     expect(say({ flops: 0, bytes: 3.35e9, time: 0.004 })).toBe(
-      "k · 0 FLOP, 3.35 GB: at least 1 ms at 3.35 TB/s · memory-bound (HBM) · 0 % of peak · 25 % of roof · 4× possible",
+      "k on H100 · 0 FLOP, 3.35 GB: at least 1 ms at 3.35 TB/s · memory-bound (HBM) · 0 % of peak · 25 % of roof · 4× possible",
     );
   });
   it("of a kernel whose FLOPs or bytes are unknown says just that", () => {
     for (const spec of [{ flops: null, bytes: 1 }, { flops: 1, bytes: null, time: 1 }, {}]) {
-      expect(say(spec)).toBe(`k · ${strings.unknownSentence}`);
+      expect(say(spec)).toBe(`k on H100 · ${strings.unknownSentence}`);
     }
   });
   it("of a kernel above its roof says that something is off, and promises no gain", () => {
@@ -59,7 +59,7 @@ describe("the sentence", () => {
   });
   it("of a kernel whose precision the chip lacks names that precision", () => {
     expect(say({ flops: 1e12, bytes: 1e10, time: 1, precision: "fp64" })).toBe(
-      "k · H100 has no peak for its fp64 FLOPs",
+      "k on H100 · H100 has no peak for its fp64 FLOPs",
     );
     expect(say({ flops: { fp64: 1e9, bf16: 1e12 }, bytes: 1e10 })).toContain("fp64");
   });
@@ -103,6 +103,7 @@ describe("the tooltip", () => {
       [words.attainable, "335 TFLOP/s"],
       [words.atMost, "34 %"],
       [words.boundBy, "HBM"],
+      [words.flip, "9.9 TB/s (×3)"],
       [words.boundTime, "2.99 ms"],
     ]);
   });

@@ -16,7 +16,7 @@ __all__ = ["Chip", "Memory", "MissingFigureError", "Source", "is_off_chip"]
 # Used when a chip does not say which precision it is judged by: the first of these that it has.
 _PRECISIONS_BY_USE: Final = ("bf16", "fp16", "tf32", "fp32", "fp64")
 # What vendors and profilers call the memory outside the chip.
-_OFF_CHIP: Final = re.compile(r"main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory", re.I)
+_OFF_CHIP: Final = re.compile(r"main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory", re.IGNORECASE)
 
 
 class MissingFigureError(LookupError):
@@ -159,20 +159,26 @@ class Chip:
         return hash((self.id, self.name))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (
-            self.name,
-            dict(self.peak_flops),
-            dict(self.memories),
-            {
-                "id": self.id,
-                "vendor": self.vendor,
-                "family": self.family,
-                "generation": self.generation,
-                "default_precision": self.default_precision,
-                "aliases": self.aliases,
-                "sources": dict(self.sources),
-            },
-        )
+        return _rebuild, (self.name, dict(self.peak_flops), dict(self.memories), self._rest())
+
+    def with_rates(self, peak_flops: Mapping[str, float], bandwidths: Mapping[str, float]) -> Chip:
+        """Return this chip with other peaks by precision, FLOP/s, and other bandwidths by level, bytes/s."""
+        memories = {
+            level: Memory(level, bandwidths.get(level, memory.bandwidth), memory.capacity)
+            for level, memory in self.memories.items()
+        }
+        return _rebuild(self.name, {**self.peak_flops, **peak_flops}, memories, self._rest())
+
+    def _rest(self) -> dict[str, object]:
+        return {
+            "id": self.id,
+            "vendor": self.vendor,
+            "family": self.family,
+            "generation": self.generation,
+            "default_precision": self.default_precision,
+            "aliases": self.aliases,
+            "sources": dict(self.sources),
+        }
 
     def __repr__(self) -> str:
         peaks = ", ".join(f"{p} {units.format_quantity(v, 'FLOP/s', 4)}" for p, v in self.peak_flops.items())

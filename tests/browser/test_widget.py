@@ -79,7 +79,7 @@ def test_hovering_a_point_tells_its_numbers_and_python_its_row(notebook: OpenNot
     assert "500 ms" in tooltip
     assert "50 % of all" in tooltip
     assert drawn.sentence().startswith(
-        "attention · min(100 TFLOP/s, 20 FLOP/B × 1 TB/s) = 20 TFLOP/s · memory-bound (HBM) · "
+        "attention on Example · min(100 TFLOP/s, 20 FLOP/B × 1 TB/s) = 20 TFLOP/s · memory-bound (HBM) · "
         "8 % of peak · 40 % of roof · 2.5× possible"
     )
     assert drawn.label("gap 0") == "40 % of roof · 2.5×"
@@ -90,6 +90,31 @@ def test_hovering_a_point_tells_its_numbers_and_python_its_row(notebook: OpenNot
     drawn.eventually(lambda: book.python("w.hovered") is None)
     book.python("setattr(w, 'hovered', 1)")
     assert "copy" in drawn.tooltip()
+
+
+def test_the_tooltip_stays_inside_the_cells_output(notebook: OpenNotebook) -> None:
+    for width in (480, 1000):
+        book, drawn = shown(notebook, MEASURED, width=width)
+        drawn.page.mouse.move(*drawn.place(20.0, 8e12))
+        drawn.tooltip()
+        tooltip = drawn.root.get_by_role("tooltip").bounding_box()
+        output = book.page.locator(".jp-OutputArea-output").first.bounding_box()
+        assert tooltip is not None
+        assert output is not None
+        assert tooltip["y"] >= output["y"]
+        assert tooltip["y"] + tooltip["height"] <= output["y"] + output["height"] + 1
+        assert tooltip["x"] >= output["x"]
+        assert tooltip["x"] + tooltip["width"] <= output["x"] + output["width"] + 1
+
+
+def test_a_selection_is_described_on_the_chip_where_it_was_made(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, GUIDE)
+    drawn.page.mouse.click(*drawn.place(200.0, 320e12))
+    drawn.page.mouse.move(5, 5)
+    drawn.eventually(lambda: book.python("list(w.selected)") == [2])
+    assert drawn.sentence().startswith("MatMul 600x600 on v6e · min(918 TFLOP/s, 200 FLOP/B × 1.6 TB/s) = 320 TFLOP/s")
+    drawn.page.mouse.click(*drawn.place(2.0, 100e12))
+    drawn.eventually(lambda: book.python("list(w.selected)") == [])
 
 
 def test_an_unmeasured_kernel_stands_on_every_roof(notebook: OpenNotebook) -> None:
@@ -154,6 +179,9 @@ def test_every_control_works_by_keyboard_and_keeps_the_notebooks_keys_away(noteb
     assert drawn.page.locator(".jp-Notebook .jp-Cell").count() == cells
     drawn.reset("bandwidth").press("Enter")
     drawn.eventually(lambda: book.python("w.bandwidth") == 1e12)
+    drawn.page.keyboard.press("d")
+    drawn.page.keyboard.press("d")
+    assert drawn.page.locator(".jp-Notebook .jp-Cell").count() == cells
     drawn.root.get_by_role("combobox", name="Precision").focus()
     drawn.page.keyboard.press("ArrowDown")
     drawn.eventually(lambda: book.python("w.precision") == "bf16")
@@ -166,7 +194,7 @@ def test_a_number_can_be_typed_and_a_bad_one_is_explained(notebook: OpenNotebook
         box.fill(text)
         box.press("Enter")
         drawn.eventually(lambda expected=expected: abs(book.python("w.peak_flops") / expected - 1) < 1e-12)  # type: ignore[misc]
-    for text in ("fast", "-3 TFLOP/s", "0", "3 TB/s", ""):
+    for text in ("fast", "-3 TFLOP/s", "0", "3 TB/s", "", "500"):
         box.fill(text)
         box.press("Enter")
         expect(drawn.root.get_by_role("alert")).to_contain_text("for example")
@@ -179,7 +207,14 @@ def test_a_number_can_be_typed_and_a_bad_one_is_explained(notebook: OpenNotebook
 
 def test_escape_takes_a_drag_back(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, MEASURED)
-    drawn.drag("peak", 0.2, during=lambda: drawn.page.keyboard.press("Escape"))
+
+    def take_back_and_go_on() -> None:
+        drawn.page.keyboard.press("Escape")
+        box = drawn.slider("peak").bounding_box()
+        assert box is not None
+        drawn.page.mouse.move(box["x"] + 40, box["y"] + 12)
+
+    drawn.drag("peak", 0.2, during=take_back_and_go_on)
     assert drawn.box("peak").input_value() == "100 TFLOP/s"
     time.sleep(0.3)
     assert book.python("(w.peak_flops, len(w.what_if))") == [100e12, 0]
@@ -226,7 +261,9 @@ def test_two_views_of_one_model_and_two_themes(notebook: OpenNotebook) -> None:
     book.run(1)
     first, second = Drawn(book, 0), Drawn(book, 1)
     colour = first.root.locator("text[data-label='roof v7x-fp8']").get_attribute("fill")
+    before = first.roof("v7x-fp8")
     first.drag("bandwidth", 0.2)
+    assert first.roof("v7x-fp8") != before
     second.eventually(lambda: second.roof("v7x-fp8") == first.roof("v7x-fp8"))
     book.theme("dark")
     expect(first.root.locator("text[data-label='roof v7x-fp8']")).not_to_have_attribute("fill", colour or "")

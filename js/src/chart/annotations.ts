@@ -64,7 +64,7 @@ export function annotations(scene: Scene, gaps: readonly Gap[], choices?: Readon
   const fixed = frame(scene);
   if (!choices) return placeLabels(labels, bounds, [...fixed, ...obstacles(scene)]);
   // Names that had no room before the drag do not flicker in and out during it.
-  const steady = labels.filter(({ key }) => choices.has(key) || !key.startsWith("kernel "));
+  const steady = labels.filter(({ key, bold }) => choices.has(key) || bold || !key.startsWith("kernel "));
   return placeLabels(steady, bounds, fixed, choices);
 }
 
@@ -144,7 +144,7 @@ function gapLabels({ kernels, focus, theme }: Scene, gaps: readonly Gap[], stron
         text: gapText(boundOf(kernels, gap.row, focus, bytes[gap.row] as number)),
         size: SIZE,
         bold: strong,
-        must: strong,
+        must: true,
         colour: theme.text,
         places: [0, -14, 14].flatMap((shift): Place[] => [
           { x: gap.x + 7, y: middle + shift, anchor: "start" },

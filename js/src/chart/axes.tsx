@@ -59,7 +59,14 @@ function Strip({
     <g class="roofwidget-strip">
       <rect x={left} y={top} width={right - left} height={bottom - top} fill={theme.muted} fill-opacity={0.06} />
       {decades(y, 30).map((value) => (
-        <line key={value} x1={left} x2={left + 5} y1={y(value)} y2={y(value)} stroke={theme.line} />
+        <g key={value}>
+          <line x1={left} x2={left + 4} y1={y(value)} y2={y(value)} stroke={theme.line} />
+          {(roof === undefined || Math.abs(y(value) - roof) > 18) && (
+            <text x={left + 6} y={y(value) + 4} font-size={11}>
+              {formatTick(value)}
+            </text>
+          )}
+        </g>
       ))}
       {focus && roof !== undefined && (
         <>

@@ -34,7 +34,8 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
   const canvas = useRef<HTMLCanvasElement>(null);
   // The point under the pointer: a row has several when it was not measured, one on each roof.
   const pointed = useSignal(-1);
-  const named = useComputed(() => rowsByWeight(store.kernels.value, MOST_NAMES));
+  const pinnedChip = useSignal<string | undefined>(undefined);
+  const heaviest = useComputed(() => rowsByWeight(store.kernels.value, MOST_NAMES));
 
   const kernels = store.kernels.value;
   const roofs = store.shownRoofs.value;
@@ -57,14 +58,16 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
     names,
     scales,
     theme,
-    named: named.value,
+    named: [...rowsAbove(points.value, MOST_NAMES), ...heaviest.value],
     marked,
   };
   const gaps = gapsOf(scene);
   const choices = useRef<ReadonlyMap<string, number>>(new Map());
   const held = store.held.value;
-  const labels = annotations(scene, gaps, held ? choices.current : undefined);
-  if (!held) choices.current = new Map(labels.map(({ key, choice }) => [key, choice]));
+  // Names stand still while a roof is dragged or a point is pointed at.
+  const still = held || hovered !== null;
+  const labels = annotations(scene, gaps, still ? choices.current : undefined);
+  if (!still) choices.current = new Map(labels.map(({ key, choice }) => [key, choice]));
   const axes = useMemo(
     () => <Axes scales={scales} theme={theme} focus={focus} />,
     [scales, theme, scales.strip && focus?.bandwidth],
@@ -86,24 +89,38 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
 
   function point(index: number) {
     pointed.value = index;
-    pointedChip.value = roofs[points.value.roof[index] ?? MEASURED]?.chip.id;
+    // On leaving, the sentence goes back to what is selected, on the chip where it was.
+    pointedChip.value = index < 0 ? pinnedChip.value : roofs[points.value.roof[index] ?? MEASURED]?.chip.id;
     store.hover(index < 0 ? null : (points.value.row[index] as number));
   }
   function pointAtPointer(event: PointerEvent) {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     point(nearest(at, event.clientX - box.left, event.clientY - box.top, REACH));
   }
-  function toggleSelected(row: number) {
+  /** Select a row alone, or with a modifier beside the others; what is selected alone is let go. */
+  function choose(row: number, add: boolean) {
     const rows = store.selected.value;
-    store.select(rows.includes(row) ? rows.filter((other) => other !== row) : [...rows, row]);
+    const others = rows.filter((other) => other !== row);
+    pinnedChip.value = pointedChip.value;
+    if (add) store.select(rows.includes(row) ? others : [...rows, row]);
+    else store.select(rows.includes(row) && others.length === 0 ? [] : [row]);
+  }
+  function click(event: MouseEvent) {
+    if (hovered !== null) choose(hovered, event.shiftKey || event.ctrlKey || event.metaKey);
+    else if (store.selected.value.length > 0) store.select([]);
   }
   function walk(event: KeyboardEvent) {
     if (isModified(event)) return;
-    const order = inOrder(points.value.x, points.value.n);
-    const now = order.indexOf(shownIndex);
-    if (event.key === "ArrowRight") point(order[Math.min(now + 1, order.length - 1)] ?? -1);
-    else if (event.key === "ArrowLeft") point(order[now < 0 ? order.length - 1 : Math.max(now - 1, 0)] ?? -1);
-    else if (event.key === "Enter" && hovered !== null) toggleSelected(hovered);
+    if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+      const rows = rowsInOrder(points.value);
+      const now = rows.indexOf(hovered ?? -1);
+      const step = event.key === "ArrowRight" ? now + 1 : now < 0 ? rows.length - 1 : now - 1;
+      point(points.value.home[rows[Math.max(0, Math.min(step, rows.length - 1))] ?? -1] ?? -1);
+    } else if ((event.key === "ArrowUp" || event.key === "ArrowDown") && hovered !== null) {
+      const marks = indicesOf(scene, hovered).sort((a, b) => (at.y[b] as number) - (at.y[a] as number));
+      const step = marks.indexOf(shownIndex) + (event.key === "ArrowUp" ? 1 : -1);
+      point(marks[Math.max(0, Math.min(step, marks.length - 1))] ?? shownIndex);
+    } else if (event.key === "Enter" && hovered !== null) choose(hovered, false);
     else if (event.key === "Escape") {
       point(-1);
       store.select([]);
@@ -138,7 +155,7 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
       onPointerMove={pointAtPointer}
       onPointerDown={pointAtPointer}
       onPointerLeave={(event) => event.pointerType !== "touch" && point(-1)}
-      onClick={() => hovered !== null && toggleSelected(hovered)}
+      onClick={click}
       onKeyDown={walk}
     >
       <svg width={size.width} height={size.height} aria-hidden="true">
@@ -215,9 +232,18 @@ function steady(drawn: { current: Scales | undefined }, next: Scales): Scales {
   return drawn.current;
 }
 
-/** Indices of points by rising intensity. */
-function inOrder(x: Float64Array, n: number): number[] {
-  return Array.from({ length: n }, (_, index) => index).sort((a, b) => (x[a] as number) - (x[b] as number));
+/** Rows that have a place, by rising intensity. */
+function rowsInOrder({ x, row, home, n }: Points): number[] {
+  const rows: number[] = [];
+  for (let index = 0; index < n; index++) if (home[row[index] as number] === index) rows.push(row[index] as number);
+  return rows.sort((a, b) => (x[home[a] as number] as number) - (x[home[b] as number] as number));
+}
+
+/** Rows that beat their roof: what is wrong is named first. */
+function rowsAbove({ aboveRoof, row, n }: Points, most: number): number[] {
+  const rows: number[] = [];
+  for (let index = 0; index < n && rows.length < most; index++) if (aboveRoof[index]) rows.push(row[index] as number);
+  return rows;
 }
 
 /** The colours of chips, for marks on their roofs, and of categories, for measured kernels. */

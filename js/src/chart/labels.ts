@@ -30,7 +30,7 @@ export interface Placed extends Place, Omit<Label, "places" | "must"> {
 export function textWidth(text: string, size: number, bold = false): number {
   let width = 0;
   for (const char of text) {
-    width += /[iljtfrI.,:;·'|() ]/.test(char) ? 0.36 : /[mwMW%@∞]/.test(char) ? 0.92 : /[A-Z]/.test(char) ? 0.7 : 0.58;
+    width += /[iljtfrI.,:;·'|() ]/.test(char) ? 0.4 : /[mwMW%@∞]/.test(char) ? 0.98 : /[A-Z]/.test(char) ? 0.73 : 0.63;
   }
   return width * size * (bold ? 1.07 : 1);
 }

@@ -83,11 +83,14 @@ function Pill({ chip, name, store, colour }: PillProps) {
 function Choices({ store }: { store: Store }) {
   const chips = store.chips.value;
   const precisions = distinct(chips.flatMap((chip) => [...chip.peaks.keys()]));
-  const memories = distinct(
+  const mains = distinct(chips.flatMap((chip) => [...chip.memories.keys()].slice(0, 1)));
+  const levels = distinct(
     chips.flatMap((chip) => [...chip.memories].flatMap(([level, rate]) => (rate === null ? [] : [level]))),
   );
+  // Where "main" is one level for all, that level needs no entry of its own.
+  const memories = levels.filter((level) => mains.length > 1 || level !== mains[0] || level === store.memory.value);
   const automatic = strings.auto(distinct(chips.map((chip) => chip.precision)));
-  const main = strings.main(distinct(chips.flatMap((chip) => [...chip.memories.keys()].slice(0, 1))));
+  const main = strings.main(mains);
   return (
     <div class="roofwidget-choices">
       <label>

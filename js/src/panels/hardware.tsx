@@ -3,9 +3,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { type Grip, letGo, take, takeBack } from "../drag.ts";
-import { formatQuantity, parseRate } from "../format.ts";
+import { formatQuantity, formatRatio, parseRate } from "../format.ts";
 import { isModified } from "../keys.ts";
-import { isRoof } from "../roofline.ts";
+import { isRoof, levelOf } from "../roofline.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
 import type { Quantity } from "../wire.ts";
@@ -48,7 +48,8 @@ export function Hardware({ store }: { store: Store }) {
         spoken={strings.peak(roof.precision)}
         value={roof.peak}
         sheet={roof.sheetPeak}
-        marks={roofs.map((other) => other.sheetPeak)}
+        marks={roofs.map((other) => [other.chip.name, other.sheetPeak])}
+        reach={store.chips.value.flatMap((other) => [...other.peaks.values()])}
       />
       <Rate
         key={`${chip.id} at ${roof.level}`}
@@ -59,7 +60,10 @@ export function Hardware({ store }: { store: Store }) {
         spoken={strings.bandwidth(roof.level)}
         value={roof.bandwidth}
         sheet={roof.sheetBandwidth}
-        marks={roofs.map((other) => other.sheetBandwidth)}
+        marks={roofs.map((other) => [other.chip.name, other.sheetBandwidth])}
+        reach={store.chips.value.map(
+          (other) => other.memories.get(levelOf(other, store.memory.value) ?? "") ?? Number.NaN,
+        )}
       />
     </section>
   );
@@ -73,16 +77,21 @@ interface RateProps {
   readonly spoken: string;
   readonly value: number;
   readonly sheet: number;
-  readonly marks: readonly number[];
+  /** The shown chips' values, with their names. */
+  readonly marks: readonly (readonly [chip: string, rate: number])[];
+  /** All chips' values: the track reaches a decade beyond them, whichever are shown. */
+  readonly reach: readonly number[];
 }
 
-function Rate({ store, quantity, unit, label, spoken, value, sheet, marks }: RateProps) {
+function Rate({ store, quantity, unit, label, spoken, value, sheet, marks, reach }: RateProps) {
   const draft = useSignal<string | null>(null);
   const fault = useSignal("");
   const grip = useRef<Grip>({ before: undefined }).current;
-  const all = [...new Set([...marks, sheet])];
-  const low = Math.floor(Math.log10(Math.min(...all))) - 1;
-  const high = Math.ceil(Math.log10(Math.max(...all))) + 1;
+  const all = [...new Set([...marks.map(([, rate]) => rate), sheet])];
+  const known = [...all, ...reach.filter((rate) => rate > 0)];
+  const low = Math.floor(Math.log10(Math.min(...known))) - 1;
+  const high = Math.ceil(Math.log10(Math.max(...known))) + 1;
+  const chipsAt = (rate: number) => marks.filter(([, other]) => other === rate).map(([chip]) => chip);
   const shown = formatQuantity(value, unit, 4);
 
   const set = (rate: number, stream = false) => {
@@ -130,7 +139,10 @@ function Rate({ store, quantity, unit, label, spoken, value, sheet, marks }: Rat
   return (
     <div class="roofwidget-rate" data-quantity={quantity}>
       <div class="roofwidget-row">
-        <span>{label}</span>
+        <span>
+          {label}
+          {value !== sheet && <span class="roofwidget-muted"> {strings.factor(formatRatio(value / sheet))}</span>}
+        </span>
         <span class="roofwidget-entry">
           <input
             type="text"
@@ -163,6 +175,7 @@ function Rate({ store, quantity, unit, label, spoken, value, sheet, marks }: Rat
           {all.map((rate) => (
             <i
               key={rate}
+              title={strings.mark(chipsAt(rate).join(", "), formatQuantity(rate, unit, 4))}
               class={rate === sheet ? "roofwidget-mark roofwidget-sheet" : "roofwidget-mark"}
               style={{ left: `${((Math.log10(rate) - low) / (high - low)) * 100}%` }}
             />
