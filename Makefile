@@ -26,6 +26,7 @@ demo: .venv/.demo bundle
 	exec jupyter lab --ip=127.0.0.1 --port=$(PORT) \
 	  $(if $(filter none,$(BROWSER)),--no-browser --ServerApp.port_retries=0) \
 	  $(if $(filter 0,$(shell id -u)),--allow-root) \
+	  --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
 	  --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/lab/tree/$(FIRST)
 
 test: lint types js unit notebooks browser
@@ -36,7 +37,7 @@ lint: .venv/.dev js/node_modules/.package-lock.json
 	npm --prefix js run lint
 
 types: .venv/.dev js/node_modules/.package-lock.json
-	mypy --strict roofwidget tests $(wildcard benchmarks)
+	mypy --strict roofwidget tests benchmarks docs
 	npm --prefix js run types
 
 js: bundle

@@ -28,7 +28,7 @@ _FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "co
 
 
 class Kernels:
-    """A columnar table of kernels. Immutable; slicing gives `Kernels`, an integer gives a `Kernel`.
+    """A columnar table of kernels. Its columns are read-only; slicing gives `Kernels`, an integer gives a `Kernel`.
 
     Parameters
     ----------

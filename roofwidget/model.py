@@ -112,7 +112,13 @@ class RooflineModel(HasTraits):
             setattr(self, name, value)
 
     def chip(self, name: str | None = None) -> Chip:
-        """Return one of the chips by id or name (any case); the focus chip without a name."""
+        """Return one of the chips by id or name (any case); the focus chip without a name.
+
+        Raises
+        ------
+        traitlets.TraitError
+            If it is none of the chips here; the nearest are named.
+        """
         return self._chip_of(self.focus_chip if name is None else name)
 
     def resolved_chip(self, name: str | None = None) -> Chip:
@@ -149,6 +155,8 @@ class RooflineModel(HasTraits):
             If the chip has no such precision or memory.
         ValueError
             If a rate is zero, negative, NaN or infinite.
+        traitlets.TraitError
+            If `chip` is none of the chips here.
         """
         target = self.chip(chip)
         changes: dict[tuple[str, str], tuple[float, float]] = {}
@@ -174,7 +182,13 @@ class RooflineModel(HasTraits):
         self._swap_what_if(changed)
 
     def reset(self, chip: str | None = None) -> None:
-        """Go back to the data sheet: of one chip, or of all without a name."""
+        """Go back to the data sheet: of one chip, or of all without a name.
+
+        Raises
+        ------
+        traitlets.TraitError
+            If `chip` is none of the chips here.
+        """
         gone = [entry.id for entry in self.chips] if chip is None else [self.chip(chip).id]
         self._swap_what_if(lambda old: {key: value for key, value in old.items() if key not in gone})
 

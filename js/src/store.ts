@@ -3,6 +3,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import type { Missing, Roof } from "./roofline.ts";
 import { isRoof, roofOf } from "./roofline.ts";
+import { type Rate, withRate } from "./whatif.ts";
 import type { Chip, Kernels, Quantity, WhatIf } from "./wire.ts";
 import { decodeChips, decodeKernels } from "./wire.ts";
 
@@ -232,27 +233,4 @@ export function createStore(model: Model, abort: AbortSignal) {
     hover,
     select,
   };
-}
-
-interface Rate {
-  readonly chip: string;
-  readonly quantity: Quantity;
-  /** The precision or the memory level. */
-  readonly key: string;
-  readonly rate: number;
-  readonly sheet: number;
-}
-
-/** A what-if mapping with one rate changed, without empty parts: as Python would write it. */
-function withRate(whatIf: WhatIf, { chip, quantity, key, rate, sheet }: Rate): WhatIf {
-  const chips = new Map(Object.entries(whatIf));
-  const quantities = new Map(Object.entries(chips.get(chip) ?? {}));
-  const rates = new Map(Object.entries(quantities.get(quantity) ?? {}));
-  if (rate === sheet) rates.delete(key);
-  else rates.set(key, rate);
-  if (rates.size > 0) quantities.set(quantity, Object.fromEntries(rates));
-  else quantities.delete(quantity);
-  if (quantities.size > 0) chips.set(chip, Object.fromEntries(quantities));
-  else chips.delete(chip);
-  return Object.fromEntries(chips);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { annotations, gapsOf, type Scene } from "../src/chart/annotations.ts";
+import { annotations, gapsOf } from "../src/chart/annotations.ts";
+import type { Scene } from "../src/chart/scene.ts";
 import { pointsOf } from "../src/points.ts";
 import { project, scalesOf } from "../src/scales.ts";
 import { LIGHT } from "../src/theme.ts";

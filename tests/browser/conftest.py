@@ -69,5 +69,7 @@ def notebook(request: pytest.FixtureRequest, server: lab.Server, browser: Browse
         return book
 
     yield open_notebook
+    errors = [error for book in opened for error in book.console_errors]
     for book in opened:
         book.close()
+    assert errors == []

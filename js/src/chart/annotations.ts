@@ -2,36 +2,17 @@
 
 import { gapText, nameOf } from "../describe.ts";
 import { formatIntensity, formatSignificant } from "../format.ts";
-import type { Points } from "../points.ts";
-import { boundOf, bytesAt, type Roof, ridgePoint } from "../roofline.ts";
+import { boundOf, bytesAt, ridgePoint } from "../roofline.ts";
 import type { Box, Scales } from "../scales.ts";
 import { strings } from "../strings.ts";
-import type { Theme } from "../theme.ts";
-import type { Kernels } from "../wire.ts";
 import type { Gap } from "./gaps.tsx";
 import { isMeasured, radiusOf } from "./kernels.ts";
 import { type Label, type Place, type Placed, placeLabels, shorten } from "./labels.ts";
+import type { Scene } from "./scene.ts";
 
 const SIZE = 12;
 /** More measured kernels than this: arrows only for those that are hovered or selected. */
 const FEW = 12;
-export const MOST_NAMES = 40;
-
-export interface Scene {
-  readonly kernels: Kernels;
-  readonly points: Points;
-  readonly at: { readonly x: Float32Array; readonly y: Float32Array };
-  readonly roofs: readonly Roof[];
-  readonly focus: Roof | undefined;
-  readonly colours: ReadonlyMap<string, string>;
-  readonly names: ReadonlyMap<string, string>;
-  readonly scales: Scales;
-  readonly theme: Theme;
-  /** Rows that get a name where there is room, the heaviest first. */
-  readonly named: readonly number[];
-  /** Rows that matter now: hovered, then selected. */
-  readonly marked: readonly number[];
-}
 
 export function gapsOf(scene: Scene): Gap[] {
   const { kernels, points, at, focus, scales, marked } = scene;

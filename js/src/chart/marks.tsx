@@ -1,0 +1,53 @@
+// What lies over the points: the rings of those that matter now, and every text of the chart.
+
+import type { Theme } from "../theme.ts";
+import { radiusOf } from "./kernels.ts";
+import type { Placed } from "./labels.ts";
+import { indicesOf, type Scene } from "./scene.ts";
+
+export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
+  const radius = radiusOf(scene.points);
+  return (
+    <>
+      {scene.marked.flatMap((row) =>
+        indicesOf(scene, row).map((index) => (
+          <circle
+            key={`${row} ${index}`}
+            class="roofwidget-ring"
+            cx={scene.at.x[index]}
+            cy={scene.at.y[index]}
+            r={radius + (index === pointed ? 4 : 3)}
+            fill="none"
+            stroke={scene.theme.text}
+            stroke-width={2}
+          />
+        )),
+      )}
+    </>
+  );
+}
+
+export function Labels({ labels, theme }: { labels: readonly Placed[]; theme: Theme }) {
+  return (
+    <>
+      {labels.map((label) => (
+        <text
+          key={label.key}
+          data-label={label.key}
+          x={label.x}
+          y={label.y}
+          text-anchor={label.anchor}
+          font-size={label.size}
+          font-weight={label.bold ? 700 : 400}
+          fill={label.colour}
+          stroke={theme.background}
+          stroke-width={3}
+          stroke-linejoin="round"
+          paint-order="stroke"
+        >
+          {label.text}
+        </text>
+      ))}
+    </>
+  );
+}
