@@ -17,7 +17,7 @@ interface TooltipProps {
   readonly below: number;
 }
 
-const WIDTH = 250;
+const WIDTH = 272;
 const GAP = 16;
 const LINE = 17;
 const PADDING = 24;
