@@ -26,8 +26,7 @@ demo: .venv/.demo bundle
 	exec jupyter lab --ip=127.0.0.1 --port=$(PORT) \
 	  $(if $(filter none,$(BROWSER)),--no-browser --ServerApp.port_retries=0) \
 	  $(if $(filter 0,$(shell id -u)),--allow-root) \
-	  --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate \
-	  --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/lab/tree/$(FIRST)
+	  --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url=/doc/tree/$(FIRST)
 
 test: lint types js unit notebooks browser
 
@@ -77,6 +76,8 @@ distclean: clean
 	$(PYTHON) -c 'import sys; sys.exit("roofwidget needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
 	$(PYTHON) -m venv .venv
 	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 python -m pip install --quiet --editable ".[demo]"
+	# Its question about news would lie over the notebook.
+	jupyter labextension disable --level=sys_prefix @jupyterlab/apputils-extension:announcements
 	touch $@
 
 .venv/.dev: .venv/.demo
