@@ -87,7 +87,9 @@ function roofLabels({ roofs, focus, colours, names: chipNames, scales, theme }: 
         { x: rx - 8, y: ry - 6, anchor: "end" },
         { x: rx + 4, y: ry - 8, anchor: "start" },
         { x: rx + 8, y: ry + 15, anchor: "start" },
+        { x: rx - 8, y: ry + 15, anchor: "end" },
         { x: rx, y: ry - 18, anchor: "middle" },
+        { x: rx + 8, y: ry + 30, anchor: "start" },
       ],
     };
   });
