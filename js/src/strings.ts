@@ -31,7 +31,6 @@ export const strings = {
   mark: (chip: string, value: string) => `${chip}: ${value}`,
   chart: (chips: string, kernels: number) =>
     `Roofline of ${chips || "no chip"} with ${kernels} kernels. Arrow keys walk along the kernels, Enter selects.`,
-  axisX: "FLOP/B",
   axisY: "FLOP/s",
   axisXTitle: "arithmetic intensity (FLOP/B)",
   memoryRegion: "memory-bound",
