@@ -92,18 +92,25 @@ def test_hovering_a_point_tells_its_numbers_and_python_its_row(notebook: OpenNot
 
 
 def test_the_tooltip_stays_inside_the_cells_output(notebook: OpenNotebook) -> None:
+    cell = """import roofwidget as rw
+chip = rw.Chip("Example", {"bf16": 1e14}, {"HBM": 1e12, "L2": 1e13, "L1": 1e14, "SMEM": 1e14})
+bytes = {"HBM": 1e10, "L2": 2e10, "L1": 4e10, "SMEM": 4e10}
+w = rw.RooflineWidget([chip], [{"name": "high " * 9, "flops": 1e13, "bytes": bytes, "time": 0.11, "category": "c"},
+                               {"name": "low " * 9, "flops": 1e10, "bytes": bytes, "time": 9.0, "category": "c"}])
+w"""
     for width in (480, 1000):
-        book, drawn = shown(notebook, MEASURED, width=width)
-        drawn.page.mouse.move(*drawn.place(20.0, 8e12))
-        drawn.tooltip()
-        tooltip = drawn.root.get_by_role("tooltip").bounding_box()
+        book, drawn = shown(notebook, cell, width=width)
         output = book.page.locator(".jp-OutputArea-output").first.bounding_box()
-        assert tooltip is not None
         assert output is not None
-        assert tooltip["y"] >= output["y"]
-        assert tooltip["y"] + tooltip["height"] <= output["y"] + output["height"] + 1
-        assert tooltip["x"] >= output["x"]
-        assert tooltip["x"] + tooltip["width"] <= output["x"] + output["width"] + 1
+        for name, ai, rate in (("high", 1000.0, 1e13 / 0.11), ("low", 1.0, 1e10 / 9)):
+            drawn.page.mouse.move(*drawn.place(ai, rate))
+            assert name in drawn.tooltip()
+            tooltip = drawn.root.get_by_role("tooltip").bounding_box()
+            assert tooltip is not None
+            assert tooltip["y"] >= output["y"]
+            assert tooltip["y"] + tooltip["height"] <= output["y"] + output["height"] + 1
+            assert tooltip["x"] >= output["x"]
+            assert tooltip["x"] + tooltip["width"] <= output["x"] + output["width"] + 1
 
 
 def test_a_selection_is_described_on_the_chip_where_it_was_made(notebook: OpenNotebook) -> None:
