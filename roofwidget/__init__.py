@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from roofwidget.chips import (
     AmbiguousChipError,
+    Ceiling,
     Chip,
+    Energy,
+    Link,
     Memory,
+    MissingFigureError,
     Preset,
     Source,
     UnknownChipError,
@@ -22,14 +26,18 @@ from roofwidget.chips import (
     preset,
     presets,
 )
-from roofwidget.chips.chip import MissingFigureError
 from roofwidget.kernels import Kernel, Kernels
 from roofwidget.roofline import Bound, attainable, bound, ridge_point
 
 if TYPE_CHECKING:
-    from roofwidget import companions
+    from roofwidget import companions, network
+    from roofwidget.advice import advise
+    from roofwidget.chips.files import load_chips
+    from roofwidget.comparison import compare_chips
+    from roofwidget.exercise import roofline_analysis
     from roofwidget.model import RooflineModel
     from roofwidget.readers import ProfileError, read
+    from roofwidget.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.widget import RooflineWidget
 
 # Names that load what not every user needs (ipywidgets, bqplot, the readers) come when they are first used.
@@ -37,15 +45,26 @@ _LAZY = {
     "ProfileError": "roofwidget.readers",
     "RooflineModel": "roofwidget.model",
     "RooflineWidget": "roofwidget.widget",
+    "advise": "roofwidget.advice",
+    "compare_chips": "roofwidget.comparison",
+    "critical_batch": "roofwidget.sizing",
+    "critical_batch_per_chip": "roofwidget.sizing",
+    "load_chips": "roofwidget.chips.files",
     "read": "roofwidget.readers",
+    "roofline_analysis": "roofwidget.exercise",
+    "smallest_square_matmul": "roofwidget.sizing",
 }
+_MODULES = ("companions", "network")
 
 __all__ = [
     "AmbiguousChipError",
     "Bound",
+    "Ceiling",
     "Chip",
+    "Energy",
     "Kernel",
     "Kernels",
+    "Link",
     "Memory",
     "MissingFigureError",
     "Preset",
@@ -54,16 +73,24 @@ __all__ = [
     "RooflineWidget",
     "Source",
     "UnknownChipError",
+    "advise",
     "attainable",
     "bound",
     "chip",
     "chips",
     "companions",
+    "compare_chips",
+    "critical_batch",
+    "critical_batch_per_chip",
+    "load_chips",
+    "network",
     "preset",
     "presets",
     "read",
     "ridge_point",
     "roofline",
+    "roofline_analysis",
+    "smallest_square_matmul",
 ]
 
 
@@ -92,8 +119,8 @@ def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineW
 
 
 def __getattr__(name: str) -> Any:
-    if name == "companions":
-        return import_module("roofwidget.companions")
+    if name in _MODULES:
+        return import_module(f"roofwidget.{name}")
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
     if name == "__version__":

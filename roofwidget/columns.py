@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -10,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "Coded",
     "Floats",
     "Texts",
     "at_row",
     "by_key",
     "checked",
+    "coded",
     "gather",
     "numbers",
     "same",
@@ -25,6 +28,64 @@ __all__ = [
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Texts: TypeAlias = npt.NDArray[np.object_]
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column of words: each different one once, and for every row which of them it is.
+
+    Parameters
+    ----------
+    words
+        The different words in order of appearance, or None where a row has none. A part of a column keeps them all.
+    codes
+        Positions in `words`, shape (n,), read-only.
+    """
+
+    words: tuple[str | None, ...]
+    codes: npt.NDArray[np.int32]
+
+    def texts(self) -> Texts:
+        """Return the words row by row, shape (n,), read-only."""
+        column = np.empty(len(self.words), dtype=object)
+        column[:] = self.words
+        column = column[self.codes]
+        column.flags.writeable = False
+        return column
+
+    def at(self, row: int) -> str | None:
+        """Return the word of one row."""
+        return self.words[int(self.codes[row])]
+
+    def __getitem__(self, rows: Any) -> Coded:
+        codes = self.codes[rows]
+        codes.flags.writeable = False
+        return Coded(self.words, codes)
+
+
+def coded(given: Iterable[str | None] | Coded | None, field: str, n: int, *, casefold: bool = False) -> Coded:
+    """Return a checked column of n words, or for None one without any; with `casefold` an empty word is none."""
+    if isinstance(given, Coded):
+        column = given
+    elif given is None:
+        column = Coded((None,), np.zeros(n, dtype=np.int32))
+    else:
+        index: dict[str | None, int] = {}
+        words_ = [_word(value, field, row, casefold=casefold) for row, value in enumerate(given)]
+        codes = np.fromiter((index.setdefault(word, len(index)) for word in words_), np.int32, len(words_))
+        column = Coded(tuple(index), codes)
+    if len(column.codes) != n:
+        msg = f"column '{field}' has {len(column.codes)} entries, expected {n}"
+        raise ValueError(msg)
+    column.codes.flags.writeable = False
+    return column
+
+
+def _word(value: Any, field: str, row: int, *, casefold: bool) -> str | None:
+    if not isinstance(value, str) and value is not None:
+        msg = f"row {row}, column '{field}': {value!r:.60} is not text"
+        raise TypeError(msg)
+    return value.casefold() or None if casefold and isinstance(value, str) else value
 
 
 def gather(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:
@@ -88,16 +149,13 @@ def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
     return column
 
 
-def texts(given: list[Any], field: str = "name", n: int | None = None) -> Texts:
-    """Return a read-only column of texts, or None but in names; with `n` its length is checked."""
+def texts(given: list[Any]) -> Texts:
+    """Return a read-only column of names."""
     column = np.empty(len(given), dtype=object)
     column[:] = given
-    if n is not None and len(given) != n:
-        msg = f"column '{field}' has {len(given)} entries, expected {n}"
-        raise ValueError(msg)
     for row, value in enumerate(given):
-        if not isinstance(value, str) and (value is not None or field == "name"):
-            msg = f"row {row}, column '{field}': {value!r:.60} is not text"
+        if not isinstance(value, str):
+            msg = f"row {row}, column 'name': {value!r:.60} is not text"
             raise TypeError(msg)
     column.flags.writeable = False
     return column

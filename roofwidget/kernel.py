@@ -6,13 +6,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from roofwidget import units
 from roofwidget.chips.chip import is_off_chip
 from roofwidget.suggest import keywords
 
-__all__ = ["Kernel", "Number"]
+__all__ = ["NETWORK", "Kernel", "Number"]
+
+NETWORK: Final = "network"
+"""The level of bytes that cross the chip's link: no memory of any chip."""
 
 Number: TypeAlias = float | str | None
 """A number in SI base units, text with a unit, or None when unknown."""
@@ -28,10 +31,11 @@ class Kernel:
         What people read. Any text; it is shown as text, never as markup.
     flops
         FLOPs over all launches (1 FMA = 2): a number, text such as ``"4.3 GFLOP"``, a mapping from precision to
-        number, or None when unknown.
+        number, or None when unknown. A class of FLOPs may stand for a precision (``matmul`` or ``tensor``, ``vector``,
+        ``transcendental``): a chip may have a peak of its own for it.
     bytes
         Bytes moved over all launches: a number (the main memory), text such as ``"12 MB"``, a mapping from memory
-        level to number, or None when unknown.
+        level to number, or None when unknown. The level ``"network"`` stands for what crosses the chip's link.
     time
         Measured seconds over all launches, text such as ``"31 us"``, or None when it was not measured.
     precision

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from roofwidget import columns
 from roofwidget.chips.chip import Chip, is_off_chip
-from roofwidget.columns import Floats, Texts
-from roofwidget.kernel import Kernel
+from roofwidget.columns import Coded, Floats, Texts
+from roofwidget.kernel import NETWORK, Kernel
 from roofwidget.suggest import keywords, nearest
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ class Kernels:
         Text by kernel.
     flops, bytes
         FLOPs and bytes, shape (n,), or a mapping from precision or memory level to such an array. NaN means unknown,
-        or in a mapping "none of this precision or level here".
+        or in a mapping "none of this precision or level here". The keys are those of `Kernel`: a class of FLOPs may
+        stand for a precision, and the level ``"network"`` holds what crosses the chip's link.
     time
         Seconds, shape (n,); NaN means not measured.
     precision, category
@@ -72,8 +73,8 @@ class Kernels:
         bytes: npt.ArrayLike | Mapping[str, npt.ArrayLike] = (),  # noqa: A002 - the field's word
         *,
         time: npt.ArrayLike | None = None,
-        precision: Iterable[str | None] | None = None,
-        category: Iterable[str | None] | None = None,
+        precision: Iterable[str | None] | Coded | None = None,
+        category: Iterable[str | None] | Coded | None = None,
         count: npt.ArrayLike | None = None,
         chip: Chip | None = None,
         program: Kernels | None = None,
@@ -86,12 +87,11 @@ class Kernels:
         self._flops = columns.by_key(flops, UNNAMED, "flops", n, casefold=True)
         self._bytes = columns.by_key(bytes, MAIN, "bytes", n)
         self._time = columns.checked(np.full(n, np.nan) if time is None else time, "time", n)
-        self._precision = columns.texts(
-            [None] * n if precision is None else [word.casefold() if word else None for word in precision],
-            "precision",
-            n,
-        )
-        self._category = columns.texts([None] * n if category is None else list(category), "category", n)
+        self._words = {
+            "precision": columns.coded(precision, "precision", n, casefold=True),
+            "category": columns.coded(category, "category", n),
+        }
+        self._spelled: dict[str, Texts] = {}
         self._count = columns.checked(np.ones(n) if count is None else count, "count", n)
         self.chip = chip
         self._program = program
@@ -171,7 +171,7 @@ class Kernels:
         frame: dict[str, Any] = {"name": self._names}
         frame |= {f"flops:{p}" if p else "flops": column for p, column in self._flops.items()}
         frame |= {"bytes" if level == MAIN else f"bytes:{level}": column for level, column in self._bytes.items()}
-        frame |= {"time": self._time, "precision": self._precision, "category": self._category}
+        frame |= {"time": self._time, "precision": self.precision, "category": self.category}
         return pd.DataFrame(frame | {"count": self._count.astype(np.int64)})
 
     @property
@@ -186,7 +186,7 @@ class Kernels:
 
     @property
     def flops_by_precision(self) -> Mapping[str, Floats]:
-        """FLOPs by precision, each of shape (n,); ``""`` holds those given as plain numbers, NaN is "none"."""
+        """FLOPs by precision or class, each of shape (n,); ``""`` holds those given as plain numbers, NaN is "none"."""
         return self._flops
 
     @property
@@ -202,6 +202,12 @@ class Kernels:
         return self._bytes
 
     @property
+    def network_bytes(self) -> Floats:
+        """Bytes that cross the chip's link, shape (n,); NaN where none are told."""
+        column = next((part for level, part in self._bytes.items() if level.casefold() == NETWORK), None)
+        return np.broadcast_to(np.nan, len(self)) if column is None else column
+
+    @property
     def time(self) -> Floats:
         """Measured seconds, shape (n,); NaN where not measured."""
         return self._time
@@ -209,12 +215,25 @@ class Kernels:
     @property
     def precision(self) -> Texts:
         """The precision of each kernel or None, shape (n,)."""
-        return self._precision
+        return self._texts("precision")
 
     @property
     def category(self) -> Texts:
         """The category of each kernel or None, shape (n,)."""
-        return self._category
+        return self._texts("category")
+
+    def codes(self, field: str) -> Coded:
+        """Return ``name``, ``precision`` or ``category`` as its different words and, row by row, which of them it is.
+
+        Examples
+        --------
+        >>> codes = Kernels(["a", "b"], [1, 2], [3, 4], precision=["fp8", None]).codes("precision")
+        >>> codes.words, codes.codes.tolist()
+        (('fp8', None), [0, 1])
+        """
+        if field == "name" and field not in self._words:
+            self._words[field] = columns.coded(self._names, field, len(self))
+        return self._words[field]
 
     @property
     def count(self) -> Floats:
@@ -262,8 +281,8 @@ class Kernels:
             {p: column[key] for p, column in self._flops.items()},
             {level: column[key] for level, column in self._bytes.items()},
             time=self._time[key],
-            precision=self._precision[key],
-            category=self._category[key],
+            precision=self._words["precision"][key],
+            category=self._words["category"][key],
             count=self._count[key],
             chip=self.chip,
             program=self._program,
@@ -283,8 +302,8 @@ class Kernels:
             and columns.same(self._flops, other._flops)
             and columns.same(self._bytes, other._bytes)
             and np.array_equal(self._time, other._time, equal_nan=True)
-            and np.array_equal(self._precision, other._precision)
-            and np.array_equal(self._category, other._category)
+            and np.array_equal(self.precision, other.precision)
+            and np.array_equal(self.category, other.category)
             and np.array_equal(self._count, other._count)
         )
 
@@ -294,8 +313,8 @@ class Kernels:
         columns_ = (self._names, dict(self._flops), dict(self._bytes))
         rest = {
             "time": self._time,
-            "precision": self._precision,
-            "category": self._category,
+            "precision": self._words["precision"],
+            "category": self._words["category"],
             "count": self._count,
             "chip": self.chip,
             "program": self._program,
@@ -315,6 +334,11 @@ class Kernels:
 
         return RooflineWidget(kernels=self, **traits)
 
+    def _texts(self, field: str) -> Texts:
+        if field not in self._spelled:
+            self._spelled[field] = self._words[field].texts()
+        return self._spelled[field]
+
     def _kernel(self, row: int) -> Kernel:
         time = float(self._time[row])
         return Kernel(
@@ -322,8 +346,8 @@ class Kernels:
             columns.at_row(self._flops, row, UNNAMED),
             columns.at_row(self._bytes, row, MAIN),
             time=None if np.isnan(time) else time,
-            precision=self._precision[row],
-            category=self._category[row],
+            precision=self._words["precision"].at(row),
+            category=self._words["category"].at(row),
             count=int(self._count[row]),
         )
 

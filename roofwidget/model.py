@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from traitlets import Bunch, HasTraits, TraitError, Unicode, default, observe, validate
+from traitlets import Bool, Enum, TraitError, Unicode, default, observe, validate
 
-from roofwidget import units, wire
-from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget import wire
+from roofwidget.chips.chip import Chip
 from roofwidget.kernels import Kernel, Kernels
+from roofwidget.rates import Rates
+from roofwidget.roofline import bound
 from roofwidget.suggest import listed, nearest, unknown_keyword
-from roofwidget.traits import ChipsTrait, KernelsTrait, NamesTrait, RateTrait, RowsTrait, RowTrait, WhatIfTrait
+from roofwidget.traits import (
+    ChipsTrait,
+    FractionsTrait,
+    KernelsTrait,
+    NamesTrait,
+    RateTrait,
+    RowsTrait,
+    RowTrait,
+    SecondsTrait,
+    WhatIfTrait,
+)
 
 if TYPE_CHECKING:
     from roofwidget.chips import Preset
+    from roofwidget.roofline import Bound
 
 __all__ = ["RooflineModel"]
 
 # More chips than this start hidden: the picture would be a thicket.
 _SHOWN_AT_FIRST = 6
+_LAST = ("peak_flops", "bandwidth", "selected", "hovered", "ceilings")
 
 
-class RooflineModel(HasTraits):
+class RooflineModel(Rates):
     """The state of a roofline, with every number the front end shows and no browser.
 
     Parameters
@@ -73,9 +86,9 @@ class RooflineModel(HasTraits):
     precision = Unicode("auto", help="A precision's name, or 'auto': each chip's own default. Shared.").tag(
         sync=True, echo_update=False
     )
-    memory = Unicode("main", help="A memory level's name, or 'main': each chip's off-chip memory. Shared.").tag(
-        sync=True, echo_update=False
-    )
+    memory = Unicode(
+        "main", help="A memory level's name, 'main': each chip's off-chip memory, or 'all': a roof a level. Shared."
+    ).tag(sync=True, echo_update=False)
     what_if = WhatIfTrait(
         read_only=True,
         help="Changed peaks and bandwidths by chip id; set with `set_what_if`, `reset` or the sliders. Shared.",
@@ -86,6 +99,26 @@ class RooflineModel(HasTraits):
     bandwidth = RateTrait(
         "B/s", help="Bandwidth of the focus chip at the chosen memory, bytes/s; NaN where it has none. Shared."
     )
+    exposed_comm = FractionsTrait(
+        (), help="Shares of the time in which only the link works, each drawn as a dashed roof. Shared."
+    ).tag(sync=True, echo_update=False)
+    ceilings = NamesTrait(
+        None,
+        allow_none=True,
+        help="Ceilings of the focus chip that are drawn: precisions, or names such as 'no FMA' and 'STREAM DRAM'; "
+        "None for the chip's own. Shared.",
+    ).tag(sync=True, echo_update=False)
+    all_levels = Bool(
+        default_value=False, help="With memory 'all', whether levels that bind no kernel have a roof too. Shared."
+    ).tag(sync=True, echo_update=False)
+    view = Enum(
+        ("roofline", "time"),
+        default_value="roofline",
+        help="'roofline': rate against intensity; 'time': memory time against compute time, a launch. Shared.",
+    ).tag(sync=True, echo_update=False)
+    launch_overhead = SecondsTrait(
+        0.0, help="Seconds a launch: the least that each of them takes. Owned by Python."
+    ).tag(sync=True)
     selected = RowsTrait((), help="Row numbers of the selected kernels. Shared.").tag(sync=True, echo_update=False)
     hovered = RowTrait(None, help="Row number of the kernel under the pointer, or None. Owned by the browser.").tag(
         sync=True, echo_update=False
@@ -105,7 +138,11 @@ class RooflineModel(HasTraits):
         elif isinstance(kernels, Kernels) and kernels.chip is not None:
             traits["chips"] = [kernels.chip]
         # These make sense only for the chips and kernels that the others bring.
-        last = {name: traits.pop(name) for name in ("peak_flops", "bandwidth", "selected", "hovered") if name in traits}
+        last = {
+            name: traits.pop(name)
+            for name in ("peak_flops", "bandwidth", "selected", "hovered", "ceilings")
+            if name in traits
+        }
         super().__init__(**traits)
         self._refresh_rates()
         for name, value in last.items():
@@ -121,76 +158,21 @@ class RooflineModel(HasTraits):
         """
         return self._chip_of(self.focus_chip if name is None else name)
 
-    def resolved_chip(self, name: str | None = None) -> Chip:
-        """Return one of the chips with its what-if values in place of the data sheet's."""
-        chip = self.chip(name)
-        changes = self.what_if.get(chip.id, {})
-        return chip.with_rates(changes.get("peak_flops", {}), changes.get("bandwidth", {}))
-
-    def set_what_if(
-        self,
-        chip: str | None = None,
-        *,
-        peak_flops: float | str | None = None,
-        bandwidth: float | str | None = None,
-        precision: str | None = None,
-        memory: str | None = None,
-    ) -> None:
-        """Change a chip's peak or bandwidth without touching its data sheet.
-
-        Parameters
-        ----------
-        chip
-            Id or name; the focus chip by default.
-        peak_flops
-            FLOP/s, or text such as ``"2 PFLOP/s"``.
-        bandwidth
-            bytes/s, or text such as ``"8 TB/s"``.
-        precision, memory
-            Which peak and which level; the chosen ones by default.
+    def bound(self, chip: str | None = None) -> Bound:
+        """Return what one of the chips, by default the focus chip, says of the kernels, what-if values in force.
 
         Raises
         ------
         MissingFigureError
-            If the chip has no such precision or memory.
-        ValueError
-            If a rate is zero, negative, NaN or infinite.
-        traitlets.TraitError
-            If `chip` is none of the chips here.
+            If the chip has no peak or bandwidth that was asked for.
         """
-        target = self.chip(chip)
-        changes: dict[tuple[str, str], tuple[float, float]] = {}
-        if peak_flops is not None:
-            key = target.precision(precision or self.precision)
-            what = f"peak_flops of {target.name}"
-            rate = units.positive(units.parse(peak_flops, "FLOP/s", what), what)
-            changes["peak_flops", key] = (rate, target.peak(key))
-        if bandwidth is not None:
-            level = target.memory(memory or self.memory)
-            what = f"bandwidth of {target.name}"
-            rate = units.positive(units.parse(bandwidth, "B/s", what), what)
-            changes["bandwidth", level] = (rate, target.bandwidth(level))
-
-        def changed(old: dict[str, Any]) -> dict[str, Any]:
-            for (quantity, key), (rate, sheet) in changes.items():
-                rates = old.setdefault(target.id, {}).setdefault(quantity, {})
-                rates[key] = rate
-                if rate == sheet:
-                    del rates[key]
-            return old
-
-        self._swap_what_if(changed)
-
-    def reset(self, chip: str | None = None) -> None:
-        """Go back to the data sheet: of one chip, or of all without a name.
-
-        Raises
-        ------
-        traitlets.TraitError
-            If `chip` is none of the chips here.
-        """
-        gone = [entry.id for entry in self.chips] if chip is None else [self.chip(chip).id]
-        self._swap_what_if(lambda old: {key: value for key, value in old.items() if key not in gone})
+        return bound(
+            self.kernels,
+            self.resolved_chip(chip),
+            precision=self.precision,
+            memory=self.memory,
+            launch_overhead=self.launch_overhead,
+        )
 
     @property
     def selected_kernels(self) -> Kernels:
@@ -262,15 +244,26 @@ class RooflineModel(HasTraits):
         known = dict.fromkeys(
             memory.name for chip in self.chips for memory in chip.memories.values() if memory.bandwidth is not None
         )
-        for level in ["main", *known]:
+        for level in ["main", "all", *known]:
             if level.casefold() == name.casefold():
                 return level
-        msg = f"memory: none of the chips has a bandwidth for '{name}'; they have {listed(known)}, or use 'main'"
+        msg = (
+            f"memory: none of the chips has a bandwidth for '{name}'; they have {listed(known)}, or use 'main' or 'all'"
+        )
         raise TraitError(msg)
 
-    @validate("what_if")
-    def _check_what_if(self, proposal: Any) -> Mapping[str, Any]:
-        return self._of_known_figures(proposal["value"])
+    @validate("ceilings")
+    def _check_ceilings(self, proposal: Any) -> tuple[str, ...] | None:
+        if proposal["value"] is None:
+            return None
+        known = [name for chip in self.chips for name in (*(c.key for c in chip.ceilings), *chip.peak_flops)]
+        by_key = {name.casefold(): name for name in known}
+        for name in proposal["value"]:
+            if name.casefold() not in by_key:
+                near = nearest(name, by_key.values()) or dict.fromkeys(by_key.values())
+                msg = f"ceilings: none of the chips has '{name}'; nearest: {listed(near)}"
+                raise TraitError(msg)
+        return tuple(by_key[name.casefold()] for name in proposal["value"])
 
     @validate("selected")
     def _check_selected(self, proposal: Any) -> tuple[int, ...]:
@@ -298,25 +291,14 @@ class RooflineModel(HasTraits):
             self._swap_what_if(self._of_known_figures)
             self._keep_choice("precision", "auto")
             self._keep_choice("memory", "main")
+            self._keep_choice("ceilings", None)
         self._refresh_rates()
 
-    def _keep_choice(self, name: str, fallback: str) -> None:
+    def _keep_choice(self, name: str, fallback: str | None) -> None:
         try:
             getattr(self, f"_check_{name}")({"value": getattr(self, name)})
         except TraitError:
             setattr(self, name, fallback)
-
-    def _of_known_figures(self, what_if: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return `what_if` without what the chips have no figure for."""
-        kept: dict[str, Any] = {}
-        for chip in self.chips:
-            changes = what_if.get(chip.id, {})
-            bandwidths = {name for name, memory in chip.memories.items() if memory.bandwidth is not None}
-            for quantity, known in (("peak_flops", set(chip.peak_flops)), ("bandwidth", bandwidths)):
-                rates = {key: rate for key, rate in changes.get(quantity, {}).items() if key in known}
-                if rates:
-                    kept.setdefault(chip.id, {})[quantity] = rates
-        return type(self).what_if.validate(self, kept)
 
     @observe("focus_chip")
     def _show_focus_chip(self, _change: Any) -> None:
@@ -327,48 +309,6 @@ class RooflineModel(HasTraits):
     def _hand_focus_on(self, _change: Any) -> None:
         if self.shown and self.focus_chip not in self.shown:
             self.focus_chip = self.shown[0]
-
-    @observe("focus_chip", "precision", "memory", "what_if")
-    def _refresh_rates(self, _change: Any = None) -> None:
-        for name in ("peak_flops", "bandwidth"):
-            with self._lock:
-                rate, old = self._rate(name), self._trait_values.get(name, math.nan)
-                self._trait_values[name] = rate
-            if rate != old and not (math.isnan(rate) and math.isnan(old)):
-                # Marked, for it follows from what_if: another thread may have changed that again by now.
-                self.notify_change(Bunch(name=name, old=old, new=rate, owner=self, type="change", derived=True))
-
-    @observe("peak_flops", "bandwidth")
-    def _remember_rate(self, change: Any) -> None:
-        if "derived" in change or change["new"] == self._rate(change["name"]):
-            return
-        try:
-            self.set_what_if(**{change["name"]: change["new"]})
-        except MissingFigureError as error:
-            self._refresh_rates()
-            msg = f"{change['name']}: {error}"
-            raise TraitError(msg) from None
-
-    def _rate(self, name: str) -> float:
-        """Return the `peak_flops` or `bandwidth` of the focus chip now; NaN where the chip has none."""
-        if not self.chips:
-            return math.nan
-        chip = self.chip()
-        try:
-            key = chip.precision(self.precision) if name == "peak_flops" else chip.memory(self.memory)
-            sheet = chip.peak(key) if name == "peak_flops" else chip.bandwidth(key)
-        except MissingFigureError:
-            return math.nan
-        return float(self.what_if.get(chip.id, {}).get(name, {}).get(key, sheet))
-
-    def _swap_what_if(self, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
-        """Replace `what_if` by what `change` makes of a copy of it; observers run after."""
-        with self._lock:
-            old = self.what_if
-            new = type(self).what_if.validate(self, change(wire.what_if_to_wire(old)))
-            self._trait_values["what_if"] = new
-        if new != old:
-            self._notify_trait("what_if", old, new)
 
     def _chip_of(self, name: object) -> Chip:
         for chip in self.chips:

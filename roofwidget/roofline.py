@@ -2,31 +2,30 @@
 
 Time first (Williams, Waterman and Patterson, CACM 52(4), 2009, written as times): a kernel needs
 ``compute_time = sum of FLOPs / peak`` and ``memory_time = max over levels of bytes / bandwidth``; the larger of the two
-is its bound. Every other quantity follows from these, and zero FLOPs or zero bytes need no special case.
+is its bound, unless its bytes over the link or its launches need longer. Every other quantity follows from these times
+(see `roofwidget.bounds`), and zero FLOPs or zero bytes need no special case.
 
 `js/src/roofline.ts` mirrors this file for what a drag needs; both are held to `tests/golden/roofline.json`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from roofwidget import units
+from roofwidget.bounds import Bound, frozen, slowest
 from roofwidget.chips.chip import Chip
-from roofwidget.columns import Floats, Texts
+from roofwidget.chips.figures import FLOP_CLASSES
+from roofwidget.columns import Floats, sum_of_known
+from roofwidget.kernel import NETWORK
 from roofwidget.kernels import Kernels, as_kernels
 from roofwidget.suggest import keywords
 
 __all__ = ["Bound", "attainable", "bound", "ridge_point"]
-
-# Two times closer than this (relative) are a tie, and a tie goes to compute.
-_TIE: Final = 1e-12
-# A point is above its roof when it beats its bound by more than rounding.
-_ABOVE: Final = 1 + 1e-9
 
 
 def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats:
@@ -79,51 +78,17 @@ def ridge_point(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats:
     return np.asarray(_positive(peak_flops, "peak_flops") / _positive(bandwidth, "bandwidth"))
 
 
-@dataclass(frozen=True, eq=False)
-class Bound:
-    """What a roofline says about n kernels on one chip. Arrays have shape (n,); unknown is NaN.
-
-    Attributes
-    ----------
-    compute_time, memory_time, time
-        Seconds: the FLOPs at their peaks, the bytes of each level at its bandwidth, and the largest of them.
-    bound_by, regime
-        ``compute``, a level's name or ``unknown``; ``compute``, ``memory`` or ``unknown``.
-    ai
-        FLOP/byte at each level.
-    attainable, attainable_fraction
-        FLOP/s the roof allows, and its share of the peak.
-    achieved, peak_fraction, roof_fraction
-        FLOPs over measured time, FLOP/s, and its share of the peak and of the roof (NaN at zero FLOPs).
-    utilization
-        Bound time over measured time: "% of roof", defined for zero FLOPs too.
-    bandwidth_utilization
-        Achieved bytes/s over bandwidth, by level.
-    headroom
-        Measured minus bound time, seconds.
-    above_roof
-        Whether a kernel beat its bound: something in its counts, its time or the peaks is off.
-    """
-
-    compute_time: Floats
-    memory_time: Mapping[str, Floats]
-    time: Floats
-    bound_by: Texts
-    regime: Texts
-    ai: Mapping[str, Floats]
-    attainable: Floats
-    attainable_fraction: Floats
-    achieved: Floats
-    peak_fraction: Floats
-    roof_fraction: Floats
-    utilization: Floats
-    bandwidth_utilization: Mapping[str, Floats]
-    headroom: Floats
-    above_roof: npt.NDArray[np.bool_]
-
-
 @keywords("bound")
-def bound(kernels: Any, chip: Chip | str, *, precision: str = "auto", memory: str = "main") -> Bound:
+def bound(
+    kernels: Any,
+    chip: Chip | str,
+    *,
+    precision: str = "auto",
+    memory: str = "main",
+    overlap: float = 1.0,
+    exposed_comm: float = 0.0,
+    launch_overhead: float | str = 0.0,
+) -> Bound:
     """Hold kernels against a chip's roofline.
 
     Parameters
@@ -136,11 +101,29 @@ def bound(kernels: Any, chip: Chip | str, *, precision: str = "auto", memory: st
         The peak that judges kernels without a precision of their own: a name, or ``"auto"`` for the chip's default.
     memory
         The level whose bytes count: ``"main"``, a level's name, or ``"all"`` for the slowest of all known ones.
+    overlap
+        How much of the shorter of compute and memory time passes under the longer: from 1 (all of it: the roofline)
+        to 0 (none: their sum).
+    exposed_comm
+        The share of the time, from 0 to below 1, in which only the link works and the roof is lower by. A kernel's
+        ``"network"`` bytes say the same in another way: the two exclude each other.
+    launch_overhead
+        Seconds a launch, or text such as ``"5 us"``: a kernel needs at least its count times this.
+
+    Returns
+    -------
+    Bound
+        ``time`` is ``max(body / (1 - exposed_comm), network_time, overhead_time)`` with
+        ``body = compute_time + memory_time - overlap * min(compute_time, memory_time)``. A tie within 1e-12 goes to
+        compute.
 
     Raises
     ------
     MissingFigureError
-        If the chip has no such precision or level, or lacks the precision of a kernel; it never falls back.
+        If the chip has no such precision or level, lacks the precision of a kernel, or has no link whose bandwidth is
+        known for the network bytes of one; it never falls back.
+    ValueError
+        If a share or `launch_overhead` is out of its range, or `exposed_comm` and network bytes are both given.
 
     Examples
     --------
@@ -154,47 +137,68 @@ def bound(kernels: Any, chip: Chip | str, *, precision: str = "auto", memory: st
 
     chip = look_up(chip)
     table = as_kernels(kernels)
-    default = chip.precision(precision)
-    compute_time = _compute_time(table, chip, default)
-    moved = bytes_by_level(table, chip)
-    memory_time = {level: amount / chip.bandwidth(level) for level, amount in moved.items()}
-    judged = list(memory_time) if memory == "all" else [chip.memory(memory)]
-    for level in judged:
+    hidden, exposed = _share(overlap, "overlap", most=True), _share(exposed_comm, "exposed_comm", most=False)
+    a_launch = units.finite(units.parse(launch_overhead, "s", "launch_overhead"), "launch_overhead")
+    asked = chip.precision(precision)
+    level = "all" if memory.casefold() == "all" else chip.memory(memory)
+    if level != "all":
         chip.bandwidth(level)
-    unknown = np.full(len(table), np.nan)
-    slowest, level_index = _slowest([memory_time.get(level, unknown) for level in judged] or [unknown])
-    time = np.maximum(compute_time, slowest)
 
-    names = np.array([*judged, "compute", "unknown"], dtype=object)
-    is_unknown = np.isnan(time)
-    with np.errstate(invalid="ignore"):
-        is_compute = compute_time * (1 + _TIE) >= slowest
-    index = np.where(is_unknown, len(names) - 1, np.where(is_compute, len(names) - 2, level_index))
-    regime = np.array([*("memory" for _ in judged), "compute", "unknown"], dtype=object)[index]
+    compute_time, remarks = _compute_time(table, chip, asked)
+    moved = bytes_by_level(table, chip)
+    memory_time = {name: frozen(amount / chip.bandwidth(name)) for name, amount in moved.items()}
+    network_time = _network_time(table, chip, exposed)
+    overhead_time = table.count * a_launch if a_launch else np.zeros(())
+    judged = tuple(memory_time) if level == "all" else (level,)
+    slow, _ = slowest(memory_time, judged, len(table))
+    body, time = _joined(compute_time, slow, network_time, overhead_time, overlap=hidden, exposed=exposed)
+    if not np.isnan(table.network_bytes).all():
+        moved[NETWORK] = table.network_bytes
+    return Bound(
+        names=table.names,
+        chip=chip,
+        precision=asked,
+        memory=level,
+        overlap=hidden,
+        exposed_comm=exposed,
+        launch_overhead=a_launch,
+        judged=judged,
+        flops=table.flops,
+        measured=frozen(np.where(table.time > 0, table.time, np.nan)),
+        bytes={name: frozen(amount) for name, amount in moved.items()},
+        compute_time=frozen(compute_time),
+        memory_time=memory_time,
+        network_time=np.broadcast_to(network_time, len(table)),
+        overhead_time=np.broadcast_to(overhead_time, len(table)),
+        body_time=frozen(body),
+        time=frozen(time),
+        remarks=(*remarks, *(_levels_left_out(table, chip) if level == "all" else ())),
+    )
 
-    flops, measured = table.flops, np.where(table.time > 0, table.time, np.nan)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        peak = np.where(flops > 0, flops / compute_time, chip.peak(default))
-        roof = flops / time
-        achieved = flops / measured
-        utilization = time / measured
-        return Bound(
-            compute_time=compute_time,
-            memory_time=memory_time,
-            time=time,
-            bound_by=names[index],
-            regime=regime,
-            ai={level: flops / amount for level, amount in moved.items()},
-            attainable=roof,
-            attainable_fraction=roof / peak,
-            achieved=achieved,
-            peak_fraction=achieved / peak,
-            roof_fraction=np.where(flops > 0, achieved / roof, np.nan),
-            utilization=utilization,
-            bandwidth_utilization={level: time_at / measured for level, time_at in memory_time.items()},
-            headroom=measured - time,
-            above_roof=utilization > _ABOVE,
-        )
+
+def _joined(
+    compute: Floats, memory: Floats, network: Floats, overhead: Floats, *, overlap: float, exposed: float
+) -> tuple[Floats, Floats]:
+    """Seconds of the body, and of everything: the parts joined."""
+    body = np.maximum(compute, memory)
+    if overlap < 1:
+        # The sum less the overlap's share of the smaller, written so that an overlap of 1 is the larger exactly.
+        body = body + (1 - overlap) * np.minimum(compute, memory)
+    time = body / (1 - exposed) if exposed else body
+    for outside in (network, overhead):
+        if outside.ndim:
+            time = np.maximum(time, outside)
+    return body, time
+
+
+def _share(value: float, keyword: str, *, most: bool) -> float:
+    if not isinstance(value, Real):
+        msg = f"{keyword} must be a number, got {value!r:.60}"
+        raise TypeError(msg)
+    if not (0 <= value < 1 or (most and value == 1)):
+        msg = f"{keyword} must be a share from 0 to {'1' if most else 'below 1'}, got {value!r}"
+        raise ValueError(msg)
+    return float(value)
 
 
 def _positive(given: npt.ArrayLike, what: str) -> Floats:
@@ -206,25 +210,65 @@ def _positive(given: npt.ArrayLike, what: str) -> Floats:
     return numbers
 
 
-def _compute_time(table: Kernels, chip: Chip, default: str) -> Floats:
-    """Seconds at the peaks: FLOPs of a named precision at its peak, the others at the kernel's own or the asked one."""
-    total = np.zeros(len(table))
-    known = np.zeros(len(table), dtype=bool)
-    for precision, flops in table.flops_by_precision.items():
+def _compute_time(table: Kernels, chip: Chip, asked: str) -> tuple[Floats, list[str]]:
+    """Seconds at the peaks, and a remark on each class of FLOPs that the chip has no peak of its own for."""
+    parts: list[Floats] = []
+    remarks: list[str] = []
+    for key, flops in table.flops_by_precision.items():
         counted = ~np.isnan(flops)
         if not counted.any():
             continue
-        peaks = np.full(len(table), chip.peak(precision)) if precision else _own_peaks(table.precision, chip, default)
-        total[counted] += flops[counted] / peaks[counted]
-        known |= counted
-    return np.where(known, total, np.nan)
+        if key and key not in FLOP_CLASSES:
+            parts.append(flops / chip.peak(key))
+            continue
+        peaks, charged = _own_peaks(key, counted, table, chip, asked)
+        parts.append(flops / peaks)
+        if charged:
+            remarks.append(f"{chip.name} has no peak of its own for {key} FLOPs: they are charged to {charged}.")
+    return sum_of_known(parts, len(table)), remarks
 
 
-def _own_peaks(precision: Texts, chip: Chip, default: str) -> Floats:
-    peaks = np.full(len(precision), chip.peak(default))
-    for own in {word for word in precision if word is not None}:
-        peaks[precision == own] = chip.peak(own)
-    return peaks
+def _own_peaks(
+    key: str, counted: npt.NDArray[np.bool_], table: Kernels, chip: Chip, asked: str
+) -> tuple[Floats | float, str]:
+    """Peaks of plain FLOPs or of a class of them at each kernel's own precision, else the asked one.
+
+    Also the precisions, in words, whose peak has to do for a class.
+    """
+    coded = table.codes("precision")
+    used = np.flatnonzero(np.bincount(coded.codes[counted], minlength=len(coded.words)))
+    peaks = np.full(len(coded.words), np.nan)
+    charged: list[str] = []
+    for code in used:
+        precision = chip.precision(coded.words[code] or asked)
+        peaks[code], has_own = chip.peak_of(key, precision) if key else (chip.peak(precision), True)
+        if not has_own:
+            charged.append(precision)
+    named = " and ".join(f"the {precision} peak" for precision in dict.fromkeys(charged))
+    return float(peaks[used[0]]) if len(used) == 1 else peaks[coded.codes], named
+
+
+def _network_time(table: Kernels, chip: Chip, exposed: float) -> Floats:
+    """Seconds over the chip's link, 0 where no bytes are told; of shape () if none are at all."""
+    moved = table.network_bytes
+    told = moved > 0
+    if not told.any():
+        return np.zeros(())
+    if exposed:
+        name = table.names[int(told.argmax())]
+        msg = f"exposed_comm and network bytes say the same in two ways; kernel '{name[:60]}' has network bytes"
+        raise ValueError(msg)
+    return np.where(told, moved / chip.link_bandwidth(), 0.0)
+
+
+def _levels_left_out(table: Kernels, chip: Chip) -> list[str]:
+    """Remark on each level that has bytes but no known bandwidth."""
+    told = {level.casefold() for level, column in table.bytes_by_level.items() if not np.isnan(column).all()}
+    return [
+        f"{chip.name} has no bandwidth for {level}: its bytes do not count."
+        for level, memory in chip.memories.items()
+        if memory.bandwidth is None and level.casefold() in told
+    ]
 
 
 def bytes_by_level(table: Kernels, chip: Chip) -> dict[str, Floats]:
@@ -233,20 +277,13 @@ def bytes_by_level(table: Kernels, chip: Chip) -> dict[str, Floats]:
     for level, memory in chip.memories.items():
         if memory.bandwidth is None:
             continue
-        exact = [column for name, column in table.bytes_by_level.items() if name.casefold() == level.casefold()]
-        if exact:
-            moved[level] = exact[0]
-        elif level == chip.main_memory:
+        exact = next(
+            (column for name, column in table.bytes_by_level.items() if name.casefold() == level.casefold()), None
+        )
+        is_main = level == chip.main_memory
+        if exact is None and is_main:
             moved[level] = table.bytes
-    main = moved[chip.main_memory]
-    moved[chip.main_memory] = np.where(np.isnan(main), table.bytes, main)
+        elif exact is not None:
+            unknown = np.isnan(exact) if is_main else None
+            moved[level] = exact if unknown is None or not unknown.any() else np.where(unknown, table.bytes, exact)
     return moved
-
-
-def _slowest(times: list[Floats]) -> tuple[Floats, npt.NDArray[np.intp]]:
-    """Return the largest of the known times and which it is; NaN where none is known."""
-    stacked = np.stack(times)
-    filled = np.where(np.isnan(stacked), -np.inf, stacked)
-    index = filled.argmax(axis=0)
-    largest = filled.max(axis=0)
-    return np.where(np.isneginf(largest), np.nan, largest), index

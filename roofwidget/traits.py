@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +15,17 @@ from roofwidget import units
 from roofwidget.chips.chip import Chip
 from roofwidget.kernels import Kernels, as_kernels
 
-__all__ = ["ChipsTrait", "KernelsTrait", "NamesTrait", "RateTrait", "RowTrait", "RowsTrait", "WhatIfTrait"]
+__all__ = [
+    "ChipsTrait",
+    "FractionsTrait",
+    "KernelsTrait",
+    "NamesTrait",
+    "RateTrait",
+    "RowTrait",
+    "RowsTrait",
+    "SecondsTrait",
+    "WhatIfTrait",
+]
 
 _QUANTITIES = {"peak_flops": "FLOP/s", "bandwidth": "B/s"}
 
@@ -61,9 +72,9 @@ class KernelsTrait(traitlets.TraitType[Kernels, Any]):
 
 
 class NamesTrait(traitlets.TraitType[tuple[str, ...], Any]):
-    """Names or ids of chips; kept as a tuple of str. A single name may stand alone."""
+    """Names, such as ids of chips; kept as a tuple of str. A single name may stand alone."""
 
-    info_text = "a list of names or ids of chips"
+    info_text = "a list of names"
 
     def validate(self, obj: Any, value: Any) -> tuple[str, ...]:
         names = [value] if isinstance(value, str) else value
@@ -88,6 +99,34 @@ class RateTrait(traitlets.TraitType[float, Any]):
             return units.positive(units.parse(value, self.unit, str(self.name)), str(self.name))
         except (TypeError, ValueError) as error:
             raise _refuse(obj, self, error) from None
+
+
+class SecondsTrait(traitlets.TraitType[float, Any]):
+    """A time from zero, in seconds; a number or text with its unit."""
+
+    info_text = "seconds, finite and not negative"
+
+    def validate(self, obj: Any, value: Any) -> float:
+        try:
+            return units.finite(units.parse(value, "s", str(self.name)), str(self.name))
+        except (TypeError, ValueError) as error:
+            raise _refuse(obj, self, error) from None
+
+
+class FractionsTrait(traitlets.TraitType[tuple[float, ...], Any]):
+    """Shares from 0 to below 1, without repeats; kept as a tuple of float. A single one may stand alone."""
+
+    info_text = "a share from 0 to below 1, or a list of them"
+
+    def validate(self, obj: Any, value: Any) -> tuple[float, ...]:
+        given = [value] if isinstance(value, numbers.Real) else value
+        if not isinstance(given, (Sequence, np.ndarray)) or isinstance(given, str):
+            self.error(obj, value)
+        for share in given:
+            if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0 <= share < 1:
+                msg = f"{share!r} is not a share from 0 to below 1, such as 0.2 for 20 %"
+                raise _refuse(obj, self, ValueError(msg))
+        return tuple(dict.fromkeys(float(share) for share in given if share > 0))
 
 
 class RowTrait(traitlets.TraitType["int | None", Any]):

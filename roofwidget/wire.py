@@ -7,8 +7,10 @@ message.
 ======== =========================================================================================
 trait    on the wire
 ======== =========================================================================================
-chips    ``[{id, name, vendor, family, generation, precision, peaks: [[name, FLOP/s]],
-         memories: [[name, bytes/s or null]]}]``
+chips    ``[{id, name, vendor, family, generation, kind, year, status, precision, notes, link: bytes/s or null,
+         peaks: [[name, FLOP/s]], memories: [[name, bytes/s or null]],
+         ceilings: [{key, name, rate, memory, precision, measured}],
+         figures: [{label, value, unit, source, url, confidence, checks: [[value, source]]}]}]``
 kernels  ``{n, name, precision, category: {values, codes}, time, count: buffer, flops, bytes: {key: buffer}}``
 what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/s}}}``
 others   as they are
@@ -23,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from roofwidget.chips.chip import Chip
+from roofwidget.chips.figures import Ceiling, Check, Figure, Source
 from roofwidget.columns import Floats, Texts
 from roofwidget.kernels import Kernels
 
@@ -31,19 +34,52 @@ __all__ = ["chips_to_wire", "kernels_to_wire", "text_to_wire", "what_if_to_wire"
 
 def chips_to_wire(chips: Iterable[Chip], _widget: object = None) -> list[dict[str, Any]]:
     """Return the chips as JSON-able dicts."""
-    return [
-        {
-            "id": chip.id,
-            "name": text_to_wire(chip.name),
-            "vendor": text_to_wire(chip.vendor),
-            "family": text_to_wire(chip.family),
-            "generation": chip.generation,
-            "precision": chip.default_precision,
-            "peaks": [[precision, peak] for precision, peak in chip.peak_flops.items()],
-            "memories": [[memory.name, memory.bandwidth] for memory in chip.memories.values()],
-        }
-        for chip in chips
-    ]
+    return [_chip(chip) for chip in chips]
+
+
+def _chip(chip: Chip) -> dict[str, Any]:
+    disputed = chip.disputed
+    return {
+        "id": chip.id,
+        "name": text_to_wire(chip.name),
+        "vendor": text_to_wire(chip.vendor),
+        "family": text_to_wire(chip.family),
+        "generation": chip.generation,
+        "kind": text_to_wire(chip.kind),
+        "year": chip.year,
+        "status": text_to_wire(chip.status),
+        "precision": chip.default_precision,
+        "peaks": [[precision, peak] for precision, peak in chip.peak_flops.items()],
+        "memories": [[memory.name, memory.bandwidth] for memory in chip.memories.values()],
+        "link": next((link.bandwidth for link in chip.links.values()), None),
+        "ceilings": [_ceiling(ceiling) for ceiling in chip.ceilings],
+        "figures": [_figure(figure, disputed.get(figure.key, ())) for figure in chip.figures],
+        "notes": [text_to_wire(note) for note in chip.notes],
+    }
+
+
+def _ceiling(ceiling: Ceiling) -> dict[str, Any]:
+    return {
+        "key": text_to_wire(ceiling.key),
+        "name": text_to_wire(ceiling.name),
+        "rate": ceiling.rate,
+        "memory": ceiling.memory,
+        "precision": ceiling.precision,
+        "measured": ceiling.measured,
+    }
+
+
+def _figure(figure: Figure, disputes: Iterable[Check]) -> dict[str, Any]:
+    source = figure.source or Source("", "", "")
+    return {
+        "label": text_to_wire(figure.label),
+        "value": figure.value,
+        "unit": text_to_wire(figure.unit),
+        "source": text_to_wire(source.title),
+        "url": text_to_wire(source.url),
+        "confidence": text_to_wire(source.confidence),
+        "checks": [[check.value, text_to_wire(check.source.title)] for check in disputes],
+    }
 
 
 def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:

@@ -587,3 +587,49 @@ def test_the_main_memory_of_a_table_is_that_of_the_chip_it_ran_on() -> None:
     chip = Chip("x", {"bf16": 1e12}, {"MCDRAM": 4e11, "DDR4": 1e11})
     table = Kernels(["a"], [10], {"MCDRAM": [1], "DDR4": [5]}, chip=chip)
     assert table.arithmetic_intensity.tolist() == [10]
+
+
+# -- words as codes, and the network -----------------------------------------------------------------------------------
+
+
+def test_words_are_kept_as_codes_into_the_different_ones_in_order_of_appearance(table: Kernels) -> None:
+    for field, column in [("name", table.names), ("precision", table.precision), ("category", table.category)]:
+        coded = table.codes(field)
+        assert [coded.words[code] for code in coded.codes] == column.tolist()
+        assert coded.words == tuple(dict.fromkeys(column.tolist()))
+        assert coded.codes.dtype == np.int32
+        assert not coded.codes.flags.writeable
+
+
+def test_a_part_of_a_table_keeps_its_words(table: Kernels) -> None:
+    part = table[[2, 0]]
+    assert part.precision.tolist() == [None, "bf16"]
+    assert part.category.tolist() == [None, "dot"]
+    assert part.codes("name").words == ("copy", "matmul")
+
+
+def test_the_column_of_a_word_is_made_once(table: Kernels) -> None:
+    assert table.precision is table.precision
+    assert table.category is table.category
+
+
+@pytest.mark.parametrize("field", ["precision", "category"])
+def test_a_word_that_is_not_text_is_refused_by_row_and_column(field: str) -> None:
+    words: dict[str, Any] = {field: [None, 5]}
+    with pytest.raises(TypeError, match=f"row 1, column '{field}': 5 is not text"):
+        Kernels(["a", "b"], [1, 1], [1, 1], **words)
+
+
+def test_bytes_of_the_network_in_any_case_are_no_bytes_of_memory() -> None:
+    kernels = [Kernel("step", 12, {"HBM": 4, "Network": 3}), Kernel("sent", 12, {"network": 5}), Kernel("alone", 12, 4)]
+    table = Kernels.from_records(kernels)
+    np.testing.assert_array_equal(table.network_bytes, [3, 5, np.nan])
+    np.testing.assert_array_equal(table.bytes, [4, np.nan, 4])
+    assert kernels[0].arithmetic_intensity == table.arithmetic_intensity[0] == 3.0
+    assert np.isnan(Kernels(["a"], [1], [1]).network_bytes).tolist() == [True]
+
+
+def test_flops_of_a_class_count_in_the_sum() -> None:
+    kernel = Kernel("mixed", {"Tensor": 8, "vector": 4, "fp32": 2}, 1)
+    assert kernel.total_flops == 14
+    assert Kernels.from_records([kernel]).flops.tolist() == [14]

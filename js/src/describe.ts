@@ -2,7 +2,7 @@
 
 import { formatIntensity, formatPercent, formatQuantity, formatRatio } from "./format.ts";
 import type { Bound, Roof } from "./roofline.ts";
-import { boundOf, bytesAt, ridgePoint } from "./roofline.ts";
+import { bytesAt, judge, peakFor, ridgePoint } from "./roofline.ts";
 import { strings } from "./strings.ts";
 import type { Kernels } from "./wire.ts";
 import { textAt } from "./wire.ts";
@@ -23,23 +23,35 @@ export function sentenceOfRoof(roof: Roof): string {
 }
 
 export function sentenceOf(kernels: Kernels, row: number, roof: Roof): string {
-  const bytes = bytesAt(kernels, roof.chip, roof.level)[row] as number;
-  const bound = boundOf(kernels, row, roof, bytes);
-  const bandwidth = formatQuantity(roof.bandwidth, "B/s", 4);
+  const bound = judge(kernels, roof)(row);
   const parts = [strings.on(nameOf(kernels, row), roof.chip.name)];
   const lacking = lacksPeakFor(kernels, row, roof);
   if (lacking !== undefined) return [...parts, strings.noPeakForKernel(roof.chip.name, lacking)].join(" · ");
   if (bound.regime === "unknown") return [...parts, strings.unknownSentence].join(" · ");
-  if (kernels.totalFlops[row] === 0) {
-    parts.push(strings.zeroFlopsSentence(formatQuantity(bytes, "B"), formatQuantity(bound.time, "s"), bandwidth));
-  } else {
-    const peak = formatQuantity(bound.peak, "FLOP/s", 4);
-    const slope = `${formatIntensity(bound.ai)} × ${bandwidth}`;
-    const limit = bound.regime === "compute" ? peak : formatQuantity(bound.attainable, "FLOP/s");
-    parts.push(`min(${peak}, ${slope}) = ${limit}`);
-  }
-  parts.push(strings.bound(bound.boundBy, bound.regime));
+  parts.push(kernels.totalFlops[row] === 0 ? zeroFlops(kernels, row, roof, bound) : formula(kernels, row, roof, bound));
+  parts.push(strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s")));
   return [...parts, ...yardsticks(bound)].join(" · ");
+}
+
+/** The smaller of peak and slope, in numbers; with all levels a slope for each whose bytes are known. */
+function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
+  const peak = formatQuantity(bound.peak, "FLOP/s", 4);
+  const flops = kernels.totalFlops[row] as number;
+  const slopes = roof.levels.flatMap(({ name, bandwidth }) => {
+    const ai = flops / (bytesAt(kernels, roof.chip, name)[row] as number);
+    const slope = `${formatIntensity(ai)} × ${formatQuantity(bandwidth, "B/s", 4)}`;
+    return Number.isNaN(ai) ? [] : [roof.levels.length > 1 ? `${name} ${slope}` : slope];
+  });
+  const flat = bound.computeTime >= bound.memoryTime;
+  const limit = flat ? peak : formatQuantity(bound.attainable, "FLOP/s");
+  return strings.attainable(`min(${[peak, ...slopes].join(", ")})`, limit);
+}
+
+function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
+  const { name, bandwidth } = bound.slowest;
+  const bytes = bytesAt(kernels, roof.chip, name)[row] as number;
+  const rate = formatQuantity(bandwidth, "B/s", 4);
+  return strings.zeroFlopsSentence(formatQuantity(bytes, "B"), formatQuantity(bound.time, "s"), rate);
 }
 
 /** Both yardsticks together, and what closing the gap is worth. */
@@ -59,8 +71,7 @@ export function gapText(bound: Bound): string {
 
 export function tooltipRows(kernels: Kernels, row: number, roof: Roof): Row[] {
   const words = strings.tooltip;
-  const bytes = bytesAt(kernels, roof.chip, roof.level)[row] as number;
-  const bound = boundOf(kernels, row, roof, bytes);
+  const bound = judge(kernels, roof)(row);
   const measured = !Number.isNaN(bound.achieved) || (kernels.time[row] as number) > 0;
   const seconds = kernels.time[row] as number;
   const category = textAt(kernels.category, row);
@@ -68,7 +79,7 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof): Row[] {
   const add = (label: string, value: string | undefined) => value !== undefined && rows.push([label, value]);
   add(words.category, category ?? undefined);
   add(words.chip, roof.chip.name);
-  add(words.ai, formatIntensity(bound.ai));
+  for (const [label, value] of intensityRows(kernels, row, roof, bound)) add(label, value);
   if (bound.ai !== 0) {
     add(words.achieved, measured ? formatQuantity(bound.achieved, "FLOP/s") : undefined);
     add(words.attainable, formatQuantity(bound.attainable, "FLOP/s"));
@@ -78,8 +89,8 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof): Row[] {
   add(words.atMost, measured || bound.ai === 0 ? undefined : formatPercent(bound.attainableFraction));
   add(words.boundBy, bound.boundBy);
   if (bound.regime === "memory" && bound.computeTime > 0) {
-    const enough = bytes / bound.computeTime;
-    add(words.flip, words.ofNow(formatQuantity(enough, "B/s", 4), formatRatio(enough / roof.bandwidth)));
+    const ratio = bound.memoryTime / bound.computeTime;
+    add(words.flip, words.ofNow(formatQuantity(ratio * bound.slowest.bandwidth, "B/s", 4), formatRatio(ratio)));
   }
   if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);
   const share = kernels.totalTime > 0 ? ` · ${words.share(formatPercent(seconds / kernels.totalTime))}` : "";
@@ -88,6 +99,16 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof): Row[] {
   const launches = kernels.count[row] as number;
   add(words.launches, launches > 1 ? String(launches) : undefined);
   return rows;
+}
+
+/** Arithmetic intensity, with all levels at each whose bytes are known. */
+function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound): Row[] {
+  const label = strings.tooltip.ai;
+  if (roof.levels.length === 1) return [[label, formatIntensity(bound.ai)]];
+  return roof.levels.flatMap(({ name }): Row[] => {
+    const ai = (kernels.totalFlops[row] as number) / (bytesAt(kernels, roof.chip, name)[row] as number);
+    return Number.isNaN(ai) ? [] : [[strings.tooltip.aiAt(name), formatIntensity(ai)]];
+  });
 }
 
 /** The achieved rate at every level whose bytes and bandwidth are known. */
@@ -103,9 +124,10 @@ function bandwidthRows(kernels: Kernels, row: number, roof: Roof): Row[] {
 }
 
 function lacksPeakFor(kernels: Kernels, row: number, roof: Roof): string | undefined {
-  for (const [precision, column] of kernels.flops) {
-    const own = precision || textAt(kernels.precision, row);
-    if (!Number.isNaN(column[row] as number) && own && !roof.peaks.has(own)) return own;
+  for (const [key, column] of kernels.flops) {
+    const own = textAt(kernels.precision, row);
+    if (!Number.isNaN(column[row] as number) && peakFor(roof, key, own) === undefined)
+      return roof.peaks.has(key) || !own ? key : own;
   }
   return undefined;
 }

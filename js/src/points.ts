@@ -1,18 +1,25 @@
 // Which kernels are points of the chart, and where they stand in its units.
 
-import type { Roof } from "./roofline.ts";
-import { boundOf, bytesAt } from "./roofline.ts";
+import type { Bound, Roof } from "./roofline.ts";
+import { bytesAt, judge } from "./roofline.ts";
 import type { Kernels } from "./wire.ts";
 
 /** The roof of a measured point: it stands where it was measured, not on a roof. */
 export const MEASURED = -1;
 
-/** Points in columns; a kernel without a time has one on every shown roof. */
+/**
+ * Points in columns. A measured kernel has one, another one on every shown roof; with all levels of memory each has
+ * one a level whose bytes are known, under the focus chip alone.
+ */
 export interface Points {
   readonly n: number;
   readonly row: Int32Array;
   /** Index into the shown roofs, or MEASURED. */
   readonly roof: Int16Array;
+  /** Index into the levels of the roof that judges it. */
+  readonly level: Int8Array;
+  /** Whether it stands at the level that binds; of a kernel that no level binds, at the first. */
+  readonly binds: Uint8Array;
   /** FLOP/B: infinite at zero bytes. At zero FLOPs, 0. */
   readonly x: Float64Array;
   /** FLOP/s; at zero FLOPs bytes/s, for the strip at the left edge. */
@@ -21,10 +28,12 @@ export interface Points {
   readonly aboveRoof: Uint8Array;
   /** For each row the point that stands for it: measured, or on the focus roof; -1 when there is none. */
   readonly home: Int32Array;
-  /** How many points are measured. */
+  /** How many kernels of them are measured. */
   readonly measured: number;
   /** Rows without a place: FLOPs or bytes are unknown, or both zero. */
   readonly notDrawn: number;
+  /** The levels of the judging roof that bind some kernel. */
+  readonly binding: ReadonlySet<string>;
 }
 
 /** The rows that are named where there is room: the measured ones that take longest, then the others as they come. */
@@ -36,12 +45,15 @@ export function rowsByWeight(kernels: Kernels, most: number): number[] {
 }
 
 export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof | undefined): Points {
-  const judge = focus && roofs.includes(focus) ? focus : roofs[0];
-  const most = kernels.n * Math.max(1, roofs.length);
+  const judging = focus && roofs.includes(focus) ? focus : roofs[0];
+  const binding = new Set<string>();
+  const most = kernels.n * Math.max(1, roofs.length, judging?.levels.length ?? 0);
   const points = {
     n: 0,
     row: new Int32Array(most),
     roof: new Int16Array(most),
+    level: new Int8Array(most),
+    binds: new Uint8Array(most),
     x: new Float64Array(most),
     y: new Float64Array(most),
     computeBound: new Uint8Array(most),
@@ -49,43 +61,62 @@ export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof |
     home: new Int32Array(kernels.n).fill(-1),
     measured: 0,
     notDrawn: 0,
+    binding,
   };
-  if (!judge) return points;
-  const bytes = new Map<Roof, Float64Array>();
-  for (const roof of [judge, ...roofs]) bytes.set(roof, bytesAt(kernels, roof.chip, roof.level));
+  if (!judging) return points;
+  // Other chips' levels are other levels: with all of them only one chip's kernels can be told apart.
+  const marked = judging.levels.length > 1 ? [judging] : roofs;
+  const moved = new Map([judging, ...marked].map((roof) => [roof, columnsOf(kernels, roof)] as const));
+  const bounds = new Map([judging, ...marked].map((roof) => [roof, judge(kernels, roof)] as const));
 
   const put = (row: number, roof: Roof, index: number) => {
-    const moved = bytes.get(roof)?.[row] as number;
+    const bound = bounds.get(roof)?.(row) as Bound;
+    const time = index === MEASURED ? (kernels.time[row] as number) : rateTime(bound);
     const flops = kernels.totalFlops[row] as number;
-    const bound = boundOf(kernels, row, roof, moved);
-    const time = index === MEASURED ? (kernels.time[row] as number) : bound.time;
-    const y = (flops > 0 ? flops : moved) / time;
-    if (!(y > 0 && Number.isFinite(y))) return false;
-    const at = points.n++;
-    points.row[at] = row;
-    points.home[row] = at;
+    const before = points.n;
+    if (roof === judging && bound.regime === "memory") binding.add(bound.boundBy);
+    for (const [level, column] of (moved.get(roof) as readonly Float64Array[]).entries()) {
+      const bytes = column[row] as number;
+      const y = (flops > 0 ? flops : bytes) / time;
+      if (!(y > 0 && Number.isFinite(y)) || Number.isNaN(bytes)) continue;
+      if (flops === 0 && points.n > before) continue;
+      const at = points.n++;
+      points.row[at] = row;
+      points.roof[at] = index;
+      points.level[at] = level;
+      points.x[at] = flops / bytes;
+      points.y[at] = y;
+      points.computeBound[at] = bound.regime === "compute" ? 1 : 0;
+      points.aboveRoof[at] = index === MEASURED && bound.aboveRoof ? 1 : 0;
+    }
+    if (points.n === before) return false;
     if (index === MEASURED) points.measured++;
-    points.roof[at] = index;
-    points.x[at] = flops / moved;
-    points.y[at] = y;
-    points.computeBound[at] = bound.regime === "compute" ? 1 : 0;
-    points.aboveRoof[at] = index === MEASURED && bound.aboveRoof ? 1 : 0;
+    let home = before;
+    for (let at = before; at < points.n; at++)
+      if (roof.levels[points.level[at] as number]?.name === bound.boundBy) home = at;
+    points.binds[home] = 1;
+    points.home[row] = home;
     return true;
   };
   for (let row = 0; row < kernels.n; row++) {
     if ((kernels.time[row] as number) > 0) {
-      if (!hasPlace(kernels, row, bytes.get(judge)) || !put(row, judge, MEASURED)) points.notDrawn++;
+      if (!hasPlace(kernels, row, moved.get(judging)) || !put(row, judging, MEASURED)) points.notDrawn++;
     } else {
       // The judge's mark comes last, and so lies on top where roofs coincide.
-      const last = roofs.indexOf(judge);
-      const others = roofs.filter((roof, index) => index !== last && put(row, roof, index));
-      const own = last >= 0 && put(row, judge, last);
+      const last = roofs.indexOf(judging);
+      const others = marked.filter((roof) => roof !== judging && put(row, roof, roofs.indexOf(roof)));
+      const own = last >= 0 && put(row, judging, last);
       if (!own && others.length === 0) points.notDrawn++;
     }
   }
   return points;
 }
 
-function hasPlace(kernels: Kernels, row: number, bytes: Float64Array | undefined): boolean {
-  return !Number.isNaN((kernels.totalFlops[row] as number) + (bytes?.[row] as number));
+const columnsOf = (kernels: Kernels, roof: Roof) => roof.levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
+
+/** An unmeasured kernel stands on its roof, which neither the link nor its launches lower. */
+const rateTime = (bound: Bound) => Math.max(bound.computeTime, bound.memoryTime);
+
+function hasPlace(kernels: Kernels, row: number, moved: readonly Float64Array[] | undefined): boolean {
+  return !!moved?.some((bytes) => !Number.isNaN((kernels.totalFlops[row] as number) + (bytes[row] as number)));
 }

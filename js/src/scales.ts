@@ -23,6 +23,8 @@ export interface Scales {
   readonly width: number;
   readonly height: number;
   readonly plot: Box;
+  /** How much of the width right of the plot is a column for the names of roofs, px; 0 when there is none. */
+  readonly gutter: number;
   /** Where kernels without FLOPs stand, by bytes/s; undefined when there are none. */
   readonly strip: (Box & { readonly y: LogScale }) | undefined;
   readonly x: LogScale;
@@ -31,8 +33,8 @@ export interface Scales {
 
 /** Whether two frames and their scales are the same, so that what was drawn in the one holds for the other. */
 export function sameScales(a: Scales, b: Scales): boolean {
-  const numbers = ({ width, height, x, y, strip }: Scales) => [
-    ...[width, height, ...x.domain, ...y.domain],
+  const numbers = ({ width, height, gutter, x, y, strip }: Scales) => [
+    ...[width, height, gutter, ...x.domain, ...y.domain],
     ...(strip?.y.domain ?? []),
   ];
   return numbers(a).join() === numbers(b).join();
@@ -46,17 +48,22 @@ export function chartHeight(width: number): number {
   return Math.round(Math.max(280, Math.min(520, width * 0.56)));
 }
 
+/** `gutterOf` tells from the vertical scale how wide a column the names of the roofs need. */
 export function scalesOf(
   size: { width: number; height: number },
   roofs: readonly Roof[],
   points: Points,
   focus: Roof | undefined,
+  gutterOf: (y: LogScale) => number = () => 0,
 ): Scales {
   const { width, height } = size;
   const rates = rugRates(points);
   const left = 46;
-  const plot = { left: left + (rates.length > 0 ? STRIP : 0), top: 12, right: width - 12, bottom: height - 40 };
-  const [x, y] = extents(roofs, points);
+  const [top, bottom] = [12, height - 40];
+  const [x, yExtent] = extents(roofs, points, focus);
+  const y = scaleLog(yExtent, [bottom, top]);
+  const gutter = gutterOf(y);
+  const plot = { left: left + (rates.length > 0 ? STRIP : 0), top, right: width - 12 - gutter, bottom };
   const judge = focus ?? roofs[0];
   const slow = rates.reduce((low, rate) => Math.min(low, rate), (judge?.sheetBandwidth ?? 1) / 30);
   const fast = rates.reduce(
@@ -67,6 +74,7 @@ export function scalesOf(
     width,
     height,
     plot,
+    gutter,
     strip:
       rates.length > 0
         ? {
@@ -78,7 +86,7 @@ export function scalesOf(
           }
         : undefined,
     x: scaleLog(x, [plot.left, plot.right]),
-    y: scaleLog(y, [plot.bottom, plot.top]),
+    y,
   };
 }
 
@@ -90,7 +98,7 @@ export function scaleLog(domain: Extent, [from, to]: Extent): LogScale {
 }
 
 /** Room for every roof on its data sheet and every point, so that a drag moves the roof and not the axes. */
-function extents(roofs: readonly Roof[], points: Points): [x: Extent, y: Extent] {
+function extents(roofs: readonly Roof[], points: Points, focus: Roof | undefined): [x: Extent, y: Extent] {
   let [xLow, xHigh] = [0.5, 100];
   let [yLow, yHigh] = [Number.POSITIVE_INFINITY, 0];
   for (const roof of roofs) {
@@ -98,6 +106,10 @@ function extents(roofs: readonly Roof[], points: Points): [x: Extent, y: Extent]
     xLow = Math.min(xLow, sheet / 20, ridgePoint(roof) / 2);
     xHigh = Math.max(xHigh, sheet * 12, ridgePoint(roof) * 2);
     yHigh = Math.max(yHigh, roof.sheetPeak * 3, roof.peak * 1.5);
+  }
+  // The ridge points of the focus chip's faster levels lie far left.
+  for (const { bandwidth, sheet } of focus?.levels ?? []) {
+    xLow = Math.min(xLow, (focus?.sheetPeak ?? 0) / sheet / 3, (focus?.peak ?? 0) / bandwidth / 2);
   }
   for (let at = 0; at < points.n; at++) {
     const x = points.x[at] as number;

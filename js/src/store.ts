@@ -1,8 +1,7 @@
 // The state of one model as signals, and the actions that change it; the only file that writes to the model.
 
-import { batch, computed, signal } from "@preact/signals";
-import type { Missing, Roof } from "./roofline.ts";
-import { isRoof, roofOf } from "./roofline.ts";
+import { batch, signal } from "@preact/signals";
+import { derive } from "./derived.ts";
 import { type Rate, withRate } from "./whatif.ts";
 import type { Chip, Kernels, Quantity, WhatIf } from "./wire.ts";
 import { decodeChips, decodeKernels } from "./wire.ts";
@@ -14,6 +13,14 @@ export interface Model {
   save_changes(): void;
   on(event: string, callback: () => void): void;
   off(event: string, callback: () => void): void;
+}
+
+/** Rate against intensity, or memory time against compute time. */
+export type View = "roofline" | "time";
+
+interface Asked {
+  readonly stream?: boolean;
+  readonly level?: string | undefined;
 }
 
 export type Store = ReturnType<typeof createStore>;
@@ -30,6 +37,11 @@ export function createStore(model: Model, abort: AbortSignal) {
   const precision = signal("auto");
   const memory = signal("main");
   const whatIf = signal<WhatIf>({});
+  const exposedComm = signal<readonly number[]>([]);
+  const ceilings = signal<readonly string[] | null>(null);
+  const allLevels = signal(false);
+  const launchOverhead = signal(0);
+  const view = signal<View>("roofline");
   const selected = signal<readonly number[]>([]);
   const hovered = signal<number | null>(null);
   /** The rate that a control holds: until it is let go, the kernel's word on it waits. */
@@ -70,6 +82,21 @@ export function createStore(model: Model, abort: AbortSignal) {
     what_if: (value) => {
       whatIf.value = grip ? withRate(value as WhatIf, grip) : (value as WhatIf);
     },
+    exposed_comm: (value) => {
+      exposedComm.value = value as number[];
+    },
+    ceilings: (value) => {
+      ceilings.value = value as string[] | null;
+    },
+    all_levels: (value) => {
+      allLevels.value = value as boolean;
+    },
+    launch_overhead: (value) => {
+      launchOverhead.value = value as number;
+    },
+    view: (value) => {
+      view.value = value as View;
+    },
     selected: (value) => {
       selected.value = value as number[];
     },
@@ -109,30 +136,9 @@ export function createStore(model: Model, abort: AbortSignal) {
     for (const [name, listener] of listeners) model.off(`change:${name}`, listener);
   });
 
-  /** The roof of every chip, or what it lacks, by id. */
-  const roofs = computed<ReadonlyMap<string, Roof | Missing>>(
-    () => new Map(chips.value.map((chip) => [chip.id, roofOf(chip, precision.value, memory.value, whatIf.value)])),
-  );
-  /** What chips lack, by id: it does not change with a what-if. */
-  const lacking = computed<ReadonlyMap<string, Missing>>(
-    () =>
-      new Map(
-        chips.value.flatMap((chip) => {
-          const roof = roofOf(chip, precision.value, memory.value, {});
-          return isRoof(roof) ? [] : [[chip.id, roof]];
-        }),
-      ),
-  );
-  const shownRoofs = computed(() =>
-    shown.value.flatMap((id) => {
-      const roof = roofs.value.get(id);
-      return roof && isRoof(roof) ? [roof] : [];
-    }),
-  );
-  const focusRoof = computed(() => {
-    const roof = roofs.value.get(focusChip.value);
-    return roof && isRoof(roof) ? roof : undefined;
-  });
+  const state = { chips, kernels, shown, focusChip, precision, memory, whatIf, exposedComm, ceilings, allLevels };
+  const derived = derive({ ...state, launchOverhead, held });
+  const { shownRoofs, focusRoof } = derived;
 
   function show(ids: readonly string[]) {
     shown.value = chips.value.map((chip) => chip.id).filter((id) => ids.includes(id));
@@ -166,25 +172,26 @@ export function createStore(model: Model, abort: AbortSignal) {
       if (!focusRoof.value && able) giveFocus(able.chip.id);
     });
   }
-  function rateOf(quantity: Quantity, rate?: number): Rate | undefined {
+  function rateOf(quantity: Quantity, level?: string, rate?: number): Rate | undefined {
     const roof = focusRoof.value;
     if (!roof) return undefined;
+    const memory = roof.levels.find(({ name }) => name === (level ?? roof.level));
     const [key, now, sheet] =
       quantity === "peak_flops"
         ? [roof.precision, roof.peak, roof.sheetPeak]
-        : [roof.level, roof.bandwidth, roof.sheetBandwidth];
+        : [memory?.name ?? roof.level, memory?.bandwidth ?? roof.bandwidth, memory?.sheet ?? roof.sheetBandwidth];
     return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
   }
-  /** Change a rate of the focus chip; at its data sheet's value the what-if is gone. */
-  function setRate(quantity: Quantity, rate: number, { stream = false } = {}) {
-    const change = rateOf(quantity, rate);
+  /** Change a rate of the focus chip, a bandwidth at another `level` too; at its data sheet's the what-if is gone. */
+  function setRate(quantity: Quantity, rate: number, { stream = false, level }: Asked = {}) {
+    const change = rateOf(quantity, level, rate);
     if (!change) return;
     if (grip) grip = { ...change, moved: true };
     whatIf.value = withRate(whatIf.value, change);
     tell("what_if", whatIf.value, { stream });
   }
-  function hold(quantity: Quantity) {
-    const rate = rateOf(quantity);
+  function hold(quantity: Quantity, level?: string) {
+    const rate = rateOf(quantity, level);
     if (!rate) return;
     grip = { ...rate, moved: false };
     held.value = true;
@@ -195,6 +202,23 @@ export function createStore(model: Model, abort: AbortSignal) {
     held.value = false;
     send();
     if (!moved) whatIf.value = model.get("what_if") as WhatIf;
+  }
+  function setExposedComm(fractions: readonly number[], { stream = false } = {}) {
+    exposedComm.value = fractions;
+    tell("exposed_comm", fractions, { stream });
+  }
+  function toggleCeiling(key: string) {
+    const on = derived.possibleCeilings.value.filter((ceiling) => (ceiling.key === key ? !ceiling.on : ceiling.on));
+    ceilings.value = on.map((ceiling) => ceiling.key);
+    tell("ceilings", ceilings.value);
+  }
+  function setView(next: View) {
+    view.value = next;
+    tell("view", next);
+  }
+  function setAllLevels(on: boolean) {
+    allLevels.value = on;
+    tell("all_levels", on);
   }
   function hover(row: number | null) {
     if (row === hovered.value) return;
@@ -207,27 +231,24 @@ export function createStore(model: Model, abort: AbortSignal) {
   }
 
   return {
+    ...state,
+    ...derived,
     title,
-    chips,
-    kernels,
-    shown,
-    focusChip,
-    precision,
-    memory,
-    whatIf,
     selected,
     hovered,
-    roofs,
-    lacking,
+    launchOverhead,
+    view,
     /** Whether a control is held. */
     held,
-    shownRoofs,
-    focusRoof,
     focus,
     toggle,
     choosePrecision: (value: string) => choose("precision", value),
     chooseMemory: (value: string) => choose("memory", value),
     setRate,
+    setExposedComm,
+    toggleCeiling,
+    setAllLevels,
+    setView,
     hold,
     release,
     hover,

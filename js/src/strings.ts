@@ -41,8 +41,14 @@ export const strings = {
     `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}: ` +
     "kernels left of it are memory-bound, right of it compute-bound",
   on: (kernel: string, chip: string) => `${kernel} on ${chip}`,
-  bound: (by: string, regime: string) =>
-    regime === "memory" ? `memory-bound (${by})` : regime === "compute" ? "compute-bound" : "bound unknown",
+  attainable: (formula: string, rate: string) => `${formula} = ${rate} attainable`,
+  bound: (by: string, regime: string, time: string) =>
+    ({
+      memory: `memory-bound (${by})`,
+      compute: "compute-bound",
+      network: `network-bound: ${time} over its link`,
+      overhead: `bound by its launches: ${time}`,
+    })[regime] ?? "bound unknown",
   ofPeak: (percent: string) => `${percent} of peak`,
   atMostOfPeak: (percent: string) => `at most ${percent} of peak`,
   ofRoof: (percent: string) => `${percent} of roof`,
@@ -61,10 +67,12 @@ export const strings = {
   noCategory: "no category",
   moreCategories: (count: number) => `and ${count} more, in the same colours`,
   unnamed: (row: number) => `(unnamed ${row})`,
+  exposed: (percent: string) => `${percent} exposed`,
   tooltip: {
     category: "category",
     chip: "on",
     ai: "AI",
+    aiAt: (level: string) => `AI at ${level}`,
     achieved: "achieved",
     attainable: "attainable",
     roof: "of roof",

@@ -47,23 +47,37 @@ export const DARK: Theme = {
 };
 
 /**
- * A colour by chip id. Chips of several vendors: a hue a vendor, its generations as steps of it. Of one vendor: a hue
- * a chip, since steps of a single hue would waste the palette.
+ * A colour by chip id. Shown chips of several vendors: a hue a vendor, its generations as steps of it. Of one vendor: a
+ * hue a chip, since steps of a single hue would waste the palette.
  */
-export function chipColours(chips: readonly Chip[], theme: Theme): Map<string, string> {
+export function chipColours(
+  chips: readonly Chip[],
+  theme: Theme,
+  shown: readonly string[] = chips.map(({ id }) => id),
+): Map<string, string> {
+  const hues = (index: number) => theme.chips[index % theme.chips.length] as string;
   const vendors = [...new Set(chips.map((chip) => chip.vendor))];
+  const inView = chips.filter(({ id }) => shown.includes(id));
+  const single = new Set((inView.length > 0 ? inView : chips).map((chip) => chip.vendor)).size === 1;
   const colours = new Map<string, string>();
-  for (const [index, chip] of chips.entries()) {
-    const group = vendors.length > 1 ? vendors.indexOf(chip.vendor) : index;
-    const base = theme.chips[group % theme.chips.length] as string;
-    const older = chips.filter((other) => other.vendor === chip.vendor && other.generation > chip.generation).length;
-    const step = vendors.length > 1 ? Math.min(older, 3) * 0.28 : 0;
-    colours.set(chip.id, mix(base, theme.text, step));
+  for (const chip of chips) {
+    const family = inView.filter(({ vendor }) => vendor === chip.vendor);
+    // Equal generations keep their order: each shown chip has a step, or a hue, of its own.
+    const newestFirst = [...family].sort((a, b) => b.generation - a.generation);
+    const rank = Math.max(0, newestFirst.indexOf(chip));
+    if (single && family.includes(chip)) colours.set(chip.id, hues(family.indexOf(chip)));
+    else {
+      const step = Math.min(0.28, DARKEST / Math.max(1, family.length - 1));
+      colours.set(chip.id, mix(hues(vendors.indexOf(chip.vendor)), theme.text, rank * step));
+    }
   }
   return colours;
 }
 
-function mix(from: string, to: string, share: number): string {
+/** How far the oldest of many generations goes from its vendor's hue towards the colour of text. */
+const DARKEST = 0.66;
+
+export function mix(from: string, to: string, share: number): string {
   const channel = (hex: string, at: number) => Number.parseInt(hex.slice(at, at + 2), 16);
   const mixed = [1, 3, 5].map((at) => Math.round(channel(from, at) * (1 - share) + channel(to, at) * share));
   return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;

@@ -1,13 +1,12 @@
 // The anywidget entry: one store a model, and for each view a tree that follows its size and the host's colours.
 
-import { signal, useComputed, useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { render as renderTree } from "preact";
 import { Chart } from "./chart/chart.tsx";
 import { sentenceOf, sentenceOfRoof } from "./describe.ts";
 import { Chips } from "./panels/chips.tsx";
 import { Hardware } from "./panels/hardware.tsx";
 import { Legend } from "./panels/legend.tsx";
-import { pointsOf } from "./points.ts";
 import { SMALLEST } from "./scales.ts";
 import { createStore, type Model, type Store } from "./store.ts";
 import { strings } from "./strings.ts";
@@ -79,7 +78,6 @@ function View({ store, width, theme }: ViewProps) {
   const wide = width.value >= NARROW;
   // The chip whose mark is pointed at: what is said of an unmeasured kernel is said of this one's roof.
   const pointedChip = useSignal<string | undefined>(undefined);
-  const points = useComputed(() => pointsOf(store.kernels.value, store.shownRoofs.value, store.focusRoof.value));
   const chartWidth = wide ? width.value - PANEL - 16 : width.value;
   if (width.value < SMALLEST) return null;
   return (
@@ -92,12 +90,12 @@ function View({ store, width, theme }: ViewProps) {
             store={store}
             width={chartWidth}
             theme={theme.value}
-            points={points}
+            points={store.points}
             below={wide ? SENTENCE : SENTENCE + SLIDERS}
             pointedChip={pointedChip}
           />
-          <Legend kernels={store.kernels.value} points={points.value} theme={theme.value} />
-          <Sentence store={store} notDrawn={points.value.notDrawn} pointedChip={pointedChip.value} />
+          <Legend kernels={store.kernels.value} points={store.points.value} theme={theme.value} />
+          <Sentence store={store} notDrawn={store.points.value.notDrawn} pointedChip={pointedChip.value} />
         </div>
         <Hardware store={store} />
       </div>

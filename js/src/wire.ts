@@ -6,12 +6,46 @@ export interface Chip {
   readonly vendor: string;
   readonly family: string;
   readonly generation: number;
+  readonly kind: string;
+  readonly year: number | null;
+  /** "cross-checked", "single-source" or "given". */
+  readonly status: string;
   /** The precision that "auto" means. */
   readonly precision: string;
   /** FLOP/s by precision. */
   readonly peaks: ReadonlyMap<string, number>;
   /** bytes/s by level, main memory first; null where unknown. */
   readonly memories: ReadonlyMap<string, number | null>;
+  /** Of its link to other chips, bytes/s one way; null where unknown. */
+  readonly link: number | null;
+  readonly ceilings: readonly Ceiling[];
+  readonly figures: readonly Figure[];
+  readonly notes: readonly string[];
+}
+
+/** A roof below the peak: FLOP/s, or bytes/s of a memory level. */
+export interface Ceiling {
+  readonly key: string;
+  readonly name: string;
+  readonly rate: number;
+  /** The level that it lies under; null for a ceiling of compute. */
+  readonly memory: string | null;
+  /** The precision whose peak it lies under; null for all. */
+  readonly precision: string | null;
+  readonly measured: boolean;
+}
+
+/** One row of a chip's card. */
+export interface Figure {
+  readonly label: string;
+  /** In base units; null where unknown. */
+  readonly value: number | null;
+  readonly unit: string;
+  readonly source: string;
+  readonly url: string;
+  readonly confidence: string;
+  /** What other sources say that is more than 3 % off. */
+  readonly checks: readonly (readonly [value: number, source: string])[];
 }
 
 /** Dictionary-coded texts: one code a row. */
@@ -31,7 +65,7 @@ export interface Kernels {
   readonly count: Float64Array;
   /** FLOPs by precision; "" holds those given as plain numbers. */
   readonly flops: ReadonlyMap<string, Float64Array>;
-  /** Bytes by level; "main" holds those given as plain numbers. */
+  /** Bytes by level; "main" holds those given as plain numbers, "network" what crosses the chip's link. */
   readonly bytes: ReadonlyMap<string, Float64Array>;
   /** Bytes by the level of a chip, once they have been found. */
   readonly byLevel: Map<string, Float64Array>;
@@ -45,16 +79,10 @@ export interface Kernels {
 export type WhatIf = Readonly<Record<string, Readonly<Partial<Record<Quantity, Readonly<Record<string, number>>>>>>>;
 export type Quantity = "peak_flops" | "bandwidth";
 
-interface WireChip {
-  id: string;
-  name: string;
-  vendor: string;
-  family: string;
-  generation: number;
-  precision: string;
+type WireChip = Omit<Chip, "peaks" | "memories"> & {
   peaks: [string, number][];
   memories: [string, number | null][];
-}
+};
 
 interface WireTexts {
   values: (string | null)[];

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { gapText, nameOf, sentenceOf, sentenceOfRoof, tooltipRows } from "../src/describe.ts";
-import { boundOf, bytesAt } from "../src/roofline.ts";
+import { judge } from "../src/roofline.ts";
 import { strings } from "../src/strings.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
@@ -22,20 +22,20 @@ const MATMUL = { name: "matmul", flops: 4e12, bytes: 1e10, time: 0.01 };
 describe("the sentence", () => {
   it("of a measured kernel tells the bound, both yardsticks together and what closing the gap is worth", () => {
     expect(say(MATMUL)).toBe(
-      "matmul on H100 · min(990 TFLOP/s, 400 FLOP/B × 3.35 TB/s) = 990 TFLOP/s · compute-bound · 40 % of peak · 40 % of roof · " +
+      "matmul on H100 · min(990 TFLOP/s, 400 FLOP/B × 3.35 TB/s) = 990 TFLOP/s attainable · compute-bound · 40 % of peak · 40 % of roof · " +
         "2.5× possible",
     );
     expect(say({ flops: 1e12, bytes: 1e10, time: 0.01 })).toBe(
-      "k on H100 · min(990 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s · memory-bound (HBM) · 10 % of peak · 30 % of roof · " +
+      "k on H100 · min(990 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s attainable · memory-bound (HBM) · 10 % of peak · 30 % of roof · " +
         "3.4× possible",
     );
   });
   it("of an unmeasured kernel tells how much of the peak it can reach at most", () => {
     expect(say({ flops: 1e12, bytes: 1e10 })).toBe(
-      "k on H100 · min(990 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s · memory-bound (HBM) · at most 34 % of peak",
+      "k on H100 · min(990 TFLOP/s, 100 FLOP/B × 3.35 TB/s) = 335 TFLOP/s attainable · memory-bound (HBM) · at most 34 % of peak",
     );
     expect(say({ flops: 1e12, bytes: 0 })).toContain(
-      "∞ FLOP/B × 3.35 TB/s) = 990 TFLOP/s · compute-bound · at most 100 %",
+      "∞ FLOP/B × 3.35 TB/s) = 990 TFLOP/s attainable · compute-bound · at most 100 %",
     );
   });
   it("of a kernel without FLOPs tells its bytes and the time that they take", () => {
@@ -143,7 +143,7 @@ describe("the tooltip", () => {
 describe("the call-out of a gap", () => {
   const gap = (spec: KernelSpec) => {
     const kernels = makeKernels([spec]);
-    return gapText(boundOf(kernels, 0, ROOF, bytesAt(kernels, CHIP, "HBM")[0] as number));
+    return gapText(judge(kernels, ROOF)(0));
   };
   it("has the share of the roof and the factor to it", () => {
     expect(gap(MATMUL)).toBe("40 % of roof · 2.5×");

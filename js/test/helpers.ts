@@ -1,8 +1,8 @@
 // Chips, kernels and models for tests: kernels go through the wire, as they do from Python.
 
-import { isRoof, type Roof, roofOf } from "../src/roofline.ts";
+import { type Conditions, isRoof, PLAIN, type Roof, roofOf } from "../src/roofline.ts";
 import type { Model } from "../src/store.ts";
-import { type Chip, decodeKernels, type Kernels, type WhatIf } from "../src/wire.ts";
+import { type Ceiling, type Chip, decodeKernels, type Kernels, type WhatIf } from "../src/wire.ts";
 
 export interface ChipSpec {
   id?: string;
@@ -12,6 +12,8 @@ export interface ChipSpec {
   precision?: string;
   peaks?: Record<string, number>;
   memories?: Record<string, number | null>;
+  link?: number | null;
+  ceilings?: readonly Ceiling[];
 }
 
 export type Amount = number | null | Readonly<Record<string, number>>;
@@ -42,6 +44,13 @@ export function makeChip({
     precision: rest.precision ?? (Object.keys(peaks)[0] as string),
     peaks: new Map(Object.entries(peaks)),
     memories: new Map(Object.entries(memories)),
+    link: rest.link ?? null,
+    ceilings: rest.ceilings ?? [],
+    kind: "",
+    year: null,
+    status: "given",
+    figures: [],
+    notes: [],
   };
 }
 
@@ -51,8 +60,14 @@ export function wireChip(spec: ChipSpec = {}): unknown {
   return { ...rest, peaks: [...peaks], memories: [...memories] };
 }
 
-export function makeRoof(chip: Chip, precision = "auto", memory = "main", whatIf: WhatIf = {}): Roof {
-  const roof = roofOf(chip, precision, memory, whatIf);
+export function makeRoof(
+  chip: Chip,
+  precision = "auto",
+  memory = "main",
+  whatIf: WhatIf = {},
+  conditions: Partial<Conditions> = {},
+): Roof {
+  const roof = roofOf(chip, precision, memory, whatIf, { ...PLAIN, ...conditions });
   if (!isRoof(roof)) throw new Error(`${chip.name} lacks ${roof.name}`);
   return roof;
 }

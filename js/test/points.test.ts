@@ -127,3 +127,42 @@ it("without any chip there are no points and nothing to count", () => {
   const points = pointsOf(makeKernels([{ flops: 1, bytes: 1, time: 1 }, {}]), [], undefined);
   expect([points.n, points.notDrawn]).toEqual([0, 0]);
 });
+
+describe("with all levels of memory", () => {
+  const chip = makeChip({ id: "deep", peaks: { bf16: 100 }, memories: { HBM: 1, L2: 10, L1: null } });
+  const deep = makeRoof(chip, "auto", "all");
+  const tiled = { flops: 100, bytes: { HBM: 1, L2: 50, L1: 500 } };
+  const levelsOf = (points: Points) =>
+    Array.from({ length: points.n }, (_, at) => [points.level[at], points.x[at], points.y[at], points.binds[at]]);
+
+  it("a kernel has a point a level whose bytes and bandwidth are known, all at one rate", () => {
+    expect(levelsOf(place([{ ...tiled, time: 10 }], [deep], deep))).toEqual([
+      [0, 100, 10, 0],
+      [1, 2, 10, 1],
+    ]);
+    expect(levelsOf(place([tiled], [deep], deep))).toEqual([
+      [0, 100, 20, 0],
+      [1, 2, 20, 1],
+    ]);
+  });
+  it("tells which levels bind, and stands for the kernel at the one that does", () => {
+    const points = place([tiled, { flops: 1e4, bytes: 1 }], [deep], deep);
+    expect([...points.binding]).toEqual(["L2"]);
+    expect([...points.home]).toEqual([1, 2]);
+    expect(points.binds[2]).toBe(1);
+    expect([...points.computeBound.slice(0, points.n)]).toEqual([0, 0, 1]);
+  });
+  it("other chips have no points, for their levels are others", () => {
+    expect(place([tiled], [FAST, deep], deep).n).toBe(2);
+    expect([...place([tiled], [FAST, deep], deep).roof.slice(0, 2)]).toEqual([1, 1]);
+  });
+  it("a kernel without FLOPs has one place in the strip", () => {
+    expect(levelsOf(place([{ flops: 0, bytes: { HBM: 5, L2: 20 }, time: 10 }], [deep], deep))).toEqual([
+      [0, 0, 0.5, 1],
+    ]);
+  });
+  it("counts kernels, not points", () => {
+    expect(place([{ ...tiled, time: 10 }], [deep], deep)).toMatchObject({ n: 2, measured: 1, notDrawn: 0 });
+    expect(place([{ flops: 100, bytes: { L1: 5 }, time: 10 }], [deep], deep)).toMatchObject({ n: 0, notDrawn: 1 });
+  });
+});

@@ -17,6 +17,11 @@ const STATE = {
   precision: "auto",
   memory: "main",
   what_if: {},
+  exposed_comm: [] as number[],
+  ceilings: null as string[] | null,
+  all_levels: false,
+  launch_overhead: 0,
+  view: "roofline",
   selected: [],
   hovered: null,
 };
@@ -308,5 +313,58 @@ describe("the end", () => {
     abort.abort();
     expect(peaks(model)).toEqual([110, 120]);
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("all levels of memory", () => {
+  const tiled = wireKernels([{ flops: 100, bytes: { HBM: 1, L2: 500 } }]);
+  it("has a bandwidth to change for each", () => {
+    const { model, store } = make({ memory: "all", kernels: tiled });
+    expect(store.focusRoof.value).toMatchObject({ level: "HBM", levels: [{ name: "HBM" }, { name: "L2" }] });
+    store.setRate("bandwidth", 100, { level: "L2" });
+    expect(model.sent).toEqual([{ what_if: { a: { bandwidth: { L2: 100 } } } }]);
+    store.setRate("bandwidth", 50, { level: "L2" });
+    expect(model.sent[1]).toEqual({ what_if: {} });
+  });
+  it("keeps a level that is held, though it binds nothing any more", () => {
+    const { store } = make({ memory: "all", kernels: tiled });
+    const names = () => store.shownLevels.value.map(({ name }) => name);
+    expect(names()).toEqual(["HBM", "L2"]);
+    store.hold("bandwidth", "L2");
+    store.setRate("bandwidth", 1e6, { level: "L2", stream: true });
+    expect(names()).toEqual(["HBM", "L2"]);
+    store.release();
+    expect(names()).toEqual(["HBM"]);
+    store.setAllLevels(true);
+    expect(names()).toEqual(["HBM", "L2"]);
+  });
+  it("lists the levels of the focus chip without a bandwidth", () => {
+    const { store } = make({ memory: "all", focus_chip: "c", precision: "fp8" });
+    expect(store.unknownLevels.value).toEqual(["L2"]);
+    store.chooseMemory("main");
+    expect(store.unknownLevels.value).toEqual([]);
+  });
+});
+
+describe("ceilings and exposed communication", () => {
+  it("are told to Python, a drag at the pace of a stream", () => {
+    const { model, store } = make();
+    store.setExposedComm([0.2], { stream: true });
+    store.setExposedComm([0.4], { stream: true });
+    vi.advanceTimersByTime(1000);
+    expect(model.sent).toEqual([{ exposed_comm: [0.2] }, { exposed_comm: [0.4] }]);
+    expect(store.subRoofs.value.map(({ peak }) => peak)).toEqual([60]);
+  });
+  it("are drawn as ticked: another precision's peak comes and goes", () => {
+    const { model, store } = make({ precision: "fp8" });
+    store.toggleCeiling("bf16");
+    expect(store.subRoofs.value).toMatchObject([{ name: "bf16", peak: 100, kind: "compute", style: "ceiling" }]);
+    store.toggleCeiling("bf16");
+    expect(model.sent).toEqual([{ ceilings: ["bf16"] }, { ceilings: [] }]);
+  });
+  it("launch overhead from Python bounds every roof", () => {
+    const { model, store } = make();
+    model.receive("launch_overhead", 5e-6);
+    expect(store.focusRoof.value?.conditions.launchOverhead).toBe(5e-6);
   });
 });

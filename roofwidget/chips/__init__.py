@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from roofwidget.chips.catalog import AmbiguousChipError, Preset, UnknownChipError, chip, chips, preset, presets
-from roofwidget.chips.chip import Chip, Memory, MissingFigureError, Source, is_off_chip
+from roofwidget.chips.catalog import AmbiguousChipError, UnknownChipError, chip, chips
+from roofwidget.chips.chip import Chip
+from roofwidget.chips.figures import (
+    FLOP_CLASSES,
+    Ceiling,
+    Check,
+    Energy,
+    Figure,
+    Link,
+    Memory,
+    MissingFigureError,
+    Source,
+    is_off_chip,
+)
+from roofwidget.chips.files import load_chips
+from roofwidget.chips.presets import Preset, preset, presets
 
 __all__ = [
+    "FLOP_CLASSES",
     "AmbiguousChipError",
+    "Ceiling",
+    "Check",
     "Chip",
+    "Energy",
+    "Figure",
+    "Link",
     "Memory",
     "MissingFigureError",
     "Preset",
@@ -16,6 +36,7 @@ __all__ = [
     "chip",
     "chips",
     "is_off_chip",
+    "load_chips",
     "preset",
     "presets",
 ]

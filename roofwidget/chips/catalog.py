@@ -1,6 +1,6 @@
-"""The chips that are known, by name, and the presets of published tables.
+"""The chips that are known, by name.
 
-The numbers stand in `catalog.toml`, each with its source; it is read at the first look-up and then kept.
+The numbers stand in `catalog.toml`, each with its source; a chip is read when it is first asked for, and then kept.
 Capacities are in bytes, from the size that the source prints: GB = 1e9 bytes, GiB = 2**30 bytes.
 """
 
@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
-from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from roofwidget.chips.chip import Chip, Memory, Source
+from roofwidget.chips import records, toml
+from roofwidget.chips.chip import Chip
+from roofwidget.chips.figures import Source
 from roofwidget.suggest import listed, nearest
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from roofwidget.kernels import Kernels
-
-__all__ = ["AmbiguousChipError", "Preset", "UnknownChipError", "chip", "chips", "preset", "presets"]
+__all__ = ["AmbiguousChipError", "UnknownChipError", "chip", "chips", "plain"]
 
 _HOW_MANY_NEAREST = 5
 
@@ -33,31 +28,6 @@ class UnknownChipError(LookupError):
 
 class AmbiguousChipError(LookupError):
     """Several chips share this name; the message lists their ids."""
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A published table of chips with the kernels it shows, exactly as printed.
-
-    Parameters
-    ----------
-    name
-        What `preset` finds it by.
-    title
-        What people read.
-    chips
-        Chips with the rounded figures of that table (FLOP/s, bytes/s): they are not those of the catalogue.
-    kernels
-        The table's example kernels (FLOPs, bytes of main memory), not measured.
-    source
-        The document.
-    """
-
-    name: str
-    title: str
-    chips: tuple[Chip, ...]
-    kernels: Kernels
-    source: Source
 
 
 def chip(name: str | Chip) -> Chip:
@@ -99,17 +69,17 @@ def chip(name: str | Chip) -> Chip:
         msg = f"expected a chip's name or a Chip, got {name!r}"
         raise TypeError(msg)
     catalog = _catalog()
-    key = _key(name)
+    key = plain(name)
     if key in catalog.by_id:
-        return catalog.by_id[key]
+        return _made(catalog.by_id[key])
     found = catalog.by_name.get(key, ())
     if len(found) == 1:
-        return found[0]
+        return _made(found[0])
     if found:
-        msg = f"'{name}' is one of several chips: {listed(one.id for one in found)}; name one"
+        msg = f"'{name}' is one of several chips: {listed(found)}; name one"
         raise AmbiguousChipError(msg)
     close = nearest(name, catalog.spoken, most=_HOW_MANY_NEAREST) if key else []
-    hint = f"the nearest are {listed(close)}" if close else f"chips() lists all {len(catalog.chips)}"
+    hint = f"the nearest are {listed(close)}" if close else f"chips() lists all {len(catalog.ids)}"
     msg = f"no chip is called '{name}'; {hint}"
     raise UnknownChipError(msg)
 
@@ -132,140 +102,71 @@ def chips(vendor: str | None = None, family: str | None = None) -> tuple[Chip, .
     >>> [one.id for one in chips(vendor="amd", family="CDNA 3")]
     ['mi300a', 'mi300x', 'mi325x']
     """
-    found = _only(_catalog().chips, "vendor", vendor, "the catalogue")
+    found = _only(tuple(_made(entry) for entry in _catalog().ids), "vendor", vendor, "the catalogue")
     return _only(found, "family", family, f"vendor '{found[0].vendor}'" if vendor is not None else "the catalogue")
-
-
-def preset(name: str) -> Preset:
-    """Find one published table by its name, in any case.
-
-    Raises
-    ------
-    LookupError
-        If there is none; the message lists those there are.
-
-    Examples
-    --------
-    >>> guide = preset("tpu-roofline-guide")
-    >>> [(one.name, round(one.ridge_point(), 1)) for one in guide.chips]
-    [('v7x (fp8)', 640.8), ('v7x (bf16)', 320.4), ('v6e', 573.8), ('v5p', 166.3)]
-    """
-    for known in presets():
-        if _key(known) == _key(str(name)):
-            return _preset(known)
-    msg = f"no preset is called '{name}'; there is {listed(presets())}"
-    raise LookupError(msg)
-
-
-def presets() -> tuple[str, ...]:
-    """Return the names of the presets.
-
-    Examples
-    --------
-    >>> presets()
-    ('tpu-roofline-guide',)
-    """
-    return tuple(entry["name"] for entry in _entries()["presets"])
 
 
 @dataclass(frozen=True)
 class _Catalog:
-    chips: tuple[Chip, ...]
-    by_id: Mapping[str, Chip]
-    by_name: Mapping[str, tuple[Chip, ...]]
+    ids: tuple[str, ...]
+    by_id: Mapping[str, str]
+    by_name: Mapping[str, tuple[str, ...]]
     spoken: tuple[str, ...]
 
 
-@functools.cache
-def _entries() -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415 - needed at the first look-up, not at import
-    else:
-        import tomli as tomllib  # noqa: PLC0415 - the same
-    return tomllib.loads(Path(__file__).with_name("catalog.toml").read_text(encoding="utf-8"))
+def plain(name: str) -> str:
+    """Return a name as look-ups compare it: case, spaces, hyphens and underscores do not count."""
+    return re.sub(r"[\s_-]+", "", name.casefold())
 
 
 @functools.cache
 def _catalog() -> _Catalog:
-    entries = _entries()["chips"]
-    names = [_distinct([entry["name"], *entry["aliases"], *entry["short"]]) for entry in entries]
-    holders = Counter(key for own in names for key in own)
-    all_chips = tuple(
-        _chip(entry, [word for key, word in own.items() if holders[key] == 1 and word != entry["name"]])
-        for entry, own in zip(entries, names, strict=True)
-    )
-    by_name: dict[str, tuple[Chip, ...]] = {}
-    for one, own in zip(all_chips, names, strict=True):
-        for key in own:
-            by_name[key] = (*by_name.get(key, ()), one)
-    spoken = dict.fromkeys([*(one.id for one in all_chips), *(word for own in names for word in own.values())])
-    return _Catalog(all_chips, {_key(one.id): one for one in all_chips}, by_name, tuple(spoken))
+    own = {entry: _names(entry) for entry in _entries()}
+    by_name: dict[str, tuple[str, ...]] = {}
+    for entry, names in own.items():
+        for key in names:
+            by_name[key] = (*by_name.get(key, ()), entry)
+    spoken = dict.fromkeys([*own, *(word for names in own.values() for word in names.values())])
+    return _Catalog(tuple(own), {plain(entry): entry for entry in own}, by_name, tuple(spoken))
 
 
-def _key(name: str) -> str:
-    return re.sub(r"[\s_-]+", "", name.casefold())
-
-
-def _distinct(words: Iterable[str]) -> dict[str, str]:
-    """Words by key, the first spelling of each."""
-    by_key: dict[str, str] = {}
-    for word in words:
-        by_key.setdefault(_key(word), word)
-    return by_key
-
-
-def _chip(entry: Mapping[str, Any], aliases: Iterable[str]) -> Chip:
-    memory = entry["memory"]
-    figures = {f"peak_flops.{precision}": figure for precision, figure in entry["peak_flops"].items()}
-    figures |= {f"memories.{memory['name']}.{f}": memory[f] for f in ("bandwidth", "capacity") if f in memory}
-    return Chip(
-        entry["name"],
-        {precision: figure["value"] for precision, figure in entry["peak_flops"].items()},
-        {memory["name"]: Memory(memory["name"], memory["bandwidth"]["value"], memory.get("capacity", {}).get("value"))},
-        id=entry["id"],
-        vendor=entry["vendor"],
-        family=entry["family"],
-        generation=entry["generation"],
-        default_precision=entry["default_precision"],
-        aliases=aliases,
-        sources={name: _source(figure) for name, figure in figures.items()},
-    )
-
-
-def _source(figure: Mapping[str, Any]) -> Source:
-    document = _entries()["sources"][figure["source"]]
-    title = f"{document['title']}: {figure['formula']}" if "formula" in figure else document["title"]
-    return Source(title, document["url"], figure["confidence"])
+@dataclass(frozen=True)
+class _Entry:
+    head: Mapping[str, Any]
+    text: str
 
 
 @functools.cache
-def _preset(name: str) -> Preset:
-    from roofwidget.kernels import Kernels  # noqa: PLC0415 - kernels know chips, so chips may not import kernels
-
-    entry = next(entry for entry in _entries()["presets"] if entry["name"] == name)
-    document = _entries()["sources"][entry["source"]]
-    source = Source(document["title"], document["url"], document["kind"])
-    return Preset(
-        name,
-        entry["title"],
-        tuple(_preset_chip(row, source) for row in entry["chips"]),
-        Kernels.from_records(entry["kernels"]),
-        source,
-    )
+def _entries() -> dict[str, _Entry]:
+    """Return the catalogue by id, of each chip only the first paragraph read: the rest takes ten times as long."""
+    entries = [text.lstrip() for text in toml.packaged("catalog.toml").split("\n[[chips]]\n")[1:]]
+    heads = [toml.parse(text.split("\n\n", 1)[0]) for text in entries]
+    return {head["id"]: _Entry(head, text) for head, text in zip(heads, entries, strict=True)}
 
 
-def _preset_chip(row: Mapping[str, Any], source: Source) -> Chip:
-    return Chip(
-        row["name"],
-        {row["precision"]: row["peak_flops"]},
-        {row["memory"]: row["bandwidth"]},
-        id=row["id"],
-        vendor=row["vendor"],
-        family=row["family"],
-        generation=row["generation"],
-        default_precision=row["precision"],
-        sources={f"peak_flops.{row['precision']}": source, f"memories.{row['memory']}.bandwidth": source},
-    )
+def _names(entry: str) -> dict[str, str]:
+    """Return what one chip is called, by key, the first spelling of each."""
+    head = _entries()[entry].head
+    by_key: dict[str, str] = {}
+    for word in (head["name"], *head["aliases"], *head["short"]):
+        by_key.setdefault(plain(word), word)
+    return by_key
+
+
+@functools.cache
+def _documents() -> Mapping[str, Source]:
+    return records.documents(toml.parse(toml.packaged("sources.toml"))["sources"])
+
+
+@functools.cache
+def _made(entry: str) -> Chip:
+    """Return the chip of an entry; a name that other chips share too is no alias."""
+    record = toml.parse("[chips]\n" + _entries()[entry].text)["chips"]
+    by_name = _catalog().by_name
+    del record["short"]
+    names = _names(entry)
+    record["aliases"] = [word for key, word in names.items() if len(by_name[key]) == 1 and word != record["name"]]
+    return records.from_record(record, _documents())
 
 
 def _only(found: tuple[Chip, ...], field: str, wanted: str | None, where: str) -> tuple[Chip, ...]:

@@ -1,77 +1,34 @@
-"""One chip: its peaks, its memories, and where each figure comes from."""
+"""One chip: its peaks, its memories, its links, and where each figure comes from."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import Final
+from typing import Any
 
-from roofwidget import units
-from roofwidget.suggest import keywords, listed
+from roofwidget import units as quantities
+from roofwidget.chips import checking
+from roofwidget.chips.answers import Answers
+from roofwidget.chips.figures import (
+    Ceiling,
+    Check,
+    Energy,
+    Figure,
+    Link,
+    Memory,
+    MissingFigureError,
+    Source,
+    is_off_chip,
+)
+from roofwidget.suggest import keywords
 
 __all__ = ["Chip", "Memory", "MissingFigureError", "Source", "is_off_chip"]
 
-# Used when a chip does not say which precision it is judged by: the first of these that it has.
-_PRECISIONS_BY_USE: Final = ("bf16", "fp16", "tf32", "fp32", "fp64")
-# What vendors and profilers call the memory outside the chip.
-_OFF_CHIP: Final = re.compile(r"main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory", re.IGNORECASE)
-
-
-class MissingFigureError(LookupError):
-    """A chip was asked for a figure that it does not have; the message names those it has."""
-
-
-def is_off_chip(level: str) -> bool:
-    """Whether a memory level's name is one of the usual words for the memory outside the chip.
-
-    Examples
-    --------
-    >>> is_off_chip("HBM"), is_off_chip("GDDR6X"), is_off_chip("L2")
-    (True, True, False)
-    """
-    return _OFF_CHIP.fullmatch(level.strip()) is not None
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a figure comes from.
-
-    Parameters
-    ----------
-    title, url
-        The document.
-    confidence
-        ``datasheet``, ``vendor doc``, ``source code``, ``derived``, ``measured``, ``secondary`` or ``given``.
-    """
-
-    title: str
-    url: str = ""
-    confidence: str = "given"
-
-
-@dataclass(frozen=True)
-class Memory:
-    """One memory level of a chip.
-
-    Parameters
-    ----------
-    name
-        As people write it: ``HBM``, ``L2``, ``VMEM read``.
-    bandwidth
-        bytes/s, or None when unknown.
-    capacity
-        bytes, or None when unknown.
-    """
-
-    name: str
-    bandwidth: float | None = None
-    capacity: float | None = None
-
 
 @dataclass(frozen=True, init=False, repr=False)
-class Chip:
+class Chip(Answers):
     """One accelerator or CPU package as a kernel sees it. Immutable.
 
     Parameters
@@ -79,7 +36,8 @@ class Chip:
     name
         What people read.
     peak_flops
-        Dense peak rate by precision, FLOP/s: numbers or text such as ``"989.5 TFLOP/s"``.
+        Dense peak rate by precision, FLOP/s: numbers or text such as ``"989.5 TFLOP/s"``. A class of FLOPs with a
+        peak of its own is a key such as ``"fp16_vector"`` or ``"transcendental"``, see `peak_of`.
     memories
         Bandwidth by memory level, main memory first, bytes/s: a number, text such as ``"3.35 TB/s"``, a `Memory`,
         or None where the bandwidth is unknown.
@@ -87,17 +45,33 @@ class Chip:
         A short unique key; made from the name when not given.
     vendor, family, generation
         For grouping; `generation` orders the chips of a vendor.
+    kind, year
+        ``gpu``, ``tpu``, ``npu`` or ``cpu``, and when it came out.
+    status
+        ``cross-checked`` where a second source was compared, ``single-source``, or ``given``.
     default_precision
         The precision that ``"auto"`` means; by default the first of bf16, fp16, tf32, fp32, fp64 that the chip has.
     aliases
         Other names it can be looked up by.
     sources
-        `Source` by figure, such as ``"peak_flops.bf16"`` or ``"memories.HBM.bandwidth"``.
+        `Source` by figure, such as ``"peak_flops.bf16"``, ``"memories.HBM.bandwidth"`` or ``"clock"``.
+    links
+        `Link` by name, or its bandwidth **one way** per chip, bytes/s; the one between chips first, PCIe last.
+    ceilings
+        Roofs below the peaks, see `with_measured` and `with_ceiling`.
+    checks
+        What other sources say, see `disputed`.
+    clock, units, power
+        Hz; how many units of which kind, such as ``"132 SM"``; W.
+    energy
+        Costs of work, for a roofline of energy.
+    notes
+        What a reader of the figures should know.
 
     Raises
     ------
     ValueError
-        If a peak or a bandwidth is zero, negative, NaN or infinite, or there is none.
+        If a figure is zero, negative, NaN or infinite, or there is no peak or no bandwidth of the main memory.
     TypeError
         If a figure is not a number or text, or a keyword is unknown.
 
@@ -115,9 +89,20 @@ class Chip:
     vendor: str
     family: str
     generation: int
+    kind: str
+    year: int | None
+    status: str
     default_precision: str
     aliases: tuple[str, ...]
     sources: Mapping[str, Source]
+    links: Mapping[str, Link]
+    ceilings: tuple[Ceiling, ...]
+    checks: tuple[Check, ...]
+    clock: float | None
+    units: str | None
+    power: float | None
+    energy: Energy | None
+    notes: tuple[str, ...]
 
     @keywords("Chip")
     def __init__(
@@ -130,170 +115,220 @@ class Chip:
         vendor: str = "",
         family: str = "",
         generation: int = 0,
+        kind: str = "",
+        year: int | None = None,
+        status: str = "given",
         default_precision: str | None = None,
         aliases: Iterable[str] = (),
         sources: Mapping[str, Source] = MappingProxyType({}),
+        links: Mapping[str, object] = MappingProxyType({}),
+        ceilings: Iterable[Ceiling] = (),
+        checks: Iterable[Check] = (),
+        clock: float | None = None,
+        units: str | None = None,
+        power: float | None = None,
+        energy: Energy | None = None,
+        notes: Iterable[str] = (),
     ) -> None:
         if not isinstance(name, str) or not name.strip():
             msg = f"a chip's name must be text that is not empty, got {name!r}"
             raise ValueError(msg)
-        peaks = _peaks(name, peak_flops)
-        levels = _memories(name, memories)
-        default = _default_precision(name, peaks, default_precision)
-        values = {
-            "name": name,
-            "peak_flops": MappingProxyType(peaks),
-            "memories": MappingProxyType(levels),
-            "id": id or re.sub(r"[^a-z0-9.+]+", "-", name.casefold()).strip("-") or "chip",
-            "vendor": vendor,
-            "family": family,
-            "generation": generation,
-            "default_precision": default,
-            "aliases": (aliases,) if isinstance(aliases, str) else tuple(aliases),
-            "sources": MappingProxyType(dict(sources)),
-        }
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        peaks = checking.peaks(name, peak_flops)
+        levels = checking.memories(name, memories)
+        self.__dict__.update(
+            name=name,
+            peak_flops=MappingProxyType(peaks),
+            memories=MappingProxyType(levels),
+            id=id or re.sub(r"[^a-z0-9.+]+", "-", name.casefold()).strip("-") or "chip",
+            vendor=vendor,
+            family=family,
+            generation=generation,
+            kind=kind,
+            year=checking.year(name, year),
+            status=status,
+            default_precision=checking.default_precision(name, peaks, default_precision),
+            aliases=(aliases,) if isinstance(aliases, str) else tuple(aliases),
+            sources=MappingProxyType(checking.sources(name, sources)),
+            links=MappingProxyType(checking.links(name, links)),
+            ceilings=checking.ceilings(name, ceilings, peaks, levels),
+            checks=checking.checks(name, checks),
+            clock=checking.number(name, "clock", "Hz", clock),
+            units=checking.unit_count(name, units),
+            power=checking.number(name, "power", "W", power),
+            energy=checking.energy(name, energy),
+            notes=checking.notes(name, notes),
+        )
 
     def __hash__(self) -> int:
         return hash((self.id, self.name))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (self.name, dict(self.peak_flops), dict(self.memories), self._rest())
+        return _rebuild, (self._fields(),)
+
+    def _fields(self) -> dict[str, Any]:
+        """Every field under its keyword, mappings as dicts."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {key: dict(value) if isinstance(value, MappingProxyType) else value for key, value in values.items()}
 
     def with_rates(self, peak_flops: Mapping[str, float], bandwidths: Mapping[str, float]) -> Chip:
-        """Return this chip with other peaks by precision, FLOP/s, and other bandwidths by level, bytes/s."""
-        memories = {
-            level: Memory(level, bandwidths.get(level, memory.bandwidth), memory.capacity)
-            for level, memory in self.memories.items()
-        }
-        return _rebuild(self.name, {**self.peak_flops, **peak_flops}, memories, self._rest())
+        """Return this chip with other peaks by precision, FLOP/s, and other bandwidths by level, bytes/s.
 
-    def _rest(self) -> dict[str, object]:
-        return {
-            "id": self.id,
-            "vendor": self.vendor,
-            "family": self.family,
-            "generation": self.generation,
-            "default_precision": self.default_precision,
-            "aliases": self.aliases,
-            "sources": dict(self.sources),
+        Everything else stays, sources too: it is what a drag asks for at every step. `replace` is for lasting changes.
+        """
+        changed = {
+            level: Memory(
+                level, quantities.positive(rate, f"memories['{level}'] of chip '{self.name}'"), m.capacity, m.scope
+            )
+            for level, m in self.memories.items()
+            if (rate := bandwidths.get(level)) is not None
         }
+        peaks = {
+            precision.casefold(): quantities.positive(rate, f"peak_flops['{precision}'] of chip '{self.name}'")
+            for precision, rate in peak_flops.items()
+        }
+        twin = object.__new__(Chip)
+        twin.__dict__.update(self.__dict__)
+        twin.__dict__["peak_flops"] = MappingProxyType({**self.peak_flops, **peaks})
+        twin.__dict__["memories"] = MappingProxyType({**self.memories, **changed})
+        return twin
+
+    def replace(self, **changes: Any) -> Chip:
+        """Return this chip with other fields, for what-ifs; `Chip`'s keywords.
+
+        `peak_flops`, `memories`, `links` and `sources` are merged into those of this chip; other fields are exchanged.
+        A figure that changes loses its source and its checks, and the chip's status becomes ``given``; a new name
+        without an id gets an id of its own.
+
+        Raises
+        ------
+        TypeError
+            If a keyword is unknown; the message names the nearest.
+
+        Examples
+        --------
+        >>> chip = Chip("My chip", {"bf16": "989.5 TFLOP/s"}, {"HBM": Memory("HBM", 3.35e12, 80e9)})
+        >>> faster = chip.replace(name="HBM4", memories={"HBM": "6 TB/s"})
+        >>> faster.id, faster.bandwidth(), faster.memories["HBM"].capacity, round(faster.ridge_point(), 1)
+        ('hbm4', 6000000000000.0, 80000000000.0, 164.9)
+        """
+        from roofwidget.chips import variants  # noqa: PLC0415 - asked for by few
+
+        return variants.replaced(self, changes)
+
+    @keywords("Chip.with_measured")
+    def with_measured(
+        self,
+        *,
+        peak_flops: Mapping[str, object] = MappingProxyType({}),
+        bandwidth: Mapping[str, object] = MappingProxyType({}),
+        source: Source | None = None,
+    ) -> Chip:
+        """Return this chip with measured ceilings beside the figures of its data sheet, which stay as they are.
+
+        Parameters
+        ----------
+        peak_flops, bandwidth
+            FLOP/s by precision and bytes/s by memory level. A figure measured before is exchanged.
+        source
+            Who measured it, and how.
+
+        Examples
+        --------
+        >>> chip = Chip("My chip", {"bf16": "989.5 TFLOP/s"}, {"HBM": "3.35 TB/s"})
+        >>> measured = chip.with_measured(bandwidth={"HBM": "3.0 TB/s"})
+        >>> measured.bandwidth(), [(c.name, c.memory, c.rate, c.measured) for c in measured.ceilings]
+        (3350000000000.0, [('measured', 'HBM', 3000000000000.0, True)])
+        """
+        from roofwidget.chips import variants  # noqa: PLC0415 - the same
+
+        return variants.measured(self, peak_flops, bandwidth, source)
+
+    @keywords("Chip.with_ceiling")
+    def with_ceiling(
+        self,
+        name: str,
+        *,
+        peak_flops: object = None,
+        bandwidth: object = None,
+        precision: str | None = None,
+        memory: str | None = None,
+        source: Source | None = None,
+    ) -> Chip:
+        """Return this chip with one more roof below a peak or a bandwidth: ``no FMA``, ``no prefetch``.
+
+        Parameters
+        ----------
+        name
+            What people read. A ceiling of this name in the same place is exchanged.
+        peak_flops, bandwidth
+            FLOP/s or bytes/s: one of the two.
+        precision
+            The precision whose peak it lies under; None for all of them.
+        memory
+            The level whose bandwidth it lies under; None for the main memory.
+
+        Examples
+        --------
+        >>> chip = Chip("My CPU", {"fp64": "75 GFLOP/s"}, {"DRAM": "11 GB/s"})
+        >>> chip.with_ceiling("no SIMD", peak_flops="37.5 GFLOP/s").ceilings[0].rate
+        37500000000.0
+        """
+        from roofwidget.chips import variants  # noqa: PLC0415 - the same
+
+        rate = {"peak_flops": peak_flops, "bandwidth": bandwidth}
+        return variants.ceiled(self, Ceiling(name, 0.0, memory, precision, source=source), rate)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, lists, text and numbers, as `from_dict` reads them; what is unknown is left out."""
+        from roofwidget.chips import records  # noqa: PLC0415 - the same
+
+        return records.to_record(self)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Chip:
+        """Return the chip that `to_dict` wrote, or that was written by hand in the same way.
+
+        Raises
+        ------
+        ValueError
+            If a key is unknown, a figure is bad or a source is not told: the message names it.
+
+        Examples
+        --------
+        >>> chip = Chip.from_dict({"name": "My chip", "peak_flops": {"bf16": "990 TFLOP/s"}, "memories": {"HBM": 3e12}})
+        >>> Chip.from_dict(chip.to_dict()) == chip
+        True
+        """
+        from roofwidget.chips import records  # noqa: PLC0415 - the same
+
+        return records.from_record(record)
 
     def __repr__(self) -> str:
-        peaks = ", ".join(f"{p} {units.format_quantity(v, 'FLOP/s', 4)}" for p, v in self.peak_flops.items())
+        peaks = ", ".join(f"{p} {quantities.format_quantity(v, 'FLOP/s', 4)}" for p, v in self.peak_flops.items())
         known = [m for m in self.memories.values() if m.bandwidth is not None]
-        bandwidths = ", ".join(f"{m.name} {units.format_quantity(m.bandwidth or 0.0, 'B/s', 4)}" for m in known)
-        return f"Chip({self.name!r}: {peaks}; {bandwidths})"
+        bandwidths = ", ".join(f"{m.name} {quantities.format_quantity(m.bandwidth or 0.0, 'B/s', 4)}" for m in known)
+        doubt = "; single-source" if self.status == "single-source" else ""
+        return f"Chip({self.name!r}: {peaks}; {bandwidths}{doubt})"
+
+    def _repr_html_(self) -> str:
+        from roofwidget.chips import card  # noqa: PLC0415 - the same
+
+        return card.html(self)
 
     @property
-    def main_memory(self) -> str:
-        """The name of the memory outside the chip: the first of `memories`."""
-        return next(iter(self.memories))
+    def figures(self) -> tuple[Figure, ...]:
+        """Every figure with its source and what other sources say: the rows of the chip's card."""
+        from roofwidget.chips import card  # noqa: PLC0415 - the same
 
-    def precision(self, name: str = "auto") -> str:
-        """Return the precision that `name` (any case, or ``"auto"``) means on this chip, else raise."""
-        key = name.casefold()
-        if key == "auto":
-            return self.default_precision
-        if key in self.peak_flops:
-            return key
-        msg = f"{self.name} has no peak for precision '{name}'; it has {listed(self.peak_flops)}"
-        raise MissingFigureError(msg)
+        return card.figures(self)
 
-    def memory(self, name: str = "main") -> str:
-        """Return the memory level that `name` (any case, or ``"main"``) means on this chip, else raise."""
-        if name.casefold() == "main":
-            return self.main_memory
-        for level in self.memories:
-            if level.casefold() == name.casefold():
-                return level
-        if is_off_chip(name) and is_off_chip(self.main_memory):
-            return self.main_memory
-        msg = f"{self.name} has no memory '{name}'; it has {listed(self.memories)}"
-        raise MissingFigureError(msg)
+    @property
+    def disputed(self) -> Mapping[str, tuple[Check, ...]]:
+        """By figure, the other sources whose value is more than 3 % off."""
+        from roofwidget.chips import card  # noqa: PLC0415 - the same
 
-    def peak(self, precision: str = "auto") -> float:
-        """Return the dense peak rate of a precision, FLOP/s.
-
-        Raises
-        ------
-        MissingFigureError
-            If the chip has no such precision; there is no falling back to another one.
-        """
-        return self.peak_flops[self.precision(precision)]
-
-    def bandwidth(self, memory: str = "main") -> float:
-        """Return the bandwidth of a memory level, bytes/s.
-
-        Raises
-        ------
-        MissingFigureError
-            If the chip has no such level, or its bandwidth is unknown.
-        """
-        level = self.memories[self.memory(memory)]
-        if level.bandwidth is None:
-            known = [m.name for m in self.memories.values() if m.bandwidth is not None]
-            msg = f"{self.name} has no bandwidth for {level.name}; it has those of {listed(known)}"
-            raise MissingFigureError(msg)
-        return level.bandwidth
-
-    def ridge_point(self, precision: str = "auto", memory: str = "main") -> float:
-        """Return peak over bandwidth, FLOP/byte: the intensity from which a kernel can be compute-bound."""
-        return self.peak(precision) / self.bandwidth(memory)
+        return card.disputed(self)
 
 
-def _rebuild(name: str, peaks: dict[str, float], memories: dict[str, Memory], rest: dict[str, object]) -> Chip:
-    return Chip(name, peaks, memories, **rest)  # type: ignore[arg-type]  # what __reduce__ took apart
-
-
-def _peaks(name: str, given: object) -> dict[str, float]:
-    if not isinstance(given, Mapping) or not given:
-        msg = f"peak_flops of chip '{name}' must map precisions to rates, such as {{'bf16': '989.5 TFLOP/s'}}"
-        raise ValueError(msg)
-    peaks: dict[str, float] = {}
-    for precision, value in given.items():
-        what = f"peak_flops['{precision}'] of chip '{name}'"
-        _refuse_twin(str(precision), peaks, f"peak_flops of chip '{name}'")
-        peaks[str(precision).casefold()] = units.positive(units.parse(value, "FLOP/s", what), what)
-    return peaks
-
-
-def _memories(name: str, given: object) -> dict[str, Memory]:
-    if not isinstance(given, Mapping) or not given:
-        msg = f"memories of chip '{name}' must map levels to bandwidths, such as {{'HBM': '3.35 TB/s'}}"
-        raise ValueError(msg)
-    levels: dict[str, Memory] = {}
-    for level, value in given.items():
-        what = f"memories['{level}'] of chip '{name}'"
-        memory = value if isinstance(value, Memory) else Memory(level, value)
-        _refuse_twin(level, levels, f"memories of chip '{name}'")
-        levels[level] = Memory(
-            level,
-            _optional(memory.bandwidth, "B/s", what),
-            _optional(memory.capacity, "B", f"capacity of {what}"),
-        )
-    if next(iter(levels.values())).bandwidth is None:
-        msg = f"chip '{name}' needs the bandwidth of its main memory '{next(iter(levels))}', the first of its memories"
-        raise ValueError(msg)
-    return levels
-
-
-def _optional(value: object, unit: str, what: str) -> float | None:
-    return None if value is None else units.positive(units.parse(value, unit, what), what)
-
-
-def _refuse_twin(key: str, others: Iterable[str], what: str) -> None:
-    """Two names that differ in case alone would be one to every look-up."""
-    if any(key.casefold() == other.casefold() for other in others):
-        msg = f"{what}: '{key}' is there twice"
-        raise ValueError(msg)
-
-
-def _default_precision(name: str, peaks: Mapping[str, float], given: str | None) -> str:
-    if given is None:
-        return next((p for p in _PRECISIONS_BY_USE if p in peaks), next(iter(peaks)))
-    if given.casefold() not in peaks:
-        msg = f"default_precision '{given}' of chip '{name}' is none of its precisions: {listed(peaks)}"
-        raise ValueError(msg)
-    return given.casefold()
+def _rebuild(values: dict[str, Any]) -> Chip:
+    return Chip(**values)

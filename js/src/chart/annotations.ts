@@ -1,14 +1,15 @@
 // What is written on the chart, and where: names of roofs, ridge points, regions and kernels, and the call-outs of gaps.
 
 import { gapText, nameOf } from "../describe.ts";
-import { formatIntensity, formatSignificant } from "../format.ts";
-import { boundOf, bytesAt, ridgePoint } from "../roofline.ts";
+import { judge, ridgePoint } from "../roofline.ts";
 import type { Box, Scales } from "../scales.ts";
 import { strings } from "../strings.ts";
+import { column } from "./column.ts";
 import type { Gap } from "./gaps.tsx";
 import { isMeasured, radiusOf } from "./kernels.ts";
 import { type Label, type Place, type Placed, placeLabels, shorten } from "./labels.ts";
-import type { Scene } from "./scene.ts";
+import { roofLabels } from "./roofnames.ts";
+import { joinsOf, type Scene } from "./scene.ts";
 
 const SIZE = 12;
 /** More measured kernels than this: arrows only for those that are hovered or selected. */
@@ -17,13 +18,15 @@ const FEW = 12;
 export function gapsOf(scene: Scene): Gap[] {
   const { kernels, points, at, focus, scales, marked } = scene;
   if (!focus) return [];
-  const bytes = bytesAt(kernels, focus.chip, focus.level);
+  const boundOf = judge(kernels, focus);
   const rows = points.measured <= FEW ? scene.named : marked;
   return [...new Set([...marked, ...rows])].flatMap((row) => {
     const index = points.home[row] ?? -1;
     if (index < 0 || !isMeasured(points, index)) return [];
-    const { attainable, utilization } = boundOf(kernels, row, focus, bytes[row] as number);
-    const roof = points.x[index] === 0 ? scales.strip?.y(focus.bandwidth) : scales.y(attainable);
+    const { utilization } = boundOf(row);
+    // What is possible is not the roof's where launches or the link take longer.
+    const possible = (points.y[index] as number) / utilization;
+    const roof = points.x[index] === 0 ? scales.strip?.y(possible) : scales.y(possible);
     // Above its roof, or its utilization is unknown: no arrow.
     if (roof === undefined || !(utilization <= 1)) return [];
     const [x, y] = [at.x[index] as number, at.y[index] as number];
@@ -34,7 +37,9 @@ export function gapsOf(scene: Scene): Gap[] {
 /** Every label that has room; those in `choices` stay where they were. */
 export function annotations(scene: Scene, gaps: readonly Gap[], choices?: ReadonlyMap<string, number>): Placed[] {
   const { scales } = scene;
-  const bounds: Box = { left: 2, top: 2, right: scales.width - 2, bottom: scales.plot.bottom - 2 };
+  const { plot, width, gutter } = scales;
+  const bounds: Box = { left: 2, top: 2, right: gutter > 0 ? plot.right : width - 2, bottom: plot.bottom - 2 };
+  const names = column(scene, choices);
   const labels = [
     ...roofLabels(scene),
     ...gapLabels(scene, gaps, true),
@@ -43,58 +48,10 @@ export function annotations(scene: Scene, gaps: readonly Gap[], choices?: Readon
     ...regionLabels(scene),
   ];
   const fixed = frame(scene);
-  if (!choices) return placeLabels(labels, bounds, [...fixed, ...obstacles(scene)]);
+  if (!choices) return [...names, ...placeLabels(labels, bounds, [...fixed, ...obstacles(scene)])];
   // Names that had no room before the drag do not flicker in and out during it.
   const steady = labels.filter(({ key, bold }) => choices.has(key) || bold || !key.startsWith("kernel "));
-  return placeLabels(steady, bounds, fixed, choices);
-}
-
-function roofLabels({ roofs, focus, colours, names: chipNames, scales, theme }: Scene): Label[] {
-  const { plot, x, y } = scales;
-  const order = [...roofs].sort((a, b) => Number(b === focus) - Number(a === focus));
-  const names = order.map((roof): Label => {
-    const flat = y(roof.peak);
-    const ridge = x(ridgePoint(roof));
-    const along = [1, 0.5, 0.25, 0.75].map((share) => ridge + (plot.right - ridge) * share);
-    return {
-      key: `roof ${roof.chip.id}`,
-      text: shorten(chipNames.get(roof.chip.id) ?? roof.chip.name, 26),
-      size: SIZE,
-      bold: roof === focus,
-      colour: colours.get(roof.chip.id) ?? theme.text,
-      must: true,
-      places: along.flatMap((at, index): Place[] => {
-        const anchor = index === 0 ? "end" : "middle";
-        const shift = index === 0 ? -4 : 0;
-        return [
-          { x: at + shift, y: flat - 6, anchor },
-          { x: at + shift, y: flat + 15, anchor },
-        ];
-      }),
-    };
-  });
-  const ridges = order.map((roof): Label => {
-    const [rx, ry] = [x(ridgePoint(roof)), y(roof.peak)];
-    const digits = ridgePoint(roof);
-    return {
-      key: `ridge ${roof.chip.id}`,
-      text: roof === focus ? formatIntensity(digits, 4) : formatSignificant(digits, 4),
-      size: SIZE,
-      bold: roof === focus,
-      colour: colours.get(roof.chip.id) ?? theme.text,
-      must: roof === focus,
-      places: [
-        { x: rx - 8, y: ry - 6, anchor: "end" },
-        { x: rx + 4, y: ry - 8, anchor: "start" },
-        { x: rx + 8, y: ry + 15, anchor: "start" },
-        { x: rx - 8, y: ry + 15, anchor: "end" },
-        { x: rx, y: ry - 18, anchor: "middle" },
-        { x: rx + 8, y: ry + 30, anchor: "start" },
-      ],
-    };
-  });
-  // The focus roof's name and number before the others' names, and these before their numbers.
-  return [...names.slice(0, 1), ...ridges.slice(0, 1), ...names.slice(1), ...ridges.slice(1)];
+  return [...names, ...placeLabels(steady, bounds, fixed, choices)];
 }
 
 function kernelLabels({ kernels, points, at, scales, theme, marked, named }: Scene): Label[] {
@@ -117,14 +74,14 @@ function kernelLabels({ kernels, points, at, scales, theme, marked, named }: Sce
 
 function gapLabels({ kernels, focus, theme }: Scene, gaps: readonly Gap[], strong: boolean): Label[] {
   if (!focus) return [];
-  const bytes = bytesAt(kernels, focus.chip, focus.level);
+  const boundOf = judge(kernels, focus);
   return gaps
     .filter((gap) => gap.strong === strong)
     .map((gap) => {
       const middle = (gap.from + gap.to) / 2 + 4;
       return {
         key: `gap ${gap.row}`,
-        text: gapText(boundOf(kernels, gap.row, focus, bytes[gap.row] as number)),
+        text: gapText(boundOf(gap.row)),
         size: SIZE,
         bold: strong,
         must: true,
@@ -137,10 +94,13 @@ function gapLabels({ kernels, focus, theme }: Scene, gaps: readonly Gap[], stron
     });
 }
 
-function regionLabels({ focus, scales, theme }: Scene): Label[] {
+function regionLabels({ focus, levels, scales, theme }: Scene): Label[] {
   if (!focus) return [];
   const { plot, x } = scales;
-  const ridge = Math.min(x(ridgePoint(focus)), plot.right);
+  const ridges = [focus.bandwidth, ...levels.map(({ bandwidth }) => bandwidth)].map((rate) => x(focus.peak / rate));
+  const within = (at: number) => Math.max(plot.left, Math.min(at, plot.right));
+  const [from, to] = [within(Math.min(...ridges)), within(Math.max(...ridges))];
+  const memory = strings.memoryRegion;
   const y = plot.bottom - 8;
   const region = (key: string, text: string, left: number, right: number): Label => ({
     key,
@@ -155,8 +115,9 @@ function regionLabels({ focus, scales, theme }: Scene): Label[] {
     ],
   });
   return [
-    region("memory region", `${strings.memoryRegion} (${focus.level})`, plot.left, ridge),
-    region("compute region", strings.computeRegion, ridge, plot.right),
+    // Left of every ridge point it is one level or another that binds.
+    region("memory region", levels.length > 0 ? memory : `${memory} (${focus.level})`, plot.left, from),
+    region("compute region", strings.computeRegion, to, plot.right),
   ];
 }
 
@@ -167,7 +128,8 @@ function frame({ scales: { plot, strip } }: Scene): Box[] {
 }
 
 /** What labels rather keep clear of: points, and roofs where they run. */
-function obstacles({ points, at, roofs, scales }: Scene): Box[] {
+function obstacles(scene: Scene): Box[] {
+  const { points, at, roofs, focus, levels, subRoofs, scales } = scene;
   const { x, y } = scales;
   const boxes: Box[] = [];
   const around = radiusOf(points) + 1;
@@ -177,8 +139,13 @@ function obstacles({ points, at, roofs, scales }: Scene): Box[] {
       boxes.push({ left: px - around, right: px + around, top: py - around, bottom: py + around });
     }
   }
+  for (const { from, to, y: line } of joinsOf(scene)) {
+    boxes.push({ left: from, right: to, top: line - 1, bottom: line + 1 });
+  }
+  const near = levels.filter(({ name }) => name !== focus?.level);
+  const lines = [...roofs, ...near.map(({ bandwidth }) => ({ peak: focus?.peak ?? 0, bandwidth })), ...subRoofs];
   const [low, high] = x.domain;
-  for (const roof of roofs) {
+  for (const roof of lines) {
     const ridge = ridgePoint(roof);
     const flat = y(roof.peak);
     boxes.push({ left: x(ridge), right: x(Math.max(ridge, high)), top: flat - 2, bottom: flat + 2 });
@@ -187,7 +154,7 @@ function obstacles({ points, at, roofs, scales }: Scene): Box[] {
     for (let step = 0; step < steps; step++) {
       const ai = low * (ridge / low) ** (step / steps);
       const [px, py] = [x(ai), y(ai * roof.bandwidth)];
-      boxes.push({ left: px - 3, right: px + 3, top: py - 3, bottom: py + 3 });
+      boxes.push({ left: px - 2, right: px + 2, top: py - 2, bottom: py + 2 });
     }
   }
   return boxes;

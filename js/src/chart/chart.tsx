@@ -8,12 +8,12 @@ import { strings } from "../strings.ts";
 import type { Theme } from "../theme.ts";
 import { annotations, gapsOf } from "./annotations.ts";
 import { Axes } from "./axes.tsx";
-import { Gaps, Ties } from "./gaps.tsx";
+import { Gaps, Joins, Ties } from "./gaps.tsx";
 import { createPainter } from "./kernels.ts";
-import { Labels, Rings } from "./marks.tsx";
+import { Labels, Leaders, Rings } from "./marks.tsx";
 import { usePointing } from "./pointing.ts";
 import { Roofs } from "./roofs.tsx";
-import { heaviestRows, otherPrecisions, pointColours, type Scene, sceneOf, tiesOf } from "./scene.ts";
+import { heaviestRows, joinsOf, pointColours, type Scene, sceneOf, tiesOf } from "./scene.ts";
 import { Tooltip } from "./tooltip.tsx";
 
 interface ChartProps {
@@ -72,12 +72,14 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
       <svg {...size} aria-hidden="true">
         {axes}
         <Ties xs={tiesOf(scene)} scales={scales} theme={theme} />
-        <Roofs {...scene} otherPrecisions={otherPrecisions(scene)} />
+        <Roofs {...scene} />
+        <Joins joins={joinsOf(scene)} marked={scene.marked} theme={theme} />
         <Gaps gaps={gaps} theme={theme} />
       </svg>
       <canvas ref={canvas} style={box} />
       <svg class="roofwidget-labels" {...size} aria-hidden="true">
         <Rings scene={scene} pointed={index} />
+        <Leaders labels={labels} scene={scene} />
         <Labels labels={labels} theme={theme} />
         {roofs.length === 0 && (
           <text x={size.width / 2} y={size.height / 2} text-anchor="middle" font-size={14} fill={theme.muted}>

@@ -39,3 +39,22 @@ export function Ties({ xs, scales, theme }: { xs: readonly number[]; scales: Sca
     </g>
   );
 }
+
+/** One kernel's points at its memory levels: from the first to the last, px. */
+export interface Join {
+  readonly row: number;
+  readonly from: number;
+  readonly to: number;
+  readonly y: number;
+}
+
+/** Thin lines that join what is one kernel; those of marked rows are stronger. */
+export function Joins({ joins, marked, theme }: { joins: readonly Join[]; marked: readonly number[]; theme: Theme }) {
+  const path = (some: readonly Join[]) => some.map(({ from, to, y }) => `M${from},${y}H${to}`).join("");
+  return (
+    <g class="roofwidget-joins" stroke={theme.text}>
+      <path d={path(joins)} stroke-opacity={0.4} />
+      <path d={path(joins.filter(({ row }) => marked.includes(row)))} stroke-opacity={0.9} />
+    </g>
+  );
+}

@@ -9,6 +9,8 @@ export interface KernelsPicture {
   /** The colours points can have, and which of them each has. */
   readonly colours: readonly string[];
   readonly colour: Uint16Array;
+  /** Points that are drawn as outlines: those at memory levels that do not bind. */
+  readonly hollow: Uint8Array;
   readonly outline: string;
   readonly alert: string;
   readonly scales: Scales;
@@ -91,11 +93,11 @@ export function radiusOf(points: Points): number {
 export const isMeasured = (points: Points, index: number) => points.roof[index] === MEASURED;
 
 /** One number for all that a point looks like, but for its place. */
-function looks({ points, colour }: KernelsPicture): Uint32Array {
+function looks({ points, colour, hollow }: KernelsPicture): Uint32Array {
   const look = new Uint32Array(points.n);
   for (let index = 0; index < points.n; index++) {
     const signs = (points.computeBound[index] as number) * 2 + (points.aboveRoof[index] as number);
-    look[index] = (colour[index] as number) * 4 + signs;
+    look[index] = (colour[index] as number) * 8 + (hollow[index] as number) * 4 + signs;
   }
   return look;
 }
@@ -112,7 +114,7 @@ function changes(before: Painted, after: Painted): number[] {
 /** Points of one look are copies of one small picture: drawing a path for each would cost ten times as much. */
 function makeSprite(
   document: Document,
-  { points, outline, alert }: KernelsPicture,
+  { points, hollow, outline, alert }: KernelsPicture,
   index: number,
   colour: string,
   radius: number,
@@ -129,11 +131,12 @@ function makeSprite(
   const side = radius * 0.88;
   if (points.computeBound[index]) context.rect(-side, -side, 2 * side, 2 * side);
   else context.arc(0, 0, radius, 0, 2 * Math.PI);
-  context.fillStyle = colour;
+  context.fillStyle = hollow[index] ? outline : colour;
   context.fill();
-  context.strokeStyle = outline;
+  context.strokeStyle = hollow[index] ? colour : outline;
+  context.lineWidth = hollow[index] ? 1.75 : 1;
   context.stroke();
-  if (points.aboveRoof[index]) {
+  if (points.aboveRoof[index] && !hollow[index]) {
     context.beginPath();
     context.arc(0, 0, radius + 3, 0, 2 * Math.PI);
     context.moveTo(-4, -radius - 5);

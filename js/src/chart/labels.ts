@@ -8,6 +8,8 @@ export interface Place {
   readonly x: number;
   readonly y: number;
   readonly anchor: Anchor;
+  /** Degrees it is turned by about its place, clockwise; 0 when left out. */
+  readonly angle?: number;
 }
 
 export interface Label {
@@ -40,6 +42,21 @@ export function boxOf(width: number, size: number, place: Place): Box {
   return { left, right: left + width, top: place.y - size * 0.86, bottom: place.y + size * 0.26 };
 }
 
+/** The boxes that a text covers: one, or for a turned text a chain of small ones. */
+export function boxesOf(width: number, size: number, place: Place): Box[] {
+  if (!place.angle) return [boxOf(width, size, place)];
+  const [cos, sin] = [Math.cos((place.angle * Math.PI) / 180), Math.sin((place.angle * Math.PI) / 180)];
+  const start = place.anchor === "start" ? 0 : place.anchor === "end" ? -width : -width / 2;
+  const half = size * 0.46;
+  const links = Math.max(2, Math.ceil(width / size) + 1);
+  return Array.from({ length: links }, (_, link) => {
+    // Along the middle of the letters, which is above the line they stand on.
+    const along = start + half + ((width - 2 * half) * link) / (links - 1);
+    const [x, y] = [place.x + along * cos + size * 0.3 * sin, place.y + along * sin - size * 0.3 * cos];
+    return { left: x - half, right: x + half, top: y - half, bottom: y + half };
+  });
+}
+
 /** Two labels in a line stay this far apart, px. */
 const APART = 6;
 
@@ -57,21 +74,17 @@ export function placeLabels(
   const placed: Placed[] = [];
   for (const { places, must, ...label } of labels) {
     const width = textWidth(label.text, label.size, label.bold);
-    const box = (choice: number) => boxOf(width, label.size, places[choice] as Place);
-    const free = (choice: number) => {
-      const candidate = box(choice);
-      return inside(candidate, bounds) && !written.some((other) => overlap(candidate, other, APART));
-    };
-    const clear = (choice: number) => {
-      const candidate = box(choice);
-      return free(choice) && !taken.some((other) => overlap(candidate, other));
-    };
+    const boxes = (choice: number) => boxesOf(width, label.size, places[choice] as Place);
+    const free = (choice: number) =>
+      boxes(choice).every((box) => inside(box, bounds) && !written.some((other) => overlap(box, other, APART)));
+    const clear = (choice: number) =>
+      free(choice) && boxes(choice).every((box) => !taken.some((other) => overlap(box, other)));
     const all = places.map((_, index) => index);
     const before = choices.get(label.key);
     const kept = before !== undefined && before < places.length && free(before) ? before : undefined;
     const choice = kept ?? all.find(clear) ?? (must ? all.find(free) : undefined);
     if (choice === undefined) continue;
-    written.push(box(choice));
+    written.push(...boxes(choice));
     placed.push({ ...label, ...(places[choice] as Place), choice });
   }
   return placed;

@@ -1,6 +1,7 @@
 // What lies over the points: the rings of those that matter now, and every text of the chart.
 
 import type { Theme } from "../theme.ts";
+import { leaders } from "./column.ts";
 import { radiusOf } from "./kernels.ts";
 import type { Placed } from "./labels.ts";
 import { indicesOf, type Scene } from "./scene.ts";
@@ -27,6 +28,17 @@ export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
   );
 }
 
+/** Lines from the ends of flats to their names in the column beside the plot. */
+export function Leaders({ labels, scene }: { labels: readonly Placed[]; scene: Scene }) {
+  return (
+    <g class="roofwidget-leaders" fill="none">
+      {leaders(scene, labels).map(({ key, d, colour }) => (
+        <path key={key} d={d} stroke={colour} />
+      ))}
+    </g>
+  );
+}
+
 export function Labels({ labels, theme }: { labels: readonly Placed[]; theme: Theme }) {
   return (
     <>
@@ -37,6 +49,7 @@ export function Labels({ labels, theme }: { labels: readonly Placed[]; theme: Th
           x={label.x}
           y={label.y}
           text-anchor={label.anchor}
+          transform={label.angle ? `rotate(${label.angle} ${label.x} ${label.y})` : undefined}
           font-size={label.size}
           font-weight={label.bold ? 700 : 400}
           fill={label.colour}

@@ -32,10 +32,6 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
     if (add) store.select(rows.includes(row) ? others : [...rows, row]);
     else store.select(rows.includes(row) && others.length === 0 ? [] : [row]);
   }
-  function step(along: readonly number[], now: number, by: number): number {
-    const to = now < 0 ? (by > 0 ? 0 : along.length - 1) : now + by;
-    return along[Math.max(0, Math.min(to, along.length - 1))] ?? -1;
-  }
   const keys: Record<string, () => void> = {
     ArrowRight: () => walk(1),
     ArrowLeft: () => walk(-1),
@@ -53,7 +49,7 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
   }
   function climb(by: number) {
     if (hovered === null) return;
-    const marks = indicesOf(scene, hovered).sort((a, b) => (at.y[b] as number) - (at.y[a] as number));
+    const marks = marksOf(scene, hovered);
     point(step(marks, marks.indexOf(index), by));
   }
 
@@ -81,6 +77,19 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
       },
     },
   };
+}
+
+/** The marks of a row from the lowest up, of one height from left to right; those in one place follow one another. */
+export function marksOf(scene: Scene, row: number): number[] {
+  const { x, y } = scene.at;
+  const away = (a: number, b: number) => (y[b] as number) - (y[a] as number) || (x[a] as number) - (x[b] as number);
+  return indicesOf(scene, row).sort(away);
+}
+
+/** The one `by` places farther along, or the last of its end; from nowhere the first of its direction. */
+export function step(along: readonly number[], now: number, by: number): number {
+  const to = now < 0 ? (by > 0 ? 0 : along.length - 1) : now + by;
+  return along[Math.max(0, Math.min(to, along.length - 1))] ?? -1;
 }
 
 /** The point of the hovered row: the one pointed at last, or, when Python points, the one that stands for the row. */

@@ -1,25 +1,51 @@
 // The roofs: solid as they stand, dashed where the data sheet puts them; washes and ceilings of the focus roof.
 
-import type { Roof } from "../roofline.ts";
+import type { SubRoof } from "../ceilings.ts";
+import type { Level, Roof } from "../roofline.ts";
 import { ridgePoint } from "../roofline.ts";
 import type { Scales } from "../scales.ts";
 import type { Theme } from "../theme.ts";
-
-type Rates = { peak: number; bandwidth: number };
+import { Bands, Levels, SubRoofs } from "./levels.tsx";
+import { px, roofPath } from "./paths.ts";
 
 export interface RoofsProps {
   readonly roofs: readonly Roof[];
   readonly focus: Roof | undefined;
-  /** Precisions of kernels that another flat of the focus chip judges. */
-  readonly otherPrecisions: readonly string[];
+  /** In hierarchical mode, the levels of the focus chip that have a roof; else none. */
+  readonly levels: readonly Level[];
+  readonly subRoofs: readonly SubRoof[];
   readonly colours: ReadonlyMap<string, string>;
   readonly scales: Scales;
   readonly theme: Theme;
 }
 
-export function Roofs({ roofs, focus, otherPrecisions, colours, scales, theme }: RoofsProps) {
+export function Roofs({ roofs, focus, levels, subRoofs, colours, scales, theme }: RoofsProps) {
   const { plot } = scales;
   const [width, height] = [Math.max(0, plot.right - plot.left), Math.max(0, plot.bottom - plot.top)];
+  const own = (focus && colours.get(focus.chip.id)) ?? theme.text;
+  const line = (roof: Roof, isFocus: boolean) => (
+    <g
+      key={roof.chip.id}
+      stroke={colours.get(roof.chip.id) ?? theme.text}
+      stroke-opacity={isFocus ? 1 : levels.length > 0 ? 0.45 : 0.8}
+    >
+      <path
+        class="roofwidget-roof"
+        data-chip={roof.chip.id}
+        d={roofPath(roof, scales)}
+        stroke-width={isFocus ? 3 : 1.75}
+        stroke-linejoin="round"
+      />
+      <circle
+        class="roofwidget-ridge"
+        cx={scales.x(ridgePoint(roof))}
+        cy={scales.y(roof.peak)}
+        r={isFocus ? 4.5 : 3.5}
+        fill={theme.background}
+        stroke-width={isFocus ? 2.5 : 1.75}
+      />
+    </g>
+  );
   // A nested svg clips to the plot without an id that two views could share.
   return (
     <svg
@@ -33,6 +59,7 @@ export function Roofs({ roofs, focus, otherPrecisions, colours, scales, theme }:
       aria-hidden="true"
     >
       {focus && <Washes roof={focus} scales={scales} theme={theme} />}
+      {focus && <Bands roof={focus} levels={levels} colour={own} scales={scales} />}
       {roofs.filter(changed).map((roof) => (
         <path
           key={`sheet ${roof.chip.id}`}
@@ -45,61 +72,16 @@ export function Roofs({ roofs, focus, otherPrecisions, colours, scales, theme }:
           stroke-opacity={0.75}
         />
       ))}
-      {focus && <Ceilings roof={focus} colour={colours.get(focus.chip.id) ?? theme.text} scales={scales} />}
-      {focus &&
-        otherPrecisions.map((precision) => {
-          const peak = focus.peaks.get(precision);
-          return (
-            peak && (
-              <path
-                key={precision}
-                class="roofwidget-flat"
-                d={roofPath({ peak, bandwidth: focus.bandwidth }, scales, true)}
-                stroke={colours.get(focus.chip.id)}
-                stroke-width={1}
-              />
-            )
-          );
-        })}
-      {[...roofs]
-        .sort((a, b) => Number(a === focus) - Number(b === focus))
-        .map((roof) => {
-          const colour = colours.get(roof.chip.id) ?? theme.text;
-          const isFocus = roof === focus;
-          return (
-            <g key={roof.chip.id} stroke={colour} stroke-opacity={isFocus ? 1 : 0.8}>
-              <path
-                class="roofwidget-roof"
-                data-chip={roof.chip.id}
-                d={roofPath(roof, scales)}
-                stroke-width={isFocus ? 3 : 1.75}
-                stroke-linejoin="round"
-              />
-              <circle
-                class="roofwidget-ridge"
-                cx={scales.x(ridgePoint(roof))}
-                cy={scales.y(roof.peak)}
-                r={isFocus ? 4.5 : 3.5}
-                fill={theme.background}
-                stroke-width={isFocus ? 2.5 : 1.75}
-              />
-            </g>
-          );
-        })}
+      {focus && <Ceilings roof={focus} colour={own} scales={scales} />}
+      {focus && <SubRoofs subRoofs={subRoofs} colour={own} scales={scales} />}
+      {roofs.filter((roof) => roof !== focus).map((roof) => line(roof, false))}
+      {focus && <Levels roof={focus} levels={levels} colour={own} background={theme.background} scales={scales} />}
+      {focus && line(focus, true)}
     </svg>
   );
 }
 
 export const changed = (roof: Roof) => roof.peak !== roof.sheetPeak || roof.bandwidth !== roof.sheetBandwidth;
-
-/** From the left edge up the slope to the ridge and along the flat; the flat alone for another precision's ceiling. */
-export function roofPath(roof: Rates, scales: Scales, flatOnly = false): string {
-  const [low, high] = scales.x.domain;
-  const ridge = ridgePoint(roof);
-  const at = (x: number, y: number) => `${px(scales.x(x))},${px(scales.y(y))}`;
-  const flat = `${at(ridge, roof.peak)}L${at(Math.max(high, ridge), roof.peak)}`;
-  return flatOnly ? `M${flat}` : `M${at(low, low * roof.bandwidth)}L${flat}`;
-}
 
 function Ceilings({ roof, colour, scales }: { roof: Roof; colour: string; scales: Scales }) {
   const [low, high] = scales.x.domain;
@@ -112,7 +94,7 @@ function Ceilings({ roof, colour, scales }: { roof: Roof; colour: string; scales
       stroke={colour}
       stroke-width={1.25}
       stroke-opacity={0.6}
-      stroke-dasharray="2 5"
+      stroke-dasharray="5 5"
     />
   );
 }
@@ -133,5 +115,3 @@ function Washes({ roof, scales, theme }: { roof: Roof; scales: Scales; theme: Th
     </g>
   );
 }
-
-const px = (value: number) => Math.round(value * 100) / 100;

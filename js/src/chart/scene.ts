@@ -1,12 +1,15 @@
 // What one picture of the chart shows, worked out from the state: every layer draws from it.
 
+import type { SubRoof } from "../ceilings.ts";
 import { shortNames } from "../names.ts";
 import { type Points, rowsByWeight } from "../points.ts";
-import type { Roof } from "../roofline.ts";
+import type { Level, Roof } from "../roofline.ts";
 import { chartHeight, project, type Scales, sameScales, scalesOf } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { chipColours, type Theme } from "../theme.ts";
 import type { Kernels } from "../wire.ts";
+import { gutterOf } from "./column.ts";
+import type { Join } from "./gaps.tsx";
 import { isMeasured } from "./kernels.ts";
 
 export interface Scene {
@@ -15,6 +18,9 @@ export interface Scene {
   readonly at: { readonly x: Float32Array; readonly y: Float32Array };
   readonly roofs: readonly Roof[];
   readonly focus: Roof | undefined;
+  /** In hierarchical mode, the levels of the focus chip that have a roof; else none. */
+  readonly levels: readonly Level[];
+  readonly subRoofs: readonly SubRoof[];
   readonly colours: ReadonlyMap<string, string>;
   readonly names: ReadonlyMap<string, string>;
   readonly scales: Scales;
@@ -43,7 +49,10 @@ export function sceneOf(
 ): Scene {
   const roofs = store.shownRoofs.value;
   const focus = roofs.find((roof) => roof === store.focusRoof.value);
-  const next = scalesOf({ width, height: chartHeight(width) }, roofs, points, focus);
+  const names = shortNames(store.chips.value);
+  const subRoofs = subRoofsOf(store, focus);
+  const size = { width, height: chartHeight(width) };
+  const next = scalesOf(size, roofs, points, focus, (y) => gutterOf({ roofs, focus, subRoofs, names }, width, y));
   const scales = last && sameScales(last.scales, next) ? last.scales : next;
   const hovered = store.hovered.value;
   return {
@@ -52,8 +61,10 @@ export function sceneOf(
     at: project(points, scales),
     roofs,
     focus,
-    colours: chipColours(store.chips.value, theme),
-    names: shortNames(store.chips.value),
+    levels: focus && focus.levels.length > 1 ? store.shownLevels.value : [],
+    subRoofs,
+    colours: chipColours(store.chips.value, theme, store.shown.value),
+    names,
     scales,
     theme,
     named: [...rowsAbove(points), ...heaviest],
@@ -62,14 +73,24 @@ export function sceneOf(
 }
 
 /** The colours of chips, for marks on their roofs, and of categories, for measured kernels. */
-export function pointColours({ kernels, points, roofs, colours, theme }: Scene) {
+export function pointColours(scene: Scene) {
+  const { kernels, points, roofs, colours, theme } = scene;
   const chips = roofs.map((roof) => colours.get(roof.chip.id) ?? theme.text);
   const colour = new Uint16Array(points.n);
   for (let index = 0; index < points.n; index++) {
     const category = (kernels.category.codes[points.row[index] as number] ?? 0) % theme.categories.length;
     colour[index] = isMeasured(points, index) ? chips.length + category : (points.roof[index] as number);
   }
-  return { colours: [...chips, ...theme.categories], colour };
+  return { colours: [...chips, ...theme.categories], colour, hollow: hollowOf(scene) };
+}
+
+/** In hierarchical mode a kernel's points are hollow but for the one at the level that binds. */
+function hollowOf({ points, levels }: Scene): Uint8Array {
+  const hollow = new Uint8Array(points.n);
+  for (let index = 0; index < points.n && levels.length > 0; index++) {
+    hollow[index] = points.binds[index] ? 0 : 1;
+  }
+  return hollow;
 }
 
 /** All points of a row: one when it was measured, else one on each roof. */
@@ -79,22 +100,43 @@ export function indicesOf({ points }: Scene, row: number): number[] {
   return found;
 }
 
-/** Where lines tie an unmeasured kernel's marks together, px. */
-export function tiesOf({ points, at }: Scene): number[] {
+/** Where lines tie an unmeasured kernel's marks on several roofs together, px. */
+export function tiesOf({ points, at, levels }: Scene): number[] {
   const xs = new Set<number>();
-  for (let index = 0; index < points.n && points.n <= MOST_TIES; index++) {
+  const few = points.n <= MOST_TIES && levels.length === 0;
+  for (let index = 0; index < points.n && few; index++) {
     if (!isMeasured(points, index) && points.x[index] !== 0) xs.add(Math.round(at.x[index] as number));
   }
   return [...xs];
 }
 
-/** Precisions of kernels whose peak on the focus chip is another than the one shown. */
-export function otherPrecisions({ kernels, focus }: Scene): string[] {
+/** In hierarchical mode what joins the points of each kernel; of very many kernels only of those that are marked. */
+export function joinsOf({ points, at, levels, marked }: Scene): Join[] {
+  if (levels.length === 0) return [];
+  const joins = new Map<number, Join>();
+  const few = points.n <= MOST_TIES * levels.length;
+  for (let index = 0; index < points.n; index++) {
+    const row = points.row[index] as number;
+    if (points.x[index] === 0 || !(few || marked.includes(row))) continue;
+    const [x, y] = [at.x[index] as number, at.y[index] as number];
+    const join = joins.get(row) ?? { row, from: x, to: x, y };
+    joins.set(row, { ...join, from: Math.min(join.from, x), to: Math.max(join.to, x) });
+  }
+  return [...joins.values()].filter(({ from, to }) => from < to);
+}
+
+/** Roofs beside the focus one: those of the store, and the flats of other precisions that kernels have. */
+function subRoofsOf(store: Store, focus: Roof | undefined): readonly SubRoof[] {
   if (!focus) return [];
-  const own = [...kernels.precision.values, ...kernels.flops.keys()];
-  return [...new Set(own)].filter(
-    (precision): precision is string => !!precision && (focus.peaks.get(precision) ?? focus.peak) !== focus.peak,
-  );
+  const { precision, flops } = store.kernels.value;
+  const drawn = store.subRoofs.value;
+  const flats = [...new Set([...precision.values, ...flops.keys()])].flatMap((name): SubRoof[] => {
+    const peak = focus.peaks.get(name ?? "") ?? focus.peak;
+    const key = `ceiling ${name}`;
+    if (name === null || peak === focus.peak || drawn.some((other) => other.key === key)) return [];
+    return [{ key, name, kind: "compute", peak, bandwidth: focus.bandwidth, level: focus.level, style: "ceiling" }];
+  });
+  return [...drawn, ...flats];
 }
 
 /** Rows that beat their roof: what is wrong is named first. */

@@ -1,36 +1,77 @@
-// The chips: one pill each, grouped by vendor in the order of generations; and which precision and memory are meant.
+// The bar: a pill for each of a few chips, grouped by vendor in the order of generations; the picker has the others.
 
+import { useSignal } from "@preact/signals";
+import { useId, useRef } from "preact/hooks";
 import { shortNames } from "../names.ts";
-import type { Missing } from "../roofline.ts";
 import type { Store } from "../store.ts";
+import { words } from "../strings.panels.ts";
 import { strings } from "../strings.ts";
 import { chipColours, type Theme } from "../theme.ts";
 import type { Chip } from "../wire.ts";
+import { Choices } from "./choices.tsx";
+import { Picker } from "./picker.tsx";
+import { byGeneration, groupBy, pillsOf } from "./picking.ts";
+import { reasonOf, shortReasonOf } from "./reasons.ts";
 
 export function Chips({ store, theme }: { store: Store; theme: Theme }) {
   const chips = store.chips.value;
-  const colours = chipColours(chips, theme);
+  const shown = store.shown.value;
+  const before = useRef<readonly string[]>([]);
+  const pills = pillsOf(chips, shown, store.focusChip.value, before.current);
+  before.current = pills.map(({ id }) => id);
+  const open = useSignal(false);
+  const more = useRef<HTMLButtonElement>(null);
+  const id = useId();
+  const colours = chipColours(chips, theme, shown);
   const names = shortNames(chips);
+  const hidden = chips.length - pills.length;
+  const close = () => {
+    open.value = false;
+    more.current?.focus();
+  };
   return (
-    <div class="roofwidget-bar">
-      <fieldset class="roofwidget-chips" aria-label={strings.chips}>
-        {byVendor(chips).map(([vendor, group]) => (
-          <div class="roofwidget-vendor" key={vendor}>
-            <span class="roofwidget-muted">{vendor}</span>
-            {group.map((chip) => (
-              <Pill
-                key={chip.id}
-                chip={chip}
-                name={names.get(chip.id) ?? chip.name}
-                store={store}
-                colour={colours.get(chip.id) ?? theme.text}
-              />
-            ))}
-          </div>
-        ))}
-      </fieldset>
-      <Choices store={store} />
-    </div>
+    <>
+      <div class="roofwidget-bar">
+        <fieldset class="roofwidget-chips" aria-label={strings.chips}>
+          {byVendor(pills).map(([vendor, group]) => (
+            <div class="roofwidget-vendor" key={vendor}>
+              <span class="roofwidget-muted">{vendor}</span>
+              {group.map((chip) => (
+                <Pill
+                  key={chip.id}
+                  chip={chip}
+                  name={names.get(chip.id) ?? chip.name}
+                  store={store}
+                  colour={colours.get(chip.id) ?? theme.text}
+                />
+              ))}
+            </div>
+          ))}
+          {hidden > 0 && (
+            <button
+              ref={more}
+              type="button"
+              class="roofwidget-button roofwidget-more"
+              data-lm-suppress-shortcuts="true"
+              aria-expanded={open.value}
+              aria-controls={open.value ? id : undefined}
+              onClick={() => {
+                open.value = !open.value;
+              }}
+              onKeyDown={(event) => {
+                if (event.key !== "Escape" || !open.value) return;
+                close();
+                event.stopPropagation();
+              }}
+            >
+              {words.more(hidden)}
+            </button>
+          )}
+        </fieldset>
+        <Choices store={store} />
+      </div>
+      {hidden > 0 && open.value && <Picker id={id} store={store} close={close} />}
+    </>
   );
 }
 
@@ -80,68 +121,7 @@ function Pill({ chip, name, store, colour }: PillProps) {
   );
 }
 
-function Choices({ store }: { store: Store }) {
-  const chips = store.chips.value;
-  const precisions = distinct(chips.flatMap((chip) => [...chip.peaks.keys()]));
-  const mains = distinct(chips.flatMap((chip) => [...chip.memories.keys()].slice(0, 1)));
-  const levels = distinct(
-    chips.flatMap((chip) => [...chip.memories].flatMap(([level, rate]) => (rate === null ? [] : [level]))),
-  );
-  // Where "main" is one level for all, that level needs no entry of its own.
-  const memories = levels.filter((level) => mains.length > 1 || level !== mains[0] || level === store.memory.value);
-  const automatic = strings.auto(distinct(chips.map((chip) => chip.precision)));
-  const main = strings.main(mains);
-  return (
-    <div class="roofwidget-choices">
-      <label>
-        <span class="roofwidget-muted">{strings.precision}</span>
-        <select
-          data-lm-suppress-shortcuts="true"
-          value={store.precision.value}
-          onChange={(event) => store.choosePrecision(event.currentTarget.value)}
-        >
-          <option value="auto">{automatic}</option>
-          {precisions.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        <span class="roofwidget-muted">{strings.memory}</span>
-        <select
-          data-lm-suppress-shortcuts="true"
-          value={store.memory.value}
-          onChange={(event) => store.chooseMemory(event.currentTarget.value)}
-        >
-          <option value="main">{main}</option>
-          {memories.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-    </div>
-  );
+function byVendor(chips: readonly Chip[]): [vendor: string, chips: readonly Chip[]][] {
+  const other = chips.some(({ vendor }) => vendor) ? strings.otherVendor : "";
+  return groupBy(chips, ({ vendor }) => vendor || other).map(([vendor, group]) => [vendor, byGeneration(group)]);
 }
-
-function byVendor(chips: readonly Chip[]): [vendor: string, chips: Chip[]][] {
-  const groups = new Map<string, Chip[]>();
-  for (const chip of chips) {
-    const vendor = chip.vendor || (chips.some((other) => other.vendor) ? strings.otherVendor : "");
-    groups.set(vendor, [...(groups.get(vendor) ?? []), chip]);
-  }
-  return [...groups].map(([vendor, group]) => [vendor, group.sort((a, b) => a.generation - b.generation)]);
-}
-
-export function reasonOf(chip: Chip, missing: Missing): string {
-  return missing.quantity === "peak_flops"
-    ? strings.lacksPeakReason(chip.name, missing.name)
-    : strings.lacksBandwidthReason(chip.name, missing.name);
-}
-
-const shortReasonOf = (missing: Missing) =>
-  missing.quantity === "peak_flops" ? strings.lacksPeak(missing.name) : strings.lacksBandwidth(missing.name);
-const distinct = (names: readonly string[]) => [...new Set(names)];

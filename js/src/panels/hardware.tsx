@@ -1,44 +1,64 @@
-// The focus chip's sliders: peak FLOP/s and bandwidth, on a log track with marks at the shown chips' values.
+// The focus chip: its sliders, its card, and what lowers its roof.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import { type Grip, letGo, take, takeBack } from "../drag.ts";
-import { formatQuantity, formatRatio, parseRate } from "../format.ts";
-import { isModified } from "../keys.ts";
-import { isRoof, levelOf } from "../roofline.ts";
+import { useId } from "preact/hooks";
+import { isRoof, levelOf, type Roof } from "../roofline.ts";
 import type { Store } from "../store.ts";
+import { words } from "../strings.panels.ts";
 import { strings } from "../strings.ts";
-import type { Quantity } from "../wire.ts";
-import { reasonOf } from "./chips.tsx";
-
-/** A dragged value this near a mark, as a share of the track, takes the mark's. */
-const SNAP = 0.012;
-/** Decades of an arrow key and of PageUp. */
-const STEPS: Record<string, number> = {
-  ArrowRight: 0.01,
-  ArrowUp: 0.01,
-  ArrowLeft: -0.01,
-  ArrowDown: -0.01,
-  PageUp: 0.1,
-  PageDown: -0.1,
-};
+import type { Chip } from "../wire.ts";
+import { Card } from "./card.tsx";
+import { Limits } from "./limits.tsx";
+import { Rate } from "./rate.tsx";
+import { reasonOf } from "./reasons.ts";
 
 export function Hardware({ store }: { store: Store }) {
+  const open = useSignal(false);
+  const id = useId();
   const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
   const roof = store.roofs.value.get(store.focusChip.value);
   if (!chip || !roof) return null;
-  if (!isRoof(roof)) {
-    return (
-      <section class="roofwidget-hardware">
-        <h3>{chip.name}</h3>
-        <p class="roofwidget-muted">{strings.noSliders(reasonOf(chip, roof))}</p>
-      </section>
-    );
-  }
-  const roofs = store.shownRoofs.value;
   return (
     <section class="roofwidget-hardware" aria-label={chip.name}>
-      <h3>{chip.name}</h3>
+      <div class="roofwidget-row roofwidget-heading">
+        <h3>{chip.name}</h3>
+        <button
+          type="button"
+          class="roofwidget-button"
+          data-lm-suppress-shortcuts="true"
+          aria-expanded={open.value}
+          aria-controls={open.value ? id : undefined}
+          aria-label={words.detailsOf(chip.name)}
+          onClick={() => {
+            open.value = !open.value;
+          }}
+        >
+          {words.details}
+        </button>
+      </div>
+      {open.value && <Card id={id} chip={chip} />}
+      {isRoof(roof) ? (
+        <>
+          <Rates store={store} roof={roof} />
+          <Limits store={store} />
+        </>
+      ) : (
+        <p class="roofwidget-muted">{strings.noSliders(reasonOf(chip, roof))}</p>
+      )}
+    </section>
+  );
+}
+
+function Rates({ store, roof }: { store: Store; roof: Roof }) {
+  const { chip } = roof;
+  const roofs = store.shownRoofs.value;
+  const all = store.memory.value === "all";
+  const levels = all
+    ? store.shownLevels.value
+    : [{ name: roof.level, bandwidth: roof.bandwidth, sheet: roof.sheetBandwidth }];
+  const main = chip.memories.keys().next().value;
+  return (
+    <>
       <Rate
         key={`${chip.id} ${roof.precision}`}
         store={store}
@@ -51,160 +71,31 @@ export function Hardware({ store }: { store: Store }) {
         marks={roofs.map((other) => [other.chip.name, other.sheetPeak])}
         reach={store.chips.value.flatMap((other) => [...other.peaks.values()])}
       />
-      <Rate
-        key={`${chip.id} at ${roof.level}`}
-        store={store}
-        quantity="bandwidth"
-        unit="B/s"
-        label={roof.level}
-        spoken={strings.bandwidth(roof.level)}
-        value={roof.bandwidth}
-        sheet={roof.sheetBandwidth}
-        marks={roofs.map((other) => [other.chip.name, other.sheetBandwidth])}
-        reach={store.chips.value.map(
-          (other) => other.memories.get(levelOf(other, store.memory.value) ?? "") ?? Number.NaN,
-        )}
-      />
-    </section>
-  );
-}
-
-interface RateProps {
-  readonly store: Store;
-  readonly quantity: Quantity;
-  readonly unit: "FLOP/s" | "B/s";
-  readonly label: string;
-  readonly spoken: string;
-  readonly value: number;
-  readonly sheet: number;
-  /** The shown chips' values, with their names. */
-  readonly marks: readonly (readonly [chip: string, rate: number])[];
-  /** All chips' values: the track reaches a decade beyond them, whichever are shown. */
-  readonly reach: readonly number[];
-}
-
-function Rate({ store, quantity, unit, label, spoken, value, sheet, marks, reach }: RateProps) {
-  const draft = useSignal<string | null>(null);
-  const fault = useSignal("");
-  const grip = useRef<Grip>({ before: undefined }).current;
-  const all = [...new Set([...marks.map(([, rate]) => rate), sheet])];
-  const known = [...all, ...reach.filter((rate) => rate > 0)];
-  const low = Math.floor(Math.log10(Math.min(...known))) - 1;
-  const high = Math.ceil(Math.log10(Math.max(...known))) + 1;
-  const chipsAt = (rate: number) => marks.filter(([, other]) => other === rate).map(([chip]) => chip);
-  const shown = formatQuantity(value, unit, 4);
-
-  const set = (rate: number, stream = false) => {
-    draft.value = null;
-    fault.value = "";
-    store.setRate(quantity, rate, { stream });
-  };
-  const clamp = (exponent: number) => Math.max(low, Math.min(high, exponent));
-  const actions = { hold: () => store.hold(quantity), release: store.release, set };
-  // Another chip may take the sliders while this one is held.
-  useEffect(() => () => letGo(grip, actions), []);
-
-  function slide(position: number) {
-    if (grip.before === undefined) return set(10 ** position);
-    const mark = all.find((rate) => Math.abs(Math.log10(rate) - position) < SNAP * (high - low));
-    set(mark ?? 10 ** position, true);
-  }
-  function key(event: KeyboardEvent & { currentTarget: HTMLInputElement }) {
-    if (isModified(event)) return;
-    const step = STEPS[event.key];
-    if (event.key === "Escape" && grip.before !== undefined) takeBack(grip, event.currentTarget, actions);
-    else if (step !== undefined) set(10 ** clamp(Math.log10(value) + step), true);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  }
-  function commit() {
-    if (draft.value === null) return;
-    const rate = parseRate(draft.value, unit, value);
-    if (typeof rate === "string") {
-      fault.value = rate;
-      return;
-    }
-    set(rate);
-  }
-  function typeKey(event: KeyboardEvent) {
-    if (event.key === "Enter") commit();
-    else if (event.key === "Escape") {
-      draft.value = null;
-      fault.value = "";
-    } else return;
-    event.stopPropagation();
-  }
-
-  return (
-    <div class="roofwidget-rate" data-quantity={quantity}>
-      <div class="roofwidget-row">
-        <span>
-          {label}
-          {value !== sheet && <span class="roofwidget-muted"> {strings.factor(formatRatio(value / sheet))}</span>}
-        </span>
-        <span class="roofwidget-entry">
-          <input
-            type="text"
-            class="roofwidget-box"
-            data-lm-suppress-shortcuts="true"
-            aria-label={strings.typed(spoken)}
-            aria-invalid={fault.value !== ""}
-            value={draft.value ?? shown}
-            onInput={(event) => {
-              draft.value = event.currentTarget.value;
-            }}
-            onBlur={commit}
-            onKeyDown={typeKey}
+      {levels.map((level) => {
+        // With all levels, those of one name are compared, and main memories whatever their names.
+        const meant = !all ? store.memory.value : level.name === main ? "main" : level.name;
+        return (
+          <Rate
+            key={`${chip.id} at ${level.name}`}
+            store={store}
+            quantity="bandwidth"
+            level={all ? level.name : undefined}
+            unit="B/s"
+            label={level.name}
+            spoken={strings.bandwidth(level.name)}
+            value={level.bandwidth}
+            sheet={level.sheet}
+            marks={roofs.flatMap((other) => marksOf(other.chip, meant))}
+            reach={store.chips.value.flatMap((other) => marksOf(other, meant).map(([, rate]) => rate))}
           />
-          <button
-            type="button"
-            class="roofwidget-reset"
-            data-lm-suppress-shortcuts="true"
-            aria-label={`${strings.reset}: ${spoken}`}
-            title={`${strings.reset}: ${formatQuantity(sheet, unit, 4)}`}
-            aria-disabled={value === sheet && draft.value === null}
-            onClick={() => set(sheet)}
-          >
-            ⟲
-          </button>
-        </span>
-      </div>
-      <div class="roofwidget-track">
-        <div class="roofwidget-marks">
-          {all.map((rate) => (
-            <i
-              key={rate}
-              title={strings.mark(chipsAt(rate).join(", "), formatQuantity(rate, unit, 4))}
-              class={rate === sheet ? "roofwidget-mark roofwidget-sheet" : "roofwidget-mark"}
-              style={{ left: `${((Math.log10(rate) - low) / (high - low)) * 100}%` }}
-            />
-          ))}
-        </div>
-        <input
-          type="range"
-          class="roofwidget-slider"
-          data-lm-suppress-shortcuts="true"
-          aria-label={spoken}
-          aria-valuetext={shown}
-          min={low}
-          max={high}
-          step={0.001}
-          value={clamp(Math.log10(value))}
-          onPointerDown={() => take(grip, value, actions)}
-          onPointerUp={() => letGo(grip, actions)}
-          onPointerCancel={() => letGo(grip, actions)}
-          onBlur={() => letGo(grip, actions)}
-          onInput={(event) => slide(event.currentTarget.valueAsNumber)}
-          onChange={() => letGo(grip, actions)}
-          onKeyDown={key}
-        />
-      </div>
-      {fault.value && (
-        <p class="roofwidget-fault" role="alert">
-          {fault.value}
-        </p>
-      )}
-    </div>
+        );
+      })}
+    </>
   );
+}
+
+/** A chip's bandwidth at what is meant, with its name; none where it has no such figure. */
+function marksOf(chip: Chip, memory: string): [chip: string, rate: number][] {
+  const rate = chip.memories.get(levelOf(chip, memory) ?? "") ?? null;
+  return rate === null ? [] : [[chip.name, rate]];
 }

@@ -1,0 +1,209 @@
+"""Write `chips.md` from the catalogue: `python docs/make_chips.py`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent))
+
+from roofwidget import units
+from roofwidget.chips import Chip, Figure, Source, chips, records, toml
+from roofwidget.chips.card import shown
+
+PAGE = DOCS / "chips.md"
+
+TOP = """# Chips
+
+The {count} chips that `rw.chip(name)` knows. This page is written by `docs/make_chips.py` from
+`roofwidget/chips/catalog.toml`, where each figure names its source.
+
+- Peaks are **dense**, in TFLOP/s (TOP/s for int8 and int4). The bold one is the chip's default precision: `"auto"`.
+- Bandwidths are those of the whole chip, in TB/s, main memory first. **~** marks a measured one: it stands
+  beside the figure of the data sheet and is drawn in its own style. A level with a **?** has no published bandwidth;
+  asking for it is an error.
+- The ridge point is the bold peak over the bandwidth of the main memory, in FLOP/B.
+- Links count **one way**, over all links of one chip, in GB/s. A **?** means that the source does not say which way it
+  counts, or over how many links.
+- *Cross-checked* means that a second source was compared; *one source* means that none was found: take those figures
+  as provisional.
+
+In Python, `chip.figures` has every row with its source, `chip.disputed` the figures that others put more than 3 % off,
+and a chip alone in a notebook cell shows its card.
+"""
+
+OWN = """## Chips of your own
+
+`rw.load_chips("chips.toml")` reads a file such as this one; each figure may also say where it is from. What is wrong
+in it is named with its line.
+
+```toml
+[sources.sheet]
+title = "Data sheet of My chip, rev. 3"
+confidence = "datasheet"
+
+[[chips]]
+name = "My chip"
+vendor = "My company"
+peak_flops.bf16 = { value = "400 TFLOP/s", source = "sheet" }
+peak_flops.fp8 = "800 TFLOP/s"
+memories.HBM = { bandwidth = "2 TB/s", capacity = "64 GB" }
+memories.CMEM = { bandwidth = "20 TB/s", scope = "shared by all cores" }
+links.Fabric = { bandwidth = "300 GB/s", per_link = "50 GB/s", latency = "1 us" }
+ceilings = [{ name = "measured", rate = "1.8 TB/s", memory = "HBM", measured = true }]
+```
+
+For a what-if no file is needed: `rw.chip("h100-sxm").replace(name="H100, faster HBM", memories={"HBM": "4.8 TB/s"})`.
+"""
+
+
+def page() -> str:
+    """Return the page's text."""
+    known = chips()
+    vendors = dict.fromkeys(one.vendor for one in known)
+    documents = records.documents(toml.parse(toml.packaged("sources.toml"))["sources"])
+    numbers = {document: number for number, document in enumerate(documents.values(), 1)}
+    parts = [TOP.format(count=len(known)), OWN]
+    parts += [_vendor(vendor, [one for one in known if one.vendor == vendor]) for vendor in vendors]
+    parts += [_disagreements(known, numbers), _origins(known, numbers), _sources(documents)]
+    return "\n".join(parts)
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+def _vendor(vendor: str, known: list[Chip]) -> str:
+    rows = (
+        (
+            f"{one.name}<br>`{one.id}`",
+            str(one.year or ""),
+            _memory(one),
+            _peaks(one),
+            _bandwidths(one),
+            units.format_significant(one.ridge_point(), 4),
+            _links(one),
+            "one source" if one.status == "single-source" else "cross-checked",
+        )
+        for one in known
+    )
+    columns = ("chip", "year", "memory", "peaks, TFLOP/s", "bandwidths, TB/s", "ridge", "links, GB/s", "figures")
+    return f"## {vendor}\n\n{_table(columns, rows)}"
+
+
+def _memory(one: Chip) -> str:
+    level = one.memories[one.main_memory]
+    # Capacities are shown as printed, in whichever of the two units is round.
+    if level.capacity is None:
+        return level.name
+    binary = level.capacity % 2**30 == 0 and level.capacity % 10**9 != 0
+    size, unit = (level.capacity / 2**30, "GiB") if binary else (level.capacity / 1e9, "GB")
+    return f"{level.name}, {units.format_significant(size, 4)} {unit}"
+
+
+def _peaks(one: Chip) -> str:
+    said = {precision: f"{precision} {_scaled(rate, 1e12)}" for precision, rate in one.peak_flops.items()}
+    said[one.default_precision] = f"**{said[one.default_precision]}**"
+    return " · ".join(said.values())
+
+
+def _bandwidths(one: Chip) -> str:
+    measured = {ceiling.memory: ceiling.rate for ceiling in one.ceilings if ceiling.measured}
+    said = []
+    for level in one.memories.values():
+        rate = "?" if level.bandwidth is None else _scaled(level.bandwidth, 1e12)
+        beside = f" (~{_scaled(measured[level.name], 1e12)})" if level.name in measured else ""
+        said.append(f"{level.name} {rate}{beside}")
+    return " · ".join(said)
+
+
+def _links(one: Chip) -> str:
+    return " · ".join(
+        f"{link.name} {'?' if link.bandwidth is None else _scaled(link.bandwidth, 1e9)}" for link in one.links.values()
+    )
+
+
+def _disagreements(known: Iterable[Chip], numbers: dict[Source, int]) -> str:
+    rows = []
+    for one in known:
+        ours = {figure.key: figure for figure in one.figures}
+        for key, checks in one.disputed.items():
+            for check in checks:
+                ratio = units.format_significant(check.value / (ours[key].value or 1), 3)
+                theirs = shown(Figure(key, "", check.value, ours[key].unit))
+                who = f"{_cell(check.source.title)} [{numbers[check.source]}]"
+                rows.append((f"`{one.id}`", _short(key), shown(ours[key]), theirs, ratio, who))
+    columns = ("chip", "figure", "ours", "theirs", "theirs / ours", "who says so")
+    text = (
+        "## Where sources disagree\n\n"
+        "Figures that another source puts more than 3 % off. Some are rounded, some count another thing (sparsity,\n"
+        "another clock, half a chip), and some are mistakes: they are kept so that nobody has to find them again.\n\n"
+    )
+    return text + _table(columns, rows)
+
+
+def _origins(known: Iterable[Chip], numbers: dict[Source, int]) -> str:
+    lines = []
+    for one in known:
+        by_source: dict[str, list[str]] = {}
+        for figure in one.figures:
+            if figure.source is not None:
+                by_source.setdefault(_origin(figure.source, numbers), []).append(_short(figure.key))
+        told = "; ".join(f"{', '.join(dict.fromkeys(keys))} {source}" for source, keys in by_source.items())
+        lines.append(f"- `{one.id}`: {told}")
+    return "## Where each figure is from\n\nThe numbers are those of the list below.\n\n" + "\n".join(lines) + "\n"
+
+
+def _origin(source: Source, numbers: dict[Source, int]) -> str:
+    """Return a document's number, and what a derived figure was computed from."""
+    fitting = [known for known in numbers if known.url == source.url and source.title.startswith(known.title)]
+    document = max(fitting, key=lambda known: len(known.title))
+    more = source.title.removeprefix(document.title).removeprefix(": ").strip()
+    if document.confidence == "derived":
+        return f"= {more}"
+    return f"[{numbers[document]}]" + (f" ({more.removeprefix('(').removesuffix(')')})" if more else "")
+
+
+def _short(key: str) -> str:
+    """Return a figure's name without the words that every figure of its kind has."""
+    kind, _, name = key.partition(".")
+    if kind == "ceilings":
+        return f"{name.rpartition('.')[2]} {name.rpartition('.')[0]}"
+    return name.replace(".bandwidth", "").replace(".", " ") or kind
+
+
+def _sources(documents: dict[str, Source]) -> str:
+    lines = [
+        f"{number}. {_linked(document.title, document.url)} ({key}, {document.confidence})"
+        for number, (key, document) in enumerate(documents.items(), 1)
+    ]
+    return "## Sources\n\n" + "\n".join(lines) + "\n"
+
+
+def _linked(title: str, url: str) -> str:
+    return f"[{_cell(title)}]({url})" if url else _cell(title)
+
+
+def _scaled(value: float, scale: float) -> str:
+    return units.format_significant(value / scale, 4)
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = list(columns)
+    return "\n".join(_rows([head, ["---"] * len(head), *(list(row) for row in rows)])) + "\n"
+
+
+def _rows(rows: Iterable[list[str]]) -> Iterator[str]:
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("[", "(").replace("]", ")")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+// The shortest names that tell some chips from one another.
+
+/** Of each name as many words as tell it from the others, without leading words that tell nothing. */
+export function briefNames(names: readonly string[]): string[] {
+  const all = names.map((name) => name.split(" "));
+  const heads = all.map((words) => headOf(words, all));
+  return heads.map((head) => {
+    const first = head.findIndex((word) => /\d/.test(word));
+    // A bare number says little without the word before it: "EPYC 9654", but "MI300X".
+    const from = /^\d/.test(head[first] ?? "") ? first - 1 : first;
+    const tail = head.slice(Math.max(0, from)).join(" ");
+    const alone = heads.filter((other) => other.join(" ").endsWith(tail)).length === 1;
+    return alone ? tail : head.join(" ");
+  });
+}
+
+/** The first words, a number among them, with which no other name starts; else all words. */
+function headOf(words: readonly string[], all: readonly (readonly string[])[]): readonly string[] {
+  const heads = words.map((_, count) => words.slice(0, count + 1));
+  const startsWith = (other: readonly string[], head: readonly string[]) => head.every((word, k) => other[k] === word);
+  const alone = (head: readonly string[]) => all.filter((other) => startsWith(other, head)).length === 1;
+  return heads.find((head) => /\d/.test(head.join("")) && alone(head)) ?? words;
+}

@@ -1,0 +1,145 @@
+// What is written on roofs: names along the flats, numbers at the ridge points, levels and lower roofs along their lines.
+
+import type { SubRoof } from "../ceilings.ts";
+import { formatIntensity, formatQuantity, formatSignificant } from "../format.ts";
+import type { Roof } from "../roofline.ts";
+import { ridgePoint } from "../roofline.ts";
+import type { Scales } from "../scales.ts";
+import { type Label, type Place, shorten } from "./labels.ts";
+import type { Rates } from "./paths.ts";
+import type { Scene } from "./scene.ts";
+
+const SIZE = 12;
+
+/** The focus roof's name and number before what else is written on it, and these before the other roofs'. */
+export function roofLabels(scene: Scene): Label[] {
+  const { roofs, focus, scales } = scene;
+  const others = roofs.filter((roof) => roof !== focus);
+  // Names that stand in a column beside the plot are not placed among the others.
+  const named = (some: readonly Roof[]) => (scales.gutter > 0 ? [] : some.map((roof) => nameOf(roof, scene)));
+  const own = focus ? [focus] : [];
+  return [
+    ...named(own),
+    ...own.map((roof) => ridgeOf(roof, scene)),
+    ...levelLabels(scene),
+    ...subRoofLabels(scene),
+    ...named(others),
+    ...others.map((roof) => ridgeOf(roof, scene)),
+  ];
+}
+
+function nameOf(roof: Roof, { focus, colours, names, scales, theme }: Scene): Label {
+  const { plot, x, y } = scales;
+  const ridge = x(ridgePoint(roof));
+  const along = [1, 0.5, 0.25, 0.75].map((share) => ridge + (plot.right - ridge) * share);
+  return {
+    key: `roof ${roof.chip.id}`,
+    text: shorten(names.get(roof.chip.id) ?? roof.chip.name, 26),
+    size: SIZE,
+    bold: roof === focus,
+    colour: colours.get(roof.chip.id) ?? theme.text,
+    must: true,
+    places: along.flatMap((at, index) =>
+      index === 0 ? besideFlat(at - 4, y(roof.peak), "end") : besideFlat(at, y(roof.peak), "middle"),
+    ),
+  };
+}
+
+function ridgeOf(roof: Roof, { focus, colours, scales, theme }: Scene): Label {
+  const digits = ridgePoint(roof);
+  const [x, y] = [scales.x(digits), scales.y(roof.peak)];
+  return {
+    key: `ridge ${roof.chip.id}`,
+    text: roof === focus ? formatIntensity(digits, 4) : formatSignificant(digits, 4),
+    size: SIZE,
+    bold: roof === focus,
+    colour: colours.get(roof.chip.id) ?? theme.text,
+    must: roof === focus,
+    // Far off only the number that must be there: another's would seem to belong to a neighbour.
+    places: [...besideRidge(x, y), ...(roof === focus ? farFrom(x, y) : [])],
+  };
+}
+
+/** The levels of the focus chip along their slopes, and the numbers of their ridge points. */
+function levelLabels({ focus, levels, colours, scales, theme }: Scene): Label[] {
+  if (!focus || levels.length === 0) return [];
+  const colour = colours.get(focus.chip.id) ?? theme.text;
+  const names = levels.map(
+    ({ name, bandwidth }): Label => ({
+      key: `level ${name}`,
+      text: `${name} · ${formatQuantity(bandwidth, "B/s", 4)}`,
+      size: SIZE,
+      colour,
+      must: true,
+      places: alongSlope({ peak: focus.peak, bandwidth }, scales),
+    }),
+  );
+  const ridges = levels.flatMap(({ name, bandwidth }): Label[] => {
+    if (name === focus.level) return [];
+    const ridge = focus.peak / bandwidth;
+    const places = besideRidge(scales.x(ridge), scales.y(focus.peak));
+    return [{ key: `ridge level ${name}`, text: formatSignificant(ridge, 4), size: SIZE, colour, places }];
+  });
+  return [...names, ...ridges];
+}
+
+function subRoofLabels({ focus, subRoofs, colours, scales, theme }: Scene): Label[] {
+  const colour = (focus && colours.get(focus.chip.id)) ?? theme.text;
+  // Those with a flat stand in the column beside the plot, if there is one.
+  const placed = subRoofs.filter(({ kind }) => kind === "bandwidth" || scales.gutter === 0);
+  return placed.map((sub): Label => {
+    const places = sub.kind === "bandwidth" ? alongSlope(sub, scales) : alongFlat(sub, scales);
+    return { key: `sub ${sub.key}`, text: textOfSub(sub), size: SIZE, colour, must: true, places };
+  });
+}
+
+/** What a lower roof is called, with its number unless that is its name. */
+export function textOfSub({ name, kind, peak, bandwidth }: SubRoof): string {
+  if (kind === "communication") return name;
+  return `${name} ${kind === "compute" ? formatQuantity(peak, "FLOP/s", 4) : formatQuantity(bandwidth, "B/s", 4)}`;
+}
+
+function alongFlat(roof: Rates, { plot, x, y }: Scales): Place[] {
+  const ridge = Math.max(plot.left, x(ridgePoint(roof)));
+  const flat = y(roof.peak);
+  return [
+    ...besideFlat(plot.right - 4, flat, "end"),
+    ...[0.5, 0.3, 0.7].flatMap((share) => besideFlat(ridge + (plot.right - ridge) * share, flat, "middle")),
+    ...besideFlat(ridge + 10, flat, "start"),
+  ];
+}
+
+/** Turned to run along a slope, over it or under it, from the middle outwards. */
+function alongSlope(roof: Rates, { x, y }: Scales): Place[] {
+  const [from, to] = [x.domain[0], Math.min(ridgePoint(roof), x.domain[1])];
+  const turn = Math.atan2(y(10) - y(1), x(10) - x(1));
+  const angle = Math.round((turn * 1800) / Math.PI) / 10;
+  const beside = (offsets: readonly number[]) => (share: number) => {
+    const ai = from * (to / from) ** share;
+    const [px, py] = [x(ai), y(ai * roof.bandwidth)];
+    return offsets.map((off): Place => {
+      return { x: px - off * Math.sin(turn), y: py + off * Math.cos(turn), anchor: "middle", angle };
+    });
+  };
+  const shares = [0.35, 0.5, 0.2, 0.65, 0.8];
+  // Beyond a neighbouring line only where there is no room between the two.
+  return [...shares.flatMap(beside([-7, 16])), ...shares.flatMap(beside([-20, 29]))];
+}
+
+const besideFlat = (x: number, flat: number, anchor: Place["anchor"]): Place[] => [
+  { x, y: flat - 6, anchor },
+  { x, y: flat + 15, anchor },
+];
+
+const besideRidge = (x: number, y: number): Place[] => [
+  { x: x - 8, y: y - 6, anchor: "end" },
+  { x: x + 4, y: y - 8, anchor: "start" },
+  { x: x + 8, y: y + 15, anchor: "start" },
+  { x: x - 8, y: y + 15, anchor: "end" },
+];
+
+const farFrom = (x: number, y: number): Place[] => [
+  { x: x + 24, y: y + 16, anchor: "start" },
+  { x, y: y - 18, anchor: "middle" },
+  { x: x + 8, y: y + 30, anchor: "start" },
+];

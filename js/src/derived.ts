@@ -1,0 +1,85 @@
+// What follows from the state of one model: roofs, points, and which lines are drawn.
+
+import { computed, type ReadonlySignal } from "@preact/signals";
+import { levelsDrawn, possibleCeilings, subRoofsOf } from "./ceilings.ts";
+import { pointsOf } from "./points.ts";
+import type { Missing, Roof } from "./roofline.ts";
+import { ALL, isRoof, PLAIN, roofOf } from "./roofline.ts";
+import type { Chip, Kernels, WhatIf } from "./wire.ts";
+
+interface State {
+  readonly chips: ReadonlySignal<readonly Chip[]>;
+  readonly kernels: ReadonlySignal<Kernels>;
+  readonly shown: ReadonlySignal<readonly string[]>;
+  readonly focusChip: ReadonlySignal<string>;
+  readonly precision: ReadonlySignal<string>;
+  readonly memory: ReadonlySignal<string>;
+  readonly whatIf: ReadonlySignal<WhatIf>;
+  readonly exposedComm: ReadonlySignal<readonly number[]>;
+  readonly ceilings: ReadonlySignal<readonly string[] | null>;
+  readonly allLevels: ReadonlySignal<boolean>;
+  readonly launchOverhead: ReadonlySignal<number>;
+  /** Whether a control is held. */
+  readonly held: ReadonlySignal<boolean>;
+}
+
+export function derive(state: State) {
+  const { chips, kernels, precision, memory, whatIf } = state;
+  const every = (changes: WhatIf) => {
+    const conditions = { ...PLAIN, launchOverhead: state.launchOverhead.value };
+    const roof = (chip: Chip) => roofOf(chip, precision.value, memory.value, changes, conditions);
+    return chips.value.map((chip) => [chip.id, roof(chip)] as const);
+  };
+  /** The roof of every chip, or what it lacks, by id. */
+  const roofs = computed<ReadonlyMap<string, Roof | Missing>>(() => new Map(every(whatIf.value)));
+  /** What chips lack, by id: it does not change with a what-if. */
+  const lacking = computed<ReadonlyMap<string, Missing>>(
+    () => new Map(every({}).flatMap(([id, roof]) => (isRoof(roof) ? [] : [[id, roof]]))),
+  );
+  const shownRoofs = computed(() =>
+    state.shown.value.flatMap((id) => {
+      const roof = roofs.value.get(id);
+      return roof && isRoof(roof) ? [roof] : [];
+    }),
+  );
+  const focusRoof = computed(() => {
+    const roof = roofs.value.get(state.focusChip.value);
+    return roof && isRoof(roof) ? roof : undefined;
+  });
+  const points = computed(() => pointsOf(kernels.value, shownRoofs.value, focusRoof.value));
+
+  const ceilings = computed(() =>
+    focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [],
+  );
+  const subRoofs = computed(() =>
+    focusRoof.value ? subRoofsOf(focusRoof.value, ceilings.value, state.exposedComm.value) : [],
+  );
+  // While a control is held no level goes away: it may be the one that is held.
+  let kept: ReadonlySet<string> = new Set();
+  const shownLevels = computed(() => {
+    const roof = focusRoof.value;
+    if (!roof) return [];
+    const binding = new Set([...points.value.binding, ...(state.held.value ? kept : [])]);
+    const levels = levelsDrawn(roof, binding, state.allLevels.value || points.value.n === 0);
+    kept = new Set(levels.map(({ name }) => name));
+    return levels;
+  });
+  const unknownLevels = computed(() => {
+    const levels = [...(focusRoof.value?.chip.memories ?? [])];
+    return memory.value === ALL ? levels.flatMap(([name, rate]) => (rate === null ? [name] : [])) : [];
+  });
+
+  return {
+    roofs,
+    lacking,
+    shownRoofs,
+    focusRoof,
+    points,
+    possibleCeilings: ceilings,
+    subRoofs,
+    /** The levels of the focus roof that have a line of their own. */
+    shownLevels,
+    /** With all levels, those of the focus chip without a bandwidth. */
+    unknownLevels,
+  };
+}

@@ -1,0 +1,70 @@
+// Which precision and which memory are meant.
+
+import type { Store } from "../store.ts";
+import { words } from "../strings.panels.ts";
+import { strings } from "../strings.ts";
+import type { Chip } from "../wire.ts";
+
+type Option = readonly [value: string, text: string];
+
+export function Choices({ store }: { store: Store }) {
+  const chips = store.chips.value;
+  const precisions = distinct(chips.flatMap((chip) => [...chip.peaks.keys()]));
+  return (
+    <div class="roofwidget-choices">
+      <Select
+        label={strings.precision}
+        value={store.precision.value}
+        options={[
+          ["auto", strings.auto(distinct(chips.map((chip) => chip.precision)))],
+          ...precisions.map((name): Option => [name, name]),
+        ]}
+        choose={store.choosePrecision}
+      />
+      <Select
+        label={strings.memory}
+        value={store.memory.value}
+        options={memoriesOf(chips, store.memory.value)}
+        choose={store.chooseMemory}
+      />
+    </div>
+  );
+}
+
+/** What the memory select offers: the main memory, all levels where a chip knows several, and each level known. */
+export function memoriesOf(chips: readonly Chip[], chosen: string): readonly Option[] {
+  const mains = distinct(chips.flatMap((chip) => [...chip.memories.keys()].slice(0, 1)));
+  const known = chips.map((chip) => [...chip.memories].flatMap(([level, rate]) => (rate === null ? [] : [level])));
+  const several = chosen === "all" || known.some((levels) => levels.length > 1);
+  // Where "main" is one level for all, that level needs no entry of its own.
+  const levels = distinct(known.flat()).filter((level) => mains.length > 1 || level !== mains[0] || level === chosen);
+  return [
+    ["main", strings.main(mains)],
+    ...(several ? [["all", words.allLevels] as const] : []),
+    ...levels.map((name): Option => [name, name]),
+  ];
+}
+
+interface SelectProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly Option[];
+  choose(value: string): void;
+}
+
+function Select({ label, value, options, choose }: SelectProps) {
+  return (
+    <label>
+      <span class="roofwidget-muted">{label}</span>
+      <select data-lm-suppress-shortcuts="true" value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        {options.map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+const distinct = (names: readonly string[]) => [...new Set(names)];

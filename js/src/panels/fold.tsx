@@ -1,0 +1,39 @@
+// A heading that unfolds what stands under it.
+
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+interface FoldProps {
+  readonly title: string;
+  /** What holds at present, told while it is folded too. */
+  readonly note: string;
+  readonly children: ComponentChildren;
+}
+
+export function Fold({ title, note, children }: FoldProps) {
+  const open = useSignal(false);
+  const id = useId();
+  return (
+    <div class="roofwidget-fold">
+      <button
+        type="button"
+        data-lm-suppress-shortcuts="true"
+        aria-expanded={open.value}
+        aria-controls={open.value ? id : undefined}
+        onClick={() => {
+          open.value = !open.value;
+        }}
+      >
+        <span aria-hidden="true">{open.value ? "▾" : "▸"}</span>
+        <span>{title}</span>
+        {note && <span class="roofwidget-muted">{note}</span>}
+      </button>
+      {open.value && (
+        <div id={id} class="roofwidget-folded">
+          {children}
+        </div>
+      )}
+    </div>
+  );
+}

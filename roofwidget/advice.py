@@ -1,0 +1,196 @@
+"""What to try next for each kernel, and when to stop: a table of situations, each with its evidence in numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from roofwidget.bounds import Bound
+from roofwidget.suggest import keywords
+from roofwidget.tables import aligned, html_table, one_line, percent
+from roofwidget.units import format_quantity
+
+__all__ = ["SUGGESTIONS", "Advice", "Advices", "advise"]
+
+SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "memory-bound, far": "Get more of the bandwidth: tile for reuse, lay data out for long contiguous accesses, "
+        "and look for bytes that are read twice.",
+        "memory-bound, close": "Bandwidth is used up, so move fewer bytes: fuse with the neighbours, store narrower "
+        "numbers, or enlarge the batch so that more work shares each byte.",
+        "compute-bound, far": "Keep the matrix and vector units busy: check that they are used at all, that shapes "
+        "fill their tiles, and where the pipeline stalls.",
+        "compute-bound, close": "The units are busy, so do less work or cheaper work: another algorithm, a lower "
+        "precision, or more chips.",
+        "network-bound, far": "Find what delays the link: small messages, waiting ranks, hops that could run in "
+        "parallel.",
+        "network-bound, close": "The link is full, so send less or hide it: overlap with computing, split the work so "
+        "that less crosses the link, or send narrower numbers.",
+        "overhead-bound, far": "Launches explain only a part: look for synchronisation and work on the host between "
+        "them.",
+        "overhead-bound, close": "Launches take the time: fuse small kernels, batch them, or record them to be "
+        "replayed at once.",
+        "way below both": "Neither compute nor memory explains the time, so a roofline cannot: profile for launches, "
+        "synchronisation, latency and thrashing caches.",
+        "above its roof": "No kernel can be there: check the counts of FLOPs and bytes, the measured time, the "
+        "precision and whether data came from a nearer memory.",
+        "unmeasured": "Measure it first.",
+        "unknown": "Find out its FLOPs and its bytes; without both there is no bound.",
+    }
+)
+"""What to try, by situation: data to show, to translate, or to look up."""
+
+# What `repr` and the HTML table show of many.
+_LINES: Final = 8
+_TABLE_ROWS: Final = 50
+_HEADER: Final = ("kernel", "situation", "evidence", "what to try")
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to try for one kernel.
+
+    Parameters
+    ----------
+    name
+        The kernel's name.
+    situation
+        A key of `SUGGESTIONS`.
+    evidence
+        The numbers that put it there, thresholds included.
+    suggestion
+        What to try.
+    done
+        Whether tuning this kernel can stop: it is as close to its roof as was asked for.
+    """
+
+    name: str
+    situation: str
+    evidence: str
+    suggestion: str
+    done: bool
+
+
+class Advices(tuple[Advice, ...]):
+    """A tuple of `Advice`, in the kernels' order, which shows itself as a table."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        count = f"{len(self):,} kernel{'' if len(self) == 1 else 's'}, {sum(one.done for one in self):,} done"
+        rows = aligned([_HEADER[:3], *(_row(one)[:3] for one in self[:_LINES])])
+        more = [f"… and {len(self) - _LINES:,} more"] if len(self) > _LINES else []
+        return "\n".join([f"Advice: {count}", *(rows if self else []), *more])
+
+    def _repr_html_(self) -> str:
+        left = len(self) - _TABLE_ROWS
+        caption = "What to try next" + (f" (the first {_TABLE_ROWS} of {len(self):,} kernels)" if left > 0 else "")
+        return html_table(caption, _HEADER, [_row(one) for one in self[:_TABLE_ROWS]])
+
+
+@keywords("advise")
+def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: float = 0.1) -> Advices:
+    """Say of each kernel what keeps it from being faster, by which numbers, what to try, and whether to stop.
+
+    The distance is that to the roof, never that to the peak: utilization, the bound time over the measured time.
+
+    Parameters
+    ----------
+    bound
+        What `roofwidget.bound` returns.
+    close
+        The utilization from which a kernel is close to its roof: only another roof makes it faster.
+    stop
+        The utilization from which tuning it is done.
+    way_below
+        The utilization below which neither compute nor memory explains its time.
+
+    Returns
+    -------
+    Advices
+        A tuple of `Advice`, one for each kernel.
+
+    Raises
+    ------
+    ValueError
+        Unless ``0 <= way_below < close <= stop <= 1``.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> chip = rw.Chip("My chip", {"bf16": "989 TFLOP/s"}, {"HBM": "3.35 TB/s"})
+    >>> advise(rw.bound([("gelu", 1.3e8, 6.7e7, 2.2e-5), ("matmul", 1.4e11, 1.0e8, 4e-4), ("add", 1, 12)], chip))
+    Advice: 3 kernels, 0 done
+    kernel  situation            evidence
+    gelu    memory-bound, close  91 % of roof (close from 80 %, stop from 95 %), 0.6 % of peak; at most 2 µs left (HBM)
+    matmul  compute-bound, far   35 % of roof (close from 80 %), 35 % of peak; at most 258 µs left
+    add     unmeasured           at least 3.58 ps (HBM), at most 0.028 % of peak
+    """
+    if not 0 <= way_below < close <= stop <= 1:
+        msg = (
+            "advise needs 0 <= way_below < close <= stop <= 1, "
+            f"got way_below {way_below!r}, close {close!r}, stop {stop!r}"
+        )
+        raise ValueError(msg)
+    return Advices(_advice(bound, row, close, stop, way_below) for row in range(len(bound)))
+
+
+def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float) -> Advice:
+    regime, utilization = str(bound.regime[row]), float(bound.utilization[row])
+    done = False
+    if regime == "unknown":
+        situation, evidence = "unknown", _what_is_unknown(bound, row)
+    elif math.isnan(utilization):
+        situation, evidence = "unmeasured", _at_most(bound, row)
+    elif bound.above_roof[row]:
+        situation, evidence = "above its roof", _shares(bound, row, "above 100 %", left=False)
+    elif utilization < way_below:
+        situation = "way below both"
+        evidence = _shares(bound, row, f"way below it under {percent(way_below)}")
+    elif utilization < close:
+        situation, evidence = f"{regime}-bound, far", _shares(bound, row, f"close from {percent(close)}")
+    else:
+        situation, done = f"{regime}-bound, close", utilization >= stop
+        evidence = _shares(bound, row, f"close from {percent(close)}, stop from {percent(stop)}")
+    suggestion = SUGGESTIONS[situation]
+    if done:
+        suggestion = f"Stop tuning this kernel; only its roof is left to be moved. {suggestion}"
+    return Advice(str(bound.names[row]), situation, evidence, suggestion, done)
+
+
+def _shares(bound: Bound, row: int, thresholds: str, *, left: bool = True) -> str:
+    """Both yardsticks, roof and peak, and what reaching the roof is worth at most."""
+    words = f"{percent(float(bound.utilization[row]))} of roof ({thresholds})"
+    # Without FLOPs a share of the peak says nothing.
+    if bound.flops[row] > 0:
+        words += f", {percent(float(bound.peak_fraction[row]))} of peak"
+    if left:
+        words += f"; at most {format_quantity(max(0.0, float(bound.headroom[row])), 's')} left"
+    return words + _binding(bound, row)
+
+
+def _at_most(bound: Bound, row: int) -> str:
+    words = f"at least {format_quantity(float(bound.time[row]), 's')}{_binding(bound, row)}"
+    if bound.flops[row] > 0:
+        words += f", at most {percent(float(bound.attainable_fraction[row]))} of peak"
+    return words
+
+
+def _binding(bound: Bound, row: int) -> str:
+    """Name the memory level that binds, which the situation does not."""
+    return f" ({bound.bound_by[row]})" if bound.regime[row] == "memory" else ""
+
+
+def _what_is_unknown(bound: Bound, row: int) -> str:
+    lacking = ["FLOPs"] if math.isnan(bound.compute_time[row]) else []
+    times: list[Any] = [bound.memory_time[level][row] for level in bound.judged if level in bound.memory_time]
+    if all(math.isnan(seconds) for seconds in times):
+        lacking.append("bytes" if bound.memory == "all" else f"bytes at {bound.memory}")
+    return f"{' and '.join(lacking)} not known" if lacking else "its bound is not known"
+
+
+def _row(one: Advice) -> tuple[str, ...]:
+    return one_line(one.name), one.situation + (" (done)" if one.done else ""), one.evidence, one.suggestion

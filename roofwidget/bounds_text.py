@@ -1,0 +1,198 @@
+"""What a `Bound` says in words: its lines of text, its HTML table, and why a kernel cannot be above its roof."""
+
+from __future__ import annotations
+
+import html as markup
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from roofwidget.units import format_intensity, format_quantity, format_significant
+
+if TYPE_CHECKING:
+    from roofwidget.bounds import Bound
+
+__all__ = ["above_roof", "html", "plain"]
+
+_LINES: Final = 8
+_TABLE_ROWS: Final = 20
+_EXPLAINED: Final = 3
+_NAME_WIDTH: Final = 40
+_ELSE: Final = "or the time, a peak rate, a clock or a sparsity is not as assumed"
+
+
+def plain(bound: Bound) -> str:
+    """Return a few aligned lines: a title, the first kernels, and how many there are more."""
+    rows = [_header(bound), *_rows(bound, _LINES)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    left = len(bound) - _LINES
+    more = [f"… and {left:,} more"] if left > 0 else []
+    count = f"{len(bound):,} kernel{'' if len(bound) == 1 else 's'}"
+    return "\n".join([f"Bound: {count} on {_conditions(bound)}", *(lines if len(bound) else []), *more])
+
+
+def html(bound: Bound) -> str:
+    """Return an HTML table; names are text, never markup."""
+    left = len(bound) - _TABLE_ROWS
+    header = "".join(f'<th scope="col">{markup.escape(cell)}</th>' for cell in _header(bound))
+    body = "".join(
+        f'<tr><th scope="row">{markup.escape(name)}</th>'
+        + "".join(f"<td>{markup.escape(cell)}</td>" for cell in cells)
+        + "</tr>"
+        for name, *cells in _rows(bound, _TABLE_ROWS)
+    )
+    more = f'<tr><td colspan="{len(_header(bound))}">… and {left:,} more</td></tr>' if left > 0 else ""
+    notes = "".join(f"<li>{markup.escape(note)}</li>" for note in bound.notes)
+    caption = markup.escape(f"Bounds on {_conditions(bound)}")
+    table = f"<table><caption>{caption}</caption><thead><tr>{header}</tr></thead><tbody>{body}{more}</tbody></table>"
+    return f"<div>{table}{f'<ul>{notes}</ul>' if notes else ''}</div>"
+
+
+def above_roof(bound: Bound) -> Iterator[str]:
+    """Say of the first kernels above their roof what forbids it, and how many there are more."""
+    rows = np.flatnonzero(bound.above_roof)
+    for row in rows[:_EXPLAINED]:
+        yield f"'{_name(bound, row)}' {_reason(bound, int(row))}."
+    left = len(rows) - _EXPLAINED
+    if left > 0:
+        yield f"{left:,} more {'kernel is above its' if left == 1 else 'kernels are above their'} roof."
+
+
+def _conditions(bound: Bound) -> str:
+    """Chip, precision, memory, and the options that are not the default."""
+    words = [_text(bound.chip.name), bound.precision, "all levels" if bound.memory == "all" else bound.memory]
+    if bound.overlap != 1:
+        words.append(f"{_percent(bound.overlap)} overlap")
+    if bound.exposed_comm:
+        words.append(f"{_percent(bound.exposed_comm)} exposed communication")
+    if bound.launch_overhead:
+        words.append(f"{format_quantity(bound.launch_overhead, 's')} a launch")
+    return " · ".join(words)
+
+
+def _level(bound: Bound) -> str:
+    """Return the level whose intensity is shown."""
+    return bound.chip.main_memory if bound.memory == "all" else bound.memory
+
+
+def _header(bound: Bound) -> list[str]:
+    return ["kernel", f"AI at {_level(bound)}", "bound time", "bound by", "of peak", "of roof"]
+
+
+def _rows(bound: Bound, most: int) -> Iterator[list[str]]:
+    unknown = np.broadcast_to(np.nan, len(bound))
+    intensity = bound.ai.get(_level(bound), unknown)
+    for row in range(min(most, len(bound))):
+        yield [
+            _name(bound, row),
+            format_intensity(float(intensity[row])),
+            format_quantity(float(bound.time[row]), "s"),
+            bound.bound_by[row] + (" (balanced)" if bound.balanced[row] else ""),
+            _of_peak(bound, row),
+            _of_roof(bound, row),
+        ]
+
+
+def _of_peak(bound: Bound, row: int) -> str:
+    share, most = bound.peak_fraction[row], bound.attainable_fraction[row]
+    if not math.isnan(share) or math.isnan(most):
+        return _percent(share)
+    return f"at most {_percent(most)}"
+
+
+def _of_roof(bound: Bound, row: int) -> str:
+    if math.isnan(bound.measured[row]):
+        return "not measured"
+    return _percent(bound.utilization[row]) + (", above it" if bound.above_roof[row] else "")
+
+
+def _percent(share: float) -> str:
+    if math.isnan(share):
+        return "unknown"
+    return f"{format_significant(100 * share, 2 if share < 1 else 3)} %"
+
+
+def _name(bound: Bound, row: int) -> str:
+    return _text(bound.names[row])
+
+
+def _text(name: str) -> str:
+    """Make one short line of a name; a file's may hold line breaks and lone surrogates."""
+    line = " ".join(name.encode("utf-8", "replace").decode().split())
+    return line if len(line) <= _NAME_WIDTH else line[: _NAME_WIDTH - 1] + "…"
+
+
+def _reason(bound: Bound, row: int) -> str:
+    """Say what forbids the measured time: the first resource that alone needs longer, else how they were joined."""
+    for part in (_bytes_reason, _flops_reason, _link_reason, _launch_reason):
+        reason = part(bound, row)
+        if reason:
+            return reason
+    needed, measured = (format_quantity(float(column[row]), "s") for column in (bound.time, bound.measured))
+    return (
+        f"ran {measured}, which no resource alone forbids, but needs {needed} as its parts were said to follow each "
+        f"other: more of them overlap than assumed, {_ELSE}"
+    )
+
+
+def _beats(bound: Bound, seconds: float, row: int) -> bool:
+    return seconds > float(bound.measured[row])
+
+
+def _bytes_reason(bound: Bound, row: int) -> str:
+    times = {level: float(bound.memory_time[level][row]) for level in bound.judged if level in bound.memory_time}
+    level = max(times, key=lambda one: -1.0 if math.isnan(times[one]) else times[one], default="")
+    if not level or not _beats(bound, times[level], row):
+        return ""
+    bandwidth, measured, flops = bound.chip.bandwidth(level), float(bound.measured[row]), float(bound.flops[row])
+    moved = format_quantity(float(bound.bytes[level][row]), "B")
+    needed, ran = format_quantity(times[level], "s"), format_quantity(measured, "s")
+    reason = f"is above its roof: its {moved} of {level} need {needed} at {format_quantity(bandwidth, 'B/s', 4)}, but "
+    reason += f"it ran {ran}"
+    if flops > 0:
+        told, least = (format_intensity(flops / one) for one in (bound.bytes[level][row], measured * bandwidth))
+        reason += (
+            f" at {format_quantity(flops / measured, 'FLOP/s')}. At that rate its intensity at {level} must be at "
+        )
+        reason += f"least {least}, not {told}"
+    return f"{reason}. So the bytes are miscounted or are those of a nearer level, {_ELSE}"
+
+
+def _flops_reason(bound: Bound, row: int) -> str:
+    seconds = float(bound.compute_time[row])
+    if not _beats(bound, seconds, row):
+        return ""
+    flops, peak = format_quantity(float(bound.flops[row]), "FLOP"), format_quantity(float(bound.peak[row]), "FLOP/s", 4)
+    needed, ran = format_quantity(seconds, "s"), format_quantity(float(bound.measured[row]), "s")
+    return (
+        f"is above its roof: its {flops} need {needed} at {peak}, but it ran {ran}. "
+        f"So the FLOPs are miscounted or are of another precision, {_ELSE}"
+    )
+
+
+def _link_reason(bound: Bound, row: int) -> str:
+    seconds = float(bound.network_time[row])
+    if not _beats(bound, seconds, row):
+        return ""
+    moved = format_quantity(float(bound.bytes["network"][row]), "B")
+    needed, ran = format_quantity(seconds, "s"), format_quantity(float(bound.measured[row]), "s")
+    return (
+        f"is above its roof: its {moved} over the link need {needed} at "
+        f"{format_quantity(bound.chip.link_bandwidth(), 'B/s', 4)} one way, but it ran {ran}. "
+        f"So the bytes are miscounted or cross several links, {_ELSE}"
+    )
+
+
+def _launch_reason(bound: Bound, row: int) -> str:
+    seconds = float(bound.overhead_time[row])
+    if not _beats(bound, seconds, row):
+        return ""
+    needed, ran = format_quantity(seconds, "s"), format_quantity(float(bound.measured[row]), "s")
+    each = format_quantity(bound.launch_overhead, "s")
+    return (
+        f"is above its roof: its launches need {needed} at {each} each, but it ran {ran}. "
+        "So a launch costs less, or launches overlap"
+    )

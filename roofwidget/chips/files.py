@@ -1,0 +1,214 @@
+"""Files of people's own chips."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from roofwidget import units
+from roofwidget.chips import lines, records, toml
+from roofwidget.chips.chip import Chip
+from roofwidget.suggest import nearest
+
+__all__ = ["load_chips"]
+
+# A bare number below these is surely in another unit than the base unit: no chip is that slow or that small.
+_LEAST_RATE: Final = 1e9
+_LEAST_CAPACITY: Final = 1e3
+_RATES: Final = {"memories": ("bandwidth",), "links": ("bandwidth", "per_link")}
+_EXAMPLES: Final = {"FLOP/s": "989.5 TFLOP/s", "B/s": "3.35 TB/s", "B": "80 GB"}
+_PRECISION: Final = re.compile(r"(?:fp|bf|tf|int)(\d+)")
+# tf32 takes the room of 32 bits.
+_HALF_WIDTHS: Final = {32: 64, 16: 32, 8: 16, 4: 8}
+# Data sheets round: 989 and 1979 TFLOP/s are meant as one to two.
+_TWICE: Final = 2.02
+
+
+def load_chips(path: str | os.PathLike[str]) -> tuple[Chip, ...]:
+    """Read chips of one's own from a TOML file.
+
+    Parameters
+    ----------
+    path
+        A file with one ``[[chips]]`` table a chip, whose keys are those of `Chip.to_dict`. A figure is a number in
+        base units, text such as ``"989.5 TFLOP/s"``, or ``{ value = …, source = "key", confidence = "measured" }``,
+        where ``[sources.key]`` has a `title` and perhaps a `url` and a `confidence`.
+
+    Returns
+    -------
+    tuple of Chip
+        In the order of the file.
+
+    Raises
+    ------
+    ValueError
+        If something is wrong: the message names the file, the line and what to write instead. No chip is then read.
+    OSError
+        If the file cannot be opened.
+
+    Warns
+    -----
+    UserWarning
+        If a precision is more than twice as fast as the fastest of twice its width: often a figure with sparsity,
+        though some chips really are so.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> text = '''
+    ... [[chips]]
+    ... name = "My chip"
+    ... peak_flops = { bf16 = "400 TFLOP/s", fp8 = "800 TFLOP/s" }
+    ... memories.HBM = { bandwidth = "2 TB/s", capacity = "64 GB" }
+    ... memories.SRAM = "20 TB/s"
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "chips.toml")
+    ...     _ = file.write_text(text)
+    ...     load_chips(file)
+    (Chip('My chip': bf16 400 TFLOP/s, fp8 800 TFLOP/s; HBM 2 TB/s, SRAM 20 TB/s),)
+    """
+    file = _File(path)
+    chips = tuple(file.chip(index) for index in range(len(file.tables)))
+    for index, made in enumerate(chips):
+        written = {key.casefold(): key for key in file.tables[index]["peak_flops"]}
+        for precision, problem in _steps(made):
+            where = ("chips", index, "peak_flops", written[precision])
+            warnings.warn(file.said(where, problem), UserWarning, stacklevel=2)
+    return chips
+
+
+class _File:
+    """A file as it was read, which knows on which line each key stands."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        try:
+            self.text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            msg = f"{self.path}: not UTF-8 text (byte {error.start})"
+            raise ValueError(msg) from None
+        try:
+            table = toml.parse(self.text)
+        except ValueError as error:
+            raise ValueError(_syntax(self.path, self.text, str(error))) from None
+        self.lines = lines.lines(self.text)
+        for key in table:
+            if key not in {"chips", "sources"}:
+                close = nearest(key, ["chips", "sources"], most=1)
+                hint = f"did you mean '{close[0]}'?" if close else "a chip is a table of its own, [[chips]]"
+                raise self.error((key,), f"a file of chips has no key '{key}'; {hint}")
+        self.tables = table.get("chips", [])
+        if not isinstance(self.tables, list) or not self.tables:
+            raise self.error(("chips",), "there is no chip; begin each with a line [[chips]]")
+        with _Placed(self, ()):
+            self.documents = records.documents(table.get("sources", {}))
+        self.ids: dict[str, int] = {}
+
+    def chip(self, index: int) -> Chip:
+        with _Placed(self, ("chips", index)):
+            record = self.tables[index]
+            if isinstance(record, Mapping):
+                _refuse_small_numbers(record)
+            made = records.from_record(record, self.documents)
+        if made.id in self.ids:
+            first = lines.line_of(self.lines, ("chips", self.ids[made.id]))
+            where = ("chips", index, "id" if "id" in record else "name")
+            raise self.error(where, f"the id '{made.id}' is taken by the chip of line {first}; give one another id")
+        self.ids[made.id] = index
+        return made
+
+    def said(self, where: lines.Where, problem: str) -> str:
+        return f"{self.path}, line {lines.line_of(self.lines, where)}: {problem}"
+
+    def error(self, where: lines.Where, problem: str) -> ValueError:
+        return ValueError(self.said(where, problem))
+
+
+class _Placed:
+    """Turns a refusal inside a record into one that names the file and the line."""
+
+    def __init__(self, file: _File, within: lines.Where) -> None:
+        self.file = file
+        self.within = within
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, records.RecordError):
+            raise self.file.error((*self.within, *error.path), str(error)) from None
+
+
+def _syntax(path: str, text: str, problem: str) -> str:
+    place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", problem)
+    line = place[1] if place and place[1] else str(text.rstrip("\n").count("\n") + 1)
+    said = problem.replace(place[0], "") if place else problem
+    return f"{path}, line {line}: this is not TOML: {said}"
+
+
+def _refuse_small_numbers(record: Mapping[str, Any]) -> None:
+    """Refuse bare numbers that were surely meant in TFLOP/s, GB/s or GB."""
+    name = record.get("name")
+    for where, unit, value in _bare(record):
+        least = _LEAST_CAPACITY if unit == "B" else _LEAST_RATE
+        number = _number(value["value"] if isinstance(value, Mapping) and "value" in value else value)
+        if number is not None and 0 < number < least:
+            what = f"{'.'.join(str(part) for part in where)} of chip '{name}'"
+            problem = f"{what} is {number:g} {unit} without a unit; write the unit, such as '{_EXAMPLES[unit]}'"
+            raise records.RecordError(where, problem)
+
+
+def _bare(record: Mapping[str, Any]) -> Iterator[tuple[records.Path, str, Any]]:
+    peaks = record.get("peak_flops")
+    if isinstance(peaks, Mapping):
+        for precision, value in peaks.items():
+            yield ("peak_flops", precision), "FLOP/s", value
+    for kind, rates in _RATES.items():
+        parts = record.get(kind)
+        for key, part in parts.items() if isinstance(parts, Mapping) else ():
+            if not isinstance(part, Mapping) or "value" in part:
+                yield (kind, key), "B/s", part
+                continue
+            yield from (((kind, key, rate), "B/s", part[rate]) for rate in rates if rate in part)
+            if "capacity" in part:
+                yield (kind, key, "capacity"), "B", part["capacity"]
+    ceilings = record.get("ceilings")
+    for index, ceiling in enumerate(ceilings) if isinstance(ceilings, list) else ():
+        if isinstance(ceiling, Mapping) and "rate" in ceiling:
+            yield ("ceilings", index, "rate"), "B/s" if "memory" in ceiling else "FLOP/s", ceiling["rate"]
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (OverflowError, ValueError):
+        return None
+
+
+def _steps(chip: Chip) -> Iterator[tuple[str, str]]:
+    """Yield each precision that is more than twice as fast as the fastest one of twice its width, and what to say."""
+    width = {precision: int(match[1]) for precision in chip.peak_flops if (match := _PRECISION.fullmatch(precision))}
+    for precision, bits in width.items():
+        wider = [other for other, its in width.items() if its == _HALF_WIDTHS.get(bits)]
+        if not wider:
+            continue
+        sibling = max(wider, key=chip.peak)
+        if chip.peak(precision) > _TWICE * chip.peak(sibling):
+            yield precision, _step(chip, precision, sibling)
+
+
+def _step(chip: Chip, precision: str, sibling: str) -> str:
+    rates = [f"{key} {units.format_quantity(chip.peak(key), 'FLOP/s', 4)}" for key in (precision, sibling)]
+    ratio = units.format_significant(chip.peak(precision) / chip.peak(sibling))
+    return (
+        f"{rates[0]} of chip '{chip.name}' is {ratio} times {rates[1]}, of twice its width; "
+        "peaks are dense: is it a figure with sparsity?"
+    )

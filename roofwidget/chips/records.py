@@ -1,0 +1,379 @@
+"""Chips as plain dicts, as they stand in the catalogue and in files of people's own chips.
+
+A figure is a number in base units, text such as ``"989.5 TFLOP/s"``, or a table with `value` and where it comes from:
+`source` (a key of `sources`), `confidence`, and a `formula` or `note` that joins the source's title.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from roofwidget import units
+from roofwidget.chips import checking
+from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, Source
+from roofwidget.suggest import listed, nearest
+
+if TYPE_CHECKING:
+    from roofwidget.chips.chip import Chip
+
+__all__ = ["Path", "RecordError", "documents", "from_record", "to_record"]
+
+Path: TypeAlias = tuple["str | int", ...]
+"""Where in nested dicts and lists something stands: ``("memories", "HBM", "bandwidth")``."""
+
+_TEXTS: Final = ("id", "name", "vendor", "family", "kind", "status", "default_precision")
+_FIGURE: Final = ("value", "source", "confidence", "formula", "note")
+_SOURCE: Final = ("title", "url", "confidence")
+_MEMORY: Final = ("bandwidth", "capacity", "scope")
+_LINK: Final = ("bandwidth", "per_link", "latency", "printed")
+_CEILING: Final = ("name", "rate", "memory", "precision", "measured", *_FIGURE[1:])
+_CHECK: Final = ("figure", "value", "source", "confidence", "note")
+_KNOWN: Final = (
+    *(*_TEXTS, "generation", "year", "aliases", "notes", "peak_flops", "memories", "links", "ceilings", "checks"),
+    *("clock", "units", "power", "energy", "sources"),
+)
+
+
+# The unit of each figure that another source may speak of.
+_UNITS: Final = (
+    (r"peak_flops\..+", "FLOP/s"),
+    (r"memories\..+\.bandwidth|links\..+\.(?:bandwidth|per_link)", "B/s"),
+    (r"memories\..+\.capacity", "B"),
+    (r"links\..+\.latency", "s"),
+    ("clock", "Hz"),
+    ("power", "W"),
+)
+
+
+class RecordError(ValueError):
+    """A record of a chip is wrong at one place.
+
+    Parameters
+    ----------
+    path
+        Where in the record.
+    problem
+        What is wrong there and how to put it right.
+    """
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(problem)
+        self.path = path
+
+
+def from_record(record: Mapping[str, Any], known: Mapping[str, Source] = MappingProxyType({})) -> Chip:
+    """Return the chip that a record describes; see `Chip.from_dict`. Its figures may name the `known` documents too."""
+    from roofwidget.chips.chip import Chip  # noqa: PLC0415 - a chip offers this as a method
+
+    table = _table(record, (), "a chip", _KNOWN)
+    name = table.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise RecordError(("name",), f"a chip needs a name that is text, got {name!r}")
+    return _Reader(name, {**known, **documents(table.get("sources", {}))}).chip(Chip, table)
+
+
+class _Reader:
+    """Reads the record of one chip, collecting where its figures come from."""
+
+    def __init__(self, name: str, documents: Mapping[str, Source]) -> None:
+        self.of = f"of chip '{name}'"
+        self.name = name
+        self.documents = documents
+        self.sources: dict[str, Source] = {}
+
+    def chip(self, make: type[Chip], table: Mapping[str, Any]) -> Chip:
+        values: dict[str, Any] = {word: _text(table, word, self.of) for word in _TEXTS if word in table}
+        values |= {word: _whole(table, word, self.of) for word in ("generation", "year") if word in table}
+        values |= {word: _texts(table, word, self.of) for word in ("aliases", "notes") if word in table}
+        for needed in ("peak_flops", "memories"):
+            if needed not in table:
+                raise RecordError((), f"chip '{self.name}' has no {needed}")
+        values["peak_flops"] = self.peaks(table["peak_flops"])
+        values["memories"] = self.memories(table["memories"])
+        values["links"] = self.links(table.get("links", {}))
+        for key, unit in (("clock", "Hz"), ("power", "W")):
+            values[key] = self.plain((key,), table[key], unit) if key in table else None
+        if "units" in table:
+            values["units"] = self.told("units", ("units",), table["units"])
+        if "energy" in table:
+            values["energy"] = self.energy(table["energy"])
+        values["checks"] = [self.check(("checks", i), one) for i, one in enumerate(_list(table, "checks", self.of))]
+        ceilings = [self.ceiling(("ceilings", i), one) for i, one in enumerate(_list(table, "ceilings", self.of))]
+        self.check_each(values, ceilings)
+        with _at(()):
+            return make(**values, ceilings=ceilings, sources=self.sources)
+
+    def check_each(self, values: Mapping[str, Any], ceilings: list[Ceiling]) -> None:
+        """Let each field be refused at its own place, before the chip is made of all."""
+        with _at(("peak_flops",)):
+            rates = checking.peaks(self.name, values["peak_flops"])
+        with _at(("memories",)):
+            levels = checking.memories(self.name, values["memories"])
+        with _at(("links",)):
+            checking.links(self.name, values["links"])
+        with _at(("default_precision",)):
+            checking.default_precision(self.name, rates, values.get("default_precision"))
+        for word, checked in (("year", checking.year), ("units", checking.unit_count)):
+            with _at((word,)):
+                checked(self.name, values.get(word))
+        for i in range(len(ceilings)):
+            with _at(("ceilings", i)):
+                checking.ceilings(self.name, ceilings[: i + 1], rates, levels)
+
+    def peaks(self, given: Any) -> dict[str, float]:
+        table = _table(given, ("peak_flops",), f"peak_flops {self.of}", None)
+        return {key: self.figure(("peak_flops", key), value, "FLOP/s", fold=True) for key, value in table.items()}
+
+    def memories(self, given: Any) -> dict[str, Memory]:
+        levels = {}
+        for level, value in _table(given, ("memories",), f"memories {self.of}", None).items():
+            path: Path = ("memories", level)
+            table = self.parts(path, value, _MEMORY)
+            levels[level] = Memory(
+                level,
+                self.optional((*path, "bandwidth"), table, "B/s"),
+                self.optional((*path, "capacity"), table, "B"),
+                _text(table, "scope", f"of memories['{level}'] {self.of}", path) if "scope" in table else "",
+            )
+        return levels
+
+    def links(self, given: Any) -> dict[str, Link]:
+        links = {}
+        for name, value in _table(given, ("links",), f"links {self.of}", None).items():
+            path: Path = ("links", name)
+            table = self.parts(path, value, _LINK)
+            links[name] = Link(
+                name,
+                self.optional((*path, "bandwidth"), table, "B/s"),
+                self.optional((*path, "per_link"), table, "B/s"),
+                self.optional((*path, "latency"), table, "s"),
+                self.told(f"links.{name}.printed", (*path, "printed"), table.get("printed", "")),
+            )
+        return links
+
+    def energy(self, given: Any) -> Energy:
+        known = [field.name for field in fields(Energy)]
+        table = _table(given, ("energy",), f"energy {self.of}", known)
+        missing = [key for key in known if key not in table]
+        if missing:
+            raise RecordError(("energy",), f"energy {self.of} has no {missing[0]}")
+        found = {key: self.plain(("energy", key), table[key], "J or W", zero=key == "constant_power") for key in known}
+        return Energy(**found)
+
+    def ceiling(self, path: Path, given: Any) -> Ceiling:
+        table = _table(given, path, f"a ceiling {self.of}", _CEILING)
+        for needed in ("name", "rate"):
+            if needed not in table:
+                raise RecordError(path, f"a ceiling {self.of} has no {needed}")
+        what = f"of a ceiling {self.of}"
+        under = {key: _text(table, key, what, path) for key in ("memory", "precision") if key in table}
+        measured = table.get("measured", False)
+        if not isinstance(measured, bool):
+            raise RecordError((*path, "measured"), f"measured {what} must be true or false, got {measured!r}")
+        name = _text(table, "name", what, path)
+        with _at((*path, "rate")):
+            unit = "B/s" if "memory" in under else "FLOP/s"
+            rate = units.parse(table["rate"], unit, f"rate of ceiling '{name}' {self.of}")
+        return Ceiling(name, rate, **under, measured=measured, source=self.source(path, table))
+
+    def check(self, path: Path, given: Any) -> Check:
+        table = _table(given, path, f"a check {self.of}", _CHECK)
+        for needed in ("figure", "value", "source"):
+            if needed not in table:
+                raise RecordError(path, f"a check {self.of} has no {needed}")
+        key = _text(table, "figure", f"of a check {self.of}", path)
+        source = self.source(path, table)
+        return Check(key, self.checked((*path, "value"), key, table["value"]), source or Source(""))
+
+    def checked(self, path: Path, key: str, value: Any) -> float:
+        """Return another source's value for the figure `key`."""
+        unit = next((unit for pattern, unit in _UNITS if re.fullmatch(pattern, key)), None)
+        if unit is None:
+            raise RecordError((*path[:-1], "figure"), f"a check {self.of} is of no figure: '{key}'")
+        if unit in {"Hz", "W"}:
+            return self.plain(path, value, unit)
+        with _at(path):
+            return units.parse(value, unit, f"value of the check of {key} {self.of}")
+
+    def parts(self, path: Path, value: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
+        """Return the table of a level or link; anything else is its bandwidth."""
+        if not isinstance(value, Mapping) or "value" in value:
+            return {"bandwidth": value}
+        return _table(value, path, f"{path[0]}['{path[1]}'] {self.of}", known)
+
+    def optional(self, path: Path, table: Mapping[str, Any], unit: str) -> float | None:
+        return self.figure(path, table[str(path[-1])], unit) if str(path[-1]) in table else None
+
+    def figure(self, path: Path, given: Any, unit: str, *, fold: bool = False) -> float:
+        """Return a figure in base units, noting its source."""
+        key = ".".join(str(part) for part in path)
+        value = self.told(key.casefold() if fold else key, path, given)
+        what = f"{path[0]}['{path[1]}'] {self.of}"
+        with _at(path):
+            what = f"{path[2]} of {what}" if len(path) > 2 and path[2] != "bandwidth" else what  # noqa: PLR2004 - a part
+            return units.positive(units.parse(value, unit, what), what)
+
+    def plain(self, path: Path, given: Any, unit: str, *, zero: bool = False) -> float:
+        """Return a figure whose unit `units.parse` does not know."""
+        value = self.told(".".join(str(part) for part in path), path, given)
+        what = f"{path[-1]} {self.of}"
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise RecordError(path, f"{what} must be a number in {unit}, got {value!r}")
+        with _at(path):
+            return units.finite(float(value), what) if zero else units.positive(float(value), what)
+
+    def told(self, key: str, path: Path, given: Any) -> Any:
+        """Return the value of a figure, noting its source under `key`."""
+        if not isinstance(given, Mapping):
+            return given
+        table = _table(given, path, f"{key} {self.of}", _FIGURE)
+        if "value" not in table:
+            raise RecordError(path, f"{key} {self.of} has no value")
+        source = self.source(path, table)
+        if source is not None:
+            self.sources[key] = source
+        return table["value"]
+
+    def source(self, path: Path, table: Mapping[str, Any]) -> Source | None:
+        """Return where a figure comes from; a formula or note joins the title."""
+        texts = {word: _text(table, word, self.of, path) for word in _FIGURE[1:] if word in table}
+        if "source" not in texts:
+            stray = next(iter(texts), None)
+            if stray is not None:
+                raise RecordError((*path, stray), f"'{stray}' {self.of} goes with a source")
+            return None
+        document = self.documents.get(texts["source"])
+        if document is None:
+            hint = _hint(texts["source"], self.documents) if self.documents else "there is no [sources] table"
+            raise RecordError((*path, "source"), f"no source is called '{texts['source']}'; {hint}")
+        title = document.title
+        title += f": {texts['formula']}" if "formula" in texts else ""
+        title += f" ({texts['note']})" if "note" in texts else ""
+        return Source(title, document.url, texts.get("confidence", document.confidence))
+
+
+def to_record(chip: Chip) -> dict[str, Any]:
+    """Return plain dicts, lists, text and numbers; see `Chip.to_dict`."""
+    writer = _Writer(chip)
+    record: dict[str, Any] = {word: value for word in _TEXTS if (value := getattr(chip, word))}
+    record |= {word: value for word in ("generation", "year") if (value := getattr(chip, word))}
+    record |= {word: list(value) for word in ("aliases", "notes") if (value := getattr(chip, word))}
+    for word in ("clock", "units", "power"):
+        if getattr(chip, word) is not None:
+            record[word] = writer.figure(word, getattr(chip, word))
+    if chip.energy is not None:
+        record["energy"] = writer.parts("energy", chip.energy, [field.name for field in fields(Energy)])
+    record["ceilings"] = [writer.ceiling(ceiling) for ceiling in chip.ceilings]
+    record["checks"] = [
+        {"figure": check.figure, "value": check.value, **writer.source(check.source)} for check in chip.checks
+    ]
+    record["peak_flops"] = {key: writer.figure(f"peak_flops.{key}", rate) for key, rate in chip.peak_flops.items()}
+    record["memories"] = {key: writer.parts(f"memories.{key}", one, _MEMORY) for key, one in chip.memories.items()}
+    record["links"] = {key: writer.parts(f"links.{key}", one, _LINK) for key, one in chip.links.items()}
+    record["sources"] = writer.documents()
+    return {key: value for key, value in record.items() if value not in ([], {})}
+
+
+class _Writer:
+    """Writes the record of one chip, giving each document a key."""
+
+    def __init__(self, chip: Chip) -> None:
+        self.chip = chip
+        self.keys: dict[tuple[str, str], str] = {}
+
+    def figure(self, key: str, value: object) -> object:
+        source = self.chip.sources.get(key)
+        return value if source is None else {"value": value, **self.source(source)}
+
+    def parts(self, key: str, part: object, words: Any) -> dict[str, Any]:
+        """Return what is known of a level, a link or the energy."""
+        known = {word: getattr(part, word) for word in words}
+        return {word: self.figure(f"{key}.{word}", value) for word, value in known.items() if value not in (None, "")}
+
+    def ceiling(self, ceiling: Ceiling) -> dict[str, Any]:
+        told = {"name": ceiling.name, "rate": ceiling.rate, "memory": ceiling.memory, "precision": ceiling.precision}
+        told |= {"measured": True} if ceiling.measured else {}
+        told |= self.source(ceiling.source) if ceiling.source else {}
+        return {key: value for key, value in told.items() if value is not None}
+
+    def source(self, source: Source) -> dict[str, str]:
+        key = self.keys.setdefault((source.title, source.url), f"source-{len(self.keys) + 1}")
+        return {"source": key, "confidence": source.confidence}
+
+    def documents(self) -> dict[str, dict[str, str]]:
+        return {key: {"title": title, **({"url": url} if url else {})} for (title, url), key in self.keys.items()}
+
+
+@contextlib.contextmanager
+def _at(path: Path) -> Iterator[None]:
+    """Say of a refusal where in the record it stands."""
+    try:
+        yield
+    except RecordError:
+        raise
+    except (LookupError, TypeError, ValueError) as error:
+        raise RecordError(path, str(error)) from None
+
+
+def documents(given: Any) -> dict[str, Source]:
+    """Return the documents of a `sources` table by key, each with the confidence of figures that tell no other."""
+    found = {}
+    for key, value in _table(given, ("sources",), "sources", None).items():
+        path: Path = ("sources", key)
+        table = _table(value, path, f"sources['{key}']", _SOURCE)
+        texts = {word: _text(table, word, f"of sources['{key}']", path) for word in table}
+        if "title" not in texts:
+            raise RecordError(path, f"sources['{key}'] has no title")
+        found[key] = Source(**texts)
+    return found
+
+
+def _table(given: Any, path: Path, what: str, known: Iterable[str] | None) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise RecordError(path, f"{what} must be a table, got {given!r}")
+    for key in given:
+        if not isinstance(key, str) or not key:
+            raise RecordError(path, f"{what}: a key must be text that is not empty, got {key!r}")
+        if known is not None and key not in known:
+            raise RecordError((*path, key), f"{what} has no key '{key}'; {_hint(key, known)}")
+    return given
+
+
+def _hint(word: str, known: Iterable[str]) -> str:
+    options = list(known)
+    close = nearest(word, options, most=1)
+    return f"did you mean '{close[0]}'?" if close else f"it has {listed(options)}"
+
+
+def _text(table: Mapping[str, Any], word: str, of: str, path: Path = ()) -> str:
+    value = table[word]
+    if not isinstance(value, str):
+        raise RecordError((*path, word), f"{word} {of} must be text, got {value!r}")
+    return value
+
+
+def _texts(table: Mapping[str, Any], word: str, of: str) -> tuple[str, ...]:
+    values = _list(table, word, of)
+    for value in values:
+        if not isinstance(value, str):
+            raise RecordError((word,), f"{word} {of} must be a list of texts, got {value!r} in it")
+    return tuple(values)
+
+
+def _list(table: Mapping[str, Any], word: str, of: str) -> list[Any]:
+    values = table.get(word, [])
+    if not isinstance(values, list | tuple):
+        raise RecordError((word,), f"{word} {of} must be a list, got {values!r}")
+    return list(values)
+
+
+def _whole(table: Mapping[str, Any], word: str, of: str) -> int:
+    value = table[word]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise RecordError((word,), f"{word} {of} must be a whole number, got {value!r}")
+    return value

@@ -1,0 +1,70 @@
+"""Small tables as results show themselves: aligned lines for a console, HTML for a notebook."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from roofwidget.units import format_significant
+
+__all__ = ["aligned", "html_table", "one_line", "percent"]
+
+_NAME_WIDTH: Final = 40
+
+
+def percent(share: float) -> str:
+    """Show a share in percent: two digits below 100 %, three from there on.
+
+    Examples
+    --------
+    >>> percent(0.00677), percent(0.125), percent(1.25), percent(float("nan"))
+    ('0.68 %', '12 %', '125 %', 'unknown')
+    """
+    if math.isnan(share):
+        return "unknown"
+    return f"{format_significant(100 * share, 2 if share < 1 else 3)} %"
+
+
+def one_line(name: str) -> str:
+    r"""Make one short line of a name: a file's may be long, and hold line breaks and lone surrogates.
+
+    Examples
+    --------
+    >>> one_line("a fused\n kernel"), len(one_line("x" * 100))
+    ('a fused kernel', 40)
+    """
+    line = " ".join(name.encode("utf-8", "replace").decode().split())
+    return line if len(line) <= _NAME_WIDTH else line[: _NAME_WIDTH - 1] + "…"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a line for each row, its cells under each other.
+
+    Examples
+    --------
+    >>> aligned([["chip", "time"], ["a longer name", "1 s"]])
+    ['chip           time', 'a longer name  1 s']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def html_table(caption: str, header: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return an HTML table whose rows begin with their name. All texts are text, never markup.
+
+    Examples
+    --------
+    >>> html_table("Times", ["chip", "time"], [["<b>", "1 s"]])  # doctest: +ELLIPSIS
+    '<table><caption>Times</caption>...<th scope="row">&lt;b&gt;</th><td>1 s</td></tr></tbody></table>'
+    """
+    head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in header)
+    body = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th>'
+        + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
+        + "</tr>"
+        for name, *cells in rows
+    )
+    shown = f"<table><caption>{html.escape(caption)}</caption>"
+    return f"{shown}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

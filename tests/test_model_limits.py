@@ -1,0 +1,94 @@
+"""The model's limits: all levels of memory, ceilings, exposed communication and launch overhead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from traitlets import TraitError
+
+from roofwidget import Chip, RooflineModel, bound, preset
+
+LEVELS = Chip("Levels", {"bf16": 100e12, "fp32": 10e12}, {"HBM": 1e12, "L2": 10e12, "L1": None})
+FLAT = Chip("Flat", {"bf16": 400e12}, {"HBM": 2e12})
+KERNELS = [{"name": "tiled", "flops": 1e12, "bytes": {"HBM": 2e10, "L2": 5e11}, "time": 0.1, "count": 4}]
+
+
+@pytest.fixture
+def model() -> RooflineModel:
+    return RooflineModel([LEVELS.with_ceiling("no FMA", peak_flops="50 TFLOP/s"), FLAT], KERNELS)
+
+
+def test_with_all_levels_the_rates_are_those_of_the_main_memory(model: RooflineModel) -> None:
+    model.memory = "ALL"
+    assert (model.memory, model.bandwidth) == ("all", 1e12)
+    model.bandwidth = "2 TB/s"
+    assert model.what_if == {"levels": {"bandwidth": {"HBM": 2e12}}}
+    model.set_what_if(bandwidth="20 TB/s", memory="L2")
+    assert model.resolved_chip().bandwidth("L2") == 20e12
+    assert model.bandwidth == 2e12
+
+
+def test_the_model_judges_its_kernels_with_what_if_values_in_force(model: RooflineModel) -> None:
+    assert model.bound().bound_by.tolist() == ["HBM"]
+    model.memory = "all"
+    assert model.bound().bound_by.tolist() == ["L2"]
+    model.set_what_if(bandwidth="100 TB/s", memory="L2")
+    assert model.bound().bound_by.tolist() == ["HBM"]
+    model.launch_overhead = "10 ms"
+    assert model.bound().bound_by.tolist() == ["overhead"]
+    np.testing.assert_array_equal(model.bound("Flat").time, bound(KERNELS, FLAT, launch_overhead=0.01).time)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [(0.2, (0.2,)), ([0.2, 0.4, 0.2], (0.2, 0.4)), (0, ()), ([], ()), (np.array([0.6]), (0.6,))],
+)
+def test_exposed_communication_is_one_share_or_several(
+    model: RooflineModel, given: Any, kept: tuple[float, ...]
+) -> None:
+    model.exposed_comm = given
+    assert model.exposed_comm == kept
+    assert all(type(share) is float for share in model.exposed_comm)
+
+
+@pytest.mark.parametrize("given", [1, -0.1, 20, "20 %", [0.2, 1.0], [None], True, float("nan")])
+def test_exposed_communication_is_below_the_whole(model: RooflineModel, given: Any) -> None:
+    model.exposed_comm = 0.3
+    with pytest.raises(TraitError, match="exposed_comm"):
+        model.exposed_comm = given
+    assert model.exposed_comm == (0.3,)
+
+
+def test_ceilings_are_the_chips_own_until_some_are_named_in_any_case(model: RooflineModel) -> None:
+    assert model.ceilings is None
+    model.ceilings = ["FP32", "no fma"]
+    assert model.ceilings == ("fp32", "no FMA")
+    model.ceilings = None
+    assert model.ceilings is None
+
+
+def test_a_ceiling_that_no_chip_has_is_refused_with_the_nearest(model: RooflineModel) -> None:
+    with pytest.raises(TraitError, match="none of the chips has 'no FMAs'; nearest: 'no FMA'"):
+        model.ceilings = ["no FMAs"]
+
+
+def test_named_ceilings_go_with_the_chips_that_have_them(model: RooflineModel) -> None:
+    model.ceilings = ["no FMA"]
+    model.chips = [FLAT]
+    assert model.ceilings is None
+
+
+@pytest.mark.parametrize("given", [-1e-6, "5 parsecs", None, float("inf")])
+def test_a_launch_overhead_is_a_time(model: RooflineModel, given: Any) -> None:
+    model.launch_overhead = "5 us"
+    assert model.launch_overhead == 5e-6
+    with pytest.raises(TraitError, match="launch_overhead"):
+        model.launch_overhead = given
+    assert model.launch_overhead == 5e-6
+
+
+def test_a_ceiling_of_a_level_is_named_with_its_level() -> None:
+    model = RooflineModel(preset("williams-2009"), ceilings=["STREAM DRAM"])
+    assert model.ceilings == ("STREAM DRAM",)
