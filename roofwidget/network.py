@@ -165,7 +165,7 @@ def _sent_both_ways(kind: str, n: Floats) -> Floats:
         "all-reduce": 2 * gathered,
         "all-gather": gathered,
         "reduce-scatter": gathered,
-        # Every rank has n-th of an n-th for each other one, and each of these crosses as many links as it has hops.
+        # Each rank has an n-th of its n-th for each other rank, which crosses as many links as that one is away.
         "all-to-all": np.floor(n * n / 4) / (n * n),
         "broadcast": np.where(n > 1, 1.0, 0.0),
     }

@@ -67,13 +67,14 @@ def test_time_is_the_sum_over_kernels_and_speedup_the_ratio_of_two_chips() -> No
 
 def test_a_kernel_unknown_on_one_chip_is_left_out_on_all_of_them() -> None:
     with_l2 = rw.Chip("with L2", {"bf16": 100}, {"HBM": 10, "L2": 50})
-    kernels = [rw.Kernel("told", 100, {"HBM": 10, "L2": 100}), rw.Kernel("no L2", 100, {"HBM": 10}), ("?", None, 10)]
-    both = compare_chips(kernels, [with_l2, with_l2.replace(name="twice", memories={"L2": 100})], memory="L2")
-    assert both.unknown == ("no L2", "?")
+    kernels = [("told", 100, 20), rw.Kernel("L2 only", 100, {"L2": 1000}), ("?", None, 10)]
+    both = compare_chips(kernels, [with_l2, chip("without")], memory="all", launch_overhead=1.5)
+    np.testing.assert_array_equal(both.kernel_time, [[2, 2], [20, np.nan], [np.nan, np.nan]])
     assert both.known.tolist() == [True, False, False]
-    assert both.time.tolist() == [2, 1]
-    assert both.perfect_overlap.tolist() == [2, 1]
-    assert "left out of all times, as a bound is unknown: no L2; ?" in repr(both)
+    assert both.unknown == ("L2 only", "?")
+    assert both.time.tolist() == both.perfect_overlap.tolist() == [2, 2]
+    assert both.flips == (), "unknown is no side"
+    assert "left out of all times, as a bound is unknown: L2 only; ?" in repr(both)
 
 
 def test_no_kernels_take_no_time_and_have_no_speedup() -> None:
@@ -126,10 +127,10 @@ def test_bytes_over_the_link_count_in_both_readings() -> None:
 
 def test_the_slowest_of_all_levels_counts_where_all_are_asked_for() -> None:
     with_l2 = rw.Chip("with L2", {"bf16": 100}, {"HBM": 10, "L2": 50})
-    kernels = [rw.Kernel("a", 0, {"HBM": 10, "L2": 100}), rw.Kernel("b", 0, {"HBM": 30, "L2": 50}), ("c", 0, 5)]
+    kernels = [rw.Kernel("a", 0, {"HBM": 10, "L2": 100}), rw.Kernel("b", 0, {"HBM": 30, "L2": 200}), ("c", 0, 5)]
     by_memory = {memory: compare_chips(kernels, [with_l2], memory=memory) for memory in ("all", "main")}
-    assert by_memory["all"].time[0] == 2 + 3 + 0.5
-    assert by_memory["all"].perfect_overlap[0] == max(1 + 3 + 0.5, 2 + 1)
+    assert by_memory["all"].time[0] == 2 + 4 + 0.5
+    assert by_memory["all"].perfect_overlap[0] == max(1 + 3 + 0.5, 2 + 4)
     assert by_memory["main"].time[0] == by_memory["main"].perfect_overlap[0] == 4.5
 
 
@@ -153,11 +154,6 @@ def test_tensor_cores_turn_compute_bound_kernels_memory_bound() -> None:
     assert units.labels == (f"{name} (fp64)", f"{name} (fp64_tensor)")
     assert [(flip.name, [*flip.regimes.values()]) for flip in units.flips] == [("dgemm 100", ["compute", "memory"])]
     assert 1 < units.speedup[0, 1] < 19.5 / 9.7
-
-
-def test_an_unknown_kernel_does_not_change_sides() -> None:
-    peaks = compare_chips([("?", 1000, None), ("k", 1000, 20)], [chip("slow", 10), chip("fast", 1000)])
-    assert [flip.name for flip in peaks.flips] == ["k"]
 
 
 # -- chips and their labels --------------------------------------------------------------------------------------------

@@ -84,6 +84,11 @@ def test_large_figures_have_the_digits_of_the_exercises_order_of_operations() ->
     assert math.isclose(attainable, Fraction(flops, moved) * 1_600_000_000_000, rel_tol=1e-15)
 
 
+def test_a_percentage_is_a_share_times_a_hundred_in_that_order() -> None:
+    assert ask(23, 1, 160, 1)["efficiency"] == 14.37
+    assert round(23 * 100 / 160, 2) == 14.38, "the other order is told apart by this case"
+
+
 def test_answers_come_in_the_order_of_the_operations_and_other_keys_do_not_count() -> None:
     asked = [{"name": name, "flops": 1, "memory_bytes": 1, "colour": "red"} for name in "cab"]
     before = copy.deepcopy(asked)

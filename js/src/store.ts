@@ -49,10 +49,19 @@ export function createStore(model: Model, abort: AbortSignal) {
   const held = signal(false);
 
   const pending = new Map<string, unknown>();
+  const plain: Record<string, { value: unknown }> = {
+    ...{ title, shown, precision, memory, ceilings, view, selected, hovered },
+    ...{ focus_chip: focusChip, exposed_comm: exposedComm, all_levels: allLevels, launch_overhead: launchOverhead },
+  };
   const read: Record<string, (value: unknown) => void> = {
-    title: (value) => {
-      title.value = value as string;
-    },
+    ...Object.fromEntries(
+      Object.entries(plain).map(([name, here]) => [
+        name,
+        (value: unknown) => {
+          here.value = value;
+        },
+      ]),
+    ),
     chips: (value) => {
       chips.value = decodeChips(value);
     },
@@ -67,41 +76,8 @@ export function createStore(model: Model, abort: AbortSignal) {
         const row = model.get("hovered") as number | null;
         hovered.value = row !== null && within(row) ? row : null;
       }),
-    shown: (value) => {
-      shown.value = value as string[];
-    },
-    focus_chip: (value) => {
-      focusChip.value = value as string;
-    },
-    precision: (value) => {
-      precision.value = value as string;
-    },
-    memory: (value) => {
-      memory.value = value as string;
-    },
     what_if: (value) => {
       whatIf.value = grip ? withRate(value as WhatIf, grip) : (value as WhatIf);
-    },
-    exposed_comm: (value) => {
-      exposedComm.value = value as number[];
-    },
-    ceilings: (value) => {
-      ceilings.value = value as string[] | null;
-    },
-    all_levels: (value) => {
-      allLevels.value = value as boolean;
-    },
-    launch_overhead: (value) => {
-      launchOverhead.value = value as number;
-    },
-    view: (value) => {
-      view.value = value as View;
-    },
-    selected: (value) => {
-      selected.value = value as number[];
-    },
-    hovered: (value) => {
-      hovered.value = value as number | null;
     },
   };
   const listeners = Object.entries(read).map(([name, take]) => {

@@ -182,12 +182,12 @@ def _launched() -> Iterator[dict[str, Any]]:
 def _networked() -> Iterator[dict[str, Any]]:
     """Bytes over the link have a time of their own; nought of them or none told is none of it."""
     for word, sent, (flops, moved) in itertools.product(("network", "Network"), (1e9, 6e11, 1e14, 0), KINDS):
-        if moved is not None and (word == "network" or sent == 6e11):
+        if word == "network" or sent == 6e11:
             kernel = {"flops": flops, "bytes": {"HBM": moved, word: sent}}
             yield _timed("round", "auto", "main", kernel, Fraction(10, 9))
     for sent, level in itertools.product((3e8, 9e11), ("HBM", "L2")):
-        kernel = {"flops": 7e13, "bytes": {"HBM": 2e10, "L2": 3e10, "network": sent}, "time": 0.5, "precision": "fp8"}
-        yield _case("accelerator", "auto", level, kernel)
+        sides = {"HBM": 2e10, "L2": 3e10, "network": sent}
+        yield _case("accelerator", "auto", level, {"flops": 7e13, "bytes": sides, "time": 0.5, "precision": "fp8"})
     yield _case("accelerator", "auto", "main", {"flops": 7e13, "bytes": {"network": 1e9}})
     for off in (0, 1e-13, 1e-11, -0.04, 0.04, 0.06):
         sent = 2.0**38 * (1 + off)
@@ -316,7 +316,7 @@ def _expected(
         "attainable_fraction": _double(_ratio(attainable, peak)),
         "achieved": _double(achieved),
         "peak_fraction": _double(_ratio(achieved, peak)),
-        "roof_fraction": _double(_ratio(_ratio(achieved, attainable), Fraction(1)) if total else None),
+        "roof_fraction": _double(_ratio(achieved, attainable) if total else None),
         "utilization": _double(utilization),
         "above_roof": isinstance(utilization, Fraction) and utilization > 1 + ROUNDING,
     }
