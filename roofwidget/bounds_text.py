@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from roofwidget.units import format_intensity, format_quantity, format_significant
+from roofwidget.tables import aligned, html_table, one_line, percent
+from roofwidget.units import format_intensity, format_quantity
 
 if TYPE_CHECKING:
     from roofwidget.bounds import Bound
@@ -19,36 +20,27 @@ __all__ = ["above_roof", "html", "plain"]
 _LINES: Final = 8
 _TABLE_ROWS: Final = 20
 _EXPLAINED: Final = 3
-_NAME_WIDTH: Final = 40
 _ELSE: Final = "or the time, a peak rate, a clock or a sparsity is not as assumed"
 
 
 def plain(bound: Bound) -> str:
     """Return a few aligned lines: a title, the first kernels, and how many there are more."""
-    rows = [_header(bound), *_rows(bound, _LINES)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    left = len(bound) - _LINES
-    more = [f"… and {left:,} more"] if left > 0 else []
+    lines = aligned([_header(bound), *_rows(bound, _LINES)]) if len(bound) else []
     count = f"{len(bound):,} kernel{'' if len(bound) == 1 else 's'}"
-    return "\n".join([f"Bound: {count} on {_conditions(bound)}", *(lines if len(bound) else []), *more])
+    return "\n".join([f"Bound: {count} on {_conditions(bound)}", *lines, *_more(bound, _LINES)])
 
 
 def html(bound: Bound) -> str:
-    """Return an HTML table; names are text, never markup."""
-    left = len(bound) - _TABLE_ROWS
-    header = "".join(f'<th scope="col">{markup.escape(cell)}</th>' for cell in _header(bound))
-    body = "".join(
-        f'<tr><th scope="row">{markup.escape(name)}</th>'
-        + "".join(f"<td>{markup.escape(cell)}</td>" for cell in cells)
-        + "</tr>"
-        for name, *cells in _rows(bound, _TABLE_ROWS)
-    )
-    more = f'<tr><td colspan="{len(_header(bound))}">… and {left:,} more</td></tr>' if left > 0 else ""
+    """Return an HTML table and the notes; names are text, never markup."""
+    more = "".join(_more(bound, _TABLE_ROWS))
+    table = html_table(f"Bounds on {_conditions(bound)}", _header(bound), _rows(bound, _TABLE_ROWS), more)
     notes = "".join(f"<li>{markup.escape(note)}</li>" for note in bound.notes)
-    caption = markup.escape(f"Bounds on {_conditions(bound)}")
-    table = f"<table><caption>{caption}</caption><thead><tr>{header}</tr></thead><tbody>{body}{more}</tbody></table>"
     return f"<div>{table}{f'<ul>{notes}</ul>' if notes else ''}</div>"
+
+
+def _more(bound: Bound, shown: int) -> list[str]:
+    left = len(bound) - shown
+    return [f"… and {left:,} more"] if left > 0 else []
 
 
 def above_roof(bound: Bound) -> Iterator[str]:
@@ -63,11 +55,11 @@ def above_roof(bound: Bound) -> Iterator[str]:
 
 def _conditions(bound: Bound) -> str:
     """Chip, precision, memory, and the options that are not the default."""
-    words = [_text(bound.chip.name), bound.precision, "all levels" if bound.memory == "all" else bound.memory]
+    words = [one_line(bound.chip.name), bound.precision, "all levels" if bound.memory == "all" else bound.memory]
     if bound.overlap != 1:
-        words.append(f"{_percent(bound.overlap)} overlap")
+        words.append(f"{percent(bound.overlap)} overlap")
     if bound.exposed_comm:
-        words.append(f"{_percent(bound.exposed_comm)} exposed communication")
+        words.append(f"{percent(bound.exposed_comm)} exposed communication")
     if bound.launch_overhead:
         words.append(f"{format_quantity(bound.launch_overhead, 's')} a launch")
     return " · ".join(words)
@@ -99,30 +91,18 @@ def _rows(bound: Bound, most: int) -> Iterator[list[str]]:
 def _of_peak(bound: Bound, row: int) -> str:
     share, most = bound.peak_fraction[row], bound.attainable_fraction[row]
     if not math.isnan(share) or math.isnan(most):
-        return _percent(share)
-    return f"at most {_percent(most)}"
+        return percent(share)
+    return f"at most {percent(most)}"
 
 
 def _of_roof(bound: Bound, row: int) -> str:
     if math.isnan(bound.measured[row]):
         return "not measured"
-    return _percent(bound.utilization[row]) + (", above it" if bound.above_roof[row] else "")
-
-
-def _percent(share: float) -> str:
-    if math.isnan(share):
-        return "unknown"
-    return f"{format_significant(100 * share, 2 if share < 1 else 3)} %"
+    return percent(bound.utilization[row]) + (", above it" if bound.above_roof[row] else "")
 
 
 def _name(bound: Bound, row: int) -> str:
-    return _text(bound.names[row])
-
-
-def _text(name: str) -> str:
-    """Make one short line of a name; a file's may hold line breaks and lone surrogates."""
-    line = " ".join(name.encode("utf-8", "replace").decode().split())
-    return line if len(line) <= _NAME_WIDTH else line[: _NAME_WIDTH - 1] + "…"
+    return one_line(bound.names[row])
 
 
 def _reason(bound: Bound, row: int) -> str:

@@ -115,7 +115,8 @@ class Rates(HasTraits):
                 rates = {key: rate for key, rate in changes.get(quantity, {}).items() if key in known}
                 if rates:
                     kept.setdefault(chip.id, {})[quantity] = rates
-        return type(self).what_if.validate(self, kept)
+        allowed: Mapping[str, Any] = type(self).what_if.validate(self, kept)
+        return allowed
 
     @observe("focus_chip", "precision", "memory", "what_if")
     def _refresh_rates(self, _change: Any = None) -> None:

@@ -51,8 +51,10 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def html_table(caption: str, header: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], more: str = "") -> str:
     """Return an HTML table whose rows begin with their name. All texts are text, never markup.
+
+    `more` stands in a row of its own at the end.
 
     Examples
     --------
@@ -66,5 +68,7 @@ def html_table(caption: str, header: Iterable[str], rows: Iterable[Sequence[str]
         + "</tr>"
         for name, *cells in rows
     )
+    if more:
+        body += f'<tr><td colspan="{len(header)}">{html.escape(more)}</td></tr>'
     shown = f"<table><caption>{html.escape(caption)}</caption>"
     return f"{shown}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

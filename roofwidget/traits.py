@@ -123,10 +123,10 @@ class FractionsTrait(traitlets.TraitType[tuple[float, ...], Any]):
         if not isinstance(given, (Sequence, np.ndarray)) or isinstance(given, str):
             self.error(obj, value)
         for share in given:
-            if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0 <= share < 1:
+            if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0 <= float(share) < 1:
                 msg = f"{share!r} is not a share from 0 to below 1, such as 0.2 for 20 %"
                 raise _refuse(obj, self, ValueError(msg))
-        return tuple(dict.fromkeys(float(share) for share in given if share > 0))
+        return tuple(dict.fromkeys(share for share in map(float, given) if share > 0))
 
 
 class RowTrait(traitlets.TraitType["int | None", Any]):

@@ -26,7 +26,7 @@ import numpy as np
 
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Ceiling, Check, Figure, Source
-from roofwidget.columns import Floats, Texts
+from roofwidget.columns import Coded, Floats
 from roofwidget.kernels import Kernels
 
 __all__ = ["chips_to_wire", "kernels_to_wire", "text_to_wire", "what_if_to_wire"]
@@ -86,9 +86,9 @@ def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
     """Return the kernels as one dict of binary columns."""
     return {
         "n": len(kernels),
-        "name": _coded(kernels.names),
-        "precision": _coded(kernels.precision),
-        "category": _coded(kernels.category),
+        "name": _coded(kernels.codes("name")),
+        "precision": _coded(kernels.codes("precision")),
+        "category": _coded(kernels.codes("category")),
         "time": _binary(kernels.time),
         "count": _binary(kernels.count),
         "flops": {precision: _binary(column) for precision, column in kernels.flops_by_precision.items()},
@@ -113,8 +113,12 @@ def _binary(column: Floats) -> memoryview:
     return np.ascontiguousarray(column, dtype="<f8").data.cast("B")
 
 
-def _coded(column: Texts) -> dict[str, Any]:
-    """Distinct texts in order of appearance, and for each row which one it is."""
-    index: dict[str | None, int] = {}
-    codes = np.fromiter((index.setdefault(text, len(index)) for text in column), "<i4", len(column))
-    return {"values": [None if text is None else text_to_wire(text) for text in index], "codes": codes.data.cast("B")}
+def _coded(column: Coded) -> dict[str, Any]:
+    """Return the words that some row has, in order of appearance, and for each row which one it is."""
+    used, first, position = np.unique(column.codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), dtype="<i4")
+    rank[order] = np.arange(len(order))
+    words = [column.words[used[at]] for at in order]
+    values = [None if word is None else text_to_wire(word) for word in words]
+    return {"values": values, "codes": rank[position].data.cast("B")}

@@ -184,8 +184,8 @@ export function createStore(model: Model, abort: AbortSignal) {
     tell("exposed_comm", fractions, { stream });
   }
   function toggleCeiling(key: string) {
-    const on = derived.possibleCeilings.value.filter((ceiling) => (ceiling.key === key ? !ceiling.on : ceiling.on));
-    ceilings.value = on.map((ceiling) => ceiling.key);
+    const before = ceilings.value ?? focusRoof.value?.chip.ceilings.map((ceiling) => ceiling.key) ?? [];
+    ceilings.value = before.includes(key) ? before.filter((other) => other !== key) : [...before, key];
     tell("ceilings", ceilings.value);
   }
   function setView(next: View) {

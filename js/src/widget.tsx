@@ -7,6 +7,7 @@ import { sentenceOf, sentenceOfRoof } from "./describe.ts";
 import { Chips } from "./panels/chips.tsx";
 import { Hardware } from "./panels/hardware.tsx";
 import { Legend } from "./panels/legend.tsx";
+import { reasonOf } from "./panels/reasons.ts";
 import { SMALLEST } from "./scales.ts";
 import { createStore, type Model, type Store } from "./store.ts";
 import { strings } from "./strings.ts";
@@ -46,7 +47,9 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   el.append(root);
 
   const resized = new ResizeObserver(([entry]) => {
-    width.value = Math.floor(entry?.contentRect.width ?? 0);
+    const now = Math.floor(entry?.contentRect.width ?? 0);
+    // Hidden for a while, as in another tab, it keeps what is open.
+    if (now > 0) width.value = now;
   });
   resized.observe(root);
   // The host switches its theme by an attribute of body; a plain page by the system's preference.
@@ -114,13 +117,23 @@ function Sentence({ store, notDrawn, pointedChip }: SentenceProps) {
   const roofs = store.shownRoofs.value;
   const pointed = row === undefined ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
   const roof = pointed ?? store.focusRoof.value ?? roofs[0];
-  if (!roof) return <p class="roofwidget-sentence">{strings.noChip}</p>;
+  if (!roof) return <p class="roofwidget-sentence">{noRoof(store)}</p>;
   return (
     <p class="roofwidget-sentence" role="status" aria-live={store.held.value ? "off" : "polite"}>
       {unbroken(row === undefined ? sentenceOfRoof(roof) : sentenceOf(store.kernels.value, row, roof))}
       {notDrawn > 0 && <span class="roofwidget-muted roofwidget-note">{strings.notDrawn(notDrawn)}</span>}
     </p>
   );
+}
+
+/** Why there is no roof: no chip is shown, or those that are lack what was chosen. */
+function noRoof(store: Store): string {
+  const shown = store.chips.value.filter(({ id }) => store.shown.value.includes(id));
+  const reasons = shown.flatMap((chip) => {
+    const missing = store.lacking.value.get(chip.id);
+    return missing ? [reasonOf(chip, missing)] : [];
+  });
+  return reasons.length > 0 ? `${reasons.join("; ")}.` : strings.noChip;
 }
 
 /** A number keeps its unit on its line. */

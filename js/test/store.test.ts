@@ -362,6 +362,12 @@ describe("ceilings and exposed communication", () => {
     store.toggleCeiling("bf16");
     expect(model.sent).toEqual([{ ceilings: ["bf16"] }, { ceilings: [] }]);
   });
+  it("ticked under one precision are kept under another", () => {
+    const { store } = make({ precision: "fp8", ceilings: ["c of another"] });
+    store.toggleCeiling("bf16");
+    store.choosePrecision("bf16");
+    expect(store.ceilings.value).toEqual(["c of another", "bf16"]);
+  });
   it("launch overhead from Python bounds every roof", () => {
     const { model, store } = make();
     model.receive("launch_overhead", 5e-6);

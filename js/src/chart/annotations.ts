@@ -5,7 +5,7 @@ import { judge, ridgePoint } from "../roofline.ts";
 import type { Box, Scales } from "../scales.ts";
 import { strings } from "../strings.ts";
 import { column } from "./column.ts";
-import type { Gap } from "./gaps.tsx";
+import type { Gap, Join } from "./gaps.tsx";
 import { isMeasured, radiusOf } from "./kernels.ts";
 import { type Label, type Place, type Placed, placeLabels, shorten } from "./labels.ts";
 import { roofLabels } from "./roofnames.ts";
@@ -54,7 +54,9 @@ export function annotations(scene: Scene, gaps: readonly Gap[], choices?: Readon
   return [...names, ...placeLabels(steady, bounds, fixed, choices)];
 }
 
-function kernelLabels({ kernels, points, at, scales, theme, marked, named }: Scene): Label[] {
+function kernelLabels(scene: Scene): Label[] {
+  const { kernels, points, at, scales, theme, marked, named, levels } = scene;
+  const joins = new Map(joinsOf(scene).map((join) => [join.row, join]));
   return [...new Set([...marked, ...named])].flatMap((row) => {
     const index = points.home[row] ?? -1;
     if (index < 0) return [];
@@ -66,7 +68,8 @@ function kernelLabels({ kernels, points, at, scales, theme, marked, named }: Sce
       colour: theme.text,
       places: [
         ...around(at.x[index] as number, at.y[index] as number, radiusOf(points) + 4),
-        ...(isMeasured(points, index) ? [] : besideTie(at.x[index] as number, scales)),
+        ...besideJoin(joins.get(row)),
+        ...(isMeasured(points, index) || levels.length > 0 ? [] : besideTie(at.x[index] as number, scales)),
       ],
     };
   });
@@ -167,6 +170,18 @@ function besideTie(x: number, { plot }: Scales): Place[] {
     return [
       { x: x + 5, y, anchor: "start" },
       { x: x - 5, y, anchor: "end" },
+    ];
+  });
+}
+
+/** Over or under the line that joins a kernel's points. */
+function besideJoin(join: Join | undefined): Place[] {
+  if (!join) return [];
+  return [0.5, 0.25, 0.75].flatMap((share): Place[] => {
+    const x = join.from + (join.to - join.from) * share;
+    return [
+      { x, y: join.y - 6, anchor: "middle" },
+      { x, y: join.y + 15, anchor: "middle" },
     ];
   });
 }

@@ -47,12 +47,13 @@ export function boxesOf(width: number, size: number, place: Place): Box[] {
   if (!place.angle) return [boxOf(width, size, place)];
   const [cos, sin] = [Math.cos((place.angle * Math.PI) / 180), Math.sin((place.angle * Math.PI) / 180)];
   const start = place.anchor === "start" ? 0 : place.anchor === "end" ? -width : -width / 2;
-  const half = size * 0.46;
-  const links = Math.max(2, Math.ceil(width / size) + 1);
+  // Turned by about 30°, such a box reaches as far across the text as the letters do.
+  const half = size * 0.36;
+  const links = Math.max(2, Math.ceil(width / (1.6 * half)));
   return Array.from({ length: links }, (_, link) => {
     // Along the middle of the letters, which is above the line they stand on.
     const along = start + half + ((width - 2 * half) * link) / (links - 1);
-    const [x, y] = [place.x + along * cos + size * 0.3 * sin, place.y + along * sin - size * 0.3 * cos];
+    const [x, y] = [place.x + along * cos + size * 0.24 * sin, place.y + along * sin - size * 0.24 * cos];
     return { left: x - half, right: x + half, top: y - half, bottom: y + half };
   });
 }

@@ -121,9 +121,9 @@ function alongSlope(roof: Rates, { x, y }: Scales): Place[] {
       return { x: px - off * Math.sin(turn), y: py + off * Math.cos(turn), anchor: "middle", angle };
     });
   };
-  const shares = [0.35, 0.5, 0.2, 0.65, 0.8];
+  const shares = [0.35, 0.5, 0.2, 0.65, 0.8, 0.28, 0.42, 0.58, 0.72];
   // Beyond a neighbouring line only where there is no room between the two.
-  return [...shares.flatMap(beside([-7, 16])), ...shares.flatMap(beside([-20, 29]))];
+  return [...shares.flatMap(beside([-6, 12])), ...shares.flatMap(beside([-19, 26]))];
 }
 
 const besideFlat = (x: number, flat: number, anchor: Place["anchor"]): Place[] => [
