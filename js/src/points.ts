@@ -73,13 +73,13 @@ export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof |
     const bound = bounds.get(roof)?.(row) as Bound;
     const time = index === MEASURED ? (kernels.time[row] as number) : rateTime(bound);
     const flops = kernels.totalFlops[row] as number;
+    const columns = moved.get(roof) as readonly Float64Array[];
     const before = points.n;
     if (roof === judging && bound.regime === "memory") binding.add(bound.boundBy);
-    for (const [level, column] of (moved.get(roof) as readonly Float64Array[]).entries()) {
-      const bytes = column[row] as number;
+    const stand = (level: number) => {
+      const bytes = columns[level]?.[row] as number;
       const y = (flops > 0 ? flops : bytes) / time;
-      if (!(y > 0 && Number.isFinite(y)) || Number.isNaN(bytes)) continue;
-      if (flops === 0 && points.n > before) continue;
+      if (!(y > 0 && Number.isFinite(y)) || Number.isNaN(bytes)) return false;
       const at = points.n++;
       points.row[at] = row;
       points.roof[at] = index;
@@ -88,12 +88,20 @@ export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof |
       points.y[at] = y;
       points.computeBound[at] = bound.regime === "compute" ? 1 : 0;
       points.aboveRoof[at] = index === MEASURED && bound.aboveRoof ? 1 : 0;
+      return true;
+    };
+    if (columns.length === 1) stand(0);
+    else {
+      // The one that binds comes last, and so lies on top; without FLOPs there is one place, by bytes a second.
+      const levels = columns.map((_, level) => level).filter((level) => !Number.isNaN(columns[level]?.[row] as number));
+      const binds = levels.find((level) => roof.levels[level]?.name === bound.boundBy) ?? levels[0];
+      if (flops === 0) levels.some(stand);
+      else for (const level of levels.filter((other) => other !== binds)) stand(level);
+      if (flops !== 0 && binds !== undefined) stand(binds);
     }
     if (points.n === before) return false;
     if (index === MEASURED) points.measured++;
-    let home = before;
-    for (let at = before; at < points.n; at++)
-      if (roof.levels[points.level[at] as number]?.name === bound.boundBy) home = at;
+    const home = points.n - 1;
     points.binds[home] = 1;
     points.home[row] = home;
     return true;

@@ -88,4 +88,15 @@ export const strings = {
     share: (percent: string) => `${percent} of all`,
     ofBandwidth: (rate: string, percent: string) => `${rate} · ${percent}`,
   },
+  time: {
+    chart: (chip: string, kernels: number) =>
+      `Compute and memory time of ${kernels} kernels on ${chip || "no chip"}. Arrow keys walk along them, Enter selects.`,
+    axisX: "compute time per launch",
+    axisY: "memory time per launch",
+    diagonal: (chip: string) => `${chip}: compute = memory`,
+    overhead: (seconds: string) => `launch overhead ${seconds}`,
+    zeroFlops: "0 FLOP",
+    zeroBytes: "0 B",
+    empty: "No kernel has both FLOPs and bytes.",
+  },
 } as const;

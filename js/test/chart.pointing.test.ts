@@ -20,11 +20,18 @@ const chipOf = (index: number) => ROOFS[points.roof[index] as number]?.chip.id;
 describe("the marks of an unmeasured kernel", () => {
   it("are all walked from the lowest up, also those in one place", () => {
     const marks = marksOf(scene, 0);
-    let index = points.home[0] as number;
-    const up = [index, 0, 0].map((_, k) => (index = k === 0 ? index : step(marks, marks.indexOf(index), 1)));
-    const down = [0, 0].map(() => (index = step(marks, marks.indexOf(index), -1)));
-    expect(new Set([...up, ...down].map(chipOf))).toEqual(new Set(["one", "twin", "fast"]));
+    const walked = [step(marks, -1, 1)];
+    for (const _ of [1, 2]) walked.push(step(marks, marks.indexOf(walked.at(-1) as number), 1));
+    expect(walked).toEqual(marks);
+    expect(new Set(walked.map(chipOf))).toEqual(new Set(["one", "twin", "fast"]));
     expect(marks.map(chipOf).at(-1)).toBe("fast");
+  });
+  it("at the levels of memory go from left to right", () => {
+    const roof = makeRoof(makeChip({ memories: { HBM: 1e12, L2: 4e12 } }), "auto", "all");
+    const levels = pointsOf(makeKernels([{ flops: 1e12, bytes: { HBM: 1e11, L2: 8e11 } }]), [roof], roof);
+    const frame = scalesOf({ width: 760, height: 420 }, [roof], levels, roof);
+    const marks = marksOf({ points: levels, at: project(levels, frame) } as Scene, 0);
+    expect(marks.map((index) => levels.x[index])).toEqual([1.25, 10]);
   });
   it("end where they end", () => {
     expect(step([4, 7, 9], 2, 1)).toBe(9);

@@ -1,7 +1,16 @@
 // Labels: none overlaps another, the most important come first, and what has no room is left out.
 
 import { describe, expect, it } from "vitest";
-import { type Anchor, boxOf, type Label, type Placed, placeLabels, shorten, textWidth } from "../src/chart/labels.ts";
+import {
+  type Anchor,
+  boxesOf,
+  boxOf,
+  type Label,
+  type Placed,
+  placeLabels,
+  shorten,
+  textWidth,
+} from "../src/chart/labels.ts";
 import type { Box } from "../src/scales.ts";
 import { seeded } from "./helpers.ts";
 
@@ -139,6 +148,32 @@ describe("the box of a text", () => {
     expect(textWidth("roof", 14)).toBeGreaterThan(textWidth("roof", 12));
     expect(textWidth("roof", 12, true)).toBeGreaterThan(textWidth("roof", 12));
     expect(textWidth("", 12)).toBe(0);
+  });
+});
+
+describe("the boxes of a turned text", () => {
+  const turned = (angle: number, anchor: Anchor) => boxesOf(100, 12, { x: 200, y: 150, anchor, angle });
+  it("follow it from its start to its end, without a gap", () => {
+    const boxes = turned(-30, "start");
+    const [first, last] = [boxes[0] as Box, boxes.at(-1) as Box];
+    expect(first.left).toBeLessThan(205);
+    expect(last.right).toBeCloseTo(200 + 100 * Math.cos(Math.PI / 6), -1);
+    expect(last.bottom).toBeLessThan(150 - 100 * Math.sin(Math.PI / 6) + 12);
+    for (const [index, box] of boxes.slice(1).entries()) expect(overlap(box, boxes[index] as Box)).toBe(true);
+  });
+  it("lie about its place as those of a straight text do", () => {
+    const middle = turned(-45, "middle");
+    expect((middle[0] as Box).right).toBeLessThan(200);
+    expect((middle.at(-1) as Box).left).toBeGreaterThan(200);
+    expect((turned(-45, "end").at(-1) as Box).right).toBeLessThan(206);
+  });
+  it("leave the place beside it free, where its upright box would not", () => {
+    const along = label("along", [{ ...at(200, 150, "middle"), angle: -40 }]);
+    const beside = label("beside", [at(215, 175)]);
+    const wide = { ...along, text: "W".repeat(12) };
+    expect(placeLabels([wide, beside], BOUNDS, [])).toHaveLength(2);
+    expect(placeLabels([wide, { ...beside, places: [at(215, 140)] }], BOUNDS, [])).toHaveLength(1);
+    expect(overlap(boxOf(140, 12, { x: 200, y: 150, anchor: "middle" }), boxOf(40, 12, at(215, 140)))).toBe(true);
   });
 });
 

@@ -149,6 +149,11 @@ describe("with all levels of memory", () => {
     const points = place([tiled, { flops: 1e4, bytes: 1 }], [deep], deep);
     expect([...points.binding]).toEqual(["L2"]);
     expect([...points.home]).toEqual([1, 2]);
+    const reused = place([{ flops: 100, bytes: { HBM: 50, L2: 50 } }], [deep], deep);
+    expect(levelsOf(reused).map(([level, , , binds]) => [level, binds])).toEqual([
+      [1, 0],
+      [0, 1],
+    ]);
     expect(points.binds[2]).toBe(1);
     expect([...points.computeBound.slice(0, points.n)]).toEqual([0, 0, 1]);
   });

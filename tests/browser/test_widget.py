@@ -78,7 +78,7 @@ def test_hovering_a_point_tells_its_numbers_and_python_its_row(notebook: OpenNot
     assert "500 ms" in tooltip
     assert "50 % of all" in tooltip
     assert drawn.sentence().startswith(
-        "attention on Example · min(100 TFLOP/s, 20 FLOP/B × 1 TB/s) = 20 TFLOP/s · memory-bound (HBM) · "
+        "attention on Example · min(100 TFLOP/s, 20 FLOP/B × 1 TB/s) = 20 TFLOP/s attainable · memory-bound (HBM) · "
         "8 % of peak · 40 % of roof · 2.5× possible"
     )
     assert drawn.label("gap 0") == "40 % of roof · 2.5×"

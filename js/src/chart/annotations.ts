@@ -12,6 +12,8 @@ import { roofLabels } from "./roofnames.ts";
 import { joinsOf, type Scene } from "./scene.ts";
 
 const SIZE = 12;
+/** The ticks' text stands left of this, px. */
+const TICKS = 46;
 /** More measured kernels than this: arrows only for those that are hovered or selected. */
 const FEW = 12;
 
@@ -38,7 +40,7 @@ export function gapsOf(scene: Scene): Gap[] {
 export function annotations(scene: Scene, gaps: readonly Gap[], choices?: ReadonlyMap<string, number>): Placed[] {
   const { scales } = scene;
   const { plot, width, gutter } = scales;
-  const bounds: Box = { left: 2, top: 2, right: gutter > 0 ? plot.right : width - 2, bottom: plot.bottom - 2 };
+  const bounds: Box = { left: TICKS, top: 2, right: gutter > 0 ? plot.right : width - 2, bottom: plot.bottom - 2 };
   const names = column(scene, choices);
   const labels = [
     ...roofLabels(scene),
@@ -50,7 +52,7 @@ export function annotations(scene: Scene, gaps: readonly Gap[], choices?: Readon
   const fixed = frame(scene);
   if (!choices) return [...names, ...placeLabels(labels, bounds, [...fixed, ...obstacles(scene)])];
   // Names that had no room before the drag do not flicker in and out during it.
-  const steady = labels.filter(({ key, bold }) => choices.has(key) || bold || !key.startsWith("kernel "));
+  const steady = labels.filter(({ key, bold }) => choices.has(key) || bold || !/^(?:kernel|ridge|sub) /.test(key));
   return [...names, ...placeLabels(steady, bounds, fixed, choices)];
 }
 
@@ -124,10 +126,9 @@ function regionLabels({ focus, levels, scales, theme }: Scene): Label[] {
   ];
 }
 
-/** What no label may cover: the ticks' text and the strip. */
-function frame({ scales: { plot, strip } }: Scene): Box[] {
-  const ticks = { left: 0, right: 44, top: 0, bottom: plot.bottom };
-  return strip ? [ticks, { ...strip, right: strip.right + 2 }] : [ticks];
+/** What no label may cover: the strip. */
+function frame({ scales: { strip } }: Scene): Box[] {
+  return strip ? [{ ...strip, right: strip.right + 2 }] : [];
 }
 
 /** What labels rather keep clear of: points, and roofs where they run. */

@@ -50,7 +50,7 @@ export function gutterOf(lines: Lines, width: number, y: LogScale): number {
   const entries = entriesOf(lines);
   const flats = entries.map(({ sheetPeak }) => y(sheetPeak)).sort((a, b) => a - b);
   if (!flats.some((flat, index) => flat - (flats[index - 1] ?? Number.NEGATIVE_INFINITY) < NEAR)) return 0;
-  const most = Math.max(48, Math.min(210, width * 0.17));
+  const most = Math.max(60, Math.min(200, width * 0.19));
   const rows = rowsOf(entries, ({ sheetPeak }) => y(sheetPeak), most);
   return LEADER + Math.ceil(Math.min(most, Math.max(...rows.map((row) => widthOf(row.entries, most)))));
 }

@@ -10,6 +10,8 @@ import type { Rates } from "./paths.ts";
 import type { Scene } from "./scene.ts";
 
 const SIZE = 12;
+/** How far up a slope its name may stand: where it reads well, then wherever there is room. */
+const SHARES = [0.35, 0.5, 0.2, 0.65, 0.8, ...Array.from({ length: 25 }, (_, step) => 0.14 + 0.03 * step)];
 
 /** The focus roof's name and number before what else is written on it, and these before the other roofs'. */
 export function roofLabels(scene: Scene): Label[] {
@@ -83,13 +85,14 @@ function levelLabels({ focus, levels, colours, scales, theme }: Scene): Label[] 
   return [...names, ...ridges];
 }
 
-function subRoofLabels({ focus, subRoofs, colours, scales, theme }: Scene): Label[] {
+function subRoofLabels({ focus, levels, subRoofs, colours, scales, theme }: Scene): Label[] {
   const colour = (focus && colours.get(focus.chip.id)) ?? theme.text;
   // Those with a flat stand in the column beside the plot, if there is one.
   const placed = subRoofs.filter(({ kind }) => kind === "bandwidth" || scales.gutter === 0);
   return placed.map((sub): Label => {
     const places = sub.kind === "bandwidth" ? alongSlope(sub, scales) : alongFlat(sub, scales);
-    return { key: `sub ${sub.key}`, text: textOfSub(sub), size: SIZE, colour, must: true, places };
+    // Between the slopes of levels a name that has no room would only hide whose line is whose.
+    return { key: `sub ${sub.key}`, text: textOfSub(sub), size: SIZE, colour, must: levels.length === 0, places };
   });
 }
 
@@ -121,9 +124,8 @@ function alongSlope(roof: Rates, { x, y }: Scales): Place[] {
       return { x: px - off * Math.sin(turn), y: py + off * Math.cos(turn), anchor: "middle", angle };
     });
   };
-  const shares = [0.35, 0.5, 0.2, 0.65, 0.8, 0.28, 0.42, 0.58, 0.72];
   // Beyond a neighbouring line only where there is no room between the two.
-  return [...shares.flatMap(beside([-6, 12])), ...shares.flatMap(beside([-19, 26]))];
+  return [...SHARES.flatMap(beside([-6, 12])), ...SHARES.flatMap(beside([-19, 26]))];
 }
 
 const besideFlat = (x: number, flat: number, anchor: Place["anchor"]): Place[] => [

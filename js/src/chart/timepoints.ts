@@ -1,0 +1,74 @@
+// The kernels of the time view: compute time against memory time of one launch, on one roof.
+
+import { MEASURED, type Points } from "../points.ts";
+import { judge, type Roof } from "../roofline.ts";
+import type { Extent } from "../scales.ts";
+import type { Kernels } from "../wire.ts";
+
+/** Points whose x and y are seconds a launch of compute and of memory; either may be 0, not both. */
+export function timePointsOf(kernels: Kernels, roof: Roof | undefined): Points {
+  const { n } = kernels;
+  const points = {
+    n: 0,
+    row: new Int32Array(n),
+    roof: new Int16Array(n),
+    level: new Int8Array(n),
+    binds: new Uint8Array(n).fill(1),
+    x: new Float64Array(n),
+    y: new Float64Array(n),
+    computeBound: new Uint8Array(n),
+    aboveRoof: new Uint8Array(n),
+    home: new Int32Array(n).fill(-1),
+    measured: 0,
+    notDrawn: 0,
+    binding: new Set<string>(),
+  };
+  if (!roof) return points;
+  const boundOf = judge(kernels, roof);
+  for (let row = 0; row < n; row++) {
+    const { computeTime, memoryTime, regime, aboveRoof } = boundOf(row);
+    const launches = kernels.count[row] as number;
+    const [x, y] = [computeTime / launches, memoryTime / launches];
+    if (!(x + y > 0 && Number.isFinite(x + y))) {
+      points.notDrawn++;
+      continue;
+    }
+    const measured = (kernels.time[row] as number) > 0;
+    const at = points.n++;
+    points.row[at] = row;
+    points.roof[at] = measured ? MEASURED : 0;
+    points.x[at] = x;
+    points.y[at] = y;
+    points.computeBound[at] = regime === "compute" ? 1 : 0;
+    points.aboveRoof[at] = aboveRoof ? 1 : 0;
+    points.home[row] = at;
+    if (measured) points.measured++;
+  }
+  return points;
+}
+
+/** Seconds that one launch took: NaN where it was not measured. */
+export const measuredTime = (kernels: Kernels, row: number) =>
+  (kernels.time[row] as number) / (kernels.count[row] as number) || Number.NaN;
+
+/** The times of both axes: of every point now and by the data sheet, so that a drag moves the points and not the axes. */
+export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefined): Extent {
+  let [low, high] = [Number.POSITIVE_INFINITY, 0];
+  const take = (seconds: number) => {
+    if (!(seconds > 0)) return;
+    low = Math.min(low, seconds);
+    high = Math.max(high, seconds);
+  };
+  const slower = roof ? roof.peak / roof.sheetPeak : 1;
+  const narrower = roof ? roof.bandwidth / roof.sheetBandwidth : 1;
+  for (let at = 0; at < points.n; at++) {
+    const [x, y] = [points.x[at] as number, points.y[at] as number];
+    for (const seconds of [x, x * slower, y, y * narrower]) take(seconds);
+    if (!points.aboveRoof[at]) take(measuredTime(kernels, points.row[at] as number));
+  }
+  take(roof?.conditions.launchOverhead ?? 0);
+  if (high === 0) return [1e-6, 1e-2];
+  // At least two isochrones, and room around the outermost points.
+  const room = Math.max(2, 10 / Math.sqrt(high / low));
+  return [low / room, high * room];
+}

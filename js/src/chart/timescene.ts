@@ -1,0 +1,127 @@
+// What one picture of the time view shows, worked out from the state: every layer draws from it.
+
+import { shortNames } from "../names.ts";
+import type { Points } from "../points.ts";
+import type { Roof } from "../roofline.ts";
+import { type Box, chartHeight, decades, type Extent, type Scales, scaleLog } from "../scales.ts";
+import type { Store } from "../store.ts";
+import { chipColours, type Theme } from "../theme.ts";
+import { isMeasured, radiusOf } from "./kernels.ts";
+import type { Scene } from "./scene.ts";
+import { measuredTime, timesShown } from "./timepoints.ts";
+
+/** Both axes are the same times, so the diagonal runs from corner to corner. */
+export interface TimeScales extends Scales {
+  /** The plot, with the column of kernels without FLOPs left of it and the row of those without bytes under it. */
+  readonly outer: Box;
+}
+
+/** A scene of one roof, so that points are painted, ringed and pointed at as in the roofline view. */
+export interface TimeScene extends Scene {
+  readonly scales: TimeScales;
+  /** Seconds of the isochrones that are drawn. */
+  readonly isochrones: readonly number[];
+  /** Seconds each launch costs; 0 when none are told. */
+  readonly overhead: number;
+}
+
+/** From a measured point to the isochrone of its time, px. */
+export interface TimeGap {
+  readonly row: number;
+  readonly from: readonly [x: number, y: number];
+  readonly to: readonly [x: number, y: number];
+}
+
+/** The roof that judges: the focus chip's, if it is shown. */
+export function judgeOf(store: Store): Roof | undefined {
+  const roofs = store.shownRoofs.value;
+  return roofs.find((roof) => roof === store.focusRoof.value) ?? roofs[0];
+}
+
+const [COLUMN, ROW] = [48, 32];
+/** Decades that are nearer than this have every second or third labelled, px. */
+const APART = 44;
+/** With more points than this only marked ones have their gap drawn. */
+const MOST_GAPS = 400;
+
+/** The scene now. With the scales of the `last` one where they are the same: what hangs on them need not be redrawn. */
+export function timeSceneOf(
+  store: Store,
+  points: Points,
+  heaviest: readonly number[],
+  width: number,
+  theme: Theme,
+  last: TimeScene | undefined,
+): TimeScene {
+  const kernels = store.kernels.value;
+  const focus = judgeOf(store);
+  const next = timeScales(width, points, timesShown(kernels, points, focus));
+  const scales = last && same(last.scales, next) ? last.scales : next;
+  const overhead = focus?.conditions.launchOverhead ?? 0;
+  const hovered = store.hovered.value;
+  return {
+    kernels,
+    points,
+    at: place(points, scales),
+    roofs: focus ? [focus] : [],
+    focus,
+    levels: [],
+    subRoofs: [],
+    colours: chipColours(store.chips.value, theme, store.shown.value),
+    names: shortNames(store.chips.value),
+    scales,
+    theme,
+    named: heaviest,
+    marked: [...new Set([...(hovered === null ? [] : [hovered]), ...store.selected.value])],
+    // Nothing takes less than its launch.
+    isochrones: ticksOf(scales).filter((seconds) => seconds >= overhead),
+    overhead,
+  };
+}
+
+export const ticksOf = (scales: Scales) => decades(scales.y, APART);
+
+export function timeScales(width: number, points: Points, domain: Extent): TimeScales {
+  const height = chartHeight(width);
+  const outer = { left: 56, top: 26, right: width - 12, bottom: height - 40 };
+  const within = { ...points, x: points.x.subarray(0, points.n), y: points.y.subarray(0, points.n) };
+  const plot = {
+    ...outer,
+    left: outer.left + (within.x.includes(0) ? COLUMN : 0),
+    bottom: outer.bottom - (within.y.includes(0) ? ROW : 0),
+  };
+  const [x, y] = [scaleLog(domain, [plot.left, plot.right]), scaleLog(domain, [plot.bottom, plot.top])];
+  return { width, height, plot, outer, gutter: 0, strip: undefined, x, y };
+}
+
+const same = (a: TimeScales, b: TimeScales) => numbersOf(a) === numbersOf(b);
+const numbersOf = ({ width, plot, x }: TimeScales) => [width, plot.left, plot.bottom, ...x.domain].join();
+
+/** Where each point stands, px: at an edge those without FLOPs or bytes. */
+function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
+  const at = { x: new Float32Array(points.n), y: new Float32Array(points.n) };
+  for (let index = 0; index < points.n; index++) {
+    const [compute, memory] = [points.x[index] as number, points.y[index] as number];
+    at.x[index] = compute > 0 ? x(compute) : (outer.left + plot.left) / 2;
+    at.y[index] = memory > 0 ? y(memory) : (outer.bottom + plot.bottom) / 2;
+  }
+  return at;
+}
+
+/** Up where memory takes longer, right where compute does; of very many kernels only of those that are marked. */
+export function timeGaps({ kernels, points, at, scales, marked }: TimeScene): TimeGap[] {
+  const gaps: TimeGap[] = [];
+  const indices =
+    points.n <= MOST_GAPS ? Array.from({ length: points.n }, (_, k) => k) : marked.map((row) => points.home[row] ?? -1);
+  for (const index of indices) {
+    if (index < 0 || !isMeasured(points, index) || points.aboveRoof[index]) continue;
+    const row = points.row[index] as number;
+    const [x, y] = [at.x[index] as number, at.y[index] as number];
+    const seconds = measuredTime(kernels, row);
+    const up = (points.y[index] as number) >= (points.x[index] as number);
+    const to = up ? ([x, scales.y(seconds)] as const) : ([scales.x(seconds), y] as const);
+    const length = Math.abs(to[0] - x) + Math.abs(to[1] - y);
+    if (length > radiusOf(points) + 3) gaps.push({ row, from: [x, y], to });
+  }
+  return gaps;
+}

@@ -1,0 +1,154 @@
+"""Levels, ceilings, communication, the chip's card and the picker, in a real JupyterLab."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenNotebook
+from tests.browser.drawn import Drawn
+from tests.browser.lab import Notebook
+
+LEVELS = """import roofwidget as rw
+chip = rw.Chip("Deep", {"bf16": "100 TFLOP/s", "fp32": "20 TFLOP/s"},
+               {"HBM": "1 TB/s", "L2": "10 TB/s", "CMEM": "20 TB/s", "L1": None})
+chip = chip.with_ceiling("no FMA", peak_flops="50 TFLOP/s").with_measured(bandwidth={"HBM": "0.8 TB/s"})
+w = rw.roofline([chip, "h100-sxm"], [
+    {"name": "tiled", "flops": 1e12, "bytes": {"HBM": 1e9, "L2": 5e11, "CMEM": 5e10}, "time": 0.1},
+    {"name": "streaming", "flops": 1e12, "bytes": {"HBM": 1e12, "L2": 1e12, "CMEM": 1e12}, "time": 2.0},
+], memory="all")
+w"""
+GUIDE = """import roofwidget as rw
+guide = rw.preset("tpu-roofline-guide")
+w = rw.roofline(guide.chips[1:2], guide.kernels)
+w"""
+CATALOGUE = """import roofwidget as rw
+w = rw.roofline(rw.chips(), rw.preset("tpu-roofline-guide").kernels)
+w"""
+
+
+def shown(notebook: OpenNotebook, cell: str, **options: int) -> tuple[Notebook, Drawn]:
+    book = notebook([cell], **options)  # type: ignore[arg-type]
+    book.run(0)
+    return book, Drawn(book)
+
+
+def levels(drawn: Drawn) -> list[str]:
+    found: list[str] = drawn.root.locator(".roofwidget-levels [data-level]").evaluate_all(
+        "(all) => all.map((one) => one.dataset.level)"
+    )
+    return found
+
+
+def fold(drawn: Drawn, name: str) -> None:
+    drawn.root.get_by_role("button", name=re.compile(f"^{name}")).click()
+
+
+def test_with_all_levels_those_that_bind_have_a_roof_and_a_tick_shows_the_others(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, LEVELS)
+    assert levels(drawn) == ["L2"]
+    assert drawn.label("ridge deep") == "100 FLOP/B"
+    fold(drawn, "Levels")
+    expect(drawn.root.get_by_text("Bandwidth unknown, so not drawn: L1")).to_be_visible()
+    drawn.root.get_by_role("checkbox", name="show levels that bind nothing").check()
+    assert sorted(levels(drawn)) == ["CMEM", "L2"]
+    drawn.eventually(lambda: book.python("w.all_levels") is True)
+    assert book.python("w.bound().bound_by.tolist()") == ["L2", "HBM"]
+
+
+def test_the_sentence_of_a_kernel_spells_out_every_level(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, LEVELS)
+    book.python("setattr(w, 'selected', [0])")
+    drawn.eventually(lambda: "tiled" in drawn.sentence())
+    assert drawn.sentence().startswith(
+        "tiled on Deep · min(100 TFLOP/s, HBM 1000 FLOP/B × 1 TB/s, L2 2 FLOP/B × 10 TB/s, CMEM 20 FLOP/B × 20 TB/s) "
+        "= 20 TFLOP/s attainable · memory-bound (L2) · 10 % of peak · 50 % of roof · 2× possible"
+    )
+
+
+def test_the_bandwidth_of_each_level_has_its_own_slider(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, LEVELS)
+    box = drawn.root.get_by_role("textbox", name="L2 bandwidth, typed")
+    box.fill("600 TB/s")
+    box.press("Enter")
+    drawn.eventually(lambda: book.python("dict(w.what_if['deep']['bandwidth'])") == {"L2": 600e12})
+    assert book.python("w.bound().bound_by.tolist()") == ["compute", "HBM"]
+    assert levels(drawn) == []
+
+
+def test_the_memory_select_offers_all_levels(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, LEVELS)
+    drawn.root.get_by_label("Memory").select_option("main")
+    drawn.eventually(lambda: book.python("w.memory") == "main")
+    assert levels(drawn) == []
+    drawn.root.get_by_label("Memory").select_option("all")
+    drawn.eventually(lambda: book.python("w.memory") == "all")
+    assert levels(drawn) == ["L2"]
+
+
+def test_ceilings_are_ticked_and_what_was_measured_is_drawn_in_its_own_style(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, LEVELS.replace('memory="all"', 'memory="main"'))
+    lines = drawn.root.locator(".roofwidget-subroof")
+    styles = lines.evaluate_all("(all) => all.map((one) => [one.dataset.roof, one.dataset.style])")
+    assert sorted(styles) == [["ceiling measured HBM", "measured"], ["ceiling no FMA", "ceiling"]]
+    dashes = lines.evaluate_all("(all) => all.map((one) => one.getAttribute('stroke-dasharray'))")
+    assert len(set(dashes)) == 2
+    fold(drawn, "Ceilings")
+    drawn.root.get_by_role("checkbox", name=re.compile("^fp32")).check()
+    drawn.root.get_by_role("checkbox", name=re.compile("^no FMA")).uncheck()
+    drawn.eventually(lambda: sorted(book.python("list(w.ceilings)")) == ["fp32", "measured HBM"])
+    assert lines.count() == 2
+
+
+def test_exposed_communication_lowers_the_whole_roof(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, GUIDE)
+    fold(drawn, "Communication")
+    box = drawn.root.get_by_role("textbox", name="Fractions exposed, typed")
+    box.fill("20, 40, 60 %")
+    box.press("Enter")
+    drawn.eventually(lambda: book.python("list(w.exposed_comm)") == [0.2, 0.4, 0.6])
+    expect(drawn.root.locator(".roofwidget-subroof[data-style='communication']")).to_have_count(3)
+    slider = drawn.root.get_by_role("slider", name="Exposed communication")
+    slider.focus()
+    before = slider.get_attribute("aria-valuetext") or ""
+    slider.press("ArrowRight")
+    assert slider.get_attribute("aria-valuetext") != before
+    drawn.root.get_by_role("button", name="No exposed communication").click()
+    drawn.eventually(lambda: book.python("list(w.exposed_comm)") == [])
+
+
+def test_the_card_shows_every_figure_with_its_source_as_text(notebook: OpenNotebook) -> None:
+    cell = """import roofwidget as rw
+evil = rw.Chip("Mine", {"bf16": 1e14}, {"HBM": 1e12, "L2": None},
+               sources={"peak_flops.bf16": rw.Source("<img src=x onerror=alert(1)>", "javascript:alert(1)", "given"),
+                        "memories.HBM.bandwidth": rw.Source("Data sheet", "https://example.org/sheet", "datasheet")})
+w = rw.roofline([evil, "h100-sxm"])
+w"""
+    book, drawn = shown(notebook, cell)
+    drawn.root.get_by_role("button", name="Details of Mine").click()
+    card = drawn.root.locator(".roofwidget-card")
+    assert "<img src=x onerror=alert(1)>" in card.inner_text()
+    assert "unknown" in card.inner_text()
+    assert card.locator("img").count() == 0
+    links = card.get_by_role("link")
+    assert links.evaluate_all("(all) => all.map((one) => one.href)") == ["https://example.org/sheet"]
+    book.python("setattr(w, 'focus_chip', 'h100-sxm')")
+    drawn.eventually(lambda: "989.5 TFLOP/s" in card.inner_text())
+    assert "×2" in card.inner_text()
+
+
+def test_the_picker_finds_one_of_75_chips_and_shows_it(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, CATALOGUE)
+    more = drawn.root.get_by_role("button", name=re.compile(r"^\+ \d+ more"))
+    more.click()
+    search = drawn.root.get_by_role("searchbox", name="Search chips")
+    search.fill("nvidia h200")
+    box = drawn.root.locator("input[type=checkbox][data-chip='h200-sxm']")
+    box.check()
+    drawn.eventually(lambda: "h200-sxm" in book.python("list(w.shown)"))
+    assert drawn.has_roof("h200-sxm")
+    assert drawn.root.locator("input[type=checkbox][data-chip='tpu-v5e']").count() == 0
+    search.press("Escape")
+    expect(search).to_have_count(0)
+    expect(more).to_be_focused()
