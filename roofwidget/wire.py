@@ -8,7 +8,7 @@ message.
 trait    on the wire
 ======== =========================================================================================
 chips    ``[{id, name, vendor, family, generation, kind, year, status, precision, notes, link: bytes/s or null,
-         peaks: [[name, FLOP/s]], memories: [[name, bytes/s or null]],
+         peaks: [[name, FLOP/s]], memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
          figures: [{label, value, unit, source, url, confidence, checks: [[value, source]]}]}]``
 kernels  ``{n, name, precision, category: {values, codes}, time, count: buffer, flops, bytes: {key: buffer}}``
@@ -51,11 +51,17 @@ def _chip(chip: Chip) -> dict[str, Any]:
         "precision": chip.default_precision,
         "peaks": [[precision, peak] for precision, peak in chip.peak_flops.items()],
         "memories": [[memory.name, memory.bandwidth] for memory in chip.memories.values()],
+        "illustrative": [level for level in chip.memories if _is_illustrative(chip, level)],
         "link": next((link.bandwidth for link in chip.links.values()), None),
         "ceilings": [_ceiling(ceiling) for ceiling in chip.ceilings],
         "figures": [_figure(figure, disputed.get(figure.key, ())) for figure in chip.figures],
         "notes": [text_to_wire(note) for note in chip.notes],
     }
+
+
+def _is_illustrative(chip: Chip, level: str) -> bool:
+    source = chip.sources.get(f"memories.{level}.bandwidth")
+    return source is not None and source.confidence == "illustrative"
 
 
 def _ceiling(ceiling: Ceiling) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import { signal, useSignal } from "@preact/signals";
 import { render as renderTree } from "preact";
 import { Chart } from "./chart/chart.tsx";
+import { TimeChart } from "./chart/timeview.tsx";
 import { sentenceOf, sentenceOfRoof } from "./describe.ts";
 import { Chips } from "./panels/chips.tsx";
 import { Hardware } from "./panels/hardware.tsx";
@@ -83,20 +84,15 @@ function View({ store, width, theme }: ViewProps) {
   const pointedChip = useSignal<string | undefined>(undefined);
   const chartWidth = wide ? width.value - PANEL - 16 : width.value;
   if (width.value < SMALLEST) return null;
+  const below = wide ? SENTENCE : SENTENCE + SLIDERS;
+  const chart = { store, width: chartWidth, theme: theme.value, below, pointedChip };
   return (
     <div class={`roofwidget-frame${wide ? "" : " roofwidget-narrow"}${theme.value.dark ? " roofwidget-dark" : ""}`}>
       {store.title.value && <h2>{store.title.value}</h2>}
       <Chips store={store} theme={theme.value} />
       <div class="roofwidget-main">
         <div>
-          <Chart
-            store={store}
-            width={chartWidth}
-            theme={theme.value}
-            points={store.points}
-            below={wide ? SENTENCE : SENTENCE + SLIDERS}
-            pointedChip={pointedChip}
-          />
+          {store.view.value === "time" ? <TimeChart {...chart} /> : <Chart {...chart} points={store.points} />}
           <Legend kernels={store.kernels.value} points={store.points.value} theme={theme.value} />
           <Sentence store={store} notDrawn={store.points.value.notDrawn} pointedChip={pointedChip.value} />
         </div>

@@ -16,6 +16,8 @@ export interface Chip {
   readonly peaks: ReadonlyMap<string, number>;
   /** bytes/s by level, main memory first; null where unknown. */
   readonly memories: ReadonlyMap<string, number | null>;
+  /** Levels whose bandwidth was chosen to show something and is true of no chip. */
+  readonly illustrative: readonly string[];
   /** Of its link to other chips, bytes/s one way; null where unknown. */
   readonly link: number | null;
   readonly ceilings: readonly Ceiling[];

@@ -44,6 +44,7 @@ export function makeChip({
     precision: rest.precision ?? (Object.keys(peaks)[0] as string),
     peaks: new Map(Object.entries(peaks)),
     memories: new Map(Object.entries(memories)),
+    illustrative: [],
     link: rest.link ?? null,
     ceilings: rest.ceilings ?? [],
     kind: "",

@@ -5,6 +5,7 @@ import { formatIntensity, formatQuantity, formatSignificant } from "../format.ts
 import type { Roof } from "../roofline.ts";
 import { ridgePoint } from "../roofline.ts";
 import type { Scales } from "../scales.ts";
+import { strings } from "../strings.ts";
 import { type Label, type Place, shorten } from "./labels.ts";
 import type { Rates } from "./paths.ts";
 import type { Scene } from "./scene.ts";
@@ -69,7 +70,7 @@ function levelLabels({ focus, levels, colours, scales, theme }: Scene): Label[] 
   const names = levels.map(
     ({ name, bandwidth }): Label => ({
       key: `level ${name}`,
-      text: `${name} · ${formatQuantity(bandwidth, "B/s", 4)}`,
+      text: strings.level(name, formatQuantity(bandwidth, "B/s", 4), focus.chip.illustrative.includes(name)),
       size: SIZE,
       colour,
       must: true,

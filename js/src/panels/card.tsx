@@ -1,7 +1,6 @@
 // A chip's card: every figure with where it comes from, and who says otherwise. Text only, never markup.
 
-import { words } from "../strings.panels.ts";
-import { strings } from "../strings.ts";
+import { strings, words } from "../strings.ts";
 import type { Chip } from "../wire.ts";
 import { factsOf, type Row, type Run, runsOf, unknownOf } from "./sheet.ts";
 

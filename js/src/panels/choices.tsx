@@ -1,8 +1,7 @@
-// Which precision and which memory are meant.
+// Which precision, which memory and which view are meant.
 
-import type { Store } from "../store.ts";
-import { words } from "../strings.panels.ts";
-import { strings } from "../strings.ts";
+import type { Store, View } from "../store.ts";
+import { strings, words } from "../strings.ts";
 import type { Chip } from "../wire.ts";
 
 type Option = readonly [value: string, text: string];
@@ -26,6 +25,12 @@ export function Choices({ store }: { store: Store }) {
         value={store.memory.value}
         options={memoriesOf(chips, store.memory.value)}
         choose={store.chooseMemory}
+      />
+      <Select
+        label={words.view}
+        value={store.view.value}
+        options={Object.entries(words.views)}
+        choose={(view) => store.setView(view as View)}
       />
     </div>
   );

@@ -6,7 +6,7 @@ import { type Grip, letGo, take, takeBack } from "../drag.ts";
 import { formatPercent, formatQuantity } from "../format.ts";
 import { isModified } from "../keys.ts";
 import type { Store } from "../store.ts";
-import { words } from "../strings.panels.ts";
+import { words } from "../strings.ts";
 import { formatFractions, parseFractions } from "./fractions.ts";
 
 /** Percent: the slider's end, and what an arrow key and PageUp move. */

@@ -1,7 +1,7 @@
 // Shares of communication that is exposed: what a person types, and back to text.
 
 import { formatPercent } from "../format.ts";
-import { words } from "../strings.panels.ts";
+import { words } from "../strings.ts";
 
 const NUMBER = /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 

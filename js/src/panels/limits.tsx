@@ -2,7 +2,7 @@
 
 import { formatQuantity } from "../format.ts";
 import type { Store } from "../store.ts";
-import { words } from "../strings.panels.ts";
+import { words } from "../strings.ts";
 import { Exposed } from "./exposed.tsx";
 import { Fold } from "./fold.tsx";
 import { formatFractions } from "./fractions.ts";

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { isModified } from "../keys.ts";
 import { shortNames } from "../names.ts";
 import type { Store } from "../store.ts";
-import { words } from "../strings.panels.ts";
+import { words } from "../strings.ts";
 import type { Chip } from "../wire.ts";
 import { found, grouped } from "./picking.ts";
 import { reasonOf, shortReasonOf } from "./reasons.ts";

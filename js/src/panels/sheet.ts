@@ -1,7 +1,7 @@
 // What a chip card says: the chip's figures in runs of one source each, as text that is ready to be read.
 
 import { formatQuantity, formatSignificant, type Unit } from "../format.ts";
-import { words } from "../strings.panels.ts";
+import { words } from "../strings.ts";
 import type { Chip, Figure } from "../wire.ts";
 
 export interface Row {
