@@ -1,63 +1,46 @@
 // What lies under the points of the time view: axes, regions, isochrones, the diagonal, launches and gaps.
 
 import { formatQuantity } from "../format.ts";
+import { decades } from "../scales.ts";
 import { strings } from "../strings.ts";
 import type { Theme } from "../theme.ts";
 import { px } from "./paths.ts";
-import { type TimeGap, type TimeScales, type TimeScene, ticksOf } from "./timescene.ts";
+import { start, type TimeGap, type TimeScales, type TimeScene } from "./timescene.ts";
 
 /** Axes, grid, and the edges where kernels without FLOPs or bytes stand. */
 export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }) {
   const { plot, outer, x, y } = scales;
-  const [column, row] = [plot.left > outer.left, plot.bottom < outer.bottom];
-  const ticks = ticksOf(scales);
-  const shade = { fill: theme.muted, "fill-opacity": 0.07 };
+  const [column, row] = [plot.left - outer.left, outer.bottom - plot.bottom];
+  const [across, down] = [decades(x, 52), decades(y, 26)];
+  const below = (at: number, text: string) => (
+    <text key={text} x={at} y={outer.bottom + 17} text-anchor="middle">
+      {text}
+    </text>
+  );
+  const beside = (at: number, text: string) => (
+    <text key={text} x={outer.left - 6} y={at + 4} text-anchor="end">
+      {text}
+    </text>
+  );
+  const lines = [
+    ...across.map((seconds) => `M${px(x(seconds))},${plot.top}V${outer.bottom}`),
+    ...down.map((seconds) => `M${outer.left},${px(y(seconds))}H${plot.right}`),
+  ];
+  const frame = `M${outer.left},${plot.top}V${outer.bottom}H${plot.right}`;
+  const edges = `M${outer.left},${plot.top}h${column}V${plot.bottom}H${plot.right}v${row}H${outer.left}Z`;
   return (
     <g class="roofwidget-axes" font-size={12} fill={theme.muted}>
-      {column && (
-        <rect x={outer.left} y={plot.top} width={plot.left - outer.left} height={plot.bottom - plot.top} {...shade} />
-      )}
-      {row && (
-        <rect
-          x={plot.left}
-          y={plot.bottom}
-          width={plot.right - plot.left}
-          height={outer.bottom - plot.bottom}
-          {...shade}
-        />
-      )}
-      <path
-        d={ticks
-          .map((value) => `M${px(x(value))},${plot.top}V${plot.bottom}M${plot.left},${px(y(value))}H${plot.right}`)
-          .join("")}
-        fill="none"
-        stroke={theme.grid}
-      />
-      <path d={`M${outer.left},${plot.top}V${outer.bottom}H${plot.right}`} fill="none" stroke={theme.line} />
-      {ticks
-        .filter((value) => x(value) > plot.left + (column ? 24 : -1) && x(value) < plot.right - 10)
-        .map((value) => (
-          <text key={`x${value}`} x={x(value)} y={outer.bottom + 17} text-anchor="middle">
-            {formatQuantity(value, "s")}
-          </text>
-        ))}
-      {ticks
-        .filter((value) => y(value) < plot.bottom - (row ? 8 : -1))
-        .map((value) => (
-          <text key={`y${value}`} x={outer.left - 6} y={y(value) + 4} text-anchor="end">
-            {formatQuantity(value, "s")}
-          </text>
-        ))}
-      {column && (
-        <text x={(outer.left + plot.left) / 2} y={outer.bottom + 17} text-anchor="middle">
-          {strings.time.zeroFlops}
-        </text>
-      )}
-      {row && (
-        <text x={outer.left - 6} y={(outer.bottom + plot.bottom) / 2 + 4} text-anchor="end">
-          {strings.time.zeroBytes}
-        </text>
-      )}
+      <path d={edges} fill-opacity={0.1} />
+      <path d={lines.join("")} stroke={theme.grid} />
+      <path d={frame} fill="none" stroke={theme.line} />
+      {across
+        .filter((seconds) => x(seconds) > plot.left + (column && 30) && x(seconds) < plot.right - 10)
+        .map((seconds) => below(x(seconds), formatQuantity(seconds, "s")))}
+      {down
+        .filter((seconds) => y(seconds) < plot.bottom - (row && 8))
+        .map((seconds) => beside(y(seconds), formatQuantity(seconds, "s")))}
+      {column > 0 && below(outer.left + column / 2, strings.time.zeroFlops)}
+      {row > 0 && beside(outer.bottom - row / 2, strings.time.zeroBytes)}
       <text x={2} y={14}>
         {strings.time.axisY}
       </text>
@@ -72,25 +55,26 @@ export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }
 export function TimeLines({ scene }: { scene: TimeScene }) {
   const { focus, isochrones, overhead, colours, scales, theme } = scene;
   const { plot, outer, x, y } = scales;
-  const from = `${plot.left},${plot.bottom}`;
+  const low = start(scales);
+  const from = `${px(x(low))},${px(y(low))}`;
   const to = `${plot.right},${plot.top}`;
+  const square = `M${outer.left},${px(y(overhead))}H${px(x(overhead))}V${outer.bottom}`;
   return (
-    <g fill="none">
-      <g class="roofwidget-washes" fill-opacity={theme.dark ? 0.1 : 0.06}>
-        <path d={`M${from}L${to}H${outer.left}V${plot.bottom}Z`} fill={theme.memoryWash} />
-        <path d={`M${from}L${to}V${outer.bottom}H${plot.left}Z`} fill={theme.computeWash} />
+    <g fill="none" stroke={theme.line}>
+      <g class="roofwidget-washes" stroke="none" fill-opacity={theme.dark ? 0.1 : 0.06}>
+        <path d={`M${outer.left},${plot.bottom}H${plot.left}L${from}L${to}H${outer.left}Z`} fill={theme.memoryWash} />
+        <path
+          d={`M${plot.left},${outer.bottom}V${plot.bottom}L${from}L${to}V${outer.bottom}Z`}
+          fill={theme.computeWash}
+        />
       </g>
       {overhead > 0 && (
-        <rect
+        <path
           class="roofwidget-overhead"
-          x={outer.left}
-          y={px(y(overhead))}
-          width={px(x(overhead) - outer.left)}
-          height={px(outer.bottom - y(overhead))}
+          d={`${square}H${outer.left}`}
           fill={theme.muted}
-          fill-opacity={0.16}
-          stroke={theme.muted}
-          stroke-width={1.5}
+          fill-opacity={0.14}
+          stroke-width={2}
         />
       )}
       {isochrones.map((seconds) => (
@@ -98,19 +82,12 @@ export function TimeLines({ scene }: { scene: TimeScene }) {
           key={seconds}
           class="roofwidget-isochrone"
           data-seconds={seconds}
+          stroke-opacity={0.7}
           d={`M${outer.left},${px(y(seconds))}H${px(x(seconds))}V${outer.bottom}`}
-          stroke={theme.line}
-          stroke-opacity={0.75}
         />
       ))}
       {focus && (
-        <path
-          class="roofwidget-diagonal"
-          data-chip={focus.chip.id}
-          d={`M${from}L${to}`}
-          stroke={colours.get(focus.chip.id) ?? theme.text}
-          stroke-width={3}
-        />
+        <path class="roofwidget-diagonal" d={`M${from}L${to}`} stroke={colours.get(focus.chip.id)} stroke-width={3} />
       )}
     </g>
   );

@@ -51,24 +51,23 @@ export function timePointsOf(kernels: Kernels, roof: Roof | undefined): Points {
 export const measuredTime = (kernels: Kernels, row: number) =>
   (kernels.time[row] as number) / (kernels.count[row] as number) || Number.NaN;
 
-/** The times of both axes: of every point now and by the data sheet, so that a drag moves the points and not the axes. */
-export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefined): Extent {
-  let [low, high] = [Number.POSITIVE_INFINITY, 0];
-  const take = (seconds: number) => {
-    if (!(seconds > 0)) return;
-    low = Math.min(low, seconds);
-    high = Math.max(high, seconds);
-  };
+/**
+ * The times of both axes: of every point now and by the data sheet, so that a drag moves points and not axes. Both end
+ * at the same time, so the diagonal always ends in a corner.
+ */
+export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefined): [x: Extent, y: Extent] {
   const slower = roof ? roof.peak / roof.sheetPeak : 1;
   const narrower = roof ? roof.bandwidth / roof.sheetBandwidth : 1;
+  let high = roof?.conditions.launchOverhead ?? 0;
+  let [xLow, yLow] = [high, high].map((low) => low || Number.POSITIVE_INFINITY) as [number, number];
   for (let at = 0; at < points.n; at++) {
     const [x, y] = [points.x[at] as number, points.y[at] as number];
-    for (const seconds of [x, x * slower, y, y * narrower]) take(seconds);
-    if (!points.aboveRoof[at]) take(measuredTime(kernels, points.row[at] as number));
+    const took = points.aboveRoof[at] ? 0 : measuredTime(kernels, points.row[at] as number) || 0;
+    if (x > 0) xLow = Math.min(xLow, x, x * slower);
+    if (y > 0) yLow = Math.min(yLow, y, y * narrower);
+    high = Math.max(high, x, x * slower, y, y * narrower, took);
   }
-  take(roof?.conditions.launchOverhead ?? 0);
-  if (high === 0) return [1e-6, 1e-2];
   // At least two isochrones, and room around the outermost points.
-  const room = Math.max(2, 10 / Math.sqrt(high / low));
-  return [low / room, high * room];
+  const from = (low: number): Extent => (high > 0 ? [Math.min(low, high / 50) / 2, high * 2] : [1e-6, 1e-2]);
+  return [from(xLow), from(yLow)];
 }

@@ -10,7 +10,6 @@ import { isMeasured, radiusOf } from "./kernels.ts";
 import type { Scene } from "./scene.ts";
 import { measuredTime, timesShown } from "./timepoints.ts";
 
-/** Both axes are the same times, so the diagonal runs from corner to corner. */
 export interface TimeScales extends Scales {
   /** The plot, with the column of kernels without FLOPs left of it and the row of those without bytes under it. */
   readonly outer: Box;
@@ -39,8 +38,6 @@ export function judgeOf(store: Store): Roof | undefined {
 }
 
 const [COLUMN, ROW] = [48, 32];
-/** Decades that are nearer than this have every second or third labelled, px. */
-const APART = 44;
 /** With more points than this only marked ones have their gap drawn. */
 const MOST_GAPS = 400;
 
@@ -74,28 +71,30 @@ export function timeSceneOf(
     named: heaviest,
     marked: [...new Set([...(hovered === null ? [] : [hovered]), ...store.selected.value])],
     // Nothing takes less than its launch.
-    isochrones: ticksOf(scales).filter((seconds) => seconds >= overhead),
+    isochrones: decades(scales.y, 26).filter((seconds) => seconds >= Math.max(overhead, start(scales))),
     overhead,
   };
 }
 
-export const ticksOf = (scales: Scales) => decades(scales.y, APART);
+/** Where the diagonal starts, seconds. */
+export const start = ({ x, y }: Scales) => Math.max(x.domain[0], y.domain[0]);
 
-export function timeScales(width: number, points: Points, domain: Extent): TimeScales {
+export function timeScales(width: number, points: Points, [xTimes, yTimes]: [x: Extent, y: Extent]): TimeScales {
   const height = chartHeight(width);
   const outer = { left: 56, top: 26, right: width - 12, bottom: height - 40 };
-  const within = { ...points, x: points.x.subarray(0, points.n), y: points.y.subarray(0, points.n) };
+  const hasZero = (times: Float64Array) => times.subarray(0, points.n).includes(0);
   const plot = {
     ...outer,
-    left: outer.left + (within.x.includes(0) ? COLUMN : 0),
-    bottom: outer.bottom - (within.y.includes(0) ? ROW : 0),
+    left: outer.left + (hasZero(points.x) ? COLUMN : 0),
+    bottom: outer.bottom - (hasZero(points.y) ? ROW : 0),
   };
-  const [x, y] = [scaleLog(domain, [plot.left, plot.right]), scaleLog(domain, [plot.bottom, plot.top])];
+  const [x, y] = [scaleLog(xTimes, [plot.left, plot.right]), scaleLog(yTimes, [plot.bottom, plot.top])];
   return { width, height, plot, outer, gutter: 0, strip: undefined, x, y };
 }
 
 const same = (a: TimeScales, b: TimeScales) => numbersOf(a) === numbersOf(b);
-const numbersOf = ({ width, plot, x }: TimeScales) => [width, plot.left, plot.bottom, ...x.domain].join();
+const numbersOf = ({ width, plot, x, y }: TimeScales) =>
+  [width, plot.left, plot.bottom, ...x.domain, ...y.domain].join();
 
 /** Where each point stands, px: at an edge those without FLOPs or bytes. */
 function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {

@@ -50,7 +50,6 @@ export function TimeChart({ store, width, theme, below, pointedChip }: TimeChart
   const axes = useMemo(() => <TimeAxes scales={scales} theme={theme} />, [scales, theme]);
   const size = { width: scales.width, height: scales.height };
   const box = { width: `${size.width}px`, height: `${size.height}px` };
-  const empty = focus ? scene.points.n === 0 && strings.time.empty : strings.noChip;
 
   return (
     <div
@@ -72,11 +71,6 @@ export function TimeChart({ store, width, theme, below, pointedChip }: TimeChart
       <svg class="roofwidget-labels" {...size} aria-hidden="true">
         <Rings scene={scene} pointed={index} />
         <Labels labels={labels} theme={theme} />
-        {empty && (
-          <text x={size.width / 2} y={size.height / 2} text-anchor="middle" font-size={14} fill={theme.muted}>
-            {empty}
-          </text>
-        )}
       </svg>
       {focus && index >= 0 && (
         <Tooltip
