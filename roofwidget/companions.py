@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget.rates import one_level
 from roofwidget.roofline import bytes_by_level
 from roofwidget.wire import text_to_wire
 
@@ -119,7 +120,7 @@ def _peaks(model: RooflineModel) -> list[tuple[Chip, float, float]]:
     for name in model.shown:
         chip = model.resolved_chip(name)
         try:
-            found.append((chip, chip.peak(model.precision), chip.bandwidth(model.memory)))
+            found.append((chip, chip.peak(model.precision), chip.bandwidth(one_level(model.memory))))
         except MissingFigureError:
             continue
     return found
@@ -132,7 +133,7 @@ def _measured(model: RooflineModel) -> tuple[Floats, Floats, npt.NDArray[np.str_
     if model.chips:
         chip = model.resolved_chip()
         with contextlib.suppress(MissingFigureError):
-            moved = bytes_by_level(kernels, chip).get(chip.memory(model.memory), moved)
+            moved = bytes_by_level(kernels, chip).get(chip.memory(one_level(model.memory)), moved)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         intensity = kernels.flops / moved
     achieved = kernels.achieved

@@ -138,11 +138,7 @@ class RooflineModel(Rates):
         elif isinstance(kernels, Kernels) and kernels.chip is not None:
             traits["chips"] = [kernels.chip]
         # These make sense only for the chips and kernels that the others bring.
-        last = {
-            name: traits.pop(name)
-            for name in ("peak_flops", "bandwidth", "selected", "hovered", "ceilings")
-            if name in traits
-        }
+        last = {name: traits.pop(name) for name in _LAST if name in traits}
         super().__init__(**traits)
         self._refresh_rates()
         for name, value in last.items():
@@ -256,14 +252,19 @@ class RooflineModel(Rates):
     def _check_ceilings(self, proposal: Any) -> tuple[str, ...] | None:
         if proposal["value"] is None:
             return None
-        known = [name for chip in self.chips for name in (*(c.key for c in chip.ceilings), *chip.peak_flops)]
-        by_key = {name.casefold(): name for name in known}
+        by_key = self._known_ceilings()
         for name in proposal["value"]:
             if name.casefold() not in by_key:
                 near = nearest(name, by_key.values()) or dict.fromkeys(by_key.values())
                 msg = f"ceilings: none of the chips has '{name}'; nearest: {listed(near)}"
                 raise TraitError(msg)
         return tuple(by_key[name.casefold()] for name in proposal["value"])
+
+    def _known_ceilings(self) -> dict[str, str]:
+        """Names of ceilings by what they are in any case; the focus chip's spelling goes before others'."""
+        chips = sorted(self.chips, key=lambda chip: chip.id == self.focus_chip)
+        known = [name for chip in chips for name in (*(c.key for c in chip.ceilings), *chip.peak_flops)]
+        return {name.casefold(): name for name in known}
 
     @validate("selected")
     def _check_selected(self, proposal: Any) -> tuple[int, ...]:
@@ -291,10 +292,12 @@ class RooflineModel(Rates):
             self._swap_what_if(self._of_known_figures)
             self._keep_choice("precision", "auto")
             self._keep_choice("memory", "main")
-            self._keep_choice("ceilings", None)
+            if self.ceilings is not None:
+                known = self._known_ceilings()
+                self.ceilings = tuple(name for name in self.ceilings if name.casefold() in known)
         self._refresh_rates()
 
-    def _keep_choice(self, name: str, fallback: str | None) -> None:
+    def _keep_choice(self, name: str, fallback: str) -> None:
         try:
             getattr(self, f"_check_{name}")({"value": getattr(self, name)})
         except TraitError:

@@ -12,7 +12,7 @@ from traitlets import Bunch, HasTraits, TraitError, observe, validate
 from roofwidget import units, wire
 from roofwidget.chips.chip import Chip, MissingFigureError
 
-__all__ = ["Rates"]
+__all__ = ["Rates", "one_level"]
 
 
 class Rates(HasTraits):
@@ -73,7 +73,7 @@ class Rates(HasTraits):
             rate = units.positive(units.parse(peak_flops, "FLOP/s", what), what)
             changes["peak_flops", key] = (rate, target.peak(key))
         if bandwidth is not None:
-            level = target.memory(_one(memory or self.memory))
+            level = target.memory(one_level(memory or self.memory))
             what = f"bandwidth of {target.name}"
             rate = units.positive(units.parse(bandwidth, "B/s", what), what)
             changes["bandwidth", level] = (rate, target.bandwidth(level))
@@ -145,7 +145,7 @@ class Rates(HasTraits):
             return math.nan
         chip = self.chip()
         try:
-            key = chip.precision(self.precision) if name == "peak_flops" else chip.memory(_one(self.memory))
+            key = chip.precision(self.precision) if name == "peak_flops" else chip.memory(one_level(self.memory))
             sheet = chip.peak(key) if name == "peak_flops" else chip.bandwidth(key)
         except MissingFigureError:
             return math.nan
@@ -161,6 +161,6 @@ class Rates(HasTraits):
             self._notify_trait("what_if", old, new)
 
 
-def _one(memory: str) -> str:
+def one_level(memory: str) -> str:
     """Return the level whose bandwidth is meant: with all levels that is the main memory's."""
     return "main" if memory.casefold() == "all" else memory

@@ -10,7 +10,7 @@ trait    on the wire
 chips    ``[{id, name, vendor, family, generation, kind, year, status, precision, notes, link: bytes/s or null,
          peaks: [[name, FLOP/s]], memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
-         figures: [{label, value, unit, source, url, confidence, checks: [[value, source]]}]}]``
+         figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
 kernels  ``{n, name, precision, category: {values, codes}, time, count: buffer, flops, bytes: {key: buffer}}``
 what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/s}}}``
 others   as they are
@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from roofwidget.chips.card import ceiling_key
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Ceiling, Check, Figure, Source
 from roofwidget.columns import Coded, Floats
@@ -39,6 +40,7 @@ def chips_to_wire(chips: Iterable[Chip], _widget: object = None) -> list[dict[st
 
 def _chip(chip: Chip) -> dict[str, Any]:
     disputed = chip.disputed
+    measured = {ceiling_key(ceiling) for ceiling in chip.ceilings if ceiling.measured}
     return {
         "id": chip.id,
         "name": text_to_wire(chip.name),
@@ -54,7 +56,9 @@ def _chip(chip: Chip) -> dict[str, Any]:
         "illustrative": [level for level in chip.memories if _is_illustrative(chip, level)],
         "link": next((link.bandwidth for link in chip.links.values()), None),
         "ceilings": [_ceiling(ceiling) for ceiling in chip.ceilings],
-        "figures": [_figure(figure, disputed.get(figure.key, ())) for figure in chip.figures],
+        "figures": [
+            _figure(figure, disputed.get(figure.key, ()), measured=figure.key in measured) for figure in chip.figures
+        ],
         "notes": [text_to_wire(note) for note in chip.notes],
     }
 
@@ -75,12 +79,13 @@ def _ceiling(ceiling: Ceiling) -> dict[str, Any]:
     }
 
 
-def _figure(figure: Figure, disputes: Iterable[Check]) -> dict[str, Any]:
+def _figure(figure: Figure, disputes: Iterable[Check], *, measured: bool) -> dict[str, Any]:
     source = figure.source or Source("", "", "")
     return {
         "label": text_to_wire(figure.label),
         "value": figure.value,
         "unit": text_to_wire(figure.unit),
+        "measured": measured,
         "source": text_to_wire(source.title),
         "url": text_to_wire(source.url),
         "confidence": text_to_wire(source.confidence),

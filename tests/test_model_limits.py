@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from traitlets import TraitError
 
-from roofwidget import Chip, RooflineModel, bound, preset
+from roofwidget import Chip, RooflineModel, bound, chip, preset
+from roofwidget.wire import chips_to_wire
 
 LEVELS = Chip("Levels", {"bf16": 100e12, "fp32": 10e12}, {"HBM": 1e12, "L2": 10e12, "L1": None})
 FLAT = Chip("Flat", {"bf16": 400e12}, {"HBM": 2e12})
@@ -74,10 +75,20 @@ def test_a_ceiling_that_no_chip_has_is_refused_with_the_nearest(model: RooflineM
         model.ceilings = ["no FMAs"]
 
 
-def test_named_ceilings_go_with_the_chips_that_have_them(model: RooflineModel) -> None:
-    model.ceilings = ["no FMA"]
+def test_named_ceilings_go_with_the_chips_that_have_them_and_the_others_stay(model: RooflineModel) -> None:
+    model.ceilings = ["no FMA", "fp32"]
     model.chips = [FLAT]
-    assert model.ceilings is None
+    assert model.ceilings == ()
+    model.chips = [LEVELS, FLAT]
+    model.ceilings = ["fp32"]
+    model.chips = [LEVELS]
+    assert model.ceilings == ("fp32",)
+
+
+def test_a_ceiling_that_two_chips_spell_differently_has_the_focus_chips_spelling() -> None:
+    first, second = FLAT.with_ceiling("No FMA", peak_flops=1e13), LEVELS.with_ceiling("no fma", peak_flops=1e13)
+    model = RooflineModel([first, second], ceilings=["NO FMA"])
+    assert model.ceilings == ("No FMA",)
 
 
 @pytest.mark.parametrize("given", [-1e-6, "5 parsecs", None, float("inf")])
@@ -92,3 +103,17 @@ def test_a_launch_overhead_is_a_time(model: RooflineModel, given: Any) -> None:
 def test_a_ceiling_of_a_level_is_named_with_its_level() -> None:
     model = RooflineModel(preset("williams-2009"), ceilings=["STREAM DRAM"])
     assert model.ceilings == ("STREAM DRAM",)
+
+
+def test_the_wire_tells_links_what_is_illustrative_and_what_was_measured() -> None:
+    v5p, bare, shown = chips_to_wire([chip("v5p"), FLAT, preset("tpu-roofline-guide-vmem").chips[0]])
+    assert (v5p["link"], bare["link"]) == (600e9, None)
+    assert (v5p["illustrative"], shown["illustrative"]) == ([], ["VMEM"])
+    measured = chips_to_wire([FLAT.with_measured(bandwidth={"HBM": "1.8 TB/s"})])[0]
+    assert [figure["value"] for figure in measured["figures"] if figure["measured"]] == [1.8e12]
+    assert [(one["key"], one["measured"]) for one in measured["ceilings"]] == [("measured HBM", True)]
+
+
+def test_the_wire_tells_only_of_sources_that_differ() -> None:
+    figures = {figure["label"]: figure for figure in chips_to_wire([chip("h100-sxm")])[0]["figures"]}
+    assert [value for value, _ in figures["Peak bf16"]["checks"]] == [1979e12, 1070530560000000]

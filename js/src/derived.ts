@@ -51,9 +51,6 @@ export function derive(state: State) {
   const ceilings = computed(() =>
     focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [],
   );
-  const subRoofs = computed(() =>
-    focusRoof.value ? subRoofsOf(focusRoof.value, ceilings.value, state.exposedComm.value) : [],
-  );
   // While a control is held no level goes away: it may be the one that is held.
   let kept: ReadonlySet<string> = new Set();
   const shownLevels = computed(() => {
@@ -63,6 +60,14 @@ export function derive(state: State) {
     const levels = levelsDrawn(roof, binding, state.allLevels.value || points.value.n === 0);
     kept = new Set(levels.map(({ name }) => name));
     return levels;
+  });
+  const subRoofs = computed(() => {
+    const roof = focusRoof.value;
+    if (!roof) return [];
+    // A ceiling comes and goes with the level that it lies under.
+    const hidden = roof.levels.filter((level) => !shownLevels.value.some(({ name }) => name === level.name));
+    const drawn = ceilings.value.filter(({ memory: level }) => !hidden.some(({ name }) => name === level));
+    return subRoofsOf(roof, drawn, state.exposedComm.value);
   });
   const unknownLevels = computed(() => {
     const levels = [...(focusRoof.value?.chip.memories ?? [])];

@@ -3,6 +3,7 @@
 import { formatIntensity, formatPercent, formatQuantity, formatRatio } from "./format.ts";
 import type { Bound, Roof } from "./roofline.ts";
 import { bytesAt, judge, peakFor, ridgePoint } from "./roofline.ts";
+import type { View } from "./store.ts";
 import { strings } from "./strings.ts";
 import type { Kernels } from "./wire.ts";
 import { textAt } from "./wire.ts";
@@ -13,13 +14,15 @@ export function nameOf(kernels: Kernels, row: number): string {
   return textAt(kernels.name, row)?.trim() || strings.unnamed(row);
 }
 
-export function sentenceOfRoof(roof: Roof): string {
-  return strings.ridge(
+export function sentenceOfRoof(roof: Roof, view: View = "roofline"): string {
+  if (roof.levels.length > 1) return strings.ridges(roof, formatQuantity(roof.peak, "FLOP/s", 4));
+  const ridge = strings.ridge(
     roof,
     formatIntensity(ridgePoint(roof), 4),
     formatQuantity(roof.peak, "FLOP/s", 4),
     formatQuantity(roof.bandwidth, "B/s", 4),
   );
+  return `${ridge}: ${strings.sides[view]}`;
 }
 
 export function sentenceOf(kernels: Kernels, row: number, roof: Roof): string {
@@ -57,7 +60,7 @@ function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): str
 /** Both yardsticks together, and what closing the gap is worth. */
 function yardsticks(bound: Bound): string[] {
   if (Number.isNaN(bound.utilization)) {
-    return bound.ai > 0 ? [strings.atMostOfPeak(formatPercent(bound.attainableFraction))] : [];
+    return bound.attainableFraction > 0 ? [strings.atMostOfPeak(formatPercent(bound.attainableFraction))] : [];
   }
   const gap = bound.aboveRoof ? strings.aboveRoof : strings.possible(formatRatio(1 / bound.utilization));
   return [strings.ofPeak(formatPercent(bound.peakFraction)), strings.ofRoof(formatPercent(bound.utilization)), gap];
@@ -69,7 +72,7 @@ export function gapText(bound: Bound): string {
     : strings.gap(formatPercent(bound.utilization), formatRatio(1 / bound.utilization));
 }
 
-export function tooltipRows(kernels: Kernels, row: number, roof: Roof): Row[] {
+export function tooltipRows(kernels: Kernels, row: number, roof: Roof, view: View = "roofline"): Row[] {
   const words = strings.tooltip;
   const bound = judge(kernels, roof)(row);
   const measured = !Number.isNaN(bound.achieved) || (kernels.time[row] as number) > 0;
@@ -78,17 +81,26 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof): Row[] {
   const rows: Row[] = [];
   const add = (label: string, value: string | undefined) => value !== undefined && rows.push([label, value]);
   add(words.category, category ?? undefined);
+  const each = kernels.count[row] as number;
+  if (view === "time") {
+    add(strings.time.axisX, formatQuantity(bound.computeTime / each, "s"));
+    add(strings.time.axisY, formatQuantity(bound.memoryTime / each, "s"));
+  }
   add(words.chip, roof.chip.name);
   for (const [label, value] of intensityRows(kernels, row, roof, bound)) add(label, value);
+  const outside = bound.regime === "network" || bound.regime === "overhead";
   if (bound.ai !== 0) {
     add(words.achieved, measured ? formatQuantity(bound.achieved, "FLOP/s") : undefined);
-    add(words.attainable, formatQuantity(bound.attainable, "FLOP/s"));
+    // A peak has four digits wherever it is shown.
+    const digits = bound.regime === "compute" ? 4 : 3;
+    add(outside ? words.attainableAlone : words.attainable, formatQuantity(bound.attainable, "FLOP/s", digits));
+    if (outside) add(words.possible, formatQuantity((kernels.totalFlops[row] as number) / bound.time, "FLOP/s"));
   }
   add(words.roof, measured ? formatPercent(bound.utilization) : undefined);
   add(words.peak, measured ? formatPercent(bound.peakFraction) : undefined);
   add(words.atMost, measured || bound.ai === 0 ? undefined : formatPercent(bound.attainableFraction));
   add(words.boundBy, bound.boundBy);
-  if (bound.regime === "memory" && bound.computeTime > 0) {
+  if (bound.regime === "memory" && bound.computeTime > 0 && roof.levels.length === 1) {
     const ratio = bound.memoryTime / bound.computeTime;
     add(words.flip, words.ofNow(formatQuantity(ratio * bound.slowest.bandwidth, "B/s", 4), formatRatio(ratio)));
   }
@@ -96,8 +108,7 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof): Row[] {
   const share = kernels.totalTime > 0 ? ` · ${words.share(formatPercent(seconds / kernels.totalTime))}` : "";
   add(words.time, measured ? formatQuantity(seconds, "s") + share : undefined);
   add(words.boundTime, formatQuantity(bound.time, "s"));
-  const launches = kernels.count[row] as number;
-  add(words.launches, launches > 1 ? String(launches) : undefined);
+  add(words.launches, each > 1 ? String(each) : undefined);
   return rows;
 }
 

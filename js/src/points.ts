@@ -1,6 +1,6 @@
 // Which kernels are points of the chart, and where they stand in its units.
 
-import type { Bound, Roof } from "./roofline.ts";
+import type { Bound, Regime, Roof } from "./roofline.ts";
 import { bytesAt, judge } from "./roofline.ts";
 import type { Kernels } from "./wire.ts";
 
@@ -24,7 +24,8 @@ export interface Points {
   readonly x: Float64Array;
   /** FLOP/s; at zero FLOPs bytes/s, for the strip at the left edge. */
   readonly y: Float64Array;
-  readonly computeBound: Uint8Array;
+  /** What binds it: memory (or unknown), compute, or what is outside the chip's roof: its link, its launches. */
+  readonly side: Uint8Array;
   readonly aboveRoof: Uint8Array;
   /** For each row the point that stands for it: measured, or on the focus roof; -1 when there is none. */
   readonly home: Int32Array;
@@ -34,6 +35,13 @@ export interface Points {
   readonly notDrawn: number;
   /** The levels of the judging roof that bind some kernel. */
   readonly binding: ReadonlySet<string>;
+}
+
+export const SIDES = { memory: 0, compute: 1, outside: 2 } as const;
+
+export function sideOf(regime: Regime): number {
+  if (regime === "network" || regime === "overhead") return SIDES.outside;
+  return regime === "compute" ? SIDES.compute : SIDES.memory;
 }
 
 /** The rows that are named where there is room: the measured ones that take longest, then the others as they come. */
@@ -56,7 +64,7 @@ export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof |
     binds: new Uint8Array(most),
     x: new Float64Array(most),
     y: new Float64Array(most),
-    computeBound: new Uint8Array(most),
+    side: new Uint8Array(most),
     aboveRoof: new Uint8Array(most),
     home: new Int32Array(kernels.n).fill(-1),
     measured: 0,
@@ -86,7 +94,7 @@ export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof |
       points.level[at] = level;
       points.x[at] = flops / bytes;
       points.y[at] = y;
-      points.computeBound[at] = bound.regime === "compute" ? 1 : 0;
+      points.side[at] = sideOf(bound.regime);
       points.aboveRoof[at] = index === MEASURED && bound.aboveRoof ? 1 : 0;
       return true;
     };

@@ -134,23 +134,27 @@ export const attainable = (ai: number, roof: { peak: number; bandwidth: number }
 /** Bytes of each kernel at a chip's level, as Python's `bound` finds them. */
 export function bytesAt(kernels: Kernels, chip: Chip, level: string): Float64Array {
   const isMain = level === chip.memories.keys().next().value;
-  const key = `${isMain ? "main" : "near"} ${level.toLowerCase()}`;
+  // Which words mean the main memory hangs on what the chip's other levels are called.
+  const key = isMain ? [...chip.memories.keys()].join("\n").toLowerCase() : `near ${level.toLowerCase()}`;
   let column = kernels.byLevel.get(key);
   if (!column) {
-    column = findBytes(kernels, level, isMain);
+    column = findBytes(kernels, chip, level);
     kernels.byLevel.set(key, column);
   }
   return column;
 }
 
-function findBytes(kernels: Kernels, level: string, isMain: boolean): Float64Array {
-  const exact = [...kernels.bytes].find(([name]) => name.toLowerCase() === level.toLowerCase())?.[1];
-  if (!isMain) return exact ?? new Float64Array(kernels.n).fill(Number.NaN);
-  const offChip = sumOfKnown(
-    [...kernels.bytes].filter(([name]) => isOffChip(name)).map(([, column]) => column),
+function findBytes(kernels: Kernels, chip: Chip, level: string): Float64Array {
+  const [main = "", ...others] = [...chip.memories.keys()].map((name) => name.toLowerCase());
+  const told = [...kernels.bytes].map(([name, column]) => [name.toLowerCase(), column] as const);
+  const exact = told.find(([name]) => name === level.toLowerCase())?.[1];
+  if (level.toLowerCase() !== main) return exact ?? new Float64Array(kernels.n).fill(Number.NaN);
+  const outside = told.filter(([name]) => isOffChip(name) && name !== main && !others.includes(name));
+  const rest = sumOfKnown(
+    outside.map(([, column]) => column),
     kernels.n,
   );
-  return exact ? exact.map((value, row) => (Number.isNaN(value) ? (offChip[row] as number) : value)) : offChip;
+  return exact ? exact.map((value, row) => (Number.isNaN(value) ? (rest[row] as number) : value)) : rest;
 }
 
 const MATMUL = ["matmul", "tensor", "matrix"];

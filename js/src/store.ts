@@ -47,6 +47,8 @@ export function createStore(model: Model, abort: AbortSignal) {
   /** The rate that a control holds: until it is let go, the kernel's word on it waits. */
   let grip: (Rate & { moved: boolean }) | undefined;
   const held = signal(false);
+  /** The trait that a control holds other than a rate. */
+  let heldTrait: string | undefined;
 
   const pending = new Map<string, unknown>();
   const plain: Record<string, { value: unknown }> = {
@@ -58,12 +60,19 @@ export function createStore(model: Model, abort: AbortSignal) {
       Object.entries(plain).map(([name, here]) => [
         name,
         (value: unknown) => {
-          here.value = value;
+          if (name !== heldTrait) here.value = value;
         },
       ]),
     ),
     chips: (value) => {
       chips.value = decodeChips(value);
+      const gone = grip?.chip;
+      if (gone !== undefined && !chips.value.some(({ id }) => id === gone)) {
+        pending.delete("what_if");
+        grip = undefined;
+        held.value = false;
+        whatIf.value = model.get("what_if") as WhatIf;
+      }
     },
     // What was about to be said of the rows before means nothing now.
     kernels: (value) =>
@@ -179,16 +188,29 @@ export function createStore(model: Model, abort: AbortSignal) {
     send();
     if (!moved) whatIf.value = model.get("what_if") as WhatIf;
   }
+  /** While exposed communication is dragged, what the kernel says of it waits. */
+  function holdExposedComm() {
+    heldTrait = "exposed_comm";
+    held.value = true;
+  }
+  function releaseExposedComm() {
+    heldTrait = undefined;
+    held.value = false;
+    send();
+    exposedComm.value = model.get("exposed_comm") as number[];
+  }
   function setExposedComm(fractions: readonly number[], { stream = false } = {}) {
     exposedComm.value = fractions;
     tell("exposed_comm", fractions, { stream });
   }
   function toggleCeiling(key: string) {
     const before = ceilings.value ?? focusRoof.value?.chip.ceilings.map((ceiling) => ceiling.key) ?? [];
-    ceilings.value = before.includes(key) ? before.filter((other) => other !== key) : [...before, key];
+    const others = before.filter((other) => other.toLowerCase() !== key.toLowerCase());
+    ceilings.value = others.length < before.length ? others : [...before, key];
     tell("ceilings", ceilings.value);
   }
   function setView(next: View) {
+    hover(null);
     view.value = next;
     tell("view", next);
   }
@@ -222,6 +244,8 @@ export function createStore(model: Model, abort: AbortSignal) {
     chooseMemory: (value: string) => choose("memory", value),
     setRate,
     setExposedComm,
+    holdExposedComm,
+    releaseExposedComm,
     toggleCeiling,
     setAllLevels,
     setView,

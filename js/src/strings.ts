@@ -38,8 +38,13 @@ export const strings = {
   zeroFlops: "0 FLOP, B/s",
   noChip: "No chip is shown: toggle one on.",
   ridge: (roof: Roof, ridge: string, peak: string, bandwidth: string) =>
-    `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}: ` +
-    "kernels left of it are memory-bound, right of it compute-bound",
+    `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}`,
+  ridges: (roof: Roof, peak: string) =>
+    `${roof.chip.name} · ${peak} at ${roof.precision} · a roof and a ridge point for each level: the slowest binds`,
+  sides: {
+    roofline: "kernels left of it are memory-bound, right of it compute-bound",
+    time: "kernels above the diagonal are memory-bound, below it compute-bound",
+  },
   on: (kernel: string, chip: string) => `${kernel} on ${chip}`,
   attainable: (formula: string, rate: string) => `${formula} = ${rate} attainable`,
   bound: (by: string, regime: string, time: string) =>
@@ -77,6 +82,8 @@ export const strings = {
     aiAt: (level: string) => `AI at ${level}`,
     achieved: "achieved",
     attainable: "attainable",
+    attainableAlone: "without link and launches",
+    possible: "attainable",
     roof: "of roof",
     peak: "of peak",
     atMost: "of peak, at most",
@@ -133,7 +140,6 @@ export const words = {
   source: "source",
   confidence: (word: string) => `(${word})`,
   othersSay: (value: string, ratio: string) => `others say ${value} (×${ratio}):`,
-  bandwidth: (level: string) => `${level} bandwidth`,
   measured: "measured",
   notes: "Notes",
   ceilings: "Ceilings",

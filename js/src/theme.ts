@@ -55,25 +55,27 @@ export function chipColours(
   theme: Theme,
   shown: readonly string[] = chips.map(({ id }) => id),
 ): Map<string, string> {
-  const hues = (index: number) => theme.chips[index % theme.chips.length] as string;
-  const vendors = [...new Set(chips.map((chip) => chip.vendor))];
-  const inView = chips.filter(({ id }) => shown.includes(id));
-  const single = new Set((inView.length > 0 ? inView : chips).map((chip) => chip.vendor)).size === 1;
-  const colours = new Map<string, string>();
-  for (const chip of chips) {
-    const family = inView.filter(({ vendor }) => vendor === chip.vendor);
-    // Equal generations keep their order: each shown chip has a step, or a hue, of its own.
-    const newestFirst = [...family].sort((a, b) => b.generation - a.generation);
-    const rank = Math.max(0, newestFirst.indexOf(chip));
-    if (single && family.includes(chip)) colours.set(chip.id, hues(family.indexOf(chip)));
-    else {
+  const hue = (index: number) => theme.chips[index % theme.chips.length] as string;
+  // Few enough to have their colours for good; of many, those in view are told apart.
+  const pool = chips.length <= theme.chips.length ? chips : chips.filter(({ id }) => shown.includes(id));
+  const vendors = [...new Set([...pool, ...chips].map(({ vendor }) => vendor))];
+  const familyOf = ({ vendor }: Chip) => pool.filter((other) => other.vendor === vendor);
+  const one = new Set(pool.map(({ vendor }) => vendor)).size === 1;
+  const hueEach = pool.length <= theme.chips.length && (one || pool.some((chip) => familyOf(chip).length > STEPS));
+  return new Map(
+    chips.map((chip) => {
+      if (hueEach && pool.includes(chip)) return [chip.id, hue(pool.indexOf(chip))];
+      const family = familyOf(chip);
+      // Equal generations keep their order: each has a step of its own.
+      const rank = Math.max(0, [...family].sort((a, b) => b.generation - a.generation).indexOf(chip));
       const step = Math.min(0.28, DARKEST / Math.max(1, family.length - 1));
-      colours.set(chip.id, mix(hues(vendors.indexOf(chip.vendor)), theme.text, rank * step));
-    }
-  }
-  return colours;
+      return [chip.id, mix(hue(vendors.indexOf(chip.vendor)), theme.text, rank * step)];
+    }),
+  );
 }
 
+/** More chips of one vendor than this are hard to tell apart by steps of one hue. */
+const STEPS = 3;
 /** How far the oldest of many generations goes from its vendor's hue towards the colour of text. */
 const DARKEST = 0.66;
 

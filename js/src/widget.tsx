@@ -116,7 +116,9 @@ function Sentence({ store, notDrawn, pointedChip }: SentenceProps) {
   if (!roof) return <p class="roofwidget-sentence">{noRoof(store)}</p>;
   return (
     <p class="roofwidget-sentence" role="status" aria-live={store.held.value ? "off" : "polite"}>
-      {unbroken(row === undefined ? sentenceOfRoof(roof) : sentenceOf(store.kernels.value, row, roof))}
+      {unbroken(
+        row === undefined ? sentenceOfRoof(roof, store.view.value) : sentenceOf(store.kernels.value, row, roof),
+      )}
       {notDrawn > 0 && <span class="roofwidget-muted roofwidget-note">{strings.notDrawn(notDrawn)}</span>}
     </p>
   );

@@ -43,6 +43,8 @@ export interface Figure {
   /** In base units; null where unknown. */
   readonly value: number | null;
   readonly unit: string;
+  /** Whether somebody measured it: a ceiling, not a figure of the data sheet. */
+  readonly measured: boolean;
   readonly source: string;
   readonly url: string;
   readonly confidence: string;

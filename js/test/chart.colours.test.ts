@@ -43,4 +43,13 @@ describe("the colours of chips", () => {
     const colours = chipColours(MANY, LIGHT, ["Google 2", "Google 5"]);
     expect([colours.get("Google 2"), colours.get("Google 5")]).toEqual(LIGHT.chips.slice(0, 2));
   });
+  it("are a hue each where a vendor has more chips than steps can tell apart", () => {
+    const colours = chipColours(MANY, LIGHT, ["NVIDIA 0", "NVIDIA 4", "NVIDIA 8", "NVIDIA 12", "AMD 1"]);
+    const shown = ["NVIDIA 0", "NVIDIA 4", "NVIDIA 8", "NVIDIA 12", "AMD 1"].map((id) => colours.get(id));
+    expect(shown).toEqual(LIGHT.chips.slice(0, 5));
+  });
+  it("of few chips stay whatever is shown", () => {
+    const few = [...make("NVIDIA", 4), ...make("AMD", 2)];
+    expect(chipColours(few, LIGHT, ["AMD 0"])).toEqual(chipColours(few, LIGHT));
+  });
 });

@@ -70,6 +70,10 @@ describe("the sentence", () => {
     const roof = makeRoof(CHIP, "auto", "main", { h: { peak_flops: { bf16: 2e15 }, bandwidth: { HBM: 5e12 } } });
     expect(say({ flops: 1e12, bytes: 1e10 }, roof)).toContain("min(2 PFLOP/s, 100 FLOP/B × 5 TB/s) = 500 TFLOP/s");
   });
+  it("of a roof tells its sides as the view has them", () => {
+    expect(sentenceOfRoof(ROOF)).toContain("left of it are memory-bound");
+    expect(sentenceOfRoof(ROOF, "time")).toContain("above the diagonal are memory-bound");
+  });
   it("of a roof tells its rates and its ridge point", () => {
     expect(sentenceOfRoof(ROOF)).toMatch(
       /^H100 · 990 TFLOP\/s at bf16, 3\.35 TB\/s from HBM · ridge point 295\.5 FLOP\/B: /,
@@ -162,5 +166,47 @@ describe("the name of a kernel", () => {
     const name = "<script>alert(1)</script>";
     expect(nameOf(makeKernels([{ name }]), 0)).toBe(name);
     expect(say({ name, flops: 1, bytes: 1 })).toContain(name);
+  });
+});
+
+describe("with all levels of memory", () => {
+  const DEEP = makeRoof(
+    makeChip({ id: "d", name: "Deep", peaks: { bf16: 1e14 }, memories: { HBM: 1e12, L2: 1e13 } }),
+    "auto",
+    "all",
+  );
+  const TILED = { name: "tiled", flops: 1e12, bytes: { HBM: 1e9, L2: 5e11 }, time: 0.1 };
+  it("the sentence of the roof names no single ridge point", () => {
+    expect(sentenceOfRoof(DEEP)).toBe(
+      "Deep · 100 TFLOP/s at bf16 · a roof and a ridge point for each level: the slowest binds",
+    );
+  });
+  it("the sentence of a kernel has a slope for each level, and the tooltip an intensity", () => {
+    const kernels = makeKernels([TILED]);
+    expect(sentenceOf(kernels, 0, DEEP)).toContain(
+      "min(100 TFLOP/s, HBM 1000 FLOP/B × 1 TB/s, L2 2 FLOP/B × 10 TB/s) = 20 TFLOP/s attainable · memory-bound (L2)",
+    );
+    const found = Object.fromEntries(tooltipRows(kernels, 0, DEEP));
+    expect([found[words.aiAt("HBM")], found[words.aiAt("L2")]]).toEqual(["1000 FLOP/B", "2 FLOP/B"]);
+    // Faster L2 alone need not make it compute-bound: another level may bind next.
+    expect(found).not.toHaveProperty(words.flip);
+  });
+});
+
+describe("a kernel that something outside its roof binds", () => {
+  const chip = makeChip({ id: "n", name: "Linked", peaks: { bf16: 1e14 }, memories: { HBM: 1e12 }, link: 1e11 });
+  it("by its link says so, and that the roof alone would allow more", () => {
+    const kernels = makeKernels([{ name: "step", flops: 1e13, bytes: { HBM: 1e10, network: 1e11 }, time: 2 }]);
+    const roof = makeRoof(chip);
+    expect(sentenceOf(kernels, 0, roof)).toContain("network-bound: 1 s over its link · 5 % of peak · 50 % of roof");
+    const found = Object.fromEntries(tooltipRows(kernels, 0, roof));
+    expect([found[words.attainableAlone], found[words.possible]]).toEqual(["100 TFLOP/s", "10 TFLOP/s"]);
+  });
+  it("by its launches says so, and the time view has the times of one", () => {
+    const kernels = makeKernels([{ name: "tiny", flops: 1e9, bytes: 4e6, count: 2, time: 5e-5 }]);
+    const roof = makeRoof(chip, "auto", "main", {}, { launchOverhead: 1e-5 });
+    expect(sentenceOf(kernels, 0, roof)).toContain("bound by its launches: 20 µs");
+    const found = Object.fromEntries(tooltipRows(kernels, 0, roof, "time"));
+    expect([found[strings.time.axisX], found[strings.time.axisY]]).toEqual(["5 µs", "2 µs"]);
   });
 });

@@ -7,6 +7,7 @@ const figure = (label: string, value: number | null, more: Partial<Figure> = {})
   label,
   value,
   unit: "FLOP/s",
+  measured: false,
   source: "Data sheet",
   url: "https://example.org/sheet",
   confidence: "datasheet",
@@ -68,16 +69,12 @@ describe("figures", () => {
   });
 
   test("are told to be measured where a ceiling of that rate was", () => {
-    const ceilings = [
-      { key: "stream", name: "STREAM", rate: 3e12, memory: "HBM", precision: null, measured: true },
-      { key: "no fma", name: "no FMA", rate: 5e14, memory: null, precision: null, measured: false },
-    ];
     const figures = [
-      figure("HBM bandwidth", 3.35e12),
-      figure("Ceiling: STREAM, HBM", 3e12),
+      figure("HBM bandwidth", 3e12),
+      figure("Ceiling: HBM, HBM", 3e12, { measured: true }),
       figure("Ceiling: no FMA", 5e14),
     ];
-    const rows = runsOf(chip(figures, { ceilings })).flatMap((run) => run.rows);
+    const rows = runsOf(chip(figures)).flatMap((run) => run.rows);
     expect(rows.map(({ measured }) => measured)).toEqual([false, true, false]);
   });
 });
@@ -97,19 +94,14 @@ describe("an address", () => {
 });
 
 describe("what is unknown", () => {
-  test("is each level without a bandwidth, once, and each figure without a value", () => {
+  test("is each figure without a value", () => {
     const figures = [
       figure("L2 bandwidth (never published)", null, { unit: "B/s" }),
       figure("HBM bandwidth", 1e12),
       figure("ICI, one way", null),
     ];
-    const memories = new Map([
-      ["HBM", 1e12],
-      ["L2", null],
-      ["VMEM", null],
-    ]);
-    const told = chip(figures, { memories });
-    expect(unknownOf(told)).toEqual(["L2 bandwidth (never published)", "ICI, one way", "VMEM bandwidth"]);
+    const told = chip(figures);
+    expect(unknownOf(told)).toEqual(["L2 bandwidth (never published)", "ICI, one way"]);
     expect(runsOf(told).flatMap(({ rows }) => rows.map(({ label }) => label))).toEqual(["HBM bandwidth"]);
   });
 });

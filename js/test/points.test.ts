@@ -1,7 +1,7 @@
 // Which kernels are points, how many of them, and where.
 
 import { describe, expect, it } from "vitest";
-import { MEASURED, type Points, pointsOf } from "../src/points.ts";
+import { MEASURED, type Points, pointsOf, SIDES } from "../src/points.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
 const FAST = makeRoof(makeChip({ id: "fast", peaks: { bf16: 100 }, memories: { HBM: 10 } }));
@@ -35,9 +35,9 @@ describe("a measured kernel", () => {
   });
   it("is judged by the focus chip, and without one by the first shown", () => {
     const between = [{ flops: 1500, bytes: 100, time: 1000 }];
-    expect(place(between, [FAST, SLOW], FAST).computeBound[0]).toBe(1);
-    expect(place(between, [FAST, SLOW], SLOW).computeBound[0]).toBe(0);
-    expect(pointsOf(makeKernels(between), [SLOW, FAST], undefined).computeBound[0]).toBe(0);
+    expect(place(between, [FAST, SLOW], FAST).side[0]).toBe(1);
+    expect(place(between, [FAST, SLOW], SLOW).side[0]).toBe(0);
+    expect(pointsOf(makeKernels(between), [SLOW, FAST], undefined).side[0]).toBe(0);
   });
   it("is flagged when it stands above the roof, and only then", () => {
     const above = place([
@@ -65,7 +65,7 @@ describe("an unmeasured kernel", () => {
     const points = place([{ flops: 1500, bytes: 100 }]);
     expect(sorted(points).map(({ y }) => y)).toEqual([100, 30]);
     const onFast = listed(points).findIndex(({ roof }) => roof === 0);
-    expect([points.computeBound[onFast], points.computeBound[1 - onFast]]).toEqual([1, 0]);
+    expect([points.side[onFast], points.side[1 - onFast]]).toEqual([1, 0]);
     expect([...points.aboveRoof.slice(0, 2)]).toEqual([0, 0]);
   });
   it("without FLOPs has each roof's bandwidth for a rate", () => {
@@ -155,7 +155,7 @@ describe("with all levels of memory", () => {
       [0, 1],
     ]);
     expect(points.binds[2]).toBe(1);
-    expect([...points.computeBound.slice(0, points.n)]).toEqual([0, 0, 1]);
+    expect([...points.side.slice(0, points.n)]).toEqual([0, 0, 1]);
   });
   it("other chips have no points, for their levels are others", () => {
     expect(place([tiled], [FAST, deep], deep).n).toBe(2);
@@ -169,5 +169,27 @@ describe("with all levels of memory", () => {
   it("counts kernels, not points", () => {
     expect(place([{ ...tiled, time: 10 }], [deep], deep)).toMatchObject({ n: 2, measured: 1, notDrawn: 0 });
     expect(place([{ flops: 100, bytes: { L1: 5 }, time: 10 }], [deep], deep)).toMatchObject({ n: 0, notDrawn: 1 });
+  });
+});
+
+describe("a kernel that its launches bind", () => {
+  it("is neither on the memory's nor on the compute side", () => {
+    const slow = makeRoof(
+      makeChip({ peaks: { bf16: 100 }, memories: { HBM: 10 } }),
+      "auto",
+      "main",
+      {},
+      { launchOverhead: 9 },
+    );
+    const points = place(
+      [
+        { flops: 100, bytes: 10 },
+        { flops: 1000, bytes: 10 },
+      ],
+      [slow],
+      slow,
+    );
+    expect([...points.side]).toEqual([SIDES.outside, SIDES.compute]);
+    expect(points.y[0]).toBe(100);
   });
 });

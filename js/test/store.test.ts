@@ -368,9 +368,38 @@ describe("ceilings and exposed communication", () => {
     store.choosePrecision("bf16");
     expect(store.ceilings.value).toEqual(["c of another", "bf16"]);
   });
+  it("are unticked in any case", () => {
+    const { model, store } = make({ precision: "fp8", ceilings: ["BF16"] });
+    store.toggleCeiling("bf16");
+    expect(model.sent).toEqual([{ ceilings: [] }]);
+  });
+  it("while communication is dragged, what Python says of it waits", () => {
+    const { model, store } = make();
+    store.holdExposedComm();
+    store.setExposedComm([0.3], { stream: true });
+    model.receive("exposed_comm", [0.1]);
+    expect([store.exposedComm.value, store.held.value]).toEqual([[0.3], true]);
+    model.state["exposed_comm"] = [0.3];
+    store.releaseExposedComm();
+    expect([store.exposedComm.value, store.held.value]).toEqual([[0.3], false]);
+  });
   it("launch overhead from Python bounds every roof", () => {
     const { model, store } = make();
     model.receive("launch_overhead", 5e-6);
     expect(store.focusRoof.value?.conditions.launchOverhead).toBe(5e-6);
+  });
+});
+
+describe("chips replaced while a slider is held", () => {
+  it("take its what-if with them", () => {
+    const { model, store } = make();
+    store.hold("peak_flops");
+    store.setRate("peak_flops", 77, { stream: true });
+    model.state["what_if"] = {};
+    model.receive("chips", STATE.chips.slice(1));
+    store.release();
+    model.receive("chips", STATE.chips);
+    expect(store.whatIf.value).toEqual({});
+    expect(store.held.value).toBe(false);
   });
 });

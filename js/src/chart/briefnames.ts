@@ -4,14 +4,15 @@
 export function briefNames(names: readonly string[]): string[] {
   const all = names.map((name) => name.split(" "));
   const heads = all.map((words) => headOf(words, all));
-  return heads.map((head) => {
+  const brief = heads.map((head) => {
     const first = head.findIndex((word) => /\d/.test(word));
     // A bare number says little without the word before it: "EPYC 9654", but "MI300X".
     const from = /^\d/.test(head[first] ?? "") ? first - 1 : first;
     const tail = head.slice(Math.max(0, from)).join(" ");
     const alone = heads.filter((other) => other.join(" ").endsWith(tail)).length === 1;
-    return alone ? tail : head.join(" ");
+    return (alone ? tail : head.join(" ")).replace(/[\s,;:·-]+$/, "");
   });
+  return brief.map((name, index) => (brief.indexOf(name) === brief.lastIndexOf(name) ? name : (names[index] ?? name)));
 }
 
 /** The first words, a number among them, with which no other name starts; else all words. */

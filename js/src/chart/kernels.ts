@@ -1,6 +1,6 @@
-// The kernels on their canvas: circles where memory binds, squares where compute does; only what changed is redrawn.
+// The kernels on their canvas: circles where memory binds, squares where compute does, diamonds elsewhere; only what changed is redrawn.
 
-import { MEASURED, type Points } from "../points.ts";
+import { MEASURED, type Points, SIDES } from "../points.ts";
 import type { Scales } from "../scales.ts";
 
 export interface KernelsPicture {
@@ -96,8 +96,8 @@ export const isMeasured = (points: Points, index: number) => points.roof[index] 
 function looks({ points, colour, hollow }: KernelsPicture): Uint32Array {
   const look = new Uint32Array(points.n);
   for (let index = 0; index < points.n; index++) {
-    const signs = (points.computeBound[index] as number) * 2 + (points.aboveRoof[index] as number);
-    look[index] = (colour[index] as number) * 8 + (hollow[index] as number) * 4 + signs;
+    const signs = (hollow[index] as number) * 2 + (points.aboveRoof[index] as number);
+    look[index] = (colour[index] as number) * 16 + (points.side[index] as number) * 4 + signs;
   }
   return look;
 }
@@ -129,8 +129,18 @@ function makeSprite(
   context.setTransform(ratio, 0, 0, ratio, half, half);
   context.beginPath();
   const side = radius * 0.88;
-  if (points.computeBound[index]) context.rect(-side, -side, 2 * side, 2 * side);
-  else context.arc(0, 0, radius, 0, 2 * Math.PI);
+  if (points.side[index] === SIDES.compute) context.rect(-side, -side, 2 * side, 2 * side);
+  else if (points.side[index] === SIDES.outside) {
+    for (const [x, y] of [
+      [0, -1.25 * radius],
+      [1.25 * radius, 0],
+      [0, 1.25 * radius],
+      [-1.25 * radius, 0],
+    ] as const) {
+      context.lineTo(x, y);
+    }
+    context.closePath();
+  } else context.arc(0, 0, radius, 0, 2 * Math.PI);
   context.fillStyle = hollow[index] ? outline : colour;
   context.fill();
   context.strokeStyle = hollow[index] ? colour : outline;

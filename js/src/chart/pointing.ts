@@ -64,6 +64,7 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
       onPointerDown: onPointer,
       // A finger that is lifted leaves too, but its tooltip stays to be read.
       onPointerLeave: (event: PointerEvent) => event.pointerType !== "touch" && point(-1),
+      onFocusOut: () => point(-1),
       onClick: (event: MouseEvent) => {
         if (hovered !== null) choose(hovered, event.shiftKey || event.ctrlKey || event.metaKey);
         else if (store.selected.value.length > 0) store.select([]);

@@ -3,7 +3,7 @@
 import type { SubRoof } from "../ceilings.ts";
 import { shortNames } from "../names.ts";
 import { type Points, rowsByWeight } from "../points.ts";
-import type { Level, Roof } from "../roofline.ts";
+import { type Level, peakFor, type Roof } from "../roofline.ts";
 import { chartHeight, project, type Scales, sameScales, scalesOf } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { chipColours, type Theme } from "../theme.ts";
@@ -130,10 +130,12 @@ function subRoofsOf(store: Store, focus: Roof | undefined): readonly SubRoof[] {
   if (!focus) return [];
   const { precision, flops } = store.kernels.value;
   const drawn = store.subRoofs.value;
-  const flats = [...new Set([...precision.values, ...flops.keys()])].flatMap((name): SubRoof[] => {
-    const peak = focus.peaks.get(name ?? "") ?? focus.peak;
+  const used = new Map(
+    [...flops.keys()].flatMap((key) => precision.values.map((own) => [key || own, peakFor(focus, key, own)] as const)),
+  );
+  const flats = [...used].flatMap(([name, peak]): SubRoof[] => {
     const key = `ceiling ${name}`;
-    if (name === null || peak === focus.peak || drawn.some((other) => other.key === key)) return [];
+    if (!name || peak === undefined || peak === focus.peak || drawn.some((other) => other.key === key)) return [];
     return [{ key, name, kind: "compute", peak, bandwidth: focus.bandwidth, level: focus.level, style: "ceiling" }];
   });
   return [...drawn, ...flats];

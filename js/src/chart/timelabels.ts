@@ -23,72 +23,92 @@ export function timeLabels(
   const bounds = { ...outer, left: outer.left + 2, right: width - 2, bottom: outer.bottom - 2 };
   const kernels = [...new Set([...marked, ...named])].flatMap((row) => kernelLabel(scene, row));
   const numbers = gapLabels(scene, gaps);
-  const isBold = ({ bold }: Label) => bold;
-  const others = (labels: readonly Label[]) => labels.filter((label) => !isBold(label));
-  const lines = lineLabels(scene);
-  const labels = [
-    ...kernels.filter(isBold),
-    ...numbers.filter(isBold),
-    ...emptyLabel(scene),
-    ...lines,
-    ...others(kernels),
-    ...others(numbers),
-  ];
-  if (!choices) return placeLabels(labels, bounds, obstacles(scene, gaps));
-  // Names that had no room before the drag do not flicker in and out during it.
-  const steady = labels.filter(({ key, bold }) => choices.has(key) || bold || !key.startsWith("kernel "));
-  return placeLabels(steady, bounds, [], choices);
+  const bold = [...kernels, ...numbers].filter((label) => label.bold);
+  const rest = [...kernels, ...numbers].filter((label) => !label.bold);
+  const names = [...bold, ...emptyLabel(scene), ...lineLabels(scene), ...rest];
+  const places = [...regionLabels(scene), ...isochroneLabels(scene)];
+  if (choices) {
+    // What had no room before the drag does not flicker in and out during it.
+    const steady = names.filter((label) => choices.has(label.key) || label.bold || !/^(kernel|gap) /.test(label.key));
+    return placeLabels([...steady, ...places], bounds, [], choices);
+  }
+  const taken = obstacles(scene, gaps);
+  // A name may lie across an isochrone where it must; what is written on the plot itself rather not.
+  const kept = new Map(placeLabels(names, bounds, taken).map(({ key, choice }) => [key, choice]));
+  const all = [...names.filter(({ key }) => kept.has(key)), ...places];
+  return placeLabels(all, bounds, [...taken, ...isochroneBoxes(scene)], kept);
 }
 
 /** Why there is nothing to see. */
 function emptyLabel({ focus, points, scales: { plot }, theme }: TimeScene): Label[] {
   if (points.n > 0) return [];
   const x = (plot.left + plot.right) / 2;
-  const places = [0.27, 0.4, 0.5, 0.6, 0.75].map((share): Place => {
-    return { x, y: plot.top + share * (plot.bottom - plot.top), anchor: "middle" };
+  const places = [0.4, 0.34, 0.28, 0.22, 0.16, 0.1].flatMap((share): Place[] => {
+    const y = plot.top + share * (plot.bottom - plot.top);
+    return [
+      { x, y, anchor: "middle" },
+      { x: plot.left + 8, y, anchor: "start" },
+    ];
   });
   const text = focus ? strings.time.empty : strings.noChip;
-  return [{ key: "empty", text, size: 14, colour: theme.text, must: true, places }];
+  return [{ key: "empty", text, size: 12, colour: theme.text, must: true, places }];
 }
 
-/** The launches' square, the diagonal, the isochrones, and the regions on both sides. */
-function lineLabels({ focus, isochrones, overhead, names, colours, scales, theme }: TimeScene): Label[] {
+/** The launches' square and the diagonal. */
+function lineLabels({ focus, overhead, names, colours, scales, theme }: TimeScene): Label[] {
   if (!focus) return [];
   const { x, y, plot, outer } = scales;
-  const label = (key: string, text: string, places: readonly Place[], rest?: Partial<Label>): Label => {
-    return { key, text, size: 12, colour: theme.muted, places, ...rest };
-  };
   const [right, top] = [x(overhead), y(overhead)];
   const square: Place[] = [
     { x: right - 6, y: outer.bottom - 8, anchor: "end" },
+    { x: outer.left + 6, y: top - 6, anchor: "start" },
     { x: outer.left + 6, y: top + 16, anchor: "start" },
     { x: right + 6, y: outer.bottom - 8, anchor: "start" },
-    { x: outer.left + 6, y: top - 6, anchor: "start" },
   ];
-  const launches = label("overhead", strings.time.overhead(formatQuantity(overhead, "s")), square, { must: true });
+  const launches: Label = {
+    key: "overhead",
+    text: strings.time.overhead(formatQuantity(overhead, "s")),
+    size: 12,
+    colour: theme.text,
+    must: true,
+    places: square,
+  };
   const chip = shorten(names.get(focus.chip.id) ?? focus.chip.name, 26);
   const low = start(scales);
   const room = Math.hypot(plot.right - x(low), plot.top - y(low)) - 48;
   const sentence = strings.time.diagonal(chip);
-  const name = textWidth(sentence, 12, true) < room ? sentence : chip;
-  const own = { bold: true, must: true, colour: colours.get(focus.chip.id) ?? theme.text };
+  const diagonal: Label = {
+    key: "diagonal",
+    text: textWidth(sentence, 12, true) < room ? sentence : chip,
+    size: 12,
+    bold: true,
+    colour: colours.get(focus.chip.id) ?? theme.text,
+    must: true,
+    places: alongDiagonal(scales),
+  };
+  return overhead > 0 ? [launches, diagonal] : [diagonal];
+}
+
+function regionLabels({ focus, scales, theme }: TimeScene): Label[] {
+  if (!focus) return [];
+  const { left, top, right, bottom } = scales.plot;
   const memory = focus.levels.length > 1 ? "" : ` (${focus.level})`;
+  const region = (key: string, text: string, anchor: Place["anchor"], x: number, y: number, step: number): Label => {
+    const away = [0, 1, 2, 3, 4, 5];
+    const places = [y, y + step].flatMap((at) => away.map((k): Place => ({ x: x + k * step, y: at, anchor })));
+    return { key, text, size: 12, colour: theme.muted, must: true, places };
+  };
   return [
-    ...(overhead > 0 ? [launches] : []),
-    label("diagonal", name, alongDiagonal(scales), own),
-    ...isochrones.map((seconds) =>
-      label(`isochrone ${seconds}`, formatQuantity(seconds, "s"), besideCorner(x(seconds), y(seconds))),
-    ),
-    label("memory region", strings.memoryRegion + memory, [
-      { x: plot.left + 8, y: plot.top + 16, anchor: "start" },
-      { x: plot.left + 8, y: plot.top + 34, anchor: "start" },
-    ]),
-    label("compute region", strings.computeRegion, [
-      { x: plot.right - 8, y: plot.bottom - 8, anchor: "end" },
-      { x: plot.right - 8, y: plot.bottom - 26, anchor: "end" },
-    ]),
+    region("memory region", strings.memoryRegion + memory, "start", left + 8, top + 16, 20),
+    region("compute region", strings.computeRegion, "end", right - 8, bottom - 8, -20),
   ];
 }
+
+const isochroneLabels = ({ isochrones, scales: { x, y }, theme }: TimeScene) =>
+  isochrones.map((seconds): Label => {
+    const places = besideCorner(x(seconds), y(seconds));
+    return { key: `isochrone ${seconds}`, text: formatQuantity(seconds, "s"), size: 12, colour: theme.muted, places };
+  });
 
 function kernelLabel({ kernels, points, at, marked, theme }: TimeScene, row: number): Label[] {
   const index = points.home[row] ?? -1;
@@ -103,17 +123,17 @@ function kernelLabel({ kernels, points, at, marked, theme }: TimeScene, row: num
 function gapLabels({ kernels, focus, marked, theme }: TimeScene, gaps: readonly TimeGap[]): Label[] {
   if (!focus) return [];
   const boundOf = judge(kernels, focus);
-  return gaps.flatMap(({ row, from, to }): Label[] => {
-    const bold = marked.includes(row);
+  const told = gaps.length <= FEW ? gaps : gaps.filter(({ row }) => marked.includes(row));
+  return told.map(({ row, from, to }) => {
     const places = around((from[0] + to[0]) / 2, (from[1] + to[1]) / 2, 5);
     const text = gapText(boundOf(row));
-    return bold || gaps.length <= FEW ? [{ key: `gap ${row}`, text, size: 12, bold, colour: theme.text, places }] : [];
+    return { key: `gap ${row}`, text, size: 12, bold: marked.includes(row), colour: theme.text, places };
   });
 }
 
-/** What labels rather keep clear of: points, their gaps, the diagonal, the isochrones and the launches' square. */
-function obstacles({ points, at, scales, isochrones, overhead }: TimeScene, gaps: readonly TimeGap[]): Box[] {
-  const { plot, outer, x, y } = scales;
+/** What labels rather keep clear of: points, their gaps, the diagonal and the launches' square. */
+function obstacles({ points, at, scales, overhead }: TimeScene, gaps: readonly TimeGap[]): Box[] {
+  const { x, y } = scales;
   const boxes: Box[] = [];
   const line = (x1: number, y1: number, x2: number, y2: number, half: number) =>
     boxes.push({
@@ -132,11 +152,19 @@ function obstacles({ points, at, scales, isochrones, overhead }: TimeScene, gaps
     const seconds = low * (x.domain[1] / low) ** (step / 120);
     line(x(seconds), y(seconds), x(seconds), y(seconds), 3);
   }
-  for (const seconds of [...isochrones, ...(overhead > 0 ? [overhead] : [])]) {
-    line(outer.left, y(seconds), x(seconds), y(seconds), 1);
-    line(x(seconds), y(seconds), x(seconds), outer.bottom, 1);
-  }
+  if (overhead > 0) boxes.push(...cornerOf(overhead, scales));
   return boxes;
+}
+
+const isochroneBoxes = ({ isochrones, scales }: TimeScene) => isochrones.flatMap((time) => cornerOf(time, scales));
+
+/** The two arms of one time. */
+function cornerOf(seconds: number, { outer, x, y }: TimeScene["scales"]): Box[] {
+  const [right, top] = [x(seconds), y(seconds)];
+  return [
+    { left: outer.left, right, top: top - 1, bottom: top + 1 },
+    { left: right - 1, right: right + 1, top, bottom: outer.bottom },
+  ];
 }
 
 /** Turned to run along the diagonal, above it or below it, from its upper end downwards. */
@@ -166,6 +194,8 @@ function around(x: number, y: number, gap: number): Place[] {
     { x: x + gap, y: y + shift, anchor: "start" },
     { x: x - gap, y: y + shift, anchor: "end" },
   ]);
-  const ends = [gap + 10, -gap].map((shift): Place => ({ x, y: y + shift, anchor: "middle" }));
-  return [...sides.slice(0, 2), ...ends, ...sides.slice(2)];
+  const ends = [-gap - 2, gap + 10].map((shift): Place => ({ x, y: y + shift, anchor: "middle" }));
+  // Above, from the point on: where an edge is near.
+  const over: Place = { x: x - gap, y: y - gap - 3, anchor: "start" };
+  return [...sides.slice(0, 2), ...ends, ...sides.slice(2), over];
 }

@@ -1,6 +1,6 @@
 // The kernels of the time view: compute time against memory time of one launch, on one roof.
 
-import { MEASURED, type Points } from "../points.ts";
+import { MEASURED, type Points, sideOf } from "../points.ts";
 import { judge, type Roof } from "../roofline.ts";
 import type { Extent } from "../scales.ts";
 import type { Kernels } from "../wire.ts";
@@ -16,7 +16,7 @@ export function timePointsOf(kernels: Kernels, roof: Roof | undefined): Points {
     binds: new Uint8Array(n).fill(1),
     x: new Float64Array(n),
     y: new Float64Array(n),
-    computeBound: new Uint8Array(n),
+    side: new Uint8Array(n),
     aboveRoof: new Uint8Array(n),
     home: new Int32Array(n).fill(-1),
     measured: 0,
@@ -39,7 +39,7 @@ export function timePointsOf(kernels: Kernels, roof: Roof | undefined): Points {
     points.roof[at] = measured ? MEASURED : 0;
     points.x[at] = x;
     points.y[at] = y;
-    points.computeBound[at] = regime === "compute" ? 1 : 0;
+    points.side[at] = sideOf(regime);
     points.aboveRoof[at] = aboveRoof ? 1 : 0;
     points.home[row] = at;
     if (measured) points.measured++;
@@ -52,22 +52,27 @@ export const measuredTime = (kernels: Kernels, row: number) =>
   (kernels.time[row] as number) / (kernels.count[row] as number) || Number.NaN;
 
 /**
- * The times of both axes: of every point now and by the data sheet, so that a drag moves points and not axes. Both end
- * at the same time, so the diagonal always ends in a corner.
+ * The times of both axes: with room around where the data sheet has every point, so that a drag moves points and not
+ * axes. Both end at the same time, so the diagonal always ends in a corner.
  */
 export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefined): [x: Extent, y: Extent] {
   const slower = roof ? roof.peak / roof.sheetPeak : 1;
   const narrower = roof ? roof.bandwidth / roof.sheetBandwidth : 1;
-  let high = roof?.conditions.launchOverhead ?? 0;
-  let [xLow, yLow] = [high, high].map((low) => low || Number.POSITIVE_INFINITY) as [number, number];
+  const before = (now: number, sheet: number) => (now > 0 ? Math.min(now / 1.25, sheet / 3) : Number.POSITIVE_INFINITY);
+  const after = (now: number, sheet: number) => Math.max(now * 1.25, sheet * 3);
+  const overhead = roof?.conditions.launchOverhead ?? 0;
+  let high = overhead * 2;
+  let [xLow, yLow] = [before(overhead, overhead), before(overhead, overhead)];
   for (let at = 0; at < points.n; at++) {
     const [x, y] = [points.x[at] as number, points.y[at] as number];
     const took = points.aboveRoof[at] ? 0 : measuredTime(kernels, points.row[at] as number) || 0;
-    if (x > 0) xLow = Math.min(xLow, x, x * slower);
-    if (y > 0) yLow = Math.min(yLow, y, y * narrower);
-    high = Math.max(high, x, x * slower, y, y * narrower, took);
+    xLow = Math.min(xLow, before(x, x * slower));
+    yLow = Math.min(yLow, before(y, y * narrower));
+    high = Math.max(high, after(x, x * slower), after(y, y * narrower), took * 2);
   }
-  // At least two isochrones, and room around the outermost points.
-  const from = (low: number): Extent => (high > 0 ? [Math.min(low, high / 50) / 2, high * 2] : [1e-6, 1e-2]);
+  if (high === 0) [xLow, yLow, high] = [1e-6, 1e-6, 1e-2];
+  // At least two isochrones; rounded, or the last digits of what a drag works out would move the axes.
+  const rounded = (time: number) => Number(time.toPrecision(6));
+  const from = (low: number): Extent => [rounded(Math.min(low, high / 100)), rounded(high)];
   return [from(xLow), from(yLow)];
 }

@@ -77,6 +77,7 @@ export function TimeChart({ store, width, theme, below, pointedChip }: TimeChart
           kernels={kernels}
           row={scene.points.row[index] as number}
           roof={focus}
+          view="time"
           x={at.x[index] as number}
           y={at.y[index] as number}
           scales={scales}

@@ -3,6 +3,7 @@
 import { nameOf, tooltipRows } from "../describe.ts";
 import type { Roof } from "../roofline.ts";
 import type { Scales } from "../scales.ts";
+import type { View } from "../store.ts";
 import type { Kernels } from "../wire.ts";
 import { textWidth } from "./labels.ts";
 
@@ -10,6 +11,7 @@ interface TooltipProps {
   readonly kernels: Kernels;
   readonly row: number;
   readonly roof: Roof;
+  readonly view?: View;
   readonly x: number;
   readonly y: number;
   readonly scales: Scales;
@@ -23,8 +25,8 @@ const LINE = 17;
 const PADDING = 24;
 const LONGEST = 300;
 
-export function Tooltip({ kernels, row, roof, x, y, scales, below }: TooltipProps) {
-  const rows = tooltipRows(kernels, row, roof);
+export function Tooltip({ kernels, row, roof, view = "roofline", x, y, scales, below }: TooltipProps) {
+  const rows = tooltipRows(kernels, row, roof, view);
   const whole = nameOf(kernels, row);
   const name = whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole;
   const width = Math.min(WIDTH, scales.width - 8);

@@ -40,8 +40,9 @@ export function Exposed({ store }: { store: Store }) {
   const actions = {
     hold: () => {
       before.current = store.exposedComm.value;
+      store.holdExposedComm();
     },
-    release: () => store.setExposedComm(store.exposedComm.value),
+    release: store.releaseExposedComm,
     set: () => set(before.current, true),
   };
   // The panel may be folded while the slider is held.

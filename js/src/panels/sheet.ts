@@ -38,17 +38,15 @@ export function runsOf(chip: Chip): readonly Run[] {
     const place = link === undefined ? figure.url : "";
     const { source, confidence } = figure;
     const same = last?.source === source && last.confidence === confidence && last.link === link;
-    if (same) last.rows.push(rowOf(chip, figure));
-    else runs.push({ source, confidence, link, place, rows: [rowOf(chip, figure)] });
+    if (same) last.rows.push(rowOf(figure));
+    else runs.push({ source, confidence, link, place, rows: [rowOf(figure)] });
   }
   return runs;
 }
 
-/** The labels of what the chip has without a figure: each level without a bandwidth among them. */
+/** The labels of what the chip has without a figure, such as the levels without a bandwidth. */
 export function unknownOf(chip: Chip): readonly string[] {
-  const blank = chip.figures.filter((figure) => !isKnown(figure)).map(({ label }) => label);
-  const levels = [...chip.memories].filter(([, rate]) => rate === null).map(([level]) => words.bandwidth(level));
-  return [...blank, ...levels.filter((level) => !blank.some((label) => label.startsWith(level)))];
+  return chip.figures.filter((figure) => !isKnown(figure)).map(({ label }) => label);
 }
 
 /** Vendor, family, year and status, where the chip tells them. */
@@ -62,13 +60,11 @@ export function factsOf(chip: Chip): readonly (readonly [label: string, value: s
   return facts.filter(([, value]) => value);
 }
 
-function rowOf(chip: Chip, figure: Known): Row {
+function rowOf(figure: Known): Row {
   return {
     label: figure.label,
     value: amount(figure.value, figure.unit),
-    measured: chip.ceilings.some(
-      ({ measured, name, rate }) => measured && rate === figure.value && figure.label.includes(name),
-    ),
+    measured: figure.measured,
     others: figure.checks.map(([value, source]) => ({
       text: words.othersSay(amount(value, figure.unit), formatSignificant(value / figure.value)),
       source,
