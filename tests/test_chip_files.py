@@ -311,3 +311,10 @@ capacity = 1
     assert found[("chips", 1, "memories", "L 2", "capacity")] == 21
     assert line_of(found, ("chips", 1, "memories", "L 2", "nowhere")) == 18
     assert line_of(found, ("nowhere",)) == 1
+
+
+def test_a_byte_order_mark_does_not_matter(tmp_path: Path) -> None:
+    file = tmp_path / "chips.toml"
+    text = '[[chips]]\nname = "Mine"\npeak_flops.bf16 = "1 TFLOP/s"\nmemories.HBM = "1 TB/s"\n'
+    file.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert [chip.name for chip in load_chips(file)] == ["Mine"]

@@ -208,10 +208,55 @@ def test_new_peaks_levels_and_links_join_the_old_ones(full: Chip) -> None:
     assert "links.Wire.bandwidth" not in more.sources
 
 
-def test_the_usual_word_for_the_memory_outside_replaces_the_main_memory() -> None:
-    card = chip("t4").replace(memories={"HBM": "1 TB/s"})
+def test_main_is_the_main_memory_and_another_memory_outside_the_chip_is_a_level_of_its_own() -> None:
+    card = chip("t4").replace(memories={"main": "1 TB/s"})
     assert list(card.memories) == list(chip("t4").memories)
     assert card.bandwidth() == 1e12
+    twofold = Chip("Twofold", {"bf16": 989e12}, {"HBM": 3.35e12}).replace(memories={"LPDDR5X": "500 GB/s"})
+    assert (twofold.bandwidth("HBM"), twofold.bandwidth("LPDDR5X")) == (3.35e12, 500e9)
+    with pytest.raises(MissingFigureError, match="has no memory 'DDR4'"):
+        twofold.with_measured(bandwidth={"DDR4": "300 GB/s"})
+
+
+def test_ceilings_go_with_the_figure_that_they_lay_under() -> None:
+    plain = Chip("Plain", {"bf16": 100e12, "fp8": 200e12}, {"HBM": 2e12, "L2": 9e12})
+    chip_ = plain.with_measured(bandwidth={"HBM": 1.8e12, "L2": 8e12}).with_ceiling("no FMA", peak_flops=50e12)
+    slower = chip_.replace(memories={"HBM": 1e12})
+    assert [ceiling.key for ceiling in slower.ceilings] == ["measured L2", "no FMA"]
+    assert [ceiling.key for ceiling in chip_.replace(peak_flops={"bf16": 1e12}).ceilings] == [
+        "measured HBM",
+        "measured L2",
+    ]
+
+
+@pytest.mark.parametrize("word", ["main", "ALL", "network", "compute", "overhead", "unknown", "", " "])
+def test_a_level_may_not_have_a_name_with_a_meaning_of_its_own(word: str) -> None:
+    with pytest.raises(ValueError, match="name"):
+        Chip("Mine", {"bf16": 1e12}, {"HBM": 1e12, word: 1e13})
+
+
+@pytest.mark.parametrize("word", ["auto", "", " "])
+def test_a_precision_may_not_have_a_name_with_a_meaning_of_its_own(word: str) -> None:
+    with pytest.raises(ValueError, match="name"):
+        Chip("Mine", {"bf16": 1e12, word: 1e13}, {"HBM": 1e12})
+
+
+@pytest.mark.parametrize("word", ["", " ", "BF16"])
+def test_a_ceiling_has_a_name_that_is_no_precisions(word: str) -> None:
+    with pytest.raises(ValueError, match="name"):
+        Chip("Mine", {"bf16": 1e12}, {"HBM": 1e12}).with_ceiling(word, peak_flops=1e11)
+
+
+def test_ceilings_of_one_name_are_told_apart_by_what_they_lie_under() -> None:
+    plain = Chip("Plain", {"bf16": 100e12, "fp8": 200e12}, {"HBM": 2e12})
+    both = plain.with_ceiling("no FMA", peak_flops=50e12).with_ceiling("no FMA", peak_flops=90e12, precision="fp8")
+    assert [ceiling.key for ceiling in both.ceilings] == ["no FMA", "no FMA fp8"]
+
+
+def test_changed_links_lose_what_their_source_said_of_them() -> None:
+    v5p = chip("v5p").replace(links={"ICI": "1 TB/s"})
+    assert not [key for key in v5p.sources if key.startswith("links.ICI")]
+    assert v5p.link().per_link is None
 
 
 def test_a_new_name_gets_its_own_id_unless_one_is_given(full: Chip) -> None:

@@ -33,6 +33,10 @@ _PRECISIONS_BY_USE: Final = ("bf16", "fp16", "tf32", "fp32", "fp64")
 _UNIT_COUNT: Final = re.compile(r"[1-9]\d* \S.*")
 
 
+_RESERVED_PRECISIONS: Final = frozenset({"auto"})
+_RESERVED_LEVELS: Final = frozenset({"main", "all", "network", "compute", "overhead", "unknown"})
+
+
 def peaks(name: str, given: object) -> dict[str, float]:
     """Return peaks by precision, FLOP/s, of the chip called `name`."""
     if not isinstance(given, Mapping) or not given:
@@ -41,6 +45,7 @@ def peaks(name: str, given: object) -> dict[str, float]:
     found: dict[str, float] = {}
     for precision, value in given.items():
         what = f"peak_flops['{precision}'] of chip '{name}'"
+        _refuse_word(str(precision), _RESERVED_PRECISIONS, what)
         _refuse_twin(str(precision), found, f"peak_flops of chip '{name}'")
         found[str(precision).casefold()] = units.positive(units.parse(value, "FLOP/s", what), what)
     return found
@@ -54,6 +59,7 @@ def memories(name: str, given: object) -> dict[str, Memory]:
     levels: dict[str, Memory] = {}
     for level, value in given.items():
         what = f"memories['{level}'] of chip '{name}'"
+        _refuse_word(level, _RESERVED_LEVELS, what)
         memory = value if isinstance(value, Memory) else Memory(level, value)
         _refuse_twin(level, levels, f"memories of chip '{name}'")
         levels[level] = Memory(
@@ -98,13 +104,22 @@ def ceilings(
             msg = f"ceilings of chip '{name}' must be Ceiling objects, got {ceiling!r}"
             raise TypeError(msg)
         what = f"ceiling '{ceiling.name}' of chip '{name}'"
+        if not isinstance(ceiling.name, str) or not ceiling.name.strip():
+            msg = f"the name of a ceiling of chip '{name}' must be text that is not empty, got {ceiling.name!r}"
+            raise ValueError(msg)
+        if ceiling.name.casefold() in rates:
+            msg = f"{what} has the name of a precision; call it otherwise"
+            raise ValueError(msg)
         if ceiling.memory is not None and ceiling.precision is not None:
             msg = f"{what} lies under a memory or under a precision, not both"
             raise ValueError(msg)
         if ceiling.source is not None and not isinstance(ceiling.source, Source):
             msg = f"the source of {what} must be a Source, got {ceiling.source!r}"
             raise TypeError(msg)
-        level = None if ceiling.memory is None else find_level(name, levels, ceiling.memory)
+        level = None if ceiling.memory is None else level_called(levels, ceiling.memory)
+        if ceiling.memory is not None and level is None:
+            msg = f"{name} has no memory '{ceiling.memory}'; it has {listed(levels)}"
+            raise MissingFigureError(msg)
         precision = None if ceiling.precision is None else find_precision(name, rates, ceiling.precision)
         rate = units.positive(units.parse(ceiling.rate, "FLOP/s" if level is None else "B/s", what), what)
         key = (ceiling.name, level, precision)
@@ -197,17 +212,35 @@ def find_precision(chip: str, rates: Mapping[str, float], name: str) -> str:
 
 
 def find_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
-    """Return the memory level that `name` means, in any case, else raise `MissingFigureError`."""
+    """Return the memory level that `name` means, in any case, else raise `MissingFigureError`.
+
+    Any word for the memory outside the chip means the main memory, unless another level is called so.
+    """
     main = next(iter(levels))
+    level = level_called(levels, name)
+    if level is None and is_off_chip(name) and is_off_chip(main):
+        return main
+    if level is None:
+        msg = f"{chip} has no memory '{name}'; it has {listed(levels)}"
+        raise MissingFigureError(msg)
+    return level
+
+
+def level_called(levels: Mapping[str, Memory], name: str) -> str | None:
+    """Return the level of this name in any case, or the main memory for ``"main"``, else None."""
     if name.casefold() == "main":
-        return main
-    for level in levels:
-        if level.casefold() == name.casefold():
-            return level
-    if is_off_chip(name) and is_off_chip(main):
-        return main
-    msg = f"{chip} has no memory '{name}'; it has {listed(levels)}"
-    raise MissingFigureError(msg)
+        return next(iter(levels))
+    return next((level for level in levels if level.casefold() == name.casefold()), None)
+
+
+def _refuse_word(word: object, reserved: frozenset[str], what: str) -> None:
+    """Refuse a word that means something else wherever a precision, a level or what binds is named."""
+    if not isinstance(word, str) or not word.strip():
+        msg = f"{what}: the name must be text that is not empty"
+        raise ValueError(msg)
+    if word.strip().casefold() in reserved:
+        msg = f"{what}: '{word}' has a meaning of its own; give it another name"
+        raise ValueError(msg)
 
 
 def _optional(value: object, unit: str, what: str) -> float | None:

@@ -195,9 +195,9 @@ class Chip(Answers):
     def replace(self, **changes: Any) -> Chip:
         """Return this chip with other fields, for what-ifs; `Chip`'s keywords.
 
-        `peak_flops`, `memories`, `links` and `sources` are merged into those of this chip; other fields are exchanged.
-        A figure that changes loses its source and its checks, and the chip's status becomes ``given``; a new name
-        without an id gets an id of its own.
+        `peak_flops`, `memories`, `links` and `sources` are merged into those of this chip, by name in any case, where
+        ``"main"`` is the main memory; other fields are exchanged. A figure that changes loses its source, its checks
+        and the ceilings under it, and the chip's status becomes ``given``; a new name without an id gets one.
 
         Raises
         ------

@@ -135,8 +135,9 @@ class Ceiling:
 
     @property
     def key(self) -> str:
-        """What it is chosen by: its name, and the level that it lies under."""
-        return f"{self.name} {self.memory}" if self.memory else self.name
+        """What it is chosen by: its name, and the level or the precision that it lies under."""
+        place = self.memory or self.precision
+        return f"{self.name} {place}" if place else self.name
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ class _File:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         try:
-            self.text = Path(path).read_text(encoding="utf-8")
+            self.text = Path(path).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as error:
             msg = f"{self.path}: not UTF-8 text (byte {error.start})"
             raise ValueError(msg) from None

@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from roofwidget.chips.figures import Ceiling, Link, Memory, MissingFigureError, Source
+from roofwidget.chips.checking import level_called
+from roofwidget.chips.figures import Ceiling, Link, Memory, Source
 from roofwidget.suggest import unknown_keyword
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def measured(
         msg = "with_measured needs peak_flops={precision: rate} or bandwidth={level: rate}"
         raise ValueError(msg)
     rates: list[Any] = [(rate, None, chip.precision(precision)) for precision, rate in peak_flops.items()]
-    rates += [(rate, chip.memory(level), None) for level, rate in bandwidth.items()]
+    rates += [(rate, level, None) for level, rate in bandwidth.items()]
     return _with_ceilings(
         chip,
         [Ceiling("measured", rate, level, precision, measured=True, source=source) for rate, level, precision in rates],
@@ -66,7 +67,7 @@ def ceiled(chip: Chip, ceiling: Ceiling, rates: Mapping[str, Any]) -> Chip:
         msg = f"ceiling '{ceiling.name}' has {kind}; {foreign}='{getattr(ceiling, foreign)}' goes with {other}"
         raise ValueError(msg)
     if kind == "bandwidth":
-        place = chip.memory(place or "main")
+        place = place or "main"
         return _with_ceilings(chip, [dataclasses.replace(ceiling, rate=rates[kind], memory=place)])
     judged = None if place is None else chip.precision(place)
     return _with_ceilings(chip, [dataclasses.replace(ceiling, rate=rates[kind], precision=judged)])
@@ -76,16 +77,21 @@ def _with_ceilings(chip: Chip, new: list[Ceiling]) -> Chip:
     def place(ceiling: Ceiling) -> tuple[str, str | None, str | None]:
         return ceiling.name, ceiling.memory, ceiling.precision
 
+    new = [ceiling if ceiling.memory is None else _at_its_level(chip, ceiling) for ceiling in new]
     taken = {place(ceiling) for ceiling in new}
     return chip.replace(ceilings=(*(old for old in chip.ceilings if place(old) not in taken), *new))
+
+
+def _at_its_level(chip: Chip, ceiling: Ceiling) -> Ceiling:
+    """Return the ceiling under the chip's spelling of its level; a level that it lacks is refused later."""
+    return dataclasses.replace(ceiling, memory=level_called(chip.memories, str(ceiling.memory)) or ceiling.memory)
 
 
 def _merged_memories(chip: Chip, changes: Mapping[str, Any]) -> dict[str, Any]:
     merged: dict[str, Any] = dict(chip.memories)
     for key, value in changes.items():
-        try:
-            level = chip.memory(key)
-        except MissingFigureError:
+        level = level_called(chip.memories, key)
+        if level is None:
             merged[key] = value
             continue
         if isinstance(value, Memory):
@@ -114,6 +120,8 @@ def _without_stale(old: Chip, new: Chip, changes: Mapping[str, Any]) -> Chip:
     if not stale:
         return new
     own = {field.name: getattr(new, field.name) for field in dataclasses.fields(new)}
+    if "ceilings" not in changes:
+        own["ceilings"] = tuple(ceiling for ceiling in new.ceilings if _figure_over(new, ceiling) not in stale)
     told = changes.get("sources", {})
     own["sources"] = {key: source for key, source in new.sources.items() if key not in stale or key in told}
     if "checks" not in changes:
@@ -121,3 +129,10 @@ def _without_stale(old: Chip, new: Chip, changes: Mapping[str, Any]) -> Chip:
     if "status" not in changes:
         own["status"] = "given"
     return type(new)(**own)
+
+
+def _figure_over(chip: Chip, ceiling: Ceiling) -> str:
+    """Return the key of the figure that a ceiling lies under."""
+    if ceiling.memory is not None:
+        return f"memories.{ceiling.memory}.bandwidth"
+    return f"peak_flops.{ceiling.precision or chip.default_precision}"
