@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from roofwidget.bounds import Bound
+from roofwidget.bounds import ABOVE, Bound
 from roofwidget.suggest import keywords
 from roofwidget.tables import aligned, html_table, one_line, percent
 from roofwidget.units import format_quantity
@@ -46,6 +46,8 @@ SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
 # What `repr` and the HTML table show of many.
 _LINES: Final = 8
 _TABLE_ROWS: Final = 50
+# How many digits more than usual tell a share from a threshold.
+_MORE_DIGITS: Final = 12
 _HEADER: Final = ("kernel", "situation", "evidence", "what to try")
 
 
@@ -146,30 +148,53 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
     elif math.isnan(utilization):
         situation, evidence = "unmeasured", _at_most(bound, row)
     elif bound.above_roof[row]:
-        situation, evidence = "above its roof", _shares(bound, row, "above 100 %", left=False)
+        situation, evidence = "above its roof", _shares(bound, row, "above 100 %", (ABOVE,), left=False)
     elif utilization < way_below:
         situation = "way below both"
-        evidence = _shares(bound, row, f"way below it under {percent(way_below)}")
+        evidence = _shares(bound, row, f"way below it under {_threshold(way_below)}", (way_below,))
     elif utilization < close:
-        situation, evidence = f"{regime}-bound, far", _shares(bound, row, f"close from {percent(close)}")
+        situation = f"{regime}-bound, far"
+        evidence = _shares(bound, row, f"close from {_threshold(close)}", (way_below, close))
     else:
         situation, done = f"{regime}-bound, close", utilization >= stop
-        evidence = _shares(bound, row, f"close from {percent(close)}, stop from {percent(stop)}")
+        words = f"close from {_threshold(close)}, stop from {_threshold(stop)}"
+        evidence = _shares(bound, row, words, (close, stop))
     suggestion = SUGGESTIONS[situation]
     if done:
         suggestion = f"Stop tuning this kernel; only its roof is left to be moved. {suggestion}"
     return Advice(str(bound.names[row]), situation, evidence, suggestion, done)
 
 
-def _shares(bound: Bound, row: int, thresholds: str, *, left: bool = True) -> str:
+def _shares(bound: Bound, row: int, words: str, thresholds: tuple[float, ...], *, left: bool = True) -> str:
     """Both yardsticks, roof and peak, and what reaching the roof is worth at most."""
-    words = f"{percent(float(bound.utilization[row]))} of roof ({thresholds})"
+    shown = f"{_on_its_side(float(bound.utilization[row]), thresholds)} of roof ({words})"
     # Without FLOPs a share of the peak says nothing.
     if bound.flops[row] > 0:
-        words += f", {percent(float(bound.peak_fraction[row]))} of peak"
+        shown += f", {percent(float(bound.peak_fraction[row]))} of peak"
     if left:
-        words += f"; at most {format_quantity(max(0.0, float(bound.headroom[row])), 's')} left"
-    return words + _binding(bound, row)
+        shown += f"; at most {format_quantity(max(0.0, float(bound.headroom[row])), 's')} left"
+    return shown + _binding(bound, row)
+
+
+def _threshold(share: float) -> str:
+    return percent(share, _MORE_DIGITS)
+
+
+def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
+    """Show a share in as many digits as leave it on its own side of each threshold: 79.9 % is not close from 80 %."""
+    text = percent(share)
+    if not math.isfinite(share):
+        return text
+    lines = [(_number(_threshold(one)), share < one) for one in thresholds]
+    for more in range(_MORE_DIGITS):
+        text = percent(share, more)
+        if all((_number(text) < line) == below for line, below in lines):
+            break
+    return text
+
+
+def _number(text: str) -> float:
+    return float(text.removesuffix(" %"))
 
 
 def _at_most(bound: Bound, row: int) -> str:

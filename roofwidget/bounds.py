@@ -220,14 +220,14 @@ class Bound:
     @_formula
     def bound_by(self) -> Texts:
         """The resource with the largest time: ``compute``, a level's name, ``network``, ``overhead``, ``unknown``."""
-        return np.array([*self.judged, "network", "overhead", "compute", "unknown"], dtype=object)[self._binding]
+        return np.array([*self.judged, NETWORK, "overhead", "compute", "unknown"], dtype=object)[self._binding]
 
     @cached_property
     @_formula
     def regime(self) -> Texts:
         """The class of `bound_by`, in which every level is ``memory``."""
         of_levels = ["memory" for _ in self.judged]
-        return np.array([*of_levels, "network", "overhead", "compute", "unknown"], dtype=object)[self._binding]
+        return np.array([*of_levels, NETWORK, "overhead", "compute", "unknown"], dtype=object)[self._binding]
 
     @cached_property
     @_formula

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from roofwidget.kernel import NETWORK
 from roofwidget.tables import aligned, html_table, one_line, percent
 from roofwidget.units import format_intensity, format_quantity
 
@@ -157,7 +158,7 @@ def _link_reason(bound: Bound, row: int) -> str:
     seconds = float(bound.network_time[row])
     if not _beats(bound, seconds, row):
         return ""
-    moved = format_quantity(float(bound.bytes["network"][row]), "B")
+    moved = format_quantity(float(bound.bytes[NETWORK][row]), "B")
     needed, ran = format_quantity(seconds, "s"), format_quantity(float(bound.measured[row]), "s")
     return (
         f"is above its roof: its {moved} over the link need {needed} at "

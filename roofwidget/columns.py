@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from roofwidget import units
+
 __all__ = [
     "Coded",
     "Floats",
@@ -18,8 +20,11 @@ __all__ = [
     "by_key",
     "checked",
     "coded",
+    "folded",
     "gather",
     "numbers",
+    "quantity",
+    "real",
     "same",
     "sum_of_known",
     "texts",
@@ -85,7 +90,19 @@ def _word(value: Any, field: str, row: int, *, casefold: bool) -> str | None:
     if not isinstance(value, str) and value is not None:
         msg = f"row {row}, column '{field}': {value!r:.60} is not text"
         raise TypeError(msg)
-    return value.casefold() or None if casefold and isinstance(value, str) else value
+    return folded(value) or None if casefold and isinstance(value, str) else value
+
+
+def folded(precision: str) -> str:
+    """Return a precision as it is kept: in lower case, and ``""`` for ``"auto"``, which is the one that is asked for.
+
+    Examples
+    --------
+    >>> folded("BF16"), folded("Auto")
+    ('bf16', '')
+    """
+    word = precision.casefold()
+    return "" if word == "auto" else word
 
 
 def gather(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:
@@ -105,20 +122,20 @@ def by_key(
 ) -> Mapping[str, Floats]:
     """Return checked columns by precision or level, from one column (under `plain`) or a mapping of them.
 
-    Keys that differ in case alone are one column, under the spelling that came first.
+    Keys that differ in case alone are one column, under the spelling that came first; with `casefold` they are
+    precisions, kept as `folded` writes them.
     """
     if not isinstance(given, Mapping):
         given = {plain: given}
     found: dict[str, Floats] = {}
     for key, column in given.items():
-        name = next(
-            (other for other in found if other.casefold() == key.casefold()), key.casefold() if casefold else key
-        )
+        kept = folded(key) if casefold else key
+        name = next((other for other in found if other.casefold() == kept.casefold()), kept)
         part = checked(column, f"{field}:{key}" if key != plain else field, n)
         if name in found:
             twice = ~np.isnan(part) & ~np.isnan(found[name])
             if twice.any():
-                msg = f"row {int(np.argmax(twice))}: '{field}' has both '{name}' and '{key}'"
+                msg = f"row {int(np.argmax(twice))}: '{field}' has both '{name or field}' and '{key}'"
                 raise ValueError(msg)
             part = checked(np.where(np.isnan(part), found[name], part), field, n)
         found[name] = part
@@ -147,6 +164,52 @@ def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
         raise ValueError(msg)
     column.flags.writeable = False
     return column
+
+
+def real(given: npt.ArrayLike, unit: str, what: str) -> Floats:
+    """Return numbers, or one text with a unit such as ``"450 GB/s"``, as float64; no text where `unit` is empty.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something is no number, or no number of that unit: the message names `what`.
+
+    Examples
+    --------
+    >>> real([1, 2.5], "B/s", "bandwidth").tolist(), float(real("450 GB/s", "B/s", "bandwidth"))
+    ([1.0, 2.5], 450000000000.0)
+    """
+    if isinstance(given, str):
+        if not unit:
+            msg = f"{what} must be numbers, got {given!r:.60}"
+            raise TypeError(msg)
+        return np.asarray(units.parse(given, unit, what))
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (OverflowError, TypeError, ValueError):
+        msg = f"{what} must be numbers that fit double precision, got {given!s:.60}"
+        raise TypeError(msg) from None
+
+
+def quantity(given: npt.ArrayLike, unit: str, what: str, *, above_zero: bool = False) -> Floats:
+    """Return finite numbers that are not negative, as `real` reads them; with `above_zero` not zero either.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `real`, or if a number is out of this range.
+
+    Examples
+    --------
+    >>> float(quantity("1 us", "s", "latency"))
+    1e-06
+    """
+    found = real(given, unit, what)
+    good = np.isfinite(found) & ((found > 0) if above_zero else (found >= 0))
+    if not good.all():
+        check = units.positive if above_zero else units.finite
+        check(float(found[~good].flat[0]), what)
+    return found
 
 
 def texts(given: list[Any]) -> Texts:

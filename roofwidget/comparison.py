@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from roofwidget.bounds import Bools, Bound
+from roofwidget.bounds import Bools, Bound, frozen
 from roofwidget.chips import Preset
 from roofwidget.chips.chip import Chip
 from roofwidget.columns import Floats
@@ -23,8 +22,6 @@ from roofwidget.tables import aligned, html_table, one_line
 from roofwidget.units import format_quantity, format_significant
 
 __all__ = ["Comparison", "Flip", "compare_chips"]
-
-A = TypeVar("A", bound=npt.NDArray[Any])
 
 # How many kernels a remark names.
 _NAMED: Final = 3
@@ -82,12 +79,12 @@ class Comparison:
     @cached_property
     def kernel_time(self) -> Floats:
         """Seconds of each kernel on each chip, shape (n, m); NaN where unknown."""
-        return _fixed(np.stack([one.time for one in self.bounds], axis=1))
+        return frozen(np.stack([one.time for one in self.bounds], axis=1))
 
     @cached_property
     def known(self) -> Bools:
         """Whether a kernel's bound is known on all chips, so that it counts, shape (n,)."""
-        return _fixed(np.asarray(~np.isnan(self.kernel_time).any(axis=1)))
+        return frozen(np.asarray(~np.isnan(self.kernel_time).any(axis=1)))
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -97,7 +94,7 @@ class Comparison:
     @cached_property
     def time(self) -> Floats:
         """Seconds of the whole program on each chip, one kernel after the other, shape (m,)."""
-        return _fixed(self.kernel_time[self.known].sum(axis=0))
+        return frozen(self.kernel_time[self.known].sum(axis=0))
 
     @cached_property
     def perfect_overlap(self) -> Floats:
@@ -107,7 +104,7 @@ class Comparison:
         never longer than `time`. It is what a roofline says of a program's totals; kernels that follow each other take
         longer wherever some wait for memory and others for compute. The option ``overlap`` has no say in it.
         """
-        return _fixed(np.array([self._overlapped(one) for one in self.bounds]))
+        return frozen(np.array([self._overlapped(one) for one in self.bounds]))
 
     @cached_property
     def speedup(self) -> Floats:
@@ -116,7 +113,7 @@ class Comparison:
         NaN where neither takes any time.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
-            return _fixed(self.time[:, np.newaxis] / self.time[np.newaxis, :])
+            return frozen(self.time[:, np.newaxis] / self.time[np.newaxis, :])
 
     @cached_property
     def flips(self) -> tuple[Flip, ...]:
@@ -285,8 +282,3 @@ def _labelled(entry: Any) -> tuple[str, Chip, str | None]:
 def _first(words: list[str]) -> str:
     more = len(words) - _NAMED
     return "; ".join(words[:_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
-
-
-def _fixed(column: A) -> A:
-    column.flags.writeable = False
-    return column

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any, Final
 
+import numpy as np
+
 from roofwidget.suggest import keywords, listed
 
 __all__ = ["roofline_analysis"]
@@ -48,7 +50,7 @@ def roofline_analysis(
     TypeError
         If an operation is not a mapping, or a figure is not a number: the message names the operation and the key.
     ValueError
-        If a key is missing, a figure is negative, NaN or infinite, or a peak is not above zero.
+        If a key is missing, a figure is negative, NaN, infinite or too large for a double, or a peak is not above zero.
 
     Examples
     --------
@@ -60,14 +62,14 @@ def roofline_analysis(
     >>> add["arithmetic_intensity"], add["attainable_flops"], add["efficiency"], add["estimated_time_s"]
     (0.0833, 166666666666.6667, 0.17, 6e-06)
     """
-    for what, peak in (("peak_compute", peak_compute), ("peak_bandwidth", peak_bandwidth)):
-        if _number(peak, what) == 0:
+    peak, bandwidth = _number(peak_compute, "peak_compute"), _number(peak_bandwidth, "peak_bandwidth")
+    for what, rate in (("peak_compute", peak), ("peak_bandwidth", bandwidth)):
+        if rate == 0:
             msg = f"{what} must be above zero"
             raise ValueError(msg)
-    ridge_point = peak_compute / peak_bandwidth
+    ridge_point = peak / bandwidth
     return [
-        _answer(_checked(operation, index), peak_compute, peak_bandwidth, ridge_point)
-        for index, operation in enumerate(operations)
+        _answer(_checked(operation, index), peak, bandwidth, ridge_point) for index, operation in enumerate(operations)
     ]
 
 
@@ -80,7 +82,7 @@ def _answer(
     attainable = min(peak_compute, intensity * peak_bandwidth)
     seconds = flops / attainable if attainable else moved / peak_bandwidth
     return {
-        "name": operation.get(_NAME, ""),
+        "name": operation[_NAME],
         "arithmetic_intensity": round(intensity, 4),
         "attainable_flops": round(attainable, 4),
         "bound": "memory-bound" if intensity < ridge_point else "compute-bound",
@@ -97,15 +99,21 @@ def _checked(operation: Any, index: int) -> Mapping[str, Any]:
         if key not in operation:
             msg = f"operation {index} has no key '{key}'; it has {listed(map(str, operation)) or 'none at all'}"
             raise ValueError(msg)
-        _number(operation[key], f"operation {index}: '{key}'")
-    return operation
+    figures = {key: _number(operation[key], f"operation {index}: '{key}'") for key in _NEEDED}
+    return {_NAME: operation.get(_NAME, ""), **figures}
 
 
 def _number(value: Any, what: str) -> Any:
     if not isinstance(value, Real) or isinstance(value, bool):
         msg = f"{what} must be a number, got {value!r:.60}"
         raise TypeError(msg)
-    if not math.isfinite(value) or value < 0:
+    try:
+        bad = not math.isfinite(value) or value < 0
+    except OverflowError:
+        msg = f"{what} does not fit a double-precision number"
+        raise ValueError(msg) from None
+    if bad:
         msg = f"{what} must be a finite number that is not negative, got {value!r}"
         raise ValueError(msg)
-    return value
+    # Answers hold Python's own numbers, whatever the figures came as.
+    return int(value) if isinstance(value, np.integer) else float(value) if isinstance(value, np.floating) else value

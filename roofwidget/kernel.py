@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from roofwidget import units
 from roofwidget.chips.chip import is_off_chip
+from roofwidget.columns import folded
 from roofwidget.suggest import keywords
 
-__all__ = ["NETWORK", "Kernel", "Number"]
+__all__ = ["NETWORK", "Kernel", "Number", "as_kernel"]
 
 NETWORK: Final = "network"
 """The level of bytes that cross the chip's link: no memory of any chip."""
@@ -32,14 +33,14 @@ class Kernel:
     flops
         FLOPs over all launches (1 FMA = 2): a number, text such as ``"4.3 GFLOP"``, a mapping from precision to
         number, or None when unknown. A class of FLOPs may stand for a precision (``matmul`` or ``tensor``, ``vector``,
-        ``transcendental``): a chip may have a peak of its own for it.
+        ``transcendental``): a chip may have a peak of its own for it. The key ``"auto"`` is as a plain number.
     bytes
         Bytes moved over all launches: a number (the main memory), text such as ``"12 MB"``, a mapping from memory
         level to number, or None when unknown. The level ``"network"`` stands for what crosses the chip's link.
     time
         Measured seconds over all launches, text such as ``"31 us"``, or None when it was not measured.
     precision
-        The precision whose peak judges this kernel; None means the one asked for.
+        The precision whose peak judges this kernel; None, as ``"auto"``, means the one asked for.
     category
         A word to group by.
     count
@@ -87,7 +88,7 @@ class Kernel:
             "flops": _amount(flops, "FLOP", f"flops {where}", casefold=True),
             "bytes": _amount(bytes, "B", f"bytes {where}", casefold=False),
             "time": _number(time, "s", f"time {where}"),
-            "precision": (_word(precision, f"precision {where}") or "").casefold() or None,
+            "precision": folded(_word(precision, f"precision {where}") or "") or None,
             "category": _word(category, f"category {where}"),
             "count": _launches(count, f"count {where}"),
         }
@@ -120,6 +121,33 @@ class Kernel:
         return flops / moved if moved else math.inf
 
 
+def as_kernel(record: Any, row: int) -> Kernel:
+    """Return a record of a table as a kernel: a `Kernel`, ``(name, flops, bytes[, time])`` or a dict of its keywords.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of these or holds a bad number: the message names `row`.
+
+    Examples
+    --------
+    >>> as_kernel(("copy", 0, 8e6), 0).bytes
+    8000000.0
+    """
+    if isinstance(record, Kernel):
+        return record
+    try:
+        if isinstance(record, Mapping):
+            return Kernel(**{"flops": None, "bytes": None, **record}) if "name" in record else Kernel(**record)
+        if isinstance(record, Sequence) and not isinstance(record, str) and 3 <= len(record) <= 4:  # noqa: PLR2004
+            return Kernel(*record[:3], time=record[3] if len(record) > 3 else None)  # noqa: PLR2004
+    except (TypeError, ValueError) as error:
+        msg = f"kernel {row}: {error}"
+        raise type(error)(msg) from None
+    msg = f"kernel {row}: expected a Kernel, (name, flops, bytes[, time]) or a dict of these, got {record!r:.60}"
+    raise TypeError(msg)
+
+
 def _rebuild(name: str, flops: Any, bytes_: Any, rest: dict[str, Any]) -> Kernel:
     return Kernel(name, flops, bytes_, **rest)
 
@@ -149,11 +177,12 @@ def _amount(
         if number is None:
             msg = f"{what}['{key}'] is None; leave the entry out where there is none"
             raise ValueError(msg)
-        if any(str(key).casefold() == other.casefold() for other in amounts):
+        kept = folded(str(key)) if casefold else str(key)
+        if any(kept.casefold() == other.casefold() for other in amounts):
             msg = f"{what}: '{key}' is there twice"
             raise ValueError(msg)
-        amounts[str(key).casefold() if casefold else str(key)] = number
-    return MappingProxyType(amounts)
+        amounts[kept] = number
+    return amounts[""] if casefold and amounts.keys() == {""} else MappingProxyType(amounts)
 
 
 def _word(value: object, what: str) -> str | None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from roofwidget import columns
 from roofwidget.chips.chip import Chip, is_off_chip
 from roofwidget.columns import Coded, Floats, Texts
-from roofwidget.kernel import NETWORK, Kernel
+from roofwidget.kernel import NETWORK, Kernel, as_kernel
 from roofwidget.suggest import keywords, nearest
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Kernels:
         TypeError, ValueError
             If a record is none of these or holds a bad number: the message names the record.
         """
-        kernels = [_record(record, row) for row, record in enumerate(records)]
+        kernels = [as_kernel(record, row) for row, record in enumerate(records)]
         return cls(
             [k.name for k in kernels],
             columns.gather([k.flops for k in kernels], UNNAMED),
@@ -192,9 +192,30 @@ class Kernels:
     @property
     def bytes(self) -> Floats:
         """Bytes of the main memory, shape (n,); NaN where unknown. It is that of `chip` where the source told it."""
-        main = self.chip.main_memory.casefold() if self.chip else None
-        exact = [column for level, column in self._bytes.items() if level.casefold() == main]
-        return columns.sum_of_known(exact or [c for level, c in self._bytes.items() if is_off_chip(level)], len(self))
+        if self.chip is not None:
+            return self.bytes_on(self.chip)
+        return columns.sum_of_known([c for level, c in self._bytes.items() if is_off_chip(level)], len(self))
+
+    def bytes_on(self, chip: Chip) -> Floats:
+        """Return bytes of the main memory of `chip`, shape (n,); NaN where unknown.
+
+        They are those told under its name, else those of plain numbers and of the other words for a memory outside the
+        chip, such as ``"DRAM"``; but not of a word that names another level of `chip`.
+
+        Examples
+        --------
+        >>> two = Chip("two", {"bf16": 1e15}, {"HBM": 4e12, "LPDDR5X": 5e11})
+        >>> Kernels(["a", "b"], [0, 0], {"DRAM": [1, np.nan], "LPDDR5X": [2, 3]}).bytes_on(two).tolist()
+        [1.0, nan]
+        """
+        main, *others = (level.casefold() for level in chip.memories)
+        told = {level.casefold(): column for level, column in self._bytes.items()}
+        exact = told.pop(main, None)
+        if exact is not None and not np.isnan(exact).any():
+            return exact
+        outside = [column for level, column in told.items() if is_off_chip(level) and level not in others]
+        rest = columns.sum_of_known(outside, len(self))
+        return rest if exact is None else np.where(np.isnan(exact), rest, exact)
 
     @property
     def bytes_by_level(self) -> Mapping[str, Floats]:
@@ -367,19 +388,4 @@ def as_kernels(value: Any) -> Kernels:
     if isinstance(value, (list, tuple)):
         return Kernels.from_records(value)
     msg = f"kernels must be Kernels, a list of records or a data frame, got {type(value).__name__}"
-    raise TypeError(msg)
-
-
-def _record(record: Any, row: int) -> Kernel:
-    if isinstance(record, Kernel):
-        return record
-    try:
-        if isinstance(record, Mapping):
-            return Kernel(**{**dict.fromkeys(_FIELDS[1:3]), **record}) if "name" in record else Kernel(**record)
-        if isinstance(record, Sequence) and not isinstance(record, str) and 3 <= len(record) <= 4:  # noqa: PLR2004
-            return Kernel(*record[:3], time=record[3] if len(record) > 3 else None)  # noqa: PLR2004
-    except (TypeError, ValueError) as error:
-        msg = f"kernel {row}: {error}"
-        raise type(error)(msg) from None
-    msg = f"kernel {row}: expected a Kernel, (name, flops, bytes[, time]) or a dict of these, got {record!r:.60}"
     raise TypeError(msg)

@@ -16,8 +16,9 @@ permute        V/nW                    refused: it has one direction     as ring
 ============== ======================= ================================= =======================
 
 The ring formulas are those of bandwidth-optimal rings (Patarasu and Yuan, JPDC 69(2), 2009). Both ways, whole shards
-travel to their farther half of a ring that wraps around. On a switch each rank holds V/n and sends all of it but its
-own n-th part. A hop costs `latency`; the hops of a collective follow one another.
+travel to their farther half of a ring that wraps around; with an even n the last step leaves one direction idle. On a
+switch each rank holds V/n and sends all of it but its own n-th part. A hop costs `latency`; the hops of a collective
+follow one another. Scalars may be text with a unit, such as ``"450 GB/s"`` or ``"1 us"``.
 """
 
 from __future__ import annotations
@@ -27,10 +28,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget import units
 from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.chips.figures import Link
-from roofwidget.columns import Floats
+from roofwidget.columns import Floats, quantity, real
 from roofwidget.suggest import keywords, listed, nearest
 
 __all__ = [
@@ -50,6 +50,8 @@ TOPOLOGIES: Final = ("ring", "ring-both-ways", "switch")
 """How the ranks may be joined."""
 
 _BOTH_WAYS: Final = "ring-both-ways"
+# Collectives that pass whole shards on from rank to rank, and how many times around.
+_IN_STEPS: Final = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2}
 
 
 @keywords("collective_time")
@@ -102,26 +104,29 @@ def collective_time(
     >>> f"{both_ways * 1e6:.0f} us, {one_way * 1e6:.0f} us"
     '373 us, 559 us'
     """
-    moved = network_bytes(kind, size, ranks, topology=topology)
+    array, n = _asked(kind, size, ranks, topology)
     if isinstance(bandwidth, (Chip, Link)):
         link = bandwidth.link() if isinstance(bandwidth, Chip) else bandwidth
-        speed: npt.ArrayLike = bandwidth.link_bandwidth() if isinstance(bandwidth, Chip) else _of_link(link)
+        speed = np.asarray(bandwidth.link_bandwidth() if isinstance(bandwidth, Chip) else _of_link(link))
         hop = link.latency if latency is None else latency
     else:
-        directions = 2 if topology == _BOTH_WAYS else 1
-        speed, hop = _checked(bandwidth, "bandwidth", above_zero=True) * directions, latency
-    time = moved / _checked(speed, "bandwidth", above_zero=True)
+        speed = quantity(bandwidth, "B/s", "bandwidth", above_zero=True) * (2 if topology == _BOTH_WAYS else 1)
+        hop = latency
+    time = np.asarray(array * _carried(kind, n, topology) / speed)
     if hop is None:
         return time
-    return np.asarray(time + _hops(kind, _whole(ranks), topology) * _checked(hop, "latency"))
+    return np.asarray(time + _hops(kind, n, topology) * quantity(hop, "s", "latency"))
 
 
 @keywords("network_bytes")
 def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topology: str = "ring") -> Floats:
-    """Return the bytes that each rank sends in a collective, over all its links; what it receives is not counted.
+    """Return the bytes that a rank sends in a collective, over all its links; what it receives is not counted.
 
-    This is what belongs under ``"network"`` in a kernel's bytes: over `Chip.link_bandwidth` it is the collective's time
-    without latency.
+    Where ranks do not send alike, as in a broadcast, it is the rank that sends most. Put under ``"network"`` in a
+    kernel's bytes they take, over `Chip.link_bandwidth`, the collective's time without latency, but for one case. An
+    all-gather, reduce-scatter or all-reduce both ways around a ring of an even number of ranks takes ``n / (n - 1)``
+    times as long, since one direction has nothing to send in its last step. The kernel's bytes that stand for that
+    time are ``collective_time(kind, size, ranks, chip, latency=0, topology=...) * chip.link_bandwidth()``.
 
     Parameters
     ----------
@@ -138,38 +143,46 @@ def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topol
     >>> float(network_bytes("all-reduce", 1e9, 8))
     1750000000.0
     """
+    array, n = _asked(kind, size, ranks, topology)
+    return np.asarray(array * _sent(kind, n, topology))
+
+
+def _asked(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, topology: str) -> tuple[Floats, Floats]:
+    """Check what a collective is asked for, and return its bytes and ranks."""
     _known(kind, COLLECTIVES, "collective")
     _known(topology, TOPOLOGIES, "topology")
-    array, n = _checked(size, "size"), _whole(ranks)
-    if topology == _BOTH_WAYS:
-        return np.asarray(array * _sent_both_ways(kind, n))
+    if topology == _BOTH_WAYS and kind == "permute":
+        msg = "a permute sends each shard one way; ask for topology 'ring' or 'switch'"
+        raise ValueError(msg)
+    return quantity(size, "B", "size"), _whole(ranks)
+
+
+def _sent(kind: str, n: Floats, topology: str) -> Floats:
+    """Bytes a rank sends, both ways left and right together, over those of the full array."""
     gathered = (n - 1) / n
+    to_all = {
+        "ring": gathered / 2,
+        # Each rank has an n-th of its n-th for each other rank, which crosses as many links as that one is away.
+        _BOTH_WAYS: np.floor(n * n / 4) / (n * n),
+        "switch": gathered / n,
+    }
     sent = {
         "all-reduce": 2 * gathered,
         "all-gather": gathered,
         "reduce-scatter": gathered,
-        "all-to-all": gathered / n if topology == "switch" else gathered / 2,
+        "all-to-all": to_all[topology],
         "broadcast": np.where(n > 1, 1.0, 0.0),
         "permute": np.where(n > 1, 1 / n, 0.0),
     }
-    return np.asarray(array * sent[kind])
-
-
-def _sent_both_ways(kind: str, n: Floats) -> Floats:
-    """Bytes a rank sends left and right together, over those of the full array."""
-    if kind == "permute":
-        msg = "a permute sends each shard one way; ask for topology 'ring' or 'switch'"
-        raise ValueError(msg)
-    gathered = 2 * np.floor(n / 2) / n
-    sent = {
-        "all-reduce": 2 * gathered,
-        "all-gather": gathered,
-        "reduce-scatter": gathered,
-        # Each rank has an n-th of its n-th for each other rank, which crosses as many links as that one is away.
-        "all-to-all": np.floor(n * n / 4) / (n * n),
-        "broadcast": np.where(n > 1, 1.0, 0.0),
-    }
     return sent[kind]
+
+
+def _carried(kind: str, n: Floats, topology: str) -> Floats:
+    """Bytes for which a rank's links have time while a collective lasts, over those of the full array."""
+    if topology == _BOTH_WAYS and kind in _IN_STEPS:
+        # A step is a shard each way, and there is one for each hop to the farthest rank.
+        return _IN_STEPS[kind] * 2 * np.floor(n / 2) / n
+    return _sent(kind, n, topology)
 
 
 def _hops(kind: str, n: Floats, topology: str) -> Floats:
@@ -196,7 +209,7 @@ def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> Flo
     >>> network_intensity(1e12, [4e8, 0]).tolist()
     [2500.0, inf]
     """
-    work, moved = _checked(flops, "flops"), _checked(network_bytes, "network_bytes")
+    work, moved = quantity(flops, "FLOP", "flops"), quantity(network_bytes, "B", "network_bytes")
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(work / moved)
 
@@ -268,8 +281,8 @@ def exposed_fraction(
     >>> float(exposed_fraction(2e-3, 0, body_time=8e-3))
     0.2
     """
-    network, hiding = _checked(network_time, "network_time"), _checked(overlappable_time, "overlappable_time")
-    body = hiding if body_time is None else _checked(body_time, "body_time")
+    network, hiding = quantity(network_time, "s", "network_time"), quantity(overlappable_time, "s", "overlappable_time")
+    body = hiding if body_time is None else quantity(body_time, "s", "body_time")
     if (hiding > body).any():
         msg = "overlappable_time is a part of body_time and cannot be longer"
         raise ValueError(msg)
@@ -298,11 +311,11 @@ def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> Floats:
     >>> (effective_roof(2307e12, [0.2, 0.4, 0.6]) / 1e12).round(1).tolist()
     [1845.6, 1384.2, 922.8]
     """
-    fraction = _checked(exposed, "exposed")
+    fraction = quantity(exposed, "", "exposed")
     if (fraction >= 1).any():
         msg = f"exposed is a share of the time, at least 0 and below 1, got {fraction[fraction >= 1].flat[0]}"
         raise ValueError(msg)
-    return np.asarray((1 - fraction) * _checked(attainable, "attainable"))
+    return np.asarray((1 - fraction) * quantity(attainable, "FLOP/s", "attainable"))
 
 
 def _known(word: str, words: tuple[str, ...], what: str) -> None:
@@ -320,17 +333,8 @@ def _of_link(link: Link) -> float:
     return link.bandwidth
 
 
-def _checked(given: npt.ArrayLike, what: str, *, above_zero: bool = False) -> Floats:
-    numbers = np.asarray(given, dtype=np.float64)
-    good = np.isfinite(numbers) & ((numbers > 0) if above_zero else (numbers >= 0))
-    if not good.all():
-        check = units.positive if above_zero else units.finite
-        check(float(numbers[~good].flat[0]), what)
-    return numbers
-
-
 def _whole(ranks: npt.ArrayLike) -> Floats:
-    n = np.asarray(ranks, dtype=np.float64)
+    n = real(ranks, "", "ranks")
     bad = ~(np.isfinite(n) & (n >= 1) & (np.floor(n) == n))
     if bad.any():
         msg = f"ranks must be whole numbers from 1, got {n[bad].flat[0]:g}"

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from roofwidget import units
 from roofwidget.bounds import Bound, frozen, slowest
 from roofwidget.chips.chip import Chip
-from roofwidget.chips.figures import FLOP_CLASSES
-from roofwidget.columns import Floats, sum_of_known
+from roofwidget.chips.figures import FLOP_CLASSES, is_off_chip
+from roofwidget.columns import Floats, quantity, real, sum_of_known
 from roofwidget.kernel import NETWORK
 from roofwidget.kernels import Kernels, as_kernels
 from roofwidget.suggest import keywords
@@ -36,9 +36,9 @@ def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.Arra
     ai
         Arithmetic intensity, FLOP/byte; infinite for a kernel that moves no bytes.
     peak_flops
-        Peak rate, FLOP/s.
+        Peak rate, FLOP/s, or text such as ``"989 TFLOP/s"``.
     bandwidth
-        Memory bandwidth, bytes/s.
+        Memory bandwidth, bytes/s, or text such as ``"3.35 TB/s"``.
 
     Returns
     -------
@@ -55,11 +55,12 @@ def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.Arra
     >>> attainable([1.0, 100.0, 1000.0], 2.307e15, 7.2e12).tolist()
     [7200000000000.0, 720000000000000.0, 2307000000000000.0]
     """
-    intensity = np.asarray(ai, dtype=np.float64)
+    intensity = real(ai, "FLOP/B", "ai")
     if (intensity < 0).any():
         msg = f"ai must not be negative, got {intensity[intensity < 0].flat[0]}"
         raise ValueError(msg)
-    return np.asarray(np.minimum(_positive(peak_flops, "peak_flops"), intensity * _positive(bandwidth, "bandwidth")))
+    peak, speed = _rates(peak_flops, bandwidth)
+    return np.asarray(np.minimum(peak, intensity * speed))
 
 
 def ridge_point(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats:
@@ -75,7 +76,13 @@ def ridge_point(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats:
     >>> round(float(ridge_point(2.307e15, 7.2e12)), 1)
     320.4
     """
-    return np.asarray(_positive(peak_flops, "peak_flops") / _positive(bandwidth, "bandwidth"))
+    peak, speed = _rates(peak_flops, bandwidth)
+    return np.asarray(peak / speed)
+
+
+def _rates(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> tuple[Floats, Floats]:
+    peak = quantity(peak_flops, "FLOP/s", "peak_flops", above_zero=True)
+    return peak, quantity(bandwidth, "B/s", "bandwidth", above_zero=True)
 
 
 @keywords("bound")
@@ -122,6 +129,8 @@ def bound(
     MissingFigureError
         If the chip has no such precision or level, lacks the precision of a kernel, or has no link whose bandwidth is
         known for the network bytes of one; it never falls back.
+    TypeError
+        If a precision or memory is no text, or a share no number.
     ValueError
         If a share or `launch_overhead` is out of its range, or `exposed_comm` and network bytes are both given.
 
@@ -139,8 +148,8 @@ def bound(
     table = as_kernels(kernels)
     hidden, exposed = _share(overlap, "overlap", most=True), _share(exposed_comm, "exposed_comm", most=False)
     a_launch = units.finite(units.parse(launch_overhead, "s", "launch_overhead"), "launch_overhead")
-    asked = chip.precision(precision)
-    level = "all" if memory.casefold() == "all" else chip.memory(memory)
+    asked = chip.precision(_word(precision, "precision"))
+    level = "all" if _word(memory, "memory").casefold() == "all" else chip.memory(memory)
     if level != "all":
         chip.bandwidth(level)
 
@@ -191,23 +200,21 @@ def _joined(
     return body, time
 
 
+def _word(value: str, keyword: str) -> str:
+    if not isinstance(value, str):
+        msg = f"{keyword} must be text, got {value!r:.60}"
+        raise TypeError(msg)
+    return value
+
+
 def _share(value: float, keyword: str, *, most: bool) -> float:
-    if not isinstance(value, Real):
+    if not isinstance(value, Real) or isinstance(value, bool):
         msg = f"{keyword} must be a number, got {value!r:.60}"
         raise TypeError(msg)
     if not (0 <= value < 1 or (most and value == 1)):
         msg = f"{keyword} must be a share from 0 to {'1' if most else 'below 1'}, got {value!r}"
         raise ValueError(msg)
     return float(value)
-
-
-def _positive(given: npt.ArrayLike, what: str) -> Floats:
-    numbers = np.asarray(given, dtype=np.float64)
-    bad = ~(np.isfinite(numbers) & (numbers > 0))
-    if bad.any():
-        msg = f"{what} must be finite and above zero, got {numbers[bad].flat[0]}"
-        raise ValueError(msg)
-    return numbers
 
 
 def _compute_time(table: Kernels, chip: Chip, asked: str) -> tuple[Floats, list[str]]:
@@ -262,28 +269,23 @@ def _network_time(table: Kernels, chip: Chip, exposed: float) -> Floats:
 
 
 def _levels_left_out(table: Kernels, chip: Chip) -> list[str]:
-    """Remark on each level that has bytes but no known bandwidth."""
-    told = {level.casefold() for level, column in table.bytes_by_level.items() if not np.isnan(column).all()}
+    """Remark on each level that has bytes but no known bandwidth, or that the chip does not have."""
+    told = {level.casefold(): level for level, column in table.bytes_by_level.items() if not np.isnan(column).all()}
+    own = {level.casefold(): memory.bandwidth for level, memory in chip.memories.items()}
+    unknown = [level for level in chip.memories if level.casefold() in told and own[level.casefold()] is None]
+    absent = [level for key, level in told.items() if key not in own and key != NETWORK and not is_off_chip(level)]
     return [
-        f"{chip.name} has no bandwidth for {level}: its bytes do not count."
-        for level, memory in chip.memories.items()
-        if memory.bandwidth is None and level.casefold() in told
+        *(f"{chip.name} has no bandwidth for {level}: its bytes do not count." for level in unknown),
+        *(f"{chip.name} has no memory level '{level}': its bytes do not count." for level in absent),
     ]
 
 
 def bytes_by_level(table: Kernels, chip: Chip) -> dict[str, Floats]:
     """Return bytes at each level of `chip` that has a bandwidth and of which some kernel tells, each of shape (n,)."""
-    moved: dict[str, Floats] = {}
-    for level, memory in chip.memories.items():
-        if memory.bandwidth is None:
-            continue
-        exact = next(
-            (column for name, column in table.bytes_by_level.items() if name.casefold() == level.casefold()), None
-        )
-        is_main = level == chip.main_memory
-        if exact is None and is_main:
-            moved[level] = table.bytes
-        elif exact is not None:
-            unknown = np.isnan(exact) if is_main else None
-            moved[level] = exact if unknown is None or not unknown.any() else np.where(unknown, table.bytes, exact)
-    return moved
+    told = {name.casefold(): column for name, column in table.bytes_by_level.items()}
+    known = [level for level, memory in chip.memories.items() if memory.bandwidth is not None]
+    return {
+        level: table.bytes_on(chip) if level == chip.main_memory else told[level.casefold()]
+        for level in known
+        if level == chip.main_memory or level.casefold() in told
+    }

@@ -19,7 +19,7 @@ _TIE: Final = Fraction(1, 10**12)
 
 @keywords("smallest_square_matmul")
 def smallest_square_matmul(
-    chip: Chip | str, *, precision: str = "auto", memory: str = "main", itemsize: float = 2
+    chip: Chip | str, *, precision: str = "auto", memory: str = "main", itemsize: float | str = 2
 ) -> int:
     """Return the smallest N for which an N by N matrix times another is compute-bound.
 
@@ -35,7 +35,7 @@ def smallest_square_matmul(
     memory
         The level that holds the matrices; ``"main"`` for the chip's off-chip memory.
     itemsize
-        Bytes of an element of all three matrices.
+        Bytes of an element of all three matrices, or text such as ``"2 B"``.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def smallest_square_matmul(
     """
     peak, bandwidth = _rates(chip, precision, memory)
     # In fractions, since rounding at a whole number would be off by one.
-    crossing = Fraction(peak) * 3 * Fraction(_above_zero(itemsize, "itemsize")) / (2 * Fraction(bandwidth))
+    crossing = Fraction(peak) * 3 * Fraction(_bytes(itemsize, "itemsize")) / (2 * Fraction(bandwidth))
     return math.ceil(crossing / (1 + _TIE))
 
 
@@ -64,9 +64,9 @@ def critical_batch(
     *,
     precision: str = "auto",
     memory: str = "main",
-    weight_bytes: float = 2,
-    activation_bytes: float = 2,
-    output_bytes: float | None = None,
+    weight_bytes: float | str = 2,
+    activation_bytes: float | str = 2,
+    output_bytes: float | str | None = None,
 ) -> float:
     """Return the batch from which a layer, ``[B, D] x [D, F]``, is compute-bound.
 
@@ -106,9 +106,9 @@ def critical_batch(
     (295.2, 344.9)
     """
     peak, bandwidth = _rates(chip, precision, memory)
-    weight = _above_zero(weight_bytes, "weight_bytes")
-    moved_in = _above_zero(activation_bytes, "activation_bytes")
-    moved_out = moved_in if output_bytes is None else _above_zero(output_bytes, "output_bytes")
+    weight = _bytes(weight_bytes, "weight_bytes")
+    moved_in = _bytes(activation_bytes, "activation_bytes")
+    moved_out = moved_in if output_bytes is None else _bytes(output_bytes, "output_bytes")
     ridge = peak / bandwidth
     if d is None and f is None:
         return ridge * weight / 2
@@ -122,7 +122,7 @@ def critical_batch(
 
 @keywords("critical_batch_per_chip")
 def critical_batch_per_chip(
-    chip: Chip | str, *, precision: str = "auto", bandwidth: float | None = None, gradient_bytes: float = 2
+    chip: Chip | str, *, precision: str = "auto", bandwidth: float | str | None = None, gradient_bytes: float | str = 2
 ) -> float:
     """Return the batch on each chip from which data-parallel training hides the exchange of its gradients.
 
@@ -137,8 +137,8 @@ def critical_batch_per_chip(
     precision
         Whose peak; ``"auto"`` for the chip's default.
     bandwidth
-        bytes/s that a chip sends, over all links that carry the gradients; None for all links of the chip. Along one
-        axis of a torus that is twice one link, one in each direction.
+        bytes/s that a chip sends, or text such as ``"180 GB/s"``, over all links that carry the gradients; None for
+        all links of the chip. Along one axis of a torus that is twice one link, one in each direction.
     gradient_bytes
         Bytes of an element of the gradients (g).
 
@@ -162,8 +162,11 @@ def critical_batch_per_chip(
     2550.0
     """
     found = _found(chip)
-    sent = found.link_bandwidth() if bandwidth is None else _above_zero(bandwidth, "bandwidth")
-    return _above_zero(gradient_bytes, "gradient_bytes") * found.peak(precision) / (2 * sent)
+    if bandwidth is None:
+        sent = found.link_bandwidth()
+    else:
+        sent = units.positive(units.parse(bandwidth, "B/s", "bandwidth"), "bandwidth")
+    return _bytes(gradient_bytes, "gradient_bytes") * found.peak(precision) / (2 * sent)
 
 
 def _rates(chip: Chip | str, precision: str, memory: str) -> tuple[float, float]:
@@ -175,6 +178,10 @@ def _found(chip: Chip | str) -> Chip:
     from roofwidget.chips import chip as look_up  # noqa: PLC0415 - the catalogue is read only for a name
 
     return look_up(chip)
+
+
+def _bytes(value: float | str, what: str) -> float:
+    return units.positive(units.parse(value, "B", what), what)
 
 
 def _above_zero(value: float, what: str) -> float:

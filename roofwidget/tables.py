@@ -14,17 +14,17 @@ __all__ = ["aligned", "html_table", "one_line", "percent"]
 _NAME_WIDTH: Final = 40
 
 
-def percent(share: float) -> str:
-    """Show a share in percent: two digits below 100 %, three from there on.
+def percent(share: float, more: int = 0) -> str:
+    """Show a share in percent: two digits below 100 %, three from there on, and so many `more`.
 
     Examples
     --------
-    >>> percent(0.00677), percent(0.125), percent(1.25), percent(float("nan"))
-    ('0.68 %', '12 %', '125 %', 'unknown')
+    >>> percent(0.00677), percent(0.125), percent(1.25), percent(0.7999, 2), percent(float("nan"))
+    ('0.68 %', '12 %', '125 %', '79.99 %', 'unknown')
     """
     if math.isnan(share):
         return "unknown"
-    return f"{format_significant(100 * share, 2 if share < 1 else 3)} %"
+    return f"{format_significant(100 * share, (2 if share < 1 else 3) + more)} %"
 
 
 def one_line(name: str) -> str:

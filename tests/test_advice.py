@@ -73,6 +73,27 @@ def test_the_distance_to_the_roof_decides_and_the_regime_names_it(
     assert found.suggestion.startswith("Stop tuning this kernel") is done
 
 
+@pytest.mark.parametrize(
+    ("utilization", "thresholds", "evidence"),
+    [
+        (0.7999, {}, "79.99 % of roof (close from 80 %)"),
+        (0.796, {}, "79.6 % of roof (close from 80 %)"),
+        (0.0999, {}, "9.99 % of roof (way below it under 10 %)"),
+        (0.9499, {}, "94.99 % of roof (close from 80 %, stop from 95 %)"),
+        (0.9541, {"stop": 0.954}, "95.4 % of roof (close from 80 %, stop from 95.4 %)"),
+        (0.1449, {"way_below": 0.1401}, "14.5 % of roof (close from 80 %)"),
+        (0.802, {"close": 0.805}, "80 % of roof (close from 80.5 %)"),
+        (0.8004, {}, "80 % of roof (close from 80 %, stop from 95 %)"),
+        (1.00002, {}, "100.002 % of roof (above 100 %)"),
+        (0.0701, {"close": 0.07, "way_below": 0.0}, "7 % of roof (close from 7 %, stop from 95 %)"),
+    ],
+)
+def test_a_share_is_shown_in_as_many_digits_as_leave_it_on_its_side_of_a_threshold(
+    utilization: float, thresholds: dict[str, float], evidence: str
+) -> None:
+    assert one(memory_bound(utilization), thresholds=thresholds).evidence.startswith(evidence)
+
+
 def test_each_threshold_belongs_to_the_better_side() -> None:
     # A bound of 3 s over these times is exactly 3/4, 1/2 and 1/4.
     quarters = {"close": 0.5, "stop": 0.75, "way_below": 0.25}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -211,10 +212,52 @@ def test_an_option_out_of_its_range_is_refused_by_its_keyword(keyword: str, valu
         one(1, 1, None, simple(), **{keyword: value})
 
 
+@pytest.mark.parametrize("value", ["half", True, False, None])
 @pytest.mark.parametrize("keyword", ["overlap", "exposed_comm"])
-def test_a_share_that_is_no_number_is_refused_by_its_keyword(keyword: str) -> None:
-    with pytest.raises(TypeError, match=f"^{keyword} must be a number, got 'half'$"):
-        one(1, 1, None, simple(), **{keyword: "half"})
+def test_a_share_that_is_no_number_is_refused_by_its_keyword(keyword: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=f"^{keyword} must be a number, got {value!r}$"):
+        one(1, 1, None, simple(), **{keyword: value})
+
+
+@pytest.mark.parametrize("value", [None, 3, ["HBM"]])
+@pytest.mark.parametrize("keyword", ["precision", "memory"])
+def test_a_precision_or_memory_that_is_no_text_is_refused_by_its_keyword(keyword: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=f"^{keyword} must be text, got {re.escape(repr(value))}$"):
+        one(1, 1, None, simple(), **{keyword: value})
+
+
+# -- which bytes count where ------------------------------------------------------------------------------------------
+
+
+def test_bytes_told_of_one_memory_outside_the_chip_do_not_count_at_another() -> None:
+    two = rw.Chip("two", {"bf16": 100}, {"HBM": 10, "LPDDR5X": 5})
+    table = rw.Kernels(list("abc"), [1, 1, 1], {"LPDDR5X": [5, np.nan, 5], "DRAM": [np.nan, 3, 3]})
+    bound = rw.bound(table, two)
+    np.testing.assert_array_equal(bound.bytes["HBM"], [np.nan, 3, 3])
+    np.testing.assert_array_equal(bound.bytes["LPDDR5X"], [5, np.nan, 5])
+    assert bound.bound_by.tolist() == ["unknown", "HBM", "HBM"]
+    assert rw.bound(table, two, memory="lpddr5x").time[0] == 1.0
+    assert rw.bound(table, simple()).bytes["HBM"].tolist() == [5, 3, 8], "a chip that has no LPDDR5X of its own"
+
+
+def test_a_row_without_bytes_under_the_main_memorys_name_takes_them_from_the_other_words() -> None:
+    table = rw.Kernels(list("abc"), [1, 1, 1], {"hbm": [8, np.nan, np.nan], "main": [1, 2, np.nan]}, chip=simple())
+    np.testing.assert_array_equal(table.bytes, [8, 2, np.nan])
+    np.testing.assert_array_equal(rw.bound(table, simple()).bytes["HBM"], table.bytes)
+    other = rw.Chip("other", {"bf16": 100}, {"GDDR6": 10})
+    np.testing.assert_array_equal(rw.bound(table, other).bytes["GDDR6"], [9, 2, np.nan])
+
+
+def test_bytes_of_a_level_that_the_chip_does_not_have_are_noted_where_all_levels_are_asked_for() -> None:
+    moved = {"HBM": 1, "L2": 2, "SMEM": 3, "L7": 4, "DRAM": 5, "Network": 0}
+    chip = rw.Chip("chip", {"bf16": 100}, {"HBM": 10, "L2": 20, "SMEM": None})
+    assert rw.bound(rw.Kernel("k", 1, moved), chip, memory="all").notes == (
+        "chip has no bandwidth for SMEM: its bytes do not count.",
+        "chip has no memory level 'L7': its bytes do not count.",
+    )
+    assert rw.bound(rw.Kernel("k", 1, moved), chip).notes == ()
+    unknown = rw.Kernels(["a"], [1], {"HBM": [1], "L7": [np.nan]})
+    assert rw.bound(unknown, chip, memory="all").notes == ()
 
 
 # -- the link ----------------------------------------------------------------------------------------------------------

@@ -107,9 +107,21 @@ def test_operations_may_come_from_a_generator_and_numbers_from_numpy() -> None:
     assert [answer["arithmetic_intensity"] for answer in roofline_analysis(rows, 100, 10)] == [2.0, 4.0]
 
 
+def test_answers_hold_pythons_own_numbers_whatever_the_figures_came_as() -> None:
+    def answered(*figures: Any) -> list[tuple[type, Any]]:
+        flops, moved, peak, bandwidth = figures
+        return [(type(value), value) for value in ask(flops, moved, peak, bandwidth).values()]
+
+    assert answered(*(np.float64(n) for n in (400, 20, 100, 10))) == answered(400.0, 20.0, 100.0, 10.0)
+    assert answered(*(np.int64(n) for n in (400, 20, 100, 10))) == answered(400, 20, 100, 10)
+    assert answered(np.float32(400), np.int8(20), 100, 10) == answered(400.0, 20, 100, 10)
+
+
 @pytest.mark.parametrize(
     ("operation", "error", "message"),
     [
+        ({"flops": 10**400, "memory_bytes": 1}, ValueError, "operation 1: 'flops' does not fit a double-precision"),
+        ({"flops": 1, "memory_bytes": 10**400}, ValueError, "operation 1: 'memory_bytes' does not fit a double"),
         ({"flops": 1}, ValueError, "operation 1 has no key 'memory_bytes'; it has 'flops'"),
         ({"memory_bytes": 1, "flop": 2}, ValueError, "operation 1 has no key 'flops'; it has 'memory_bytes', 'flop'"),
         ({}, ValueError, "operation 1 has no key 'flops'; it has none at all"),
@@ -139,6 +151,7 @@ def test_a_bad_operation_is_named_with_its_key(operation: Any, error: type[Excep
     ("peaks", "error", "message"),
     [
         ((0, 1), ValueError, "peak_compute must be above zero"),
+        ((10**400, 1), ValueError, "peak_compute does not fit a double-precision number"),
         ((1, 0.0), ValueError, "peak_bandwidth must be above zero"),
         ((-1, 1), ValueError, "peak_compute must be a finite number that is not negative, got -1"),
         ((1, math.inf), ValueError, "peak_bandwidth must be a finite number that is not negative, got inf"),

@@ -205,6 +205,34 @@ def test_the_case_of_a_precision_does_not_count() -> None:
     assert Kernel("x", 1, 1, precision="BF16") == Kernel("x", 1, 1, precision="bf16")
 
 
+@pytest.mark.parametrize("word", ["auto", "AUTO", "", None])
+def test_auto_is_no_precision_of_a_kernels_own(word: str | None) -> None:
+    assert Kernel("k", 1, 1, precision=word).precision is None
+    table = Kernels(["k"], [1], [1], precision=[word])
+    assert table.precision.tolist() == [None]
+    assert table == Kernels(["k"], [1], [1])
+
+
+def test_flops_under_auto_are_plain_ones() -> None:
+    assert Kernel("k", {"Auto": 5}, 1).flops == 5
+    mixed = Kernel("k", {"auto": 5, "fp8": 2}, 1)
+    assert mixed.flops == {"": 5, "fp8": 2}
+    assert next(iter(Kernels.from_records([mixed]))) == mixed
+    table = Kernels(["k"], {"auto": [5], "FP8": [2]}, [1])
+    assert {key: column.tolist() for key, column in table.flops_by_precision.items()} == {"": [5], "fp8": [2]}
+    frame = pd.DataFrame({"name": ["k"], "flops:auto": [5], "bytes": [1]})
+    assert Kernels.from_dataframe(frame) == Kernels(["k"], [5], [1])
+    assert Kernel("k", 1, {"auto": 1}).bytes == {"auto": 1}, "a level may have any name"
+
+
+def test_flops_told_plain_and_under_auto_are_refused_rather_than_one_dropped() -> None:
+    with pytest.raises(ValueError, match="flops of kernel 'k': 'AUTO' is there twice"):
+        Kernel("k", {"auto": 1, "AUTO": 2}, 1)
+    frame = pd.DataFrame({"name": ["k"], "flops": [1], "flops:auto": [1], "bytes": [1]})
+    with pytest.raises(ValueError, match="row 0: 'flops' has both 'flops' and 'auto'"):
+        Kernels.from_dataframe(frame)
+
+
 def test_an_unknown_keyword_names_the_nearest_real_one() -> None:
     with pytest.raises(TypeError, match="Kernel has no keyword 'tiem'; did you mean 'time'"):
         Kernel("x", 1, 1, tiem=3)  # type: ignore[call-arg]
@@ -587,6 +615,9 @@ def test_the_main_memory_of_a_table_is_that_of_the_chip_it_ran_on() -> None:
     chip = Chip("x", {"bf16": 1e12}, {"MCDRAM": 4e11, "DDR4": 1e11})
     table = Kernels(["a"], [10], {"MCDRAM": [1], "DDR4": [5]}, chip=chip)
     assert table.arithmetic_intensity.tolist() == [10]
+    without = Kernels(["a"], [10], {"DDR4": [5]}, chip=chip)
+    assert np.isnan(without.bytes).all(), "that memory is another of the chip's levels"
+    assert Kernels(["a"], [10], {"DDR4": [5]}).bytes.tolist() == [5]
 
 
 # -- words as codes, and the network -----------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from roofwidget.network import (
     network_ridge_point,
 )
 
+WHOLE_SHARDS = ["all-gather", "reduce-scatter", "all-reduce"]
 PAIRS = [(kind, way) for kind in COLLECTIVES for way in TOPOLOGIES if (kind, way) != ("permute", "ring-both-ways")]
 
 settings.register_profile("unhurried", deadline=None)
@@ -91,7 +92,7 @@ def test_a_ring_carries_what_its_messages_add_up_to(kind: str, n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8])
-@pytest.mark.parametrize("kind", ["all-gather", "reduce-scatter", "all-reduce"])
+@pytest.mark.parametrize("kind", WHOLE_SHARDS)
 def test_both_ways_whole_shards_go_to_the_farther_half_of_the_ring(kind: str, n: int) -> None:
     steps = len([distance for distance in range(1, n) if distance <= n // 2])
     rounds = 2 if kind == "all-reduce" else 1
@@ -156,18 +157,50 @@ def test_without_latency_time_is_the_bytes_sent_over_the_bandwidth_they_are_sent
 ) -> None:
     sent = float(network_bytes(kind, size, n, topology=topology))
     directions = 2 if topology == "ring-both-ways" else 1
+    # In the last step of a ring of an even number of ranks one direction has nothing left to send.
+    idle = n / (n - 1) if topology == "ring-both-ways" and kind in WHOLE_SHARDS and n % 2 == 0 else 1
     time = float(collective_time(kind, size, n, bandwidth, topology=topology))
-    assert time == pytest.approx(sent / (directions * bandwidth), rel=1e-14)
-    assert float(collective_time(kind, size, n, linked(bandwidth), topology=topology)) == sent / bandwidth
+    assert time == pytest.approx(idle * sent / (directions * bandwidth), rel=1e-14)
+    over_all_links = float(collective_time(kind, size, n, linked(bandwidth), topology=topology))
+    assert over_all_links == pytest.approx(idle * sent / bandwidth, rel=1e-14)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7, 8])
+@pytest.mark.parametrize("kind", WHOLE_SHARDS)
+def test_both_ways_a_rank_sends_what_it_sends_one_way(kind: str, n: int) -> None:
+    """Each of the n - 1 shards that a rank passes on goes left or right, whichever way that is shared out."""
+    left, right = n // 2, (n - 1) // 2
+    rounds = 2 if kind == "all-reduce" else 1
+    sent = float(network_bytes(kind, 840, n, topology="ring-both-ways"))
+    assert sent == float(network_bytes(kind, 840, n)) == pytest.approx(rounds * (left + right) * 840 / n, rel=1e-15)
 
 
 @pytest.mark.parametrize(("kind", "topology"), PAIRS)
 def test_the_bytes_sent_are_what_a_kernel_is_given_as_its_network_bytes(kind: str, topology: str) -> None:
-    chip = linked(450e9)
-    step = rw.Kernel("step", 1e4, {"HBM": 1e3, "network": float(network_bytes(kind, 1e13, 8, topology=topology))})
+    chip, ranks_ = linked(450e9), 7
+    step = rw.Kernel("step", 1e4, {"HBM": 1e3, "network": float(network_bytes(kind, 1e13, ranks_, topology=topology))})
     bound = rw.bound(step, chip)
     assert bound.regime.tolist() == ["network"]
-    assert bound.time[0] == collective_time(kind, 1e13, 8, chip, topology=topology)
+    time = float(collective_time(kind, 1e13, ranks_, chip, topology=topology))
+    assert bound.time[0] == pytest.approx(time, rel=1e-15)
+
+
+@pytest.mark.parametrize("kind", WHOLE_SHARDS)
+def test_a_kernel_on_an_even_ring_both_ways_is_given_the_bytes_that_the_links_have_time_for(kind: str) -> None:
+    chip = linked(450e9, latency=1.0)
+    time = float(collective_time(kind, 1e13, 8, chip, latency=0, topology="ring-both-ways"))
+    step = rw.Kernel("step", 1e4, {"HBM": 1e3, "network": time * chip.link_bandwidth()})
+    assert rw.bound(step, chip).time[0] == pytest.approx(time, rel=1e-15)
+    assert time > float(network_bytes(kind, 1e13, 8, topology="ring-both-ways")) / chip.link_bandwidth()
+
+
+def test_sizes_bandwidths_latencies_and_times_may_be_text_with_a_unit() -> None:
+    time = collective_time("all-reduce", "1 GB", 8, "450 GB/s", latency="1 us")
+    assert float(time) == pytest.approx(1.75e9 / 450e9 + 14e-6, rel=1e-15)
+    assert float(network_bytes("all-gather", "8 MB", 8)) == 7e6
+    assert float(network_intensity("1 TFLOP", "400 MB")) == 2500
+    assert float(exposed_fraction("10 ms", "8 ms")) == pytest.approx(0.2, rel=1e-15)
+    assert float(effective_roof("2 PFLOP/s", 0.5)) == 1e15
 
 
 def test_arrays_broadcast() -> None:
@@ -234,6 +267,13 @@ def test_network_intensity_is_infinite_where_nothing_is_sent() -> None:
         (lambda: collective_time("permute", [1, math.nan], 2, 1), ValueError, "size .* got nan"),
         (lambda: collective_time("permute", 1, 0, 1), ValueError, "ranks must be whole numbers from 1, got 0"),
         (lambda: collective_time("permute", 1, [2, 2.5], 1), ValueError, "ranks must be whole numbers .* got 2.5"),
+        (lambda: collective_time("permute", 1, "2", 1), TypeError, "ranks must be numbers, got '2'"),
+        (lambda: collective_time("permute", "1 s", 2, 1), ValueError, "^size: 's' is not a unit of B"),
+        (lambda: collective_time("permute", 1, 2, "1 GB"), ValueError, "^bandwidth: 'GB' is not a unit of B/s"),
+        (lambda: collective_time("permute", 1, 2, 1, latency="short"), ValueError, "^latency: no number in 'short'"),
+        (lambda: collective_time("permute", ["1", "x"], 2, 1), TypeError, "^size must be numbers that fit double"),
+        (lambda: collective_time("permute", 10**400, 2, 1), TypeError, "^size must be numbers that fit double"),
+        (lambda: effective_roof(1, "half"), TypeError, "^exposed must be numbers, got 'half'"),
         (lambda: collective_time("permute", 1, 2, 0), ValueError, "bandwidth must be a finite number above zero"),
         (lambda: collective_time("permute", 1, 2, 1, latency=-1), ValueError, "latency must be a finite number"),
         (lambda: collective_time("permute", 1, 2, Link("ICI")), rw.MissingFigureError, "the link 'ICI' has no bandw"),

@@ -136,15 +136,24 @@ def test_a_table_of_kernels_gives_row_by_row_what_each_gives_alone() -> None:
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
 def test_a_peak_or_bandwidth_that_is_not_finite_and_above_zero_is_refused_by_name(bad: float) -> None:
     for call in (lambda p, b: rw.attainable(1.0, p, b), rw.ridge_point):
-        with pytest.raises(ValueError, match=r"^peak_flops must be finite and above zero, got"):
+        with pytest.raises(ValueError, match=r"^peak_flops must be a finite number above zero, got"):
             call([1.0, bad], 1.0)
-        with pytest.raises(ValueError, match=r"^bandwidth must be finite and above zero, got"):
+        with pytest.raises(ValueError, match=r"^bandwidth must be a finite number above zero, got"):
             call(1.0, [1.0, bad])
 
 
 def test_a_negative_intensity_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^ai must not be negative, got -2\.0$"):
         rw.attainable([1.0, -2.0], 1.0, 1.0)
+
+
+def test_one_peak_or_bandwidth_may_be_text_with_a_unit() -> None:
+    assert rw.attainable([1.0, 1e6], "989 TFLOP/s", "3.35 TB/s").tolist() == [3.35e12, 989e12]
+    assert float(rw.ridge_point("6.7 TFLOP/s", "3.35 TB/s")) == 2
+    with pytest.raises(ValueError, match=r"^bandwidth: 'TFLOP/s' is not a unit of B/s"):
+        rw.ridge_point(1.0, "3 TFLOP/s")
+    with pytest.raises(TypeError, match=r"^peak_flops must be numbers .* got \['1', 'fast'\]"):
+        rw.ridge_point(["1", "fast"], 1.0)
 
 
 def test_attainable_at_no_bytes_is_the_peak_at_no_flops_zero_and_unknown_where_the_intensity_is() -> None:

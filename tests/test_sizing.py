@@ -147,6 +147,15 @@ def test_a_v5p_needs_2550_tokens_a_chip_to_hide_its_gradients_along_one_axis_of_
     assert critical_batch_per_chip(v5p, gradient_bytes=4) == 1700
 
 
+def test_a_bandwidth_and_sizes_of_elements_may_be_text_with_a_unit() -> None:
+    v5p = rw.Chip("v5p", {"bf16": 4.59e14}, {"HBM": 2.765e12})
+    assert critical_batch_per_chip(v5p, bandwidth="180 GB/s", gradient_bytes="2 B") == 2550
+    assert smallest_square_matmul(H100, itemsize="4 B") == smallest_square_matmul(H100, itemsize=4)
+    sizes = {"weight_bytes": 1, "activation_bytes": 2, "output_bytes": 4}
+    as_text = {name: f"{size} B" for name, size in sizes.items()}
+    assert critical_batch(H100, 4096, 4096, **as_text) == critical_batch(H100, 4096, 4096, **sizes)  # type: ignore[arg-type]
+
+
 def test_at_that_batch_the_gradients_travel_for_as_long_as_the_backward_pass_computes() -> None:
     v5p = rw.Chip("v5p", {"bf16": 4.59e14}, {"HBM": 2.765e12})
     d, f = 8192, 28672
@@ -172,7 +181,11 @@ def test_a_chip_without_a_link_says_so() -> None:
         (lambda: critical_batch(H100, weight_bytes=-1), ValueError, "weight_bytes must be a finite number above zero"),
         (lambda: critical_batch(H100, output_bytes=math.nan), ValueError, "output_bytes must be a finite number"),
         (lambda: smallest_square_matmul(H100, itemsize=0), ValueError, "itemsize must be a finite number above zero"),
-        (lambda: smallest_square_matmul(H100, itemsize="2 B"), TypeError, "itemsize must be a number, got '2 B'"),  # type: ignore[arg-type]
+        (lambda: smallest_square_matmul(H100, itemsize="2 s"), ValueError, "^itemsize: 's' is not a unit of B"),
+        (lambda: smallest_square_matmul(H100, itemsize=True), TypeError, "^itemsize: expected a number or text"),
+        (lambda: critical_batch(H100, "4 k", 1), TypeError, "^d must be a number, got '4 k'"),  # type: ignore[arg-type]
+        (lambda: critical_batch_per_chip(H100, bandwidth="1 GB"), ValueError, "^bandwidth: 'GB' is not a unit of B/s"),
+        (lambda: critical_batch_per_chip(H100, bandwidth=0), ValueError, "^bandwidth must be a finite number above"),
         (lambda: smallest_square_matmul(H100, precision="fp8"), rw.MissingFigureError, "no peak for precision 'fp8'"),
         (lambda: critical_batch(H100, memory="L2"), rw.MissingFigureError, "no memory 'L2'"),
         (lambda: smallest_square_matmul(H100, item_size=2), TypeError, "did you mean 'itemsize'"),  # type: ignore[call-arg]

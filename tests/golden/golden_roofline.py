@@ -38,19 +38,18 @@ CHIPS: Final[dict[str, dict[str, Any]]] = {
     },
     # Its vector and matrix units have peaks of their own: some for one precision only, some for all.
     "engines": {
-        "peak_flops": {
-            "bf16": 918e12,
-            "fp8": 1836e12,
-            "fp32": 57e12,
-            "fp64": 1.1e12,
-            "bf16_vector": 14e12,
-            "vector": 7e12,
-            "fp8_tensor": 1790e12,
-            "fp64_matrix": 2.2e12,
-        },
+        "peak_flops": {"bf16": 918e12, "fp8": 1836e12, "fp32": 57e12, "fp64": 1.1e12}
+        | {"bf16_vector": 14e12, "vector": 7e12, "fp8_tensor": 1790e12, "fp64_matrix": 2.2e12},
         "memories": {"HBM": 1.6e12, "VMEM": 36e12},
         "default_precision": "bf16",
         "link": 90e9,
+    },
+    # Two of its memories lie outside the chip.
+    "twofold": {
+        "peak_flops": {"bf16": 990e12, "fp32": 67e12},
+        "memories": {"HBM": 4e12, "LPDDR5X": 500e9, "L2": 5.5e12},
+        "default_precision": "bf16",
+        "link": 450e9,
     },
 }
 # What is asked of each chip: a precision and a memory.
@@ -61,7 +60,7 @@ CHOICES: Final = {
     "round": [("auto", "main"), ("fp8", "HBM"), ("BF16", "hbm"), ("fp32", "VMEM"), ("auto", "vmem"), ("bf16", "main")],
 }
 # Words for the memory outside the chip that these cases use.
-OFF_CHIP: Final = {"hbm", "gddr6", "dram"}
+OFF_CHIP: Final = {"main", "hbm", "gddr6", "lpddr5x", "dram"}
 # Classes of FLOPs, and the words for each that a peak's name may end in.
 CLASSES: Final = {
     "matmul": ("matmul", "tensor", "matrix"),
@@ -80,8 +79,8 @@ NO_OPTIONS: Final[Mapping[str, float]] = {"overlap": 1.0, "exposed_comm": 0.0, "
 def roofline() -> dict[str, Any]:
     plain = [*_crossed(), *_on_the_ridge(), *_own_precision(), *_against_the_roof(), *_large_and_small(), *_balanced()]
     joined = [*_overlapping(), *_exposed(), *_launched(), *_networked(), *_everything(), *_classes()]
-    refused = list(_refused())
-    return {"chips": CHIPS, "cases": [*plain, *joined], "all_levels": list(_all_levels()), "refused": refused}
+    cases = [*plain, *joined, *_two_outside()]
+    return {"chips": CHIPS, "cases": cases, "all_levels": list(_all_levels()), "refused": list(_refused())}
 
 
 def _crossed() -> Iterator[dict[str, Any]]:
@@ -121,8 +120,7 @@ def _own_precision() -> Iterator[dict[str, Any]]:
     for asked, own, flops in itertools.product(
         ("auto", "fp32"), ("fp8", "FP32", "bf16"), (2e12, 0, None, {"fp8": 1e12, "fp32": 1e10}, {"BF16": 3e12})
     ):
-        kernel = {"flops": flops, "bytes": 4.4e9, "time": 0.004, "precision": own}
-        yield _case("accelerator", asked, "main", kernel)
+        yield _case("accelerator", asked, "main", {"flops": flops, "bytes": 4.4e9, "time": 0.004, "precision": own})
 
 
 def _against_the_roof() -> Iterator[dict[str, Any]]:
@@ -189,8 +187,7 @@ def _networked() -> Iterator[dict[str, Any]]:
         sides = {"HBM": 2e10, "L2": 3e10, "network": sent}
         yield _case("accelerator", "auto", level, {"flops": 7e13, "bytes": sides, "time": 0.5, "precision": "fp8"})
     yield _case("accelerator", "auto", "main", {"flops": 7e13, "bytes": {"network": 1e9}})
-    for off in (0, 1e-13, 1e-11, -0.04, 0.04, 0.06):
-        sent = 2.0**38 * (1 + off)
+    for sent in (2.0**38 * (1 + off) for off in (0, 1e-13, 1e-11, -0.04, 0.04, 0.06)):
         yield _case("round", "auto", "main", {"flops": 2.0**50, "bytes": {"HBM": 1, "network": sent}, "time": 1.0})
         yield _case("round", "auto", "main", {"flops": 1, "bytes": {"HBM": 2.0**42, "network": sent}, "time": 3.0})
 
@@ -217,11 +214,31 @@ def _classes() -> Iterator[dict[str, Any]]:
         yield _case("card", "auto", "main", {"flops": amount, "bytes": 6e10, "precision": own, "time": 9.0})
 
 
+# Bytes told of one memory outside the chip "twofold", of the other, of both and of words that name neither.
+OUTSIDE: Final[list[Any]] = [
+    *(4.4e9, {"HBM": 4.4e9}, {"LPDDR5X": 4.4e9}, {"lpddr5x": 4.4e9, "main": 3e8}, {"hbm": 1e9, "LPDDR5X": 3e8}),
+    *({"DRAM": 2e9, "LPDDR5X": 7e7}, {"DRAM": 2e9, "GDDR6": 1e9}, {"main": 5e8, "DRAM": 2e9, "HBM": 1e9}),
+    *({"LPDDR5X": 4.4e9, "L2": 9e9, "network": 1e6}, {"LPDDR5X": 0}),
+]
+
+
+def _two_outside() -> Iterator[dict[str, Any]]:
+    """Count bytes told of a memory that the chip has at that memory alone, though others lie outside it too."""
+    for (at, moved), memory in itertools.product(enumerate(OUTSIDE), ("main", "lpddr5x", "HBM", "DRAM", "L2")):
+        asked, flops = ("auto", "fp32")[at % 3 == 0], (2e11, 0)[at % 2]
+        yield _timed("twofold", asked, memory, {"flops": flops, "bytes": moved}, Fraction(7, 4))
+    # The same words on chips whose main memory another of them names.
+    for chip, moved in itertools.product(("accelerator", "card", "cpu"), OUTSIDE[2:8]):
+        yield _case(chip, "auto", "main", {"flops": 2e11, "bytes": moved, "time": 0.5})
+
+
 def _all_levels() -> Iterator[dict[str, Any]]:
     """Let the slowest level whose bytes are known bind; only Python can be asked for all of them."""
     moved = [{"HBM": 1e9, "L2": 1e9}, {"HBM": 1e9, "L2": 9e9}, {"L2": 9e9}, {"HBM": 1e9, "SMEM": 1e15}, 1e9, None, 0]
     for flops, traffic in itertools.product((1e9, 5e12, 0, None), moved):
         yield _case("accelerator", "auto", "all", {"flops": flops, "bytes": traffic, "time": 0.01})
+    for flops, traffic in itertools.product((1e9, 5e12), OUTSIDE):
+        yield _case("twofold", "auto", "all", {"flops": flops, "bytes": traffic, "time": 0.03})
     # Two levels in balance, a link, and options.
     levels = [{"HBM": 2.0**42, "vmem": 2.0**45 * share, "network": 2.0**37} for share in (0.5, 0.96, 1.03, 4.0)]
     for traffic, flops in itertools.product(levels, (2.0**47, 2.0**52)):
@@ -244,8 +261,8 @@ def _refused() -> Iterator[dict[str, Any]]:
         ("card", "fp16", "main", "fp8", "kernel", "fp8"),
     ]:
         kernel = {"flops": 1e9, "bytes": 1e6, "time": None, "precision": own}
-        asked = {"chip": chip, "precision": precision, "memory": memory, "kernel": kernel}
-        yield {**asked, "quantity": quantity, "lacking": lacking}
+        asked = {"chip": chip, "precision": precision, "memory": memory}
+        yield {**asked, "kernel": kernel, "quantity": quantity, "lacking": lacking}
 
 
 def _timed(
@@ -354,14 +371,15 @@ def _flops(peaks: Mapping[str, float], flops: Any, judged: str) -> list[tuple[Fr
 
 
 def _bytes_at(name: str, level: str, moved: Any) -> Fraction | None:
-    """Bytes at a level: its own; for the main memory also those told of another memory outside the chip."""
-    is_main = level == next(iter(CHIPS[name]["memories"]))
+    """Bytes at a level: its own; for the main memory else those told of a memory outside that is no other level."""
+    main, *others = (one.lower() for one in CHIPS[name]["memories"])
+    is_main = level.lower() == main
     if not isinstance(moved, dict):
         return Fraction(moved) if moved is not None and is_main else None
     exact = next((part for key, part in moved.items() if key.lower() == level.lower()), None)
     if exact is not None:
         return Fraction(exact)
-    outside = [Fraction(part) for key, part in moved.items() if is_main and key.lower() in OFF_CHIP]
+    outside = [Fraction(part) for key, part in moved.items() if is_main and key.lower() in OFF_CHIP.difference(others)]
     return sum(outside, Fraction(0)) if outside else None
 
 
