@@ -131,6 +131,9 @@ def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: floa
     matmul  compute-bound, far   35 % of roof (close from 80 %), 35 % of peak; at most 258 µs left
     add     unmeasured           at least 3.58 ps (HBM), at most 0.028 % of peak
     """
+    if not isinstance(bound, Bound):
+        msg = f"advise needs a Bound, as from advise(bound(kernels, chip)), got {type(bound).__name__}"
+        raise TypeError(msg)
     if not 0 <= way_below < close <= stop <= 1:
         msg = (
             "advise needs 0 <= way_below < close <= stop <= 1, "

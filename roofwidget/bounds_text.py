@@ -66,22 +66,28 @@ def _conditions(bound: Bound) -> str:
     return " · ".join(words)
 
 
-def _level(bound: Bound) -> str:
-    """Return the level whose intensity is shown."""
-    return bound.chip.main_memory if bound.memory == "all" else bound.memory
+def _intensity(bound: Bound, row: int) -> str:
+    """Return the intensity at the level that was asked for; with all levels at the slowest, which is named."""
+    if bound.memory != "all":
+        return format_intensity(float(bound.ai[bound.memory][row]) if bound.memory in bound.ai else math.nan)
+    times = {level: float(bound.memory_time[level][row]) for level in bound.judged if level in bound.memory_time}
+    known = {level: seconds for level, seconds in times.items() if not math.isnan(seconds)}
+    if not known:
+        return format_intensity(math.nan)
+    level = max(known, key=lambda one: known[one])
+    return f"{format_intensity(float(bound.ai[level][row]))} ({level})"
 
 
 def _header(bound: Bound) -> list[str]:
-    return ["kernel", f"AI at {_level(bound)}", "bound time", "bound by", "of peak", "of roof"]
+    where = "AI at the slowest" if bound.memory == "all" else f"AI at {bound.memory}"
+    return ["kernel", where, "bound time", "bound by", "of peak", "of roof"]
 
 
 def _rows(bound: Bound, most: int) -> Iterator[list[str]]:
-    unknown = np.broadcast_to(np.nan, len(bound))
-    intensity = bound.ai.get(_level(bound), unknown)
     for row in range(min(most, len(bound))):
         yield [
             _name(bound, row),
-            format_intensity(float(intensity[row])),
+            _intensity(bound, row),
             format_quantity(float(bound.time[row]), "s"),
             bound.bound_by[row] + (" (balanced)" if bound.balanced[row] else ""),
             _of_peak(bound, row),

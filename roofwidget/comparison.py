@@ -252,7 +252,15 @@ def compare_chips(
                 launch_overhead=launch_overhead,
             )
         )
-    return Comparison(tuple(labels), tuple(bounds))
+    return Comparison(_with_precisions(labels, bounds), tuple(bounds))
+
+
+def _with_precisions(labels: list[str], bounds: list[Bound]) -> tuple[str, ...]:
+    """Name the precision of each chip where they differ: fp8 against fp64 is no contest of chips."""
+    if len({one.precision for one in bounds}) == 1:
+        return tuple(labels)
+    named = (f"({one.precision})" for one in bounds)
+    return tuple(label if label.endswith(own) else f"{label} {own}" for label, own in zip(labels, named, strict=True))
 
 
 def _as_list(chips: Any) -> list[Any]:

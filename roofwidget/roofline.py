@@ -249,7 +249,8 @@ def _own_peaks(
     for code in used:
         precision = chip.precision(coded.words[code] or asked)
         peaks[code], has_own = chip.peak_of(key, precision) if key else (chip.peak(precision), True)
-        if not has_own:
+        # That the precision's peak is that of its matrix units goes without saying.
+        if not has_own and key not in {"matmul", "tensor"}:
             charged.append(precision)
     named = " and ".join(f"the {precision} peak" for precision in dict.fromkeys(charged))
     return float(peaks[used[0]]) if len(used) == 1 else peaks[coded.codes], named

@@ -242,3 +242,8 @@ def test_the_html_table_says_what_to_try_and_names_are_text_never_markup() -> No
     assert "<script>" not in shown
     assert "&lt;script&gt;x&lt;/script&gt;" in shown
     assert f"<td>{found.suggestion}</td>" in shown
+
+
+def test_anything_but_a_bound_is_refused_with_the_way_to_one() -> None:
+    with pytest.raises(TypeError, match=r"advise needs a Bound, as from advise\(bound\(kernels, chip\)\), got list"):
+        advise([("matmul", 1e12, 1e9)])  # type: ignore[arg-type]

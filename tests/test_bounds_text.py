@@ -115,8 +115,8 @@ def test_the_repr_tells_options_balance_and_what_is_above_the_roof() -> None:
     text = repr(one(100, 10, 0.5, simple(), overlap=0.5, exposed_comm=0.2, launch_overhead=5e-6, memory="all"))
     assert text.splitlines() == [
         "Bound: 1 kernel on chip · bf16 · all levels · 50 % overlap · 20 % exposed communication · 5 µs a launch",
-        "kernel  AI at HBM  bound time  bound by            of peak  of roof",
-        "k       10 FLOP/B  1.88 s      compute (balanced)  200 %    375 %, above it",
+        "kernel  AI at the slowest  bound time  bound by            of peak  of roof",
+        "k       10 FLOP/B (HBM)    1.88 s      compute (balanced)  200 %    375 %, above it",
     ]
 
 
@@ -183,3 +183,18 @@ def test_a_bound_can_be_pickled() -> None:
     again = pickle.loads(pickle.dumps(bound))  # noqa: S301 - what was pickled here
     assert repr(again) == repr(bound)
     assert again.utilization.tolist() == bound.utilization.tolist()
+
+
+def test_with_all_levels_the_intensity_is_that_at_the_slowest_which_is_named() -> None:
+    chip = rw.Chip("Deep", {"bf16": 100e12}, {"HBM": 1e12, "L2": 10e12})
+    kernels = [rw.Kernel("tiled", 1e12, {"HBM": 1e9, "L2": 5e11}), rw.Kernel("untold", 1e12, None)]
+    lines = repr(rw.bound(kernels, chip, memory="all")).splitlines()
+    assert "AI at the slowest" in lines[1]
+    assert "2 FLOP/B (L2)" in lines[2]
+    assert "unknown" in lines[3]
+
+
+def test_flops_of_the_matrix_units_need_no_note_where_the_peak_is_theirs() -> None:
+    chip = rw.Chip("Plain", {"bf16": 100e12}, {"HBM": 1e12})
+    assert rw.bound(rw.Kernel("k", {"matmul": 1e12}, 1e9), chip).notes == ()
+    assert len(rw.bound(rw.Kernel("k", {"vector": 1e12}, 1e9), chip).notes) == 1

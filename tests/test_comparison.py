@@ -247,3 +247,9 @@ def test_an_unknown_keyword_is_named_with_the_nearest() -> None:
 
 def test_times_are_finite_numbers(guide: Comparison) -> None:
     assert all(map(math.isfinite, guide.time))
+
+
+def test_chips_judged_at_different_precisions_say_which() -> None:
+    labels = compare_chips([("k", 1e9, 1e6)], ["h100-sxm", "epyc-9654"]).labels
+    assert [label.rpartition(" ")[2] for label in labels] == ["(bf16)", "(fp64)"]
+    assert compare_chips([("k", 1e9, 1e6)], ["h100-sxm", "b200"]).labels[0] == "NVIDIA H100 SXM5 80GB"
