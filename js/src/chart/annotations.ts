@@ -122,7 +122,8 @@ function regionLabels({ focus, levels, scales, theme }: Scene): Label[] {
   return [
     // Left of every ridge point it is one level or another that binds.
     region("memory region", levels.length > 0 ? memory : `${memory} (${focus.level})`, plot.left, from),
-    region("compute region", strings.computeRegion, to, plot.right),
+    // Right of one level's ridge point another level may bind: only a single level has a compute side.
+    ...(levels.length > 0 ? [] : [region("compute region", strings.computeRegion, to, plot.right)]),
   ];
 }
 
