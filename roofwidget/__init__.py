@@ -30,7 +30,7 @@ from roofwidget.kernels import Kernel, Kernels
 from roofwidget.roofline import Bound, attainable, bound, ridge_point
 
 if TYPE_CHECKING:
-    from roofwidget import companions, network
+    from roofwidget import companions, network, workloads
     from roofwidget.advice import advise
     from roofwidget.chips.files import load_chips
     from roofwidget.comparison import compare_chips
@@ -39,34 +39,45 @@ if TYPE_CHECKING:
     from roofwidget.readers import ProfileError, read
     from roofwidget.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.widget import RooflineWidget
+    from roofwidget.workloads import Convention, Graph, chain, dim, register_op
+    from roofwidget.workloads.fusion import Partition
 
 # Names that load what not every user needs (ipywidgets, bqplot, the readers) come when they are first used.
 _LAZY = {
+    "Convention": "roofwidget.workloads",
+    "Graph": "roofwidget.workloads",
+    "Partition": "roofwidget.workloads.fusion",
     "ProfileError": "roofwidget.readers",
     "RooflineModel": "roofwidget.model",
     "RooflineWidget": "roofwidget.widget",
     "advise": "roofwidget.advice",
+    "chain": "roofwidget.workloads",
     "compare_chips": "roofwidget.comparison",
     "critical_batch": "roofwidget.sizing",
     "critical_batch_per_chip": "roofwidget.sizing",
+    "dim": "roofwidget.workloads",
     "load_chips": "roofwidget.chips.files",
     "read": "roofwidget.readers",
+    "register_op": "roofwidget.workloads",
     "roofline_analysis": "roofwidget.exercise",
     "smallest_square_matmul": "roofwidget.sizing",
 }
-_MODULES = ("companions", "network")
+_MODULES = ("companions", "network", "workloads")
 
 __all__ = [
     "AmbiguousChipError",
     "Bound",
     "Ceiling",
     "Chip",
+    "Convention",
     "Energy",
+    "Graph",
     "Kernel",
     "Kernels",
     "Link",
     "Memory",
     "MissingFigureError",
+    "Partition",
     "Preset",
     "ProfileError",
     "RooflineModel",
@@ -76,21 +87,25 @@ __all__ = [
     "advise",
     "attainable",
     "bound",
+    "chain",
     "chip",
     "chips",
     "companions",
     "compare_chips",
     "critical_batch",
     "critical_batch_per_chip",
+    "dim",
     "load_chips",
     "network",
     "preset",
     "presets",
     "read",
+    "register_op",
     "ridge_point",
     "roofline",
     "roofline_analysis",
     "smallest_square_matmul",
+    "workloads",
 ]
 
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from traitlets import Any as Anything
 from traitlets import Bool, Enum, TraitError, Unicode, default, observe, validate
 
 from roofwidget import wire
@@ -16,7 +17,9 @@ from roofwidget.roofline import bound
 from roofwidget.suggest import listed, nearest, unknown_keyword
 from roofwidget.traits import (
     ChipsTrait,
+    DimsTrait,
     FractionsTrait,
+    GraphTrait,
     KernelsTrait,
     NamesTrait,
     RateTrait,
@@ -25,6 +28,7 @@ from roofwidget.traits import (
     SecondsTrait,
     WhatIfTrait,
 )
+from roofwidget.workload import Workload
 
 if TYPE_CHECKING:
     from roofwidget.chips import Preset
@@ -34,10 +38,11 @@ __all__ = ["RooflineModel"]
 
 # More chips than this start hidden: the picture would be a thicket.
 _SHOWN_AT_FIRST = 6
-_LAST = ("peak_flops", "bandwidth", "selected", "hovered", "ceilings")
+# In this order: a partition is of the graph as it is counted, rows are rows of the kernels that are shown.
+_LAST = (*("peak_flops", "bandwidth", "ceilings", "dims", "convention", "dtype", "partition", "selected", "hovered"),)
 
 
-class RooflineModel(Rates):
+class RooflineModel(Rates, Workload):
     """The state of a roofline, with every number the front end shows and no browser.
 
     Parameters
@@ -77,6 +82,24 @@ class RooflineModel(Rates):
     kernels = KernelsTrait(help="The kernels that are plotted. Owned by Python.").tag(
         sync=True, to_json=wire.kernels_to_wire
     )
+    graph = GraphTrait(
+        None,
+        help="Operations joined by tensors: their partition's kernels are shown instead of `kernels`. Owned by Python.",
+    ).tag(sync=True, to_json=wire.graph_to_wire)
+    partition = Anything(
+        None,
+        allow_none=True,
+        help="Which ops of the graph run as one kernel: a `Partition`, or groups of names or positions. Shared.",
+    ).tag(sync=True, to_json=wire.partition_to_wire, echo_update=False)
+    dims = DimsTrait({}, help="Sizes of the graph's dimensions that differ from their defaults. Shared.").tag(
+        sync=True, echo_update=False
+    )
+    convention = Unicode("", help="How operations are counted; empty for the graph's own way. Shared.").tag(
+        sync=True, echo_update=False
+    )
+    dtype = Unicode(
+        None, allow_none=True, help="Count as if tensors of the graph's main dtype had this one; None as built. Shared."
+    ).tag(sync=True, echo_update=False)
     shown = NamesTrait(help="Ids of the chips toggled on, in the order of `chips`. Shared.").tag(
         sync=True, echo_update=False
     )
@@ -163,7 +186,7 @@ class RooflineModel(Rates):
             If the chip has no peak or bandwidth that was asked for.
         """
         return bound(
-            self.kernels,
+            self.shown_kernels,
             self.resolved_chip(chip),
             precision=self.precision,
             memory=self.memory,
@@ -172,17 +195,17 @@ class RooflineModel(Rates):
 
     @property
     def selected_kernels(self) -> Kernels:
-        """The selected rows of `kernels`."""
-        return self.kernels[list(self.selected)]
+        """The selected rows of `shown_kernels`."""
+        return self.shown_kernels[list(self.selected)]
 
     @property
     def hovered_kernel(self) -> Kernel | None:
         """The kernel under the pointer, or None."""
-        return None if self.hovered is None else self.kernels[self.hovered]
+        return None if self.hovered is None else self.shown_kernels[self.hovered]
 
     def __repr__(self) -> str:
         names = ", ".join(self._chip_of(key).name for key in self.shown)
-        return f"{type(self).__name__}({names}; {len(self.kernels)} kernels)"
+        return f"{type(self).__name__}({names}; {len(self.shown_kernels)} kernels)"
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and not hasattr(type(self), name):
@@ -276,7 +299,7 @@ class RooflineModel(Rates):
 
     # -- what follows from what --------------------------------------------------------------------------------
 
-    @observe("kernels")
+    @observe("kernels", "graph", "partition")
     def _forget_rows(self, _change: Any) -> None:
         self.selected = ()
         self.hovered = None
@@ -326,8 +349,9 @@ class RooflineModel(Rates):
         raise TraitError(msg)
 
     def _row_of(self, row: int, what: str) -> int:
-        if not 0 <= row < len(self.kernels):
-            msg = f"{what}: {row} is not a row of kernels, which has {len(self.kernels)}"
+        rows = len(self.kernels) if self.partition is None else len(self.partition)
+        if not 0 <= row < rows:
+            msg = f"{what}: {row} is not a row of kernels, which has {rows}"
             raise TraitError(msg)
         return row
 

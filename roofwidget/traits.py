@@ -17,7 +17,9 @@ from roofwidget.kernels import Kernels, as_kernels
 
 __all__ = [
     "ChipsTrait",
+    "DimsTrait",
     "FractionsTrait",
+    "GraphTrait",
     "KernelsTrait",
     "NamesTrait",
     "RateTrait",
@@ -99,6 +101,31 @@ class RateTrait(traitlets.TraitType[float, Any]):
             return units.positive(units.parse(value, self.unit, str(self.name)), str(self.name))
         except (TypeError, ValueError) as error:
             raise _refuse(obj, self, error) from None
+
+
+class GraphTrait(traitlets.TraitType[Any, Any]):
+    """A graph of `roofwidget.workloads`, or None."""
+
+    info_text = "a Graph, or None"
+    allow_none = True
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        from roofwidget.workloads import Graph  # noqa: PLC0415 - only when one is set
+
+        if value is not None and not isinstance(value, Graph):
+            self.error(obj, value)
+        return value
+
+
+class DimsTrait(traitlets.TraitType[Mapping[str, int], Any]):
+    """Whole numbers by name of a dimension."""
+
+    info_text = "a mapping from names of dimensions to whole numbers"
+
+    def validate(self, obj: Any, value: Any) -> Mapping[str, int]:
+        if not isinstance(value, Mapping):
+            self.error(obj, value)
+        return {str(name): size for name, size in value.items()}
 
 
 class SecondsTrait(traitlets.TraitType[float, Any]):

@@ -11,7 +11,7 @@ import re
 from numbers import Real
 from typing import Final
 
-__all__ = ["finite", "format_intensity", "format_quantity", "format_significant", "parse", "positive"]
+__all__ = ["UNITS", "finite", "format_intensity", "format_quantity", "format_significant", "parse", "positive"]
 
 _DECIMAL: Final = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18, "Z": 21, "Y": 24}
 _SMALL: Final = {"m": -3, "u": -6, "µ": -6, "n": -9, "p": -12}
@@ -40,8 +40,16 @@ _SPELLINGS: Final = {
     "B": r"(?:B|[Bb]ytes?)",
     "s": r"(?:s|sec|seconds?)",
     "FLOP/B": r"(?:FLOPs?/B(?:yte)?|flops?/b(?:yte)?|FLOPs?/byte)",
+    "Hz": r"(?:Hz|[Hh]ertz)",
+    "W": r"(?:W|[Ww]atts?)",
+    "J/FLOP": r"J/(?:FLOP|flop)",
+    "J/B": r"J/(?:B|[Bb]yte)",
 }
+UNITS: Final = frozenset(_SPELLINGS)
+"""The units that `parse` knows."""
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# Units of which a chip has less than one: they are read and shown with prefixes below it too.
+_BELOW_ONE: Final = frozenset({"s", "J/FLOP", "J/B"})
 _EXAMPLES: Final = {
     "FLOP/s": "989.5 TFLOP/s",
     "B/s": "3.35 TB/s",
@@ -49,6 +57,10 @@ _EXAMPLES: Final = {
     "B": "12 MB",
     "s": "8.5 us",
     "FLOP/B": "108 FLOP/B",
+    "Hz": "1.98 GHz",
+    "W": "700 W",
+    "J/FLOP": "0.5 pJ/FLOP",
+    "J/B": "30 pJ/B",
 }
 
 
@@ -60,7 +72,7 @@ def parse(value: object, unit: str, what: str) -> float:
     value
         A real number in SI base units, or text such as ``"989.5 TFLOP/s"``; a bare number in text is in base units.
     unit
-        One of ``FLOP/s``, ``B/s``, ``FLOP``, ``B``, ``s``, ``FLOP/B``.
+        One of ``FLOP/s``, ``B/s``, ``FLOP``, ``B``, ``s``, ``FLOP/B``, ``Hz``, ``W``, ``J/FLOP``, ``J/B``.
     what
         What the number is, for the error: ``"peak_flops['bf16'] of chip 'H100'"``.
 
@@ -82,6 +94,8 @@ def parse(value: object, unit: str, what: str) -> float:
     3350000000000.0
     >>> parse("16 GiB", "B", "capacity")
     17179869184.0
+    >>> parse("0.5 pJ/FLOP", "J/FLOP", "energy")
+    5e-13
     """
     if isinstance(value, str):
         return _parse_text(value, unit, what)
@@ -120,7 +134,7 @@ def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
     """Return the power of ten and the exact factor that a suffix stands for, or None if it is none of `unit`'s."""
     if not suffix:
         return 0, 1.0
-    if re.fullmatch("[kKMGTPEZY]", suffix) and unit != "s":
+    if re.fullmatch("[kKMGTPEZY]", suffix) and unit not in _BELOW_ONE:
         return _DECIMAL[suffix], 1.0
     spelled = re.fullmatch(r"(?P<prefix>[KMGTPE]i|[kKMGTPEZYmuµnp])?" + _SPELLINGS[unit], suffix)
     if not spelled:
@@ -129,7 +143,7 @@ def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
     if prefix in _BINARY:
         return (0, 2.0 ** _BINARY[prefix]) if unit in {"B", "B/s"} else None
     if prefix in _SMALL:
-        return (_SMALL[prefix], 1.0) if unit == "s" else None
+        return (_SMALL[prefix], 1.0) if unit in _BELOW_ONE else None
     return _DECIMAL[prefix], 1.0
 
 
@@ -184,7 +198,7 @@ def format_quantity(value: float, unit: str, digits: int = 3) -> str:
     value
         In base units; NaN shows as "unknown".
     unit
-        ``FLOP/s``, ``B/s``, ``FLOP``, ``B`` or ``s``.
+        As `parse` knows it, or any other that takes prefixes from one up.
     digits
         Significant digits: 4 for peaks, bandwidths and ridge points, 3 for the rest.
 
@@ -192,12 +206,14 @@ def format_quantity(value: float, unit: str, digits: int = 3) -> str:
     --------
     >>> format_quantity(2.307e15, "FLOP/s", 4), format_quantity(7.2e12, "B/s", 4), format_quantity(3.1e-5, "s")
     ('2.307 PFLOP/s', '7.2 TB/s', '31 µs')
+    >>> format_quantity(1400.0, "W"), format_quantity(5e-13, "J/FLOP")
+    ('1.4 kW', '0.5 pJ/FLOP')
     """
     special = _special(value)
     if special is not None:
         return special if special == "unknown" else f"{special} {unit}"
     sign, figures, exponent = _decompose(value, digits)
-    thousand = max(-12 if unit == "s" else 0, min(24, 3 * (exponent // 3)))
+    thousand = max(-12 if unit in _BELOW_ONE else 0, min(24, 3 * (exponent // 3)))
     if unit == "s":
         thousand = min(0, thousand)
     return f"{sign}{_place(figures, exponent - thousand)} {_SHOWN[thousand]}{unit}"

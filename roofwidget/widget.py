@@ -14,7 +14,7 @@ from roofwidget.model import RooflineModel
 __all__ = ["RooflineWidget"]
 
 _STATIC = Path(__file__).parent / "static"
-_PYTHONS_OWN = ("title", "chips", "kernels", "launch_overhead")
+_PYTHONS_OWN = ("title", "chips", "kernels", "graph", "launch_overhead")
 
 
 class RooflineWidget(RooflineModel, anywidget.AnyWidget):

@@ -12,6 +12,11 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
          ceilings: [{key, name, rate, memory, precision, measured}],
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
 kernels  ``{n, name, precision, category: {values, codes}, time, count: buffer, flops, bytes: {key: buffer}}``
+graph    null or ``{name, dims: [[name, low, high, default]], convention, dtypes: {name: bits},
+         conventions: {name: {word: value}}, outputs: [tensor], tensors: [{name, shape, dtype, bytes}],
+         ops: [{name, kind, inputs, outputs, flops: {class: count}, extra, terms: [[name, count]], precision}]}``,
+         counts as `roofwidget.workloads.expressions.to_wire` writes them
+partition ``[[position of op]]``, a list a kernel; null without a graph
 what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/s}}}``
 others   as they are
 ======== =========================================================================================
@@ -20,7 +25,7 @@ others   as they are
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +35,18 @@ from roofwidget.chips.figures import Ceiling, Check, Figure, Source
 from roofwidget.columns import Coded, Floats
 from roofwidget.kernels import Kernels
 
-__all__ = ["chips_to_wire", "kernels_to_wire", "text_to_wire", "what_if_to_wire"]
+if TYPE_CHECKING:
+    from roofwidget.workloads import Graph, Op, Tensor
+    from roofwidget.workloads.fusion import Partition
+
+__all__ = [
+    "chips_to_wire",
+    "graph_to_wire",
+    "kernels_to_wire",
+    "partition_to_wire",
+    "text_to_wire",
+    "what_if_to_wire",
+]
 
 
 def chips_to_wire(chips: Iterable[Chip], _widget: object = None) -> list[dict[str, Any]]:
@@ -105,6 +121,57 @@ def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
         "flops": {precision: _binary(column) for precision, column in kernels.flops_by_precision.items()},
         "bytes": {level: _binary(column) for level, column in kernels.bytes_by_level.items()},
     }
+
+
+def graph_to_wire(graph: Graph | None, _widget: object = None) -> dict[str, Any] | None:
+    """Return a graph as one JSON-able dict, its counts as expressions."""
+    if graph is None:
+        return None
+    from roofwidget.workloads import CONVENTIONS, DTYPES  # noqa: PLC0415 - only with a graph
+
+    position = {name: index for index, name in enumerate(graph.tensors)}
+    conventions = {**CONVENTIONS, graph.convention.name: graph.convention}
+    return {
+        "name": text_to_wire(graph.name),
+        "dims": [[dim.name, dim.low, dim.high, dim.default] for dim in graph.dims],
+        "convention": graph.convention.name,
+        "dtypes": dict(DTYPES),
+        "conventions": {name: dict(one.environment) for name, one in conventions.items()},
+        "outputs": [position[tensor.name] for tensor in graph.outputs],
+        "tensors": [_tensor(tensor) for tensor in graph.tensors.values()],
+        "ops": [_op(op, position) for op in graph.ops],
+    }
+
+
+def _tensor(tensor: Tensor) -> dict[str, Any]:
+    from roofwidget.workloads.expressions import to_wire  # noqa: PLC0415 - only with a graph
+
+    return {
+        "name": text_to_wire(tensor.name),
+        "shape": [to_wire(size) for size in tensor.shape],
+        "dtype": tensor.dtype,
+        "bytes": to_wire(tensor.bytes),
+    }
+
+
+def _op(op: Op, position: Mapping[str, int]) -> dict[str, Any]:
+    from roofwidget.workloads.expressions import to_wire  # noqa: PLC0415 - only with a graph
+
+    return {
+        "name": text_to_wire(op.name),
+        "kind": op.kind,
+        "inputs": [position[tensor.name] for tensor in op.inputs],
+        "outputs": [position[tensor.name] for tensor in op.outputs],
+        "flops": {word: to_wire(count) for word, count in op.flops.items()},
+        "extra": to_wire(op.extra_bytes),
+        "terms": [[text_to_wire(name), to_wire(count)] for name, count in op.terms],
+        "precision": op.precision,
+    }
+
+
+def partition_to_wire(partition: Partition | None, _widget: object = None) -> list[list[int]] | None:
+    """Return the positions of the ops of each group."""
+    return None if partition is None else [list(group) for group in partition.indices]
 
 
 def text_to_wire(text: str, _widget: object = None) -> str:

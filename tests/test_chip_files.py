@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from roofwidget.chips import Chip, Memory, Source, chips, load_chips
+from roofwidget.chips import Chip, Energy, Memory, Source, chips, load_chips
 from roofwidget.chips.lines import line_of, lines
 
 HEAD = '[[chips]]\nname = "Mine"\n'
 GOOD = HEAD + 'peak_flops.bf16 = "400 TFLOP/s"\nmemories.HBM = "2 TB/s"\n'
+CHECK = '[[chips.checks]]\nfigure = "{figure}"\nvalue = {value}\nsource = "s"\n[sources.s]\ntitle = "S"\n'
 
 
 @pytest.fixture
@@ -162,6 +163,69 @@ FAULTS = {
         GOOD.replace('"2 TB/s"', "true"),
         "line 4: memories['HBM'] of chip 'Mine': expected a",
     ),
+    "a capacity in KB": (
+        GOOD.replace('"2 TB/s"', '{ bandwidth = "2 TB/s", capacity = 999 }'),
+        "line 4: memories.HBM.capacity of chip 'Mine' is 999 B without a unit; write the unit, such as '80 GB'",
+    ),
+    "a reserved name of a level": (
+        GOOD + 'memories.Network = "1 TB/s"\n',
+        "line 5: 'Network' cannot be the name of a memory level of chip 'Mine': the word has a meaning of its own",
+    ),
+    "a level without a name": (
+        GOOD + 'memories." " = "1 TB/s"\n',
+        "line 5: the name of a memory level of chip 'Mine' must be text that is not empty, got ' '",
+    ),
+    "a reserved name of a precision": (
+        GOOD + 'peak_flops.auto = "1 TFLOP/s"\n',
+        "line 5: 'auto' cannot be the name of a precision of chip 'Mine': the word has a meaning of its own",
+    ),
+    "an empty id": (GOOD + 'id = ""\n', "line 5: id of chip 'Mine' must be text that is not empty, got ''"),
+    "a blank id": (GOOD + 'id = " "\n', "line 5: id of chip 'Mine' must be text that is not empty, got ' '"),
+    "a ceiling under a precision it lacks": (
+        GOOD + '[[chips.ceilings]]\nname = "x"\nrate = 1e12\nprecision = "fp4"\n',
+        "line 8: Mine has no peak for precision 'fp4'; it has 'bf16'",
+    ),
+    "a ceiling under a level it lacks": (
+        GOOD + '[[chips.ceilings]]\nname = "x"\nrate = 1e12\nmemory = "DDR4"\n',
+        "line 8: Mine has no memory 'DDR4'; it has 'HBM'",
+    ),
+    "a ceiling of nothing": (
+        GOOD + '[[chips.ceilings]]\nname = "x"\nmemory = "HBM"\nrate = 0\n',
+        "line 8: rate of ceiling 'x' of chip 'Mine' must be a finite number above zero, got 0.0",
+    ),
+    "a ceiling called like a peak": (
+        GOOD + '[[chips.ceilings]]\nrate = 1e12\nname = "BF16"\n',
+        "line 7: ceiling 'BF16' of chip 'Mine' has the name of its peak 'bf16'; call it otherwise",
+    ),
+    "a ceiling twice": (
+        GOOD + 'ceilings = [\n  { name = "x", rate = 1e12 },\n  { name = "X", rate = 2e12 },\n]\n',
+        "line 7: ceiling 'X' of chip 'Mine' is there twice",
+    ),
+    "a misspelt figure of a check": (
+        GOOD + CHECK.format(figure="memories.HBM.bandwidht", value="1e12"),
+        "line 6: a check of chip 'Mine' is of a figure that it lacks: 'memories.HBM.bandwidht'; did you mean",
+    ),
+    "a check in another unit": (
+        GOOD + CHECK.format(figure="memories.HBM.bandwidth", value='"2 TB"'),
+        "line 7: check of memories.HBM.bandwidth of chip 'Mine': 'TB' is not a unit of B/s; write for example",
+    ),
+    "a check below zero": (
+        GOOD + CHECK.format(figure="peak_flops.bf16", value="-1e12"),
+        "line 7: check of peak_flops.bf16 of chip 'Mine' must be a finite number above zero, got -1000000000000.0",
+    ),
+    "a check in GB/s": (
+        GOOD + CHECK.format(figure="memories.HBM.bandwidth", value="2039"),
+        "line 7: checks.0.value of chip 'Mine' is 2039 B/s without a unit; write the unit, such as '3.35 TB/s'",
+    ),
+    "a check in GB": (
+        GOOD.replace('"2 TB/s"', '{ bandwidth = "2 TB/s", capacity = "80 GB" }')
+        + CHECK.format(figure="memories.HBM.capacity", value="80"),
+        "line 7: checks.0.value of chip 'Mine' is 80 B without a unit; write the unit, such as '80 GB'",
+    ),
+    "a check in TFLOP/s": (
+        GOOD + CHECK.format(figure="peak_flops.bf16", value='"989.5"'),
+        "line 7: checks.0.value of chip 'Mine' is 989.5 FLOP/s without a unit; write the unit, such as '989.5 TF",
+    ),
     "a list for a table": (
         GOOD.replace('peak_flops.bf16 = "400 TFLOP/s"', "peak_flops = [1]"),
         "line 3: peak_flops of chip",
@@ -203,7 +267,7 @@ FAULTS = {
     ),
     "a check of nothing": (
         GOOD + '[[chips.checks]]\nfigure = "peak"\nvalue = 1\nsource = "s"\n[sources.s]\ntitle = "S"\n',
-        "line 6: a check of chip 'Mine' is of no figure: 'peak'",
+        "line 6: a check of chip 'Mine' is of a figure that it lacks: 'peak'; did you mean 'peak_flops.bf16'?",
     ),
     "no chips": ("# nothing\n", "line 1: there is no chip; begin each with a line [[chips]]"),
     "a single table": ('[chips]\nname = "x"\n', "line 1: there is no chip; begin each with a line [[chips]]"),
@@ -226,54 +290,6 @@ def test_a_file_that_is_no_text_or_not_there_is_refused_by_name(path: Path) -> N
         load_chips(path)
     with pytest.raises(FileNotFoundError, match=r"none\.toml"):
         load_chips(path.with_name("none.toml"))
-
-
-@pytest.mark.parametrize(
-    ("peaks", "words"),
-    [
-        (
-            'bf16 = "400 TFLOP/s", fp8 = "1600 TFLOP/s"',
-            "fp8 1.6 PFLOP/s of chip 'Mine' is 4 times bf16 400 TFLOP/s",
-        ),
-        ("fp32 = 10e12, FP16 = 100e12", "fp16 100 TFLOP/s of chip 'Mine' is 10 times fp32 10 TFLOP/s"),
-        ("bf16 = 1e14, int8 = 5e14", "int8 500 TFLOP/s of chip 'Mine' is 5 times bf16 100 TFLOP/s"),
-        ("fp8 = 1e14, int8 = 2e14, int4 = 5e14", "int4 500 TFLOP/s of chip 'Mine' is 2.5 times int8 200 TFLOP/s"),
-        ("fp64 = 1e12, fp32 = 64e12", "fp32 64 TFLOP/s of chip 'Mine' is 64 times fp64 1 TFLOP/s"),
-    ],
-)
-def test_a_precision_more_than_twice_its_sibling_is_warned_of_once_and_loaded(
-    path: Path, peaks: str, words: str
-) -> None:
-    with pytest.warns(UserWarning, match="of twice its width") as caught:
-        (mine,) = load(path, HEAD + f"# dense?\npeak_flops = {{ {peaks} }}\nmemories.HBM = 1e12\n")
-    (said,) = [str(one.message) for one in caught]
-    assert said.startswith(f"{path}, line 4: {words}")
-    assert said.endswith(", of twice its width; peaks are dense: is it a figure with sparsity?")
-    assert caught[0].filename == __file__
-    assert len(mine.peak_flops) > 1
-
-
-@pytest.mark.parametrize(
-    "peaks",
-    [
-        "bf16 = 989e12, fp8 = 1979e12",
-        "tf32 = 494.5e12, fp32 = 67e12, bf16 = 989.5e12",
-        "fp8 = 1e15, fp16_vector = 1e12",
-        "fp8 = 5e12, fp4 = 5e12",
-        "bf16 = 1e12, fp6 = 9e15",
-    ],
-)
-def test_about_twice_is_no_reason_to_warn(path: Path, peaks: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        load(path, HEAD + f"peak_flops = {{ {peaks} }}\nmemories.HBM = 1e12\n")
-
-
-def test_a_file_with_an_error_gives_no_warning_besides(path: Path) -> None:
-    bad = HEAD + "peak_flops = { bf16 = 1e14, fp8 = 1e15 }\nmemories.HBM = 1e12\n" + GOOD + "year = 24\n"
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert problem(path, bad).startswith("line 9: year")
 
 
 def test_the_line_of_every_key_is_found_among_quotes_comments_and_nested_tables() -> None:
@@ -313,8 +329,22 @@ capacity = 1
     assert line_of(found, ("nowhere",)) == 1
 
 
-def test_a_byte_order_mark_does_not_matter(tmp_path: Path) -> None:
-    file = tmp_path / "chips.toml"
-    text = '[[chips]]\nname = "Mine"\npeak_flops.bf16 = "1 TFLOP/s"\nmemories.HBM = "1 TB/s"\n'
-    file.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert [chip.name for chip in load_chips(file)] == ["Mine"]
+def test_a_byte_order_mark_does_not_matter(path: Path) -> None:
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD.encode())
+    assert [chip.name for chip in load_chips(path)] == ["Mine"]
+    path.write_bytes(b"\xef\xbb\xbf" + b"x" * 4 + b"\xff")
+    with pytest.raises(ValueError, match=r"mine\.toml: not UTF-8 text \(byte 7\)"):
+        load_chips(path)
+
+
+@pytest.mark.parametrize("text", ["", "chips = []\n", "chips = [3]\n", "chips = 'x'\n", "[chips]\nname = 'x'\n"])
+def test_a_file_without_a_table_of_a_chip_is_shown_one_that_can_be_loaded(path: Path, text: str) -> None:
+    _, _, example = problem(path, text).partition(", ")[2].partition("such as\n")
+    (made,) = load(path, example)
+    assert (made.name, made.peak("bf16"), made.memories["HBM"].capacity) == ("My chip", 400e12, 64e9)
+
+
+def test_clock_power_and_energy_may_be_text_with_a_unit(path: Path) -> None:
+    energy = 'energy = { per_flop = "0.5 pJ/FLOP", per_byte = "30 pJ/B", constant_power = 0 }\n'
+    (mine,) = load(path, GOOD + 'clock = "1.98 GHz"\npower = "1.4 kW"\n' + energy)
+    assert (mine.clock, mine.power, mine.energy) == (1.98e9, 1400.0, Energy(5e-13, 3e-11, 0.0))

@@ -33,7 +33,7 @@ def full() -> Chip:
             Check("peak_flops.bf16", 103e12, RIVAL),
             Check("peak_flops.bf16", 104e12, RIVAL),
             Check("memories.HBM.bandwidth", 0.96e12, RIVAL),
-            Check("peak_flops.fp8", 1e12, RIVAL),
+            Check("memories.L2.bandwidth", 9e12, RIVAL),
         ],
         clock=1.5e9,
         units="132 SM",
@@ -183,7 +183,7 @@ def test_a_changed_figure_loses_its_source_and_checks_and_the_others_keep_theirs
     faster = full.replace(memories={"hbm": "2 TB/s"})
     assert faster.memories["HBM"] == Memory("HBM", 2e12, 80e9)
     assert set(faster.sources) == {"peak_flops.bf16", "links.Wire.bandwidth"}
-    assert {check.figure for check in faster.checks} == {"peak_flops.bf16", "peak_flops.fp8"}
+    assert {check.figure for check in faster.checks} == {"peak_flops.bf16", "memories.L2.bandwidth"}
     assert faster.status == "given"
     assert (faster.name, faster.id, faster.links) == (full.name, full.id, full.links)
     assert full.bandwidth() == 1e12
@@ -320,9 +320,9 @@ def test_a_source_link_that_is_no_web_address_is_text_only() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("clock", "2 GHz", "clock of chip 'x', in Hz, must be a number"),
-        ("clock", -1.0, "clock of chip 'x', in Hz, must be a finite number above zero"),
-        ("power", True, "power of chip 'x', in W, must be a number"),
+        ("clock", "2 GB", "clock of chip 'x': 'GB' is not a unit of Hz; write for example '1.98 GHz'"),
+        ("clock", -1.0, "clock of chip 'x' must be a finite number above zero"),
+        ("power", True, "power of chip 'x': expected a number or text such as '700 W', got True"),
         ("units", 132, "units of chip 'x' must be a count and a word, such as '132 SM', got 132"),
         ("units", "0 SM", "units of chip 'x' must be a count and a word"),
         ("year", 24, "year of chip 'x' must be a year such as 2024, got 24"),

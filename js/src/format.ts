@@ -2,7 +2,7 @@
 
 import { strings } from "./strings.ts";
 
-export type Unit = "FLOP/s" | "B/s" | "FLOP" | "B" | "s";
+export type Unit = "FLOP/s" | "B/s" | "FLOP" | "B" | "s" | "J/FLOP" | "J/B";
 
 const PREFIXES = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"];
 const EXPONENTS: Record<string, number> = { "": 0, k: 3, K: 3, M: 6, G: 9, T: 12, P: 15, E: 18, Z: 21, Y: 24 };
@@ -23,7 +23,8 @@ export function formatQuantity(value: number, unit: Unit, digits = 3): string {
   const word = special(value);
   if (word !== undefined) return word === strings.unknown ? word : `${word} ${unit}`;
   const thousands = (exponent: number) => {
-    const clamped = Math.max(unit === "s" ? -12 : 0, Math.min(24, 3 * Math.floor(exponent / 3)));
+    const small = unit === "s" || unit === "J/FLOP" || unit === "J/B";
+    const clamped = Math.max(small ? -12 : 0, Math.min(24, 3 * Math.floor(exponent / 3)));
     return unit === "s" ? Math.min(0, clamped) : clamped;
   };
   return signed(value, digits, thousands, unit);

@@ -2,9 +2,11 @@
 
 import { batch, signal } from "@preact/signals";
 import { derive } from "./derived.ts";
+import type { Partition } from "./legality.ts";
 import { type Rate, withRate } from "./whatif.ts";
 import type { Chip, Kernels, Quantity, WhatIf } from "./wire.ts";
 import { decodeChips, decodeKernels } from "./wire.ts";
+import { createWorkload } from "./workload.ts";
 
 /** What the store needs of anywidget's model. */
 export interface Model {
@@ -31,7 +33,9 @@ const PERIOD = 100;
 export function createStore(model: Model, abort: AbortSignal) {
   const title = signal("");
   const chips = signal<readonly Chip[]>([]);
-  const kernels = signal<Kernels>(undefined as unknown as Kernels);
+  const given = signal<Kernels>(undefined as unknown as Kernels);
+  const workload = createWorkload(given, (name, value, how) => tell(name, value, how));
+  const { kernels } = workload;
   const shown = signal<readonly string[]>([]);
   const focusChip = signal("");
   const precision = signal("auto");
@@ -74,21 +78,31 @@ export function createStore(model: Model, abort: AbortSignal) {
         whatIf.value = model.get("what_if") as WhatIf;
       }
     },
-    // What was about to be said of the rows before means nothing now.
+    ...workload.read,
+    dims: (value) => {
+      if (heldTrait !== "dims") workload.read.dims(value);
+    },
     kernels: (value) =>
-      batch(() => {
-        kernels.value = decodeKernels(value);
-        pending.delete("selected");
-        pending.delete("hovered");
-        const within = (row: number) => row < kernels.value.n;
-        selected.value = (model.get("selected") as number[]).filter(within);
-        const row = model.get("hovered") as number | null;
-        hovered.value = row !== null && within(row) ? row : null;
+      forgetRows(() => {
+        given.value = decodeKernels(value);
       }),
+    graph: (value) => forgetRows(() => workload.read.graph(value)),
     what_if: (value) => {
       whatIf.value = grip ? withRate(value as WhatIf, grip) : (value as WhatIf);
     },
   };
+  // What was about to be said of the rows before means nothing now.
+  function forgetRows(change: () => void) {
+    batch(() => {
+      change();
+      pending.delete("selected");
+      pending.delete("hovered");
+      const within = (row: number) => row < kernels.value.n;
+      selected.value = (model.get("selected") as number[]).filter(within);
+      const row = model.get("hovered") as number | null;
+      hovered.value = row !== null && within(row) ? row : null;
+    });
+  }
   const listeners = Object.entries(read).map(([name, take]) => {
     const listener = () => take(model.get(name));
     model.on(`change:${name}`, listener);
@@ -188,16 +202,17 @@ export function createStore(model: Model, abort: AbortSignal) {
     send();
     if (!moved) whatIf.value = model.get("what_if") as WhatIf;
   }
-  /** While exposed communication is dragged, what the kernel says of it waits. */
-  function holdExposedComm() {
-    heldTrait = "exposed_comm";
+  /** While a trait is dragged, what the kernel says of it waits. */
+  function holdTrait(name: "exposed_comm" | "dims") {
+    heldTrait = name;
     held.value = true;
   }
-  function releaseExposedComm() {
+  function releaseTrait() {
+    const name = heldTrait;
     heldTrait = undefined;
     held.value = false;
     send();
-    exposedComm.value = model.get("exposed_comm") as number[];
+    if (name !== undefined) read[name]?.(model.get(name));
   }
   function setExposedComm(fractions: readonly number[], { stream = false } = {}) {
     exposedComm.value = fractions;
@@ -208,6 +223,14 @@ export function createStore(model: Model, abort: AbortSignal) {
     const others = before.filter((other) => other.toLowerCase() !== key.toLowerCase());
     ceilings.value = others.length < before.length ? others : [...before, key];
     tell("ceilings", ceilings.value);
+  }
+  /** Other kernels have other rows: Python forgets them too. */
+  function regroup(change: () => void) {
+    batch(() => {
+      selected.value = [];
+      hovered.value = null;
+      change();
+    });
   }
   function setView(next: View) {
     hover(null);
@@ -231,6 +254,11 @@ export function createStore(model: Model, abort: AbortSignal) {
   return {
     ...state,
     ...derived,
+    ...workload.state,
+    ...workload.actions,
+    setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
+    undo: () => regroup(workload.actions.undo),
+    redo: () => regroup(workload.actions.redo),
     title,
     selected,
     hovered,
@@ -244,8 +272,10 @@ export function createStore(model: Model, abort: AbortSignal) {
     chooseMemory: (value: string) => choose("memory", value),
     setRate,
     setExposedComm,
-    holdExposedComm,
-    releaseExposedComm,
+    holdExposedComm: () => holdTrait("exposed_comm"),
+    releaseExposedComm: releaseTrait,
+    holdDims: () => holdTrait("dims"),
+    releaseDims: releaseTrait,
     toggleCeiling,
     setAllLevels,
     setView,

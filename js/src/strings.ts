@@ -158,3 +158,79 @@ export const words = {
   showAllLevels: "show levels that bind nothing",
   unknownLevels: "Bandwidth unknown, so not drawn:",
 } as const;
+
+/** Those of the workload panel. */
+export const workloadWords = {
+  title: "Workload",
+  dtype: "dtype",
+  asBuilt: (dtype: string) => `as built (${dtype})`,
+  convention: "Convention",
+  reset: (name: string, size: number) => `Back to the default: ${name} = ${size}`,
+  standard: (size: number) => `default: ${size}`,
+  noSize: (typed: string, example: number) => `no size in “${typed}”; write for example “${example}”`,
+  notWhole: (typed: string, example: number) => `“${typed}” is not a whole number; write for example “${example}”`,
+  outside: (name: string, low: number, high: number) => `${name} goes from ${low} to ${high}`,
+  operations: "Operations",
+  pointAtOne: "Point at an operation, or walk along them with the arrow keys, for its formula.",
+  derivation: (op: string) => `Formulas of ${op}`,
+  flops: (kind: string) => (kind === "" ? "FLOPs" : `FLOPs, ${kind}`),
+  bytes: "Bytes",
+  terms: "Of its FLOPs",
+  equals: (text: string) => `= ${text}`,
+} as const;
+
+/** Those of the fusion panel. */
+export const fusionWords = {
+  title: "Fusion",
+  graph: (name: string, ops: number) =>
+    `${name || "Graph"} of ${ops} ops. Arrow keys walk along them, M marks one, Enter merges with the marked one or the next downstream, S splits.`,
+  ends: (first: string, last: string, count: number) => `${first} + … + ${last} (${count} ops)`,
+  same: (group: string) => `${group} is one kernel already`,
+  notConnected: (one: string, other: string) => `${one} and ${other} share no tensor`,
+  barrier: (op: string) => `${op} is opaque: nothing else can run in its kernel`,
+  kinds: {
+    epilogue: (product: string, op: string, kind = "") =>
+      `${product} is a matrix product, which takes elementwise ops after it into its kernel; ${op} is ${kind === "injective" ? "an injective op" : `a ${kind}`}`,
+    fed: (one: string, product: string) =>
+      `${product} reads what ${one} makes: a matrix product takes nothing before it into its kernel`,
+    operands: (one: string, other: string) =>
+      `${one} and ${other} read no tensor in common: two matrix products share a kernel only side by side`,
+    apart: (product: string, op: string) =>
+      `${op} works on nothing that ${product} makes: a matrix product only takes into its kernel what works on its result`,
+    rows: (one: string, other: string) =>
+      `${one} and ${other} go through different rows: they reduce tensors of different shapes`,
+    moved: (one: string, op: string) =>
+      `${op} moves elements to other places, so it cannot follow ${one} row by row in its kernel`,
+  },
+  notConvex: (inner: string, first: string, last: string) => `${inner} must run after ${first} and before ${last}`,
+  cycle: (group: string, between: string) => `${group} in one kernel would run both before and after ${between}`,
+  capacity: (group: string) => `the tiles of ${group} do not fit on chip`,
+  merged: (group: string) => `${group}: one kernel`,
+  apartNow: (op: string) => `${op} stands apart`,
+  alone: (op: string) => `${op} is a kernel of its own already`,
+  last: (op: string) => `nothing reads what ${op} makes: mark one end with M`,
+  marked: (op: string) => `${op} is marked: Enter on another op merges them`,
+  at: (op: string, kind: string, others: string) => `${op} · ${kind}${others && ` · with ${others}`}`,
+  presets: "Presets",
+  none: "none",
+  pairs: "pairs",
+  xla: "XLA-like",
+  best: (chip: string) => (chip ? `best for ${chip}` : "best"),
+  undo: "Undo",
+  redo: "Redo",
+  kernels: "Kernels",
+  flops: "FLOPs",
+  bytes: "Bytes",
+  intensity: "Intensity",
+  time: "Roofline time",
+  speedUp: "Against unfused",
+  toBest: "Best",
+  from: (before: string, after: string) => `${before} → ${after}`,
+  times: (ratio: string) => `${ratio}×`,
+  faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,
+  barely: (how: string) => `less than 1 % faster (${how})`,
+  isBest: (how: string) => (how === "optimal" ? "this one (optimal)" : "none better found (greedy)"),
+  found: (chip: string, kernels: string, how: string) => `best for ${chip}: ${kernels} (${how})`,
+  counted: (kernels: number) => (kernels === 1 ? "1 kernel" : `${kernels} kernels`),
+  carries: (tensor: string, bytes: string) => `${tensor}: ${bytes}`,
+} as const;

@@ -22,6 +22,11 @@ const STATE = {
   all_levels: false,
   launch_overhead: 0,
   view: "roofline",
+  graph: null as unknown,
+  partition: null as number[][] | null,
+  dims: {} as Record<string, number>,
+  convention: "",
+  dtype: null as string | null,
   selected: [],
   hovered: null,
 };

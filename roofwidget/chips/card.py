@@ -10,17 +10,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from roofwidget import units
+from roofwidget.chips.checking import ENERGY_UNITS
 from roofwidget.chips.figures import Ceiling, Check, Figure
+from roofwidget.tables import html_table
 
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip
 
-__all__ = ["ceiling_key", "disputed", "figures", "html", "shown"]
+__all__ = ["ceiling_key", "disputed", "figures", "html", "known", "shown", "told"]
 
 # Further apart than this, relative to ours, two sources disagree; closer, they round.
 _AGREE: Final = 0.03
-_ENERGY_UNITS: Final = {"per_flop": "J/FLOP", "per_byte": "J/B", "constant_power": "W"}
-_PREFIXED: Final = frozenset({"FLOP/s", "OP/s", "B/s", "B", "s"})
+_HEADER: Final = ("figure", "value", "confidence", "source", "others say")
 
 
 def figures(chip: Chip) -> tuple[Figure, ...]:
@@ -34,6 +35,17 @@ def figures(chip: Chip) -> tuple[Figure, ...]:
         source = chip.sources.get(key) or chip.sources.get(re.sub(r"^(links\..*)\.bandwidth$", r"\1.printed", key))
         rows.append(Figure(key, label, value, unit, source, tuple(checks.get(key, ()))))
     return (*rows, *(_ceiling_row(ceiling) for ceiling in chip.ceilings))
+
+
+def known(chip: Chip) -> dict[str, str]:
+    """Return the chip's figures that another source may speak of, with the units in which they are written."""
+    return {key: "FLOP/s" if unit == "OP/s" else unit for key, _, _, unit in _plain_rows(chip)}
+
+
+def told(chip: Chip) -> list[str]:
+    """Return what a source may be told for: figures with a value, and what is printed of a link."""
+    printed = [f"links.{link.name}.printed" for link in chip.links.values() if link.printed]
+    return [key for key, _, value, _ in _plain_rows(chip) if value is not None] + printed
 
 
 def disputed(chip: Chip) -> Mapping[str, tuple[Check, ...]]:
@@ -57,35 +69,34 @@ def shown(figure: Figure) -> str:
 
     Examples
     --------
-    >>> shown(Figure("clock", "Clock", 1.98e9, "Hz")), shown(Figure("units", "Units", 132, "SM"))
-    ('1.98 GHz', '132 SM')
+    >>> shown(Figure("clock", "Clock", 1.98e9, "Hz")), shown(Figure("units", "Units", 16896, "core"))
+    ('1.98 GHz', '16896 core')
     """
     if figure.value is None:
         return "unknown"
-    if figure.unit in _PREFIXED:
+    if figure.unit in units.UNITS or figure.unit == "OP/s":
         return units.format_quantity(figure.value, figure.unit, 4)
-    if figure.unit == "Hz":
-        return units.format_quantity(figure.value, "B", 4).removesuffix("B") + "Hz"
-    return f"{units.format_significant(figure.value, 4)} {figure.unit}"
+    return f"{units.format_significant(figure.value, 15)} {figure.unit}"
 
 
 def html(chip: Chip) -> str:
-    """Return the card as an HTML table; text of the chip is text, never markup."""
-    say = markup.escape
+    """Return the card as an HTML table, the documents and the notes under it; text of the chip is never markup."""
     disputes = disputed(chip)
-    rows = "".join(
-        f"<tr><th scope='row'>{say(figure.label)}</th><td>{say(shown(figure))}</td>"
-        f"<td>{say(figure.source.confidence if figure.source else '')}</td><td>{_source_cell(figure)}</td>"
-        f"<td>{say(_disagreement(figure, disputes.get(figure.key, ())))}</td></tr>"
-        for figure in figures(chip)
-    )
-    about = " · ".join(say(str(part)) for part in (chip.vendor, chip.family, chip.year, chip.status) if part)
-    notes = "".join(f"<li>{say(note)}</li>" for note in chip.notes)
-    return (
-        f"<table><caption><b>{say(chip.name)}</b> {about}</caption>"
-        "<thead><tr><th>figure</th><th>value</th><th>confidence</th><th>source</th><th>others say</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table>" + (f"<ul>{notes}</ul>" if notes else "")
-    )
+    rows = figures(chip)
+    caption = " · ".join(str(part) for part in (chip.name, chip.vendor, chip.family, chip.year, chip.status) if part)
+    cells = [
+        (
+            figure.label,
+            shown(figure),
+            figure.source.confidence if figure.source else "",
+            figure.source.title if figure.source else "",
+            _disagreement(figure, disputes.get(figure.key, ())),
+        )
+        for figure in rows
+    ]
+    documents = {figure.source.url: figure.source.title for figure in reversed(rows) if figure.source}
+    links = [_link(title, url) for url, title in reversed(documents.items()) if url.startswith(("http://", "https://"))]
+    return html_table(caption, _HEADER, cells) + _items(links) + _items([markup.escape(note) for note in chip.notes])
 
 
 def _plain_rows(chip: Chip) -> Iterator[tuple[str, str, float | None, str]]:
@@ -121,7 +132,7 @@ def _other_rows(chip: Chip) -> Iterator[tuple[str, str, float | None, str]]:
         yield "power", "Power", chip.power, "W"
     if chip.energy is not None:
         for field in fields(chip.energy):
-            unit = _ENERGY_UNITS[field.name]
+            unit = ENERGY_UNITS[field.name]
             yield f"energy.{field.name}", f"Energy, {field.name}", getattr(chip.energy, field.name), unit
 
 
@@ -132,13 +143,12 @@ def _ceiling_row(ceiling: Ceiling) -> Figure:
     return Figure(ceiling_key(ceiling), f"Ceiling: {label}", ceiling.rate, unit, ceiling.source)
 
 
-def _source_cell(figure: Figure) -> str:
-    if figure.source is None:
-        return ""
-    title = markup.escape(figure.source.title)
-    if not figure.source.url.startswith(("http://", "https://")):
-        return title
-    return f"<a href='{markup.escape(figure.source.url)}' target='_blank' rel='noopener noreferrer'>{title}</a>"
+def _link(title: str, url: str) -> str:
+    return f"<a href='{markup.escape(url)}' target='_blank' rel='noopener noreferrer'>{markup.escape(title)}</a>"
+
+
+def _items(lines: list[str]) -> str:
+    return "<ul>" + "".join(f"<li>{line}</li>" for line in lines) + "</ul>" if lines else ""
 
 
 def _disagreement(figure: Figure, checks: tuple[Check, ...]) -> str:

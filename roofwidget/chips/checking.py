@@ -9,30 +9,40 @@ from typing import Any, Final
 
 from roofwidget import units
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, MissingFigureError, Source, is_off_chip
-from roofwidget.suggest import listed
+from roofwidget.suggest import listed, nearest
 
 __all__ = [
+    "ENERGY_UNITS",
+    "aliases",
     "ceilings",
     "checks",
     "default_precision",
     "energy",
+    "figure",
     "find_level",
     "find_precision",
+    "identity",
+    "level_called",
+    "level_name",
     "links",
     "memories",
     "notes",
     "number",
+    "own_level",
     "peaks",
+    "precision_name",
     "sources",
     "unit_count",
     "year",
 ]
 
+ENERGY_UNITS: Final = {"per_flop": "J/FLOP", "per_byte": "J/B", "constant_power": "W"}
+"""The unit of each field of `Energy`."""
+
 # Used when a chip does not say which precision it is judged by: the first of these that it has.
 _PRECISIONS_BY_USE: Final = ("bf16", "fp16", "tf32", "fp32", "fp64")
 _UNIT_COUNT: Final = re.compile(r"[1-9]\d* \S.*")
-
-
+# Words that mean something else wherever a precision, a level or what binds a kernel is named.
 _RESERVED_PRECISIONS: Final = frozenset({"auto"})
 _RESERVED_LEVELS: Final = frozenset({"main", "all", "network", "compute", "overhead", "unknown"})
 
@@ -45,9 +55,9 @@ def peaks(name: str, given: object) -> dict[str, float]:
     found: dict[str, float] = {}
     for precision, value in given.items():
         what = f"peak_flops['{precision}'] of chip '{name}'"
-        _refuse_word(str(precision), _RESERVED_PRECISIONS, what)
-        _refuse_twin(str(precision), found, f"peak_flops of chip '{name}'")
-        found[str(precision).casefold()] = units.positive(units.parse(value, "FLOP/s", what), what)
+        precision_name(name, precision)
+        _refuse_twin(precision, found, f"peak_flops of chip '{name}'")
+        found[precision.casefold()] = units.positive(units.parse(value, "FLOP/s", what), what)
     return found
 
 
@@ -59,7 +69,7 @@ def memories(name: str, given: object) -> dict[str, Memory]:
     levels: dict[str, Memory] = {}
     for level, value in given.items():
         what = f"memories['{level}'] of chip '{name}'"
-        _refuse_word(level, _RESERVED_LEVELS, what)
+        level_name(name, level)
         memory = value if isinstance(value, Memory) else Memory(level, value)
         _refuse_twin(level, levels, f"memories of chip '{name}'")
         levels[level] = Memory(
@@ -82,6 +92,7 @@ def links(name: str, given: object) -> dict[str, Link]:
     found: dict[str, Link] = {}
     for key, value in given.items():
         what = f"links['{key}'] of chip '{name}'"
+        _spoken(key, f"a key of links of chip '{name}'")
         link = value if isinstance(value, Link) else Link(key, value)
         _refuse_twin(key, found, f"links of chip '{name}'")
         found[key] = Link(
@@ -98,55 +109,78 @@ def ceilings(
     name: str, given: Iterable[Ceiling], rates: Mapping[str, float], levels: Mapping[str, Memory]
 ) -> tuple[Ceiling, ...]:
     """Return ceilings under the chip's own spelling of their precision or level."""
-    found: dict[tuple[str, str | None, str | None], Ceiling] = {}
-    for ceiling in given:
+    found: dict[str, Ceiling] = {}
+    for ceiling in many(given, f"ceilings of chip '{name}'"):
         if not isinstance(ceiling, Ceiling):
             msg = f"ceilings of chip '{name}' must be Ceiling objects, got {ceiling!r}"
             raise TypeError(msg)
-        what = f"ceiling '{ceiling.name}' of chip '{name}'"
-        if not isinstance(ceiling.name, str) or not ceiling.name.strip():
-            msg = f"the name of a ceiling of chip '{name}' must be text that is not empty, got {ceiling.name!r}"
+        _spoken(ceiling.name, f"the name of a ceiling of chip '{name}'")
+        checked = _ceiling(name, ceiling, rates, levels)
+        # Ceilings are chosen by their keys in any case, among the names of the peaks.
+        for taken in (ceiling.name.casefold(), checked.key.casefold()):
+            if taken in rates:
+                msg = f"ceiling '{ceiling.name}' of chip '{name}' has the name of its peak '{taken}'; call it otherwise"
+                raise ValueError(msg)
+        if checked.key.casefold() in found:
+            msg = f"ceiling '{checked.key}' of chip '{name}' is there twice"
             raise ValueError(msg)
-        if ceiling.name.casefold() in rates:
-            msg = f"{what} has the name of a precision; call it otherwise"
-            raise ValueError(msg)
-        if ceiling.memory is not None and ceiling.precision is not None:
-            msg = f"{what} lies under a memory or under a precision, not both"
-            raise ValueError(msg)
-        if ceiling.source is not None and not isinstance(ceiling.source, Source):
-            msg = f"the source of {what} must be a Source, got {ceiling.source!r}"
-            raise TypeError(msg)
-        level = None if ceiling.memory is None else level_called(levels, ceiling.memory)
-        if ceiling.memory is not None and level is None:
-            msg = f"{name} has no memory '{ceiling.memory}'; it has {listed(levels)}"
-            raise MissingFigureError(msg)
-        precision = None if ceiling.precision is None else find_precision(name, rates, ceiling.precision)
-        rate = units.positive(units.parse(ceiling.rate, "FLOP/s" if level is None else "B/s", what), what)
-        key = (ceiling.name, level, precision)
-        if key in found:
-            msg = f"{what} is there twice"
-            raise ValueError(msg)
-        found[key] = Ceiling(ceiling.name, rate, level, precision, bool(ceiling.measured), ceiling.source)
+        found[checked.key.casefold()] = checked
     return tuple(found.values())
 
 
-def checks(name: str, given: Iterable[Check]) -> tuple[Check, ...]:
-    """Return other sources' values."""
-    found = tuple(given)
-    for check in found:
+def _ceiling(name: str, ceiling: Ceiling, rates: Mapping[str, float], levels: Mapping[str, Memory]) -> Ceiling:
+    what = f"ceiling '{ceiling.name}' of chip '{name}'"
+    if ceiling.memory is not None and ceiling.precision is not None:
+        msg = f"{what} lies under a memory or under a precision, not both"
+        raise ValueError(msg)
+    if ceiling.source is not None and not isinstance(ceiling.source, Source):
+        msg = f"the source of {what} must be a Source, got {ceiling.source!r}"
+        raise TypeError(msg)
+    level = None if ceiling.memory is None else own_level(name, levels, ceiling.memory)
+    precision = None if ceiling.precision is None else find_precision(name, rates, ceiling.precision)
+    rate = units.positive(units.parse(ceiling.rate, "FLOP/s" if level is None else "B/s", what), what)
+    return Ceiling(ceiling.name, rate, level, precision, bool(ceiling.measured), ceiling.source)
+
+
+def checks(name: str, given: Iterable[Check], known: Mapping[str, str]) -> tuple[Check, ...]:
+    """Return other sources' values, each of one of the `known` figures, of which these are the units."""
+    found = []
+    for check in many(given, f"checks of chip '{name}'"):
         if not isinstance(check, Check):
             msg = f"checks of chip '{name}' must be Check objects, got {check!r}"
             raise TypeError(msg)
-    return found
+        unit = known[figure(check.figure, known, f"a check of chip '{name}'")]
+        what = f"check of {check.figure} of chip '{name}'"
+        if not isinstance(check.source, Source):
+            msg = f"the source of the {what} must be a Source, got {check.source!r}"
+            raise TypeError(msg)
+        value = units.parse(check.value, unit, what) if unit in units.UNITS else _plain(check.value, what)
+        found.append(Check(check.figure, units.positive(value, what), check.source))
+    return tuple(found)
 
 
-def sources(name: str, given: Mapping[str, Source]) -> dict[str, Source]:
-    """Return sources by figure."""
+def sources(name: str, given: Mapping[str, Source], known: Iterable[str]) -> dict[str, Source]:
+    """Return sources by figure, each of one of the `known` ones."""
+    if not isinstance(given, Mapping):
+        msg = f"sources of chip '{name}' must map figures to Source objects, got {given!r}"
+        raise TypeError(msg)
     for key, source in given.items():
         if not isinstance(source, Source):
             msg = f"sources['{key}'] of chip '{name}' must be a Source, got {source!r}"
             raise TypeError(msg)
+        figure(key, known, f"a source of chip '{name}'")
     return dict(given)
+
+
+def figure(key: str, known: Iterable[str], what: str) -> str:
+    """Return the key of a figure that the chip has, else raise `ValueError` naming the nearest."""
+    options = list(known)
+    if key in options:
+        return key
+    close = nearest(str(key), options, most=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"there is {listed(options)}"
+    msg = f"{what} is of a figure that it lacks: '{key}'; {hint}"
+    raise ValueError(msg)
 
 
 def energy(name: str, given: Energy | None) -> Energy | None:
@@ -156,19 +190,17 @@ def energy(name: str, given: Energy | None) -> Energy | None:
     if not isinstance(given, Energy):
         msg = f"energy of chip '{name}' must be an Energy, got {given!r}"
         raise TypeError(msg)
-    found = {
-        field.name: _plain(getattr(given, field.name), f"energy.{field.name} of {name}") for field in fields(given)
-    }
-    for key in ("per_flop", "per_byte"):
-        units.positive(found[key], f"energy.{key} of chip '{name}'")
-    units.finite(found["constant_power"], f"energy.constant_power of chip '{name}'")
+    found = {}
+    for field in fields(given):
+        what = f"energy.{field.name} of chip '{name}'"
+        bound = units.finite if field.name == "constant_power" else units.positive
+        found[field.name] = bound(units.parse(getattr(given, field.name), ENERGY_UNITS[field.name], what), what)
     return Energy(**found)
 
 
 def number(name: str, field: str, unit: str, given: object) -> float | None:
-    """Return a clock or a power, a plain number in Hz or W."""
-    what = f"{field} of chip '{name}', in {unit},"
-    return None if given is None else units.positive(_plain(given, what), what)
+    """Return a clock or a power, a number in Hz or W or text with its unit."""
+    return _optional(given, unit, f"{field} of chip '{name}'")
 
 
 def unit_count(name: str, given: object) -> str | None:
@@ -189,8 +221,19 @@ def year(name: str, given: object) -> int | None:
 
 def notes(name: str, given: Iterable[str]) -> tuple[str, ...]:
     """Return lines of text; one line alone may be given as it is."""
-    lines = (given,) if isinstance(given, str) else tuple(given)
-    return tuple(_text(line, f"notes of chip '{name}'") for line in lines)
+    return texts(given, f"notes of chip '{name}'")
+
+
+def aliases(name: str, given: Iterable[str]) -> tuple[str, ...]:
+    """Return other names of a chip; one alone may be given as it is."""
+    return texts(given, f"aliases of chip '{name}'")
+
+
+def identity(name: str, given: str | None) -> str:
+    """Return the id that was given, else one made from the name."""
+    if given is None:
+        return re.sub(r"[^a-z0-9.+]+", "-", name.casefold()).strip("-") or "chip"
+    return _spoken(given, f"id of chip '{name}'")
 
 
 def default_precision(name: str, rates: Mapping[str, float], given: str | None) -> str:
@@ -217,30 +260,64 @@ def find_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
     Any word for the memory outside the chip means the main memory, unless another level is called so.
     """
     main = next(iter(levels))
-    level = level_called(levels, name)
-    if level is None and is_off_chip(name) and is_off_chip(main):
+    if level_called(levels, name) is None and is_off_chip(name) and is_off_chip(main):
         return main
+    return own_level(chip, levels, name)
+
+
+def own_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
+    """Return the level of this name in any case, or the main memory for ``"main"``, else `MissingFigureError`."""
+    level = level_called(levels, name)
     if level is None:
         msg = f"{chip} has no memory '{name}'; it has {listed(levels)}"
         raise MissingFigureError(msg)
     return level
 
 
-def level_called(levels: Mapping[str, Memory], name: str) -> str | None:
+def level_called(levels: Mapping[str, Memory], name: object) -> str | None:
     """Return the level of this name in any case, or the main memory for ``"main"``, else None."""
-    if name.casefold() == "main":
+    word = str(name).casefold()
+    if word == "main":
         return next(iter(levels))
-    return next((level for level in levels if level.casefold() == name.casefold()), None)
+    return next((level for level in levels if level.casefold() == word), None)
 
 
-def _refuse_word(word: object, reserved: frozenset[str], what: str) -> None:
-    """Refuse a word that means something else wherever a precision, a level or what binds is named."""
+def precision_name(chip: str, word: object) -> str:
+    """Return the name of a precision, which may not be empty or ``auto``."""
+    return _own_word(word, _RESERVED_PRECISIONS, f"a precision of chip '{chip}'")
+
+
+def level_name(chip: str, word: object) -> str:
+    """Return the name of a memory level, which may not be empty or a word such as ``main`` or ``network``."""
+    return _own_word(word, _RESERVED_LEVELS, f"a memory level of chip '{chip}'")
+
+
+def many(given: Any, what: str) -> tuple[Any, ...]:
+    """Return the elements of what should be a list."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        msg = f"{what} must be a list, got {given!r}"
+        raise TypeError(msg)
+    return tuple(given)
+
+
+def texts(given: Any, what: str) -> tuple[str, ...]:
+    """Return a list of text; one alone may be given as it is."""
+    return tuple(_text(line, what) for line in ((given,) if isinstance(given, str) else many(given, what)))
+
+
+def _own_word(word: object, reserved: frozenset[str], what: str) -> str:
+    spoken = _spoken(word, f"the name of {what}")
+    if spoken.strip().casefold() in reserved:
+        msg = f"'{word}' cannot be the name of {what}: the word has a meaning of its own; choose another"
+        raise ValueError(msg)
+    return spoken
+
+
+def _spoken(word: object, what: str) -> str:
     if not isinstance(word, str) or not word.strip():
-        msg = f"{what}: the name must be text that is not empty"
+        msg = f"{what} must be text that is not empty, got {word!r}"
         raise ValueError(msg)
-    if word.strip().casefold() in reserved:
-        msg = f"{what}: '{word}' has a meaning of its own; give it another name"
-        raise ValueError(msg)
+    return word
 
 
 def _optional(value: object, unit: str, what: str) -> float | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
 from roofwidget import units as quantities
-from roofwidget.chips import checking
+from roofwidget.chips import card, checking
 from roofwidget.chips.answers import Answers
 from roofwidget.chips.figures import (
     Ceiling,
@@ -62,7 +61,7 @@ class Chip(Answers):
     checks
         What other sources say, see `disputed`.
     clock, units, power
-        Hz; how many units of which kind, such as ``"132 SM"``; W.
+        Hz, or text such as ``"1.98 GHz"``; how many units of which kind, such as ``"132 SM"``; W.
     energy
         Costs of work, for a roofline of energy.
     notes
@@ -71,7 +70,8 @@ class Chip(Answers):
     Raises
     ------
     ValueError
-        If a figure is zero, negative, NaN or infinite, or there is no peak or no bandwidth of the main memory.
+        If a figure is zero, negative, NaN or infinite, there is no peak or no bandwidth of the main memory, a name is
+        empty or has a meaning of its own (``auto``, ``main``, ``network``), or a source or check is of no figure.
     TypeError
         If a figure is not a number or text, or a keyword is unknown.
 
@@ -124,9 +124,9 @@ class Chip(Answers):
         links: Mapping[str, object] = MappingProxyType({}),
         ceilings: Iterable[Ceiling] = (),
         checks: Iterable[Check] = (),
-        clock: float | None = None,
+        clock: float | str | None = None,
         units: str | None = None,
-        power: float | None = None,
+        power: float | str | None = None,
         energy: Energy | None = None,
         notes: Iterable[str] = (),
     ) -> None:
@@ -139,7 +139,7 @@ class Chip(Answers):
             name=name,
             peak_flops=MappingProxyType(peaks),
             memories=MappingProxyType(levels),
-            id=id or re.sub(r"[^a-z0-9.+]+", "-", name.casefold()).strip("-") or "chip",
+            id=checking.identity(name, id),
             vendor=vendor,
             family=family,
             generation=generation,
@@ -147,16 +147,18 @@ class Chip(Answers):
             year=checking.year(name, year),
             status=status,
             default_precision=checking.default_precision(name, peaks, default_precision),
-            aliases=(aliases,) if isinstance(aliases, str) else tuple(aliases),
-            sources=MappingProxyType(checking.sources(name, sources)),
+            aliases=checking.aliases(name, aliases),
             links=MappingProxyType(checking.links(name, links)),
             ceilings=checking.ceilings(name, ceilings, peaks, levels),
-            checks=checking.checks(name, checks),
             clock=checking.number(name, "clock", "Hz", clock),
             units=checking.unit_count(name, units),
             power=checking.number(name, "power", "W", power),
             energy=checking.energy(name, energy),
             notes=checking.notes(name, notes),
+        )
+        self.__dict__.update(
+            sources=MappingProxyType(checking.sources(name, sources, card.told(self))),
+            checks=checking.checks(name, checks, card.known(self)),
         )
 
     def __hash__(self) -> int:
@@ -197,7 +199,8 @@ class Chip(Answers):
 
         `peak_flops`, `memories`, `links` and `sources` are merged into those of this chip, by name in any case, where
         ``"main"`` is the main memory; other fields are exchanged. A figure that changes loses its source, its checks
-        and the ceilings under it, and the chip's status becomes ``given``; a new name without an id gets one.
+        and, unless `ceilings` are given, the ceilings under it (one under all peaks goes with that of the default
+        precision), and the chip's status becomes ``given``; a new name without an id gets one.
 
         Raises
         ------
@@ -311,22 +314,16 @@ class Chip(Answers):
         return f"Chip({self.name!r}: {peaks}; {bandwidths}{doubt})"
 
     def _repr_html_(self) -> str:
-        from roofwidget.chips import card  # noqa: PLC0415 - the same
-
         return card.html(self)
 
     @property
     def figures(self) -> tuple[Figure, ...]:
         """Every figure with its source and what other sources say: the rows of the chip's card."""
-        from roofwidget.chips import card  # noqa: PLC0415 - the same
-
         return card.figures(self)
 
     @property
     def disputed(self) -> Mapping[str, tuple[Check, ...]]:
         """By figure, the other sources whose value is more than 3 % off."""
-        from roofwidget.chips import card  # noqa: PLC0415 - the same
-
         return card.disputed(self)
 
 

@@ -22,6 +22,17 @@ _LEAST_CAPACITY: Final = 1e3
 _RATES: Final = {"memories": ("bandwidth",), "links": ("bandwidth", "per_link")}
 _EXAMPLES: Final = {"FLOP/s": "989.5 TFLOP/s", "B/s": "3.35 TB/s", "B": "80 GB"}
 _PRECISION: Final = re.compile(r"(?:fp|bf|tf|int)(\d+)")
+# The units of the figures that a check may speak of and that nobody would write so small.
+_CHECKED: Final = (
+    (re.compile(r"peak_flops\..+"), "FLOP/s"),
+    (re.compile(r"memories\..+\.bandwidth|links\..+\.(?:bandwidth|per_link)"), "B/s"),
+    (re.compile(r"memories\..+\.capacity"), "B"),
+)
+_TABLE: Final = """
+[[chips]]
+name = "My chip"
+peak_flops.bf16 = "400 TFLOP/s"
+memories.HBM = { bandwidth = "2 TB/s", capacity = "64 GB" }"""
 # tf32 takes the room of 32 bits.
 _HALF_WIDTHS: Final = {32: 64, 16: 32, 8: 16, 4: 8}
 # Data sheets round: 989 and 1979 TFLOP/s are meant as one to two.
@@ -54,7 +65,7 @@ def load_chips(path: str | os.PathLike[str]) -> tuple[Chip, ...]:
     -----
     UserWarning
         If a precision is more than twice as fast as the fastest of twice its width: often a figure with sparsity,
-        though some chips really are so.
+        though some chips really are so. If a ceiling that nobody measured lies above its roof.
 
     Examples
     --------
@@ -78,8 +89,10 @@ def load_chips(path: str | os.PathLike[str]) -> tuple[Chip, ...]:
     for index, made in enumerate(chips):
         written = {key.casefold(): key for key in file.tables[index]["peak_flops"]}
         for precision, problem in _steps(made):
-            where = ("chips", index, "peak_flops", written[precision])
+            where: lines.Where = ("chips", index, "peak_flops", written[precision])
             warnings.warn(file.said(where, problem), UserWarning, stacklevel=2)
+        for place, problem in _above(made):
+            warnings.warn(file.said(("chips", index, "ceilings", place, "rate"), problem), UserWarning, stacklevel=2)
     return chips
 
 
@@ -89,7 +102,8 @@ class _File:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         try:
-            self.text = Path(path).read_text(encoding="utf-8-sig")
+            # Editors on Windows begin a file with a byte order mark, which TOML does not know.
+            self.text = Path(path).read_text(encoding="utf-8").removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             msg = f"{self.path}: not UTF-8 text (byte {error.start})"
             raise ValueError(msg) from None
@@ -105,7 +119,7 @@ class _File:
                 raise self.error((key,), f"a file of chips has no key '{key}'; {hint}")
         self.tables = table.get("chips", [])
         if not isinstance(self.tables, list) or not self.tables:
-            raise self.error(("chips",), "there is no chip; begin each with a line [[chips]]")
+            raise self.error(("chips",), f"there is no chip; begin each with a line [[chips]], such as\n{_TABLE}")
         with _Placed(self, ()):
             self.documents = records.documents(table.get("sources", {}))
         self.ids: dict[str, int] = {}
@@ -113,8 +127,9 @@ class _File:
     def chip(self, index: int) -> Chip:
         with _Placed(self, ("chips", index)):
             record = self.tables[index]
-            if isinstance(record, Mapping):
-                _refuse_small_numbers(record)
+            if not isinstance(record, Mapping):
+                raise records.RecordError((), f"a chip must be a table, got {record!r}; write it such as\n{_TABLE}")
+            _refuse_small_numbers(record)
             made = records.from_record(record, self.documents)
         if made.id in self.ids:
             first = lines.line_of(self.lines, ("chips", self.ids[made.id]))
@@ -169,6 +184,17 @@ def _bare(record: Mapping[str, Any]) -> Iterator[tuple[records.Path, str, Any]]:
     if isinstance(peaks, Mapping):
         for precision, value in peaks.items():
             yield ("peak_flops", precision), "FLOP/s", value
+    yield from _parts(record)
+    for index, ceiling in _tables(record, "ceilings"):
+        if "rate" in ceiling:
+            yield ("ceilings", index, "rate"), "B/s" if "memory" in ceiling else "FLOP/s", ceiling["rate"]
+    for index, check in _tables(record, "checks"):
+        unit = next((unit for key, unit in _CHECKED if key.fullmatch(str(check.get("figure")))), None)
+        if unit is not None and "value" in check:
+            yield ("checks", index, "value"), unit, check["value"]
+
+
+def _parts(record: Mapping[str, Any]) -> Iterator[tuple[records.Path, str, Any]]:
     for kind, rates in _RATES.items():
         parts = record.get(kind)
         for key, part in parts.items() if isinstance(parts, Mapping) else ():
@@ -178,10 +204,13 @@ def _bare(record: Mapping[str, Any]) -> Iterator[tuple[records.Path, str, Any]]:
             yield from (((kind, key, rate), "B/s", part[rate]) for rate in rates if rate in part)
             if "capacity" in part:
                 yield (kind, key, "capacity"), "B", part["capacity"]
-    ceilings = record.get("ceilings")
-    for index, ceiling in enumerate(ceilings) if isinstance(ceilings, list) else ():
-        if isinstance(ceiling, Mapping) and "rate" in ceiling:
-            yield ("ceilings", index, "rate"), "B/s" if "memory" in ceiling else "FLOP/s", ceiling["rate"]
+
+
+def _tables(record: Mapping[str, Any], word: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    given = record.get(word)
+    for index, one in enumerate(given) if isinstance(given, list) else ():
+        if isinstance(one, Mapping):
+            yield index, one
 
 
 def _number(value: object) -> float | None:
@@ -212,3 +241,19 @@ def _step(chip: Chip, precision: str, sibling: str) -> str:
         f"{rates[0]} of chip '{chip.name}' is {ratio} times {rates[1]}, of twice its width; "
         "peaks are dense: is it a figure with sparsity?"
     )
+
+
+def _above(chip: Chip) -> Iterator[tuple[int, str]]:
+    """Yield the number of each ceiling above its roof that nobody measured, and what to say."""
+    for place, ceiling in enumerate(chip.ceilings):
+        if ceiling.measured:
+            continue
+        if ceiling.memory is not None:
+            roof, unit, name = chip.memories[ceiling.memory].bandwidth, "B/s", ceiling.memory
+        else:
+            name = ceiling.precision or max(chip.peak_flops, key=chip.peak)
+            roof, unit = chip.peak(name), "FLOP/s"
+        if roof is not None and ceiling.rate > roof:
+            rates = [units.format_quantity(rate, unit, 4) for rate in (ceiling.rate, roof)]
+            what = f"ceiling '{ceiling.name}' of chip '{chip.name}', {rates[0]}, lies above its roof, {name} {rates[1]}"
+            yield place, f"{what}; where somebody measured it, write measured = true"

@@ -7,14 +7,13 @@ A figure is a number in base units, text such as ``"989.5 TFLOP/s"``, or a table
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from roofwidget import units
-from roofwidget.chips import checking
+from roofwidget.chips import card, checking
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, Source
 from roofwidget.suggest import listed, nearest
 
@@ -36,17 +35,6 @@ _CHECK: Final = ("figure", "value", "source", "confidence", "note")
 _KNOWN: Final = (
     *(*_TEXTS, "generation", "year", "aliases", "notes", "peak_flops", "memories", "links", "ceilings", "checks"),
     *("clock", "units", "power", "energy", "sources"),
-)
-
-
-# The unit of each figure that another source may speak of.
-_UNITS: Final = (
-    (r"peak_flops\..+", "FLOP/s"),
-    (r"memories\..+\.bandwidth|links\..+\.(?:bandwidth|per_link)", "B/s"),
-    (r"memories\..+\.capacity", "B"),
-    (r"links\..+\.latency", "s"),
-    ("clock", "Hz"),
-    ("power", "W"),
 )
 
 
@@ -102,11 +90,13 @@ class _Reader:
             values["units"] = self.told("units", ("units",), table["units"])
         if "energy" in table:
             values["energy"] = self.energy(table["energy"])
-        values["checks"] = [self.check(("checks", i), one) for i, one in enumerate(_list(table, "checks", self.of))]
         ceilings = [self.ceiling(("ceilings", i), one) for i, one in enumerate(_list(table, "ceilings", self.of))]
         self.check_each(values, ceilings)
         with _at(()):
-            return make(**values, ceilings=ceilings, sources=self.sources)
+            made = make(**values, ceilings=ceilings, sources=self.sources)
+        told, known = _list(table, "checks", self.of), card.known(made)
+        checks = [self.check(("checks", i), one, known) for i, one in enumerate(told)]
+        return replace(made, checks=tuple(checks)) if checks else made
 
     def check_each(self, values: Mapping[str, Any], ceilings: list[Ceiling]) -> None:
         """Let each field be refused at its own place, before the chip is made of all."""
@@ -118,21 +108,33 @@ class _Reader:
             checking.links(self.name, values["links"])
         with _at(("default_precision",)):
             checking.default_precision(self.name, rates, values.get("default_precision"))
-        for word, checked in (("year", checking.year), ("units", checking.unit_count)):
+        for word, checked in (("id", checking.identity), ("year", checking.year), ("units", checking.unit_count)):
             with _at((word,)):
                 checked(self.name, values.get(word))
-        for i in range(len(ceilings)):
-            with _at(("ceilings", i)):
+        for i, ceiling in enumerate(ceilings):
+            place: Path = ("ceilings", i)
+            if ceiling.memory is not None:
+                with _at((*place, "memory")):
+                    checking.own_level(self.name, levels, ceiling.memory)
+            if ceiling.precision is not None:
+                with _at((*place, "precision")):
+                    checking.find_precision(self.name, rates, ceiling.precision)
+            with _at((*place, "name")):
                 checking.ceilings(self.name, ceilings[: i + 1], rates, levels)
 
     def peaks(self, given: Any) -> dict[str, float]:
         table = _table(given, ("peak_flops",), f"peak_flops {self.of}", None)
+        for key in table:
+            with _at(("peak_flops", key)):
+                checking.precision_name(self.name, key)
         return {key: self.figure(("peak_flops", key), value, "FLOP/s", fold=True) for key, value in table.items()}
 
     def memories(self, given: Any) -> dict[str, Memory]:
         levels = {}
         for level, value in _table(given, ("memories",), f"memories {self.of}", None).items():
             path: Path = ("memories", level)
+            with _at(path):
+                checking.level_name(self.name, level)
             table = self.parts(path, value, _MEMORY)
             levels[level] = Memory(
                 level,
@@ -162,7 +164,7 @@ class _Reader:
         missing = [key for key in known if key not in table]
         if missing:
             raise RecordError(("energy",), f"energy {self.of} has no {missing[0]}")
-        found = {key: self.plain(("energy", key), table[key], "J or W", zero=key == "constant_power") for key in known}
+        found = {key: self.plain(("energy", key), table[key], checking.ENERGY_UNITS[key]) for key in known}
         return Energy(**found)
 
     def ceiling(self, path: Path, given: Any) -> Ceiling:
@@ -178,27 +180,21 @@ class _Reader:
         name = _text(table, "name", what, path)
         with _at((*path, "rate")):
             unit = "B/s" if "memory" in under else "FLOP/s"
-            rate = units.parse(table["rate"], unit, f"rate of ceiling '{name}' {self.of}")
+            of_rate = f"rate of ceiling '{name}' {self.of}"
+            rate = units.positive(units.parse(table["rate"], unit, of_rate), of_rate)
         return Ceiling(name, rate, **under, measured=measured, source=self.source(path, table))
 
-    def check(self, path: Path, given: Any) -> Check:
+    def check(self, path: Path, given: Any, known: Mapping[str, str]) -> Check:
+        """Return another source's value for one of the `known` figures, of which these are the units."""
         table = _table(given, path, f"a check {self.of}", _CHECK)
         for needed in ("figure", "value", "source"):
             if needed not in table:
                 raise RecordError(path, f"a check {self.of} has no {needed}")
-        key = _text(table, "figure", f"of a check {self.of}", path)
-        source = self.source(path, table)
-        return Check(key, self.checked((*path, "value"), key, table["value"]), source or Source(""))
-
-    def checked(self, path: Path, key: str, value: Any) -> float:
-        """Return another source's value for the figure `key`."""
-        unit = next((unit for pattern, unit in _UNITS if re.fullmatch(pattern, key)), None)
-        if unit is None:
-            raise RecordError((*path[:-1], "figure"), f"a check {self.of} is of no figure: '{key}'")
-        if unit in {"Hz", "W"}:
-            return self.plain(path, value, unit)
-        with _at(path):
-            return units.parse(value, unit, f"value of the check of {key} {self.of}")
+        with _at((*path, "figure")):
+            key = checking.figure(_text(table, "figure", f"of a check {self.of}", path), known, f"a check {self.of}")
+        source = self.source(path, table) or Source("")
+        with _at((*path, "value")):
+            return checking.checks(self.name, [Check(key, table["value"], source)], known)[0]
 
     def parts(self, path: Path, value: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
         """Return the table of a level or link; anything else is its bandwidth."""
@@ -218,14 +214,14 @@ class _Reader:
             what = f"{path[2]} of {what}" if len(path) > 2 and path[2] != "bandwidth" else what  # noqa: PLR2004 - a part
             return units.positive(units.parse(value, unit, what), what)
 
-    def plain(self, path: Path, given: Any, unit: str, *, zero: bool = False) -> float:
-        """Return a figure whose unit `units.parse` does not know."""
+    def plain(self, path: Path, given: Any, unit: str) -> float:
+        """Return a figure that is none of a precision, a level or a link."""
         value = self.told(".".join(str(part) for part in path), path, given)
         what = f"{path[-1]} {self.of}"
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise RecordError(path, f"{what} must be a number in {unit}, got {value!r}")
         with _at(path):
-            return units.finite(float(value), what) if zero else units.positive(float(value), what)
+            # A chip may rest without drawing power; nothing else of it can be zero.
+            bound = units.finite if path[-1] == "constant_power" else units.positive
+            return bound(units.parse(value, unit, what), what)
 
     def told(self, key: str, path: Path, given: Any) -> Any:
         """Return the value of a figure, noting its source under `key`."""

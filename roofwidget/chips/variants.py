@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from roofwidget.chips.checking import level_called
+from roofwidget.chips.checking import level_called, own_level
 from roofwidget.chips.figures import Ceiling, Link, Memory, Source
 from roofwidget.suggest import unknown_keyword
 
@@ -25,18 +25,23 @@ def replaced(chip: Chip, changes: Mapping[str, Any]) -> Chip:
     values = {**own, **changes}
     if "name" in changes and "id" not in changes:
         values["id"] = None
-    if "peak_flops" in changes:
-        values["peak_flops"] = {
-            **chip.peak_flops,
-            **{str(precision).casefold(): rate for precision, rate in changes["peak_flops"].items()},
-        }
-    if "memories" in changes:
-        values["memories"] = _merged_memories(chip, changes["memories"])
-    if "links" in changes:
-        values["links"] = _merged_links(chip, changes["links"])
-    if "sources" in changes:
-        values["sources"] = {**chip.sources, **changes["sources"]}
-    return _without_stale(chip, type(chip)(**values), changes)
+    for word, merge in (("peak_flops", _merged_peaks), ("memories", _merged_memories), ("links", _merged_links)):
+        # What is no mapping is refused by name when the chip is made.
+        if isinstance(changes.get(word), Mapping):
+            values[word] = merge(chip, changes[word])
+    given = {word: changes[word] for word in ("ceilings", "sources", "checks") if word in changes}
+    bare = type(chip)(**{**values, "ceilings": (), "sources": {}, "checks": ()})
+    stale = _stale(chip, bare)
+    kept = {key: source for key, source in chip.sources.items() if key not in stale}
+    told = given.get("sources", {})
+    values["sources"] = {**kept, **told} if isinstance(told, Mapping) else told
+    if "ceilings" not in given:
+        values["ceilings"] = [ceiling for ceiling in chip.ceilings if _figure_over(chip, ceiling) not in stale]
+    if "checks" not in given:
+        values["checks"] = [check for check in chip.checks if check.figure not in stale]
+    if stale and "status" not in changes:
+        values["status"] = "given"
+    return type(chip)(**values)
 
 
 def measured(
@@ -47,7 +52,7 @@ def measured(
         msg = "with_measured needs peak_flops={precision: rate} or bandwidth={level: rate}"
         raise ValueError(msg)
     rates: list[Any] = [(rate, None, chip.precision(precision)) for precision, rate in peak_flops.items()]
-    rates += [(rate, level, None) for level, rate in bandwidth.items()]
+    rates += [(rate, own_level(chip.name, chip.memories, level), None) for level, rate in bandwidth.items()]
     return _with_ceilings(
         chip,
         [Ceiling("measured", rate, level, precision, measured=True, source=source) for rate, level, precision in rates],
@@ -67,7 +72,7 @@ def ceiled(chip: Chip, ceiling: Ceiling, rates: Mapping[str, Any]) -> Chip:
         msg = f"ceiling '{ceiling.name}' has {kind}; {foreign}='{getattr(ceiling, foreign)}' goes with {other}"
         raise ValueError(msg)
     if kind == "bandwidth":
-        place = place or "main"
+        place = own_level(chip.name, chip.memories, place or "main")
         return _with_ceilings(chip, [dataclasses.replace(ceiling, rate=rates[kind], memory=place)])
     judged = None if place is None else chip.precision(place)
     return _with_ceilings(chip, [dataclasses.replace(ceiling, rate=rates[kind], precision=judged)])
@@ -75,16 +80,17 @@ def ceiled(chip: Chip, ceiling: Ceiling, rates: Mapping[str, Any]) -> Chip:
 
 def _with_ceilings(chip: Chip, new: list[Ceiling]) -> Chip:
     def place(ceiling: Ceiling) -> tuple[str, str | None, str | None]:
-        return ceiling.name, ceiling.memory, ceiling.precision
+        return str(ceiling.name).casefold(), ceiling.memory, ceiling.precision
 
-    new = [ceiling if ceiling.memory is None else _at_its_level(chip, ceiling) for ceiling in new]
     taken = {place(ceiling) for ceiling in new}
     return chip.replace(ceilings=(*(old for old in chip.ceilings if place(old) not in taken), *new))
 
 
-def _at_its_level(chip: Chip, ceiling: Ceiling) -> Ceiling:
-    """Return the ceiling under the chip's spelling of its level; a level that it lacks is refused later."""
-    return dataclasses.replace(ceiling, memory=level_called(chip.memories, str(ceiling.memory)) or ceiling.memory)
+def _merged_peaks(chip: Chip, changes: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **chip.peak_flops,
+        **{key.casefold() if isinstance(key, str) else key: rate for key, rate in changes.items()},
+    }
 
 
 def _merged_memories(chip: Chip, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,31 +110,21 @@ def _merged_memories(chip: Chip, changes: Mapping[str, Any]) -> dict[str, Any]:
 def _merged_links(chip: Chip, changes: Mapping[str, Any]) -> dict[str, Any]:
     merged: dict[str, Any] = dict(chip.links)
     for key, value in changes.items():
-        name = next((known for known in chip.links if known.casefold() == key.casefold()), key)
+        name = next((known for known in chip.links if known.casefold() == str(key).casefold()), key)
         # What the source prints, and its figure per link, belong to the bandwidth that goes.
         hop = chip.links[name].latency if name in chip.links else None
         merged[name] = value if isinstance(value, Link) else Link(name, value, latency=hop)
     return merged
 
 
-def _without_stale(old: Chip, new: Chip, changes: Mapping[str, Any]) -> Chip:
-    """Return `new` without the sources and checks that spoke of figures of `old`."""
-    before = {figure.key: figure.value for figure in old.figures}
-    stale = {figure.key for figure in new.figures if figure.key in before and figure.value != before[figure.key]}
-    stale |= before.keys() - {figure.key for figure in new.figures}
-    stale |= {f"links.{key}.printed" for key, link in old.links.items() if new.links[key].printed != link.printed}
-    if not stale:
-        return new
-    own = {field.name: getattr(new, field.name) for field in dataclasses.fields(new)}
-    if "ceilings" not in changes:
-        own["ceilings"] = tuple(ceiling for ceiling in new.ceilings if _figure_over(new, ceiling) not in stale)
-    told = changes.get("sources", {})
-    own["sources"] = {key: source for key, source in new.sources.items() if key not in stale or key in told}
-    if "checks" not in changes:
-        own["checks"] = tuple(check for check in new.checks if check.figure not in stale)
-    if "status" not in changes:
-        own["status"] = "given"
-    return type(new)(**own)
+def _stale(old: Chip, new: Chip) -> set[str]:
+    """Return the keys of the figures of `old` that `new` has no more or has otherwise; what was unknown is none."""
+    after = {row.key: (row.value, row.unit) for row in new.figures}
+    before = {row.key: (row.value, row.unit) for row in old.figures if row.value is not None}
+    changed = {key for key, figure in before.items() if after.get(key) != figure and not key.startswith("ceilings.")}
+    return changed | {
+        f"links.{key}.printed" for key, link in old.links.items() if new.links[key].printed != link.printed
+    }
 
 
 def _figure_over(chip: Chip, ceiling: Ceiling) -> str:

@@ -27,7 +27,7 @@ export interface Run {
 type Known = Figure & { readonly value: number };
 
 /** Units that take SI prefixes; any other is a word such as SM. */
-const PREFIXED = /^(?:FLOP\/s|OP\/s|B\/s|B|s|Hz|W)$/;
+const PREFIXED = /^(?:FLOP\/s|OP\/s|B\/s|B|s|Hz|W|J\/FLOP|J\/B)$/;
 
 export function runsOf(chip: Chip): readonly Run[] {
   const runs: (Run & { rows: Row[] })[] = [];

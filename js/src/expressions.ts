@@ -1,0 +1,143 @@
+// Counts: expressions over named integers, evaluated at every step of a slider and printed for people to read.
+
+/** A number (in digits beyond 2^53), a symbol's name, or a sign and what it joins; "/" rounds up. */
+export type Wire = number | string | readonly [sign: Sign, ...parts: Wire[]];
+export type Sign = "+" | "*" | "/" | "min" | "max";
+export type Compiled = (env: Float64Array) => number;
+/** The value of a symbol, undefined where it has none. */
+export type Lookup = (symbol: string) => number | undefined;
+
+const DIGITS = /^-?\d+$/;
+
+/** A function of the symbols' values, which stand in an environment where `index` says. */
+export function compile(wire: Wire, index: ReadonlyMap<string, number>): Compiled {
+  if (typeof wire === "number" || (typeof wire === "string" && DIGITS.test(wire))) {
+    const number = Number(wire);
+    return () => number;
+  }
+  if (typeof wire === "string") {
+    const at = index.get(wire);
+    if (at === undefined) throw new Error(`no value for '${wire}'`);
+    return (env) => env[at] as number;
+  }
+  const [sign, ...rest] = wire;
+  const [first, ...others] = rest.map((part) => compile(part, index)) as [Compiled, ...Compiled[]];
+  const join = JOIN[sign];
+  return (env) => {
+    let value = first(env);
+    for (const other of others) value = join(value, other(env));
+    return value;
+  };
+}
+
+const JOIN: Readonly<Record<Sign, (a: number, b: number) => number>> = {
+  "+": (a, b) => a + b,
+  "*": (a, b) => a * b,
+  // A quotient is rounded, and might be to the wrong side of an integer; a remainder never is.
+  "/": (a, b) => (a - (a % b)) / b + (a % b > 0 ? 1 : 0),
+  min: Math.min,
+  max: Math.max,
+};
+
+/** `2·M·N·K`; with a look-up the words of the convention and of dtypes ("@…") are replaced by their values. */
+export const formula = (wire: Wire, lookup: Lookup = () => undefined): string =>
+  print(
+    polynomial(wire, (symbol) => (symbol.startsWith("@") ? lookup(symbol) : undefined)),
+    (name) => name,
+  );
+
+/** The same with every number in its place: `2·4096·4096·512`. */
+export const withNumbers = (wire: Wire, lookup: Lookup): string =>
+  print(
+    polynomial(wire, (symbol) => (symbol.startsWith("@") ? lookup(symbol) : undefined), lookup),
+    (name) => String(lookup(name) ?? name),
+  );
+
+/** Like terms merged and constants folded; a term is a number times factors: names, or texts of the other signs. */
+type Polynomial = ReadonlyMap<string, Term>;
+interface Term {
+  readonly number: bigint;
+  readonly factors: readonly string[];
+}
+
+const term = (number: bigint, ...factors: string[]) => sum([{ number, factors }]);
+const constant = (a: Polynomial) => (a.size === 0 ? 0n : a.size === 1 ? a.get("")?.number : undefined);
+const times = (a: Polynomial, b: Polynomial) =>
+  sum(
+    [...a.values()].flatMap((one) =>
+      [...b.values()].map((other) => ({
+        number: one.number * other.number,
+        factors: [...one.factors, ...other.factors],
+      })),
+    ),
+  );
+
+function sum(terms: Iterable<Term>): Polynomial {
+  const merged = new Map<string, Term>();
+  for (const { number, factors } of terms) {
+    const key = [...factors].sort().join("·");
+    const total = number + (merged.get(key)?.number ?? 0n);
+    merged.set(key, { number: total, factors: merged.get(key)?.factors ?? factors });
+  }
+  return new Map([...merged].filter(([, { number }]) => number !== 0n));
+}
+
+function polynomial(wire: Wire, known: Lookup, shown: Lookup = () => undefined): Polynomial {
+  if (typeof wire === "number") return term(BigInt(wire));
+  if (typeof wire === "string") {
+    if (DIGITS.test(wire)) return term(BigInt(wire));
+    const value = known(wire);
+    return Number.isInteger(value) ? term(BigInt(value as number)) : term(1n, wire);
+  }
+  const [sign, ...rest] = wire;
+  const parts = rest.map((part) => polynomial(part, known, shown)) as [Polynomial, ...Polynomial[]];
+  if (sign === "+") return sum(parts.flatMap((part) => [...part.values()]));
+  if (sign === "*") return parts.reduce(times);
+  const text = (part: Polynomial) => print(part, (name) => String(shown(name) ?? name));
+  if (sign === "/") return divide(parts[0], parts[1] as Polynomial, text);
+  const numbers = parts.map(constant).filter((number) => number !== undefined);
+  const extreme = numbers.reduce((a, b) => (a < b === (sign === "min") ? a : b), numbers[0] ?? 0n);
+  const texts = new Set(
+    parts.filter((part) => [undefined, extreme].includes(constant(part))).map((part) => text(part)),
+  );
+  if (texts.size > 1) return term(1n, `${sign}(${[...texts].join(", ")})`);
+  return numbers.length > 0 ? term(extreme) : parts[0];
+}
+
+/** Whole multiples of a number come out of a division by it, and what the rest and it have in common cancels. */
+function divide(a: Polynomial, b: Polynomial, text: (part: Polynomial) => string): Polynomial {
+  const by = constant(b);
+  const wrap = (part: Polynomial) => (part.size > 1 ? `(${text(part)})` : text(part));
+  const quotient = (upper: Polynomial, lower: Polynomial) => term(1n, `⌈${wrap(upper)} / ${wrap(lower)}⌉`);
+  if (by === undefined) return a.size === 0 ? a : quotient(a, b);
+  const whole: Term[] = [];
+  const rest: Term[] = [];
+  for (const { number, factors } of a.values()) {
+    if (number % by === 0n) whole.push({ number: number / by, factors });
+    else rest.push({ number, factors });
+  }
+  if (rest.length === 0) return sum(whole);
+  const top = constant(sum(rest));
+  if (top !== undefined) return sum([...whole, { number: top / by + (top > 0n ? 1n : 0n), factors: [] }]);
+  const common = rest.reduce((divisor, { number }) => gcd(divisor, number), by);
+  const upper = sum(rest.map(({ number, factors }) => ({ number: number / common, factors })));
+  return sum([...whole, ...quotient(upper, term(by / common)).values()]);
+}
+
+const abs = (n: bigint) => (n < 0n ? -n : n);
+const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? abs(a) : gcd(b, a % b));
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+function print(a: Polynomial, name: (factor: string) => string): string {
+  let text = "";
+  for (const { number, factors } of a.values()) {
+    const powers = new Map<string, number>();
+    for (const factor of factors) powers.set(factor, (powers.get(factor) ?? 0) + 1);
+    const parts = [...powers].map(([factor, power]) => name(factor) + (power > 1 ? raised(power) : ""));
+    if (abs(number) !== 1n || parts.length === 0) parts.unshift(String(abs(number)));
+    text += (text === "" ? (number < 0n ? "-" : "") : number < 0n ? " - " : " + ") + parts.join("·");
+  }
+  return text || "0";
+}
+
+const raised = (power: number) => String(power).replace(/\d/g, (digit) => SUPERSCRIPTS[Number(digit)] as string);

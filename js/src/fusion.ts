@@ -1,0 +1,237 @@
+// Partitions of a graph into kernels, and what the kernels move and compute.
+
+import { dtypeOf, type Graph, isFloating, type Values } from "./graph.ts";
+import { broken, type Code, type Fits, flagged, linked, type Partition, reached, wayBack } from "./legality.ts";
+import { type Kernels, sumOfKnown } from "./wire.ts";
+
+type Ops = readonly number[];
+
+/**
+ * A partition from its groups, in order: of the groups that may come next the one whose first op is smallest comes
+ * first. Groups that wait for each other stay in the order of their first ops.
+ */
+export function partitionOf(graph: Graph, groups: readonly Ops[]): Partition {
+  const sorted = groups.map((group) => [...group].sort((a, b) => a - b));
+  sorted.sort((a, b) => (a[0] as number) - (b[0] as number));
+  const place = numbered(graph, sorted);
+  const entering = (group: Ops, along: Graph["after"]) =>
+    group
+      .flatMap((op) => (along[op] as Ops).map((other) => place[other] as number))
+      .filter((at) => at !== place[group[0] as number]);
+  const waiting = sorted.map((group) => entering(group, graph.before).length);
+  const ready = sorted.map((_, at) => at).filter((at) => waiting[at] === 0);
+  const ordered: Ops[] = [];
+  for (let at = ready.shift(); at !== undefined; at = ready.shift()) {
+    const group = sorted[at] as Ops;
+    ordered.push(group);
+    for (const next of entering(group, graph.after)) {
+      waiting[next] = (waiting[next] as number) - 1;
+      if (waiting[next] !== 0) continue;
+      const later = ready.findIndex((other) => other > next);
+      ready.splice(later < 0 ? ready.length : later, 0, next);
+    }
+  }
+  const kept = ordered.length === sorted.length ? ordered : sorted;
+  return { groups: kept, groupOf: numbered(graph, kept) };
+}
+
+function numbered(graph: Graph, groups: readonly Ops[]): Int32Array {
+  const groupOf = new Int32Array(graph.ops.length);
+  groups.forEach((group, at) => {
+    for (const op of group) groupOf[op] = at;
+  });
+  return groupOf;
+}
+
+export const unfused = (graph: Graph): Partition =>
+  partitionOf(
+    graph,
+    graph.ops.map((_, op) => [op]),
+  );
+
+/** With these groups as one; whether they may is for `whyNot` to say. */
+export function fuse(graph: Graph, { groups }: Partition, ...which: readonly number[]): Partition {
+  const union = which.flatMap((at) => groups[at] as Ops);
+  return partitionOf(graph, [...groups.filter((_, at) => !which.includes(at)), union]);
+}
+
+/**
+ * With an op as a group of its own. What is left of its group stays together as far as it is still connected, convex
+ * without the op, and legal.
+ */
+export function split(graph: Graph, { groups, groupOf }: Partition, op: number): Partition {
+  const [isBefore, isAfter] = [reached(graph, op, graph.before), reached(graph, op, graph.after)];
+  const rest = (groups[groupOf[op] as number] as Ops).filter((other) => other !== op);
+  const pieces = linked(graph, rest).flatMap((part) => {
+    const torn = part.some((other) => isBefore[other]) && part.some((other) => isAfter[other]);
+    return torn ? [part.filter((other) => isBefore[other]), part.filter((other) => !isBefore[other])] : [part];
+  });
+  const legal = pieces
+    .flatMap((piece) => linked(graph, piece))
+    .flatMap((part) => (broken(graph, part) ? part.map((each) => [each]) : [part]));
+  return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[op]), [op], ...legal]);
+}
+
+/** The first rule that groups break as a whole partition, or null: group by group, in the order of their first ops. */
+export function faultOf(graph: Graph, groups: readonly Ops[]): Code | null {
+  const sorted = [...groups].sort((a, b) => Math.min(...a) - Math.min(...b));
+  for (const group of sorted) {
+    if (linked(graph, group).length > 1) return "not-connected";
+    const refusal = broken(graph, group);
+    if (refusal) return refusal.code;
+  }
+  const partition = { groups, groupOf: numbered(graph, groups) };
+  return groups.some((group) => wayBack(graph, group, partition)) ? "cycle" : null;
+}
+
+/** The tensors that enter a group and those that leave it, each once. */
+function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {
+  const alone = group[0] as number;
+  if (group.length === 1) return [graph.reads[alone] as Ops, graph.makes[alone] as Ops];
+  const inside = flagged(graph.ops.length, group);
+  const read = new Set(group.flatMap((op) => graph.reads[op] as Ops));
+  const stays = (tensor: number) => {
+    const consumers = graph.consumers[tensor] as Ops;
+    return !graph.isOutput[tensor] && consumers.length > 0 && consumers.every((op) => inside[op]);
+  };
+  return [
+    [...read].filter((tensor) => !inside[graph.producer[tensor] as number]),
+    group.flatMap((op) => graph.makes[op] as Ops).filter((tensor) => !stays(tensor)),
+  ];
+}
+
+const total = (column: Float64Array, rows: Ops) => rows.reduce((sum, row) => sum + (column[row] as number), 0);
+
+export function groupBytes(graph: Graph, values: Values, group: Ops): number {
+  const [reads, writes] = traffic(graph, group);
+  return total(values.bytes, reads) + total(values.bytes, writes) + total(values.extra, group);
+}
+
+/** FLOPs for each of the graph's classes. */
+export const groupFlops = (values: Values, group: Ops): Float64Array =>
+  Float64Array.from(values.flops, (column) => total(column, group));
+
+/**
+ * The precision whose peak judges a group: of its op with most FLOPs among those that state one; else the dtype of the
+ * largest floating-point tensor that leaves it, or that enters it if none leaves. Null where nothing tells.
+ */
+export function precisionOf(graph: Graph, values: Values, group: Ops): string | null {
+  const work = (op: number) => values.flops.reduce((sum, column) => sum + (column[op] as number), 0);
+  const stating = group.filter((op) => graph.ops[op]?.precision);
+  if (stating.length > 0) return graph.ops[largest(stating, work)]?.precision ?? null;
+  const [reads, writes] = traffic(graph, group);
+  const floating = (tensors: Ops) => tensors.filter((tensor) => isFloating(graph.tensors[tensor]?.dtype ?? ""));
+  const leaving = floating(writes);
+  const judging = leaving.length > 0 ? leaving : floating(reads);
+  if (judging.length === 0) return null;
+  const size = (tensor: number) => values.bytes[tensor] as number;
+  return dtypeOf(graph, values, largest(judging, size));
+}
+
+/** Of equals the one with the smallest number. */
+const largest = (items: Ops, size: (item: number) => number) =>
+  items.reduce((a, b) => (size(b) > size(a) || (size(b) === size(a) && b < a) ? b : a));
+
+/** Elements of a tile's side, beside a matmul, and of a vector. */
+const SIDE = 128;
+
+/**
+ * Whether a kernel's tiles fit into these bytes on chip. It keeps a tile of each tensor that it both writes and reads,
+ * from the op that writes it to the last that reads it: with a matmul in it 128 x 128 elements, beside a reduction a
+ * row, else 128 elements. One op alone always fits.
+ */
+export const fitting =
+  (graph: Graph, values: Values, capacity: number): Fits =>
+  (ops) => {
+    if (ops.length < 2) return true;
+    const inside = flagged(graph.ops.length, ops);
+    const is = (kind: string) => (op: number) => graph.ops[op]?.kind === kind;
+    const matmul = ops.some(is("matmul"));
+    const tileOf = (tensor: number, producer: number, readers: Ops) => {
+      const shape = values.shape(tensor);
+      const size = shape.reduce((a, b) => a * b, 1);
+      const row = [producer, ...readers].some(is("reduction"));
+      const tile = matmul
+        ? shape.slice(-2).reduce((a, b) => a * Math.min(b, SIDE), 1)
+        : row
+          ? (shape.at(-1) ?? 1)
+          : Math.min(size, SIDE);
+      return Math.ceil((tile * (values.bytes[tensor] as number)) / size);
+    };
+    // Bytes by op of which the tiles are there from then on, and are gone after it.
+    const coming = new Map<number, number>();
+    const going = new Map<number, number>();
+    const add = (at: Map<number, number>, op: number, bytes: number) => at.set(op, (at.get(op) ?? 0) + bytes);
+    for (const op of ops) {
+      for (const tensor of graph.makes[op] as Ops) {
+        const readers = (graph.consumers[tensor] as Ops).filter((reader) => inside[reader]);
+        if (readers.length === 0) continue;
+        const bytes = tileOf(tensor, op, readers);
+        add(coming, op, bytes);
+        add(going, readers.at(-1) as number, bytes);
+      }
+    }
+    let held = 0;
+    return ops.every((op) => {
+      held += coming.get(op) ?? 0;
+      const enough = held <= capacity;
+      held -= going.get(op) ?? 0;
+      return enough;
+    });
+  };
+
+export interface Totals {
+  readonly kernels: number;
+  readonly bytes: number;
+  /** Over all classes. */
+  readonly flops: number;
+  /** The bytes that any partition moves, its ops' own aside. */
+  readonly compulsory: number;
+}
+
+export function totals(graph: Graph, { groups }: Partition, values: Values): Totals {
+  return {
+    kernels: groups.length,
+    bytes: groups.reduce((sum, group) => sum + groupBytes(graph, values, group), 0),
+    flops: groups.reduce((sum, group) => sum + groupFlops(values, group).reduce((a, b) => a + b, 0), 0),
+    compulsory: compulsory(graph, values),
+  };
+}
+
+/** Bytes of the inputs that are read, of the outputs, and of what is made and never read. */
+export function compulsory(graph: Graph, values: Values): number {
+  const tensors = graph.tensors.map((_, tensor) => tensor);
+  const isNeeded = (tensor: number) => {
+    const isRead = (graph.consumers[tensor] as Ops).length > 0;
+    return graph.isOutput[tensor] || isRead === (graph.producer[tensor] as number) < 0;
+  };
+  return total(values.bytes, tensors.filter(isNeeded));
+}
+
+/** One kernel a group, named "a + b", in the columns of every other table of kernels. */
+export function kernelsOf(graph: Graph, { groups }: Partition, values: Values): Kernels {
+  const n = groups.length;
+  const texts = (rows: readonly (string | null)[]) => {
+    const known = new Map([...new Set(rows)].map((text, code) => [text, code]));
+    return { values: [...known.keys()], codes: Int32Array.from(rows, (text) => known.get(text) as number) };
+  };
+  const work = groups.map((group) => groupFlops(values, group));
+  const flops = new Map(
+    graph.classes.map((word, at) => [word, Float64Array.from(work, (row) => row[at] as number)] as const),
+  );
+  // Where no op computes anything there are zero FLOPs, not an unknown number.
+  if (flops.size === 0) flops.set("", new Float64Array(n));
+  return {
+    n,
+    name: texts(groups.map((group) => group.map((op) => graph.ops[op]?.name).join(" + "))),
+    precision: texts(groups.map((group) => precisionOf(graph, values, group))),
+    category: texts(groups.map(() => null)),
+    time: new Float64Array(n).fill(Number.NaN),
+    count: new Float64Array(n).fill(1),
+    flops,
+    bytes: new Map([["main", Float64Array.from(groups, (group) => groupBytes(graph, values, group))]]),
+    byLevel: new Map(),
+    totalFlops: sumOfKnown([...flops.values()], n),
+    totalTime: 0,
+  };
+}

@@ -1,0 +1,239 @@
+// The graph of operations that Python sends, and its counts at the dimensions, convention and dtype in force.
+
+import { type Compiled, compile, type Lookup, type Wire } from "./expressions.ts";
+
+export interface Dim {
+  readonly name: string;
+  readonly low: number;
+  readonly high: number;
+  readonly default: number;
+}
+
+export interface Tensor {
+  readonly name: string;
+  readonly shape: readonly Wire[];
+  readonly dtype: string;
+  readonly bytes: Wire;
+}
+
+export type Kind = "elementwise" | "broadcast" | "injective" | "reduction" | "matmul" | "opaque";
+
+export interface Op {
+  readonly name: string;
+  readonly kind: Kind;
+  /** Tensors; one that is read twice stands there twice. */
+  readonly inputs: readonly number[];
+  readonly outputs: readonly number[];
+  /** FLOPs by class. */
+  readonly flops: Readonly<Record<string, Wire>>;
+  /** Bytes moved besides those of its tensors. */
+  readonly extra: Wire;
+  /** The derivation: names, and counts that add up to the FLOPs. */
+  readonly terms: readonly (readonly [name: string, count: Wire])[];
+  /** The precision whose peak judges it; without one the dtype of what it writes. */
+  readonly precision?: string | null;
+}
+
+/** Ops and tensors are numbered from 0, an op after those whose tensors it reads. */
+export interface Graph {
+  readonly name: string;
+  readonly dims: readonly Dim[];
+  readonly ops: readonly Op[];
+  readonly tensors: readonly Tensor[];
+  readonly outputs: readonly number[];
+  readonly convention: string;
+  /** The values of each convention's words ("@fma"). */
+  readonly conventions: ReadonlyMap<string, Readonly<Record<string, number>>>;
+  /** Bits by dtype. */
+  readonly dtypes: ReadonlyMap<string, number>;
+  /** The dtype that an override stands in for: the floating-point one of most tensors; null without one. */
+  readonly mainDtype: string | null;
+  /** By op: the tensors it reads, each once, those it makes, and both; the ops it reads from, and that read from it. */
+  readonly reads: readonly (readonly number[])[];
+  readonly makes: readonly (readonly number[])[];
+  readonly touches: readonly (readonly number[])[];
+  readonly before: readonly (readonly number[])[];
+  readonly after: readonly (readonly number[])[];
+  /** By tensor: the op that writes it, -1 for a graph input; the ops that read it; whether it must be written. */
+  readonly producer: Int32Array;
+  readonly consumers: readonly (readonly number[])[];
+  readonly isOutput: Uint8Array;
+  /** The classes of FLOPs that its ops have. */
+  readonly classes: readonly string[];
+  /** Where the value of a symbol stands in an environment. */
+  readonly symbols: ReadonlyMap<string, number>;
+  readonly counts: Counts;
+}
+
+/** Every different count once, and which of them each column's rows have. */
+interface Counts {
+  readonly distinct: readonly Compiled[];
+  readonly bytes: Int32Array;
+  readonly extra: Int32Array;
+  readonly flops: readonly Int32Array[];
+  /** By tensor, one for each of its dimensions. */
+  readonly shapes: readonly Int32Array[];
+}
+
+export interface Settings {
+  /** Values of dimensions that differ from their defaults. */
+  readonly dims?: Readonly<Record<string, number>>;
+  readonly convention?: string;
+  /** Counts as if the tensors of the main dtype had this one. */
+  readonly dtype?: string | null;
+}
+
+export interface Environment {
+  readonly values: Float64Array;
+  readonly dtype: string | null;
+}
+
+/** What a graph counts to in an environment. */
+export interface Values {
+  /** By tensor. */
+  readonly bytes: Float64Array;
+  /** By op. */
+  readonly extra: Float64Array;
+  /** By op, one column for each of the graph's classes. */
+  readonly flops: readonly Float64Array[];
+  /** The sizes of a tensor's dimensions. */
+  readonly shape: (tensor: number) => readonly number[];
+  readonly dtype: string | null;
+}
+
+interface WireGraph {
+  name: string;
+  dims: [string, number, number, number][];
+  convention: string;
+  ops: Op[];
+  tensors: Tensor[];
+  outputs: number[];
+  dtypes: Record<string, number>;
+  conventions: Record<string, Record<string, number>>;
+}
+
+const CLASSES = ["tensor", "vector", "transcendental"];
+
+export function decodeGraph(wire: unknown): Graph {
+  const { name, dims, convention, ops, tensors, outputs, dtypes, conventions } = wire as WireGraph;
+  const reads = ops.map(({ inputs }) => [...new Set(inputs)]);
+  const makes = ops.map((op) => op.outputs);
+  const producer = new Int32Array(tensors.length).fill(-1);
+  const consumers: number[][] = tensors.map(() => []);
+  ops.forEach((op, at) => {
+    for (const tensor of op.outputs) producer[tensor] = at;
+    for (const tensor of reads[at] as number[]) consumers[tensor]?.push(at);
+  });
+  const before = reads.map((read) =>
+    [...new Set(read.map((tensor) => producer[tensor] as number))].filter((p) => p >= 0),
+  );
+  const after = makes.map((made) => [...new Set(made.flatMap((tensor) => consumers[tensor] as number[]))]);
+  const isOutput = new Uint8Array(tensors.length);
+  for (const tensor of outputs) isOutput[tensor] = 1;
+  const words = Object.values(conventions).flatMap((one) => Object.keys(one));
+  const names = [...dims.map(([dim]) => dim), ...words, ...Object.keys(dtypes).map((dtype) => `@${dtype}`)];
+  const symbols = new Map([...new Set(names)].map((symbol, at) => [symbol, at]));
+  const classes = CLASSES.filter((word) => ops.some(({ flops }) => Object.hasOwn(flops, word)));
+  return {
+    name,
+    dims: dims.map(([dim, low, high, initial]) => ({ name: dim, low, high, default: initial })),
+    ops,
+    tensors,
+    outputs,
+    convention,
+    conventions: new Map(Object.entries(conventions)),
+    dtypes: new Map(Object.entries(dtypes)),
+    mainDtype: mostCommon(tensors.map(({ dtype }) => dtype).filter(isFloating)),
+    reads,
+    makes,
+    touches: makes.map((made, op) => [...(reads[op] as number[]), ...made]),
+    before,
+    after,
+    producer,
+    consumers,
+    isOutput,
+    classes,
+    symbols,
+    counts: compileCounts(ops, tensors, classes, symbols),
+  };
+}
+
+export const isFloating = (dtype: string) => !/^(?:int|bool)/.test(dtype);
+
+function mostCommon(texts: readonly string[]): string | null {
+  const votes = new Map<string, number>();
+  for (const text of texts) votes.set(text, (votes.get(text) ?? 0) + 1);
+  const most = Math.max(...votes.values());
+  return [...votes].find(([, count]) => count === most)?.[0] ?? null;
+}
+
+/** The layers of a model repeat the same few counts: each is evaluated once. */
+function compileCounts(
+  ops: readonly Op[],
+  tensors: readonly Tensor[],
+  classes: readonly string[],
+  symbols: ReadonlyMap<string, number>,
+): Counts {
+  const distinct: Compiled[] = [];
+  const known = new Map<string, number>();
+  const numbered = (wire: Wire) => {
+    const key = JSON.stringify(wire);
+    let at = known.get(key);
+    if (at === undefined) {
+      at = distinct.push(compile(wire, symbols)) - 1;
+      known.set(key, at);
+    }
+    return at;
+  };
+  return {
+    distinct,
+    bytes: Int32Array.from(tensors, ({ bytes }) => numbered(bytes)),
+    extra: Int32Array.from(ops, ({ extra }) => numbered(extra)),
+    flops: classes.map((word) => Int32Array.from(ops, ({ flops }) => numbered(flops[word] ?? 0))),
+    shapes: tensors.map(({ shape }) => Int32Array.from(shape, numbered)),
+  };
+}
+
+/** The values of all symbols: of dimensions their defaults unless given, of the convention, and bits of dtypes. */
+export function environment(graph: Graph, { dims = {}, convention, dtype = null }: Settings = {}): Environment {
+  const values = new Float64Array(graph.symbols.size).fill(Number.NaN);
+  const put = (symbol: string, value: number) => {
+    values[graph.symbols.get(symbol) as number] = value;
+  };
+  for (const dim of graph.dims) put(dim.name, Object.hasOwn(dims, dim.name) ? (dims[dim.name] as number) : dim.default);
+  for (const [name, bits] of graph.dtypes) put(`@${name}`, bits);
+  if (dtype !== null && graph.mainDtype !== null) put(`@${graph.mainDtype}`, graph.dtypes.get(dtype) ?? Number.NaN);
+  const words = graph.conventions.get(convention ?? graph.convention) ?? {};
+  for (const [word, value] of Object.entries(words)) put(word, value);
+  return { values, dtype };
+}
+
+/** For formulas in which numbers stand. */
+export const lookup =
+  (graph: Graph, { values }: Environment): Lookup =>
+  (symbol) => {
+    const at = graph.symbols.get(symbol);
+    return at === undefined ? undefined : values[at];
+  };
+
+export function evaluate({ counts }: Graph, { values, dtype }: Environment): Values {
+  const numbers = counts.distinct.map((count) => count(values));
+  const column = (which: Int32Array) => {
+    const filled = new Float64Array(which.length);
+    for (let row = 0; row < which.length; row++) filled[row] = numbers[which[row] as number] as number;
+    return filled;
+  };
+  return {
+    bytes: column(counts.bytes),
+    extra: column(counts.extra),
+    flops: counts.flops.map(column),
+    shape: (tensor) => [...column(counts.shapes[tensor] as Int32Array)],
+    dtype,
+  };
+}
+
+/** The dtype that a tensor is counted with. */
+export function dtypeOf(graph: Graph, { dtype }: { readonly dtype: string | null }, tensor: number): string {
+  const own = graph.tensors[tensor]?.dtype ?? "";
+  return dtype !== null && own === graph.mainDtype ? dtype : own;
+}

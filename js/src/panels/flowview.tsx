@@ -1,0 +1,225 @@
+// The graph of the fusion panel: what is drawn, and what the pointer does to it.
+
+import { useSignal } from "@preact/signals";
+import { useMemo, useRef } from "preact/hooks";
+import { formatQuantity } from "../format.ts";
+import type { Graph } from "../graph.ts";
+import { fusionWords } from "../strings.ts";
+import type { Theme } from "../theme.ts";
+import type { Workload } from "../workload.ts";
+import { BOX, type Edge, type Flow, opAt, type Point, pathOf, seen, shortened, thickness } from "./flow.ts";
+import { ties } from "./merging.ts";
+
+/** px; it scrolls beyond this height, and what is further away than half of it is not drawn. */
+const HEIGHT = 320;
+const AROUND = HEIGHT / 2;
+/** A press that moves less than this is a click; a drop further than this from its group leaves it. */
+const CLICK = 4;
+const OUT = 20;
+/** px, of the band behind a group. */
+const BAND = 14;
+
+interface FlowViewProps {
+  readonly flow: Flow;
+  readonly workload: Workload;
+  readonly theme: Theme;
+  readonly cursor: number | undefined;
+  readonly marked: number | undefined;
+  /** The ops of a refused merge, and how many there were. */
+  readonly refused: { readonly ops: readonly number[]; readonly count: number };
+  /** The group that the chart points at. */
+  readonly pointed: number | null;
+  readonly label: string;
+  point(group: number | null): void;
+  pick(op: number): void;
+  merge(from: number, to: number): void;
+  split(op: number): void;
+  cutAt(to: number): void;
+  onKeyDown(event: KeyboardEvent): void;
+}
+
+interface Drag {
+  readonly op: number;
+  readonly from: Point;
+  readonly by: Point;
+}
+
+export function FlowView(props: FlowViewProps) {
+  const { flow, workload, theme, cursor, marked, refused } = props;
+  const { graph, values, partition } = workload;
+  const { groupOf } = partition;
+  const view = useSignal({ left: 0, top: 0 });
+  const drag = useSignal<Drag | undefined>(undefined);
+  const svg = useRef<SVGSVGElement>(null);
+  const part = { ...view.value, right: view.value.left + flow.width, bottom: view.value.top + HEIGHT + AROUND };
+  const { ops, edges } = seen(flow, { ...part, left: part.left - AROUND, top: part.top - AROUND });
+  const isInside = ({ from, to }: Edge) => groupOf[from] === groupOf[to];
+  const bytesOf = ({ tensors }: Edge) => tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0);
+  const hueOf = (group: number) => theme.categories[(partition.groups[group]?.[0] ?? 0) % theme.categories.length];
+  const bands = useMemo(() => bandsOf(flow, workload), [flow, partition]);
+  const target = drag.value && opAt(flow, drag.value.by);
+
+  const placeOf = ({ clientX, clientY }: PointerEvent): Point => {
+    const { left = 0, top = 0 } = svg.current?.getBoundingClientRect() ?? {};
+    return { x: clientX - left, y: clientY - top };
+  };
+  function press(event: PointerEvent) {
+    if (event.button !== 0) return;
+    const from = placeOf(event);
+    const op = opAt(flow, from);
+    if (op === undefined) return;
+    svg.current?.setPointerCapture(event.pointerId);
+    props.pick(op);
+    drag.value = { op, from, by: from };
+  }
+  function move(event: PointerEvent) {
+    if (drag.value) drag.value = { ...drag.value, by: placeOf(event) };
+  }
+  function drop() {
+    const held = drag.value;
+    drag.value = undefined;
+    if (!held || !isFar(held)) return;
+    const onto = opAt(flow, held.by);
+    const group = partition.groups[groupOf[held.op] as number] as readonly number[];
+    if (onto !== undefined && onto !== held.op) props.merge(held.op, onto);
+    else if (onto === undefined && isOut(flow, group, held.by)) props.split(held.op);
+  }
+  function click({ target }: MouseEvent) {
+    const { from, to } = (target as SVGElement).dataset;
+    const edge = edges.find((one) => graph.ops[one.from]?.name === from && graph.ops[one.to]?.name === to);
+    if (!edge) return;
+    if (isInside(edge)) props.cutAt(edge.to);
+    else props.merge(edge.from, edge.to);
+  }
+  return (
+    <div
+      class="roofwidget-flow"
+      role="application"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the ops
+      tabIndex={0}
+      data-lm-suppress-shortcuts="true"
+      aria-label={props.label}
+      style={{ maxHeight: `${HEIGHT}px` }}
+      onKeyDown={(event) => {
+        if (event.key === "Escape" && drag.value) drag.value = undefined;
+        else props.onKeyDown(event);
+      }}
+      onScroll={({ currentTarget: { scrollLeft, scrollTop } }) => {
+        const [left, top] = [scrollLeft, scrollTop].map((px) => Math.floor(px / AROUND) * AROUND) as [number, number];
+        if (left !== view.value.left || top !== view.value.top) view.value = { left, top };
+      }}
+    >
+      <svg
+        ref={svg}
+        width={flow.width}
+        height={flow.height}
+        aria-hidden="true"
+        onPointerDown={press}
+        onPointerMove={move}
+        onPointerUp={drop}
+        onClick={click}
+        onPointerCancel={() => {
+          drag.value = undefined;
+        }}
+        onPointerLeave={() => props.point(null)}
+      >
+        {[BAND + 2, BAND].map((width) =>
+          bands.map(({ group, d }) => {
+            const drawn = width > BAND || props.pointed === group;
+            const colour = drawn ? hueOf(group) : theme.background;
+            return (
+              <path
+                key={`${group} ${width}`}
+                d={d}
+                stroke={colour}
+                stroke-width={BOX + width - 4}
+                class="roofwidget-band"
+              />
+            );
+          }),
+        )}
+        {edges.map((edge) => (
+          <path
+            key={`${edge.from} ${edge.to}`}
+            d={pathOf(edge.points)}
+            stroke-width={thickness(bytesOf(edge))}
+            class={`roofwidget-edge${isInside(edge) ? " roofwidget-seam" : ""}`}
+          />
+        ))}
+        {edges.map((edge) => (
+          <path
+            key={`${edge.from} ${edge.to} hit`}
+            d={pathOf(edge.points)}
+            class="roofwidget-hit"
+            data-from={graph.ops[edge.from]?.name}
+            data-to={graph.ops[edge.to]?.name}
+          >
+            <title>{titleOf(graph, edge, values.bytes)}</title>
+          </path>
+        ))}
+        {ops.map((op) => {
+          const shakes = refused.ops.includes(op);
+          const held = drag.value?.op === op && isFar(drag.value) ? drag.value : undefined;
+          const { x, y } = flow.at[op] as Point;
+          const [dx, dy] = held ? [held.by.x - held.from.x, held.by.y - held.from.y] : [0, 0];
+          const states = [
+            cursor === op && "cursor",
+            marked === op && "marked",
+            target === op && "target",
+            held && "held",
+          ];
+          return (
+            <g
+              key={shakes ? `${op} ${refused.count}` : op}
+              class={`roofwidget-op ${states.map((state) => (state ? `roofwidget-${state}` : "")).join(" ")}`}
+              data-op={graph.ops[op]?.name}
+              transform={`translate(${x - flow.box / 2 + dx} ${y - BOX / 2 + dy})`}
+              onPointerEnter={() => props.point(groupOf[op] as number)}
+            >
+              <g class={shakes ? "roofwidget-shake" : ""}>
+                <title>{graph.ops[op]?.name}</title>
+                <rect width={flow.box} height={BOX} rx="4" />
+                <text x={flow.box / 2} y={BOX / 2}>
+                  {shortened(graph.ops[op]?.name ?? "", flow.box)}
+                </text>
+              </g>
+            </g>
+          );
+        })}
+      </svg>
+    </div>
+  );
+}
+
+const isFar = ({ from, by }: Drag) => Math.hypot(by.x - from.x, by.y - from.y) > CLICK;
+
+const isOut = ({ at, box }: Flow, group: readonly number[], { x, y }: Point) =>
+  group.every((op) => {
+    const middle = at[op] as Point;
+    return Math.abs(middle.x - x) > box / 2 + OUT || Math.abs(middle.y - y) > BOX / 2 + OUT;
+  });
+
+const titleOf = (graph: Graph, { tensors }: Edge, bytes: Float64Array) =>
+  tensors
+    .map((tensor) =>
+      fusionWords.carries(graph.tensors[tensor]?.name ?? "", formatQuantity(bytes[tensor] as number, "B")),
+    )
+    .join(", ");
+
+/** What lies behind the groups of several ops: a band over their boxes and the edges between them. */
+function bandsOf({ at, box, edges }: Flow, { graph, partition }: Workload): { group: number; d: string }[] {
+  const { groups, groupOf } = partition;
+  const paths = groups.map((group) => {
+    if (group.length < 2) return [];
+    const boxes = group.map((op) => {
+      const { x, y } = at[op] as Point;
+      return `M${x - box / 2 + BOX / 2} ${y}h${box - BOX}`;
+    });
+    const between = ties(graph, group).map(([a, b]) => `M${at[a]?.x} ${at[a]?.y}L${at[b]?.x} ${at[b]?.y}`);
+    return [...boxes, ...between];
+  });
+  for (const { from, to, points } of edges) {
+    if (groupOf[from] === groupOf[to]) paths[groupOf[from] as number]?.push(pathOf(points));
+  }
+  return paths.flatMap((path, group) => (path.length > 0 ? [{ group, d: path.join("") }] : []));
+}

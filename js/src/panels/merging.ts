@@ -1,0 +1,88 @@
+// What merging and splitting mean for the panel: where a group is cut, what it costs, and why a merge is refused.
+
+import { groupBytes, groupFlops, partitionOf } from "../fusion.ts";
+import type { Graph, Values } from "../graph.ts";
+import type { Cost } from "../greedy.ts";
+import { broken, linked, type Partition, type Refusal, reached } from "../legality.ts";
+import { fusionWords } from "../strings.ts";
+
+type Ops = readonly number[];
+
+export interface Tally {
+  readonly kernels: number;
+  readonly flops: number;
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+/** What a partition adds up to; without a cost its time is unknown. */
+export function tally(graph: Graph, values: Values, { groups }: Partition, cost?: Cost): Tally {
+  const sum = { kernels: groups.length, flops: 0, bytes: 0, seconds: 0 };
+  for (const group of groups) {
+    const [flops, bytes] = [groupFlops(values, group), groupBytes(graph, values, group)];
+    sum.flops += flops.reduce((a, b) => a + b, 0);
+    sum.bytes += bytes;
+    sum.seconds += cost ? cost(flops, bytes, group) : Number.NaN;
+  }
+  return sum;
+}
+
+/** With a group cut in two between two of its ops: what runs after the cut, and the rest, each as far as legal. */
+export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): Partition {
+  const after = reached(graph, to, graph.after);
+  const isBelow = (op: number) => op === to || after[op] === 1;
+  const group = groups[groupOf[to] as number] as Ops;
+  const halves = [group.filter((op) => !isBelow(op)), group.filter(isBelow)];
+  const parts = halves
+    .flatMap((half) => linked(graph, half))
+    .flatMap((part) => (broken(graph, part) ? part.map((op) => [op]) : [part]));
+  return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[to]), ...parts]);
+}
+
+/** The first op outside an op's group that reads from it, else from the group. */
+export function downstream(graph: Graph, { groups, groupOf }: Partition, op: number): number | undefined {
+  const group = groups[groupOf[op] as number] as Ops;
+  return [op, ...group].flatMap((one) => graph.after[one] as Ops).find((other) => groupOf[other] !== groupOf[op]);
+}
+
+/** Ops of a group that no edge joins to the ops before them, each with one of those: they share what they read. */
+export function ties(graph: Graph, group: Ops): [number, number][] {
+  if (group.length < 2) return [];
+  const inside = new Set(group);
+  const [first, ...others] = linked(graph, group, (tensor) => inside.has(graph.producer[tensor] as number));
+  return others.map((part) => [first?.[0] as number, part[0] as number]);
+}
+
+/** More ops than this are named by their ends. */
+const SPOKEN = 3;
+
+/** A group for people: "gelu + dropout + add". */
+export function spoken(graph: Graph, ops: Ops): string {
+  const names = ops.map((op) => graph.ops[op]?.name ?? "");
+  if (names.length <= SPOKEN) return names.join(" + ");
+  return fusionWords.ends(names[0] as string, names.at(-1) as string, names.length);
+}
+
+/** Why two ops may not share a kernel, for people. */
+export function sentenceOf(graph: Graph, partition: Partition, a: number, b: number, refusal: Refusal): string {
+  const names = refusal.path.map((op) => graph.ops[op]?.name ?? "");
+  const [first = "", second = "", last = ""] = [names[0], names[1], names.at(-1)];
+  const groupOf = (op: number) => partition.groups[partition.groupOf[op] as number] as Ops;
+  const both = [...new Set([...groupOf(a), ...groupOf(b)])].sort((x, y) => x - y);
+  switch (refusal.code) {
+    case "same":
+      return fusionWords.same(spoken(graph, both));
+    case "not-connected":
+      return fusionWords.notConnected(spoken(graph, groupOf(a)), spoken(graph, groupOf(b)));
+    case "barrier":
+      return fusionWords.barrier(first);
+    case "kinds":
+      return refusal.rule ? fusionWords.kinds[refusal.rule](first, second, graph.ops[refusal.path[1] ?? -1]?.kind) : "";
+    case "not-convex":
+      return fusionWords.notConvex(spoken(graph, refusal.path.slice(1, -1)), first, last);
+    case "cycle":
+      return fusionWords.cycle(spoken(graph, both), spoken(graph, refusal.path.slice(1, -1)));
+    case "capacity":
+      return fusionWords.capacity(spoken(graph, both));
+  }
+}

@@ -1,0 +1,224 @@
+// Partitions, on the golden file that the Python is held to as well, and on graphs small enough to see through.
+
+import { describe, expect, it } from "vitest";
+import {
+  compulsory,
+  faultOf,
+  fitting,
+  fuse,
+  groupBytes,
+  groupFlops,
+  kernelsOf,
+  precisionOf,
+  split,
+  totals,
+  unfused,
+} from "../src/fusion.ts";
+import { environment, evaluate } from "../src/graph.ts";
+import { mergesOf, type Partition, whyNot } from "../src/legality.ts";
+import { textAt } from "../src/wire.ts";
+import { at, cases, type Groups, same, written } from "./graphs.ts";
+
+const groupOf = (groups: Groups, op: number) => groups.findIndex((group) => group.includes(op));
+
+describe("the golden file", () => {
+  it("has at least 200 graphs", () => {
+    expect(cases.length).toBeGreaterThanOrEqual(200);
+  });
+  it("has the bytes and FLOPs of every group, and their totals", () => {
+    let counted = 0;
+    for (const { wanted, graph, values } of cases) {
+      expect(same(compulsory(graph, values), wanted.compulsory), graph.name).toBe(true);
+      for (const each of wanted.partitions.filter(({ legal }) => legal)) {
+        each.groups.forEach((group, index) => {
+          const moved = groupBytes(graph, values, group);
+          expect(same(moved, each.bytes?.[index] ?? ""), `${graph.name}: ${moved} B in ${group}`).toBe(true);
+          groupFlops(values, group).forEach((number, word) => {
+            const known = each.flops?.[index]?.[graph.classes[word] as string] ?? 0;
+            expect(same(number, known), `${graph.name}: ${number} FLOPs in ${group}, not ${known}`).toBe(true);
+          });
+          counted++;
+        });
+        const sums = totals(graph, at(graph, each.groups), values);
+        expect(same(sums.bytes, each.total_bytes ?? ""), graph.name).toBe(true);
+        expect(sums.kernels).toBe(each.groups.length);
+        expect(sums.bytes).toBeGreaterThanOrEqual(sums.compulsory * (1 - 1e-12));
+      }
+    }
+    expect(counted).toBeGreaterThan(2000);
+  });
+  it("has the order of groups", () => {
+    for (const { wanted, graph } of cases) {
+      for (const { groups } of wanted.partitions.filter(({ legal }) => legal)) {
+        expect(at(graph, [...groups].reverse()).groups, graph.name).toEqual(groups);
+      }
+    }
+  });
+  it("has the first rule that a partition breaks", () => {
+    const codes = new Set<string>();
+    for (const { wanted, graph } of cases) {
+      for (const { groups, refusal = null } of wanted.partitions) {
+        expect(faultOf(graph, groups), `${graph.name} ${JSON.stringify(groups)}`).toBe(refusal);
+        if (refusal !== null) codes.add(refusal);
+      }
+    }
+    expect([...codes].sort()).toEqual(["barrier", "cycle", "kinds", "not-connected", "not-convex"]);
+  });
+  it("has the reason of every refused merge", () => {
+    const told = new Map<string | null, number>();
+    for (const { wanted, graph } of cases) {
+      for (const { groups, a, b, refusal } of wanted.merges) {
+        const found = whyNot(graph, at(graph, groups), a, b);
+        expect(found?.code ?? null, `${graph.name} ${JSON.stringify(groups)} ${a} ${b}`).toBe(refusal);
+        told.set(refusal, (told.get(refusal) ?? 0) + 1);
+      }
+    }
+    for (const code of [null, "same", "not-connected", "barrier", "kinds", "not-convex", "cycle"]) {
+      expect(told.get(code), String(code)).toBeGreaterThanOrEqual(20);
+    }
+  });
+  it("has what is left after an op goes", () => {
+    for (const { wanted, graph } of cases) {
+      for (const { groups, op, result } of wanted.splits) {
+        expect(split(graph, at(graph, groups), op).groups, `${graph.name} ${JSON.stringify(groups)} ${op}`).toEqual(
+          result,
+        );
+      }
+    }
+  });
+  it("lights up exactly the groups that a group may be merged with", () => {
+    for (const { wanted, graph } of cases) {
+      for (const { groups } of wanted.partitions.filter(({ legal }) => legal)) {
+        const partition = at(graph, groups);
+        groups.forEach((_, a) => {
+          const legal = groups.flatMap((__, b) => (whyNot(graph, partition, a, b) ? [] : [b]));
+          expect(mergesOf(graph, partition, a), `${graph.name} ${JSON.stringify(groups)} ${a}`).toEqual(legal);
+        });
+      }
+    }
+  });
+  it("never moves more bytes after a legal merge", () => {
+    for (const { wanted, graph, values } of cases) {
+      for (const { groups, a, b } of wanted.merges.filter(({ refusal }) => refusal === null)) {
+        const before = at(graph, groups);
+        const after = fuse(graph, before, a, b);
+        expect(after.groups.length).toBe(groups.length - 1);
+        expect(totals(graph, after, values).bytes).toBeLessThanOrEqual(totals(graph, before, values).bytes);
+      }
+    }
+  });
+});
+
+describe("a refusal", () => {
+  const refused = (text: string, groups: Groups, a: number, b: number) => {
+    const graph = written(text);
+    const partition = at(graph, groups);
+    const found = whyNot(graph, partition, groupOf(partition.groups, a), groupOf(partition.groups, b));
+    return found && { ...found, path: found.path.map((op) => graph.ops[op]?.name) };
+  };
+  it("of groups that wait for each other names the way round, through the whole of the other group", () => {
+    expect(refused("a1: x > p; b1: p > u; b2: t > q; a2: q x > v", [[0], [1, 2], [3]], 0, 3)).toEqual({
+      code: "cycle",
+      path: ["a1", "b1", "b2", "a2"],
+    });
+  });
+  it("names the way out of a group and back", () => {
+    expect(refused("a: x > p; b: p > q; c: q p > r", [[0], [1], [2]], 0, 2)).toEqual({
+      code: "not-convex",
+      path: ["a", "b", "c"],
+    });
+  });
+  it.each([
+    ["epilogue", "*m: x w > y; ~move: y > z", ["m", "move"]],
+    ["fed", "act: x > y; *m: y w > z", ["act", "m"]],
+    ["operands", "*m: x w > y; add: y r > z; *n: r v > u", ["m", "n"]],
+    ["apart", "*m: x w > y; act: x > z", ["m", "act"]],
+    ["rows", "!sum: x > y; !norm: y > z", ["sum", "norm"]],
+    ["moved", "!sum: x > y; ~move: y > z", ["sum", "move"]],
+  ])("between kinds says that it is %s", (rule, text, path) => {
+    const graph = written(text, { shapes: { x: [10, 100], y: [10] } });
+    const last = graph.ops.length - 1;
+    const groups = last === 1 ? [[0], [1]] : [[0, 1], [2]];
+    const found = whyNot(graph, at(graph, groups), 0, 1);
+    expect({ ...found, path: found?.path.map((op) => graph.ops[op]?.name) }).toEqual({ code: "kinds", rule, path });
+  });
+  it("for want of room comes last", () => {
+    const graph = written("a: x > y; b: y > z; *m: x w > u");
+    const full = () => false;
+    expect(whyNot(graph, unfused(graph), 0, 1, full)).toEqual({ code: "capacity", path: [0, 1] });
+    expect(whyNot(graph, unfused(graph), 0, 2, full)?.code).toBe("kinds");
+    expect(mergesOf(graph, unfused(graph), 0, full)).toEqual([]);
+  });
+});
+
+describe("tiles on chip", () => {
+  const room = (text: string, shapes: Record<string, number[]>, ops: number[]) => {
+    const graph = written(text, { shapes });
+    const values = evaluate(graph, environment(graph));
+    let bytes = 0;
+    while (!fitting(graph, values, bytes)(ops)) bytes++;
+    return bytes;
+  };
+  it("are vectors of 128 elements between elementwise ops, and there from write to last read", () => {
+    expect(room("a: x > p; b: p > q; c: q > r", {}, [0, 1])).toBe(256);
+    // p and q are there together, q and r are, but never all three.
+    expect(room("a: x > p; b: p > q; c: q > r; d: r > s", {}, [0, 1, 2, 3])).toBe(512);
+    expect(room("a: x > p; b: p > q; c: q p > r; d: r p > s", {}, [0, 1, 2, 3])).toBe(768);
+    expect(room("a: x > p; b: p > q", { p: [10] }, [0, 1])).toBe(20);
+  });
+  it("are rows beside a reduction, and 128 x 128 elements with a matmul", () => {
+    expect(room("!a: x > p; b: p > q", { p: [10, 4096] }, [0, 1])).toBe(8192);
+    expect(room("*a: x w > p; b: p > q", { p: [4, 64, 4096] }, [0, 1])).toBe(64 * 128 * 2);
+  });
+  it("are none for an op alone", () => {
+    expect(room("a: x > p; b: p > q", {}, [0])).toBe(0);
+  });
+});
+
+describe("the guide's tail", () => {
+  const text = "layernorm: x > y; gelu: y > z; dropout: z > d; add: d RESIDUAL > out";
+  const totalOf = (residual: string, groups: (partition: Partition) => Groups) => {
+    const names = ["x", "y", "z", "d", "r", "out"];
+    const shapes = Object.fromEntries(names.map((name) => [name, [65536, 4096]]));
+    const graph = written(text.replace("RESIDUAL", residual), { shapes });
+    return totals(graph, at(graph, groups(unfused(graph))), evaluate(graph, environment(graph))).bytes;
+  };
+  it("moves 4.83 GB apart and 1.61 GB together, 1.07 GB if the residual is its own input", () => {
+    const together = () => [[0, 1, 2, 3]];
+    expect(totalOf("r", ({ groups }) => groups)).toBe(4_831_838_208);
+    expect(totalOf("r", together)).toBe(1_610_612_736);
+    expect(totalOf("x", ({ groups }) => groups)).toBe(4_831_838_208);
+    expect(totalOf("x", together)).toBe(1_073_741_824);
+  });
+});
+
+describe("the kernels of a partition", () => {
+  const graph = written("*m: x w > y; act: y > z; move: z > o", { shapes: { o: [2000] } });
+  const values = evaluate(graph, environment(graph));
+  const kernels = kernelsOf(graph, at(graph, [[0, 1], [2]]), values);
+  it("are named after their ops, in columns that the chart reads", () => {
+    expect(kernels.n).toBe(2);
+    expect([0, 1].map((row) => textAt(kernels.name, row))).toEqual(["m + act", "move"]);
+    expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", "bf16"]);
+    expect(kernels.flops.get("tensor")).toEqual(Float64Array.of(1e6, 0));
+    expect(kernels.flops.get("vector")).toEqual(Float64Array.of(1000, 2000));
+    expect(kernels.bytes.get("main")).toEqual(Float64Array.of(6000, 6000));
+    expect(kernels.totalFlops).toEqual(Float64Array.of(1_001_000, 2000));
+    expect(kernels.time.every(Number.isNaN)).toBe(true);
+    expect(kernels.count).toEqual(Float64Array.of(1, 1));
+  });
+  it("are judged by the precision that their largest op states, else by what leaves them", () => {
+    const stating = {
+      ...graph,
+      ops: graph.ops.map((op, i) => ({ ...op, precision: ["fp8", "fp32", null][i] ?? null })),
+    };
+    expect(precisionOf(stating, values, [0, 1])).toBe("fp8");
+    expect(precisionOf(stating, values, [2])).toBe("bf16");
+    const dtypes = ["bf16", "bf16", "fp32", "int8", "int32"];
+    const mixed = { ...graph, tensors: graph.tensors.map((one, i) => ({ ...one, dtype: dtypes[i] as string })) };
+    // Ints judge nothing: what floats enters is asked where only ints leave.
+    expect(precisionOf(mixed, values, [0])).toBe("fp32");
+    expect(precisionOf(mixed, values, [1])).toBe("fp32");
+    expect(precisionOf(mixed, values, [2])).toBe(null);
+  });
+});

@@ -1,0 +1,115 @@
+// Graphs for tests: those of the golden file, and others written as text.
+
+import golden from "../../tests/golden/fusion.json";
+import { partitionOf } from "../src/fusion.ts";
+import { decodeGraph, type Environment, evaluate, type Graph, type Kind, type Values } from "../src/graph.ts";
+import type { Partition } from "../src/legality.ts";
+
+type Amount = number | string;
+export type Groups = readonly (readonly number[])[];
+
+export interface Rates {
+  peak: Record<string, number>;
+  bandwidth: number;
+  launch_overhead: number;
+}
+
+export interface Case {
+  graph: unknown;
+  env: Record<string, number>;
+  compulsory: Amount;
+  partitions: {
+    groups: Groups;
+    legal: boolean;
+    refusal?: string;
+    bytes?: Amount[];
+    flops?: Record<string, Amount>[];
+    total_bytes?: Amount;
+  }[];
+  merges: { groups: Groups; a: number; b: number; refusal: string | null }[];
+  splits: { groups: Groups; op: number; result: Groups }[];
+  pairs: Groups;
+  xla: Groups | null;
+  chip: Rates;
+  best: { chip: Rates; time: number; groups: Groups } | null;
+}
+
+export interface Known {
+  readonly wanted: Case;
+  readonly graph: Graph;
+  readonly values: Values;
+}
+
+export const environmentOf = (graph: Graph, env: Record<string, number>): Environment => ({
+  values: Float64Array.from(graph.symbols.keys(), (symbol) => env[symbol] ?? Number.NaN),
+  dtype: null,
+});
+
+export const cases: readonly Known[] = (golden.cases as unknown as Case[]).map((wanted) => {
+  const graph = decodeGraph(wanted.graph);
+  return { wanted, graph, values: evaluate(graph, environmentOf(graph, wanted.env)) };
+});
+
+/** Exact up to 2^53, which is written as a number; beyond that within 1e-12. */
+export function same(found: number, wanted: Amount): boolean {
+  if (typeof wanted === "number") return found === wanted;
+  return Math.abs(found - Number(wanted)) <= 1e-12 * Math.abs(Number(wanted));
+}
+
+export const at = (graph: Graph, groups: Groups): Partition => partitionOf(graph, groups);
+
+const KINDS: Record<string, Kind> = {
+  "": "elementwise",
+  "+": "broadcast",
+  "~": "injective",
+  "!": "reduction",
+  "*": "matmul",
+  "?": "opaque",
+};
+
+/**
+ * A graph written as "a: x y > z; …", with a sign before an op's name for its kind. Tensors are 1,000 bf16 elements, or
+ * as `shapes` says; each op computes one FLOP of class vector an element, a matmul 1,000 of class tensor. What nothing
+ * reads is an output, and so are those tensors named in `outputs`.
+ */
+export function written(
+  text: string,
+  { shapes = {}, outputs = [] }: { shapes?: Record<string, number[]>; outputs?: string[] } = {},
+): Graph {
+  const steps = text.split(";").map((step) => {
+    const [, sign, name, read, made] = step.match(/^\s*(\W?)(\w+):([^>]*)>(.*)$/) as RegExpMatchArray;
+    const names = (part: string | undefined) => (part ?? "").split(" ").filter((word) => word !== "");
+    return { kind: KINDS[sign ?? ""] as Kind, name, inputs: names(read), outputs: names(made) };
+  });
+  const names = [...new Set(steps.flatMap((step) => [...step.inputs, ...step.outputs]))];
+  const index = (tensor: string) => names.indexOf(tensor);
+  const shape = (tensor: string | undefined) => shapes[tensor ?? ""] ?? [1000];
+  const product = (sizes: readonly number[]) => sizes.reduce((a, b) => a * b, 1);
+  const read = new Set(steps.flatMap((step) => step.inputs));
+  const made = steps.flatMap((step) => step.outputs);
+  return decodeGraph({
+    name: text,
+    dims: [],
+    convention: "textbook",
+    ops: steps.map((step) => ({
+      ...step,
+      inputs: step.inputs.map(index),
+      outputs: step.outputs.map(index),
+      flops:
+        step.kind === "matmul"
+          ? { tensor: 1000 * product(shape(step.outputs[0])) }
+          : { vector: product(shape(step.outputs[0])) },
+      extra: 0,
+      terms: [],
+    })),
+    tensors: names.map((name) => ({
+      name,
+      shape: shape(name),
+      dtype: "bf16",
+      bytes: ["/", ["*", product(shape(name)), "@bf16"], 8],
+    })),
+    outputs: made.filter((tensor) => !read.has(tensor) || outputs.includes(tensor)).map(index),
+    dtypes: { bf16: 16, fp32: 32 },
+    conventions: { textbook: { "@fma": 2 } },
+  });
+}

@@ -1,0 +1,47 @@
+"""Tensors, operations and graphs: what moves a point along the x axis.
+
+>>> from roofwidget.workloads import Graph, dim
+>>> batch = dim("batch", 1, 1024, default=32)
+>>> g = Graph()
+>>> x = g.input("x", (batch, 4096), "bf16")
+>>> y = g.relu(x)
+>>> g.flops("relu"), g.bytes(y)
+(4096·batch, 8192·batch)
+"""
+
+from __future__ import annotations
+
+from roofwidget.workloads import ops as _ops  # noqa: F401 - registers the operators
+from roofwidget.workloads.chain import chain
+from roofwidget.workloads.convention import CONVENTIONS, Convention
+from roofwidget.workloads.expressions import Dim, dim
+from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.models import DECODERS, decoder, hpc_set, resnet18, resnet50, transformer_block
+from roofwidget.workloads.op import CLASSES, KINDS, Op
+from roofwidget.workloads.ops.attention import flash_blocks
+from roofwidget.workloads.ops.mixture import expected_experts
+from roofwidget.workloads.registry import register_op
+from roofwidget.workloads.tensors import DTYPES, Tensor
+
+__all__ = [
+    "CLASSES",
+    "CONVENTIONS",
+    "DECODERS",
+    "DTYPES",
+    "KINDS",
+    "Convention",
+    "Dim",
+    "Graph",
+    "Op",
+    "Tensor",
+    "chain",
+    "decoder",
+    "dim",
+    "expected_experts",
+    "flash_blocks",
+    "hpc_set",
+    "register_op",
+    "resnet18",
+    "resnet50",
+    "transformer_block",
+]

@@ -1,0 +1,396 @@
+"""Graphs: operations joined by named tensors, with a convention that says how they are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from types import MappingProxyType, MethodType
+from typing import TYPE_CHECKING, Any, Final
+
+from roofwidget.suggest import keywords, listed, nearest
+from roofwidget.workloads.convention import Convention
+from roofwidget.workloads.convention import convention as named_convention
+from roofwidget.workloads.expressions import Count, Dim, dims_of, evaluate, substitute
+from roofwidget.workloads.op import CLASSES, Op
+from roofwidget.workloads.order import check_order
+from roofwidget.workloads.registry import OPERATORS
+from roofwidget.workloads.rollback import rolled_back_on_error
+from roofwidget.workloads.tensors import DTYPES, Tensor, checked_dtype
+
+if TYPE_CHECKING:
+    from roofwidget.kernels import Kernels
+
+__all__ = ["Graph"]
+
+_WHATS: Final = ("flops", *CLASSES, "bytes", "compulsory")
+
+
+class Graph:
+    """Operations joined by named tensors. Every operator is a method: ``y = graph.layernorm(x)``.
+
+    Parameters
+    ----------
+    name
+        What people read.
+    ops
+        Operations, each after those whose tensors it reads. What none of them writes is an input.
+    outputs
+        The tensors that must be in memory at the end. A tensor that no op reads is written in any case.
+    convention
+        A `Convention`, or the name of a preset: how FLOPs and bytes are counted.
+    dtype
+        Count as if the tensors of the graph's main dtype had this one; None counts them as they are.
+
+    Raises
+    ------
+    ValueError
+        If two ops or two tensors have one name, a tensor is unknown, ops form a cycle or come out of order, an output
+        is never produced, or two dims of one name differ. The message names the op and the tensor.
+
+    Examples
+    --------
+    >>> g = Graph("mlp tail")
+    >>> x = g.input("x", (65536, 4096), "bf16")
+    >>> g.output(g.add(g.dropout(g.gelu(g.layernorm(x))), x))
+    >>> g
+    Graph('mlp tail': 4 ops, 7 tensors, 1 output; textbook)
+    >>> g.count("flops"), g.count("bytes"), g.count("compulsory")
+    (4832034816, 4831854592, 1073758208)
+    """
+
+    @keywords("Graph")
+    def __init__(
+        self,
+        name: str = "",
+        ops: Iterable[Op] = (),
+        outputs: Iterable[Tensor | str] = (),
+        *,
+        convention: str | Convention = "textbook",
+        dtype: str | None = None,
+    ) -> None:
+        self.name = name
+        self._convention = named_convention(convention)
+        self._dtype = None if dtype is None else checked_dtype(dtype, f"dtype of graph '{name}'")
+        self._ops: dict[str, Op] = {}
+        self._tensors: dict[str, Tensor] = {}
+        self._inputs: dict[str, Tensor] = {}
+        self._outputs: dict[str, Tensor] = {}
+        self._producers: dict[str, Op] = {}
+        self._consumers: dict[str, list[Op]] = {}
+        self._dims: dict[str, Dim] = {}
+        self._next: dict[str, int] = {}
+        self._known: dict[Count, Count] = {}
+        ops = tuple(ops)
+        check_order(ops)
+        written = {tensor.name for op in ops for tensor in op.outputs}
+        for op in ops:
+            for tensor in op.inputs:
+                if tensor.name not in written and tensor.name not in self._tensors:
+                    self._add_tensor(tensor, f"op '{op.name}'")
+                    self._inputs[tensor.name] = tensor
+            self._add(op)
+        for output in outputs:
+            self.output(output)
+
+    # -- building --------------------------------------------------------------------------------------------------
+
+    def input(self, name: str, shape: Iterable[Count], dtype: str) -> Tensor:
+        """Add a tensor that is in memory before the graph runs: an activation, a weight, a cache."""
+        tensor = Tensor(name, shape, dtype)
+        self._add_tensor(tensor, "input")
+        self._inputs[name] = tensor
+        return tensor
+
+    @keywords("op")
+    def op(
+        self,
+        kind: str,
+        name: str,
+        inputs: Iterable[Tensor],
+        outputs: Iterable[Tensor],
+        flops: Count | Mapping[str, Count],
+        *,
+        extra_bytes: Count = 0,
+        terms: Iterable[tuple[str, Count]] = (),
+        precision: str | None = None,
+    ) -> Op:
+        """Add an operation and the tensors that it writes; the parameters are those of `Op`."""
+        return self._add(
+            Op(name, kind, inputs, outputs, flops, extra_bytes=extra_bytes, terms=terms, precision=precision)
+        )
+
+    def output(self, *tensors: Tensor | str) -> None:
+        """Say that these tensors must be in memory at the end."""
+        for given in tensors:
+            tensor = self._tensor(given, "output")
+            if tensor.name not in self._producers:
+                msg = f"output '{tensor.name}' is never produced: no op of graph '{self.name}' writes it"
+                raise ValueError(msg)
+            self._outputs[tensor.name] = tensor
+
+    def building(self) -> AbstractContextManager[None]:
+        """Return a context that leaves the graph as it was if its body raises; every operator runs in one."""
+        tables: tuple[dict[str, Any], ...] = (self._tensors, self._inputs, self._outputs, self._producers, self._dims)
+        return rolled_back_on_error(self._ops, tables, self._consumers)
+
+    def new_name(self, name: str) -> str:
+        """Return the name if no op and no tensor has it, else with the first free number: ``gelu_2``."""
+        if name not in self._ops and name not in self._tensors:
+            return name
+        number = self._next.get(name, 2)
+        while f"{name}_{number}" in self._ops or f"{name}_{number}" in self._tensors:
+            number += 1
+        self._next[name] = number + 1
+        return f"{name}_{number}"
+
+    def _add(self, op: Op) -> Op:
+        where = f"op '{op.name}'"
+        if op.name in self._ops:
+            msg = f"graph '{self.name}' has two ops called '{op.name}'; give each its own name"
+            raise ValueError(msg)
+        for tensor in op.inputs:
+            self._tensor(tensor, where)
+        new_dims = self._merged_dims([*op.flops.values(), op.extra_bytes], where)
+        with self.building():
+            for tensor in op.outputs:
+                self._add_tensor(tensor, where)
+                self._producers[tensor.name] = op
+        self._dims |= new_dims
+        self._ops[op.name] = op
+        for name in dict.fromkeys(tensor.name for tensor in op.inputs):
+            self._consumers.setdefault(name, []).append(op)
+        return op
+
+    def _add_tensor(self, tensor: Tensor, where: str) -> None:
+        if tensor.name in self._tensors:
+            msg = f"{where}: graph '{self.name}' already has a tensor called '{tensor.name}'; give each its own name"
+            raise ValueError(msg)
+        self._dims |= self._merged_dims([tensor.size], f"{where}: tensor '{tensor.name}'")
+        self._tensors[tensor.name] = tensor
+        if self._dtype is not None:
+            self._known.clear()  # another tensor may change which dtype is the main one
+
+    def _merged_dims(self, counts: Iterable[Count], where: str) -> dict[str, Dim]:
+        found = {dim.name: dim for dim in dims_of(counts)}
+        for name, dim in found.items():
+            if self._dims.get(name, dim) != dim:
+                msg = f"{where}: dim '{name}' differs from the graph's '{name}' in its range or default; make it once"
+                raise ValueError(msg)
+        return found
+
+    # -- what it holds ---------------------------------------------------------------------------------------------
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        """The operations, each after those whose tensors it reads."""
+        return tuple(self._ops.values())
+
+    @property
+    def tensors(self) -> Mapping[str, Tensor]:
+        """The tensors by name."""
+        return MappingProxyType(self._tensors)
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The tensors that are there before it runs, weights included."""
+        return tuple(self._inputs.values())
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """The tensors that were declared to be in memory at the end."""
+        return tuple(self._outputs.values())
+
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        """The symbolic dimensions, in the order in which they came."""
+        return tuple(self._dims.values())
+
+    @property
+    def convention(self) -> Convention:
+        """How FLOPs and bytes are counted."""
+        return self._convention
+
+    @property
+    def dtype(self) -> str | None:
+        """The dtype that stands for the main one in counts, or None."""
+        return self._dtype
+
+    @property
+    def main_dtype(self) -> str | None:
+        """The floating-point dtype of most tensors; the first of equals. None without one."""
+        votes: dict[str, int] = {}
+        for tensor in self._tensors.values():
+            if not tensor.dtype.startswith(("int", "bool")):
+                votes[tensor.dtype] = votes.get(tensor.dtype, 0) + 1
+        return max(votes, key=lambda dtype: votes[dtype]) if votes else None
+
+    def producer(self, tensor: Tensor | str) -> Op | None:
+        """Return the op that writes a tensor; None for an input."""
+        return self._producers.get(self._tensor(tensor, "producer").name)
+
+    def consumers(self, tensor: Tensor | str) -> tuple[Op, ...]:
+        """Return the ops that read a tensor, in order."""
+        return tuple(self._consumers.get(self._tensor(tensor, "consumers").name, ()))
+
+    def dtype_of(self, tensor: Tensor | str) -> str:
+        """Return the dtype that a tensor is counted with."""
+        own = self._tensor(tensor, "dtype_of").dtype
+        return self._dtype if self._dtype is not None and own == self.main_dtype else own
+
+    def with_convention(self, convention: str | Convention) -> Graph:
+        """Return this graph counted by another convention."""
+        return self._copy(named_convention(convention), self._dtype)
+
+    def with_dtype(self, dtype: str | None) -> Graph:
+        """Return this graph counted as if the tensors of its main dtype had another; None for their own."""
+        checked = None if dtype is None else checked_dtype(dtype, f"dtype of graph '{self.name}'")
+        return self._copy(self._convention, checked)
+
+    def _copy(self, convention: Convention, dtype: str | None) -> Graph:
+        other = Graph(self.name, convention=convention, dtype=dtype)
+        for field in ("_ops", "_tensors", "_inputs", "_outputs", "_producers", "_dims", "_next"):
+            setattr(other, field, dict(getattr(self, field)))
+        other._consumers = {name: list(ops) for name, ops in self._consumers.items()}
+        return other
+
+    # -- counting --------------------------------------------------------------------------------------------------
+
+    def environment(self, dims: Mapping[str, int] | None = None) -> dict[str, int]:
+        """Return the value of every symbol: dimensions (their defaults unless given), convention, bits of dtypes.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a dimension is unknown, its value is no int or lies outside its range.
+        """
+        values = {dim.name: dim.default for dim in self._dims.values()}
+        for name, value in (dims or {}).items():
+            values[name] = self._checked_dim(name, value)
+        return values | self._fixed()
+
+    def count(self, what: str, dims: Mapping[str, int] | None = None) -> int:
+        """Return an exact count over the whole graph.
+
+        Parameters
+        ----------
+        what
+            ``"flops"``, a class of them (``"tensor"``, ``"vector"``, ``"transcendental"``), ``"bytes"`` (each op a
+            kernel of its own) or ``"compulsory"`` (bytes of the inputs that are read and of the outputs: the least
+            that any fusion without extra bytes can move).
+        dims
+            Values of dimensions that differ from their defaults.
+        """
+        if what not in _WHATS:
+            close = nearest(str(what), _WHATS, most=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(_WHATS)}"
+            msg = f"cannot count {what!r:.40}; {hint}"
+            raise ValueError(msg)
+        env = self.environment(dims)
+        return sum(evaluate(self.simplify(count), env) for count in self._counts(what))
+
+    def flops(self, op: Op | str) -> Count:
+        """Return an op's FLOPs over all classes: an int, or an expression over the dimensions."""
+        return self.simplify(self._op(op).total_flops)
+
+    def flops_by_class(self, op: Op | str) -> dict[str, Count]:
+        """Return an op's FLOPs by class, those without any left out."""
+        found = {word: self.simplify(count) for word, count in self._op(op).flops.items()}
+        return {word: count for word, count in found.items() if count != 0}
+
+    def bytes(self, what: Tensor | Op | str) -> Count:
+        """Return the bytes of a tensor, or those that an op moves as a kernel of its own."""
+        if isinstance(what, Op):
+            return self.simplify(self._op(what).own_bytes)
+        return self.simplify(self._tensor(what, "bytes").bytes)
+
+    def terms(self, op: Op | str) -> tuple[tuple[str, Count], ...]:
+        """Return the derivation of an op's FLOPs: named terms that add up to them, zeros left out."""
+        found = tuple((word, self.simplify(count)) for word, count in self._op(op).terms)
+        return tuple((word, count) for word, count in found if count != 0)
+
+    def simplify(self, count: Count) -> Count:
+        """Return a count with everything put in but the dimensions."""
+        if isinstance(count, int):
+            return count
+        known = self._known.get(count)
+        if known is None:
+            known = self._known[count] = substitute(count, self._fixed())
+        return known
+
+    def kernels(self, dims: Mapping[str, int] | None = None) -> Kernels:
+        """Return one kernel an op, none fused."""
+        from roofwidget.workloads.fusion import Partition  # noqa: PLC0415 - it builds on graphs
+
+        return Partition.unfused(self).kernels(dims)
+
+    def _counts(self, what: str) -> list[Count]:
+        if what == "bytes":
+            return [op.own_bytes for op in self._ops.values()]
+        if what == "compulsory":
+            read = [tensor for name, tensor in self._inputs.items() if name in self._consumers]
+            unread = {n: t for n, t in self._tensors.items() if n in self._producers and n not in self._consumers}
+            return [tensor.bytes for tensor in (*read, *(self._outputs | unread).values())]
+        if what == "flops":
+            return [op.total_flops for op in self._ops.values()]
+        return [op.flops.get(what, 0) for op in self._ops.values()]
+
+    def _fixed(self) -> dict[str, int]:
+        widths = {f"@{name}": width for name, width in DTYPES.items()}
+        if self._dtype is not None and self.main_dtype is not None:
+            widths[f"@{self.main_dtype}"] = DTYPES[self._dtype]
+        return {**widths, **self._convention.environment}
+
+    def _checked_dim(self, name: str, value: int) -> int:
+        dim = self._dims.get(name)
+        if dim is None:
+            close = nearest(name, self._dims, most=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"it has {listed(self._dims) or 'none'}"
+            msg = f"graph '{self.name}' has no dim '{name}'; {hint}"
+            raise ValueError(msg)
+        if type(value) is not int:
+            msg = f"dim '{name}' of graph '{self.name}' must be an int, got {value!r:.40}"
+            raise TypeError(msg)
+        if not dim.low <= value <= dim.high:
+            msg = f"dim '{name}' of graph '{self.name}' must be from {dim.low} to {dim.high}, got {value}"
+            raise ValueError(msg)
+        return value
+
+    def _op(self, op: Op | str) -> Op:
+        name = op.name if isinstance(op, Op) else op
+        found = self._ops.get(name)
+        if found is None:
+            close = nearest(str(name), self._ops, most=1)
+            msg = f"graph '{self.name}' has no op '{name}'" + (f"; did you mean '{close[0]}'?" if close else "")
+            raise ValueError(msg)
+        return found
+
+    def _tensor(self, tensor: Tensor | str, where: str) -> Tensor:
+        name = tensor.name if isinstance(tensor, Tensor) else tensor
+        found = self._tensors.get(name)
+        if found is None:
+            close = nearest(str(name), self._tensors, most=1)
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            msg = f"{where}: graph '{self.name}' has no tensor '{name}'{hint}"
+            raise ValueError(msg)
+        if isinstance(tensor, Tensor) and tensor != found:
+            msg = f"{where}: '{name}' is {tensor}, but graph '{self.name}' has another tensor of that name, {found}"
+            raise ValueError(msg)
+        return found
+
+    # -- operators -------------------------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name in OPERATORS:
+            return MethodType(OPERATORS[name], self)
+        close = [] if name.startswith("_") else nearest(name, OPERATORS, most=1)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        msg = f"a graph has no operator or attribute '{name}'{hint}"
+        raise AttributeError(msg)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *OPERATORS})
+
+    def __repr__(self) -> str:
+        counted = ((len(self._ops), "op"), (len(self._tensors), "tensor"), (len(self._outputs), "output"))
+        parts = ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in counted)
+        return f"Graph({self.name!r}: {parts}; {self._convention.name}{f', {self._dtype}' if self._dtype else ''})"

@@ -1,0 +1,152 @@
+"""Groups of ops in an order in which they can run one after the other, and merging that keeps such an order."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterable, Sequence
+
+from roofwidget.workloads.structure import Mask, Structure, members
+
+__all__ = ["Line", "in_order"]
+
+
+class Line:
+    """The groups of a partition, each under a number that it loses when it is merged.
+
+    Parameters
+    ----------
+    structure
+        The graph.
+    groups
+        All of its ops, in groups that stand in an order in which they can run; the first has number 0.
+
+    Attributes
+    ----------
+    groups
+        The ops of each group, by number.
+    owner
+        By op, the number of its group.
+    """
+
+    def __init__(self, structure: Structure, groups: Iterable[Mask]) -> None:
+        self.structure = structure
+        self.groups: dict[int, Mask] = dict(enumerate(groups))
+        self.owner = [0] * len(structure.ops)
+        self._out: dict[int, Mask] = {}
+        # Places in the order stay as they are when a merge leaves some of them empty.
+        self._places: list[int | None] = list(self.groups)
+        self._place = {number: number for number in self.groups}
+        self._next = len(self.groups)
+        for number, group in self.groups.items():
+            self._adopt(number, group)
+
+    def _adopt(self, number: int, group: Mask) -> None:
+        out = 0
+        for op in members(group):
+            self.owner[op] = number
+            out |= self.structure.feeds[op]
+        self._out[number] = out & ~group
+
+    def after(self, number: int) -> list[int]:
+        """Return the groups that read what a group makes, by first op."""
+        return self._owners(self._out[number])
+
+    def before(self, number: int) -> list[int]:
+        """Return the groups that make what a group reads, by first op."""
+        group, needs = self.groups[number], 0
+        for op in members(group):
+            needs |= self.structure.needs[op]
+        return self._owners(needs & ~group)
+
+    def near(self, number: int) -> list[int]:
+        """Return the other groups that touch a tensor which a group touches, by first op."""
+        group, near = self.groups[number], 0
+        for op in members(group):
+            near |= self.structure.near[op]
+        return self._owners(near & ~group)
+
+    def union(self, parts: Iterable[int]) -> Mask:
+        """Return the ops of some groups."""
+        union = 0
+        for number in parts:
+            union |= self.groups[number]
+        return union
+
+    def detour(self, parts: Collection[int]) -> list[int]:
+        """Return the shortest way that leaves the union of some groups and comes back to it through other groups.
+
+        Returns
+        -------
+        list of int
+            Numbers of groups from one of `parts` to one of them; empty if there is no such way. Then these groups can
+            be one kernel as far as order goes.
+        """
+        came = self._reached(parts)
+        for number in came:
+            if number not in parts and (back := next((a for a in self.after(number) if a in parts), None)) is not None:
+                way = [back, number]
+                while way[-1] not in parts:
+                    way.append(came[way[-1]])
+                return way[::-1]
+        return []
+
+    def merge(self, parts: Collection[int]) -> int:
+        """Make one group of some, between which there is no detour, and return its number."""
+        came = self._reached(parts)
+        places = [self._place[number] for number in parts]
+        window = self._places[min(places) : max(places) + 1]
+        rest = [number for number in window if number is not None and number not in parts]
+        union, number = self.union(parts), self._next
+        self._next += 1
+        early, late = [one for one in rest if one not in came], [one for one in rest if one in came]
+        order: list[int | None] = [*early, number, *late]
+        order += [None] * (len(window) - len(order))
+        for place, one in enumerate(order, min(places)):
+            self._places[place] = one
+            if one is not None:
+                self._place[one] = place
+        for part in parts:
+            del self.groups[part], self._out[part], self._place[part]
+        self.groups[number] = union
+        self._adopt(number, union)
+        return number
+
+    def _reached(self, parts: Collection[int]) -> dict[int, int]:
+        """Return the other groups before the last of `parts` that depend on them, each with the one it was found by."""
+        last = max(self._place[number] for number in parts)
+        came: dict[int, int] = {}
+        queue = sorted(parts, key=self._place.__getitem__)
+        for number in queue:
+            for one in self.after(number):
+                if one not in came and one not in parts and self._place[one] < last:
+                    came[one] = number
+                    queue.append(one)
+        return came
+
+    def _owners(self, ops: Mask) -> list[int]:
+        owner = self.owner
+        return list(dict.fromkeys(owner[op] for op in members(ops)))
+
+
+def in_order(structure: Structure, groups: Sequence[Mask]) -> list[Mask] | None:
+    """Return groups in the topological order of their quotient graph, or None if that has a cycle.
+
+    Of the groups that may come next the one whose first op is smallest comes first.
+    """
+    given = sorted(groups, key=lambda group: group & -group)
+    line = Line(structure, given)
+    after = [line.after(number) for number in range(len(given))]
+    waits = [0] * len(given)
+    for ones in after:
+        for one in ones:
+            waits[one] += 1
+    ready = [number for number, count in enumerate(waits) if not count]
+    order = []
+    while ready:
+        number = heapq.heappop(ready)
+        order.append(given[number])
+        for one in after[number]:
+            waits[one] -= 1
+            if not waits[one]:
+                heapq.heappush(ready, one)
+    return order if len(order) == len(given) else None

@@ -1,0 +1,344 @@
+"""Transformers: one block, and whole decoders from named presets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, Literal, TypeAlias
+
+from roofwidget.suggest import keywords, listed, nearest, unknown_keyword
+from roofwidget.workloads.convention import Convention
+from roofwidget.workloads.expressions import Count, dim
+from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.models.tape import Tape
+from roofwidget.workloads.ops.formulas import positive, whole
+from roofwidget.workloads.tensors import Tensor
+
+__all__ = ["DECODERS", "Layer", "decoder", "transformer_block"]
+
+Phase: TypeAlias = Literal["prefill", "decode", "train"]
+
+
+_WORDS: Final = {
+    "norm": ("rmsnorm", "layernorm"),
+    "activation": ("gelu", "relu", "silu"),
+    "attention": ("fused", "flash", "unfused"),
+}
+_METHODS: Final = {"fused": "attention", "flash": "flash_attention", "unfused": "unfused_attention"}
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The layer of a decoder: sizes, and which variant of each part.
+
+    Parameters
+    ----------
+    hidden, heads, kv_heads, head_dim, ffn
+        Width of the residual stream; query heads; key and value heads (None: as many); width of a head (None: hidden
+        over heads); width of the feed-forward layer (None: four times hidden).
+    experts, active
+        Experts of a mixture, and how many each token goes through; None for a plain feed-forward layer.
+    gated
+        Three matrices with SwiGLU, or two with `activation`.
+    norm, activation
+        Names of operators.
+    rope, bias, causal
+        Whether positions are rotated, linear layers have a bias, attention is causal.
+    attention
+        ``"fused"`` (compulsory bytes), ``"flash"`` (keys and values read for each 128 rows) or ``"unfused"``.
+    """
+
+    hidden: Count
+    heads: Count
+    kv_heads: Count | None = None
+    ffn: Count | None = None
+    head_dim: Count | None = None
+    experts: int | None = None
+    active: int | None = None
+    gated: bool = True
+    norm: Literal["rmsnorm", "layernorm"] = "rmsnorm"
+    activation: Literal["gelu", "relu", "silu"] = "gelu"
+    rope: bool = True
+    bias: bool = False
+    causal: bool = True
+    attention: Literal["fused", "flash", "unfused"] = "fused"
+
+    def __post_init__(self) -> None:
+        """Check the words."""
+        for word, known in _WORDS.items():
+            value = getattr(self, word)
+            if value not in known:
+                close = nearest(str(value), known, most=1)
+                hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(known)}"
+                msg = f"unknown {word} {value!r:.40} of a layer; {hint}"
+                raise ValueError(msg)
+
+    @property
+    def groups(self) -> Count:
+        """Heads of keys and values."""
+        return self.heads if self.kv_heads is None else self.kv_heads
+
+    @property
+    def width(self) -> Count:
+        """Width of a head."""
+        return whole("attention", "hidden", self.hidden, self.heads) if self.head_dim is None else self.head_dim
+
+
+@dataclass(frozen=True)
+class _Decoder:
+    layers: int
+    vocabulary: int | None
+    layer: Layer
+
+
+def _preset(layers: int, vocabulary: int, **layer: Any) -> _Decoder:
+    return _Decoder(layers, vocabulary, Layer(**layer))
+
+
+DECODERS: Final = {
+    "gpt-2": _preset(12, 50257, hidden=768, heads=12, gated=False, norm="layernorm", rope=False, bias=True),
+    "llama-2-7b": _preset(32, 32000, hidden=4096, heads=32, ffn=11008),
+    "llama-2-13b": _preset(40, 32000, hidden=5120, heads=40, ffn=13824),
+    "llama-3-8b": _preset(32, 128256, hidden=4096, heads=32, kv_heads=8, ffn=14336),
+    "llama-3-70b": _preset(80, 128256, hidden=8192, heads=64, kv_heads=8, ffn=28672),
+    "llama-3-405b": _preset(126, 128256, hidden=16384, heads=128, kv_heads=8, ffn=53248),
+    "mixtral-8x7b": _preset(32, 32000, hidden=4096, heads=32, kv_heads=8, ffn=14336, experts=8, active=2),
+    "mixtral-8x22b": _preset(56, 32768, hidden=6144, heads=48, kv_heads=8, ffn=16384, experts=8, active=2),
+}
+"""Decoders by name, from the papers and published configurations of these models."""
+
+_LAYER: Final = tuple(field.name for field in fields(Layer))
+
+
+@keywords("transformer_block")
+def transformer_block(  # noqa: PLR0917 - the sizes read best in their usual order
+    batch: Count,
+    seq: Count,
+    hidden: Count,
+    heads: Count,
+    kv_heads: Count | None = None,
+    ffn: Count | None = None,
+    *,
+    phase: Phase = "prefill",
+    dtype: str = "bf16",
+    weight_dtype: str | None = None,
+    cache_dtype: str | None = None,
+    head_dim: Count | None = None,
+    experts: int | None = None,
+    active: int | None = None,
+    gated: bool = True,
+    norm: Literal["rmsnorm", "layernorm"] = "rmsnorm",
+    activation: Literal["gelu", "relu", "silu"] = "gelu",
+    rope: bool = True,
+    bias: bool = False,
+    causal: bool = True,
+    attention: Literal["fused", "flash", "unfused"] = "fused",
+    convention: str | Convention = "textbook",
+    name: str = "block",
+) -> Graph:
+    """Return the graph of one block: norm, attention and residual, norm, feed-forward layer and residual.
+
+    Parameters
+    ----------
+    batch, seq
+        Sequences; tokens of each (``"decode"``: tokens that the new one attends to, itself included). Ints, or `dim`.
+    hidden, heads, kv_heads, ffn, head_dim, experts, active, gated, norm, activation, rope, bias, causal, attention
+        As of `Layer`.
+    phase
+        ``"prefill"``: all tokens forward, keys and values kept. ``"decode"``: one new token a sequence, with a cache.
+        ``"train"``: forward and backward, with the gradient of the input too.
+    dtype, weight_dtype, cache_dtype
+        Of activations, of weights and of the cache (both as activations by default).
+    convention, name
+        As of `Graph`.
+
+    Raises
+    ------
+    ValueError
+        If sizes do not fit together; the message names the op. A mixture of experts cannot be trained here.
+
+    Examples
+    --------
+    >>> g = transformer_block(1, 2048, 4096, 32, gated=False, causal=False, convention="torch")
+    >>> 32 * g.count("flops")
+    28587302322176
+    >>> seq = dim("seq", 1, 131072, default=8192)
+    >>> g = transformer_block(1, seq, 4096, 32, 8, 14336, phase="decode")
+    >>> g.flops("attention")
+    16544·seq
+    """
+    layer = Layer(
+        hidden, heads, kv_heads, ffn, head_dim, experts, active, gated, norm, activation, rope, bias, causal, attention
+    )
+    graph = Graph(name, convention=convention)
+    rows = 1 if _checked(phase) == "decode" else seq
+    x = graph.input("x", (batch, rows, hidden), dtype)
+    tape = Tape(graph, weight_dtype)
+    y = _block(tape, x, "", _Run(layer, phase, seq, cache_dtype))
+    graph.output(y)
+    if phase == "train":
+        tape.backward(y, graph.input("dy", y.shape, dtype))
+        graph.output(tape.gradient(x))
+    return graph
+
+
+def decoder(
+    preset: str | None = None,
+    *,
+    batch: Count | None = None,
+    seq: Count | None = None,
+    phase: Phase = "prefill",
+    layers: int | None = None,
+    vocabulary: int | None = None,
+    dtype: str = "bf16",
+    weight_dtype: str | None = None,
+    cache_dtype: str | None = None,
+    convention: str | Convention = "textbook",
+    **layer: Any,
+) -> Graph:
+    """Return the graph of a whole decoder: embedding, its layers, a last norm and the logits.
+
+    Parameters
+    ----------
+    preset
+        A name in `DECODERS`; None to give all sizes.
+    batch, seq, phase, dtype, weight_dtype, cache_dtype, convention
+        As of `transformer_block`; `batch` and `seq` are symbolic by default, 1 and 2048. In training the loss and its
+        gradient are there; otherwise the logits of each token are the result.
+    layers, vocabulary
+        How many layers; without a vocabulary there are neither embedding nor logits.
+    **layer
+        Keywords of `Layer`, in place of the preset's.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the preset or a keyword is unknown, or sizes do not fit together.
+
+    Examples
+    --------
+    >>> g = decoder("llama-3-8b", batch=1, seq=8192, phase="decode")
+    >>> len(g.ops), g.count("bytes")
+    (483, 16095832580)
+    """
+    found = _found(preset, layers, layer)
+    for word in layer:
+        if word not in _LAYER:
+            raise unknown_keyword("decoder", word, ("batch", "seq", "phase", "layers", "vocabulary", *_LAYER))
+    one = replace(found.layer, **layer)
+    many, words = layers or found.layers, vocabulary or found.vocabulary
+    graph = Graph(preset or "decoder", convention=convention)
+    sequences = dim("batch", 1, 1024, default=1) if batch is None else batch
+    length = dim("seq", 2, 131072, default=2048) if seq is None else seq
+    run = _Run(one, _checked(phase), length, cache_dtype)
+    tape = Tape(graph, weight_dtype)
+    shape = (sequences, 1 if phase == "decode" else length)
+    x = start = _start(graph, shape, one.hidden, words, dtype)
+    for index in range(many):
+        x = _block(tape, x, f"layer{index}.", run)
+    _finish(tape, start, x, words, run)
+    return graph
+
+
+@dataclass(frozen=True)
+class _Run:
+    layer: Layer
+    phase: Phase
+    seq: Count
+    cache_dtype: str | None
+
+
+def _checked(phase: Phase) -> Phase:
+    phases = ("prefill", "decode", "train")
+    if phase not in phases:
+        close = nearest(str(phase), phases, most=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(phases)}"
+        msg = f"unknown phase {phase!r:.40}; {hint}"
+        raise ValueError(msg)
+    return phase
+
+
+def _found(preset: str | None, layers: int | None, layer: dict[str, Any]) -> _Decoder:
+    if preset is None:
+        missing = [word for word in ("hidden", "heads") if word not in layer] + ([] if layers else ["layers"])
+        if missing:
+            msg = f"decoder needs the name of a preset ({listed(DECODERS)}), or {listed(missing)}"
+            raise TypeError(msg)
+        return _Decoder(layers or 1, None, Layer(layer["hidden"], layer["heads"]))
+    if preset not in DECODERS:
+        close = nearest(str(preset), DECODERS, most=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(DECODERS)}"
+        msg = f"unknown decoder {preset!r:.40}; {hint}"
+        raise ValueError(msg)
+    return DECODERS[preset]
+
+
+def _start(graph: Graph, shape: tuple[Count, Count], hidden: Count, words: int | None, dtype: str) -> Tensor:
+    if words is None:
+        return graph.input("x", (*shape, hidden), dtype)
+    embedded: Tensor = graph.embedding(graph.input("tokens", shape, "int32"), hidden, dtype=dtype, name="embedding")
+    return embedded
+
+
+def _finish(tape: Tape, start: Tensor, x: Tensor, words: int | None, run: _Run) -> None:
+    graph = tape.graph
+    if words is None:
+        graph.output(x)
+        if run.phase == "train":
+            tape.backward(x, graph.input("dy", x.shape, x.dtype))
+            graph.output(tape.gradient(start))
+        return
+    y = tape.linear(tape.norm(x, run.layer.norm, "norm"), words, "logits")
+    if run.phase != "train":
+        graph.output(y)
+        return
+    loss = graph.cross_entropy(y, graph.input("targets", y.shape[:-1], "int32"), name="loss")
+    graph.output(loss)
+    tape.backward(y, graph.softmax(y, name="dlogits"))
+    graph.output(graph.copy(tape.gradient(start), name="embedding.drows"))
+
+
+def _block(tape: Tape, x: Tensor, at: str, run: _Run) -> Tensor:
+    layer, d = run.layer, run.layer.width
+    h = tape.norm(x, layer.norm, f"{at}attention_norm")
+    sizes = {"q": layer.heads * d, "k": layer.groups * d, "v": layer.groups * d}
+    parts = {word: tape.linear(h, size, f"{at}{word}", bias=layer.bias) for word, size in sizes.items()}
+    if layer.rope:
+        parts |= {word: tape.rope(parts[word], d, f"{at}rope_{word}") for word in "qk"}
+    mixed = _attended(tape, parts, f"{at}attention", run)
+    if run.phase == "prefill":
+        tape.graph.output(parts["k"], parts["v"])
+    x = tape.add(x, tape.linear(mixed, layer.hidden, f"{at}attention_out", bias=layer.bias), f"{at}attention_add")
+    return tape.add(x, _feed_forward(tape, tape.norm(x, layer.norm, f"{at}ffn_norm"), at, run), f"{at}ffn_add")
+
+
+def _attended(tape: Tape, parts: dict[str, Tensor], name: str, run: _Run) -> Tensor:
+    layer = run.layer
+    q, k, v = (parts[word] for word in "qkv")
+    if run.phase == "train":
+        return tape.attention(q, k, v, name=name, heads=layer.heads, causal=layer.causal)
+    if run.phase == "decode":
+        how: dict[str, Any] = {"context": run.seq, "kv_heads": layer.groups, "cache_dtype": run.cache_dtype}
+        method = "decode_attention"
+    else:
+        how, method = {"causal": layer.causal}, _METHODS[layer.attention]
+    attended: Tensor = getattr(tape.graph, method)(q, k, v, heads=layer.heads, name=name, **how)
+    return attended
+
+
+def _feed_forward(tape: Tape, h: Tensor, at: str, run: _Run) -> Tensor:
+    layer = run.layer
+    width = 4 * layer.hidden if layer.ffn is None else positive(f"{at}ffn", "ffn", layer.ffn)
+    if layer.experts is not None:
+        if run.phase == "train":
+            msg = f"op '{at}moe': a mixture of experts has no backward pass here; use phase='prefill' or 'decode'"
+            raise ValueError(msg)
+        how = {"experts": layer.experts, "active": layer.active, "weight_dtype": tape.weight_dtype}
+        mixed: Tensor = tape.graph.moe(h, ffn=width, name=f"{at}moe", **how)
+        return mixed
+    if layer.gated:
+        gate, up = (tape.linear(h, width, f"{at}ffn_{word}", bias=layer.bias) for word in ("gate", "up"))
+        inner = tape.swiglu(gate, up, f"{at}swiglu")
+    else:
+        up = tape.linear(h, width, f"{at}ffn_up", bias=layer.bias)
+        inner = tape.activation(up, layer.activation, f"{at}{layer.activation}")
+    return tape.linear(inner, layer.hidden, f"{at}ffn_down", bias=layer.bias)

@@ -1,0 +1,168 @@
+"""One operation of a graph: what it reads, what it writes, what it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, Final
+
+from roofwidget.suggest import keywords, listed, nearest
+from roofwidget.workloads.expressions import Count, Expression
+from roofwidget.workloads.tensors import Tensor
+
+__all__ = ["CLASSES", "KINDS", "Op"]
+
+KINDS: Final = ("elementwise", "broadcast", "injective", "reduction", "matmul", "opaque")
+"""What an operation is to fusion. Elementwise: output element i needs input elements i only; broadcast: an input is
+stretched; injective: elements only change places; reduction: many elements make one; matmul: a matrix product or a
+convolution; opaque: a whole algorithm that fuses with nothing."""
+
+CLASSES: Final = ("tensor", "vector", "transcendental")
+"""The classes of FLOPs: a chip may have a peak of its own for each."""
+
+
+@dataclass(frozen=True, init=False)
+class Op:
+    """An operation: a kernel of its own until it is fused.
+
+    Parameters
+    ----------
+    name
+        What people read; unique in a graph.
+    kind
+        One of `KINDS`.
+    inputs, outputs
+        The tensors it reads and writes. A tensor that is named twice is read once.
+    flops
+        FLOPs by class (`CLASSES`), or one count: of the class ``tensor`` for a matmul, else ``vector``.
+    extra_bytes
+        Bytes moved besides one read of each input and one write of each output: what is read again, buffers in
+        between, accumulators. They stay with the op when it is fused.
+    terms
+        The derivation: names and counts that add up to the FLOPs.
+    precision
+        The precision whose peak judges it; None: the dtype of what it writes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a part is not what it says; the message names the op.
+
+    Examples
+    --------
+    >>> x, y = Tensor("x", (8,), "fp32"), Tensor("y", (8,), "fp32")
+    >>> dict(Op("relu", "elementwise", [x], [y], 8).flops)
+    {'vector': 8}
+    """
+
+    name: str
+    kind: str
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    flops: Mapping[str, Count]
+    extra_bytes: Count
+    terms: tuple[tuple[str, Count], ...]
+    precision: str | None
+
+    @keywords("Op")
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        inputs: Iterable[Tensor],
+        outputs: Iterable[Tensor],
+        flops: Count | Mapping[str, Count],
+        *,
+        extra_bytes: Count = 0,
+        terms: Iterable[tuple[str, Count]] = (),
+        precision: str | None = None,
+    ) -> None:
+        if not isinstance(name, str) or not name:
+            msg = f"an op's name must be text, got {name!r:.60}"
+            raise TypeError(msg)
+        if kind not in KINDS:
+            msg = f"op '{name}': unknown kind {kind!r:.40}; {_hint(kind, KINDS)}"
+            raise ValueError(msg)
+        by_class = flops if isinstance(flops, Mapping) else {"tensor" if kind == "matmul" else "vector": flops}
+        for word, count in by_class.items():
+            if word not in CLASSES:
+                msg = f"op '{name}': unknown class of FLOPs {word!r:.40}; {_hint(word, CLASSES)}"
+                raise ValueError(msg)
+            _checked(count, f"the {word} FLOPs of op '{name}'")
+        derivation = tuple((str(word), _checked(count, f"term '{word}' of op '{name}'")) for word, count in terms)
+        values: dict[str, Any] = {
+            "name": name,
+            "kind": kind,
+            "inputs": _tensors(inputs, f"inputs of op '{name}'"),
+            "outputs": _tensors(outputs, f"outputs of op '{name}'"),
+            "flops": MappingProxyType(dict(by_class)),
+            "extra_bytes": _checked(extra_bytes, f"extra_bytes of op '{name}'"),
+            "terms": derivation,
+            "precision": precision,
+        }
+        if not values["outputs"]:
+            msg = f"op '{name}' writes no tensor; an op has at least one output"
+            raise ValueError(msg)
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.kind, self.inputs, self.outputs))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        rest = {"extra_bytes": self.extra_bytes, "terms": self.terms, "precision": self.precision}
+        return _rebuilt, (self.name, self.kind, self.inputs, self.outputs, dict(self.flops), rest)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.kind}): {', '.join(map(str, self.inputs))} -> {', '.join(map(str, self.outputs))}"
+
+    @property
+    def total_flops(self) -> Count:
+        """FLOPs over all classes, as an expression over the convention too."""
+        return added(tuple(self.flops.values()))
+
+    @property
+    def own_bytes(self) -> Count:
+        """Bytes that it moves as a kernel of its own, as an expression over the convention and the dtypes too."""
+        return added((self.extra_bytes, *(t.bytes for t in dict.fromkeys((*self.inputs, *self.outputs)))))
+
+
+@lru_cache(maxsize=4096)
+def added(counts: tuple[Count, ...]) -> Count:
+    """Return the sum of counts; layers of a model repeat theirs, so sums are kept."""
+    total: Count = 0
+    for count in counts:
+        total = total + count
+    return total
+
+
+def _rebuilt(  # noqa: PLR0917 - what pickle hands over
+    name: str, kind: str, inputs: Any, outputs: Any, flops: Any, rest: dict[str, Any]
+) -> Op:
+    return Op(name, kind, inputs, outputs, flops, **rest)
+
+
+def _hint(word: object, options: Iterable[str]) -> str:
+    close = nearest(str(word), options, most=1)
+    return f"did you mean '{close[0]}'?" if close else f"there are {listed(options)}"
+
+
+def _tensors(tensors: Iterable[Tensor], what: str) -> tuple[Tensor, ...]:
+    found = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    for tensor in found:
+        if not isinstance(tensor, Tensor):
+            msg = f"{what} must be tensors, got {tensor!r:.60}"
+            raise TypeError(msg)
+    return found
+
+
+def _checked(count: Count, what: str) -> Count:
+    if type(count) is not int and not isinstance(count, Expression):
+        msg = f"{what} must be an int or an expression, got {count!r:.60}"
+        raise TypeError(msg)
+    if isinstance(count, int) and count < 0:
+        msg = f"{what} must not be negative, got {count}"
+        raise ValueError(msg)
+    return count

@@ -1,0 +1,291 @@
+"""Attention: as three kernels, as one, by FlashAttention, and for one new token with a cache.
+
+A query tensor has shape (N, d), (H, N, d), (B, H, N, d), or (B, N, H·d) with ``heads=H``; keys and values alike, with
+as many heads or a divisor of them (grouped-query attention; one: multi-query attention). The query heads that share
+keys and values read them once.
+
+FLOPs for B sequences, H heads, Nq queries, Nk keys: 2·B·H·Nq·Nk·d for Q Kᵀ, as many for P V, 5·B·H·Nq·Nk for the
+softmax. Under ``causal=True`` the convention says whether half of them count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from roofwidget.workloads.expressions import Count, ceil_div, evaluate, maximum
+from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.ops.formulas import ACCUMULATOR, FMA, SOFTMAX, add, fail, halved, named, positive, whole, work
+from roofwidget.workloads.registry import operator
+from roofwidget.workloads.tensors import Tensor, bits
+
+__all__ = ["attention", "decode_attention", "flash_attention", "flash_blocks", "kv_append", "unfused_attention"]
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    batch: Count
+    heads: Count
+    kv_heads: Count
+    queries: Count
+    keys: Count
+    d: Count
+
+    @property
+    def scores(self) -> Count:
+        return self.batch * self.heads * self.queries * self.keys
+
+    def terms(self, *, causal: bool) -> tuple[tuple[str, str, Count], ...]:
+        product = halved(FMA * self.scores * self.d, causal=causal)
+        return (
+            ("Q Kᵀ", "tensor", product),
+            ("softmax", "vector", halved((SOFTMAX - 1) * self.scores, causal=causal)),
+            ("exp", "transcendental", halved(self.scores, causal=causal)),
+            ("P V", "tensor", product),
+        )
+
+
+@operator
+def attention(
+    graph: Graph,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    heads: Count | None = None,
+    causal: bool = False,
+    log_sum_exp: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Attend in one kernel that moves the least: q, k, v and the output, once each.
+
+    With `log_sum_exp`, what a backward pass needs is written too: one fp32 number a query and head.
+
+    Examples
+    --------
+    >>> from roofwidget.workloads import Graph
+    >>> g = Graph()
+    >>> q, k, v = (g.input(name, (4096, 128), "bf16") for name in "qkv")
+    >>> out = g.attention(q, k, v)
+    >>> g.count("bytes"), round(g.count("flops") / g.count("bytes"))
+    (4194304, 2068)
+    """
+    op = named(graph, name, "attention")
+    sizes = _sizes(op, q, k, v, heads)
+    outputs = [Tensor(op, q.shape, q.dtype)]
+    if log_sum_exp:
+        outputs.append(Tensor(f"{op}.log_sum_exp", (sizes.batch, sizes.heads, sizes.queries), "fp32"))
+    add(graph, "opaque", [q, k, v], outputs, work(*sizes.terms(causal=causal)))
+    return outputs[0]
+
+
+@operator
+def unfused_attention(
+    graph: Graph,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    heads: Count | None = None,
+    causal: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Attend in three kernels: scores, softmax and values; the B·H·Nq·Nk scores are written and read twice."""
+    op = named(graph, name, "attention")
+    sizes = _sizes(op, q, k, v, heads)
+    first, *middle, last = sizes.terms(causal=causal)
+    shape = (sizes.batch, sizes.heads, sizes.queries, sizes.keys)
+    scores, weights = Tensor(f"{op}.scores", shape, q.dtype), Tensor(f"{op}.softmax", shape, q.dtype)
+    out = Tensor(op, q.shape, q.dtype)
+    add(graph, "matmul", [q, k], scores, work(first), extra_bytes=ACCUMULATOR * scores.size)
+    add(graph, "reduction", [scores], weights, work(*middle))
+    add(graph, "matmul", [weights, v], out, work(last), extra_bytes=ACCUMULATOR * out.size, name=f"{op}.values")
+    return out
+
+
+def flash_blocks(cache: int, d: int) -> tuple[int, int]:
+    """Return FlashAttention's block rows and block columns for a cache of `cache` elements and heads of d.
+
+    ``B_c = ⌈M / 4 d⌉`` and ``B_r = min(B_c, d)`` (Dao et al. 2022, algorithm 1): four blocks of d columns lie on chip,
+    of q, k, v and the output.
+
+    Examples
+    --------
+    >>> flash_blocks(96 * 1024, 128)
+    (128, 192)
+    """
+    columns = ceil_div(cache, 4 * d)
+    return min(evaluate(columns, {}), d), evaluate(columns, {})
+
+
+@operator
+def flash_attention(
+    graph: Graph,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    heads: Count | None = None,
+    causal: bool = False,
+    block_rows: int | None = None,
+    cache: int | None = None,
+    kv_reuse: Literal["none", "l2"] = "none",
+    version: Literal[1, 2] = 2,
+    name: str | None = None,
+) -> Tensor:
+    """Attend by FlashAttention: no scores in memory, but keys and values (or queries and output) move again.
+
+    Version 2 goes over rows of q: ``2 Nq d + 2 Nk d ⌈Nq / B_r⌉`` elements a query head; with ``kv_reuse="l2"`` the keys
+    and values of a head stay in cache and move once. A causal mask that counts half halves what moves again. Version 1
+    goes over columns: ``2 Nk d + ⌈Nk / B_c⌉ (3 Nq d + 4 Nq)`` elements a query head (Dao et al. 2022).
+
+    Parameters
+    ----------
+    graph, q, k, v, heads, causal, name
+        As of `attention`.
+    block_rows
+        B_r; by default from `cache`, or 128.
+    cache
+        On-chip elements that set the blocks (`flash_blocks`); version 1 needs it.
+    kv_reuse
+        Whether keys and values stay in a cache (``"l2"``) or move for each block of rows (``"none"``).
+    version
+        1 or 2.
+
+    Examples
+    --------
+    >>> from roofwidget.workloads import Graph
+    >>> g = Graph()
+    >>> q, k, v = (g.input(name, (4096, 128), "bf16") for name in "qkv")
+    >>> out = g.flash_attention(q, k, v, block_rows=128)
+    >>> g.count("bytes") / 2**20
+    66.0
+    """
+    op = named(graph, name, "flash_attention")
+    sizes = _sizes(op, q, k, v, heads)
+    if kv_reuse not in ("none", "l2"):
+        raise fail(op, f"kv_reuse must be 'none' or 'l2', got {kv_reuse!r:.40}")
+    blocks = _blocks(op, block_rows, cache, sizes.d, version)
+    out = Tensor(op, q.shape, q.dtype)
+    many = sizes.batch * sizes.heads
+    own = _bytes(2 * many * sizes.queries * sizes.d, q.dtype)
+    once = _bytes(2 * sizes.batch * sizes.kv_heads * sizes.keys * sizes.d, k.dtype)
+    if version == 1:
+        passes = ceil_div(sizes.keys, blocks[1])
+        again = passes * (3 * sizes.queries * sizes.d + 4 * sizes.queries)
+        read = _bytes(many * 2 * sizes.keys * sizes.d, k.dtype)
+        again_bytes = _bytes(many * again, q.dtype)
+        moved = read + (maximum(halved(again_bytes, causal=True), own) if causal else again_bytes)
+    elif kv_reuse == "l2":
+        moved = own + once
+    else:
+        read = _bytes(many * 2 * sizes.keys * sizes.d * ceil_div(sizes.queries, blocks[0]), k.dtype)
+        moved = own + (maximum(halved(read, causal=True), once) if causal else read)
+    extra = moved - own - once
+    add(graph, "opaque", [q, k, v], out, work(*sizes.terms(causal=causal)), extra_bytes=extra)
+    return out
+
+
+@operator
+def decode_attention(
+    graph: Graph,
+    q: Tensor,
+    k: Tensor | None = None,
+    v: Tensor | None = None,
+    *,
+    context: Count,
+    heads: Count,
+    kv_heads: Count | None = None,
+    cache_dtype: str | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Attend from one new token to a cache: 4·B·H·S·d + 5·B·H·S FLOPs for a context of S tokens.
+
+    q has shape (B, 1, H·d). Keys and values of S tokens are read, 2·B·S·Hk·d elements, in the cache's dtype. With the
+    new token's `k` and `v`, (B, 1, Hk·d), these are among the S: they are read as such and appended to the cache.
+
+    Examples
+    --------
+    >>> from roofwidget.workloads import Graph
+    >>> g = Graph()
+    >>> out = g.decode_attention(g.input("q", (1, 1, 4096), "bf16"), context=8192, heads=32, kv_heads=8)
+    >>> round(g.count("tensor") / g.count("bytes"), 2)
+    4.0
+    """
+    op = named(graph, name, "decode_attention")
+    if len(q.shape) != 3 or q.shape[1] != 1:  # noqa: PLR2004 - batch, one token, width
+        raise fail(op, f"the query of one new token has shape (batch, 1, heads * d), got {q}")
+    if (k is None) != (v is None):
+        raise fail(op, f"needs both k and v of the new token, or neither: {'k' if k is None else 'v'} is missing")
+    d = whole(op, f"the last axis of '{q.name}'", q.shape[-1], positive(op, "heads", heads))
+    groups = heads if kv_heads is None else kv_heads
+    whole(op, "heads", heads, positive(op, "kv_heads", groups))
+    new = [tensor for tensor in (k, v) if tensor is not None]
+    shape = (q.shape[0], 1, groups * d)
+    for tensor in new:
+        if tensor.shape != shape:
+            raise fail(op, f"{tensor} must have shape (batch, 1, kv_heads * d) = ({', '.join(map(str, shape))})")
+    dtype = cache_dtype or (k or q).dtype
+    stored = positive(op, "context", context) - (1 if new else 0)
+    lengths = (q.shape[0], positive(op, "context before the new token", stored), groups * d)
+    caches = [graph.input(f"{op}.{word}_cache", lengths, dtype) for word in "kv"]
+    slots = [Tensor(f"{op}.{tensor.name}_slot", shape, dtype) for tensor in new]
+    out = Tensor(op, q.shape, q.dtype)
+    sizes = _Sizes(q.shape[0], heads, groups, 1, context, d)
+    add(graph, "opaque", [q, *new, *caches], [out, *slots], work(*sizes.terms(causal=False)))
+    return out
+
+
+@operator
+def kv_append(graph: Graph, k: Tensor, v: Tensor, *, dtype: str | None = None, name: str | None = None) -> Tensor:
+    """Write keys and values into a cache: no FLOPs, each is read and written once. Returns the cached keys."""
+    op = named(graph, name, "kv_append")
+    slots = [Tensor(f"{op}.{word}", tensor.shape, dtype or tensor.dtype) for word, tensor in (("k", k), ("v", v))]
+    add(graph, "elementwise", [k, v], slots, work(), name=op)
+    return slots[0]
+
+
+def _bytes(elements: Count, dtype: str) -> Count:
+    return ceil_div(elements * bits(dtype), 8)
+
+
+def _blocks(op: str, rows: int | None, cache: int | None, d: Count, version: int) -> tuple[int, int]:
+    """Return block rows and block columns; without a cache nothing needs the columns."""
+    if version not in (1, 2):
+        raise fail(op, f"version must be 1 or 2, got {version!r:.40}")
+    for word, value in (("block_rows", rows), ("cache", cache)):
+        if value is not None and not (type(value) is int and value > 0):
+            raise fail(op, f"{word} must be an int from 1, got {value!r:.40}")
+    if cache is None:
+        if version == 1:
+            raise fail(op, "version 1 needs cache=, the elements that fit on chip")
+        return rows or 128, 1
+    if not isinstance(d, int):
+        raise fail(op, f"blocks from a cache need heads of a plain size, got d = {d}; give block_rows instead")
+    found = flash_blocks(cache, d)
+    return rows or found[0], found[1]
+
+
+def _sizes(op: str, q: Tensor, k: Tensor, v: Tensor, heads: Count | None) -> _Sizes:
+    views = [_view(op, tensor, heads, q) for tensor in (q, k, v)]
+    (batch, many, queries, d), (_, groups, keys, _), _ = views
+    if views[1] != views[2]:
+        raise fail(op, f"keys and values must have one shape, got {k} and {v}")
+    if (views[1][0], views[1][3]) != (batch, d):
+        raise fail(op, f"'{q.name}' and '{k.name}' must agree in batch and head size, got {q} and {k}")
+    whole(op, f"heads of '{q.name}'", many, groups)
+    return _Sizes(batch, many, groups, queries, keys, d)
+
+
+def _view(op: str, tensor: Tensor, heads: Count | None, q: Tensor) -> tuple[Count, Count, Count, Count]:
+    """Return (batch, heads, length, head size)."""
+    shape = tensor.shape
+    if heads is None:
+        if not 2 <= len(shape) <= 4:  # noqa: PLR2004 - the forms of the module's text
+            raise fail(op, f"{tensor} must have shape (N, d), (H, N, d) or (B, H, N, d), or give heads=")
+        batch, many, length, d = (1,) * (4 - len(shape)) + shape
+        return batch, many, length, d
+    if len(shape) != 3 or len(q.shape) != 3:  # noqa: PLR2004 - batch, length, width
+        raise fail(op, f"with heads= every tensor has shape (batch, length, heads * d), got {tensor}")
+    d = whole(op, f"the last axis of '{q.name}'", q.shape[-1], positive(op, "heads", heads))
+    return shape[0], whole(op, f"the last axis of '{tensor.name}'", shape[-1], d), shape[1], d

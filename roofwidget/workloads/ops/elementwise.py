@@ -1,0 +1,260 @@
+"""Elementwise operations, and those that only move elements.
+
+FLOPs an element follow from how a function is written out; bytes are one read of each operand and one write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal, TypeAlias, TypeVar
+
+from roofwidget.suggest import listed, nearest
+from roofwidget.workloads.expressions import Count
+from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.ops.formulas import (
+    COMPARE,
+    DIVIDE,
+    SQRT,
+    TRANSCENDENTAL,
+    add,
+    broadcast,
+    fail,
+    named,
+    rank,
+    same,
+    weight,
+    whole,
+    work,
+)
+from roofwidget.workloads.registry import operator
+from roofwidget.workloads.tensors import Tensor, checked_dtype
+
+__all__ = ["BINARY", "UNARY", "binary", "unary"]
+
+_Terms: TypeAlias = "tuple[tuple[str, str, Count], ...]"
+_T = TypeVar("_T")
+
+
+def _plain(count: Count) -> _Terms:
+    return (("arithmetic", "vector", count),)
+
+
+_FUNCTION: Final[_Terms] = (("function", "transcendental", TRANSCENDENTAL),)
+_SIGMOID: Final[_Terms] = (
+    ("negate, add 1", "vector", 2),
+    ("exp", "transcendental", TRANSCENDENTAL),
+    ("divide", "vector", DIVIDE),
+)
+
+UNARY: Final[Mapping[str, _Terms]] = {
+    "relu": _plain(COMPARE),
+    "negative": _plain(1),
+    "absolute": _plain(1),
+    "square": _plain(1),
+    "scale": _plain(1),
+    "sqrt": _plain(SQRT),
+    "rsqrt": _plain(SQRT),
+    "reciprocal": _plain(DIVIDE),
+    "exp": _FUNCTION,
+    "log": _FUNCTION,
+    "sin": _FUNCTION,
+    "cos": _FUNCTION,
+    "tanh": _FUNCTION,
+    "erf": _FUNCTION,
+    "sigmoid": _SIGMOID,
+    "silu": (*_SIGMOID, ("multiply by x", "vector", 1)),
+    "gelu_tanh": (("x (a + b x²), add 1, halve, multiply by x", "vector", 7), *_FUNCTION),
+    "gelu_erf": (("scale, add 1, halve, multiply by x", "vector", 4), *_FUNCTION),
+}
+"""FLOPs an element of a function of one variable, as terms. ``gelu_tanh`` is 0.5 x (1 + tanh(x (a + b x²))): 8."""
+
+BINARY: Final[Mapping[str, Count]] = {
+    "add": 1,
+    "subtract": 1,
+    "multiply": 1,
+    "divide": DIVIDE,
+    "maximum": COMPARE,
+    "minimum": COMPARE,
+}
+"""FLOPs an element of a function of two variables."""
+
+
+@operator
+def unary(graph: Graph, x: Tensor, function: str, *, name: str | None = None) -> Tensor:
+    """Apply a function of `UNARY` to each element: its FLOPs an element; x is read, the result written.
+
+    Examples
+    --------
+    >>> from roofwidget.workloads import Graph
+    >>> g = Graph()
+    >>> y = g.unary(g.input("x", (8, 4), "fp32"), "silu")
+    >>> g.terms("silu")
+    (('negate, add 1', 64), ('exp', 32), ('divide', 32), ('multiply by x', 32))
+    """
+    op = named(graph, name, function if function in UNARY else "unary")
+    out = Tensor(op, x.shape, x.dtype)
+    done = work(*((word, kind, each * x.size) for word, kind, each in _found(op, function, UNARY)))
+    add(graph, "elementwise", [x], out, done)
+    return out
+
+
+@operator
+def binary(graph: Graph, a: Tensor, b: Tensor, function: str, *, name: str | None = None) -> Tensor:
+    """Apply a function of `BINARY` to each pair of elements, shapes broadcasting as in numpy.
+
+    An operand that is stretched is read once, at its own size; FLOPs are those of the stretched shape.
+    """
+    op = named(graph, name, function if function in BINARY else "binary")
+    each = _found(op, function, BINARY)
+    shape = broadcast(op, a, b)
+    out = Tensor(op, shape, a.dtype)
+    kind = "elementwise" if a.shape == b.shape else "broadcast"
+    add(graph, kind, [a, b], out, work((function, "vector", each * out.size)))
+    return out
+
+
+def _found(op: str, function: str, table: Mapping[str, _T]) -> _T:
+    if function in table:
+        return table[function]
+    close = nearest(str(function), table, most=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(table)}"
+    raise fail(op, f"unknown function {function!r:.40}; {hint}")
+
+
+def _method(name: str, apply: Callable[..., Tensor], doc: str) -> None:
+    apply.__name__ = apply.__qualname__ = name
+    apply.__doc__ = doc
+    operator(apply)
+
+
+def _unary_method(function: str) -> None:
+    def apply(graph: Graph, x: Tensor, *, name: str | None = None) -> Tensor:
+        return unary(graph, x, function, name=name)
+
+    _method(function, apply, f"Apply {function} to each element; as ``unary(x, {function!r})``.")
+
+
+def _binary_method(function: str) -> None:
+    def apply(graph: Graph, a: Tensor, b: Tensor, *, name: str | None = None) -> Tensor:
+        return binary(graph, a, b, function, name=name)
+
+    _method(function, apply, f"Apply {function} to each pair of elements; as ``binary(a, b, {function!r})``.")
+
+
+for _function in UNARY:
+    if not _function.startswith("gelu"):
+        _unary_method(_function)
+for _function in BINARY:
+    _binary_method(_function)
+
+
+@operator
+def gelu(graph: Graph, x: Tensor, *, approximate: Literal["tanh", "none"] = "tanh", name: str | None = None) -> Tensor:
+    """Apply GELU to each element: 8 FLOPs by tanh, 5 by erf (``approximate="none"``)."""
+    op = named(graph, name, "gelu")
+    if approximate not in ("tanh", "none"):
+        raise fail(op, f"approximate must be 'tanh' or 'none', got {approximate!r:.40}")
+    return unary(graph, x, "gelu_tanh" if approximate == "tanh" else "gelu_erf", name=op)
+
+
+@operator
+def bias_activation(graph: Graph, x: Tensor, activation: str = "relu", *, name: str | None = None) -> Tensor:
+    """Add a new bias to the last axis and apply a function of `UNARY`: 1 + its FLOPs an element."""
+    op = named(graph, name, f"bias_{activation}" if activation in UNARY else "bias_activation")
+    rank(op, x, 1, 99)
+    terms = [(word, kind, each * x.size) for word, kind, each in _found(op, activation, UNARY)]
+    bias = weight(graph, op, "bias", (x.shape[-1],), x.dtype)
+    out = Tensor(op, x.shape, x.dtype)
+    add(graph, "broadcast", [x, bias], out, work(("bias", "vector", x.size), *terms))
+    return out
+
+
+@operator
+def swiglu(graph: Graph, gate: Tensor, up: Tensor, *, name: str | None = None) -> Tensor:
+    """Multiply silu(gate) by up: 5 + 1 FLOPs an element; both are read, the product is written."""
+    op = named(graph, name, "swiglu")
+    rank(op, up, len(gate.shape))
+    for axis in range(len(gate.shape)):
+        same(op, gate, axis, up, axis)
+    out = Tensor(op, gate.shape, gate.dtype)
+    terms = [(word, kind, each * gate.size) for word, kind, each in UNARY["silu"]]
+    add(graph, "elementwise", [gate, up], out, work(*terms, ("gate", "vector", gate.size)))
+    return out
+
+
+@operator
+def dropout(graph: Graph, x: Tensor, *, mask: bool = False, name: str | None = None) -> Tensor | tuple[Tensor, Tensor]:
+    """Multiply each element by 0 or a constant: 1 FLOP an element, random numbers not counted.
+
+    With ``mask=True`` the mask is written too, a byte an element, and returned after the result.
+    """
+    op = named(graph, name, "dropout")
+    out = Tensor(op, x.shape, x.dtype)
+    done = work(("multiply", "vector", x.size))
+    if not mask:
+        add(graph, "elementwise", [x], out, done)
+        return out
+    kept = Tensor(f"{op}.mask", x.shape, "bool")
+    add(graph, "elementwise", [x], [out, kept], done)
+    return out, kept
+
+
+@operator
+def cast(graph: Graph, x: Tensor, dtype: str, *, name: str | None = None) -> Tensor:
+    """Convert each element to another dtype: no FLOPs."""
+    op = named(graph, name, "cast")
+    out = Tensor(op, x.shape, checked_dtype(dtype, f"op '{op}'"))
+    add(graph, "elementwise", [x], out, work())
+    return out
+
+
+@operator
+def copy(graph: Graph, x: Tensor, *, name: str | None = None) -> Tensor:
+    """Copy a tensor: no FLOPs, one read and one write."""
+    op = named(graph, name, "copy")
+    out = Tensor(op, x.shape, x.dtype)
+    add(graph, "elementwise", [x], out, work())
+    return out
+
+
+@operator
+def transpose(graph: Graph, x: Tensor, *axes: int, name: str | None = None) -> Tensor:
+    """Change the order of the axes (reverse it without `axes`): no FLOPs, one read and one write."""
+    op = named(graph, name, "transpose")
+    order = axes or tuple(range(len(x.shape)))[::-1]
+    if sorted(order) != list(range(len(x.shape))):
+        raise fail(op, f"axes {axes} are not an order of the {len(x.shape)} axes of {x}")
+    out = Tensor(op, [x.shape[axis] for axis in order], x.dtype)
+    add(graph, "injective", [x], out, work())
+    return out
+
+
+@operator
+def embedding(graph: Graph, tokens: Tensor, features: Count, *, dtype: str = "bf16", name: str | None = None) -> Tensor:
+    """Look up a row of a table for each token: no FLOPs; the index and the row are read, the row is written.
+
+    T·i + 2·T·D·e bytes for T tokens. The rows that are read are an input of the graph, ``name.rows``: the rest of the
+    table does not move.
+    """
+    op = named(graph, name, "embedding")
+    shape = (*tokens.shape, features)
+    out = Tensor(op, shape, dtype)
+    add(graph, "injective", [tokens, weight(graph, op, "rows", shape, dtype)], out, work())
+    return out
+
+
+@operator
+def rope(graph: Graph, x: Tensor, *, head_dim: Count | None = None, name: str | None = None) -> Tensor:
+    """Rotate pairs of elements by their position: 6 FLOPs a pair, 3 an element (Su et al., RoFormer).
+
+    x has shape (…, sequence, heads · `head_dim`), or (…, sequence, head_dim) without `head_dim`; the table of cosines
+    and sines, (sequence, head_dim), is read besides.
+    """
+    op = named(graph, name, "rope")
+    rank(op, x, 2, 99)
+    width = x.shape[-1] if head_dim is None else head_dim
+    whole(op, f"the last axis of '{x.name}'", x.shape[-1], width)
+    table = weight(graph, op, "table", (x.shape[-2], width), x.dtype)
+    out = Tensor(op, x.shape, x.dtype)
+    add(graph, "injective", [x, table], out, work(("rotate", "vector", 3 * x.size)))
+    return out

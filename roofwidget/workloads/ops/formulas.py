@@ -1,0 +1,175 @@
+"""What formulas are made of: the words of a convention, and checks that name the op and the tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from roofwidget.workloads.expressions import Count, ceil_div, dims_of, evaluate, product, symbol
+from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.op import Op
+from roofwidget.workloads.tensors import Tensor
+
+__all__ = [
+    "ACCUMULATOR",
+    "CAUSAL",
+    "COMPARE",
+    "DIVIDE",
+    "FMA",
+    "PADDING",
+    "SOFTMAX",
+    "SQRT",
+    "TRANSCENDENTAL",
+    "WRITE_ALLOCATE",
+    "Work",
+    "add",
+    "broadcast",
+    "fail",
+    "halved",
+    "named",
+    "positive",
+    "rank",
+    "rows",
+    "same",
+    "weight",
+    "whole",
+    "work",
+]
+
+FMA: Final = symbol("@fma")
+TRANSCENDENTAL: Final = symbol("@transcendental")
+DIVIDE: Final = symbol("@divide")
+SQRT: Final = symbol("@sqrt")
+COMPARE: Final = symbol("@compare")
+CAUSAL: Final = symbol("@causal")
+PADDING: Final = symbol("@padding")
+SOFTMAX: Final = symbol("@softmax")
+WRITE_ALLOCATE: Final = symbol("@write_allocate")
+ACCUMULATOR: Final = symbol("@accumulator")
+
+_VECTOR: Final = symbol("@vector")
+_APART: Final = symbol("@apart")
+
+
+class Work(NamedTuple):
+    """FLOPs by class, and the named terms that add up to them."""
+
+    flops: Mapping[str, Count]
+    terms: tuple[tuple[str, Count], ...]
+
+
+@lru_cache(maxsize=4096)
+def work(*terms: tuple[str, str, Count]) -> Work:
+    """Add up terms ``(name, class, count)``, as the convention counts vector operations and transcendentals."""
+    flops: dict[str, Count] = {}
+    named_terms: list[tuple[str, Count]] = []
+    for name, word, given in terms:
+        count = given if word == "tensor" else _VECTOR * given
+        named_terms.append((name, count))
+        apart = _APART * count if word == "transcendental" else 0
+        flops["vector" if word == "transcendental" else word] = (
+            flops.get("vector" if word == "transcendental" else word, 0) + count - apart
+        )
+        if apart != 0:
+            flops["transcendental"] = flops.get("transcendental", 0) + apart
+    return Work(flops, tuple(named_terms))
+
+
+def add(
+    graph: Graph,
+    kind: str,
+    inputs: Iterable[Tensor],
+    outputs: Tensor | Iterable[Tensor],
+    done: Work,
+    *,
+    extra_bytes: Count = 0,
+    name: str | None = None,
+) -> Op:
+    """Add an op that is called as the first tensor that it writes."""
+    written = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
+    return graph.op(
+        kind, name or written[0].name, inputs, written, done.flops, extra_bytes=extra_bytes, terms=done.terms
+    )
+
+
+def named(graph: Graph, given: str | None, usual: str) -> str:
+    """Return the name that was given, if it is free, or else the usual one with a number where it is taken."""
+    if given is None:
+        return graph.new_name(usual)
+    if graph.new_name(given) != given:
+        msg = f"graph '{graph.name}' already has an op or a tensor called '{given}'; give each its own name"
+        raise ValueError(msg)
+    return given
+
+
+def weight(graph: Graph, op: str, word: str, shape: Iterable[Count], dtype: str) -> Tensor:
+    """Add a weight of an op: an input of the graph, called ``op.word``."""
+    return graph.input(f"{op}.{word}", shape, dtype)
+
+
+def fail(op: str, what: str) -> ValueError:
+    """Return the error that names the op."""
+    return ValueError(f"op '{op}': {what}")
+
+
+def rank(op: str, tensor: Tensor, least: int, most: int | None = None) -> None:
+    """Raise `ValueError` unless a tensor has from `least` to `most` axes (exactly `least` without `most`)."""
+    if not least <= len(tensor.shape) <= (least if most is None else most):
+        wanted = f"{least}" if most is None else f"{least} to {most}" if most < _ANY else f"at least {least}"
+        raise fail(op, f"tensor {tensor} has {len(tensor.shape)} axes; it needs {wanted}")
+
+
+_ANY: Final = 99
+
+
+def same(op: str, a: Tensor, axis_a: int, b: Tensor, axis_b: int) -> Count:
+    """Return the size that an axis of one tensor shares with an axis of another, else raise `ValueError`."""
+    if a.shape[axis_a] != b.shape[axis_b]:
+        place_a, place_b = axis_a % len(a.shape), axis_b % len(b.shape)
+        what = f"axis {place_a} of '{a.name}' is {a.shape[axis_a]}, but axis {place_b} of '{b.name}' is"
+        raise fail(op, f"{what} {b.shape[axis_b]}; they must be equal ({a} and {b})")
+    return a.shape[axis_a]
+
+
+def broadcast(op: str, *tensors: Tensor) -> tuple[Count, ...]:
+    """Return the shape that tensors stretch to, by the rule of numpy, else raise `ValueError`."""
+    shape: tuple[Count, ...] = ()
+    for tensor in tensors:
+        longer, shorter = (shape, tensor.shape) if len(shape) >= len(tensor.shape) else (tensor.shape, shape)
+        padded = (1,) * (len(longer) - len(shorter)) + shorter
+        for axis, (a, b) in enumerate(zip(longer, padded, strict=True)):
+            if a != b and 1 not in (a, b):
+                names = " and ".join(f"'{t.name}'" for t in tensors)
+                what = f"the shapes of {names} do not match: {a} against {b} on axis {axis}"
+                raise fail(op, f"{what} ({', '.join(map(str, tensors))})")
+        shape = tuple(b if a == 1 else a for a, b in zip(longer, padded, strict=True))
+    return shape
+
+
+def rows(tensor: Tensor) -> Count:
+    """Return the number of rows: the product of all axes but the last."""
+    return product(tensor.shape[:-1])
+
+
+def positive(op: str, word: str, value: Count) -> Count:
+    """Return a parameter if it is an int from 1 or an expression, else raise."""
+    if isinstance(value, int) and (isinstance(value, bool) or value < 1):
+        raise fail(op, f"{word} must be at least 1, got {value!r}")
+    if not isinstance(value, int):
+        Tensor(f"{op}.{word}", (value,), "int8")  # its check of a size
+    return value
+
+
+def whole(op: str, what: str, a: Count, b: Count) -> Count:
+    """Return a over b, or raise `ValueError` if that is not whole; of symbolic sizes the defaults decide."""
+    quotient = ceil_div(a, b)
+    left = a - quotient * b
+    if left != 0 and (isinstance(left, int) or evaluate(left, {d.name: d.default for d in dims_of([left])})):
+        raise fail(op, f"{what} = {a} is no multiple of {b}")
+    return quotient
+
+
+def halved(count: Count, *, causal: bool) -> Count:
+    """Return what is left of a count under a causal mask: all of it or half, as the convention says."""
+    return ceil_div(CAUSAL * count, 2) if causal else count

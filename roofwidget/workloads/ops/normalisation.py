@@ -1,0 +1,172 @@
+"""Normalisations and other reductions along rows."""
+
+from __future__ import annotations
+
+from roofwidget.workloads.expressions import Count
+from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.ops.formulas import (
+    DIVIDE,
+    SOFTMAX,
+    SQRT,
+    Work,
+    add,
+    fail,
+    named,
+    rank,
+    rows,
+    same,
+    weight,
+    work,
+)
+from roofwidget.workloads.registry import operator
+from roofwidget.workloads.tensors import Tensor
+
+__all__ = ["batchnorm", "cross_entropy", "layernorm", "reduce_sum", "rmsnorm", "softmax", "softmax_work"]
+
+
+@operator
+def layernorm(
+    graph: Graph,
+    x: Tensor,
+    *,
+    affine: bool = True,
+    passes: int = 2,
+    flops_per_element: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normalise rows to mean 0 and variance 1: 8·R·D + 3·R FLOPs for R rows of D elements, 6·R·D + 3·R without affine.
+
+    Mean (1 an element), variance (3), normalising (2), gamma and beta (2); a row divides twice and takes one root.
+
+    Parameters
+    ----------
+    graph, x, name
+        The graph, the rows, the op's name.
+    affine
+        Whether gamma and beta are read and applied.
+    passes
+        How often x moves: 2 (read, write) if a row stays on chip, 3 if it is read twice.
+    flops_per_element
+        A count that replaces the formula: 10 in the TPU roofline guide, 7 and 5 in other tools.
+
+    Examples
+    --------
+    >>> from roofwidget.workloads import Graph
+    >>> g = Graph()
+    >>> y = g.layernorm(g.input("x", (65536, 4096), "bf16"), passes=3, flops_per_element=10)
+    >>> round(g.count("flops") / g.count("bytes"), 5)
+    1.66665
+    """
+    op = named(graph, name, "layernorm")
+    rank(op, x, 1, 99)
+    r, n = rows(x), x.size
+    terms: list[tuple[str, str, Count]] = [
+        ("mean", "vector", n + DIVIDE * r),
+        ("variance", "vector", 3 * n + DIVIDE * r),
+        ("reciprocal root", "vector", SQRT * r),
+        ("normalise", "vector", 2 * n),
+    ]
+    if affine:
+        terms.append(("gamma and beta", "vector", 2 * n))
+    words = ("gamma", "beta") if affine else ()
+    return _along_rows(graph, op, x, words, _given(op, terms, flops_per_element, n), passes=passes)
+
+
+@operator
+def rmsnorm(
+    graph: Graph, x: Tensor, *, passes: int = 2, flops_per_element: int | None = None, name: str | None = None
+) -> Tensor:
+    """Divide rows by their root mean square: 4·R·D + 3·R FLOPs; the keywords are those of `layernorm`.
+
+    Sum of squares (2 an element), scaling (1), gamma (1); a row divides, adds epsilon and takes one root.
+    """
+    op = named(graph, name, "rmsnorm")
+    rank(op, x, 1, 99)
+    r, n = rows(x), x.size
+    terms: list[tuple[str, str, Count]] = [
+        ("mean square", "vector", 2 * n + DIVIDE * r),
+        ("epsilon, reciprocal root", "vector", r + SQRT * r),
+        ("scale", "vector", n),
+        ("gamma", "vector", n),
+    ]
+    return _along_rows(graph, op, x, ("gamma",), _given(op, terms, flops_per_element, n), passes=passes)
+
+
+@operator
+def softmax(graph: Graph, x: Tensor, *, passes: int = 2, name: str | None = None) -> Tensor:
+    """Take the softmax of rows: 5 FLOPs an element (maximum, subtract, exp, sum, divide), as the convention says.
+
+    `passes` is 2 (read, write) if a row stays on chip, 3 if it is read twice.
+    """
+    op = named(graph, name, "softmax")
+    rank(op, x, 1, 99)
+    return _along_rows(graph, op, x, (), softmax_work(x.size), passes=passes)
+
+
+def softmax_work(n: Count) -> Work:
+    """Return the work of a softmax over n elements in all."""
+    return work(("maximum, subtract, sum, divide", "vector", (SOFTMAX - 1) * n), ("exp", "transcendental", n))
+
+
+@operator
+def batchnorm(graph: Graph, x: Tensor, *, training: bool = False, name: str | None = None) -> Tensor:
+    """Normalise each channel, axis 1 of (N, C, …).
+
+    Inference: a scale and a shift, 2 FLOPs an element; x, the result and four numbers a channel move. Training: the
+    statistics come from x first, 8 FLOPs an element; x is read twice, gamma and beta once.
+    """
+    op = named(graph, name, "batchnorm")
+    rank(op, x, 2, 99)
+    words = ("gamma", "beta") if training else ("gamma", "beta", "mean", "variance")
+    weights = [weight(graph, op, word, (x.shape[1],), x.dtype) for word in words]
+    n = x.size
+    if training:
+        done = work(("mean", "vector", n), ("variance", "vector", 3 * n), ("normalise", "vector", 4 * n))
+    else:
+        done = work(("scale and shift", "vector", 2 * n))
+    out = Tensor(op, x.shape, x.dtype)
+    kind = "reduction" if training else "broadcast"
+    add(graph, kind, [x, *weights], out, done, extra_bytes=x.bytes if training else 0)
+    return out
+
+
+@operator
+def cross_entropy(graph: Graph, logits: Tensor, targets: Tensor, *, name: str | None = None) -> Tensor:
+    """Return the loss of each row of logits, (…, V), for its target, (…): a softmax, 5 FLOPs an element."""
+    op = named(graph, name, "cross_entropy")
+    rank(op, logits, 1, 99)
+    rank(op, targets, len(logits.shape) - 1)
+    for axis in range(len(targets.shape)):
+        same(op, logits, axis, targets, axis)
+    out = Tensor(op, targets.shape, logits.dtype)
+    add(graph, "reduction", [logits, targets], out, softmax_work(logits.size))
+    return out
+
+
+@operator
+def reduce_sum(graph: Graph, x: Tensor, *, axis: int = -1, name: str | None = None) -> Tensor:
+    """Add up the elements along an axis: one FLOP an element but the first."""
+    op = named(graph, name, "reduce_sum")
+    if isinstance(axis, bool) or not isinstance(axis, int) or not -len(x.shape) <= axis < len(x.shape):
+        raise fail(op, f"axis {axis!r:.20} is none of the {len(x.shape)} axes of {x}")
+    place = axis % len(x.shape)
+    out = Tensor(op, (*x.shape[:place], *x.shape[place + 1 :]), x.dtype)
+    add(graph, "reduction", [x], out, work(("add", "vector", x.size - out.size)))
+    return out
+
+
+def _given(op: str, terms: list[tuple[str, str, Count]], each: int | None, n: Count) -> Work:
+    if each is None:
+        return work(*terms)
+    if isinstance(each, bool) or not isinstance(each, int) or each < 0:
+        raise fail(op, f"flops_per_element must be an int from 0, got {each!r:.40}")
+    return work((f"{each} an element, as given", "vector", each * n))
+
+
+def _along_rows(graph: Graph, op: str, x: Tensor, words: tuple[str, ...], done: Work, *, passes: int) -> Tensor:
+    if isinstance(passes, bool) or not isinstance(passes, int) or passes < 2:  # noqa: PLR2004 - a read and a write
+        raise fail(op, f"passes must be an int from 2, one read and one write, got {passes!r:.40}")
+    weights = [weight(graph, op, word, (x.shape[-1],), x.dtype) for word in words]
+    out = Tensor(op, x.shape, x.dtype)
+    add(graph, "reduction", [x, *weights], out, done, extra_bytes=(passes - 2) * x.bytes)
+    return out

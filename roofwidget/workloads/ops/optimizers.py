@@ -1,0 +1,76 @@
+"""Steps of optimizers over all parameters: pure streams, far below any ridge point."""
+
+from __future__ import annotations
+
+from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.ops.formulas import DIVIDE, SQRT, add, fail, named, work
+from roofwidget.workloads.registry import operator
+from roofwidget.workloads.tensors import Tensor, checked_dtype
+
+__all__ = ["adam_step", "sgd_step"]
+
+
+@operator
+def adam_step(
+    graph: Graph,
+    parameter: Tensor,
+    gradient: Tensor,
+    *,
+    decay: bool = False,
+    copy_dtype: str | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Take a step of Adam (Kingma and Ba 2015): 13·P FLOPs, 15·P with decoupled weight decay (AdamW).
+
+    First moment 3, second moment 4, its root and scale 3, the step 3, with the bias corrections in the step size.
+    Parameter, gradient and both moments (the parameter's dtype) are read; parameter and moments are written: 28·P bytes
+    in fp32. With `copy_dtype`, as ``"bf16"`` beside fp32 parameters, a copy for the next forward pass is written too.
+
+    Examples
+    --------
+    >>> from roofwidget.workloads import Graph
+    >>> g = Graph()
+    >>> p = g.adam_step(*(g.input(name, (7_000_000_000,), "fp32") for name in ("p", "g")))
+    >>> g.count("bytes"), round(g.count("flops") / g.count("bytes"), 2)
+    (196000000000, 0.46)
+    """
+    op = named(graph, name, "adam_step")
+    n = _paired(op, parameter, gradient).size
+    copied = None if copy_dtype is None else checked_dtype(copy_dtype, f"op '{op}'")
+    moments = [graph.input(f"{op}.{word}", parameter.shape, parameter.dtype) for word in ("m", "v")]
+    written = [Tensor(name, parameter.shape, parameter.dtype) for name in (op, f"{op}.new_m", f"{op}.new_v")]
+    if copied:
+        written.append(Tensor(f"{op}.copy", parameter.shape, copied))
+    terms = [
+        ("first moment", "vector", 3 * n),
+        ("second moment", "vector", 4 * n),
+        ("root, scale, epsilon", "vector", (SQRT + 2) * n),
+        ("step", "vector", (DIVIDE + 2) * n),
+    ]
+    if decay:
+        terms.append(("weight decay", "vector", 2 * n))
+    add(graph, "elementwise", [parameter, gradient, *moments], written, work(*terms))
+    return written[0]
+
+
+@operator
+def sgd_step(
+    graph: Graph, parameter: Tensor, gradient: Tensor, *, momentum: bool = True, name: str | None = None
+) -> Tensor:
+    """Take a step of gradient descent: 4·P FLOPs and 20·P bytes in fp32 with momentum, 2·P and 12·P without."""
+    op = named(graph, name, "sgd_step")
+    n = _paired(op, parameter, gradient).size
+    inputs, written = [parameter, gradient], [Tensor(op, parameter.shape, parameter.dtype)]
+    terms = [("step", "vector", 2 * n)]
+    if momentum:
+        inputs.append(graph.input(f"{op}.momentum", parameter.shape, parameter.dtype))
+        written.append(Tensor(f"{op}.new_momentum", parameter.shape, parameter.dtype))
+        terms.insert(0, ("momentum", "vector", 2 * n))
+    add(graph, "elementwise", inputs, written, work(*terms))
+    return written[0]
+
+
+def _paired(op: str, parameter: Tensor, gradient: Tensor) -> Tensor:
+    if parameter.shape != gradient.shape:
+        raise fail(op, f"parameter and gradient must have one shape, got {parameter} and {gradient}")
+    return parameter

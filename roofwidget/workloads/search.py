@@ -1,0 +1,198 @@
+"""The fastest partition of a graph: exact where that is affordable, else greedy.
+
+The exact search is dynamic programming over downsets. A state is the set of finished ops; a step runs one more group,
+connected through shared tensors, after which the finished ops are again a downset: with each op all that it depends
+on. Groups made this way are convex and their quotient graph has no cycle, whatever the order, so no other check is
+needed but the kinds and the capacity. Parts of the graph that share no tensor are searched one by one.
+
+`js/src/search.ts` mirrors this file; both are held to `tests/golden/fusion.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from roofwidget.chips.chip import Chip
+from roofwidget.workloads.legality import Rules
+from roofwidget.workloads.op import CLASSES
+from roofwidget.workloads.structure import Counts, Mask, Structure, members
+
+__all__ = ["LIMIT", "Costs", "Found", "optimal"]
+
+LIMIT: Final = 100_000
+"""Steps that the exact search may look at."""
+# Times closer than this (relative) are a tie, which fewer kernels win.
+_TIE: Final = 1e-12
+
+Time: TypeAlias = Callable[[Mask, Mask], "float | None"]
+_Sums: TypeAlias = tuple[int, tuple[int, ...]]
+
+
+class Costs:
+    """The bound time of groups on one chip, seconds: what `roofwidget.bound` says of their kernels.
+
+    Parameters
+    ----------
+    structure, counts
+        The graph, and its counts as ints.
+    chip
+        The chip.
+    precision
+        A precision that judges every group, or ``"auto"``: each by its own.
+    launch_overhead
+        Seconds a kernel.
+    """
+
+    def __init__(
+        self, structure: Structure, counts: Counts[int], chip: Chip, precision: str, launch_overhead: float
+    ) -> None:
+        self.structure, self.counts, self.chip = structure, counts, chip
+        self.asked, self.own = chip.precision(precision), precision.casefold() == "auto"
+        self.overhead, self.bandwidth = launch_overhead, chip.bandwidth()
+        self._peaks: dict[tuple[str, str], float] = {}
+        self._sums: dict[Mask, _Sums] = {0: (0, (0,) * len(CLASSES))}
+        self._known: dict[Mask, float] = {}
+        dtypes = {structure.graph.dtype_of(one) for one in structure.tensors if structure.is_floating(one)}
+        # Where all groups have the same precision it need not be found for each.
+        self._only = dtypes.pop() if len(dtypes) == 1 and not any(op.precision for op in structure.ops) else None
+
+    def __call__(self, group: Mask, smaller: Mask = 0) -> float:
+        """Return the seconds of a group; faster if part of it was asked for before."""
+        if group not in self._known:
+            self._known[group] = self._time(group, smaller)
+        return self._known[group]
+
+    def _time(self, group: Mask, smaller: Mask) -> float:
+        moved, flops = self._sums[group] = self._grown(group, smaller)
+        compute = 0.0
+        if any(flops):
+            precision = self._precision(group)
+            compute = sum(n / self._peak(word, precision) for word, n in zip(CLASSES, flops, strict=True) if n)
+        return max(compute, moved / self.bandwidth, self.overhead)
+
+    def _precision(self, group: Mask) -> str:
+        own = (self._only or self.structure.precision(group, self.counts)) if self.own else None
+        return own or self.asked
+
+    def _grown(self, group: Mask, smaller: Mask) -> _Sums:
+        """Return bytes, and FLOPs by class, from those of a smaller group."""
+        s, counts = self.structure, self.counts
+        moved, flops = self._sums.get(smaller, self._sums[0])
+        smaller = smaller if smaller in self._sums else 0
+        total = list(flops)
+        for op in members(group & ~smaller):
+            moved += counts.extra[op]
+            for place, word in enumerate(CLASSES):
+                total[place] += counts.flops[op].get(word, 0)
+        for t in {t for op in members(group & ~smaller) for t in (*s.reads[op], *s.makes[op])}:
+            moved += counts.sizes[t] * (s.crosses(t, group) - s.crosses(t, smaller))
+        return moved, tuple(total)
+
+    def _peak(self, word: str, precision: str) -> float:
+        if (word, precision) not in self._peaks:
+            self._peaks[word, precision] = self.chip.peak_of(word, precision)[0]
+        return self._peaks[word, precision]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the exact search found in one part of a graph.
+
+    Parameters
+    ----------
+    groups
+        The fastest partition, or None where more steps were needed than allowed.
+    evaluations
+        Steps that were looked at: a set of finished ops and a group to run next.
+    """
+
+    groups: tuple[Mask, ...] | None
+    evaluations: int
+
+
+@dataclass(frozen=True)
+class _Way:
+    """The fastest way found to finish some ops."""
+
+    time: float
+    kernels: int
+    before: Mask
+    group: Mask
+
+
+def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: int) -> Found:
+    """Find the fastest partition of ops that share no tensor with others.
+
+    Parameters
+    ----------
+    structure, rules
+        The graph and what may fuse.
+    time
+        Seconds of a group, of which a part was asked for before; None where it does not fit on chip.
+    part
+        The ops.
+    limit
+        Steps that may be looked at.
+    """
+    ways: dict[Mask, _Way] = {0: _Way(0.0, 0, 0, 0)}
+    sizes: list[list[Mask]] = [[] for _ in range(part.bit_count() + 1)]
+    sizes[0].append(0)
+    evaluations = 0
+    for states in sizes:
+        for done in states:
+            way = ways[done]
+            for group, smaller in _next_groups(structure, rules, part & ~done):
+                evaluations += 1
+                if evaluations > limit:
+                    return Found(None, limit)
+                if not rules.is_anchored(group) or (seconds := time(group, smaller)) is None:
+                    continue
+                new = _Way(way.time + seconds, way.kernels + 1, done, group)
+                old = ways.get(done | group)
+                if old is None:
+                    sizes[(done | group).bit_count()].append(done | group)
+                if old is None or _is_better(new, old):
+                    ways[done | group] = new
+    groups = []
+    state = part
+    while state:
+        groups.append(ways[state].group)
+        state = ways[state].before
+    return Found(tuple(reversed(groups)), evaluations)
+
+
+def _is_better(new: _Way, old: _Way) -> bool:
+    if abs(new.time - old.time) <= _TIE * old.time:
+        return new.kernels < old.kernels
+    return new.time < old.time
+
+
+def _next_groups(structure: Structure, rules: Rules, left: Mask) -> Iterator[tuple[Mask, Mask]]:
+    """Go through the connected groups of the ops that are left after which the finished ops are a downset again.
+
+    A group grows by an op that shares a tensor with it, together with all that this op still waits for; and only as
+    long as no two of its ops clash, for what clashes does so in every larger group. Each comes with the group that it
+    grew from, which came before it.
+    """
+    needs, before, near, clashes = structure.needs, structure.before, structure.near, rules.clashes
+    seen = set[Mask]()
+    waiting = [(1 << op, 0, near[op], clashes[op]) for op in members(left) if not needs[op] & left]
+    while waiting:
+        group, smaller, touched, banned = waiting.pop()
+        if group in seen:
+            continue
+        seen.add(group)
+        yield group, smaller
+        for op in members(touched & left & ~group & ~banned):
+            added = (before[op] & left | 1 << op) & ~group
+            grown = group | added
+            if added & banned or grown in seen:
+                continue
+            touches, bans = touched, banned
+            for new in members(added):
+                touches |= near[new]
+                bans |= clashes[new]
+            if not grown & bans:
+                waiting.append((grown, group, touches, bans))

@@ -1,0 +1,243 @@
+"""A graph as bit masks, for questions about sets of its ops: what a set touches, needs and moves.
+
+Ops and tensors are counted from 0 in the graph's order. A set of ops is an int whose bit i stands for op i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeAlias, TypeVar
+
+from roofwidget.workloads.expressions import Count, evaluate
+from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.op import CLASSES, KINDS
+from roofwidget.workloads.tensors import Tensor
+
+__all__ = ["Counts", "Mask", "Structure", "flood", "members"]
+
+Mask: TypeAlias = int
+"""A set of ops: bit i stands for op i."""
+
+C = TypeVar("C", int, Count)
+
+_INTEGERS: Final = ("int", "bool")
+
+
+def members(group: Mask) -> Iterator[int]:
+    """Go through the ops of a set, ascending.
+
+    Examples
+    --------
+    >>> list(members(0b1101))
+    [0, 2, 3]
+    """
+    while group:
+        lowest = group & -group
+        yield lowest.bit_length() - 1
+        group ^= lowest
+
+
+def flood(start: Mask, links: Sequence[Mask], within: Mask) -> Mask:
+    """Return the ops that are reached from `start` by `links` without leaving `within`."""
+    found = fresh = start
+    while fresh:
+        reached = 0
+        for op in members(fresh):
+            reached |= links[op]
+        fresh = reached & within & ~found
+        found |= fresh
+    return found
+
+
+@dataclass(frozen=True)
+class Counts(Generic[C]):
+    """What each tensor and each op of a graph counts, in ints or in expressions over its dimensions.
+
+    Parameters
+    ----------
+    sizes
+        Bytes by tensor.
+    extra
+        Bytes by op that its tensors do not explain.
+    flops
+        FLOPs by class, by op; classes without any are left out.
+    """
+
+    sizes: Sequence[C]
+    extra: Sequence[C]
+    flops: Sequence[Mapping[str, C]]
+
+
+class Structure:
+    """The ops and tensors that a graph had when this was made.
+
+    Parameters
+    ----------
+    graph
+        The graph. What is added to it later is not in here.
+
+    Attributes
+    ----------
+    reads, makes
+        By op: the different tensors it reads and writes.
+    producer, readers
+        By tensor: the op that writes it as a set (empty for an input), and the ops that read it.
+    kept
+        By tensor: whether it is written even if all that read it are in one group: an output, or read by nothing.
+    needs, feeds
+        By op: the ops whose tensors it reads, and those that read its tensors.
+    joined
+        By op: both of these.
+    before, after
+        By op: all that it depends on, and all that depend on it.
+    near
+        By op: those that touch (read or write) a tensor that it touches; itself too.
+    of_kind
+        By kind: the ops of that kind.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.ops = graph.ops
+        self.tensors: tuple[Tensor, ...] = tuple(graph.tensors.values())
+        self.names = tuple(op.name for op in self.ops)
+        self.index = {name: i for i, name in enumerate(self.names)}
+        self.everything: Mask = (1 << len(self.ops)) - 1
+        places = {tensor.name: i for i, tensor in enumerate(self.tensors)}
+        self.reads = [tuple(dict.fromkeys(places[t.name] for t in op.inputs)) for op in self.ops]
+        self.makes = [tuple(places[t.name] for t in op.outputs) for op in self.ops]
+        self.of_kind: dict[str, Mask] = dict.fromkeys(KINDS, 0)
+        self.producer: list[Mask] = [0] * len(places)
+        self.readers: list[Mask] = [0] * len(places)
+        for i, op in enumerate(self.ops):
+            self.of_kind[op.kind] |= 1 << i
+            for t in self.reads[i]:
+                self.readers[t] |= 1 << i
+            for t in self.makes[i]:
+                self.producer[t] = 1 << i
+        outputs = {places[tensor.name] for tensor in graph.outputs}
+        self.kept = [t in outputs or not readers for t, readers in enumerate(self.readers)]
+        self._counts: Counts[Count] | None = None
+        self._join()
+
+    def _join(self) -> None:
+        n = len(self.ops)
+        self.needs = [_union(self.producer[t] for t in reads) for reads in self.reads]
+        self.feeds = [_union(self.readers[t] for t in makes) for makes in self.makes]
+        self.joined = [needs | feeds for needs, feeds in zip(self.needs, self.feeds, strict=True)]
+        touched = [self.producer[t] | self.readers[t] for t in range(len(self.tensors))]
+        self.near = [_union(touched[t] for t in (*self.reads[i], *self.makes[i])) for i in range(n)]
+        self.before = [0] * n
+        self.after = [0] * n
+        for i in range(n):
+            self.before[i] = self.needs[i] | _union(self.before[j] for j in members(self.needs[i]))
+        for i in reversed(range(n)):
+            self.after[i] = self.feeds[i] | _union(self.after[j] for j in members(self.feeds[i]))
+
+    @property
+    def counts(self) -> Counts[Count]:
+        """The counts with everything put in but the dimensions: ints where a graph has none."""
+        if self._counts is None:
+            simple = self.graph.simplify
+            self._counts = Counts(
+                [simple(tensor.bytes) for tensor in self.tensors],
+                [simple(op.extra_bytes) for op in self.ops],
+                [{word: count for word in CLASSES if (count := simple(op.flops.get(word, 0))) != 0} for op in self.ops],
+            )
+        return self._counts
+
+    def counts_at(self, dims: Mapping[str, int] | None) -> Counts[int]:
+        """Return the counts as ints, with dimensions that are not given at their defaults."""
+        env = self.graph.environment(dims)
+        raw = self.counts
+        return Counts(
+            [evaluate(count, env) for count in raw.sizes],
+            [evaluate(count, env) for count in raw.extra],
+            [{word: evaluate(count, env) for word, count in by_class.items()} for by_class in raw.flops],
+        )
+
+    def crossing(self, group: Mask) -> list[int]:
+        """Return the tensors that enter a group or leave it, each once."""
+        touched = dict.fromkeys(t for op in members(group) for t in (*self.reads[op], *self.makes[op]))
+        return [t for t in touched if self.crosses(t, group)]
+
+    def crosses(self, t: int, group: Mask) -> bool:
+        """Whether a tensor enters a group or leaves it."""
+        if self.producer[t] & group:
+            return self.kept[t] or bool(self.readers[t] & ~group)
+        return bool(self.readers[t] & group)
+
+    def inside(self, group: Mask) -> list[int]:
+        """Return the tensors that a group writes and reads and nobody else needs."""
+        return [t for op in members(group) for t in self.makes[op] if not self.kept[t] and not self.readers[t] & ~group]
+
+    def bytes(self, group: Mask, counts: Counts[C], spilled: Iterable[int] = ()) -> C:
+        """Return the bytes a group moves; a spilled tensor inside it is written and read."""
+        moved: Any = 0
+        for t in self.crossing(group):
+            moved = moved + counts.sizes[t]
+        for t in spilled:
+            if self.producer[t] & group:
+                moved = moved + 2 * counts.sizes[t]
+        for op in members(group):
+            moved = moved + counts.extra[op]
+        return moved  # type: ignore[no-any-return]  # the sum of its kind of numbers
+
+    def flops(self, group: Mask, counts: Counts[C]) -> dict[str, C]:
+        """Return the FLOPs of a group by class, those without any left out."""
+        total: dict[str, Any] = {}
+        for op in members(group):
+            for word, count in counts.flops[op].items():
+                total[word] = total.get(word, 0) + count
+        return {word: total[word] for word in CLASSES if total.get(word, 0) != 0}
+
+    def compulsory(self, counts: Counts[C]) -> C:
+        """Return the bytes of the inputs that are read and of what is written in any case."""
+        moved: Any = 0
+        for t, size in enumerate(counts.sizes):
+            if (self.producer[t] and self.kept[t]) or (not self.producer[t] and self.readers[t]):
+                moved = moved + size
+        return moved  # type: ignore[no-any-return]  # the same
+
+    def precision(self, group: Mask, counts: Counts[int]) -> str | None:
+        """Return the precision that judges a group, or None where nothing tells.
+
+        That of its op with most FLOPs among those that state one; else the dtype of the largest floating-point tensor
+        that leaves it, or that enters it if none leaves.
+        """
+        stated = [(sum(counts.flops[op].values()), -op) for op in members(group) if self.ops[op].precision]
+        if stated:
+            return self.ops[-max(stated)[1]].precision
+        crossing = [t for t in self.crossing(group) if self.is_floating(self.tensors[t])]
+        leaving = [t for t in crossing if self.producer[t] & group]
+        largest = max(leaving or crossing, key=lambda t: (counts.sizes[t], -t), default=None)
+        return None if largest is None else self.graph.dtype_of(self.tensors[largest])
+
+    @staticmethod
+    def is_floating(tensor: Tensor) -> bool:
+        """Whether a tensor's numbers are floating-point ones."""
+        return not tensor.dtype.startswith(_INTEGERS)
+
+    def connected(self, group: Mask) -> list[Mask]:
+        """Return the parts of a set of ops that are connected through shared tensors, in order."""
+        parts = []
+        while group:
+            part = flood(group & -group, self.near, group)
+            parts.append(part)
+            group &= ~part
+        return parts
+
+    def spoken(self, group: Mask) -> str:
+        """Name a group for people: ``gelu + dropout + add``; a long one by its ends."""
+        names = [self.names[op] for op in members(group)]
+        if len(names) <= 3:  # noqa: PLR2004 - what fits a sentence
+            return " + ".join(names)
+        return f"{names[0]} + … + {names[-1]} ({len(names)} ops)"
+
+
+def _union(groups: Iterable[Mask]) -> Mask:
+    union = 0
+    for group in groups:
+        union |= group
+    return union

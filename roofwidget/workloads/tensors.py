@@ -1,0 +1,169 @@
+"""Tensors: a name, a shape and a dtype, and so a number of bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from roofwidget.suggest import keywords, listed, nearest
+from roofwidget.workloads.expressions import Count, Expression, ceil_div, dims_of, evaluate, product, symbol
+
+__all__ = ["DTYPES", "Tensor", "bits", "checked_dtype"]
+
+DTYPES: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "fp64": 64,
+        "fp32": 32,
+        "tf32": 32,
+        "bf16": 16,
+        "fp16": 16,
+        "fp8": 8,
+        "fp4": 4,
+        "int64": 64,
+        "int32": 32,
+        "int16": 16,
+        "int8": 8,
+        "int4": 4,
+        "bool": 8,
+    }
+)
+"""Bits of an element in memory, by dtype; tf32 is kept in memory as fp32 is."""
+
+_BITS: Final[Mapping[str, Expression]] = {name: symbol(f"@{name}") for name in DTYPES}
+
+
+@dataclass(frozen=True, init=False)
+class Tensor:
+    """An array that lies in memory between operations, or is fed in.
+
+    Parameters
+    ----------
+    name
+        What people read; unique in a graph.
+    shape
+        Ints from 1, or expressions over `dim`. An empty shape is one number.
+    dtype
+        One of `DTYPES`.
+
+    Raises
+    ------
+    TypeError
+        If the name is no text, or a size is neither an int nor an expression.
+    ValueError
+        If a size is below 1 (an expression: with its dimensions at their defaults), or the dtype is unknown.
+
+    Examples
+    --------
+    >>> Tensor("x", (3, 5), "fp4").bytes
+    ⌈15·@fp4 / 8⌉
+    >>> evaluate(Tensor("x", (3, 5), "fp4").bytes, {"@fp4": 4})
+    8
+    """
+
+    name: str
+    shape: tuple[Count, ...]
+    dtype: str
+
+    @keywords("Tensor")
+    def __init__(self, name: str, shape: Iterable[Count], dtype: str) -> None:
+        if not isinstance(name, str) or not name:
+            msg = f"a tensor's name must be text, got {name!r:.60}"
+            raise TypeError(msg)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "shape", _checked_shape(name, shape))
+        object.__setattr__(self, "dtype", checked_dtype(dtype, f"tensor '{name}'"))
+
+    @property
+    def size(self) -> Count:
+        """Number of elements."""
+        return _size(self.shape)
+
+    @property
+    def bits(self) -> Expression:
+        """The symbol for the bits of an element, such as ``@bf16``."""
+        return _BITS[self.dtype]
+
+    @property
+    def bytes(self) -> Count:
+        """Bytes, rounded up to a whole one; an expression over the bits of the dtype."""
+        return _bytes(self.size, self.dtype)
+
+    def __str__(self) -> str:
+        return f"{self.name}[{', '.join(map(str, self.shape))}] {self.dtype}"
+
+
+@lru_cache(maxsize=4096)
+def _size(shape: tuple[Count, ...]) -> Count:
+    return product(shape)
+
+
+@lru_cache(maxsize=4096)
+def _bytes(size: Count, dtype: str) -> Count:
+    return ceil_div(size * _BITS[dtype], 8)
+
+
+def bits(dtype: str) -> Expression:
+    """Return the symbol for the bits of a dtype's element.
+
+    Examples
+    --------
+    >>> bits("bf16")
+    @bf16
+    """
+    return _BITS[checked_dtype(dtype, "bits")]
+
+
+def checked_dtype(dtype: str, where: str) -> str:
+    """Return a dtype if `DTYPES` has it, else raise `ValueError` that says where and proposes the nearest.
+
+    Examples
+    --------
+    >>> checked_dtype("bfloat16", "tensor 'x'")
+    Traceback (most recent call last):
+    ...
+    ValueError: tensor 'x': unknown dtype 'bfloat16'; did you mean 'bf16'?
+    """
+    if isinstance(dtype, str) and dtype in DTYPES:
+        return dtype
+    close = _OTHERS.get(str(dtype).casefold()) or next(iter(nearest(str(dtype), DTYPES, most=1)), None)
+    hint = f"did you mean '{close}'?" if close else f"there are {listed(DTYPES)}"
+    msg = f"{where}: unknown dtype {dtype!r:.40}; {hint}"
+    raise ValueError(msg)
+
+
+# What other programs call them.
+_OTHERS: Final = {
+    "float64": "fp64",
+    "double": "fp64",
+    "float32": "fp32",
+    "float": "fp32",
+    "bfloat16": "bf16",
+    "float16": "fp16",
+    "half": "fp16",
+    "float8_e4m3fn": "fp8",
+    "float8_e5m2": "fp8",
+}
+
+
+def _checked_shape(name: str, shape: Iterable[Count]) -> tuple[Count, ...]:
+    if isinstance(shape, (int, Expression, str)) or not isinstance(shape, Iterable):
+        msg = f"the shape of tensor '{name}' must be a tuple of sizes, such as (8, 4096), got {shape!r:.60}"
+        raise TypeError(msg)
+    sizes = tuple(shape)
+    for axis, size in enumerate(sizes):
+        if type(size) is not int and not isinstance(size, Expression):
+            msg = f"axis {axis} of tensor '{name}' must be an int or made of rw.dim, got {size!r:.60}"
+            raise TypeError(msg)
+        if _at_defaults(size) < 1:
+            at = "" if isinstance(size, int) else f" = {_at_defaults(size)} with its dims at their defaults"
+            msg = f"axis {axis} of tensor '{name}' must be at least 1, got {size}{at}"
+            raise ValueError(msg)
+    return sizes
+
+
+@lru_cache(maxsize=4096)
+def _at_defaults(size: Count) -> int:
+    return size if isinstance(size, int) else evaluate(size, {d.name: d.default for d in dims_of([size])})

@@ -1,0 +1,273 @@
+"""What partitions are, by the definitions: the judge of the cases in fusion.json.
+
+Nothing of the package is imported here: everything follows by sets, plain loops and exact fractions.
+
+**Order.** Ops in a group ascend. Groups stand in the topological order of their quotient graph; of the groups that may
+come next the one whose first op is smallest comes first. Only ``groups`` of illegal partitions are in order of first
+ops.
+
+**Bytes of a group**: every tensor that enters (read in it, not made in it) once, every tensor that leaves (made in it
+and read outside, or a graph output, or read nowhere) once, and the ``extra`` of its ops.
+**Time of a group**: ``max(sum of FLOPs / peak by class, bytes / bandwidth, launch_overhead)``; of a partition: the sum.
+
+**Codes**, in the order in which they are checked, for the union U of two groups of a legal partition:
+
+1. ``same``: a is b.
+2. ``not-connected``: no tensor is read or made by an op of a and read or made by an op of b. A shared input counts.
+3. ``barrier``: an op of U is opaque.
+4. ``kinds``: U breaks one of the kind rules:
+   a. with a matmul in U, every other op of U is a matmul, elementwise or broadcast;
+   b. no tensor made in U is read by a matmul of U;
+   c. any two matmuls of U read at least one tensor in common;
+   d. with a matmul in U, link ops of U by the tensors that are made *and* read in U: every set of linked ops holds a
+      matmul;
+   e. all reductions of U have first inputs of equal shape;
+   f. no injective op of U depends on a reduction of U, directly or through any other ops.
+5. ``not-convex``: an op outside U depends on an op of U while another op of U depends on it.
+6. ``cycle``: with U in place of a and b, the quotient graph of the whole partition has a cycle.
+
+A whole partition is judged group by group in the order given: ``not-connected`` (the group is not connected through
+shared tensors), ``barrier`` (an opaque op that is not alone), ``kinds``, ``not-convex``; and then ``cycle``.
+
+**split(op)**: op becomes a group of its own. What is left of its group falls into the parts that are connected through
+shared tensors. A part with ops that op depends on and ops that depend on op is separated once more: into the former
+(ancestors of op) and all the rest, each again into connected parts. A part that breaks a kind rule becomes single ops.
+
+**pairs**: start with single ops; go through the pairs of ops by bytes saved (of both less of the union), largest first,
+then by the smaller and the larger op; merge a pair if both are still alone and the merge is not refused.
+
+**xla**: start with single ops. The union of a group that makes something others read, its producer, with *all* groups
+that read something it makes is a candidate if it is legal: rules 3 to 5 hold for it and the quotient graph stays
+without a cycle. It saves the time of its parts less its own. Take the candidate that saves most, of equals the one
+whose producer's first op is smallest; stop when none saves more than 0.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+Group: TypeAlias = frozenset[int]
+Wire: TypeAlias = Any
+
+CLASSES: Final = ("tensor", "vector", "transcendental")
+SIGNS: Final[Mapping[str, Callable[[list[int]], int]]] = {"+": sum, "*": math.prod, "min": min, "max": max}
+
+
+def value(wire: Wire, env: Mapping[str, int]) -> int:
+    """Return what an expression on the wire comes to."""
+    if isinstance(wire, int):
+        return wire
+    if isinstance(wire, str):
+        return int(wire) if wire.isdigit() else env[wire]
+    sign, *parts = wire
+    numbers = [value(part, env) for part in parts]
+    if sign == "/":
+        return -(-numbers[0] // numbers[1])
+    return SIGNS[sign](numbers)
+
+
+class Judge:
+    """Knows a graph, and answers by the definitions in this file's text."""
+
+    def __init__(self, graph: Mapping[str, Any], env: Mapping[str, int]) -> None:
+        self.ops = graph["ops"]
+        self.n = len(self.ops)
+        self.all = range(self.n)
+        self.shape = [tensor["shape"] for tensor in graph["tensors"]]
+        self.size = [value(tensor["bytes"], env) for tensor in graph["tensors"]]
+        self.reads = [set(op["inputs"]) for op in self.ops]
+        self.makes = [set(op["outputs"]) for op in self.ops]
+        self.touches = [reads | makes for reads, makes in zip(self.reads, self.makes, strict=True)]
+        self.outputs = set(graph["outputs"])
+        self.kind = [op["kind"] for op in self.ops]
+        self.extra = [value(op["extra"], env) for op in self.ops]
+        self.work = [{key: value(wire, env) for key, wire in op["flops"].items()} for op in self.ops]
+        self.after: list[set[int]] = [set() for _ in self.all]
+        for op in reversed(self.all):
+            for other in range(op + 1, self.n):
+                if self.makes[op] & self.reads[other]:
+                    self.after[op] |= {other} | self.after[other]
+
+    @functools.cached_property
+    def compulsory(self) -> int:
+        made, read = set().union(*self.makes), set().union(*self.reads)
+        return sum(self.size[tensor] for tensor in (read ^ made) | self.outputs)
+
+    @functools.cache  # noqa: B019 - judges are few and short-lived
+    def bytes(self, group: Group) -> int:
+        read, made = set().union(*(self.reads[op] for op in group)), set().union(*(self.makes[op] for op in group))
+        outside = set().union(*(self.reads[op] for op in self.all if op not in group))
+        leaving = {tensor for tensor in made if tensor in outside | self.outputs or tensor not in read}
+        moved: int = sum(self.size[tensor] for tensor in (read - made) | leaving)
+        return moved + sum(self.extra[op] for op in group)
+
+    @functools.cache  # noqa: B019 - the same
+    def flops(self, group: Group) -> dict[str, int]:
+        sums = {key: sum(self.work[op].get(key, 0) for op in group) for key in CLASSES}
+        return {key: number for key, number in sums.items() if number}
+
+    def linked(self, group: Collection[int], links: Sequence[set[int]]) -> list[Group]:
+        """Return the sets of ops in `group` that are joined by what they have in common in `links`."""
+        left, parts = set(group), []
+        while left:
+            part, grown = set[int](), {min(left)}
+            while grown:
+                part |= grown
+                grown = {op for op in left - part if any(links[op] & links[other] for other in part)}
+            parts.append(frozenset(part))
+            left -= part
+        return parts
+
+    @functools.cache  # noqa: B019 - the same
+    def breaks_kinds(self, union: Group) -> bool:
+        matmuls = [op for op in union if self.kind[op] == "matmul"]
+        made = set().union(*(self.makes[op] for op in union))
+        inside = made & set().union(*(self.reads[op] for op in union))
+        if matmuls:
+            links = [touched & inside for touched in self.touches]
+            alone = any(not part & set(matmuls) for part in self.linked(union, links))
+            strange = any(self.kind[op] not in {"matmul", "elementwise", "broadcast"} for op in union)
+            fed = any(self.reads[op] & made for op in matmuls)
+            apart = any(not self.reads[a] & self.reads[b] for a, b in itertools.combinations(matmuls, 2))
+            return alone or strange or fed or apart
+        reductions = [op for op in union if self.kind[op] == "reduction"]
+        rows = {json.dumps(self.shape[self.ops[op]["inputs"][0]]) for op in reductions}
+        later = set().union(*(self.after[op] for op in reductions))
+        return len(rows) > 1 or any(self.kind[op] == "injective" for op in union & later)
+
+    @functools.cache  # noqa: B019 - the same
+    def is_convex(self, group: Group) -> bool:
+        before = {op for op in self.all if self.after[op] & group}
+        return not (set().union(*(self.after[op] for op in group)) & before) - group
+
+    def broken(self, group: Group) -> str | None:
+        """Return the first rule that a group of several ops breaks by itself, connectedness apart."""
+        if len(group) == 1:
+            return None
+        if any(self.kind[op] == "opaque" for op in group):
+            return "barrier"
+        if self.breaks_kinds(group):
+            return "kinds"
+        return None if self.is_convex(group) else "not-convex"
+
+    def ordered(self, groups: Iterable[Group]) -> list[Group] | None:
+        """Return the groups in order, or None if their quotient graph has a cycle."""
+        left, done = sorted(groups, key=min), set[int]()
+        result = []
+        while left:
+            needs = (
+                {a for a in self.all if a not in group and any(self.makes[a] & self.reads[b] for b in group)}
+                for group in left
+            )
+            ready = next((group for group, need in zip(left, needs, strict=True) if need <= done), None)
+            if ready is None:
+                return None
+            left.remove(ready)
+            result.append(ready)
+            done |= ready
+        return result
+
+    def in_order(self, groups: Iterable[Group]) -> list[Group]:
+        order = self.ordered(groups)
+        assert order is not None
+        return order
+
+    def merged(self, groups: Sequence[Group], parts: Collection[Group]) -> list[Group]:
+        return [*(group for group in groups if group not in parts), frozenset().union(*parts)]
+
+    def refusal(self, groups: Sequence[Group], a: Group, b: Group) -> str | None:
+        if a == b:
+            return "same"
+        if not any(self.touches[one] & self.touches[other] for one in a for other in b):
+            return "not-connected"
+        return self.broken(a | b) or ("cycle" if self.ordered(self.merged(groups, [a, b])) is None else None)
+
+    def fault(self, groups: Sequence[Group]) -> str | None:
+        """Return the first rule that a whole partition breaks."""
+        for group in groups:
+            if len(self.linked(group, self.touches)) > 1:
+                return "not-connected"
+            if code := self.broken(group):
+                return code
+        return "cycle" if self.ordered(groups) is None else None
+
+    def split(self, groups: Sequence[Group], op: int) -> list[Group]:
+        whole = next(group for group in groups if op in group)
+        parts: list[Group] = [frozenset([op])]
+        for part in self.linked(whole - {op}, self.touches):
+            before = frozenset(other for other in part if op in self.after[other])
+            torn = before and part & self.after[op]
+            for piece in (before, part - before) if torn else (part,):
+                for one in self.linked(piece, self.touches):
+                    parts += [frozenset([each]) for each in one] if self.broken(one) else [one]
+        result = self.in_order([*(group for group in groups if group != whole), *parts])
+        assert self.fault(result) is None
+        return result
+
+    @property
+    def single(self) -> list[Group]:
+        return [frozenset([op]) for op in self.all]
+
+    def pairs(self) -> list[Group]:
+        groups = self.single
+        saved = {
+            (a, b): self.bytes(frozenset([a])) + self.bytes(frozenset([b])) - self.bytes(frozenset([a, b]))
+            for a, b in itertools.combinations(self.all, 2)
+        }
+        for a, b in sorted(saved, key=lambda pair: (-saved[pair], pair)):
+            one, other = frozenset([a]), frozenset([b])
+            if one in groups and other in groups and self.refusal(groups, one, other) is None:
+                groups = self.merged(groups, [one, other])
+        return self.in_order(groups)
+
+    def time(self, group: Group, chip: Mapping[str, Any]) -> Fraction:
+        compute = sum(Fraction(n) / Fraction(chip["peak"][key]) for key, n in self.flops(group).items())
+        memory = Fraction(self.bytes(group)) / Fraction(chip["bandwidth"])
+        return max(Fraction(compute), memory, Fraction(chip["launch_overhead"]))
+
+    def xla(self, chip: Mapping[str, Any]) -> list[Group]:
+        groups = self.single
+        while True:
+            best: tuple[Fraction, int, list[Group]] = (Fraction(0), 0, [])
+            for producer in groups:
+                made = set().union(*(self.makes[op] for op in producer))
+                consumers = [g for g in groups if g != producer and any(self.reads[op] & made for op in g)]
+                parts = [producer, *consumers]
+                union = frozenset().union(*parts)
+                if not consumers or self.broken(union) or self.ordered(self.merged(groups, parts)) is None:
+                    continue
+                saved = sum((self.time(part, chip) for part in parts), Fraction(0)) - self.time(union, chip)
+                best = max(best, (saved, -min(producer), parts), key=lambda one: one[:2])
+            if best[0] <= 0:
+                return self.in_order(groups)
+            groups = self.merged(groups, best[2])
+
+    def best(self, chip: Mapping[str, Any]) -> tuple[Fraction, list[Group]]:
+        """Try every partition."""
+        shortest: tuple[Fraction, int] | None = None
+        found: list[Group] = []
+        for groups in partitions(list(self.all)):
+            if any(len(self.linked(group, self.touches)) > 1 or self.broken(group) for group in groups):
+                continue
+            key = (sum((self.time(group, chip) for group in groups), Fraction(0)), len(groups))
+            if (shortest is None or key < shortest) and (order := self.ordered(groups)) is not None:
+                shortest, found = key, order
+        assert shortest is not None
+        return shortest[0], found
+
+
+def partitions(items: list[int]) -> Iterator[list[Group]]:
+    """Go through all ways to part `items` into groups."""
+    if not items:
+        yield []
+        return
+    for rest in partitions(items[1:]):
+        yield [frozenset(items[:1]), *rest]
+        for index, group in enumerate(rest):
+            yield [*rest[:index], group | {items[0]}, *rest[index + 1 :]]

@@ -1,0 +1,314 @@
+"""Write `fusion.json`, which pytest and vitest both hold partitions to. Run this file to write it anew.
+
+Nothing of the package is imported: graphs are drawn at random, and everything about them follows from the definitions
+below by sets, plain loops and exact fractions.
+
+**The file** is ``{"cases": [case, ...]}``. Ops, tensors and groups are counted from 0. An int beyond 2^53 is text of
+its digits. A case holds
+
+- ``graph``: the graph on the wire; ``env``: the value of every symbol in it (dimensions, ``@fma``, ``@bf16`` …);
+- ``compulsory``: bytes of the graph inputs that are read, of the graph outputs, and of what is made and never read,
+  which is written in any case;
+- ``partitions``: ``{"groups", "legal", "refusal", "bytes", "flops", "total_bytes", "compulsory"}``; ``bytes`` has one
+  number a group, ``flops`` one ``{class: n}`` a group without the classes whose sum is 0. An illegal partition has
+  ``refusal`` (the code of the first rule broken) and no counts;
+- ``merges``: ``{"groups", "a", "b", "refusal"}``: why groups a and b of this partition may not become one, or null;
+- ``splits``: ``{"groups", "op", "result"}``: the groups after op leaves its group;
+- ``pairs``, ``xla``: the groups of these presets, ``xla`` on ``chip`` (null where a double could not hold the times);
+- ``chip``: ``{"peak": {class: FLOP/s}, "bandwidth", "launch_overhead"}``;
+- ``best``: ``{"chip", "time", "groups"}`` for graphs of at most 8 ops: the shortest time in seconds of all legal
+  partitions, and the groups of one with this time and the fewest groups, else null.
+
+`golden_fusion.py` says what each of these means and in which order rules are checked; both languages follow it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import random
+import runpy
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+Group: TypeAlias = frozenset[int]
+Wire: TypeAlias = Any
+
+HERE: Final = Path(__file__).parent
+CASES: Final = 240
+# The guide's tail with a residual of its own and with the normalised input as residual; two groups that wait for each
+# other; and siblings that share nothing but an input.
+DRAWN: Final = (
+    "layernorm: x > y; gelu: y > z; dropout: z > d; add: d r > out",
+    "layernorm: x > y; gelu: y > z; dropout: z > d; add: d x > out",
+    "a1: x s > p; b1: p t > u; b2: t > q; a2: q s > v",
+    "left: x > l; right: x > r; last: l r > out; other: r w > end",
+)
+EXACT: Final = 2**53
+BRUTE_FORCE: Final = 8
+DIMS: Final = [["batch", 1, 1024, 32], ["seq", 128, 8192, 2048]]
+BITS: Final = {"fp32": 32, "bf16": 16, "fp8": 8, "fp4": 4, "int8": 8}
+WORDS: Final = {
+    "@fma": 2,
+    "@transcendental": 1,
+    "@divide": 1,
+    "@sqrt": 1,
+    "@compare": 1,
+    "@causal": 2,
+    "@padding": 1,
+    "@write_allocate": 0,
+    "@softmax": 5,
+    "@accumulator": 0,
+    "@vector": 1,
+    "@apart": 0,
+}
+JUDGE: Final = runpy.run_path(str(HERE / "golden_fusion.py"))
+
+
+def written(number: int) -> int | str:
+    return number if abs(number) <= EXACT else str(number)
+
+
+def product(*factors: Wire) -> Wire:
+    """Return a product on the wire: one number first, then its other factors; a single factor is itself."""
+    number = math.prod(factor for factor in factors if isinstance(factor, int))
+    others: list[Wire] = []
+    for factor in factors:
+        if isinstance(factor, list) and factor[0] == "*":
+            others += factor[1:]
+        elif not isinstance(factor, int):
+            others.append(factor)
+    kept = [*([written(number)] if number != 1 or not others else []), *sorted(others, key=json.dumps)]
+    return kept[0] if len(kept) == 1 else ["*", *kept]
+
+
+def wired(name: str, ops: list[Any], tensors: list[Any], outputs: list[int]) -> dict[str, Any]:
+    """Return a graph on the wire."""
+    text = json.dumps([ops, tensors])
+    return {
+        "name": name,
+        "dims": [one for one in DIMS if f'"{one[0]}"' in text],
+        "convention": "textbook",
+        "ops": ops,
+        "tensors": tensors,
+        "outputs": outputs,
+        "dtypes": BITS,
+        "conventions": {"textbook": WORDS},
+    }
+
+
+def drawn(text: str) -> dict[str, Any]:
+    """Return a graph of elementwise ops on 1,000,000 bf16 elements, written as ``a: x y > z; …``."""
+    steps = [step.replace(":", " ").replace(">", " > ").split() for step in text.split(";")]
+    names = list(dict.fromkeys(name for step in steps for name in step[1:] if name != ">"))
+    size = ["/", ["*", 1000000, "@bf16"], 8]
+    tensors = [{"name": name, "shape": [1000, 1000], "dtype": "bf16", "bytes": size} for name in names]
+    ops: list[dict[str, Any]] = []
+    for name, *step in steps:
+        middle = step.index(">")
+        inputs, outputs = ([names.index(one) for one in part] for part in (step[:middle], step[middle + 1 :]))
+        flops = {"vector": 1000000 * (1 + len(ops))}
+        op = {"name": name, "kind": "elementwise", "inputs": inputs, "outputs": outputs, "flops": flops}
+        ops.append({**op, "extra": 0, "terms": []})
+    read = {tensor for op in ops for tensor in op["inputs"]}
+    return wired(text, ops, tensors, [t for op in ops for t in op["outputs"] if t not in read])
+
+
+class Draw:
+    """Draws one graph."""
+
+    def __init__(self, number: int) -> None:
+        self.random = random.Random(number)  # noqa: S311 - a test's dice
+        self.symbolic = number % 3 == 0
+        self.huge = number % 40 == 7
+        self.plain = number % 4 == 3
+        self.name = f"random {number}"
+        self.ops: list[dict[str, Any]] = []
+        self.tensors: list[dict[str, Any]] = []
+        self.pool = self.shapes()
+        self.late = 0.0 if self.plain else self.random.choice([0.0, 0.5, 3.0])
+        few = number % 3 != 1
+        self.count = self.random.randint(2, BRUTE_FORCE) if few else self.random.randint(BRUTE_FORCE + 1, 12)
+
+    def shapes(self) -> list[list[Wire]]:
+        rows, columns = (self.random.choice([32, 100, 128, 256, 1000, 4096]) for _ in range(2))
+        if self.huge:
+            rows, columns = 2**27 + self.random.randrange(999), 2**26 + self.random.randrange(999)
+        first: Wire = self.random.choice(["batch", ["*", "batch", "seq"]]) if self.symbolic else rows
+        return [[first, columns], [first, columns], [rows, columns], [columns], [first, 2 * columns], [rows, 1, 3]]
+
+    def tensor(self, shape: list[Wire], dtype: str) -> int:
+        bits = product(*shape, f"@{dtype}")
+        name = f"t{len(self.tensors)}"
+        self.tensors.append({"name": name, "shape": shape, "dtype": dtype, "bytes": ["/", bits, 8]})
+        return len(self.tensors) - 1
+
+    def dtype(self) -> str:
+        return self.random.choices(list(BITS), [2, 12, 1, 1, 1])[0]
+
+    def inputs(self, most: int) -> list[int]:
+        """Return tensors to read, rather late ones: of one kind of graph long chains come, of others wide ones."""
+        weights = [1.0 + index * self.late for index in range(len(self.tensors))]
+        drawn = self.random.choices(range(len(self.tensors)), weights, k=self.random.randint(1, most))
+        return list(dict.fromkeys(drawn))
+
+    def op(self, index: int) -> None:
+        kinds = ["elementwise", "broadcast", "injective", "reduction", "matmul", "opaque"]
+        kind = self.random.choices(kinds, [1, 0, 0, 0, 0, 0] if self.plain else [10, 3, 2, 5, 4, 1])[0]
+        inputs = self.inputs(2 if kind == "matmul" or self.plain else 3)
+        like = self.tensors[inputs[0]]["shape"]
+        same = kind == "elementwise" or self.random.random() < 0.5
+        outputs = [self.tensor(like if same else self.random.choice(self.pool), self.dtype())]
+        if self.random.random() < 0.1:
+            outputs.append(self.tensor(self.random.choice(self.pool), self.dtype()))
+        made = self.tensors[outputs[0]]["shape"]
+        flops, terms = self.flops(kind, made)
+        extra: Wire = 0
+        if self.random.random() < 0.15:
+            extra = self.random.choice([4096, product(2, *made), ["/", product(*made, "@fp32"), 8]])
+        self.ops.append(
+            {"name": f"{kind} {index}", "kind": kind, "inputs": inputs, "outputs": outputs}
+            | {"flops": flops, "extra": extra, "terms": terms}
+        )
+
+    def flops(self, kind: str, shape: list[Wire]) -> tuple[dict[str, Wire], list[list[Wire]]]:
+        if kind == "matmul":
+            counted: Wire = product("@fma", *shape, 2**40 if self.huge else self.random.choice([64, 128, 1024]))
+            return {"tensor": counted}, [["multiply and add", counted]]
+        if kind in {"injective", "opaque"}:
+            return {}, []
+        each = self.random.choice([1, 5, 8, 10, 300])
+        counted = product(each, *shape)
+        if self.random.random() < 0.3:
+            apart = product("@transcendental", *shape)
+            return {"vector": counted, "transcendental": apart}, [["arithmetic", counted], ["functions", apart]]
+        if self.random.random() < 0.2:
+            counted = ["+", counted, ["max", *([*shape, 7])]]
+        return {"vector": counted}, [["arithmetic", counted]]
+
+    def graph(self) -> dict[str, Any]:
+        for _ in range(3 if self.plain else self.random.randint(1, 3)):
+            self.tensor(self.random.choice(self.pool), self.dtype())
+        for index in range(self.count):
+            self.op(index)
+        made = [tensor for op in self.ops for tensor in op["outputs"]]
+        read = {tensor for op in self.ops for tensor in op["inputs"]}
+        # Most of what nothing reads is a result; and some of what is read is one as well.
+        chance = [0.9 if tensor not in read else 0.1 for tensor in made]
+        outputs = [tensor for tensor, share in zip(made, chance, strict=True) if self.random.random() < share]
+        return wired(self.name, self.ops, self.tensors, outputs or made[-1:])
+
+
+class Case:
+    """What is written of one graph."""
+
+    def __init__(self, number: int) -> None:
+        draw = Draw(number)
+        self.huge = draw.huge
+        self.graph = drawn(DRAWN[number]) if number < len(DRAWN) else draw.graph()
+        self.random = random.Random(-number)  # noqa: S311 - a test's dice
+        self.env = self.values()
+        self.judge = JUDGE["Judge"](self.graph, self.env)
+
+    def values(self) -> dict[str, int]:
+        """Return a value for every symbol: dimensions in their ranges, the rest as it stands in the graph."""
+        dims = {name: self.random.randint(low, high) for name, low, high, _ in self.graph["dims"]}
+        return {**dims, **WORDS, **{f"@{dtype}": bits for dtype, bits in BITS.items()}}
+
+    def chip(self) -> dict[str, Any]:
+        """Return rates that are powers of two: times in seconds are then exact doubles, and ties are ties."""
+        tensor, vector = 2**49, self.random.choice([2**49, 2**45, 2**43])
+        peak = {"tensor": tensor, "vector": vector, "transcendental": self.random.choice([vector, 2**42])}
+        return {"peak": peak, "bandwidth": 2**41, "launch_overhead": self.random.choice([0, 0, 2**-17])}
+
+    def walk(self) -> list[list[Group]]:
+        """Return legal partitions: the single ops, one on the way to fewer groups, and the one at the end of it."""
+        groups = self.judge.single
+        seen = [groups]
+        while True:
+            pairs = list(itertools.combinations(groups, 2))
+            allowed = [pair for pair in pairs if self.judge.refusal(groups, *pair) is None]
+            if not allowed:
+                break
+            groups = self.judge.ordered(self.judge.merged(groups, self.random.choice(allowed)))
+            seen.append(groups)
+        kept = {0, len(seen) // 2, len(seen) - 1, *(step for step, one in enumerate(seen) if self.has_cycle(one))}
+        return [self.judge.ordered(seen[step]) for step in sorted(kept)[:4]]
+
+    def has_cycle(self, groups: Sequence[Group]) -> bool:
+        """Return whether some merge would be refused for a cycle: the rarest of codes."""
+        return any(self.judge.refusal(groups, *pair) == "cycle" for pair in itertools.combinations(groups, 2))
+
+    def illegal(self) -> Iterator[list[Group]]:
+        """Go through a few random partitions that break a rule, of different codes."""
+        codes = set[str]()
+        for _ in range(60):
+            labels = [self.random.randrange(max(2, self.judge.n - 1)) for _ in self.judge.all]
+            groups = [frozenset(op for op in self.judge.all if labels[op] == label) for label in sorted(set(labels))]
+            code = self.judge.fault(groups := sorted(groups, key=min))
+            if code is not None and code not in codes and len(codes) < 2:
+                codes.add(code)
+                yield groups
+
+    def merges(self, groups: Sequence[Group]) -> list[dict[str, Any]]:
+        """Return some pairs of groups with what is said of each: every code that there is, and no code too often."""
+        pairs = [*itertools.combinations(range(len(groups)), 2), (0, 0)]
+        self.random.shuffle(pairs)
+        told: dict[str | None, int] = {}
+        chosen = []
+        for a, b in pairs:
+            code = self.judge.refusal(groups, groups[a], groups[b])
+            told[code] = told.get(code, 0) + 1
+            if told[code] <= (1 if code in {"same", "not-connected"} else 3):
+                first, second = (a, b) if self.random.random() < 0.5 else (b, a)
+                chosen.append({"groups": listed(groups), "a": first, "b": second, "refusal": code})
+        return chosen
+
+    def splits(self, groups: Sequence[Group]) -> list[dict[str, Any]]:
+        joined = [op for group in groups if len(group) > 1 for op in group]
+        chosen = self.random.sample(sorted(joined), min(4, len(joined)))
+        results = {op: listed(self.judge.split(groups, op)) for op in sorted(chosen)}
+        return [{"groups": listed(groups), "op": op, "result": result} for op, result in results.items()]
+
+    def counted(self, groups: Sequence[Group]) -> dict[str, Any]:
+        code = self.judge.fault(groups)
+        if code is not None:
+            return {"groups": listed(groups), "legal": False, "refusal": code}
+        moved = [self.judge.bytes(group) for group in groups]
+        flops = [{key: written(n) for key, n in self.judge.flops(group).items()} for group in groups]
+        totals = {"total_bytes": written(sum(moved)), "compulsory": written(self.judge.compulsory)}
+        return {"groups": listed(groups), "legal": True, "bytes": [written(n) for n in moved], "flops": flops, **totals}
+
+    def record(self) -> dict[str, Any]:
+        chip, legal = self.chip(), self.walk()
+        best: dict[str, Any] | None = None
+        if self.judge.n <= BRUTE_FORCE:
+            seconds, groups = self.judge.best(chip)
+            best = {"chip": chip, "time": float(seconds), "groups": listed(groups)}
+        return {
+            "graph": self.graph,
+            "env": self.env,
+            "compulsory": written(self.judge.compulsory),
+            "partitions": [self.counted(groups) for groups in [*legal, *self.illegal()]],
+            "merges": [merge for groups in legal for merge in self.merges(groups)],
+            "splits": [split for groups in legal[1:] for split in self.splits(groups)],
+            "pairs": listed(self.judge.pairs()),
+            "xla": None if self.huge else listed(self.judge.xla(chip)),
+            "chip": chip,
+            "best": best,
+        }
+
+
+def listed(groups: Iterable[Group]) -> list[list[int]]:
+    return [sorted(group) for group in groups]
+
+
+def lines(cases: Iterable[int] = range(CASES)) -> Iterator[str]:
+    """Go through the cases as they stand in the file, one a line."""
+    return (json.dumps(Case(number).record(), separators=(",", ":"), ensure_ascii=False) for number in cases)
+
+
+if __name__ == "__main__":
+    (HERE / "fusion.json").write_text('{"cases": [\n' + ",\n".join(lines()) + "\n]}\n", encoding="utf-8")

@@ -1,0 +1,256 @@
+"""Counts are exact, have one normal form, and mean the same before and after substitution and the wire."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roofwidget.workloads.expressions import (
+    Count,
+    ceil_div,
+    dim,
+    dims_of,
+    evaluate,
+    from_wire,
+    maximum,
+    minimum,
+    substitute,
+    symbol,
+    symbols,
+    to_wire,
+)
+
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
+
+M, N, K = (dim(name, 1, 4096, default=512) for name in "MNK")
+NAMES = ("M", "N", "K", "@fma")
+LEAVES: list[Count] = [M, N, K, symbol("@fma")]
+
+# A tree is a leaf's index, an int, or (operation, tree, tree): built once with expressions and once with ints.
+Tree = Any
+trees: st.SearchStrategy[Tree] = st.recursive(
+    st.one_of(st.sampled_from(NAMES), st.integers(-5, 5), st.integers(-(10**30), 10**30)),
+    lambda inner: st.tuples(st.sampled_from(["+", "-", "*", "/", "min", "max"]), inner, inner),
+    max_leaves=12,
+)
+environments = st.fixed_dictionaries({name: st.integers(1, 10**12) for name in NAMES})
+divisors = st.integers(1, 9)
+
+
+def built(tree: Tree, leaves: dict[str, Any]) -> Any:
+    if isinstance(tree, str):
+        return leaves[tree]
+    if isinstance(tree, int):
+        return tree
+    word, left, right = tree
+    a, b = built(left, leaves), built(right, leaves)
+    if word == "/":  # a divisor above zero
+        return ceil_div(a, maximum(1, b))
+    return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b}.get(
+        word, lambda: (minimum if word == "min" else maximum)(a, b)
+    )()
+
+
+def expression(tree: Tree) -> Count:
+    result: Count = built(tree, dict(zip(NAMES, LEAVES, strict=True)))
+    return result
+
+
+# -- properties --------------------------------------------------------------------------------------------------------
+
+
+@given(trees, environments)
+def test_an_expression_has_the_value_that_the_same_steps_give_with_ints(tree: Tree, env: dict[str, int]) -> None:
+    assert evaluate(expression(tree), env) == built(tree, env)
+
+
+@given(trees, environments, st.sets(st.sampled_from(NAMES)))
+def test_substituting_some_symbols_and_then_the_rest_is_evaluating(
+    tree: Tree, env: dict[str, int], first: set[str]
+) -> None:
+    count = expression(tree)
+    partly = substitute(count, {name: value for name, value in env.items() if name in first})
+    assert symbols(partly) <= symbols(count) - first
+    assert evaluate(partly, env) == evaluate(count, env)
+    assert substitute(count, env) == evaluate(count, env)
+
+
+@given(trees, environments)
+def test_the_wire_keeps_the_expression(tree: Tree, env: dict[str, int]) -> None:
+    count = expression(tree)
+    dims = {"M": M, "N": N, "K": K}
+    again = from_wire(json.loads(json.dumps(to_wire(count))), dims)
+    assert again == count
+    assert dims_of([again]) == dims_of([count])
+    assert evaluate(again, env) == evaluate(count, env)
+
+
+@given(trees)
+def test_pickling_keeps_the_expression_its_hash_and_its_text(tree: Tree) -> None:
+    count = expression(tree)
+    again = pickle.loads(pickle.dumps(count))  # noqa: S301 - it was written on the line itself
+    assert (again, hash(again), str(again)) == (count, hash(count), str(count))
+
+
+@given(trees, trees, trees)
+def test_sums_and_products_have_one_normal_form(a: Tree, b: Tree, c: Tree) -> None:
+    x, y, z = expression(a), expression(b), expression(c)
+    assert x + y == y + x
+    assert x * y == y * x
+    assert (x + y) + z == x + (y + z)
+    assert x * (y + z) == x * y + x * z
+    assert hash(x + y) == hash(y + x)
+    assert x - x == 0
+    assert minimum(x, y) == minimum(y, x)
+    assert maximum(x, y, z) == maximum(maximum(z, x), y)
+    assert x + 0 == 1 * x == x
+
+
+@given(trees, divisors, divisors)
+def test_whole_multiples_come_out_of_a_division_and_common_divisors_cancel(tree: Tree, a: int, b: int) -> None:
+    x = expression(tree)
+    assert ceil_div(x * a, a) == x
+    assert ceil_div(x * a * b, a) == x * b
+    assert ceil_div(M * a, b * a) == ceil_div(M, b)
+    other = symbol("P")
+    assert ceil_div(x * a + other, a) == x + ceil_div(other, a)
+
+
+@given(trees)
+def test_a_term_that_divides_each_term_comes_out_whole(tree: Tree) -> None:
+    x = expression(tree)
+    assert ceil_div(x * M * K, M * K) == x
+    assert ceil_div(6 * x * M * M, 2 * M) == 3 * x * M
+    assert str(ceil_div(3 * M, 2 * M)) == "⌈3·M / (2·M)⌉"
+    assert str(ceil_div(M * N + K, N)) == "⌈(M·N + K) / N⌉"
+
+
+# -- examples ----------------------------------------------------------------------------------------------------------
+
+
+def test_ints_stay_ints() -> None:
+    for count, value in ((ceil_div(9, 8), 2), (ceil_div(-9, 8), -1), (minimum(3, 2), 2), (maximum(3, 2), 3)):
+        assert type(count) is int
+        assert count == value
+    assert type(substitute(M * N, {"M": 2, "N": 3})) is int
+    assert type(M - M) is int
+    assert type(0 * M) is int
+
+
+def test_expressions_print_as_people_write_them() -> None:
+    assert str(2 * M * N * K) == "2·M·N·K"
+    assert str(M + 2 * N - K) == "M + 2·N - K"
+    assert str(N * N * 3 - 1) == "3·N² - 1"
+    assert str(-1 * N) == "-N"
+    assert str(ceil_div(M + 7, 8)) == "⌈(M + 7) / 8⌉"
+    assert str(ceil_div(M, N)) == "⌈M / N⌉"
+    assert str(ceil_div(M, 2 * N)) == "⌈M / (2·N)⌉"
+    assert str(ceil_div(2 * M, minimum(N, 8))) == "⌈2·M / min(N, 8)⌉"
+    assert str(2 * minimum(M, 8) * K) == "2·min(M, 8)·K"
+    assert str(maximum(M, N + 1)) == "max(M, N + 1)"
+    power: Count = N
+    for _ in range(11):
+        power = power * N
+    assert str(power) == "N¹²"
+
+
+def test_values_beyond_any_machine_word_are_exact() -> None:
+    huge = 10**40 + 1
+    assert evaluate(M * M + 1, {"M": huge}) == huge * huge + 1
+    assert evaluate(ceil_div(M, 3), {"M": huge}) == -(-huge // 3)
+
+
+def test_the_wire_writes_ints_beyond_2_to_the_53_as_text() -> None:
+    assert to_wire(2**53) == 2**53
+    assert to_wire(2**53 + 1) == "9007199254740993"
+    assert to_wire(-(2**60)) == "-1152921504606846976"
+    assert to_wire((2**53 + 1) * M) == ["*", "9007199254740993", "M"]
+    assert from_wire("-1152921504606846976") == -(2**60)
+
+
+def test_the_wire_form_is_lists_headed_by_a_word() -> None:
+    assert to_wire(M) == "M"
+    assert to_wire(symbol("@fma") * M * M) == ["*", "@fma", "M", "M"]
+    assert to_wire(3 * M * N + 4) == ["+", ["*", 3, "M", "N"], 4]
+    assert to_wire(ceil_div(M, 8)) == ["/", "M", 8]
+    assert to_wire(minimum(M, maximum(N, 2))) == ["min", "M", ["max", "N", 2]]
+
+
+@pytest.mark.parametrize(
+    "wire", [None, True, 2.5, "", "two words", "--5", [], ["+"], ["^", "M", 2], ["/", 1, 2, 3], [["+"], 1], {"M": 1}]
+)
+def test_what_is_not_a_count_on_the_wire_is_refused(wire: Any) -> None:
+    with pytest.raises(ValueError, match="not a count"):
+        from_wire(wire)
+
+
+def test_a_symbol_without_a_value_is_named_and_the_nearest_proposed() -> None:
+    with pytest.raises(ValueError, match="no value for 'M' of M·N; give one"):
+        evaluate(M * N, {"N": 1})
+    batch = dim("batch", 1, 8, default=1)
+    with pytest.raises(ValueError, match="no value for 'batch' of 2·batch; did you mean 'bach'"):
+        evaluate(2 * batch, {"bach": 1})
+
+
+def test_a_value_that_is_no_int_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"the value of 'M' must be an int, got 2\.0"):
+        evaluate(M * N, {"M": 2.0, "N": 1})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("divisor", [0, -1])
+def test_a_division_by_zero_or_less_is_refused(divisor: int) -> None:
+    with pytest.raises(ValueError, match="divisor above zero"):
+        ceil_div(7, divisor)
+    with pytest.raises(ValueError, match="divisor above zero"):
+        ceil_div(M, divisor)
+    with pytest.raises(ValueError, match="divisor above zero"):
+        evaluate(ceil_div(7, M), {"M": divisor})
+
+
+def test_an_extreme_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="minimum needs at least one"):
+        minimum()
+
+
+# -- dims --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_dim_without_a_default_asks_for_one() -> None:
+    with pytest.raises(ValueError, match="dim 'batch' has no default: give it a default"):
+        dim("batch", 1, 1024)
+
+
+@pytest.mark.parametrize(("low", "high", "default"), [(0, 4, 1), (-1, 4, 1), (4, 2, 3), (1, 4, 5), (2, 4, 1)])
+def test_a_dim_has_a_range_from_1_that_holds_its_default(low: int, high: int, default: int) -> None:
+    with pytest.raises(ValueError, match="dim 'batch' needs 1 <= low <= default <= high"):
+        dim("batch", low, high, default=default)
+
+
+@pytest.mark.parametrize("name", ["", "@fma", "two words", "2x", None])
+def test_the_name_of_a_dim_is_an_identifier(name: Any) -> None:
+    with pytest.raises(ValueError, match="must be an identifier"):
+        dim(name, 1, 2, default=1)
+
+
+@pytest.mark.parametrize("number", [1.0, "1", True])
+def test_the_numbers_of_a_dim_are_ints(number: Any) -> None:
+    with pytest.raises(TypeError, match="high of dim 'batch' must be an int"):
+        dim("batch", 1, number, default=1)
+
+
+def test_the_dims_of_counts_come_back_with_their_ranges() -> None:
+    batch, seq = dim("batch", 1, 8, default=2), dim("seq", 1, 64, default=32)
+    found = dims_of([symbol("@fma") * seq, 7, ceil_div(minimum(batch, 4), 3)])
+    assert found == (batch, seq)
+    assert [(d.name, d.low, d.high, d.default) for d in found] == [("batch", 1, 8, 2), ("seq", 1, 64, 32)]
+
+
+def test_two_dims_of_one_name_must_be_the_same() -> None:
+    with pytest.raises(ValueError, match="two dims are called 'batch'"):
+        dims_of([dim("batch", 1, 8, default=2), dim("batch", 1, 9, default=2)])

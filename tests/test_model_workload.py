@@ -1,0 +1,122 @@
+"""A model with a graph: its partition, sizes, convention and dtype, and the kernels that follow."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from traitlets import TraitError
+
+from roofwidget import Graph, Partition, RooflineModel, bound, dim, preset
+from roofwidget.wire import graph_to_wire, partition_to_wire
+
+
+@pytest.fixture
+def tail() -> Graph:
+    """Layer norm to residual add over [batch x 2048, 4096] in bf16; the residual is the layer norm's input."""
+    graph = Graph("tail")
+    batch = dim("batch", 1, 1024, default=32)
+    x = graph.input("x", (batch * 2048, 4096), "bf16")
+    graph.output(graph.add(graph.dropout(graph.gelu(graph.layernorm(x))), x))
+    return graph
+
+
+@pytest.fixture
+def model(tail: Graph) -> RooflineModel:
+    return RooflineModel(preset("tpu-roofline-guide").chips[1:2], graph=tail)
+
+
+def test_a_graph_is_shown_unfused_at_its_defaults(model: RooflineModel, tail: Graph) -> None:
+    assert model.partition == Partition.unfused(tail)
+    assert model.shown_kernels == tail.kernels()
+    assert (dict(model.dims), model.convention, model.dtype) == ({}, "", None)
+    assert repr(model) == "RooflineModel(v7x (bf16); 4 kernels)"
+
+
+def test_kernels_follow_partition_and_sizes(model: RooflineModel, tail: Graph) -> None:
+    model.partition = [[0, 1], ["dropout", "add"]]
+    model.dims = {"batch": 64}
+    assert list(model.shown_kernels.names) == ["layernorm + gelu", "dropout + add"]
+    assert model.shown_kernels == Partition(tail, [[0, 1], [2, 3]]).kernels({"batch": 64})
+    chip = preset("tpu-roofline-guide").chips[1]
+    assert model.bound().time.tolist() == bound(model.shown_kernels, chip).time.tolist()
+
+
+def test_sizes_at_their_defaults_are_not_kept(model: RooflineModel) -> None:
+    model.dims = {"batch": 7}
+    model.dims = {"batch": 32}
+    assert dict(model.dims) == {}
+
+
+def test_counts_follow_convention_and_dtype_and_the_partition_stays(model: RooflineModel) -> None:
+    model.partition = [[0, 1, 2, 3]]
+    before = model.shown_kernels.bytes[0]
+    model.dtype = "fp8"
+    assert model.shown_kernels.bytes[0] * 2 == before
+    assert model.partition == model.partition_of([[0, 1, 2, 3]])
+    model.dtype = "bf16"
+    assert model.dtype is None
+    model.convention = "torch"
+    assert model.shown_kernels.flops.tolist() == [0.0]
+    model.convention = "textbook"
+    assert model.convention == ""
+
+
+@pytest.mark.parametrize(
+    ("trait", "value", "message"),
+    [
+        ("partition", [[0, 3], [1], [2]], "must run after layernorm and before add"),
+        ("partition", [[0], [1]], "partition"),
+        ("dims", {"batch": 0}, "batch"),
+        ("dims", {"bach": 3}, "batch"),
+        ("dims", {"batch": 2.5}, "batch"),
+        ("convention", "textbok", "textbook"),
+        ("dtype", "bf61", "bf16"),
+        ("graph", "tail", "graph"),
+    ],
+)
+def test_what_does_not_fit_the_graph_is_refused_and_nothing_changes(
+    model: RooflineModel, trait: str, value: Any, message: str
+) -> None:
+    before = getattr(model, trait)
+    with pytest.raises(TraitError, match=message):
+        setattr(model, trait, value)
+    assert getattr(model, trait) == before
+
+
+def test_a_partition_needs_a_graph() -> None:
+    with pytest.raises(TraitError, match="set graph first"):
+        RooflineModel(partition=[[0]])
+
+
+def test_graph_partition_and_sizes_may_be_given_together(tail: Graph) -> None:
+    model = RooflineModel(["v5p"], graph=tail, partition=[[0, 1], [2, 3]], dims={"batch": 2}, selected=[1])
+    assert [len(group) for group in model.partition.groups] == [2, 2]
+    assert list(model.selected_kernels.names) == ["dropout + add"]
+
+
+def test_another_graph_or_partition_forgets_selected_rows(model: RooflineModel) -> None:
+    model.selected = [3]
+    model.partition = [[0, 1, 2, 3]]
+    assert model.selected == ()
+    model.graph = None
+    assert model.partition is None
+    assert len(model.shown_kernels) == len(model.kernels)
+
+
+def test_the_wire_has_expressions_of_dims_conventions_and_dtypes(model: RooflineModel, tail: Graph) -> None:
+    wire = graph_to_wire(tail)
+    assert wire is not None
+    assert wire["dims"] == [["batch", 1, 1024, 32]]
+    assert [op["name"] for op in wire["ops"]] == ["layernorm", "gelu", "dropout", "add"]
+    assert sorted(map(str, wire["tensors"][0]["bytes"])) == ["*", "1048576", "@bf16", "batch"]
+    assert wire["conventions"]["mac"]["@fma"] == 1
+    assert partition_to_wire(model.partition) == [[0], [1], [2], [3]]
+    assert (graph_to_wire(None), partition_to_wire(None)) == (None, None)
+
+
+def test_a_model_without_a_graph_does_not_load_the_operators() -> None:
+    asked = "import sys, roofwidget as rw; rw.RooflineModel(); sys.exit('roofwidget.workloads' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0

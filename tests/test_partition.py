@@ -1,0 +1,429 @@
+"""Partitions: what a group moves, which merges are refused, splitting, recomputing, capacity and presets."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+from roofwidget.chips import Chip, Memory, MissingFigureError
+from roofwidget.workloads import Graph, Tensor, chain, dim
+from roofwidget.workloads.fusion import FusionError, Partition, Refusal, Share, share_on_chip
+
+CHIP = Chip("chip", {"bf16": 1e15, "vector": 2e13}, {"HBM": 1e12})
+SIZE = 1000 * 1000 * 2
+
+
+def made(text: str, *, outputs: str = "", shape: tuple[Any, ...] = (1000, 1000)) -> Graph:
+    """Return a graph written as ``name kind: inputs > outputs; …``; what is not an output of an op is an input."""
+    graph = Graph("made")
+    found: dict[str, Tensor] = {}
+    for step in text.split(";"):
+        left, _, right = step.partition(":")
+        name, kind = left.split()
+        reads, _, writes = right.partition(">")
+        for word in reads.split():
+            if word not in found:
+                found[word] = graph.input(word, shape, "bf16")
+        written = [Tensor(word, shape, "bf16") for word in writes.split()]
+        found |= {one.name: one for one in written}
+        graph.op(kind, name, [found[word] for word in reads.split()], written, 1_000_000)
+    graph.output(*(outputs.split() or [list(found)[-1]]))
+    return graph
+
+
+TAIL = "ln reduction: x > y; gelu elementwise: y > z; drop elementwise: z > d; add elementwise: d r > out"
+SAME = TAIL.replace("d r", "d x")
+
+
+def refused(partition: Partition, a: str, b: str, **options: Any) -> Refusal:
+    refusal = partition.why_not(a, b, **options)
+    assert refusal is not None
+    return refusal
+
+
+# -- the guide's four ops ----------------------------------------------------------------------------------------------
+
+
+def test_a_chain_moves_half_at_two_kernels_and_a_quarter_at_one() -> None:
+    graph = chain([("LayerNorm", 10), ("GELU", 8), ("Dropout", 1), ("Add", 1)], elements=268_435_456)
+    one = [Partition.unfused(graph), Partition.pairs(graph), Partition.fully(graph)]
+    assert [part.total_bytes() for part in one] == [4_294_967_296, 2_147_483_648, 1_073_741_824]
+    assert {part.total_flops() for part in one} == {5_368_709_120}
+    assert Partition.pairs(graph).groups == (("LayerNorm", "GELU"), ("Dropout", "Add"))
+    guide = Chip("guide", {"bf16": 2.307e15}, {"HBM": 7.2e12})
+    times = [part.time(guide) for part in one]
+    assert [times[0] / time for time in times] == pytest.approx([1, 2, 4])
+    assert [5_368_709_120 / time / 1e12 for time in times] == pytest.approx([9, 18, 36])
+
+
+def test_a_residual_of_its_own_makes_it_nine_passes_or_three() -> None:
+    graph = made(TAIL, shape=(65536, 4096))
+    passes = 65536 * 4096 * 2
+    assert Partition.unfused(graph).total_bytes() == 9 * passes == 4_831_838_208
+    assert Partition.fully(graph).total_bytes() == 3 * passes == 1_610_612_736
+
+
+def test_a_residual_that_is_the_normalised_input_makes_it_nine_passes_or_two() -> None:
+    graph = made(SAME, shape=(65536, 4096))
+    assert Partition.unfused(graph).total_bytes() / Partition.fully(graph).total_bytes() == 4.5
+    assert Partition.fully(graph).total_bytes() == 1_073_741_824
+
+
+def test_the_same_with_the_operators_of_a_graph() -> None:
+    graph = Graph()
+    x = graph.input("x", (65536, 4096), "bf16")
+    graph.output(graph.add(graph.dropout(graph.gelu(graph.layernorm(x))), x))
+    assert Partition.unfused(graph).total_bytes() == graph.count("bytes")
+    assert Partition.fully(graph).total_bytes() == graph.count("compulsory")
+
+
+# -- what a group is ---------------------------------------------------------------------------------------------------
+
+
+def test_a_kernel_has_the_names_flops_bytes_and_precision_of_its_group() -> None:
+    table = Partition(made(TAIL), [["ln"], ["gelu", "drop", "add"]]).kernels()
+    assert table.names.tolist() == ["ln", "gelu + drop + add"]
+    assert table.flops_by_precision["vector"].tolist() == [1e6, 3e6]
+    assert table.bytes.tolist() == [2 * SIZE, 3 * SIZE]
+    assert table.precision.tolist() == ["bf16", "bf16"]
+
+
+def test_the_largest_floating_point_tensor_that_leaves_gives_the_precision() -> None:
+    graph = Graph()
+    x = graph.input("x", (64, 64), "bf16")
+    graph.op("elementwise", "both", [x], [Tensor("small", (64,), "fp32"), Tensor("large", (64, 64), "bf16")], 64)
+    graph.op("reduction", "place", [x], [Tensor("index", (64, 64), "int32")], 64)
+    graph.op("matmul", "product", [x], [Tensor("p", (64, 64), "fp32")], 64, precision="tf32")
+    graph.op("injective", "move", [x], [Tensor("m", (64, 64), "fp32")], 0)
+    assert Partition.unfused(graph).kernels().precision.tolist() == ["bf16", "bf16", "tf32", None]
+
+
+def test_time_is_the_sum_of_the_bounds() -> None:
+    parts = Partition.unfused(made(TAIL))
+    moved = SIZE * 9 / 1e12
+    assert parts.time(CHIP) == pytest.approx(moved)
+    assert parts.time(CHIP, launch_overhead="1 ms") == pytest.approx(4e-3)
+    slow = Chip("slow", {"bf16": 1e15, "vector": 1e9}, {"HBM": 1e12})
+    assert parts.time(slow) == pytest.approx(4e-3)
+
+
+def test_a_precision_judges_every_kernel() -> None:
+    twice = Chip("twice", {"bf16": 1e9, "fp8": 2e9}, {"HBM": 1e15})
+    parts = Partition.unfused(made(TAIL))
+    assert parts.time(twice) == pytest.approx(4e-3)
+    assert parts.time(twice, "fp8") == pytest.approx(2e-3)
+    with pytest.raises(MissingFigureError, match="fp64"):
+        parts.time(Chip("other", {"fp64": 1e12}, {"HBM": 1e12}))
+
+
+def test_counts_are_expressions_over_dimensions() -> None:
+    batch = dim("batch", 1, 64, default=4)
+    parts = Partition.unfused(made(TAIL, shape=(batch, 1000))).fuse("gelu", "drop")
+    assert str(parts.total_bytes()) == "14000·batch"
+    assert str(parts.compulsory_bytes) == "6000·batch"
+    assert parts.kernels({"batch": 2}).bytes.sum() == 28000
+    assert parts.excess() == pytest.approx(14 / 6)
+
+
+def test_a_graph_output_inside_a_group_is_still_written() -> None:
+    parts = Partition.fully(made(TAIL, outputs="out z"))
+    assert (len(parts), parts.total_bytes(), parts.compulsory_bytes) == (1, 4 * SIZE, 4 * SIZE)
+
+
+def test_extra_bytes_stay_with_their_op() -> None:
+    graph = Graph()
+    x = graph.input("x", (8,), "fp32")
+    y, z = Tensor("y", (8,), "fp32"), Tensor("z", (8,), "fp32")
+    graph.op("elementwise", "a", [x], [y], 8, extra_bytes=5)
+    graph.op("elementwise", "b", [y], [z], 8, extra_bytes=7)
+    assert Partition.fully(graph).bytes("a") == 64 + 12
+
+
+def test_a_partition_is_a_value() -> None:
+    graph = made(TAIL)
+    one = Partition.unfused(graph).fuse("ln", "gelu").fuse("drop", "add")
+    assert one == Partition(graph, [["add", "drop"], ["gelu", "ln"]])
+    assert hash(one) == hash(Partition(graph, [[0, 1], [2, 3]]))
+    assert one != Partition.unfused(graph)
+    assert one != 1
+    assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one  # noqa: S301 - our own bytes
+    assert repr(one) == "Partition('made': 4 ops in 2 kernels, 10 MB, 1.67× the compulsory bytes; textbook)"
+    assert (one.indices, len(one)) == (((0, 1), (2, 3)), 2)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([["ln", "gelu"], ["drop"]], "no group has add; every op must be in one"),
+        ([["ln", "gelu"], ["gelu", "drop"], ["add"]], "op 'gelu' is in two groups"),
+        ([["ln", "ln"], ["gelu", "drop", "add"]], "a group has op 'ln' twice"),
+        ([["ln", "gleu"]], "graph 'made' has no op 'gleu'; did you mean 'gelu'"),
+        ([["ln"], []], "a group has no ops"),
+        ([[0, 1], [2, 4]], "graph 'made' has no op 4"),
+    ],
+)
+def test_groups_that_are_no_partition_are_refused(groups: list[list[str]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Partition(made(TAIL), groups)
+
+
+def test_text_is_no_group() -> None:
+    with pytest.raises(TypeError, match="a group is a list of ops"):
+        Partition(made(TAIL), ["ln", "gelu"])
+
+
+def test_a_group_is_found_by_an_op_by_its_place_and_by_all_its_ops() -> None:
+    parts = Partition(made(TAIL), [["ln"], ["gelu", "drop", "add"]])
+    op = parts.graph.ops[3]
+    assert {parts.bytes("drop"), parts.bytes(op), parts.bytes(1), parts.bytes(["add", "gelu", "drop"])} == {3 * SIZE}
+    with pytest.raises(ValueError, match=r"there is no group 2: the partition has 2"):
+        parts.bytes(2)
+    with pytest.raises(ValueError, match=r"no group of the partition is gelu \+ drop"):
+        parts.bytes(["gelu", "drop"])
+
+
+# -- refusals ----------------------------------------------------------------------------------------------------------
+
+
+def test_ops_that_share_no_tensor_are_not_merged() -> None:
+    refusal = refused(Partition.unfused(made(TAIL)), "ln", "add")
+    assert (refusal.code, str(refusal)) == ("not-connected", "ln and add share no tensor")
+
+
+def test_siblings_that_share_an_input_save_reading_it() -> None:
+    parts = Partition.unfused(made("a elementwise: x > p; b elementwise: x > q", outputs="p q"))
+    assert parts.fuse("a", "b").total_bytes() == 3 * SIZE == parts.total_bytes() - SIZE
+
+
+def test_an_op_is_not_merged_with_itself() -> None:
+    parts = Partition.unfused(made(TAIL)).fuse("ln", "gelu")
+    assert refused(parts, "gelu", "ln").sentence == "ln + gelu is one kernel already"
+    assert refused(parts, "gelu", "gelu").code == "same"
+
+
+def test_what_must_run_in_between_forbids_a_merge() -> None:
+    refusal = refused(Partition.unfused(made(SAME)), "ln", "add")
+    assert refusal.code == "not-convex"
+    assert refusal.sentence == "gelu + drop must run after ln and before add"
+    assert refusal.path == ("ln", "gelu", "drop", "add")
+
+
+def test_kernels_that_would_wait_for_each_other_are_refused_though_each_is_convex() -> None:
+    graph = made(
+        "a1 elementwise: s > p; b1 elementwise: p t > u; b2 elementwise: t > q; a2 elementwise: q s > v", outputs="u v"
+    )
+    parts = Partition.unfused(graph).fuse("a1", "a2")
+    refusal = refused(parts, "b1", "b2")
+    assert refusal.code == "cycle"
+    assert refusal.sentence == "b1 + b2 in one kernel would run both before and after a1 + a2"
+    assert refusal.path == ("b2", "a2", "a1", "b1")
+    assert Partition.unfused(graph).why_not("b1", "b2") is None
+    with pytest.raises(FusionError, match="both before and after") as raised:
+        Partition(graph, [["a1", "a2"], ["b1", "b2"]])
+    assert raised.value.refusal.code == "cycle"
+
+
+@pytest.mark.parametrize(
+    ("text", "pair", "sentence"),
+    [
+        ("a opaque: x > y; b elementwise: y > z", "a b", "a is opaque: nothing else can run in its kernel"),
+        (
+            "a elementwise: x > y; b matmul: y w > z",
+            "a b",
+            "b reads what a makes: a matrix product takes nothing before it into its kernel",
+        ),
+        (
+            "a matmul: x w > y; b reduction: y > z",
+            "a b",
+            "a is a matrix product, which takes elementwise ops after it into its kernel; b is a reduction",
+        ),
+        (
+            "a elementwise: x > y; b matmul: x w > z",
+            "a b",
+            "a works on nothing that b makes: a matrix product only takes into its kernel what works on its result",
+        ),
+        (
+            "a reduction: x > y; b injective: y > z",
+            "a b",
+            "b moves elements to other places, so it cannot follow a row by row in its kernel",
+        ),
+    ],
+)
+def test_kinds_that_do_not_fuse_say_why(text: str, pair: str, sentence: str) -> None:
+    refusal = refused(Partition.unfused(made(text)), *pair.split())
+    assert refusal.code in {"kinds", "barrier"}
+    assert refusal.sentence == sentence
+    assert set(refusal.path) <= {"a", "b"}
+
+
+def test_matrix_products_share_a_kernel_on_a_common_input_only() -> None:
+    text = "q matmul: x wq > a; k matmul: x wk > b; o matmul: y wo > c; sum elementwise: a b c > s"
+    parts = Partition.unfused(made(text)).fuse("q", "k").fuse("q", "sum")
+    assert parts.groups[0] == ("o",)
+    assert refused(parts, "q", "o").sentence == (
+        "q and o read no tensor in common, as two matrix products in one kernel must"
+    )
+
+
+def test_reductions_of_different_shapes_go_through_different_rows() -> None:
+    graph = Graph()
+    x, w = graph.input("x", (64, 32), "bf16"), graph.input("w", (32,), "bf16")
+    graph.op("reduction", "rows", [x, w], [Tensor("y", (64,), "bf16")], 64)
+    graph.op("reduction", "weights", [w], [Tensor("z", (1,), "bf16")], 64)
+    refusal = refused(Partition.unfused(graph), "rows", "weights")
+    assert refusal.sentence == "rows and weights go through different rows: they reduce tensors of different shapes"
+
+
+def test_a_refused_merge_raises_what_why_not_says() -> None:
+    parts = Partition.unfused(made(SAME))
+    with pytest.raises(FusionError, match="gelu . drop must run after ln") as raised:
+        parts.fuse("ln", "add")
+    assert raised.value.refusal == parts.why_not("add", "ln")
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)  # noqa: S301 - our own bytes
+
+
+# -- moves -------------------------------------------------------------------------------------------------------------
+
+
+def test_an_op_that_leaves_the_middle_parts_what_ran_before_from_what_ran_after() -> None:
+    parts = Partition.fully(made(SAME))
+    assert parts.split("drop").groups == (("ln", "gelu"), ("drop",), ("add",))
+    assert parts.split("add").groups == (("ln", "gelu", "drop"), ("add",))
+    assert Partition.unfused(parts.graph).split("ln") == Partition.unfused(parts.graph)
+
+
+def test_what_is_recomputed_is_not_stored() -> None:
+    graph = made("p elementwise: x > t; a matmul: t w > u; b elementwise: t > v; c elementwise: t > s", outputs="u v s")
+    parts = Partition(graph, [["p"], ["a"], ["b", "c"]])
+    with pytest.raises(FusionError, match="a matrix product takes nothing before it"):
+        parts.recompute("t")
+    plain = made("p elementwise: x > t; a elementwise: t > u; b elementwise: t > v", outputs="u v")
+    again = Partition.unfused(plain).recompute("t")
+    assert again.groups == (("p", "a"), ("p_2", "b"))
+    assert again.total_bytes() == 4 * SIZE == Partition.unfused(plain).total_bytes() - 2 * SIZE
+    assert again.total_flops() == 4_000_000
+    assert again.fuse("a", "b").total_bytes() == 3 * SIZE
+    assert [op.name for op in plain.ops] == ["p", "a", "b"]
+
+
+def test_the_op_stays_where_its_result_is_an_output_or_used_at_home() -> None:
+    kept = Partition.unfused(made("p elementwise: x > t; a elementwise: t > u", outputs="t u")).recompute("t")
+    assert (kept.groups, kept.total_bytes()) == ((("p",), ("p_2", "a")), 4 * SIZE)
+    home = made("p elementwise: x > t; a elementwise: t > u; b matmul: u w > v; c elementwise: t > s", outputs="v s")
+    shared = Partition(home, [["p", "a"], ["b"], ["c"]]).recompute("t")
+    assert shared.groups == (("p", "a"), ("b",), ("p_2", "c"))
+
+
+def test_an_input_is_not_recomputed_and_a_tensor_inside_a_group_stays() -> None:
+    parts = Partition.fully(made(TAIL))
+    with pytest.raises(ValueError, match="'x' is an input of graph 'made'"):
+        parts.recompute("x")
+    assert parts.recompute("y") == parts
+
+
+# -- capacity ----------------------------------------------------------------------------------------------------------
+
+
+def with_smem(capacity: float, units: str | None = None) -> Chip:
+    return Chip("small", {"bf16": 1e15}, {"HBM": 1e12, "SMEM": Memory("SMEM", None, capacity)}, units=units)
+
+
+def test_a_unit_has_its_share_of_the_nearest_memory() -> None:
+    l2 = Memory("L2", None, 4e6)
+    assert share_on_chip(Chip("c", {"bf16": 1e12}, {"HBM": 1e12, "L2": l2}, units="4 SM")) == Share("L2", 1e6)
+    assert share_on_chip(with_smem(1e6, units="10 SM")) == Share("SMEM", 1e5)
+    assert share_on_chip(CHIP) is None
+
+
+def test_a_row_that_does_not_fit_on_chip_refuses_the_merge() -> None:
+    parts = Partition.unfused(made(TAIL))
+    assert parts.why_not("ln", "gelu", chip=with_smem(2000)) is None
+    refusal = refused(parts, "ln", "gelu", chip=with_smem(1999))
+    assert refusal.code == "capacity"
+    assert refusal.sentence == "the tiles of ln + gelu need 2 kB at a time; the SMEM of small holds 2 kB"
+    assert parts.why_not("gelu", "drop", chip=with_smem(256)) is None
+    assert refused(parts, "gelu", "drop", chip=with_smem(255)).code == "capacity"
+    assert parts.why_not("ln", "gelu", chip=CHIP) is None
+
+
+def test_a_product_keeps_a_tile_of_its_result() -> None:
+    parts = Partition.unfused(made("a matmul: x w > y; b elementwise: y > z"))
+    assert parts.why_not("a", "b", chip=with_smem(128 * 128 * 2)) is None
+    assert refused(parts, "a", "b", chip=with_smem(128 * 128 * 2 - 1)).code == "capacity"
+
+
+def test_tiles_that_live_at_the_same_time_add_up() -> None:
+    parts = Partition.fully(made("a elementwise: x > p; b elementwise: p > q; c elementwise: p q > r")).split("c")
+    assert parts.why_not("a", "c", chip=with_smem(512)) is None
+    assert refused(parts, "a", "c", chip=with_smem(511)).code == "capacity"
+
+
+def test_a_spilled_tensor_is_written_and_read() -> None:
+    parts = Partition.unfused(made(TAIL))
+    spilt = parts.fuse("ln", "gelu", chip=with_smem(1999), spill=True)
+    assert (spilt.spilled, spilt.bytes("ln"), spilt.total_bytes()) == (("y",), 4 * SIZE, parts.total_bytes())
+    assert "spilled: y" in repr(spilt)
+    assert spilt != parts.fuse("ln", "gelu") == parts.fuse("ln", "gelu", chip=with_smem(2000), spill=True)
+    assert spilt.fuse("gelu", "drop", chip=with_smem(1999)).bytes("ln") == 4 * SIZE
+    assert spilt.split("ln").spilled == ()
+    assert pickle.loads(pickle.dumps(spilt)) == spilt  # noqa: S301 - our own bytes
+    with pytest.raises(TypeError, match="spill=True needs the chip"):
+        parts.fuse("ln", "gelu", spill=True)
+
+
+def test_presets_keep_to_the_capacity_of_a_chip() -> None:
+    graph, small = made(TAIL), with_smem(1999)
+    expected = (("ln",), ("gelu", "drop", "add"))
+    assert Partition.fully(graph, chip=small).groups == expected
+    assert Partition.best(graph, small).groups == expected
+    assert Partition.like("xla", graph, small).groups == expected
+    assert Partition.like("inductor", graph, small).groups == expected
+
+
+# -- presets and the search --------------------------------------------------------------------------------------------
+
+
+def test_inductor_leaves_matrix_products_alone() -> None:
+    graph = made("up matmul: x w > a; gelu elementwise: a > b; drop elementwise: b > c; down matmul: c v > d")
+    assert Partition.like("inductor", graph).groups == (("up",), ("gelu", "drop"), ("down",))
+    assert Partition.like("xla", graph, CHIP).groups == (("up", "gelu", "drop"), ("down",))
+
+
+def test_a_compiler_has_a_name_and_xla_needs_a_chip() -> None:
+    with pytest.raises(ValueError, match="did you mean 'inductor'"):
+        Partition.like("induktor", made(TAIL))
+    with pytest.raises(TypeError, match="name a chip"):
+        Partition.like("xla", made(TAIL))
+    with pytest.raises(TypeError, match="did you mean 'precision'"):
+        Partition.best(made(TAIL), CHIP, precison="bf16")  # type: ignore[call-arg]
+
+
+def test_the_search_says_that_it_was_exact_and_how_far_it_is_from_the_least() -> None:
+    best = Partition.best(made(SAME), CHIP)
+    assert (best.how, best.evaluations, best.excess()) == ("optimal", 10, 1.0)
+    assert Partition.unfused(made(SAME)).how is None
+
+
+def test_a_graph_too_wide_for_the_search_is_merged_greedily() -> None:
+    wide = "; ".join(f"o{i} elementwise: x > y{i}" for i in range(18))
+    found = Partition.best(made(wide, outputs=" ".join(f"y{i}" for i in range(18))), CHIP)
+    assert (found.how, found.evaluations, len(found)) == ("greedy", 100_000, 1)
+    assert "greedy" in repr(found)
+
+
+def test_parts_that_share_nothing_are_searched_one_by_one() -> None:
+    many = "; ".join(f"a{i} elementwise: x{i} > y{i}; b{i} elementwise: y{i} > z{i}" for i in range(40))
+    found = Partition.best(made(many, outputs=" ".join(f"z{i}" for i in range(40))), CHIP)
+    assert (found.how, found.evaluations, len(found)) == ("optimal", 40 * 3, 40)
+
+
+def test_a_merge_that_saves_no_time_is_not_made() -> None:
+    bound_by_compute = Chip("slow", {"bf16": 1e6}, {"HBM": 1e15})
+    assert len(Partition.best(made(TAIL), bound_by_compute)) == 1
+    graph = made(
+        "; ".join(f"o{i} elementwise: x > y{i}" for i in range(18)), outputs=" ".join(f"y{i}" for i in range(18))
+    )
+    assert len(Partition.best(graph, bound_by_compute)) == 18

@@ -1,0 +1,298 @@
+"""Models: what is in them, phases, presets, and how fast they are counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roofwidget.workloads import (
+    CONVENTIONS,
+    DECODERS,
+    Graph,
+    decoder,
+    dim,
+    hpc_set,
+    resnet18,
+    resnet50,
+    transformer_block,
+)
+from roofwidget.workloads.expressions import evaluate
+from roofwidget.workloads.models.transformer import Phase
+
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
+
+
+def parameters(g: Graph) -> int:
+    """Weights that are multiplied, of all layers."""
+    return sum(evaluate(t.size, {}) for name, t in g.tensors.items() if name.endswith(".weight"))
+
+
+# -- transformers ------------------------------------------------------------------------------------------------------
+
+
+def test_a_block_is_norm_attention_residual_and_norm_feed_forward_residual() -> None:
+    g = transformer_block(2, 16, 64, 4, 2)
+    assert [op.name for op in g.ops] == [
+        "attention_norm",
+        "q",
+        "k",
+        "v",
+        "rope_q",
+        "rope_k",
+        "attention",
+        "attention_out",
+        "attention_add",
+        "ffn_norm",
+        "ffn_gate",
+        "ffn_up",
+        "swiglu",
+        "ffn_down",
+        "ffn_add",
+    ]
+    assert g.tensors["k"].shape == (2, 16, 32)
+    assert g.tensors["swiglu"].shape == (2, 16, 256)
+    assert [t.name for t in g.outputs] == ["rope_k", "v", "ffn_add"]
+    assert {op.name for op in g.consumers("x")} == {"attention_norm", "attention_add"}
+
+
+def test_the_activation_of_a_feed_forward_layer_has_its_width_not_that_of_the_residual_stream() -> None:
+    g = transformer_block(1, 16, 64, 4, ffn=160)
+    assert g.flops("swiglu") == 6 * 16 * 160
+    g = transformer_block(1, 16, 64, 4, ffn=160, gated=False)
+    assert g.flops("gelu") == 8 * 16 * 160
+
+
+@pytest.mark.parametrize("attention", ["fused", "flash", "unfused"])
+def test_the_forms_of_attention_differ_in_bytes_alone(attention: str) -> None:
+    g = transformer_block(1, 512, 64, 4, attention=attention)  # type: ignore[arg-type]
+    fused = transformer_block(1, 512, 64, 4)
+    assert g.count("flops") == fused.count("flops")
+    assert (g.count("bytes") > fused.count("bytes")) == (attention != "fused")
+
+
+def test_decoding_works_on_one_token_and_reads_the_cache_of_the_others() -> None:
+    g = transformer_block(3, 100, 64, 4, 2, phase="decode", cache_dtype="int8")
+    assert g.tensors["ffn_add"].shape == (3, 1, 64)
+    assert g.tensors["attention.k_cache"].shape == (3, 99, 32)
+    assert g.tensors["attention.k_cache"].dtype == "int8"
+    assert g.flops("attention") == 3 * 4 * 100 * (4 * 16 + 5)
+
+
+def test_training_has_twice_the_products_of_linear_layers_and_5_for_the_2_of_attention() -> None:
+    forward = transformer_block(2, 128, 64, 4, 2, convention="torch")
+    train = transformer_block(2, 128, 64, 4, 2, phase="train", convention="torch")
+    attention = evaluate(forward.flops("attention"), {})
+    linear = forward.count("flops") - attention
+    assert train.count("flops") == 3 * linear + attention + attention * 5 // 2
+
+
+def test_training_gives_a_gradient_to_every_weight_and_to_the_input() -> None:
+    g = transformer_block(2, 128, 64, 4, 2, phase="train", bias=True, norm="layernorm", gated=False)
+    for tensor in g.inputs:
+        owner, _, word = tensor.name.rpartition(".")
+        if word in {"weight", "bias", "gamma", "beta"}:
+            assert g.tensors[f"{owner}.d{word}"].shape == tensor.shape
+    assert g.outputs[-1].shape == (2, 128, 64)
+    for op in g.ops:
+        total: Any = 0
+        for _, count in g.terms(op):
+            total = total + count
+        assert total == g.flops(op)
+
+
+@pytest.mark.parametrize(
+    ("op", "flops", "tensors"),
+    [
+        ("attention_norm.dx", 9 * 256 * 64 + 256, 3),
+        ("rope_q.dx", 3 * 256 * 64, 2 + 1 / 8),
+        ("swiglu.dgate", 12 * 256 * 160, 5 * 160 / 64),
+        ("attention.dq", 10 * 2 * 4 * 128 * 128 * 16 + 4 * 2 * 4 * 128 * 128, 8),
+        ("x.gradients", 256 * 64, 3),
+    ],
+)
+def test_what_the_backward_pass_computes_and_moves(op: str, flops: int, tensors: float) -> None:
+    g = transformer_block(2, 128, 64, 4, ffn=160, phase="train")
+    found = next(one for one in g.ops if one.name == op)
+    assert g.flops(op) == flops
+    small = sum(evaluate(g.bytes(t), {}) for t in (*found.inputs, *found.outputs) if len(t.shape) == 1)
+    small += sum(evaluate(g.bytes(t), {}) for t in found.inputs if t.name.endswith("log_sum_exp"))
+    assert evaluate(g.bytes(found), {}) - small == 2 * 256 * 64 * tensors
+
+
+def test_other_norms_and_activations_go_back_by_their_own_formulas() -> None:
+    for activation, forward in (("gelu", 8), ("relu", 1), ("silu", 5)):
+        g = transformer_block(
+            2,
+            128,
+            64,
+            4,
+            phase="train",
+            gated=False,
+            norm="layernorm",
+            activation=activation,  # type: ignore[arg-type]
+        )
+        assert g.flops(f"{activation}.dx") == (2 * forward + 1) * 256 * 256
+        assert g.flops("ffn_norm.dx") == 13 * 256 * 64 + 256
+
+
+def test_the_gradients_of_a_tensor_that_is_used_twice_are_added() -> None:
+    g = transformer_block(2, 128, 64, 4, phase="train")
+    sums = [op.name for op in g.ops if op.name.endswith("gradients") or ".gradients_" in op.name]
+    assert sums == [
+        "ffn_norm.gradients",
+        "attention_add.gradients",
+        "attention_norm.gradients",
+        "attention_norm.gradients_2",
+        "x.gradients",
+    ]
+
+
+def test_a_mixture_of_experts_takes_the_place_of_the_feed_forward_layer() -> None:
+    g = transformer_block(2, 16, 64, 4, experts=8, active=2, ffn=96)
+    copies = 2 * 16 * 2
+    products = sum(evaluate(g.flops(f"moe.{word}"), {}) for word in ("gate", "up", "down"))
+    assert products == 6 * copies * 64 * 96
+    with pytest.raises(ValueError, match="op 'moe': a mixture of experts has no backward pass here"):
+        transformer_block(2, 16, 64, 4, experts=8, active=2, phase="train")
+
+
+# -- decoders ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "billions"),
+    [
+        ("gpt-2", 0.12),
+        ("llama-2-7b", 6.61),
+        ("llama-2-13b", 12.85),
+        ("llama-3-8b", 7.50),
+        ("llama-3-70b", 69.5),
+        ("llama-3-405b", 403.75),
+        ("mixtral-8x7b", 46.57),
+        ("mixtral-8x22b", 140.4),
+    ],
+)
+def test_the_presets_have_the_published_number_of_parameters_less_their_embedding(name: str, billions: float) -> None:
+    # All experts are touched by this many tokens.
+    assert parameters(decoder(name, batch=1, seq=64)) / 1e9 == pytest.approx(billions, rel=0.03)
+    assert set(DECODERS) >= {name}
+
+
+def test_a_decoder_is_symbolic_unless_it_is_told_its_sizes() -> None:
+    g = decoder("llama-3-8b")
+    assert [(d.name, d.default) for d in g.dims] == [("batch", 1), ("seq", 2048)]
+    plain = decoder("llama-3-8b", batch=4, seq=512)
+    assert plain.dims == ()
+    for what in ("flops", "bytes", "compulsory"):
+        assert g.count(what, {"batch": 4, "seq": 512}) == plain.count(what)
+
+
+def test_a_decoder_has_as_many_blocks_as_layers() -> None:
+    g = decoder("llama-3-8b", layers=3, batch=1, seq=16)
+    names = [op.name for op in g.ops]
+    assert names[0] == "embedding"
+    assert names[-2:] == ["norm", "logits"]
+    assert sum(name.endswith(".attention") for name in names) == 3
+    block = transformer_block(1, 16, 4096, 32, 8, 14336)
+    logits = evaluate(g.flops("logits"), {}) + evaluate(g.flops("norm"), {})
+    assert g.count("flops") == 3 * block.count("flops") + logits
+
+
+def test_keywords_take_the_place_of_the_presets() -> None:
+    g = decoder("llama-3-8b", layers=1, batch=1, seq=16, kv_heads=1, norm="layernorm")
+    assert g.tensors["layer0.k"].shape == (1, 16, 128)
+    assert "layer0.attention_norm.beta" in g.tensors
+
+
+def test_training_a_decoder_ends_in_the_loss_and_reaches_the_embedding() -> None:
+    g = decoder("gpt-2", layers=2, batch=2, seq=32, phase="train")
+    assert [t.name for t in g.outputs] == ["loss", "embedding.drows"]
+    assert g.tensors["logits.dweight"].shape == (768, 50257)
+    forward = decoder("gpt-2", layers=2, batch=2, seq=32)
+    assert 2.9 < g.count("tensor") / forward.count("tensor") < 3.1
+
+
+@given(st.sampled_from(sorted(DECODERS)), st.sampled_from(["prefill", "decode"]), st.sampled_from(sorted(CONVENTIONS)))
+@settings(max_examples=10)
+def test_the_terms_of_every_op_add_up_to_its_flops(name: str, phase: str, convention: str) -> None:
+    g = decoder(name, layers=1, phase=phase, convention=convention)  # type: ignore[arg-type]
+    env = g.environment()
+    for op in g.ops:
+        assert sum(evaluate(count, env) for _, count in g.terms(op)) == evaluate(g.flops(op), env)
+        assert sum(evaluate(count, env) for count in g.flops_by_class(op).values()) == evaluate(g.flops(op), env)
+    assert g.count("compulsory") <= g.count("bytes")
+
+
+@pytest.mark.parametrize("phase", ["prefill", "decode", "train"])
+def test_layers_share_their_expressions_so_that_many_are_counted_as_fast_as_few(phase: Phase) -> None:
+    few, many = (decoder("llama-3-70b", layers=layers, phase=phase) for layers in (2, 20))
+    assert len(many.ops) > 9 * len(few.ops)
+    assert {op.total_flops for op in many.ops} == {op.total_flops for op in few.ops}
+    assert {op.own_bytes for op in many.ops} == {op.own_bytes for op in few.ops}
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"preset": "llama-3-80b"}, ValueError, "unknown decoder 'llama-3-80b'; did you mean 'llama-3-8b'"),
+        ({}, TypeError, "decoder needs the name of a preset .*, or 'hidden', 'heads', 'layers'"),
+        ({"preset": "gpt-2", "head": 3}, TypeError, "decoder has no keyword 'head'; did you mean 'heads'"),
+        ({"preset": "gpt-2", "phase": "prefil"}, ValueError, "unknown phase 'prefil'; did you mean 'prefill'"),
+        ({"preset": "gpt-2", "norm": "rms"}, ValueError, "unknown norm 'rms' of a layer; did you mean 'rmsnorm'"),
+        ({"preset": "gpt-2", "heads": 7}, ValueError, "op 'attention': hidden = 768 is no multiple of 7"),
+        ({"preset": "gpt-2", "kv_heads": 5}, ValueError, "heads of .* is no multiple of 5"),
+        ({"preset": "gpt-2", "seq": 0}, ValueError, "axis 1 of tensor 'tokens' must be at least 1, got 0"),
+        ({"preset": "gpt-2", "dtype": "bf61"}, ValueError, "unknown dtype 'bf61'"),
+    ],
+)
+def test_a_wrong_decoder_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        decoder(**given)
+
+
+# -- images and numerical kernels --------------------------------------------------------------------------------------
+
+
+def test_residual_networks_have_their_published_parameters() -> None:
+    # 11,689,512 and 25,557,032 in all, of which these are norms and the last bias.
+    assert parameters(resnet18()) == 11_689_512 - 2 * 4800 - 1000
+    assert parameters(resnet50()) == 25_557_032 - 2 * 26_560 - 1000
+
+
+def test_a_batch_of_images_scales_the_flops() -> None:
+    batch = dim("batch", 1, 256, default=8)
+    g = resnet18(batch, convention="torch")
+    assert g.count("flops") == 8 * 3_628_146_688
+    assert str(g.flops("classes")) == "1024000·batch"
+
+
+def test_training_statistics_are_read_from_the_batch() -> None:
+    evaluated, trained = resnet18(), resnet18(training=True)
+    norms = [op for op in evaluated.ops if op.name.endswith(".norm")]
+    extra = sum(evaluate(evaluated.bytes(op.outputs[0]), {}) for op in norms)
+    assert trained.count("bytes") == evaluated.count("bytes") + extra - 2 * 4 * 4800
+
+
+def test_the_numerical_set_holds_its_kernels_side_by_side() -> None:
+    g = hpc_set(1000, side=8, matrix=16, points=16)
+    assert [op.name for op in g.ops] == [
+        "stream_copy",
+        "stream_scale",
+        "stream_add",
+        "stream_triad",
+        "dot",
+        "axpy",
+        "gemv",
+        "gemm",
+        "spmv_csr",
+        "stencil_5",
+        "stencil_7",
+        "stencil_27",
+        "fft",
+    ]
+    assert g.convention.name == "hpc"
+    assert len(g.outputs) == len(g.ops)
