@@ -128,12 +128,18 @@ const abs = (n: bigint) => (n < 0n ? -n : n);
 const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? abs(a) : gcd(b, a % b));
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
+/** A number alone comes last; the factors of a term stand as they come in the whole. */
 function print(a: Polynomial, name: (factor: string) => string): string {
+  const terms = [...a.values()].sort(
+    (one, other) => Number(one.factors.length === 0) - Number(other.factors.length === 0),
+  );
+  const order = [...new Set(terms.flatMap(({ factors }) => factors))];
   let text = "";
-  for (const { number, factors } of a.values()) {
-    const powers = new Map<string, number>();
-    for (const factor of factors) powers.set(factor, (powers.get(factor) ?? 0) + 1);
-    const parts = [...powers].map(([factor, power]) => name(factor) + (power > 1 ? raised(power) : ""));
+  for (const { number, factors } of terms) {
+    const parts = order.flatMap((factor) => {
+      const power = factors.filter((other) => other === factor).length;
+      return power > 0 ? [name(factor) + (power > 1 ? raised(power) : "")] : [];
+    });
     if (abs(number) !== 1n || parts.length === 0) parts.unshift(String(abs(number)));
     text += (text === "" ? (number < 0n ? "-" : "") : number < 0n ? " - " : " + ") + parts.join("·");
   }

@@ -166,17 +166,13 @@ export const workloadWords = {
   asBuilt: (dtype: string) => `as built (${dtype})`,
   convention: "Convention",
   reset: (name: string, size: number) => `Back to the default: ${name} = ${size}`,
-  standard: (size: number) => `default: ${size}`,
-  noSize: (typed: string, example: number) => `no size in “${typed}”; write for example “${example}”`,
   notWhole: (typed: string, example: number) => `“${typed}” is not a whole number; write for example “${example}”`,
   outside: (name: string, low: number, high: number) => `${name} goes from ${low} to ${high}`,
   operations: "Operations",
   pointAtOne: "Point at an operation, or walk along them with the arrow keys, for its formula.",
-  derivation: (op: string) => `Formulas of ${op}`,
   flops: (kind: string) => (kind === "" ? "FLOPs" : `FLOPs, ${kind}`),
   bytes: "Bytes",
   terms: "Of its FLOPs",
-  equals: (text: string) => `= ${text}`,
 } as const;
 
 /** Those of the fusion panel. */

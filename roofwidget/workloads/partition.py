@@ -15,10 +15,10 @@ from roofwidget.workloads import moves, presets
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.expressions import Count, evaluate
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.grouping import checked, find_group, find_op, kernels_of, mask_of
+from roofwidget.workloads.grouping import find_group, find_op, kernels_of
 from roofwidget.workloads.legality import FusionError, Refusal, Rules
 from roofwidget.workloads.line import Line, in_order
-from roofwidget.workloads.op import Op
+from roofwidget.workloads.op import Op, added
 from roofwidget.workloads.presets import How, Made
 from roofwidget.workloads.structure import Mask, Structure, members
 from roofwidget.workloads.tensors import Tensor
@@ -61,10 +61,7 @@ class Partition:
     """
 
     def __init__(self, graph: Graph, groups: Iterable[Iterable[str | int]]) -> None:
-        structure = Structure(graph)
-        rules = Rules(structure)
-        masks = checked(structure, rules, [mask_of(structure, group) for group in groups])
-        self.__dict__.update(_state(Made(structure, rules, masks)))
+        self.__dict__.update(_state(presets.given(graph, groups)))
 
     _structure: Structure
     _rules: Rules
@@ -211,17 +208,11 @@ class Partition:
 
     def total_bytes(self) -> Count:
         """Return the bytes of all groups."""
-        total: Count = 0
-        for group in self._masks:
-            total = total + self._structure.bytes(group, self._structure.counts, self._spilled)
-        return total
+        return added(tuple(self._structure.bytes(group, self._structure.counts, self._spilled) for group in self._masks))
 
     def total_flops(self) -> Count:
         """Return the FLOPs of all groups and classes. Only `recompute` changes them."""
-        total: Count = 0
-        for count in self._structure.flops(self._structure.everything, self._structure.counts).values():
-            total = total + count
-        return total
+        return added(tuple(self._structure.flops(self._structure.everything, self._structure.counts).values()))
 
     @property
     def compulsory_bytes(self) -> Count:
@@ -336,11 +327,9 @@ class Partition:
             If the op may not be in one kernel with those that read the tensor.
         """
         graph, groups = moves.recomputed(self._structure, self._masks, tensor)
-        structure = Structure(graph)
-        rules = Rules(structure)
-        masks = checked(structure, rules, [mask_of(structure, group) for group in groups])
-        spilled = [t for t, one in enumerate(structure.tensors) if one.name in self.spilled]
-        return _made(Made(structure, rules, masks), spilled)
+        made = presets.given(graph, groups)
+        spilled = [t for t, one in enumerate(made.structure.tensors) if one.name in self.spilled]
+        return _made(made, spilled)
 
     def _why_not(self, a: Mask, b: Mask, capacity: Capacity | None) -> Refusal | None:
         owners = [self._masks.index(a), self._masks.index(b)]
@@ -416,5 +405,5 @@ def _made(made: Made, spilled: Iterable[int] = ()) -> Partition:
 
 
 def _rebuilt(graph: Graph, groups: list[Mask], spilled: tuple[int, ...], rest: tuple[How, int | None]) -> Partition:
-    structure = Structure(graph)
-    return _made(Made(structure, Rules(structure), groups, *rest), spilled)
+    apart = presets.unfused(graph)
+    return _made(Made(apart.structure, apart.rules, groups, *rest), spilled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, TypeAlias
@@ -13,11 +13,12 @@ from roofwidget.suggest import listed, nearest
 from roofwidget.workloads import greedy
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.grouping import checked, mask_of
 from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.search import LIMIT, Costs, optimal
 from roofwidget.workloads.structure import Mask, Structure
 
-__all__ = ["How", "Made", "best", "capacity", "fully", "like", "pairs", "unfused"]
+__all__ = ["How", "Made", "best", "capacity", "fully", "given", "like", "pairs", "unfused"]
 
 How: TypeAlias = 'Literal["optimal", "greedy"] | None'
 """How a search went; None of a partition that none found."""
@@ -49,6 +50,13 @@ class Made:
 def capacity(structure: Structure, chip: Chip | str | None, dims: Mapping[str, int] | None) -> Capacity:
     """Return what fits on a chip; on None everything does."""
     return Capacity(structure, structure.counts_at(dims), None if chip is None else _found(chip), dims)
+
+
+def given(graph: Graph, groups: Iterable[Iterable[str | int]]) -> Made:
+    """Take groups that somebody wrote, if they are a legal partition."""
+    start = unfused(graph)
+    masks = [mask_of(start.structure, group) for group in groups]
+    return Made(start.structure, start.rules, checked(start.structure, start.rules, masks))
 
 
 def unfused(graph: Graph) -> Made:

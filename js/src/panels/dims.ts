@@ -4,7 +4,7 @@ import { compile, formula, type Wire, withNumbers } from "../expressions.ts";
 import { formatIntensity, formatQuantity } from "../format.ts";
 import { groupBytes, groupFlops } from "../fusion.ts";
 import { type Dim, type Environment, type Graph, lookup, type Values } from "../graph.ts";
-import { workloadWords } from "../strings.ts";
+import { strings, workloadWords } from "../strings.ts";
 
 /** A range that is wider than this is shown by its octaves. */
 const WIDEST = 32;
@@ -60,27 +60,26 @@ export function keyed(dim: Dim, value: number, key: string): number | undefined 
 
 const clamp = ({ low, high }: Dim, value: number) => Math.max(low, Math.min(high, value));
 
-const SIZE = /^([×x*])?\s*(\d{1,3}(?:[, _]\d{3})+|\d+(?:\.\d+)?|\.\d+)\s*([kKMG]i?)?$/;
-const MULTIPLES: Record<string, number> = { k: 1e3, K: 1e3, M: 1e6, G: 1e9 };
-const BINARY: Record<string, number> = { ki: 2 ** 10, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
+const SIZE = /^([×x*])?\s*(\d{1,3}(?:[, _]\d{3})+|\d+(?:\.\d+)?|\.\d+)\s*(?:([kKMG])(i)?)?$/;
 
 /** What a person typed: a whole number of the range, with a prefix if it likes, or "×2" of `current`; else a sentence. */
 export function parseSize(text: string, dim: Dim, current: number): number | string {
-  const [, times, digits = "", prefix = ""] = SIZE.exec(text.trim()) ?? [];
-  if (digits === "") return workloadWords.noSize(text.trim(), dim.default);
-  const number = Number(digits.replace(/[, _]/g, "")) * (MULTIPLES[prefix] ?? BINARY[prefix] ?? 1);
+  const [, times, digits = "", prefix = "", binary] = SIZE.exec(text.trim()) ?? [];
+  if (digits === "") return strings.noNumber(text.trim(), String(dim.default));
+  const thousands = prefix === "" ? 0 : " KMG".indexOf(prefix.toUpperCase());
+  const number = Number(digits.replace(/[, _]/g, "")) * (binary ? 1024 : 1000) ** thousands;
   const value = Math.round(times ? number * current : number);
   // A decimal fraction times its prefix may miss the whole number by a rounding.
   if (!times && Math.abs(number - value) > 1e-9 * number) return workloadWords.notWhole(text.trim(), dim.default);
   return value >= dim.low && value <= dim.high ? value : workloadWords.outside(dim.name, dim.low, dim.high);
 }
 
-/** What an op counts to as a kernel of its own: FLOPs, bytes and, where there are any, their ratio. */
-export function figuresOf(graph: Graph, values: Values, op: number): string {
+/** What an op counts to as a kernel of its own: its FLOPs and bytes, and their ratio unless both are 0. */
+export function figuresOf(graph: Graph, values: Values, op: number): readonly [counts: string, intensity: string] {
   const flops = groupFlops(values, [op]).reduce((sum, count) => sum + count, 0);
   const bytes = groupBytes(graph, values, [op]);
-  const counts = [formatQuantity(flops, "FLOP"), formatQuantity(bytes, "B")];
-  return [...counts, ...(flops === 0 && bytes === 0 ? [] : [formatIntensity(flops / bytes)])].join(" · ");
+  const counts = `${formatQuantity(flops, "FLOP")} · ${formatQuantity(bytes, "B")}`;
+  return [counts, flops === 0 && bytes === 0 ? "" : formatIntensity(flops / bytes)];
 }
 
 /** Where a key leads in a list, `page` rows at a time; null for nowhere, undefined for keys that are the host's. */

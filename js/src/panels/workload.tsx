@@ -138,11 +138,7 @@ function Size({ store, dim, value }: SizeProps) {
       </div>
       <div class="roofwidget-track">
         <div class="roofwidget-marks">
-          <i
-            title={words.standard(dim.default)}
-            class="roofwidget-mark roofwidget-sheet"
-            style={{ left: `${shareOf(dim, dim.default) * 100}%` }}
-          />
+          <i class="roofwidget-mark roofwidget-sheet" style={{ left: `${shareOf(dim, dim.default) * 100}%` }} />
         </div>
         <input
           type="range"
@@ -272,8 +268,7 @@ function Operations({ store }: { store: Store }) {
                 active.value = op;
               }}
             >
-              <span title={graph.ops[op]?.name}>{graph.ops[op]?.name}</span>
-              <span class="roofwidget-muted">{figuresOf(graph, values, op)}</span>
+              <Row name={graph.ops[op]?.name ?? ""} figures={figuresOf(graph, values, op)} />
             </div>
           ))}
         </div>
@@ -285,6 +280,18 @@ function Operations({ store }: { store: Store }) {
           <Derivation name={graph.ops[shown]?.name ?? ""} {...derivation(graph, env, shown)} />
         )}
       </div>
+    </>
+  );
+}
+
+function Row({ name, figures: [counts, intensity] }: { name: string; figures: readonly [string, string] }) {
+  return (
+    <>
+      <div class="roofwidget-op-name">
+        <span title={name}>{name}</span>
+        <span class="roofwidget-value">{intensity}</span>
+      </div>
+      <div class="roofwidget-muted">{counts}</div>
     </>
   );
 }
@@ -301,7 +308,7 @@ interface DerivationProps {
 
 function Derivation({ name, counts, terms }: DerivationProps) {
   return (
-    <section aria-label={words.derivation(name)}>
+    <>
       <h4>{name}</h4>
       {counts.map((line) => (
         <Count key={line.name} line={line} />
@@ -314,7 +321,7 @@ function Derivation({ name, counts, terms }: DerivationProps) {
           ))}
         </>
       )}
-    </section>
+    </>
   );
 }
 
@@ -326,7 +333,7 @@ function Count({ line: { name, formula, numbers, amount } }: { line: Line }) {
         <span class="roofwidget-value">{amount}</span>
       </p>
       <p>{broken(formula)}</p>
-      {numbers && <p>{broken(words.equals(numbers))}</p>}
+      {numbers && <p>{broken(`= ${numbers}`)}</p>}
     </div>
   );
 }
