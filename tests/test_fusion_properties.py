@@ -14,6 +14,12 @@ from roofwidget.chips import Chip
 from roofwidget.workloads import Graph, Tensor
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.fusion import FusionError, Partition
+from roofwidget.workloads.line import Line, in_order
+from roofwidget.workloads.structure import Structure
+
+# A deadline for each example would make slow machines fail.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 CHIP = Chip("chip", {"bf16": 1e12, "vector": 1e11, "fp32": 3e11}, {"HBM": 1e9})
 KINDS = ("elementwise", "elementwise", "broadcast", "injective", "reduction", "matmul", "opaque")
@@ -131,6 +137,27 @@ def test_recomputing_stores_less_of_the_tensor_and_computes_more(graph: Graph, s
         assert Partition(again.graph, again.groups) == again
 
 
+@given(graphs(most=14), st.integers(0, 99))
+def test_a_line_of_groups_stays_in_order_and_knows_every_circle(graph: Graph, seed: int) -> None:
+    dice, structure = random.Random(seed), Structure(graph)  # noqa: S311 - a test's dice
+    line = Line(structure, [1 << op for op in range(len(graph.ops))])
+    for _ in graph.ops:
+        parts = dice.sample(sorted(line.groups), dice.randint(1, min(3, len(line.groups))))
+        rest = [group for number, group in line.groups.items() if number not in parts]
+        way = line.detour(parts)
+        assert bool(way) == (in_order(structure, [*rest, line.union(parts)]) is None)
+        if way:
+            assert {way[0], way[-1]} <= set(parts)
+            assert not set(way[1:-1]) & set(parts)
+            assert all(other in line.after(one) for one, other in itertools.pairwise(way))
+            continue
+        line.merge(parts)
+        places = [number for number in line._places if number is not None]
+        assert sorted(places) == sorted(line.groups)
+        later = [(places.index(one), places.index(other)) for one in places for other in line.after(one)]
+        assert all(one < other for one, other in later)
+
+
 @given(graphs())
 @settings(max_examples=50)
 def test_presets_are_legal_and_move_no_more_than_single_ops(graph: Graph) -> None:
@@ -150,7 +177,7 @@ def test_presets_are_legal_and_move_no_more_than_single_ops(graph: Graph) -> Non
 
 
 @given(graphs(most=6), st.sampled_from([0.0, 1e-6]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_best_is_as_fast_as_any_partition(graph: Graph, overhead: float) -> None:
     best = Partition.best(graph, CHIP, launch_overhead=overhead)
     times = [part.time(CHIP, launch_overhead=overhead) for part in every_partition(graph)]

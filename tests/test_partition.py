@@ -362,6 +362,13 @@ def test_tiles_that_live_at_the_same_time_add_up() -> None:
     assert refused(parts, "a", "c", chip=with_smem(511)).code == "capacity"
 
 
+def test_a_tile_is_free_after_its_last_reader() -> None:
+    graph = made("a elementwise: x > p; b elementwise: p > q; c elementwise: q > r; d elementwise: r > s")
+    parts = Partition.fully(graph).split("d")
+    assert parts.why_not("a", "d", chip=with_smem(512)) is None
+    assert refused(parts, "a", "d", chip=with_smem(511)).code == "capacity"
+
+
 def test_a_spilled_tensor_is_written_and_read() -> None:
     parts = Partition.unfused(made(TAIL))
     spilt = parts.fuse("ln", "gelu", chip=with_smem(1999), spill=True)
@@ -406,6 +413,12 @@ def test_the_search_says_that_it_was_exact_and_how_far_it_is_from_the_least() ->
     best = Partition.best(made(SAME), CHIP)
     assert (best.how, best.evaluations, best.excess()) == ("optimal", 10, 1.0)
     assert Partition.unfused(made(SAME)).how is None
+
+
+def test_of_equally_fast_partitions_the_one_with_fewest_kernels_is_best() -> None:
+    bound_by_compute = Chip("slow", {"bf16": 1e6}, {"HBM": 1e15})
+    best = Partition.best(made(TAIL), bound_by_compute)
+    assert (len(best), best.time(bound_by_compute)) == (1, Partition.unfused(made(TAIL)).time(bound_by_compute))
 
 
 def test_a_graph_too_wide_for_the_search_is_merged_greedily() -> None:

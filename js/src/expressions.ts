@@ -33,8 +33,8 @@ export function compile(wire: Wire, index: ReadonlyMap<string, number>): Compile
 const JOIN: Readonly<Record<Sign, (a: number, b: number) => number>> = {
   "+": (a, b) => a + b,
   "*": (a, b) => a * b,
-  // A quotient is rounded, and might be to the wrong side of an integer; a remainder never is.
-  "/": (a, b) => (a - (a % b)) / b + (a % b > 0 ? 1 : 0),
+  // Rounding a quotient of integers up to 2^53 never carries it over an integer.
+  "/": (a, b) => Math.ceil(a / b),
   min: Math.min,
   max: Math.max,
 };
@@ -107,8 +107,11 @@ function polynomial(wire: Wire, known: Lookup, shown: Lookup = () => undefined):
 /** Whole multiples of a number come out of a division by it, and what the rest and it have in common cancels. */
 function divide(a: Polynomial, b: Polynomial, text: (part: Polynomial) => string): Polynomial {
   const by = constant(b);
-  const wrap = (part: Polynomial) => (part.size > 1 ? `(${text(part)})` : text(part));
-  const quotient = (upper: Polynomial, lower: Polynomial) => term(1n, `⌈${wrap(upper)} / ${wrap(lower)}⌉`);
+  const wrap = (part: Polynomial, isWrapped: boolean) => (isWrapped ? `(${text(part)})` : text(part));
+  const isProduct = (part: Polynomial) =>
+    part.size > 1 || [...part.values()].some(({ number, factors }) => factors.length > (number === 1n ? 1 : 0));
+  const quotient = (upper: Polynomial, lower: Polynomial) =>
+    term(1n, `⌈${wrap(upper, upper.size > 1)} / ${wrap(lower, isProduct(lower))}⌉`);
   if (by === undefined) return a.size === 0 ? a : quotient(a, b);
   const whole: Term[] = [];
   const rest: Term[] = [];

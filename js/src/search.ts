@@ -1,7 +1,7 @@
 // The fastest partition: by trying all that there are where that is affordable, else step by step.
 
 import { partitionOf, precisionOf } from "./fusion.ts";
-import type { Graph, Values } from "./graph.ts";
+import { dtypeOf, type Graph, isFloating, type Values } from "./graph.ts";
 import { type Cost, greedily, lineOf, timeOf } from "./greedy.ts";
 import { apart, clash, type Fits, linked, neighbours, type Partition } from "./legality.ts";
 import { peakFor, type Roof } from "./roofline.ts";
@@ -23,11 +23,12 @@ const TIE = 1e-12;
 /** What a roof says of kernels, as `judge` does; with a precision asked for it judges every group, else its own does. */
 export function costOn(graph: Graph, values: Values, roof: Roof, ownPrecision = true): Cost {
   const { overlap, exposedComm, launchOverhead } = roof.conditions;
-  // Most graphs compute in one precision: it need not be found anew for each group.
-  const each = graph.ops.map((_, op) => precisionOf(graph, values, [op]));
-  const only = new Set(each).size === 1 ? each[0] : undefined;
+  // Most graphs are of one dtype: it need not be found anew for each group.
+  const dtypes = graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)).filter(isFloating);
+  const all = new Set([...dtypes, ...graph.ops.map((_, op) => precisionOf(graph, values, [op]))]);
+  const [only] = all;
   return (flops, bytes, group) => {
-    const own = ownPrecision ? (only !== undefined ? only : precisionOf(graph, values, group)) : null;
+    const own = !ownPrecision ? null : all.size === 1 ? (only ?? null) : precisionOf(graph, values, group);
     const peak = (word: string) => peakFor(roof, word, own) ?? Number.NaN;
     const compute = graph.classes.reduce(
       (sum, word, at) => sum + (flops[at] ? (flops[at] as number) / peak(word) : 0),
@@ -70,10 +71,11 @@ interface Tried {
 
 /** Searches parts that share no tensor one by one. */
 function optimal(graph: Graph, values: Values, cost: Cost, fits: Fits, limit: number): Tried {
+  const kernel = growing(graph, values);
   const groups: Ops[] = [];
   let evaluations = 0;
   for (const part of linked(graph, [...graph.ops.keys()])) {
-    const tried = fastest(graph, part, values, cost, fits, limit - evaluations);
+    const tried = fastest(graph, part, kernel, cost, fits, limit - evaluations);
     evaluations += tried.evaluations;
     if (!tried.groups) return { groups: null, evaluations };
     groups.push(...tried.groups);
@@ -85,18 +87,17 @@ function optimal(graph: Graph, values: Values, cost: Cost, fits: Fits, limit: nu
  * Dynamic programming over sets of finished ops. A step runs one more connected group whose ops wait for nothing else:
  * such groups are convex and never wait for each other, so that only kinds and capacity are left to check.
  */
-function fastest(graph: Graph, part: Ops, values: Values, cost: Cost, fits: Fits, limit: number): Tried {
+function fastest(graph: Graph, part: Ops, kernel: Growing, cost: Cost, fits: Fits, limit: number): Tried {
   const nothing = { seconds: 0, kernels: 0, before: null, group: [] };
   const start: State = { ...nothing, ready: part.filter((op) => graph.before[op]?.length === 0) };
   const states = new Map<string, State>();
   const bySize: State[][] = [[start], ...part.map(() => [])];
-  const kernel = growing(graph, values);
   let evaluations = 0;
 
   /** Tries the group as it is, and then with each op that shares a tensor with it and all that this op waits for. */
   const grow = (from: State, size: number, seen: Set<string>, op: number, ready: Ops, near: Ops, before: Load) => {
-    const added = kernel.waitingFor(op);
-    if (evaluations > limit || !kernel.takes(added)) return;
+    const added = evaluations > limit ? null : kernel.closure(op);
+    if (!added) return;
     const [next, load] = kernel.enter(added, ready, before);
     const key = next.join();
     if (!seen.has(key) && ++evaluations <= limit) {
@@ -157,10 +158,7 @@ function growing(graph: Graph, { bytes, extra, flops }: Values) {
     clashes[at] ||= clash(graph, a < b ? [a, b] : [b, a]) ? 2 : 1;
     return clashes[at] === 2;
   };
-  const waitingFor = (op: number): number[] => [
-    ...new Set([...(graph.before[op] as Ops).filter((other) => !done[other]).flatMap(waitingFor), op]),
-  ];
-  const isReady = (op: number) => (graph.before[op] as Ops).every((other) => done[other]);
+  const waitingFor = (op: number) => (graph.before[op] as Ops).filter((other) => !done[other]);
   const use = (tensor: number, more: number) => {
     const count = (uses[tensor] as number) + more;
     uses[tensor] = count;
@@ -184,15 +182,21 @@ function growing(graph: Graph, { bytes, extra, flops }: Values) {
     group: group as Ops,
     empty: { flops: new Float64Array(flops.length), bytes: 0 } as Load,
     isDone: (op: number) => done[op] === 1,
-    /** An op and all that it waits for, in order. */
-    waitingFor,
+    /** An op and all that it waits for, in order; null if one of them clashes with another or with the group. */
+    closure(op: number): Ops | null {
+      const found = new Set<number>();
+      const left = [op];
+      for (let at = left.pop(); at !== undefined; at = left.pop()) {
+        if (found.has(at)) continue;
+        const one = at;
+        if (group.some((other) => clashing(one, other)) || [...found].some((other) => clashing(one, other)))
+          return null;
+        found.add(at);
+        left.push(...waitingFor(at));
+      }
+      return [...found].sort((a, b) => a - b);
+    },
     near: memoized((op) => neighbours(graph, line, op)),
-    /** Whether none of these ops clashes with another or with one of the group. */
-    takes: (ops: Ops) =>
-      ops.every(
-        (op, at) =>
-          !group.some((other) => clashing(op, other)) && !ops.some((other, i) => i < at && clashing(op, other)),
-      ),
     /** What can run next, and the load, once these ops are in the group. */
     enter(ops: Ops, ready: Ops, load: Load): [Ops, Load] {
       const next = new Set(ready);
@@ -200,7 +204,7 @@ function growing(graph: Graph, { bytes, extra, flops }: Values) {
       for (const op of ops) {
         moved += join(op);
         next.delete(op);
-        for (const later of graph.after[op] as Ops) if (isReady(later)) next.add(later);
+        for (const later of graph.after[op] as Ops) if (waitingFor(later).length === 0) next.add(later);
       }
       const work = load.flops.map((sum, at) => ops.reduce((all, op) => all + (flops[at]?.[op] as number), sum));
       return [[...next].sort((a, b) => a - b), { flops: work, bytes: moved }];
@@ -219,6 +223,8 @@ function growing(graph: Graph, { bytes, extra, flops }: Values) {
     },
   };
 }
+
+type Growing = ReturnType<typeof growing>;
 
 function memoized<T>(make: (at: number) => T): (at: number) => T {
   const known: T[] = [];

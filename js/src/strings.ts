@@ -224,9 +224,10 @@ export const fusionWords = {
   from: (before: string, after: string) => `${before} → ${after}`,
   times: (ratio: string) => `${ratio}×`,
   faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,
-  barely: (how: string) => `less than 1 % faster (${how})`,
   isBest: (how: string) => (how === "optimal" ? "this one (optimal)" : "none better found (greedy)"),
   found: (chip: string, kernels: string, how: string) => `best for ${chip}: ${kernels} (${how})`,
+  searching: "looking for the best…",
+  preset: (name: string, kernels: string) => `${name}: ${kernels}`,
   counted: (kernels: number) => (kernels === 1 ? "1 kernel" : `${kernels} kernels`),
   carries: (tensor: string, bytes: string) => `${tensor}: ${bytes}`,
 } as const;

@@ -6,9 +6,11 @@ import { Chart } from "./chart/chart.tsx";
 import { TimeChart } from "./chart/timeview.tsx";
 import { sentenceOf, sentenceOfRoof } from "./describe.ts";
 import { Chips } from "./panels/chips.tsx";
+import { Fusion } from "./panels/fusion.tsx";
 import { Hardware } from "./panels/hardware.tsx";
 import { Legend } from "./panels/legend.tsx";
 import { reasonOf } from "./panels/reasons.ts";
+import { Workload } from "./panels/workload.tsx";
 import { SMALLEST } from "./scales.ts";
 import { createStore, type Model, type Store } from "./store.ts";
 import { strings } from "./strings.ts";
@@ -96,7 +98,11 @@ function View({ store, width, theme }: ViewProps) {
           <Legend kernels={store.kernels.value} points={store.points.value} theme={theme.value} />
           <Sentence store={store} notDrawn={store.points.value.notDrawn} pointedChip={pointedChip.value} />
         </div>
-        <Hardware store={store} />
+        <div class="roofwidget-side">
+          <Hardware store={store} />
+          <Workload store={store} />
+          <Fusion store={store} theme={theme.value} />
+        </div>
       </div>
     </div>
   );

@@ -4,18 +4,8 @@ import { describe, expect, it } from "vitest";
 import { faultOf, fuse, groupBytes, unfused } from "../src/fusion.ts";
 import { environment, evaluate, type Graph } from "../src/graph.ts";
 import { whyNot } from "../src/legality.ts";
-import {
-  BOX,
-  type Flow,
-  flowOf,
-  layersOf,
-  opAt,
-  seen,
-  shortened,
-  spread,
-  stepFrom,
-  thickness,
-} from "../src/panels/flow.ts";
+import { BOX, type Box, type Flow, flowOf, layersOf, spread } from "../src/panels/flow.ts";
+import { bandsOf, endsOf, isOut, opAt, seen, shortened, stepFrom, thickness } from "../src/panels/flowparts.ts";
 import { cut, downstream, sentenceOf, spoken, tally, ties } from "../src/panels/merging.ts";
 import { at, cases, written } from "./graphs.ts";
 
@@ -25,10 +15,12 @@ const TAIL = "!norm: x > y; gelu: y > z; drop: z > d; +add: d x > out";
 const RESIDUAL = "!norm: x > y; gelu: y > z; drop: z > d; +add: d y > out";
 const chain = (n: number) => written(Array.from({ length: n }, (_, i) => `op${i}: t${i} > t${i + 1}`).join("; "));
 
-function overlaps({ at, box }: Flow): number {
+function overlaps({ boxes }: Flow): number {
   let found = 0;
-  at.forEach((a, i) => {
-    for (const b of at.slice(i + 1)) if (Math.abs(a.x - b.x) < box && Math.abs(a.y - b.y) < BOX) found++;
+  boxes.forEach((a, i) => {
+    for (const b of boxes.slice(i + 1)) {
+      if (Math.abs(a.x - b.x) < (a.width + b.width) / 2 && Math.abs(a.y - b.y) < BOX) found++;
+    }
   });
   return found;
 }
@@ -56,16 +48,16 @@ describe("a layout", () => {
     for (const { graph } of cases) {
       const flow = flowOf(graph, ROOM);
       expect(overlaps(flow), graph.name).toBe(0);
-      for (const { x, y } of flow.at) {
-        expect(x - flow.box / 2).toBeGreaterThanOrEqual(0);
-        expect(x + flow.box / 2).toBeLessThanOrEqual(flow.width);
+      for (const { x, y, width } of flow.boxes) {
+        expect(x - width / 2).toBeGreaterThanOrEqual(0);
+        expect(x + width / 2).toBeLessThanOrEqual(flow.width);
         expect(y + BOX / 2).toBeLessThan(flow.height);
       }
     }
   });
   it("draws a chain straight, as wide as the panel", () => {
     const flow = flowOf(chain(5), ROOM);
-    expect(new Set(flow.at.map(({ x }) => x))).toEqual(new Set([ROOM / 2]));
+    expect(new Set(flow.boxes.map(({ x }) => x))).toEqual(new Set([ROOM / 2]));
     expect(flow.width).toBe(ROOM);
     expect(flow.edges).toHaveLength(4);
   });
@@ -74,10 +66,10 @@ describe("a layout", () => {
     const long = flow.edges.find(({ from, to }) => from === 0 && to === 3);
     expect(long?.points).toHaveLength(6);
     for (const op of [1, 2]) {
-      const box = flow.at[op] as { x: number; y: number };
+      const box = flow.boxes[op] as Box;
       const beside = long?.points.filter(({ y }) => Math.abs(y - box.y) <= BOX / 2) ?? [];
       expect(beside).toHaveLength(2);
-      for (const { x } of beside) expect(Math.abs(x - box.x)).toBeGreaterThan(flow.box / 2);
+      for (const { x } of beside) expect(Math.abs(x - box.x)).toBeGreaterThan(box.width / 2);
     }
   });
   it("has one edge for each op that reads from another, with the tensors between them", () => {
@@ -90,10 +82,10 @@ describe("a layout", () => {
   });
   it("starts and ends its edges at the boxes", () => {
     for (const { graph } of cases.slice(0, 50)) {
-      const { at, edges } = flowOf(graph, ROOM);
+      const { boxes, edges } = flowOf(graph, ROOM);
       for (const { from, to, points } of edges) {
-        expect(points[0]).toEqual({ x: at[from]?.x, y: (at[from]?.y as number) + BOX / 2 });
-        expect(points.at(-1)).toEqual({ x: at[to]?.x, y: (at[to]?.y as number) - BOX / 2 });
+        expect(points[0]).toEqual({ x: boxes[from]?.x, y: (boxes[from]?.y as number) + BOX / 2 });
+        expect(points.at(-1)).toEqual({ x: boxes[to]?.x, y: (boxes[to]?.y as number) - BOX / 2 });
       }
     }
   });
@@ -101,12 +93,17 @@ describe("a layout", () => {
     const many = Array.from({ length: 12 }, (_, i) => `op${i}: x > t${i}`).join("; ");
     const flow = flowOf(written(many), ROOM);
     expect(flow.layers).toHaveLength(1);
-    expect(flow.width).toBeGreaterThan(12 * flow.box);
+    expect(flow.width).toBeGreaterThan(12 * (flow.boxes[0]?.width as number));
     expect(overlaps(flow)).toBe(0);
+  });
+  it("is as wide as the panel where its layers fit", () => {
+    const heads =
+      "!norm: x > n; *q: n wq > a; *k: n wk > b; *v: n wv > c; ~rope: a > d; *scores: d b > e; *out: e c > f";
+    expect(flowOf(written(`${heads}; +add: f x > o; last: n o > end`), ROOM).width).toBe(ROOM);
   });
   it("of no ops is empty", () => {
     const graph = { ops: [], before: [], after: [], makes: [], reads: [] } as unknown as Graph;
-    expect(flowOf(graph, ROOM)).toMatchObject({ width: ROOM, layers: [], at: [], edges: [] });
+    expect(flowOf(graph, ROOM)).toMatchObject({ width: ROOM, layers: [], boxes: [], edges: [] });
   });
   it("of a thousand ops is there in a moment, and little of it is drawn", () => {
     const graph = chain(1000);
@@ -117,7 +114,7 @@ describe("a layout", () => {
     expect(ops.length).toBeGreaterThanOrEqual(6);
     expect(ops.length).toBeLessThan(12);
     expect(edges.length).toBeLessThan(14);
-    for (const op of ops) expect(Math.abs((flow.at[op]?.y as number) - 5160)).toBeLessThan(300);
+    for (const op of ops) expect(Math.abs((flow.boxes[op]?.y as number) - 5160)).toBeLessThan(300);
   });
 });
 
@@ -128,6 +125,12 @@ describe("places side by side", () => {
   it("are as near as may be to those wanted where there is none", () => {
     expect(spread([0, 0, 0], [0, 10, 10])).toEqual([-10, 0, 10]);
     expect(spread([0, 8, 100], [0, 10, 10])).toEqual([-1, 9, 100]);
+  });
+  it("stay within the limit where they all fit", () => {
+    expect(spread([30, 30], [0, 10], 20)).toEqual([10, 20]);
+    expect(spread([-90, 0], [0, 10], 20)).toEqual([-20, 0]);
+    expect(spread([-90, 90], [5, 10, 2], 20)).toEqual([-15, 18]);
+    expect(spread([-90, 90], [0, 10], 4)).toEqual([-90, 90]);
   });
 });
 
@@ -140,15 +143,46 @@ describe("what is drawn", () => {
   });
   it("names an op by both ends of a name that is too long", () => {
     expect(shortened("gelu", 64)).toBe("gelu");
-    expect(shortened("layer0.attention.q_proj", 112)).toBe("layer0.….q_proj");
+    expect(shortened("layer0.attention.q_proj", 112)).toBe("…tention.q_proj");
+    expect(shortened("attention_normalised", 112)).toBe("attenti…malised");
     expect(shortened("layer0.attention.q_proj", 112).length).toBeLessThanOrEqual(15);
+  });
+});
+
+describe("bands and ends", () => {
+  const graph = written("!norm: x > y; gelu: y w > z; drop: z > d; +add: d x > out");
+  const workload = (groups: number[][]) => ({ graph, partition: at(graph, groups) });
+  it("lie behind the groups of several ops", () => {
+    const flow = flowOf(graph, ROOM);
+    expect(bandsOf(flow, workload([[0], [1], [2], [3]]))).toEqual([]);
+    const [band, ...others] = bandsOf(flow, workload([[0, 1, 2], [3]]));
+    expect(others).toEqual([]);
+    expect(band?.group).toBe(0);
+    expect(band?.d.match(/M/g)).toHaveLength(5);
+  });
+  it("say what an op reads of the inputs and makes for the outputs", () => {
+    const names = (op: number) =>
+      endsOf(graph, op).map(({ side, tensors, shared }) => [side, tensors.map((t) => graph.tensors[t]?.name), shared]);
+    expect(names(0)).toEqual([[-1, ["x"], false]]);
+    expect(names(1)).toEqual([[-1, ["w"], true]]);
+    expect(names(2)).toEqual([]);
+    expect(names(3)).toEqual([
+      [-1, ["x"], true],
+      [1, ["out"], false],
+    ]);
+  });
+  it("tell a drop away from a group from one at it", () => {
+    const flow = flowOf(graph, ROOM);
+    const { x, y } = flow.boxes[3] as Box;
+    expect(isOut(flow, [2, 3], { x, y: y + BOX / 2 + 15 })).toBe(false);
+    expect(isOut(flow, [2, 3], { x, y: y + BOX / 2 + 25 })).toBe(true);
   });
 });
 
 describe("pointing and walking", () => {
   const flow = flowOf(written("a: x > p; b: p > q; c: p > r; +d: q r > out"), ROOM);
   it("finds the op under the pointer", () => {
-    flow.at.forEach((middle, op) => {
+    flow.boxes.forEach((middle, op) => {
       expect(opAt(flow, middle)).toBe(op);
     });
     expect(opAt(flow, { x: 0, y: 0 })).toBeUndefined();

@@ -208,7 +208,8 @@ class Partition:
 
     def total_bytes(self) -> Count:
         """Return the bytes of all groups."""
-        return added(tuple(self._structure.bytes(group, self._structure.counts, self._spilled) for group in self._masks))
+        s = self._structure
+        return added(tuple(s.bytes(group, s.counts, self._spilled) for group in self._masks))
 
     def total_flops(self) -> Count:
         """Return the FLOPs of all groups and classes. Only `recompute` changes them."""
@@ -332,9 +333,8 @@ class Partition:
         return _made(made, spilled)
 
     def _why_not(self, a: Mask, b: Mask, capacity: Capacity | None) -> Refusal | None:
-        owners = [self._masks.index(a), self._masks.index(b)]
-        refusal = self._rules.merge_refusal(self._line, *owners)
-        return refusal or (None if capacity is None else capacity.refusal(a | b, self._spilled))
+        refusal = self._rules.merge_refusal(self._line, self._masks.index(a), self._masks.index(b))
+        return refusal or (capacity.refusal(a | b, self._spilled) if capacity else None)
 
     def _find(self, group: Which) -> Mask:
         return find_group(self._structure, self._masks, group)

@@ -188,7 +188,7 @@ def _next_groups(structure: Structure, rules: Rules, left: Mask) -> Iterator[tup
         for op in members(touched & left & ~group & ~banned):
             added = (before[op] & left | 1 << op) & ~group
             grown = group | added
-            if added & banned or grown in seen:
+            if grown in seen:
                 continue
             touches, bans = touched, banned
             for new in members(added):

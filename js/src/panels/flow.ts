@@ -7,6 +7,11 @@ export interface Point {
   readonly y: number;
 }
 
+/** An op's box by its middle. */
+export interface Box extends Point {
+  readonly width: number;
+}
+
 /** All that one op reads of another. */
 export interface Edge {
   readonly from: number;
@@ -19,29 +24,20 @@ export interface Edge {
 export interface Flow {
   readonly width: number;
   readonly height: number;
-  /** Width of every box. */
-  readonly box: number;
   /** Ops from left to right, by layer. */
   readonly layers: readonly (readonly number[])[];
-  /** The middle of its box, by op. */
-  readonly at: readonly Point[];
+  /** By op. */
+  readonly boxes: readonly Box[];
   readonly edges: readonly Edge[];
-}
-
-export interface View {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
 }
 
 /** px; a row is a box and the room below it. */
 export const BOX = 24;
-const ROW = 56;
-const GAP = 12;
-const MARGIN = 16;
+export const ROW = 56;
+const GAP = 10;
+export const MARGIN = 14;
 const LANE = 4;
-const [NARROWEST, WIDEST] = [64, 112];
+const [NARROWEST, WIDEST] = [56, 112];
 /** An edge past more layers than this goes straight, behind the boxes. */
 const LONG = 40;
 const SWEEPS = 4;
@@ -97,8 +93,15 @@ function nodesOf(graph: Graph): Nodes {
   return { rows, up, down, routes };
 }
 
-/** The places nearest to those wanted, in this order and with this distance from each to the one before. */
-export function spread(wanted: readonly number[], apart: readonly number[]): number[] {
+/**
+ * The places nearest to those wanted, in this order, with this distance from each to the one before. Where they all
+ * fit, the first and the last keep the first and the last distance from a limit on either side of 0.
+ */
+export function spread(
+  wanted: readonly number[],
+  apart: readonly number[],
+  limit = Number.POSITIVE_INFINITY,
+): number[] {
   let offset = 0;
   const offsets = wanted.map((_, at) => {
     offset += apart[at] as number;
@@ -114,9 +117,12 @@ export function spread(wanted: readonly number[], apart: readonly number[]): num
     }
     pools.push(pool);
   });
+  // Of places in order, those bounded are again the nearest ones.
+  const [low, high] = [-limit, limit - (offsets.at(-1) as number) - (apart[wanted.length] ?? 0)];
+  const bounded = (x: number) => (low <= high ? Math.max(low, Math.min(high, x)) : x);
   return pools
-    .flatMap(({ sum, count }) => Array<number>(count).fill(sum / count))
-    .map((x, at) => x + (offsets[at] ?? 0));
+    .flatMap(({ sum, count }) => Array<number>(count).fill(bounded(sum / count)))
+    .map((x, at) => x + (offsets[at] as number));
 }
 
 /** The layout in a panel of this width; wider where a layer has many ops. */
@@ -124,20 +130,24 @@ export function flowOf(graph: Graph, room: number): Flow {
   const n = graph.ops.length;
   const { rows, up, down, routes } = nodesOf(graph);
   const layers = rows.map((row) => row.filter((node) => node < n));
-  const fitting = rows.map((row, at) => {
-    const ops = layers[at]?.length ?? 0;
-    return Math.floor((room - 2 * MARGIN - (row.length - ops) * (LANE + GAP) - (ops - 1) * GAP) / ops);
+  const widths: number[] = up.map(() => LANE);
+  rows.forEach((row, at) => {
+    const ops = layers[at] as number[];
+    const left = room - 2 * MARGIN - (row.length - ops.length) * (LANE + GAP) - (ops.length - 1) * GAP;
+    const width = Math.max(NARROWEST, Math.min(WIDEST, Math.floor(left / ops.length)));
+    for (const op of ops) widths[op] = width;
   });
-  const box = Math.max(NARROWEST, Math.min(WIDEST, ...fitting));
   const x: number[] = up.map(() => 0);
-  const half = (node: number | undefined) => (node === undefined ? 0 : node < n ? box / 2 : LANE / 2);
+  const half = (node: number | undefined) => (node === undefined ? 0 : (widths[node] as number) / 2);
   const settle = (row: number[], near: readonly (readonly number[])[]) => {
     const wish = new Map(row.map((node) => [node, mean(near[node] ?? [], x) ?? (x[node] as number)]));
     row.sort((a, b) => (wish.get(a) as number) - (wish.get(b) as number));
-    const apart = row.map((node, at) => half(node) + (at > 0 ? half(row[at - 1]) + GAP : 0));
+    const apart = [...row, undefined].map((node, at) => half(node) + (at > 0 ? half(row[at - 1]) : 0));
+    for (let at = 1; at < row.length; at++) apart[at] = (apart[at] as number) + GAP;
     const places = spread(
       row.map((node) => wish.get(node) as number),
       apart,
+      room / 2 - MARGIN,
     );
     row.forEach((node, at) => {
       x[node] = places[at] as number;
@@ -160,9 +170,8 @@ export function flowOf(graph: Graph, room: number): Flow {
   return {
     width,
     height: Math.max(0, rows.length * ROW - (ROW - BOX)) + 2 * MARGIN,
-    box,
     layers: rows.map((row) => row.filter((node) => node < n)),
-    at: graph.ops.map((_, op) => place(op)),
+    boxes: graph.ops.map((_, op) => ({ ...place(op), width: widths[op] as number })),
     edges: routes.map(({ from, to, via }) => ({
       from,
       to,
@@ -183,62 +192,3 @@ const pointsOf = (middles: readonly Point[]): Point[] =>
     ...(at > 0 ? [{ x, y: y - BOX / 2 }] : []),
     ...(at < middles.length - 1 ? [{ x, y: y + BOX / 2 }] : []),
   ]);
-
-/** An edge as the `d` of a path: bends between layers, straight past them. */
-export function pathOf([start, ...points]: readonly Point[]): string {
-  let last = start as Point;
-  const steps = points.map((point, at) => {
-    const half = (last.y + point.y) / 2;
-    const bend = `C${last.x} ${half} ${point.x} ${half} ${point.x} ${point.y}`;
-    last = point;
-    return at % 2 === 0 ? bend : `L${point.x} ${point.y}`;
-  });
-  return `M${start?.x} ${start?.y}${steps.join("")}`;
-}
-
-/** Width in px of an edge that carries these bytes: it grows with their logarithm. */
-export const thickness = (bytes: number) => (bytes > 0 ? Math.max(1, Math.min(9, 0.4 * Math.log2(bytes) - 4)) : 1);
-
-/** A name that fits a box, its middle left out. */
-export function shortened(name: string, box: number): string {
-  const room = Math.floor((box - 8) / 6.8);
-  if (name.length <= room) return name;
-  return `${name.slice(0, Math.floor(room / 2))}…${name.slice(name.length - Math.ceil(room / 2) + 1)}`;
-}
-
-/** What is to be drawn of a flow to see this part of it. */
-export function seen({ at, edges, box }: Flow, { left, top, right, bottom }: View) {
-  const isSeen = (x: number, y: number) =>
-    x + box / 2 + GAP >= left && x - box / 2 - GAP <= right && y + ROW >= top && y - ROW <= bottom;
-  const touches = ({ points }: Edge) => {
-    const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
-    const across = Math.max(...xs) + GAP >= left && Math.min(...xs) - GAP <= right;
-    return across && Math.max(...ys) + ROW >= top && Math.min(...ys) - ROW <= bottom;
-  };
-  return {
-    ops: [...at.keys()].filter((op) => isSeen(at[op]?.x as number, at[op]?.y as number)),
-    edges: edges.filter(touches),
-  };
-}
-
-/** The op whose box is at a point. */
-export function opAt({ at, box }: Flow, { x, y }: Point): number | undefined {
-  const op = at.findIndex((middle) => Math.abs(middle.x - x) <= box / 2 && Math.abs(middle.y - y) <= BOX / 2);
-  return op < 0 ? undefined : op;
-}
-
-/** The op that an arrow key leads to: beside it, or the nearest in the layer above or below. */
-export function stepFrom({ layers, at }: Flow, op: number, key: string): number {
-  const row = layers.findIndex((layer) => layer.includes(op));
-  const beside = (by: number) => layers[row]?.[(layers[row]?.indexOf(op) ?? 0) + by] ?? op;
-  const nearest = (by: number) => {
-    const away = (other: number) => Math.abs((at[other]?.x as number) - (at[op]?.x as number));
-    return layers[row + by]?.reduce((a, b) => (away(b) < away(a) ? b : a)) ?? op;
-  };
-  if (key === "ArrowLeft") return beside(-1);
-  if (key === "ArrowRight") return beside(1);
-  if (key === "ArrowUp") return nearest(-1);
-  if (key === "ArrowDown") return nearest(1);
-  if (key === "Home") return layers[0]?.[0] ?? op;
-  return key === "End" ? (layers.at(-1)?.at(-1) ?? op) : op;
-}

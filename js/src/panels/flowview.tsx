@@ -1,23 +1,24 @@
 // The graph of the fusion panel: what is drawn, and what the pointer does to it.
 
-import { useSignal } from "@preact/signals";
-import { useMemo, useRef } from "preact/hooks";
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { formatQuantity } from "../format.ts";
 import type { Graph } from "../graph.ts";
 import { fusionWords } from "../strings.ts";
-import type { Theme } from "../theme.ts";
+import { mix, type Theme } from "../theme.ts";
 import type { Workload } from "../workload.ts";
-import { BOX, type Edge, type Flow, opAt, type Point, pathOf, seen, shortened, thickness } from "./flow.ts";
-import { ties } from "./merging.ts";
+import { BOX, type Box, type Edge, type Flow, MARGIN, type Point } from "./flow.ts";
+import { bandsOf, endsOf, isOut, opAt, pathOf, seen, shortened, thickness } from "./flowparts.ts";
 
 /** px; it scrolls beyond this height, and what is further away than half of it is not drawn. */
 const HEIGHT = 320;
 const AROUND = HEIGHT / 2;
-/** A press that moves less than this is a click; a drop further than this from its group leaves it. */
+/** A press that moves less than this is a click. */
 const CLICK = 4;
-const OUT = 20;
 /** px, of the band behind a group. */
-const BAND = 14;
+const BAND = 10;
+/** How much of its hue a group has that is pointed at. */
+const WASH = 0.25;
 
 interface FlowViewProps {
   readonly flow: Flow;
@@ -30,6 +31,8 @@ interface FlowViewProps {
   /** The group that the chart points at. */
   readonly pointed: number | null;
   readonly label: string;
+  /** The width that there is. */
+  readonly room: Signal<number>;
   point(group: number | null): void;
   pick(op: number): void;
   merge(from: number, to: number): void;
@@ -51,11 +54,23 @@ export function FlowView(props: FlowViewProps) {
   const view = useSignal({ left: 0, top: 0 });
   const drag = useSignal<Drag | undefined>(undefined);
   const svg = useRef<SVGSVGElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const resized = new ResizeObserver(([entry]) => {
+      const width = Math.floor(entry?.contentRect.width ?? 0);
+      if (width > 0) props.room.value = width;
+    });
+    if (frame.current) resized.observe(frame.current);
+    return () => resized.disconnect();
+  }, []);
+  useLayoutEffect(() => show(frame.current, flow.boxes[cursor ?? flow.layers[0]?.[0] ?? -1]), [cursor, flow]);
   const part = { ...view.value, right: view.value.left + flow.width, bottom: view.value.top + HEIGHT + AROUND };
+  const bytesOf = (tensors: readonly number[]) =>
+    tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0);
   const { ops, edges } = seen(flow, { ...part, left: part.left - AROUND, top: part.top - AROUND });
   const isInside = ({ from, to }: Edge) => groupOf[from] === groupOf[to];
-  const bytesOf = ({ tensors }: Edge) => tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0);
-  const hueOf = (group: number) => theme.categories[(partition.groups[group]?.[0] ?? 0) % theme.categories.length];
+  const hueOf = (group: number) =>
+    theme.categories[(partition.groups[group]?.[0] ?? 0) % theme.categories.length] as string;
   const bands = useMemo(() => bandsOf(flow, workload), [flow, partition]);
   const target = drag.value && opAt(flow, drag.value.by);
 
@@ -93,6 +108,7 @@ export function FlowView(props: FlowViewProps) {
   }
   return (
     <div
+      ref={frame}
       class="roofwidget-flow"
       role="application"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the ops
@@ -101,8 +117,9 @@ export function FlowView(props: FlowViewProps) {
       aria-label={props.label}
       style={{ maxHeight: `${HEIGHT}px` }}
       onKeyDown={(event) => {
-        if (event.key === "Escape" && drag.value) drag.value = undefined;
-        else props.onKeyDown(event);
+        if (event.key !== "Escape" || !drag.value) return props.onKeyDown(event);
+        drag.value = undefined;
+        event.stopPropagation();
       }}
       onScroll={({ currentTarget: { scrollLeft, scrollTop } }) => {
         const [left, top] = [scrollLeft, scrollTop].map((px) => Math.floor(px / AROUND) * AROUND) as [number, number];
@@ -125,14 +142,15 @@ export function FlowView(props: FlowViewProps) {
       >
         {[BAND + 2, BAND].map((width) =>
           bands.map(({ group, d }) => {
-            const drawn = width > BAND || props.pointed === group;
-            const colour = drawn ? hueOf(group) : theme.background;
+            const hue = hueOf(group);
+            const inner = props.pointed === group ? mix(theme.background, hue, WASH) : theme.background;
+            const colour = width > BAND ? hue : inner;
             return (
               <path
                 key={`${group} ${width}`}
                 d={d}
                 stroke={colour}
-                stroke-width={BOX + width - 4}
+                stroke-width={BOX + width}
                 class="roofwidget-band"
               />
             );
@@ -142,7 +160,7 @@ export function FlowView(props: FlowViewProps) {
           <path
             key={`${edge.from} ${edge.to}`}
             d={pathOf(edge.points)}
-            stroke-width={thickness(bytesOf(edge))}
+            stroke-width={thickness(bytesOf(edge.tensors))}
             class={`roofwidget-edge${isInside(edge) ? " roofwidget-seam" : ""}`}
           />
         ))}
@@ -157,10 +175,19 @@ export function FlowView(props: FlowViewProps) {
             <title>{titleOf(graph, edge, values.bytes)}</title>
           </path>
         ))}
+        {ops.flatMap((op) =>
+          endsOf(graph, op).map(({ side, tensors, shared }) => {
+            const { x, y, width } = flow.boxes[op] as Box;
+            const d = `M${x - (shared ? width / 3 : 0)} ${y + (side * BOX) / 2}v${side * (MARGIN - 2)}`;
+            return (
+              <path key={`${op} ${side}`} d={d} stroke-width={thickness(bytesOf(tensors))} class="roofwidget-edge" />
+            );
+          }),
+        )}
         {ops.map((op) => {
           const shakes = refused.ops.includes(op);
           const held = drag.value?.op === op && isFar(drag.value) ? drag.value : undefined;
-          const { x, y } = flow.at[op] as Point;
+          const { x, y, width } = flow.boxes[op] as Box;
           const [dx, dy] = held ? [held.by.x - held.from.x, held.by.y - held.from.y] : [0, 0];
           const states = [
             cursor === op && "cursor",
@@ -173,14 +200,14 @@ export function FlowView(props: FlowViewProps) {
               key={shakes ? `${op} ${refused.count}` : op}
               class={`roofwidget-op ${states.map((state) => (state ? `roofwidget-${state}` : "")).join(" ")}`}
               data-op={graph.ops[op]?.name}
-              transform={`translate(${x - flow.box / 2 + dx} ${y - BOX / 2 + dy})`}
+              transform={`translate(${x - width / 2 + dx} ${y - BOX / 2 + dy})`}
               onPointerEnter={() => props.point(groupOf[op] as number)}
             >
               <g class={shakes ? "roofwidget-shake" : ""}>
                 <title>{graph.ops[op]?.name}</title>
-                <rect width={flow.box} height={BOX} rx="4" />
-                <text x={flow.box / 2} y={BOX / 2}>
-                  {shortened(graph.ops[op]?.name ?? "", flow.box)}
+                <rect width={width} height={BOX} rx="4" />
+                <text x={width / 2} y={BOX / 2}>
+                  {shortened(graph.ops[op]?.name ?? "", width)}
                 </text>
               </g>
             </g>
@@ -193,11 +220,15 @@ export function FlowView(props: FlowViewProps) {
 
 const isFar = ({ from, by }: Drag) => Math.hypot(by.x - from.x, by.y - from.y) > CLICK;
 
-const isOut = ({ at, box }: Flow, group: readonly number[], { x, y }: Point) =>
-  group.every((op) => {
-    const middle = at[op] as Point;
-    return Math.abs(middle.x - x) > box / 2 + OUT || Math.abs(middle.y - y) > BOX / 2 + OUT;
-  });
+/** Scrolls until a box is seen, sideways to the middle. */
+function show(frame: HTMLElement | null, box: Box | undefined) {
+  if (!frame || !box) return;
+  const { clientWidth, clientHeight, scrollLeft, scrollTop } = frame;
+  if (Math.abs(box.x - scrollLeft - clientWidth / 2) > (clientWidth - box.width) / 2) {
+    frame.scrollLeft = box.x - clientWidth / 2;
+  }
+  frame.scrollTop = Math.min(box.y - BOX, Math.max(scrollTop, box.y + BOX - clientHeight));
+}
 
 const titleOf = (graph: Graph, { tensors }: Edge, bytes: Float64Array) =>
   tensors
@@ -205,21 +236,3 @@ const titleOf = (graph: Graph, { tensors }: Edge, bytes: Float64Array) =>
       fusionWords.carries(graph.tensors[tensor]?.name ?? "", formatQuantity(bytes[tensor] as number, "B")),
     )
     .join(", ");
-
-/** What lies behind the groups of several ops: a band over their boxes and the edges between them. */
-function bandsOf({ at, box, edges }: Flow, { graph, partition }: Workload): { group: number; d: string }[] {
-  const { groups, groupOf } = partition;
-  const paths = groups.map((group) => {
-    if (group.length < 2) return [];
-    const boxes = group.map((op) => {
-      const { x, y } = at[op] as Point;
-      return `M${x - box / 2 + BOX / 2} ${y}h${box - BOX}`;
-    });
-    const between = ties(graph, group).map(([a, b]) => `M${at[a]?.x} ${at[a]?.y}L${at[b]?.x} ${at[b]?.y}`);
-    return [...boxes, ...between];
-  });
-  for (const { from, to, points } of edges) {
-    if (groupOf[from] === groupOf[to]) paths[groupOf[from] as number]?.push(pathOf(points));
-  }
-  return paths.flatMap((path, group) => (path.length > 0 ? [{ group, d: path.join("") }] : []));
-}
