@@ -109,7 +109,7 @@ function divide(a: Polynomial, b: Polynomial, text: (part: Polynomial) => string
   const by = constant(b);
   const wrap = (part: Polynomial, isWrapped: boolean) => (isWrapped ? `(${text(part)})` : text(part));
   const isProduct = (part: Polynomial) =>
-    part.size > 1 || [...part.values()].some(({ number, factors }) => factors.length > (number === 1n ? 1 : 0));
+    part.size > 1 || [...part.values()].some(({ number, factors }) => new Set(factors).size > (number === 1n ? 1 : 0));
   const quotient = (upper: Polynomial, lower: Polynomial) =>
     term(1n, `⌈${wrap(upper, upper.size > 1)} / ${wrap(lower, isProduct(lower))}⌉`);
   if (by === undefined) return a.size === 0 ? a : quotient(a, b);

@@ -68,32 +68,6 @@ function offerOf({ groups }: Line, parts: Ops, gain: number): Offer {
   return { parts, gain, first: [first(0), first(1)] };
 }
 
-/** A heap of offers: the children of number i are 2i + 1 and 2i + 2, and none is better than its parent. */
-function push(heap: Offer[], offer: Offer): void {
-  let at = heap.push(offer) - 1;
-  for (let above = (at - 1) >> 1; at > 0 && byGain(heap[above] as Offer, offer) < 0; above = (at - 1) >> 1) {
-    heap[at] = heap[above] as Offer;
-    heap[above] = offer;
-    at = above;
-  }
-}
-
-function pop(heap: Offer[]): Offer | undefined {
-  const top = heap[0];
-  const last = heap.pop();
-  if (last === undefined || heap.length === 0) return top;
-  let at = 0;
-  for (let child = 1; child < heap.length; child = 2 * at + 1) {
-    const other = heap[child + 1];
-    if (other && byGain(heap[child] as Offer, other) < 0) child++;
-    if (byGain(heap[child] as Offer, last) <= 0) break;
-    heap[at] = heap[child] as Offer;
-    at = child;
-  }
-  heap[at] = last;
-  return top;
-}
-
 /** Makes the merge that gains most, and again, as long as there is one; each makes more offers. */
 function mergeAll(
   graph: Graph,
@@ -101,14 +75,17 @@ function mergeAll(
   start: readonly Offer[],
   next: (merged: number) => readonly Offer[],
 ): Partition {
-  const heap: Offer[] = [];
-  for (const offer of start) push(heap, offer);
-  for (let offer = pop(heap); offer; offer = pop(heap)) {
+  let offers = [...start];
+  for (;;) {
+    const offer = offers.reduce<Offer | undefined>((a, b) => (a && byGain(a, b) >= 0 ? a : b), undefined);
+    if (!offer) return finished(graph, line);
     // A way round goes only when a group on it is merged with one of these, which makes a new offer.
-    if (!isThere(line, offer.parts) || wayBack(graph, unionOf(line, offer.parts), line)) continue;
-    for (const added of next(merge(line, offer.parts))) push(heap, added);
+    if (wayBack(graph, unionOf(line, offer.parts), line)) offers.splice(offers.indexOf(offer), 1);
+    else {
+      const added = next(merge(line, offer.parts));
+      offers = [...offers.filter(({ parts }) => isThere(line, parts)), ...added];
+    }
   }
-  return finished(graph, line);
 }
 
 /** Merges two groups at a time, those that gain most first, if it is more than this share of what they take apart. */
