@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from pathlib import Path
 
 from playwright.sync_api import expect
 
@@ -289,16 +288,3 @@ def test_a_narrow_cell_puts_the_panel_under_the_chart(notebook: OpenNotebook) ->
     assert panel is not None
     assert panel["y"] > chart["y"] + chart["height"]
     assert chart["x"] + chart["width"] <= 480
-
-
-def test_the_first_notebook_runs_from_top_to_bottom(notebook: OpenNotebook) -> None:
-    import json  # noqa: PLC0415 - here alone
-
-    path = Path(__file__).parents[2] / "notebooks" / "01_first_roofline.ipynb"
-    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
-    sources = [f"import os; os.chdir({str(path.parent)!r})", *("".join(cell["source"]) for cell in cells)]
-    book = notebook(sources)
-    for index in range(len(sources)):
-        book.run(index)
-    Drawn(book)
-    assert book.external_requests == []
