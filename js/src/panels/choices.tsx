@@ -3,8 +3,7 @@
 import type { Store, View } from "../store.ts";
 import { strings, words } from "../strings.ts";
 import type { Chip } from "../wire.ts";
-
-type Option = readonly [value: string, text: string];
+import { type Option, Select } from "./select.tsx";
 
 export function Choices({ store }: { store: Store }) {
   const chips = store.chips.value;
@@ -48,28 +47,6 @@ export function memoriesOf(chips: readonly Chip[], chosen: string): readonly Opt
     ...(several ? [["all", words.allLevels] as const] : []),
     ...levels.map((name): Option => [name, name]),
   ];
-}
-
-interface SelectProps {
-  readonly label: string;
-  readonly value: string;
-  readonly options: readonly Option[];
-  choose(value: string): void;
-}
-
-function Select({ label, value, options, choose }: SelectProps) {
-  return (
-    <label>
-      <span class="roofwidget-muted">{label}</span>
-      <select data-lm-suppress-shortcuts="true" value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        {options.map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }
 
 const distinct = (names: readonly string[]) => [...new Set(names)];

@@ -1,15 +1,14 @@
 // What the graph is counted with: its dimensions on sliders, dtype and convention.
 
-import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import { type Grip, letGo, take, takeBack } from "../drag.ts";
 import { type Dim, type Graph, lookup } from "../graph.ts";
-import { isModified } from "../keys.ts";
 import type { Store } from "../store.ts";
 import { strings, workloadWords as words } from "../strings.ts";
 import { isLog, keyed, parseSize, positionOf, shareOf, valueAt } from "./dims.ts";
+import { EntryBox, Fault, useEntry } from "./entry.tsx";
 import { Fold } from "./fold.tsx";
 import { Operations } from "./operations.tsx";
+import { Select } from "./select.tsx";
+import { Slider } from "./slider.tsx";
 
 export function Workload({ store }: { store: Store }) {
   const workload = store.workload.value;
@@ -24,6 +23,7 @@ export function Workload({ store }: { store: Store }) {
       ))}
       {graph.mainDtype !== null && (
         <Select
+          row
           label={words.dtype}
           value={dtype ?? ""}
           options={[
@@ -34,6 +34,7 @@ export function Workload({ store }: { store: Store }) {
         />
       )}
       <Select
+        row
         label={words.convention}
         value={convention}
         options={[...graph.conventions.keys()].map((name) => [name, name] as const)}
@@ -57,129 +58,53 @@ interface SizeProps {
 }
 
 function Size({ store, dim, value }: SizeProps) {
-  const draft = useSignal<string | null>(null);
-  const fault = useSignal("");
-  const grip = useRef<Grip>({ before: undefined }).current;
   const { name } = dim;
-
   function set(size: number, stream = false) {
-    draft.value = null;
-    fault.value = "";
+    entry.clear();
     store.setDim(name, size, { stream });
   }
-  const actions = { hold: store.holdDims, release: store.releaseDims, set };
-  // Another graph may come while it is held.
-  useEffect(() => () => letGo(grip, actions), []);
-
-  function key(event: KeyboardEvent & { currentTarget: HTMLInputElement }) {
-    if (isModified(event)) return;
-    const next = keyed(dim, value, event.key);
-    if (event.key === "Escape" && grip.before !== undefined) takeBack(grip, event.currentTarget, actions);
-    else if (next !== undefined) set(next, true);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  }
-  function commit() {
-    if (draft.value === null) return;
-    const size = parseSize(draft.value, dim, value);
-    if (typeof size === "string") fault.value = size;
-    else set(size);
-  }
-  function typeKey(event: KeyboardEvent) {
-    if (event.key === "Enter") commit();
-    else if (event.key === "Escape") {
-      draft.value = null;
-      fault.value = "";
-    } else return;
-    event.stopPropagation();
-  }
+  const entry = useEntry((typed) => parseSize(typed, dim, value), set);
 
   return (
     <div class="roofwidget-size" data-dim={name}>
       <div class="roofwidget-row">
         <span>{name}</span>
-        <span class="roofwidget-entry">
-          <input
-            type="text"
-            class="roofwidget-box"
-            data-lm-suppress-shortcuts="true"
-            aria-label={strings.typed(name)}
-            aria-invalid={fault.value !== ""}
-            value={draft.value ?? String(value)}
-            onInput={(event) => {
-              draft.value = event.currentTarget.value;
-            }}
-            onBlur={commit}
-            onKeyDown={typeKey}
-          />
-          <button
-            type="button"
-            class="roofwidget-reset"
-            data-lm-suppress-shortcuts="true"
-            aria-label={words.reset(name, dim.default)}
-            title={words.reset(name, dim.default)}
-            aria-disabled={value === dim.default && draft.value === null}
-            onClick={() => set(dim.default)}
-          >
-            ⟲
-          </button>
-        </span>
+        <EntryBox
+          entry={entry}
+          label={strings.typed(name)}
+          shown={String(value)}
+          reset={{
+            label: words.reset(name, dim.default),
+            title: words.reset(name, dim.default),
+            done: value === dim.default,
+            act: () => set(dim.default),
+          }}
+        />
       </div>
       <div class="roofwidget-track">
         <div class="roofwidget-marks">
           <i class="roofwidget-mark roofwidget-sheet" style={{ left: `${shareOf(dim, dim.default) * 100}%` }} />
         </div>
-        <input
-          type="range"
-          class="roofwidget-slider"
-          data-lm-suppress-shortcuts="true"
-          aria-label={name}
-          aria-valuetext={String(value)}
+        <Slider
+          label={name}
+          text={String(value)}
           min={positionOf(dim, dim.low)}
           max={positionOf(dim, dim.high)}
           step={isLog(dim) ? "any" : 1}
-          value={positionOf(dim, value)}
-          onPointerDown={() => take(grip, value, actions)}
-          onPointerUp={() => letGo(grip, actions)}
-          onPointerCancel={() => letGo(grip, actions)}
-          onBlur={() => letGo(grip, actions)}
-          onInput={({ currentTarget }) => {
-            const held = grip.before !== undefined;
-            const next = valueAt(dim, currentTarget.valueAsNumber, held);
+          position={positionOf(dim, value)}
+          value={value}
+          actions={{ hold: store.holdDims, release: store.releaseDims, set }}
+          slide={(position, held) => {
+            const next = valueAt(dim, position, held);
             if (next !== value) set(next, held);
           }}
-          onChange={() => letGo(grip, actions)}
-          onKeyDown={key}
+          keyed={(key) => {
+            const next = keyed(dim, value, key);
+            return next === undefined ? undefined : () => set(next, true);
+          }}
         />
       </div>
-      {fault.value && (
-        <p class="roofwidget-fault" role="alert">
-          {fault.value}
-        </p>
-      )}
+      <Fault entry={entry} />
     </div>
-  );
-}
-
-interface SelectProps {
-  readonly label: string;
-  readonly value: string;
-  readonly options: readonly (readonly [value: string, text: string])[];
-  choose(value: string): void;
-}
-
-function Select({ label, value, options, choose }: SelectProps) {
-  return (
-    <label class="roofwidget-row">
-      <span>{label}</span>
-      <select data-lm-suppress-shortcuts="true" value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        {options.map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

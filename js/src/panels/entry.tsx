@@ -1,0 +1,76 @@
+// A number that can be typed: its box, the way back to what it was, and what is wrong with what was typed.
+
+import { useSignal } from "@preact/signals";
+
+export type Entry = ReturnType<typeof useEntry>;
+
+/** What is typed until it is taken; `parse` returns a sentence for what cannot be. */
+export function useEntry<T>(parse: (typed: string) => T | string, take: (value: T) => void) {
+  const draft = useSignal<string | null>(null);
+  const fault = useSignal("");
+  function clear() {
+    draft.value = null;
+    fault.value = "";
+  }
+  function commit() {
+    if (draft.value === null) return;
+    const value = parse(draft.value);
+    if (typeof value === "string") fault.value = value;
+    else take(value);
+  }
+  return { draft, fault, clear, commit };
+}
+
+interface BoxProps {
+  readonly entry: Entry;
+  readonly label: string;
+  readonly shown: string;
+  readonly hint?: string;
+  readonly reset: { readonly label: string; readonly title: string; readonly done: boolean; act(): void };
+}
+
+export function EntryBox({ entry: { draft, fault, clear, commit }, label, shown, hint, reset }: BoxProps) {
+  return (
+    <span class="roofwidget-entry">
+      <input
+        type="text"
+        class="roofwidget-box"
+        data-lm-suppress-shortcuts="true"
+        aria-label={label}
+        aria-invalid={fault.value !== ""}
+        placeholder={hint}
+        value={draft.value ?? shown}
+        onInput={(event) => {
+          draft.value = event.currentTarget.value;
+        }}
+        onBlur={commit}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") commit();
+          else if (event.key === "Escape") clear();
+          else return;
+          event.stopPropagation();
+        }}
+      />
+      <button
+        type="button"
+        class="roofwidget-reset"
+        data-lm-suppress-shortcuts="true"
+        aria-label={reset.label}
+        title={reset.title}
+        aria-disabled={reset.done && draft.value === null}
+        onClick={reset.act}
+      >
+        ⟲
+      </button>
+    </span>
+  );
+}
+
+export function Fault({ entry: { fault } }: { entry: Entry }) {
+  if (!fault.value) return null;
+  return (
+    <p class="roofwidget-fault" role="alert">
+      {fault.value}
+    </p>
+  );
+}

@@ -1,0 +1,27 @@
+// One choice among named options.
+
+export type Option = readonly [value: string, text: string];
+
+interface SelectProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly Option[];
+  /** In a row of its own, the options at its end. */
+  readonly row?: boolean;
+  choose(value: string): void;
+}
+
+export function Select({ label, value, options, row = false, choose }: SelectProps) {
+  return (
+    <label class={row ? "roofwidget-row" : undefined}>
+      <span class={row ? undefined : "roofwidget-muted"}>{label}</span>
+      <select data-lm-suppress-shortcuts="true" value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        {options.map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
