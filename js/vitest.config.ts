@@ -5,5 +5,7 @@ export default defineConfig({
     include: ["test/**/*.test.{ts,tsx}"],
     // A forgotten ".only" would hide every other test.
     allowOnly: false,
+    // A loaded machine is slow: only what hangs fails.
+    testTimeout: 60_000,
   },
 });

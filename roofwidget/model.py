@@ -19,6 +19,7 @@ from roofwidget.traits import (
     ChipsTrait,
     DimsTrait,
     FractionsTrait,
+    GraphsTrait,
     GraphTrait,
     KernelsTrait,
     NamesTrait,
@@ -84,8 +85,19 @@ class RooflineModel(Rates, Workload):
     )
     graph = GraphTrait(
         None,
-        help="Operations joined by tensors: their partition's kernels are shown instead of `kernels`. Owned by Python.",
-    ).tag(sync=True, to_json=wire.graph_to_wire)
+        help="Operations joined by tensors: their partition's kernels are shown instead of `kernels`. It is the one of "
+        "`phase` in `graphs`; one that is set here is the only one, of phase ''. Owned by Python.",
+    )
+    graphs = GraphsTrait(
+        {}, help="The graphs that can be chosen between, by name: the phases of one workload. Owned by Python."
+    ).tag(sync=True, to_json=wire.graphs_to_wire)
+    phase = Unicode(
+        "",
+        help="Which of `graphs` is shown; '' without one. With another phase `partition` is unfused; `dims` keeps the "
+        "sizes that the new graph has too, within its limits and not at its defaults; `convention` stays if the new "
+        "graph knows it by that name and it is not its own; `dtype` stays unless it is the new graph's main one. With "
+        "a graph that was not among `graphs` before, all four start anew. Shared.",
+    ).tag(sync=True, to_json=wire.text_to_wire, echo_update=False)
     partition = Anything(
         None,
         allow_none=True,
@@ -152,6 +164,9 @@ class RooflineModel(Rates, Workload):
         for word in traits:
             if not self.has_trait(word):
                 raise unknown_keyword(type(self).__name__, word, [*self.trait_names(), "chips", "kernels"])
+        if "graph" in traits and "graphs" in traits:
+            msg = f"{type(self).__name__} takes graph, or graphs by phase, not both"
+            raise TypeError(msg)
         if kernels is not None:
             traits["kernels"] = kernels
         elif chips is not None:
@@ -160,7 +175,7 @@ class RooflineModel(Rates, Workload):
             traits["chips"] = chips
         elif isinstance(kernels, Kernels) and kernels.chip is not None:
             traits["chips"] = [kernels.chip]
-        # These make sense only for the chips and kernels that the others bring.
+        # These make sense only for the chips, kernels and graphs that the others bring.
         last = {name: traits.pop(name) for name in _LAST if name in traits}
         super().__init__(**traits)
         self._refresh_rates()

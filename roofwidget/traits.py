@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +21,7 @@ __all__ = [
     "DimsTrait",
     "FractionsTrait",
     "GraphTrait",
+    "GraphsTrait",
     "KernelsTrait",
     "NamesTrait",
     "RateTrait",
@@ -110,11 +112,36 @@ class GraphTrait(traitlets.TraitType[Any, Any]):
     allow_none = True
 
     def validate(self, obj: Any, value: Any) -> Any:
-        from roofwidget.workloads import Graph  # noqa: PLC0415 - only when one is set
-
-        if value is not None and not isinstance(value, Graph):
+        if value is not None and not _is_graph(value):
             self.error(obj, value)
         return value
+
+
+class GraphsTrait(traitlets.TraitType[Mapping[str, Any], Any]):
+    """Graphs of `roofwidget.workloads` by name; kept as a read-only mapping, in order, of different graphs."""
+
+    info_text = "a mapping from names of phases to graphs, such as {'prefill': Graph, 'decode': Graph}"
+
+    def validate(self, obj: Any, value: Any) -> Mapping[str, Any]:
+        if not isinstance(value, Mapping):
+            self.error(obj, value)
+        names: dict[int, str] = {}
+        for name, graph in value.items():
+            if not isinstance(name, str) or not _is_graph(graph):
+                msg = f"{self.info_text} is needed, not {graph!r:.40} by the name {name!r:.40}"
+                raise _refuse(obj, self, TypeError(msg))
+            if id(graph) in names:
+                msg = f"'{names[id(graph)]}' and '{name}' are the same graph; build one for each"
+                raise _refuse(obj, self, ValueError(msg))
+            names[id(graph)] = name
+        # Ordered ones differ where their order does, and then it is told.
+        return MappingProxyType(OrderedDict(value))
+
+
+def _is_graph(value: object) -> bool:
+    from roofwidget.workloads import Graph  # noqa: PLC0415 - only when one is set
+
+    return isinstance(value, Graph)
 
 
 class DimsTrait(traitlets.TraitType[Mapping[str, int], Any]):

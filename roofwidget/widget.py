@@ -14,7 +14,7 @@ from roofwidget.model import RooflineModel
 __all__ = ["RooflineWidget"]
 
 _STATIC = Path(__file__).parent / "static"
-_PYTHONS_OWN = ("title", "chips", "kernels", "graph", "launch_overhead")
+_PYTHONS_OWN = ("title", "chips", "kernels", "graphs", "launch_overhead")
 
 
 class RooflineWidget(RooflineModel, anywidget.AnyWidget):
@@ -46,7 +46,9 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take what the front end sends, but for what Python owns."""
-        super().set_state({name: value for name, value in sync_data.items() if name not in _PYTHONS_OWN})
+        taken = {name: value for name, value in sync_data.items() if name not in _PYTHONS_OWN}
+        # What else a message holds is of the phase that it brings.
+        super().set_state(dict(sorted(taken.items(), key=lambda entry: entry[0] != "phase")))
 
     def __repr__(self) -> str:
         return RooflineModel.__repr__(self)

@@ -8,13 +8,14 @@ message.
 trait    on the wire
 ======== =========================================================================================
 chips    ``[{id, name, vendor, family, generation, kind, year, status, precision, notes, link: bytes/s or null,
-         peaks: [[name, FLOP/s]], memories: [[name, bytes/s or null]], illustrative: [level],
+         share: [level, bytes, units] or null, peaks: [[name, FLOP/s]],
+         memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
 kernels  ``{n, name, precision, category: {values, codes}, time, count: buffer, flops, bytes: {key: buffer}}``
-graph    null or ``{name, dims: [[name, low, high, default]], convention, dtypes: {name: bits},
+graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtypes: {name: bits},
          conventions: {name: {word: value}}, outputs: [tensor], tensors: [{name, shape, dtype, bytes}],
-         ops: [{name, kind, inputs, outputs, flops: {class: count}, extra, terms: [[name, count]], precision}]}``,
+         ops: [{name, kind, inputs, outputs, flops: {class: count}, extra, terms: [[name, count]], precision}]}]]``,
          counts as `roofwidget.workloads.expressions.to_wire` writes them
 partition ``[[position of op]]``, a list a kernel; null without a graph
 what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/s}}}``
@@ -32,6 +33,7 @@ import numpy as np
 from roofwidget.chips.card import ceiling_key
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Ceiling, Check, Figure, Source
+from roofwidget.chips.share import share_on_chip
 from roofwidget.columns import Coded, Floats
 from roofwidget.kernels import Kernels
 
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "chips_to_wire",
     "graph_to_wire",
+    "graphs_to_wire",
     "kernels_to_wire",
     "partition_to_wire",
     "text_to_wire",
@@ -56,6 +59,7 @@ def chips_to_wire(chips: Iterable[Chip], _widget: object = None) -> list[dict[st
 
 def _chip(chip: Chip) -> dict[str, Any]:
     disputed = chip.disputed
+    share = share_on_chip(chip)
     measured = {ceiling_key(ceiling) for ceiling in chip.ceilings if ceiling.measured}
     return {
         "id": chip.id,
@@ -71,6 +75,7 @@ def _chip(chip: Chip) -> dict[str, Any]:
         "memories": [[memory.name, memory.bandwidth] for memory in chip.memories.values()],
         "illustrative": [level for level in chip.memories if _is_illustrative(chip, level)],
         "link": next((link.bandwidth for link in chip.links.values()), None),
+        "share": None if share is None else [share.level, share.capacity, share.units],
         "ceilings": [_ceiling(ceiling) for ceiling in chip.ceilings],
         "figures": [
             _figure(figure, disputed.get(figure.key, ()), measured=figure.key in measured) for figure in chip.figures
@@ -123,10 +128,13 @@ def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
     }
 
 
-def graph_to_wire(graph: Graph | None, _widget: object = None) -> dict[str, Any] | None:
+def graphs_to_wire(graphs: Mapping[str, Graph], _widget: object = None) -> list[list[Any]]:
+    """Return the phases in order, each with its graph."""
+    return [[text_to_wire(phase), graph_to_wire(graph)] for phase, graph in graphs.items()]
+
+
+def graph_to_wire(graph: Graph) -> dict[str, Any]:
     """Return a graph as one JSON-able dict, its counts as expressions."""
-    if graph is None:
-        return None
     from roofwidget.workloads import CONVENTIONS, DTYPES  # noqa: PLC0415 - only with a graph
 
     position = {name: index for index, name in enumerate(graph.tensors)}

@@ -1,4 +1,4 @@
-"""The graph of a model: which of its operations run as one kernel, at which sizes, counted how."""
+"""The graphs of a model: which one is shown, which of its operations run as one kernel, at which sizes, counted how."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from traitlets import HasTraits, TraitError, observe, validate
 
 from roofwidget.kernels import Kernels
+from roofwidget.suggest import listed, nearest
 
 if TYPE_CHECKING:
     from roofwidget.workloads import Graph
@@ -21,11 +22,18 @@ class Workload(HasTraits):
 
     if TYPE_CHECKING:
         graph: Any
+        graphs: Any
+        phase: Any
         partition: Any
         dims: Any
         convention: Any
         dtype: Any
         kernels: Any
+
+    # The graphs there were when the model last settled on one: any other is new.
+    _known_graphs: tuple[Graph, ...] = ()
+    # The partition that was checked last, and for what: one that came together with a phase stays.
+    _parted: tuple[str, Graph | None, Partition | None] = ("", None, None)
 
     @property
     def shown_kernels(self) -> Kernels:
@@ -37,9 +45,14 @@ class Workload(HasTraits):
 
     def counted_graph(self) -> Graph | None:
         """Return the graph as `convention` and `dtype` have it counted."""
-        if self.graph is None:
+        graph = self._graph_of_phase()
+        if graph is None:
             return None
-        found: Graph = self.graph.with_convention(self.convention or self.graph.convention).with_dtype(self.dtype)
+        return graph.with_convention(self.convention or graph.convention).with_dtype(self.dtype)
+
+    def _graph_of_phase(self) -> Graph | None:
+        """Return what `graph` is or, while a change is on its way, is about to be."""
+        found: Graph | None = self.graphs.get(self.phase)
         return found
 
     def partition_of(self, groups: Any) -> Partition | None:
@@ -54,43 +67,61 @@ class Workload(HasTraits):
 
     # -- what may be set ---------------------------------------------------------------------------------------
 
+    @validate("phase")
+    def _check_phase(self, proposal: Any) -> str:
+        name: str = proposal["value"]
+        if name in self.graphs or (name == "" and not self.graphs):
+            return name
+        if not self.graphs:
+            msg = f"phase: there are no graphs, so none is called '{name}'; set graphs first"
+            raise TraitError(msg)
+        close = nearest(name, self.graphs, most=1)
+        hint = f"; did you mean '{close[0]}'?" if close else ""
+        msg = f"phase: none of the graphs is called '{name}'; there are {listed(self.graphs)}{hint}"
+        raise TraitError(msg)
+
     @validate("partition")
     def _check_partition(self, proposal: Any) -> Any:
-        if proposal["value"] is None:
-            return None if self.graph is None else self._unfused()
-        if self.graph is None:
-            msg = "partition: there is no graph to part; set graph first"
-            raise TraitError(msg)
         try:
-            return self.partition_of(proposal["value"])
+            found = self._parted_by(proposal["value"])
         except (LookupError, TypeError, ValueError) as error:
             msg = f"partition: {error}"
             raise TraitError(msg) from None
+        self._parted = (self.phase, self._graph_of_phase(), found)
+        return found
+
+    def _parted_by(self, groups: Any) -> Any:
+        graph = self._graph_of_phase()
+        if groups is None:
+            return self._unfused()
+        if graph is None:
+            msg = "there is no graph to part; set graph first"
+            raise ValueError(msg)
+        return self.partition_of(groups)
 
     @validate("dims")
     def _check_dims(self, proposal: Any) -> Mapping[str, int]:
-        if self.graph is None:
+        graph = self._graph_of_phase()
+        if graph is None:
             return {}
-        try:
-            values = self.graph.environment(proposal["value"])
-        except (TypeError, ValueError) as error:
-            msg = f"dims: {error}"
-            raise TraitError(msg) from None
-        return {dim.name: values[dim.name] for dim in self.graph.dims if values[dim.name] != dim.default}
+        values = self._checked("dims", lambda: graph.environment(proposal["value"]))
+        return {dim.name: values[dim.name] for dim in graph.dims if values[dim.name] != dim.default}
 
     @validate("convention")
     def _check_convention(self, proposal: Any) -> str:
         name: str = proposal["value"]
-        if self.graph is None or name in {"", self.graph.convention.name}:
+        graph = self._graph_of_phase()
+        if graph is None or name in {"", graph.convention.name}:
             return ""
-        return str(self._checked("convention", lambda: self.graph.with_convention(name).convention.name))
+        return str(self._checked("convention", lambda: graph.with_convention(name).convention.name))
 
     @validate("dtype")
     def _check_dtype(self, proposal: Any) -> str | None:
-        if self.graph is None or proposal["value"] is None:
+        graph = self._graph_of_phase()
+        if graph is None or proposal["value"] is None:
             return None
-        found = self._checked("dtype", lambda: self.graph.with_dtype(proposal["value"]).dtype)
-        return None if found == self.graph.main_dtype else found
+        found: str | None = self._checked("dtype", lambda: graph.with_dtype(proposal["value"]).dtype)
+        return None if found == graph.main_dtype else found
 
     def _checked(self, trait: str, make: Any) -> Any:
         try:
@@ -102,19 +133,57 @@ class Workload(HasTraits):
     # -- what follows from what --------------------------------------------------------------------------------
 
     @observe("graph")
-    def _part_graph(self, _change: Any) -> None:
+    def _take_graph(self, _change: Any) -> None:
+        if self.graph is not self._graph_of_phase():
+            self.graphs = {} if self.graph is None else {"": self.graph}
+
+    @observe("graphs")
+    def _take_graphs(self, _change: Any) -> None:
         with self.hold_trait_notifications():
+            if self.phase not in self.graphs:
+                self.phase = next(iter(self.graphs), "")
+            self._settle()
+
+    @observe("phase")
+    def _take_phase(self, _change: Any) -> None:
+        with self.hold_trait_notifications():
+            self._settle()
+
+    def _settle(self) -> None:
+        """Bring what depends on the graph in line with the one in force: see `phase` for the rule."""
+        graph = self._graph_of_phase()
+        if graph is None or not any(graph is known for known in self._known_graphs):
             self.dims = {}
             self.convention = ""
-            self.dtype = None if self.graph is None else self.graph.dtype
-            self.partition = None if self.graph is None else self._unfused()
+            self.dtype = None if graph is None else graph.dtype
+            self.partition = self._unfused()
+        else:
+            self._keep_what_fits(graph)
+        self.graph = graph
+        self._known_graphs = tuple(self.graphs.values())
+
+    def _keep_what_fits(self, graph: Graph) -> None:
+        from roofwidget.workloads import CONVENTIONS  # noqa: PLC0415 - only with a graph
+
+        sizes = ((dim, self.dims.get(dim.name, dim.default)) for dim in graph.dims)
+        self.dims = {dim.name: size for dim, size in sizes if dim.low <= size <= dim.high and size != dim.default}
+        if self.convention not in CONVENTIONS or self.convention == graph.convention.name:
+            self.convention = ""
+        if self.dtype == graph.main_dtype:
+            self.dtype = None
+        phase, parted, partition = self._parted
+        if phase != self.phase or parted is not graph or partition is not self.partition:
+            self.partition = self._unfused()
 
     @observe("convention", "dtype")
     def _count_anew(self, _change: Any) -> None:
-        if self.partition is not None and self.graph is not None:
+        if self.partition is not None and self._graph_of_phase() is not None:
             self.partition = self.partition_of(self.partition)
 
-    def _unfused(self) -> Any:
+    def _unfused(self) -> Partition | None:
+        graph = self.counted_graph()
+        if graph is None:
+            return None
         from roofwidget.workloads.fusion import Partition  # noqa: PLC0415 - only with a graph
 
-        return Partition.unfused(self.counted_graph())  # type: ignore[arg-type]  # asked only with a graph
+        return Partition.unfused(graph)

@@ -30,7 +30,7 @@ KERNELS = [("matmul", 4.3e9, 1.2e7), ("copy", 0, 8e6), ("opaque", None, None)]
 SYNCED = {
     *("title", "chips", "kernels", "shown", "focus_chip", "precision", "memory", "what_if", "selected", "hovered"),
     *("exposed_comm", "ceilings", "all_levels", "launch_overhead", "view"),
-    *("graph", "partition", "dims", "convention", "dtype"),
+    *("graphs", "phase", "partition", "dims", "convention", "dtype"),
 }
 BAD_RATES = [0, -1, math.nan, math.inf, TOO_LARGE, None, True, "6 parsecs", "", "0 FLOP/s"]
 
@@ -679,8 +679,8 @@ def test_what_is_synced_is_what_the_wire_describes() -> None:
     assert set(RooflineModel.class_trait_names(sync=True)) == SYNCED
 
 
-def test_rates_are_views_of_what_if_and_are_not_synced() -> None:
-    assert set(RooflineModel.class_trait_names()) - SYNCED == {"peak_flops", "bandwidth"}
+def test_rates_are_views_of_what_if_and_the_graph_one_of_graphs_and_none_is_synced() -> None:
+    assert set(RooflineModel.class_trait_names()) - SYNCED == {"peak_flops", "bandwidth", "graph"}
 
 
 def test_domain_objects_are_sent_in_the_wires_form_and_nothing_comes_back_in_another() -> None:
@@ -690,7 +690,7 @@ def test_domain_objects_are_sent_in_the_wires_form_and_nothing_comes_back_in_ano
 
 
 def test_what_the_browser_may_change_is_not_echoed() -> None:
-    owned_by_python = {"title", "chips", "kernels", "graph", "launch_overhead"}
+    owned_by_python = {"title", "chips", "kernels", "graphs", "launch_overhead"}
     assert set(RooflineModel.class_trait_names(sync=True, echo_update=False)) == SYNCED - owned_by_python
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from roofwidget.chips import Chip, Memory, MissingFigureError
 from roofwidget.workloads import Graph, Tensor, chain, dim, presets
-from roofwidget.workloads.fusion import FusionError, Partition, Refusal, Share, share_on_chip
+from roofwidget.workloads.fusion import FusionError, Partition, Refusal
 
 CHIP = Chip("chip", {"bf16": 1e15, "vector": 2e13}, {"HBM": 1e12})
 SIZE = 1000 * 1000 * 2
@@ -332,19 +332,16 @@ def with_smem(capacity: float, units: str | None = None) -> Chip:
     return Chip("small", {"bf16": 1e15}, {"HBM": 1e12, "SMEM": Memory("SMEM", None, capacity)}, units=units)
 
 
-def test_a_unit_has_its_share_of_the_nearest_memory() -> None:
-    l2 = Memory("L2", None, 4e6)
-    assert share_on_chip(Chip("c", {"bf16": 1e12}, {"HBM": 1e12, "L2": l2}, units="4 SM")) == Share("L2", 1e6)
-    assert share_on_chip(with_smem(1e6, units="10 SM")) == Share("SMEM", 1e5)
-    assert share_on_chip(CHIP) is None
-
-
 def test_a_row_that_does_not_fit_on_chip_refuses_the_merge() -> None:
     parts = Partition.unfused(made(TAIL))
     assert parts.why_not("ln", "gelu", chip=with_smem(2000)) is None
     refusal = refused(parts, "ln", "gelu", chip=with_smem(1999))
     assert refusal.code == "capacity"
-    assert refusal.sentence == "the tiles of ln + gelu need 2 kB at a time; the SMEM of small holds 2 kB"
+    assert refusal.sentence == "the tiles of ln + gelu need 2 kB at a time; the SMEM of small holds 1.999 kB"
+    assert (
+        refused(parts, "gelu", "drop", chip=with_smem(1320, units="132 SM")).sentence
+        == "the tiles of gelu + drop need 256 B at a time; a unit's share of the SMEM of small holds 10 B"
+    )
     assert parts.why_not("gelu", "drop", chip=with_smem(256)) is None
     assert refused(parts, "gelu", "drop", chip=with_smem(255)).code == "capacity"
     assert parts.why_not("ln", "gelu", chip=CHIP) is None
@@ -389,6 +386,15 @@ def test_presets_keep_to_the_capacity_of_a_chip() -> None:
     assert Partition.best(graph, small).groups == expected
     assert Partition.like("xla", graph, small).groups == expected
     assert Partition.like("inductor", graph, small).groups == expected
+
+
+def test_the_search_goes_through_groups_that_may_not_be_kernels_themselves() -> None:
+    graph = made(
+        "mm matmul: x w > y; side elementwise: x r > z; add elementwise: y z > o; scale elementwise: y x > p",
+        outputs="o p",
+    )
+    assert Partition.best(graph, with_smem(2 * 128 * 128 * 2)).groups == (("mm", "side", "add", "scale"),)
+    assert len(Partition.best(graph, with_smem(2 * 128 * 128 * 2 - 1))) == 2
 
 
 # -- presets and the search --------------------------------------------------------------------------------------------

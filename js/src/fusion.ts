@@ -1,7 +1,7 @@
 // Partitions of a graph into kernels, and what the kernels move and compute.
 
 import { dtypeOf, type Graph, isFloating, type Values } from "./graph.ts";
-import { broken, type Code, type Fits, flagged, linked, type Partition, reached, wayBack } from "./legality.ts";
+import { broken, type Code, flagged, linked, type Partition, reached, wayBack } from "./legality.ts";
 import { type Kernels, sumOfKnown } from "./wire.ts";
 
 type Ops = readonly number[];
@@ -132,54 +132,6 @@ export function precisionOf(graph: Graph, values: Values, group: Ops): string | 
 const largest = (items: Ops, size: (item: number) => number) =>
   items.reduce((a, b) => (size(b) > size(a) || (size(b) === size(a) && b < a) ? b : a));
 
-/** Elements of a tile's side, beside a matmul, and of a vector. */
-const SIDE = 128;
-
-/**
- * Whether a kernel's tiles fit into these bytes on chip. It keeps a tile of each tensor that it both writes and reads,
- * from the op that writes it to the last that reads it: with a matmul in it 128 x 128 elements, beside a reduction a
- * row, else 128 elements. One op alone always fits.
- */
-export const fitting =
-  (graph: Graph, values: Values, capacity: number): Fits =>
-  (ops) => {
-    if (ops.length < 2) return true;
-    const inside = flagged(graph.ops.length, ops);
-    const is = (kind: string) => (op: number) => graph.ops[op]?.kind === kind;
-    const matmul = ops.some(is("matmul"));
-    const tileOf = (tensor: number, producer: number, readers: Ops) => {
-      const shape = values.shape(tensor);
-      const size = shape.reduce((a, b) => a * b, 1);
-      const row = [producer, ...readers].some(is("reduction"));
-      const tile = matmul
-        ? shape.slice(-2).reduce((a, b) => a * Math.min(b, SIDE), 1)
-        : row
-          ? (shape.at(-1) ?? 1)
-          : Math.min(size, SIDE);
-      return Math.ceil((tile * (values.bytes[tensor] as number)) / size);
-    };
-    // Bytes by op of which the tiles are there from then on, and are gone after it.
-    const coming = new Map<number, number>();
-    const going = new Map<number, number>();
-    const add = (at: Map<number, number>, op: number, bytes: number) => at.set(op, (at.get(op) ?? 0) + bytes);
-    for (const op of ops) {
-      for (const tensor of graph.makes[op] as Ops) {
-        const readers = (graph.consumers[tensor] as Ops).filter((reader) => inside[reader]);
-        if (readers.length === 0) continue;
-        const bytes = tileOf(tensor, op, readers);
-        add(coming, op, bytes);
-        add(going, readers.at(-1) as number, bytes);
-      }
-    }
-    let held = 0;
-    return ops.every((op) => {
-      held += coming.get(op) ?? 0;
-      const enough = held <= capacity;
-      held -= going.get(op) ?? 0;
-      return enough;
-    });
-  };
-
 export interface Totals {
   readonly kernels: number;
   readonly bytes: number;
@@ -209,7 +161,7 @@ export function compulsory(graph: Graph, values: Values): number {
 }
 
 /** One kernel a group, named "a + b", in the columns of every other table of kernels. */
-export function kernelsOf(graph: Graph, { groups }: Partition, values: Values): Kernels {
+export function kernelsOf(graph: Graph, { groups }: Pick<Partition, "groups">, values: Values): Kernels {
   const n = groups.length;
   const texts = (rows: readonly (string | null)[]) => {
     const known = new Map([...new Set(rows)].map((text, code) => [text, code]));

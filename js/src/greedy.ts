@@ -1,139 +1,221 @@
 // Partitions that are made step by step: as far as is legal, by twos, and as a compiler makes them.
 
+import { ascending, type Bodies, type Body, bodies } from "./bodies.ts";
 import { groupBytes, groupFlops, partitionOf } from "./fusion.ts";
 import type { Graph, Values } from "./graph.ts";
-import { broken, type Fits, neighbours, type Partition, wayBack, whyNot } from "./legality.ts";
+import { heapOf } from "./heap.ts";
+import { type Fits, type Partition, wayBack } from "./legality.ts";
+import { finish, type Work } from "./work.ts";
 
 type Ops = readonly number[];
 
-/** Seconds of a kernel: FLOPs for each of the graph's classes, bytes, and its ops. */
+/** Seconds of a kernel: FLOPs for each of the graph's classes, bytes, and its ops in any order. */
 export type Cost = (flops: Float64Array, bytes: number, group: readonly number[]) => number;
 
 export const timeOf = (graph: Graph, values: Values, cost: Cost) => (group: Ops) =>
   cost(groupFlops(values, group), groupBytes(graph, values, group), group);
 
-/** Groups that are merged as one goes: each keeps its number until it is merged, and is then empty. */
-interface Line extends Partition {
-  readonly groups: Ops[];
+/** Groups that are merged as one goes: each has the number of its first op. */
+function lineOf(graph: Graph, { singles, ...rules }: Bodies) {
+  const groupOf = Int32Array.from(graph.ops.keys());
+  const found: (Body | undefined)[] = [...singles];
+  const groups: Ops[] = singles.map(({ ops }) => ops);
+  /** By group the merge that it came of; what is merged into another never comes again. */
+  const since = singles.map(() => 0);
+  let merges = 0;
+  const at = (group: number) => found[group] as Body;
+  /** The groups of those ops, but for one. */
+  const owners = (ops: Iterable<number>, own: number) => {
+    const all = new Set<number>();
+    for (const op of ops) if (op >= 0) all.add(groupOf[op] as number);
+    all.delete(own);
+    return all;
+  };
+  const opened = (group: number, isMade: boolean) =>
+    [...at(group).open.keys()].filter((tensor) => rules.isMadeIn(at(group), tensor) === isMade);
+  const readersOf = (tensors: Ops) => tensors.flatMap((tensor) => graph.consumers[tensor] as Ops);
+  const makersOf = (tensors: Ops) => tensors.map((tensor) => graph.producer[tensor] as number);
+  return {
+    ...rules,
+    at,
+    numbers: singles.map((_, op) => op),
+    readers: (group: number) => owners(readersOf(opened(group, true)), group),
+    makers: (group: number) => owners(makersOf(opened(group, false)), group),
+    /** The groups that share a tensor with one. */
+    near(group: number) {
+      const tensors = [...at(group).open.keys()];
+      return owners(makersOf(tensors).concat(readersOf(tensors)), group);
+    },
+    now: () => merges,
+    isThere: (parts: Ops, when: number) => parts.every((part) => (since[part] as number) <= when),
+    /** Whether these groups as one would wait for themselves by way of others. */
+    waits: (parts: Ops) =>
+      wayBack(
+        graph,
+        parts.flatMap((part) => groups[part] as Ops),
+        { groups, groupOf },
+      ) !== null,
+    merge(parts: Ops): number {
+      const body = parts.map(at).reduce(rules.join);
+      merges++;
+      for (const part of parts) {
+        groups[part] = [];
+        found[part] = undefined;
+        since[part] = Number.POSITIVE_INFINITY;
+      }
+      const number = body.ops[0] as number;
+      for (const op of body.ops) groupOf[op] = number;
+      groups[number] = body.ops;
+      found[number] = body;
+      since[number] = merges;
+      return number;
+    },
+    finished: () =>
+      partitionOf(
+        graph,
+        groups.filter((group) => group.length > 0),
+      ),
+  };
 }
 
-export const lineOf = (graph: Graph): Line => ({
-  groups: graph.ops.map((_, op) => [op]),
-  groupOf: Int32Array.from(graph.ops.keys()),
-});
-const unionOf = ({ groups }: Line, parts: Ops) => parts.flatMap((at) => groups[at] as Ops).sort((a, b) => a - b);
-const isThere = ({ groups }: Line, parts: Ops) => parts.every((at) => (groups[at] as Ops).length > 0);
-const finished = (graph: Graph, { groups }: Line) =>
-  partitionOf(
-    graph,
-    groups.filter((group) => group.length > 0),
-  );
+type Line = ReturnType<typeof lineOf>;
 
-function merge(line: Line, parts: Ops): number {
-  const union = unionOf(line, parts);
-  for (const part of parts) line.groups[part] = [];
-  const number = line.groups.push(union) - 1;
-  for (const op of union) line.groupOf[op] = number;
-  return number;
-}
-
-/** Ops by twos: those that save most bytes first, of equals the smallest ops. */
-export function pairs(graph: Graph, values: Values): Partition {
-  const line = lineOf(graph);
-  const bytes = (...group: number[]) => groupBytes(graph, values, group);
-  const alone = graph.ops.map((_, op) => bytes(op));
-  const found = graph.ops.flatMap((_, a) =>
-    neighbours(graph, line, a)
-      .filter((b) => b > a)
-      .map((b) => ({ a, b, saved: (alone[a] as number) + (alone[b] as number) - bytes(a, b) })),
-  );
-  found.sort((one, other) => other.saved - one.saved || one.a - other.a || one.b - other.b);
-  for (const { a, b } of found) if (isThere(line, [a, b]) && !whyNot(graph, line, a, b)) merge(line, [a, b]);
-  return finished(graph, line);
-}
-
-/** A merge that is legal, unless it would wait for itself by way of other groups. */
+/** A merge of two or more groups that is legal, unless it would wait for itself by way of other groups. */
 interface Offer {
-  readonly parts: Ops;
   readonly gain: number;
-  /** The first ops of its first two parts: of equal gains those with the smaller ones come first. */
-  readonly first: readonly [number, number];
+  /** The first two: of equal gains those with the smaller numbers come first. */
+  readonly a: number;
+  readonly b: number;
+  /** How many merges there were then. */
+  readonly when: number;
 }
 
-const byGain = (one: Offer, other: Offer) =>
-  one.gain - other.gain || other.first[0] - one.first[0] || other.first[1] - one.first[1];
+const isBetter = (one: Offer, other: Offer) =>
+  one.gain > other.gain || (one.gain === other.gain && (one.a < other.a || (one.a === other.a && one.b < other.b)));
 
-function offerOf({ groups }: Line, parts: Ops, gain: number): Offer {
-  const first = (at: number) => groups[parts[at] as number]?.[0] as number;
-  return { parts, gain, first: [first(0), first(1)] };
+interface Rules {
+  /** The groups that an offer would merge. */
+  readonly parts: (offer: Offer) => Ops;
+  /** What can be done with a group, where a merge gains; undefined is where the work may pause. */
+  readonly offers: (group: number) => Iterable<Offer | undefined>;
+  /** The groups for which there are other offers once this one was made. */
+  readonly changed: (group: number) => Ops;
 }
 
-/** Makes the merge that gains most, and again, as long as there is one; each makes more offers. */
-function mergeAll(
-  graph: Graph,
-  line: Line,
-  start: readonly Offer[],
-  next: (merged: number) => readonly Offer[],
-): Partition {
-  let offers = [...start];
-  for (;;) {
-    const offer = offers.reduce<Offer | undefined>((a, b) => (a && byGain(a, b) >= 0 ? a : b), undefined);
-    if (!offer) return finished(graph, line);
-    // A way round goes only when a group on it is merged with one of these, which makes a new offer.
-    if (wayBack(graph, unionOf(line, offer.parts), line)) offers.splice(offers.indexOf(offer), 1);
-    else {
-      const added = next(merge(line, offer.parts));
-      offers = [...offers.filter(({ parts }) => isThere(line, parts)), ...added];
+/** How many merges are weighed before the work may pause. */
+const PAUSE = 16;
+
+/** Makes the merge that gains most, and again, as long as there is one. */
+function* mergeAll(line: Line, { parts, offers, changed }: Rules): Work<Partition> {
+  const heap = heapOf(isBetter);
+  function* collect(groups: Ops): Work<void> {
+    for (const group of groups) {
+      yield;
+      for (const offer of offers(group)) {
+        if (offer) heap.push(offer);
+        else yield;
+      }
     }
   }
+  yield* collect(line.numbers);
+  let popped = 0;
+  for (let offer = heap.pop(); offer; offer = heap.pop()) {
+    if (++popped % PAUSE === 0) yield;
+    const merged = line.isThere([offer.a], offer.when) ? parts(offer) : [];
+    if (merged.length === 0 || !line.isThere(merged, offer.when)) continue;
+    yield;
+    // A way round goes only when a group on it is merged with one of these, which makes a new offer.
+    if (!line.waits(merged)) yield* collect(changed(line.merge(merged)));
+  }
+  return line.finished();
 }
 
-/** Merges two groups at a time, those that gain most first, if it is more than this share of what they take apart. */
-export function greedily(graph: Graph, time: (group: Ops) => number, fits: Fits, least: number): Partition {
-  const line = lineOf(graph);
-  const times = line.groups.map(time);
-  const offers = (group: number, others: Ops): Offer[] =>
-    others.flatMap((other) => {
-      const parts = [group, other].sort((a, b) => (line.groups[a]?.[0] as number) - (line.groups[b]?.[0] as number));
-      const union = unionOf(line, parts);
-      if (broken(graph, union) || !fits(union)) return [];
-      const alone = (times[group] as number) + (times[other] as number);
-      const gain = alone - time(union);
-      return gain > least * alone ? [offerOf(line, parts, gain)] : [];
-    });
-  const all = line.groups.flatMap((_, at) =>
-    offers(
-      at,
-      neighbours(graph, line, at).filter((other) => other < at),
-    ),
-  );
-  return mergeAll(graph, line, all, (merged) => {
-    times[merged] = time(line.groups[merged] as Ops);
-    return offers(merged, neighbours(graph, line, merged));
+interface Pairing {
+  readonly cost: Cost;
+  readonly fits?: Fits | undefined;
+  /** The share of what two groups take apart that merging them has to gain; below 0, whatever it gains. */
+  readonly least: number;
+  /** Whether groups of several ops are merged too. */
+  readonly further?: boolean;
+}
+
+/** Merges two groups at a time, those that gain most first. */
+export function* greedily(graph: Graph, kit: Bodies, { cost, fits, least, further = true }: Pairing): Work<Partition> {
+  const line = lineOf(graph, kit);
+  const time = ({ flops, bytes, ops }: Body) => cost(flops, bytes, ops);
+  const times: number[] = [];
+  const timeOf = (group: number) => {
+    times[group] ??= time(line.at(group));
+    return times[group] as number;
+  };
+  // Used again for each pair: of many pairs the garbage would hold frames up.
+  const flops = new Float64Array(graph.classes.length);
+  const union: number[] = [];
+  function* offers(group: number): Generator<Offer | undefined> {
+    const isFirst = line.now() === 0;
+    let tried = 0;
+    for (const other of line.near(group)) {
+      if (isFirst && other > group) continue;
+      if (++tried % PAUSE === 0) yield;
+      const [a, b] = group < other ? [group, other] : [other, group];
+      const [one, two] = [line.at(a), line.at(b)];
+      if (!line.isLegalWith(one, two)) continue;
+      union.length = 0;
+      for (const op of one.ops) union.push(op);
+      for (const op of two.ops) union.push(op);
+      if (fits && !fits(union.sort(ascending))) continue;
+      for (let at = 0; at < flops.length; at++) flops[at] = (one.flops[at] as number) + (two.flops[at] as number);
+      const alone = timeOf(a) + timeOf(b);
+      const gain = alone - cost(flops, line.bytesOf(one, two), union);
+      if (least < 0 || gain > least * alone) yield { gain, a, b, when: line.now() };
+    }
+  }
+  return yield* mergeAll(line, {
+    parts: ({ a, b }) => [a, b],
+    offers,
+    changed(merged) {
+      times[merged] = time(line.at(merged));
+      return further ? [merged] : [];
+    },
   });
 }
 
+const byBytes: Cost = (_, bytes) => bytes;
+
+/** Ops by twos: those that save most bytes first, of equals the smallest ops. */
+export function* pairing(graph: Graph, values: Values): Work<Partition> {
+  return yield* greedily(graph, yield* bodies(graph, values), { cost: byBytes, least: -1, further: false });
+}
+
+export const pairs = (graph: Graph, values: Values): Partition => finish(pairing(graph, values));
+
 /** As far as it is legal: the merges that save most bytes first. */
-export const fully = (graph: Graph, values: Values, fits: Fits = () => true): Partition =>
-  greedily(graph, (group) => groupBytes(graph, values, group), fits, -1);
+export const fully = (graph: Graph, values: Values, fits?: Fits): Partition =>
+  finish(greedily(graph, finish(bodies(graph, values)), { cost: byBytes, fits, least: -1 }));
 
 /** As XLA does: each producer into all of its consumers, the one that saves most time first, while some is saved. */
-export function likeXla(graph: Graph, values: Values, cost: Cost, fits: Fits = () => true): Partition {
-  const line = lineOf(graph);
-  const time = timeOf(graph, values, cost);
-  const owners = (ops: Ops, along: Graph["after"], own: number) =>
-    [...new Set(ops.flatMap((op) => (along[op] as Ops).map((other) => line.groupOf[other] as number)))].filter(
-      (other) => other !== own,
-    );
-  const offer = (producer: number): Offer[] => {
-    const parts = [producer, ...owners(line.groups[producer] as Ops, graph.after, producer)];
-    const union = unionOf(line, parts);
-    if (parts.length < 2 || broken(graph, union) || !fits(union)) return [];
-    const gain = parts.reduce((sum, part) => sum + time(line.groups[part] as Ops), 0) - time(union);
-    return gain > 0 ? [offerOf(line, parts, gain)] : [];
-  };
-  const all = line.groups.flatMap((_, at) => offer(at));
-  return mergeAll(graph, line, all, (merged) =>
-    [merged, ...owners(line.groups[merged] as Ops, graph.before, merged)].flatMap(offer),
-  );
+export function* fusingLikeXla(graph: Graph, values: Values, cost: Cost, fits?: Fits): Work<Partition> {
+  const line = lineOf(graph, yield* bodies(graph, values));
+  const time = ({ flops, bytes, ops }: Body) => cost(flops, bytes, ops);
+  const partsOf = (producer: number) => [producer, ...line.readers(producer)];
+  function* offers(producer: number): Generator<Offer | undefined> {
+    const parts = partsOf(producer).map(line.at);
+    if (parts.length < 2) return;
+    let union = parts[0] as Body;
+    for (const part of parts.slice(1)) {
+      if (line.clashes(union, part)) return;
+      union = line.join(union, part);
+    }
+    if (!line.isLegal(union) || (fits && !fits(union.ops))) return;
+    const gain = parts.reduce((sum, part) => sum + time(part), 0) - time(union);
+    if (gain > 0) yield { gain, a: producer, b: 0, when: line.now() };
+  }
+  return yield* mergeAll(line, {
+    parts: ({ a }) => partsOf(a),
+    offers,
+    changed: (merged) => [merged, ...line.makers(merged)],
+  });
 }
+
+export const likeXla = (graph: Graph, values: Values, cost: Cost, fits?: Fits): Partition =>
+  finish(fusingLikeXla(graph, values, cost, fits));

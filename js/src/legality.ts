@@ -31,7 +31,7 @@ export type Fits = (ops: readonly number[]) => boolean;
 
 type Ops = readonly number[];
 
-const EPILOGUE: readonly (Kind | undefined)[] = ["matmul", "elementwise", "broadcast"];
+export const EPILOGUE: readonly (Kind | undefined)[] = ["matmul", "elementwise", "broadcast"];
 
 export function flagged(n: number, ops: Iterable<number>): Uint8Array {
   const flags = new Uint8Array(n);
@@ -43,8 +43,12 @@ export function flagged(n: number, ops: Iterable<number>): Uint8Array {
 export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boolean = () => true): number[][] {
   const lead = new Map<number, number>();
   const root = (at: number): number => {
-    const above = lead.get(at) as number;
-    return above === at ? at : root(above);
+    let top = at;
+    for (let above = lead.get(top) as number; above !== top; above = lead.get(top) as number) {
+      lead.set(top, lead.get(above) as number);
+      top = above;
+    }
+    return top;
   };
   const first = new Map<number, number>();
   for (const op of ops) {
@@ -118,8 +122,8 @@ export function apart(graph: Graph, ops: Ops): Refusal | null {
   const isMatmul = (op: number) => graph.ops[op]?.kind === "matmul";
   const matmul = ops.find(isMatmul);
   if (matmul === undefined) return null;
-  const inside = flagged(graph.ops.length, ops);
-  const parts = linked(graph, ops, (tensor) => inside[graph.producer[tensor] as number] === 1);
+  const inside = new Set(ops);
+  const parts = linked(graph, ops, (tensor) => inside.has(graph.producer[tensor] as number));
   const alone = parts.find((part) => !part.some(isMatmul));
   return alone ? kinds("apart", [matmul, alone[0] as number]) : null;
 }

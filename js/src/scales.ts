@@ -48,19 +48,20 @@ export function chartHeight(width: number): number {
   return Math.round(Math.max(280, Math.min(520, width * 0.56)));
 }
 
-/** `gutterOf` tells from the vertical scale how wide a column the names of the roofs need. */
+/** `gutterOf` tells from the vertical scale how wide a column the names of the roofs need; `parts` need room too. */
 export function scalesOf(
   size: { width: number; height: number },
   roofs: readonly Roof[],
   points: Points,
   focus: Roof | undefined,
   gutterOf: (y: LogScale) => number = () => 0,
+  parts?: Points,
 ): Scales {
   const { width, height } = size;
   const rates = rugRates(points);
   const left = 46;
   const [top, bottom] = [12, height - 40];
-  const [x, yExtent] = extents(roofs, points, focus);
+  const [x, yExtent] = extents(roofs, parts ? [points, parts] : [points], focus);
   const y = scaleLog(yExtent, [bottom, top]);
   const gutter = gutterOf(y);
   const plot = { left: left + (rates.length > 0 ? STRIP : 0), top, right: width - 12 - gutter, bottom };
@@ -98,7 +99,7 @@ export function scaleLog(domain: Extent, [from, to]: Extent): LogScale {
 }
 
 /** Room for every roof on its data sheet and every point, so that a drag moves the roof and not the axes. */
-function extents(roofs: readonly Roof[], points: Points, focus: Roof | undefined): [x: Extent, y: Extent] {
+function extents(roofs: readonly Roof[], tables: readonly Points[], focus: Roof | undefined): [x: Extent, y: Extent] {
   let [xLow, xHigh] = [0.5, 100];
   let [yLow, yHigh] = [Number.POSITIVE_INFINITY, 0];
   for (const roof of roofs) {
@@ -111,17 +112,19 @@ function extents(roofs: readonly Roof[], points: Points, focus: Roof | undefined
   for (const { bandwidth, sheet } of focus?.levels ?? []) {
     xLow = Math.min(xLow, (focus?.sheetPeak ?? 0) / sheet / 3, (focus?.peak ?? 0) / bandwidth / 2);
   }
-  for (let at = 0; at < points.n; at++) {
-    const x = points.x[at] as number;
-    if (x === 0) continue;
-    const y = points.y[at] as number;
-    if (Number.isFinite(x)) {
-      xLow = Math.min(xLow, x / 2);
-      xHigh = Math.max(xHigh, x * 2.5);
-    }
-    if ((points.roof[at] as number) < 0) {
-      yLow = Math.min(yLow, y / 2.5);
-      yHigh = Math.max(yHigh, y * 2);
+  for (const points of tables) {
+    for (let at = 0; at < points.n; at++) {
+      const x = points.x[at] as number;
+      if (x === 0) continue;
+      const y = points.y[at] as number;
+      if (Number.isFinite(x)) {
+        xLow = Math.min(xLow, x / 2);
+        xHigh = Math.max(xHigh, x * 2.5);
+      }
+      if ((points.roof[at] as number) < 0) {
+        yLow = Math.min(yLow, y / 2.5);
+        yHigh = Math.max(yHigh, y * 2);
+      }
     }
   }
   for (const roof of roofs) yLow = Math.min(yLow, roof.sheetBandwidth * xLow);

@@ -1,10 +1,13 @@
 // The fastest partition: by trying all that there are where that is affordable, else step by step.
 
+import { ascending, type Bodies, type Body, bodies } from "./bodies.ts";
 import { partitionOf, precisionOf } from "./fusion.ts";
 import { dtypeOf, type Graph, isFloating, type Values } from "./graph.ts";
-import { type Cost, greedily, lineOf, timeOf } from "./greedy.ts";
-import { apart, clash, type Fits, linked, neighbours, type Partition } from "./legality.ts";
+import { type Cost, greedily, timeOf } from "./greedy.ts";
+import { growing, type Step } from "./growing.ts";
+import { apart, type Fits, linked, type Partition } from "./legality.ts";
 import { peakFor, type Roof } from "./roofline.ts";
+import { finish, type Work } from "./work.ts";
 
 type Ops = readonly number[];
 
@@ -19,6 +22,8 @@ export interface Found extends Partition {
 const LIMIT = 100_000;
 /** Times closer than this (relative) are a tie, which fewer kernels win. */
 const TIE = 1e-12;
+/** How many steps are looked at before the work may pause. */
+const PAUSE = 16;
 
 /** What a roof says of kernels, as `judge` does; with a precision asked for it judges every group, else its own does. */
 export function costOn(graph: Graph, values: Values, roof: Roof, ownPrecision = true): Cost {
@@ -27,13 +32,15 @@ export function costOn(graph: Graph, values: Values, roof: Roof, ownPrecision = 
   const dtypes = graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)).filter(isFloating);
   const all = new Set([...dtypes, ...graph.ops.map((_, op) => precisionOf(graph, values, [op]))]);
   const [only] = all;
+  const known = new Map<string | null, readonly number[]>();
+  const peaksOf = (own: string | null) => {
+    const peaks = known.get(own) ?? graph.classes.map((word) => peakFor(roof, word, own) ?? Number.NaN);
+    known.set(own, peaks);
+    return peaks;
+  };
   return (flops, bytes, group) => {
     const own = !ownPrecision ? null : all.size === 1 ? (only ?? null) : precisionOf(graph, values, group);
-    const peak = (word: string) => peakFor(roof, word, own) ?? Number.NaN;
-    const compute = graph.classes.reduce(
-      (sum, word, at) => sum + (flops[at] ? (flops[at] as number) / peak(word) : 0),
-      0,
-    );
+    const compute = peaksOf(own).reduce((sum, peak, at) => sum + (flops[at] ? (flops[at] as number) / peak : 0), 0);
     const memory = bytes / roof.bandwidth;
     const body = Math.max(compute, memory) + (1 - overlap) * Math.min(compute, memory);
     return Math.max(body / (1 - exposedComm), launchOverhead);
@@ -41,17 +48,17 @@ export function costOn(graph: Graph, values: Values, roof: Roof, ownPrecision = 
 }
 
 /** The fastest partition: of all there are where that takes at most this many steps, else what merging pairs finds. */
-export function best(graph: Graph, values: Values, cost: Cost, fits: Fits = () => true, limit = LIMIT): Found {
+export function* searching(graph: Graph, values: Values, cost: Cost, fits?: Fits, limit: number = LIMIT): Work<Found> {
+  const kit = yield* bodies(graph, values);
+  const { groups, evaluations } = yield* optimal(graph, values, kit, { cost, fits, limit });
+  const partition = groups ? partitionOf(graph, groups) : yield* greedily(graph, kit, { cost, fits, least: TIE });
   const time = timeOf(graph, values, cost);
-  const found = optimal(graph, values, cost, fits, limit);
-  const partition = found.groups ? partitionOf(graph, found.groups) : greedily(graph, time, fits, TIE);
-  return {
-    ...partition,
-    seconds: partition.groups.reduce((sum, group) => sum + time(group), 0),
-    how: found.groups ? "optimal" : "greedy",
-    evaluations: found.evaluations,
-  };
+  const seconds = partition.groups.reduce((sum, group) => sum + time(group), 0);
+  return { ...partition, seconds, how: groups ? "optimal" : "greedy", evaluations };
 }
+
+export const best = (graph: Graph, values: Values, cost: Cost, fits?: Fits, limit?: number): Found =>
+  finish(searching(graph, values, cost, fits, limit));
 
 /** Some finished ops, with each all that it depends on, and the fastest way found to finish them. */
 interface State {
@@ -69,167 +76,127 @@ interface Tried {
   readonly evaluations: number;
 }
 
+interface Limits {
+  readonly cost: Cost;
+  readonly fits: Fits | undefined;
+  readonly limit: number;
+}
+
 /** Searches parts that share no tensor one by one. */
-function optimal(graph: Graph, values: Values, cost: Cost, fits: Fits, limit: number): Tried {
-  const kernel = growing(graph, values);
+function* optimal(graph: Graph, values: Values, kit: Bodies, { cost, fits, limit }: Limits): Work<Tried> {
+  const kernel = growing(graph, values, kit);
   const groups: Ops[] = [];
   let evaluations = 0;
   for (const part of linked(graph, [...graph.ops.keys()])) {
-    const tried = fastest(graph, part, kernel, cost, fits, limit - evaluations);
-    evaluations += tried.evaluations;
-    if (!tried.groups) return { groups: null, evaluations };
-    groups.push(...tried.groups);
+    const left = limit - evaluations;
+    const isLong = yield* takesMore(graph, part, kit, left);
+    const found = isLong ? null : yield* fastest(graph, part, kernel, { cost, fits, limit: left });
+    if (!found?.groups) return { groups: null, evaluations: limit };
+    evaluations += found.evaluations;
+    groups.push(...found.groups);
   }
   return { groups, evaluations };
+}
+
+/**
+ * Whether the runs of connected ops that do not clash are more steps than this: the search looks at each of them once
+ * the ops before it are finished.
+ */
+function* takesMore(graph: Graph, part: Ops, { singles, clashes }: Bodies, limit: number): Work<boolean> {
+  const clashing = (a: number, b: number) => clashes(singles[a] as Body, singles[b] as Body);
+  /** By place, the first of the ops before it that are followed by it without a clash. */
+  const last: number[] = [];
+  for (const [at, op] of part.entries()) {
+    let from = at - 1;
+    while (from >= (last[at - 1] ?? 0) && !clashing(part[from] as number, op)) from--;
+    last.push(from + 1);
+    yield;
+  }
+  const lead = new Int32Array(part.length);
+  const root = (at: number) => {
+    let top = at;
+    while (lead[top] !== top) {
+      lead[top] = lead[lead[top] as number] as number;
+      top = lead[top] as number;
+    }
+    return top;
+  };
+  const first = new Int32Array(graph.tensors.length);
+  let count = 0;
+  for (let start = 0; start < part.length && count <= limit; start++) {
+    first.fill(-1);
+    let parts = 0;
+    for (let end = start; end < part.length && (last[end] as number) <= start; end++) {
+      lead[end] = end;
+      parts++;
+      for (const tensor of graph.touches[part[end] as number] as Ops) {
+        const other = first[tensor] as number;
+        first[tensor] = end;
+        if (other < 0 || root(other) === root(end)) continue;
+        lead[root(other)] = root(end);
+        parts--;
+      }
+      if (parts === 1) count++;
+    }
+    yield;
+  }
+  return count > limit;
 }
 
 /**
  * Dynamic programming over sets of finished ops. A step runs one more connected group whose ops wait for nothing else:
  * such groups are convex and never wait for each other, so that only kinds and capacity are left to check.
  */
-function fastest(graph: Graph, part: Ops, kernel: Growing, cost: Cost, fits: Fits, limit: number): Tried {
+function* fastest(
+  graph: Graph,
+  part: Ops,
+  kernel: ReturnType<typeof growing>,
+  { cost, fits, limit }: Limits,
+): Work<Tried> {
   const nothing = { seconds: 0, kernels: 0, before: null, group: [] };
   const start: State = { ...nothing, ready: part.filter((op) => graph.before[op]?.length === 0) };
   const states = new Map<string, State>();
   const bySize: State[][] = [[start], ...part.map(() => [])];
-  let evaluations = 0;
 
-  /** Tries the group as it is, and then with each op that shares a tensor with it and all that this op waits for. */
-  const grow = (from: State, size: number, seen: Set<string>, op: number, ready: Ops, near: Ops, before: Load) => {
-    const added = evaluations > limit ? null : kernel.closure(op);
-    if (!added) return;
-    const [next, load] = kernel.enter(added, ready, before);
-    const key = next.join();
-    if (!seen.has(key) && ++evaluations <= limit) {
-      seen.add(key);
-      look(from, size + kernel.group.length, key, next, load);
-      const touching = [...new Set([...near, ...added.flatMap(kernel.near)])].filter((other) => !kernel.isDone(other));
-      for (const other of touching) grow(from, size, seen, other, next, touching, load);
-    }
-    kernel.leave(added);
-  };
-  const look = (from: State, size: number, key: string, ready: Ops, { flops, bytes }: Load) => {
-    const group = [...kernel.group].sort((a, b) => a - b);
-    if (apart(graph, group) || !fits(group)) return;
+  function look(from: State, size: number, { ready, load: { flops, bytes } }: Step) {
+    const { group } = kernel;
+    if (apart(graph, group) || (fits && !fits([...group].sort(ascending)))) return;
     const seconds = from.seconds + cost(flops, bytes, group);
     const kernels = from.kernels + 1;
+    const key = ready.join();
     const old = states.get(key);
-    const way = { seconds, kernels, before: from, group };
-    if (!old) {
-      const state = { ready, ...way };
-      states.set(key, state);
-      bySize[size]?.push(state);
-    } else if (Math.abs(seconds - old.seconds) <= TIE * old.seconds ? kernels < old.kernels : seconds < old.seconds) {
-      Object.assign(old, way);
+    if (
+      old &&
+      !(Math.abs(seconds - old.seconds) <= TIE * old.seconds ? kernels < old.kernels : seconds < old.seconds)
+    ) {
+      return;
     }
-  };
-  bySize.forEach((some, size) => {
+    const way = { seconds, kernels, before: from, group: [...group] };
+    if (old) {
+      Object.assign(old, way);
+      return;
+    }
+    const state = { ready, ...way };
+    states.set(key, state);
+    bySize[size + group.length]?.push(state);
+  }
+  let evaluations = 0;
+  let tried = 0;
+  for (const [size, some] of bySize.entries()) {
     for (const state of some) {
       kernel.reset(chain(state));
-      const seen = new Set<string>();
-      for (const op of state.ready) grow(state, size, seen, op, state.ready, [], kernel.empty);
+      for (const step of kernel.steps(state.ready)) {
+        if (++tried % PAUSE === 0) yield;
+        if (!step) continue;
+        if (++evaluations > limit) return { groups: null, evaluations: limit };
+        look(state, size, step);
+      }
     }
-  });
+  }
   const end = bySize[part.length]?.[0];
-  return { groups: evaluations > limit || !end ? null : chain(end), evaluations: Math.min(evaluations, limit) };
+  return { groups: end ? [...chain(end)] : null, evaluations };
 }
 
-function chain(state: State): Ops[] {
-  const groups: Ops[] = [];
-  for (let at = state; at.before; at = at.before) groups.push(at.group);
-  return groups.reverse();
-}
-
-/** What a kernel moves and computes. */
-interface Load {
-  readonly flops: Float64Array;
-  readonly bytes: number;
-}
-
-/** A group that ops enter and leave, each after those it reads from; what it moves follows op by op. */
-function growing(graph: Graph, { bytes, extra, flops }: Values) {
-  const n = graph.ops.length;
-  const [done, inside, clashes] = [new Uint8Array(n), new Uint8Array(n), new Uint8Array(n * n)];
-  const uses = new Int32Array(graph.tensors.length);
-  const group: number[] = [];
-  const line = lineOf(graph);
-  const clashing = (a: number, b: number) => {
-    const at = Math.min(a, b) * n + Math.max(a, b);
-    clashes[at] ||= clash(graph, a < b ? [a, b] : [b, a]) ? 2 : 1;
-    return clashes[at] === 2;
-  };
-  const waitingFor = (op: number) => (graph.before[op] as Ops).filter((other) => !done[other]);
-  const use = (tensor: number, more: number) => {
-    const count = (uses[tensor] as number) + more;
-    uses[tensor] = count;
-    return count;
-  };
-  /** The bytes that an op adds to the group: what it reads from inside may no longer have to be written. */
-  const join = (op: number): number => {
-    [done[op], inside[op]] = [1, 1];
-    group.push(op);
-    let moved = extra[op] as number;
-    for (const tensor of graph.reads[op] as Ops) {
-      const count = use(tensor, 1);
-      const size = bytes[tensor] as number;
-      if (!inside[graph.producer[tensor] as number]) moved += count === 1 ? size : 0;
-      else if (count === graph.consumers[tensor]?.length && !graph.isOutput[tensor]) moved -= size;
-    }
-    for (const tensor of graph.makes[op] as Ops) moved += bytes[tensor] as number;
-    return moved;
-  };
-  return {
-    group: group as Ops,
-    empty: { flops: new Float64Array(flops.length), bytes: 0 } as Load,
-    isDone: (op: number) => done[op] === 1,
-    /** An op and all that it waits for, in order; null if one of them clashes with another or with the group. */
-    closure(op: number): Ops | null {
-      const found = new Set<number>();
-      const left = [op];
-      for (let at = left.pop(); at !== undefined; at = left.pop()) {
-        if (found.has(at)) continue;
-        const one = at;
-        if (group.some((other) => clashing(one, other)) || [...found].some((other) => clashing(one, other)))
-          return null;
-        found.add(at);
-        left.push(...waitingFor(at));
-      }
-      return [...found].sort((a, b) => a - b);
-    },
-    near: memoized((op) => neighbours(graph, line, op)),
-    /** What can run next, and the load, once these ops are in the group. */
-    enter(ops: Ops, ready: Ops, load: Load): [Ops, Load] {
-      const next = new Set(ready);
-      let moved = load.bytes;
-      for (const op of ops) {
-        moved += join(op);
-        next.delete(op);
-        for (const later of graph.after[op] as Ops) if (waitingFor(later).length === 0) next.add(later);
-      }
-      const work = load.flops.map((sum, at) => ops.reduce((all, op) => all + (flops[at]?.[op] as number), sum));
-      return [[...next].sort((a, b) => a - b), { flops: work, bytes: moved }];
-    },
-    leave(ops: Ops) {
-      for (const op of ops) {
-        [done[op], inside[op]] = [0, 0];
-        for (const tensor of graph.reads[op] as Ops) use(tensor, -1);
-      }
-      group.length -= ops.length;
-    },
-    /** Starts anew with the ops of these groups finished. */
-    reset(groups: readonly Ops[]) {
-      done.fill(0);
-      for (const op of groups.flat()) done[op] = 1;
-    },
-  };
-}
-
-type Growing = ReturnType<typeof growing>;
-
-function memoized<T>(make: (at: number) => T): (at: number) => T {
-  const known: T[] = [];
-  return (at) => {
-    known[at] ??= make(at);
-    return known[at] as T;
-  };
+function* chain(state: State): Generator<Ops, void> {
+  for (let at = state; at.before; at = at.before) yield at.group;
 }

@@ -3,6 +3,7 @@
 import { batch, signal } from "@preact/signals";
 import { derive } from "./derived.ts";
 import type { Partition } from "./legality.ts";
+import { followMerges } from "./trails.ts";
 import { type Rate, withRate } from "./whatif.ts";
 import type { Chip, Kernels, Quantity, WhatIf } from "./wire.ts";
 import { decodeChips, decodeKernels } from "./wire.ts";
@@ -34,7 +35,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const title = signal("");
   const chips = signal<readonly Chip[]>([]);
   const given = signal<Kernels>(undefined as unknown as Kernels);
-  const workload = createWorkload(given, (name, value, how) => tell(name, value, how));
+  const workload = createWorkload(given, (changes, how) => tellAll(changes, how));
   const { kernels } = workload;
   const shown = signal<readonly string[]>([]);
   const focusChip = signal("");
@@ -86,7 +87,11 @@ export function createStore(model: Model, abort: AbortSignal) {
       forgetRows(() => {
         given.value = decodeKernels(value);
       }),
-    graph: (value) => forgetRows(() => workload.read.graph(value)),
+    graphs: (value) => forgetRows(() => workload.read.graphs(value)),
+    phase: (value) => {
+      // The model repeats what it was told from here.
+      if (value !== workload.state.phase.value) forgetRows(() => workload.read.phase(value));
+    },
     what_if: (value) => {
       whatIf.value = grip ? withRate(value as WhatIf, grip) : (value as WhatIf);
     },
@@ -124,8 +129,9 @@ export function createStore(model: Model, abort: AbortSignal) {
   function tick() {
     timer = send() ? setTimeout(tick, PERIOD) : undefined;
   }
-  function tell(name: string, value: unknown, { stream = false } = {}) {
-    pending.set(name, value);
+  const tell = (name: string, value: unknown, how?: Asked) => tellAll({ [name]: value }, how);
+  function tellAll(changes: Readonly<Record<string, unknown>>, { stream = false }: Asked = {}) {
+    for (const [name, value] of Object.entries(changes)) pending.set(name, value);
     if (!stream) send();
     else if (timer === undefined) tick();
   }
@@ -138,6 +144,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const state = { chips, kernels, shown, focusChip, precision, memory, whatIf, exposedComm, ceilings, allLevels };
   const derived = derive({ ...state, launchOverhead, held });
   const { shownRoofs, focusRoof } = derived;
+  const trails = followMerges(workload.state.workload, abort);
 
   function show(ids: readonly string[]) {
     shown.value = chips.value.map((chip) => chip.id).filter((id) => ids.includes(id));
@@ -224,9 +231,11 @@ export function createStore(model: Model, abort: AbortSignal) {
     ceilings.value = others.length < before.length ? others : [...before, key];
     tell("ceilings", ceilings.value);
   }
-  /** Other kernels have other rows: Python forgets them too. */
+  /** Other kernels have other rows; one that Python still had to hear of could be none of them. */
   function regroup(change: () => void) {
-    batch(() => {
+    act(() => {
+      if (selected.value.length > 0) pending.set("selected", []);
+      if (hovered.value !== null) pending.set("hovered", null);
       selected.value = [];
       hovered.value = null;
       change();
@@ -256,7 +265,9 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...derived,
     ...workload.state,
     ...workload.actions,
+    trails,
     setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
+    setPhase: (name: string) => regroup(() => workload.actions.setPhase(name)),
     undo: () => regroup(workload.actions.undo),
     redo: () => regroup(workload.actions.redo),
     title,

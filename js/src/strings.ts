@@ -1,6 +1,7 @@
 // Every word a person reads.
 
 import type { Roof } from "./roofline.ts";
+import type { Share } from "./wire.ts";
 
 export const strings = {
   unknown: "unknown",
@@ -162,6 +163,7 @@ export const words = {
 /** Those of the workload panel. */
 export const workloadWords = {
   title: "Workload",
+  phase: "Phase",
   dtype: "dtype",
   asBuilt: (dtype: string) => `as built (${dtype})`,
   convention: "Convention",
@@ -200,7 +202,10 @@ export const fusionWords = {
   },
   notConvex: (inner: string, first: string, last: string) => `${inner} must run after ${first} and before ${last}`,
   cycle: (group: string, between: string) => `${group} in one kernel would run both before and after ${between}`,
-  capacity: (group: string) => `the tiles of ${group} do not fit on chip`,
+  capacity: (group: string, need: string, { level, units }: Share, chip: string, there: string) =>
+    `the tiles of ${group} need ${need} at a time; ${units > 1 ? "a unit's share of the" : "the"} ${level} of ${chip} holds ${there}`,
+  crowded: (sentence: string, more: number) =>
+    `${sentence}${more > 0 ? `, and ${more} more ${more === 1 ? "kernel does" : "kernels do"} not fit` : ""}: the figures count as if they fit`,
   merged: (group: string) => `${group}: one kernel`,
   apartNow: (op: string) => `${op} stands apart`,
   alone: (op: string) => `${op} is a kernel of its own already`,
@@ -223,10 +228,13 @@ export const fusionWords = {
   toBest: "Best",
   from: (before: string, after: string) => `${before} → ${after}`,
   times: (ratio: string) => `${ratio}×`,
+  /** On the chart, of a merged kernel: its intensity against that of its parts. */
+  trail: (ratio: string) => `${ratio}× · same FLOPs`,
   faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,
   isBest: (how: string) => (how === "optimal" ? "this one (optimal)" : "none better found (greedy)"),
+  isNone: "this one does not fit on chip",
   found: (chip: string, kernels: string, how: string) => `best for ${chip}: ${kernels} (${how})`,
-  searching: "looking for the best…",
+  working: "working it out…",
   preset: (name: string, kernels: string) => `${name}: ${kernels}`,
   counted: (kernels: number) => (kernels === 1 ? "1 kernel" : `${kernels} kernels`),
   carries: (tensor: string, bytes: string) => `${tensor}: ${bytes}`,

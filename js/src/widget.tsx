@@ -101,8 +101,8 @@ function View({ store, width, theme }: ViewProps) {
         <div class="roofwidget-side">
           <Hardware store={store} />
           <Workload store={store} />
-          <Fusion store={store} theme={theme.value} />
         </div>
+        <Fusion store={store} theme={theme.value} />
       </div>
     </div>
   );

@@ -20,9 +20,19 @@ export interface Chip {
   readonly illustrative: readonly string[];
   /** Of its link to other chips, bytes/s one way; null where unknown. */
   readonly link: number | null;
+  /** What each of its units may keep on chip; null where unknown. */
+  readonly share: Share | null;
   readonly ceilings: readonly Ceiling[];
   readonly figures: readonly Figure[];
   readonly notes: readonly string[];
+}
+
+/** A unit's part of the memory nearest to it. */
+export interface Share {
+  readonly level: string;
+  readonly bytes: number;
+  /** How many have such a part. */
+  readonly units: number;
 }
 
 /** A roof below the peak: FLOP/s, or bytes/s of a memory level. */
@@ -83,9 +93,10 @@ export interface Kernels {
 export type WhatIf = Readonly<Record<string, Readonly<Partial<Record<Quantity, Readonly<Record<string, number>>>>>>>;
 export type Quantity = "peak_flops" | "bandwidth";
 
-type WireChip = Omit<Chip, "peaks" | "memories"> & {
+type WireChip = Omit<Chip, "peaks" | "memories" | "share"> & {
   peaks: [string, number][];
   memories: [string, number | null][];
+  share: [level: string, bytes: number, units: number] | null;
 };
 
 interface WireTexts {
@@ -109,6 +120,7 @@ export function decodeChips(wire: unknown): Chip[] {
     ...chip,
     peaks: new Map(chip.peaks),
     memories: new Map(chip.memories),
+    share: chip.share && { level: chip.share[0], bytes: chip.share[1], units: chip.share[2] },
   }));
 }
 

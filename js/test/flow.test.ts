@@ -6,8 +6,10 @@ import { environment, evaluate, type Graph } from "../src/graph.ts";
 import { whyNot } from "../src/legality.ts";
 import { BOX, type Box, type Flow, flowOf, layersOf, spread } from "../src/panels/flow.ts";
 import { bandsOf, endsOf, isOut, opAt, seen, shortened, stepFrom, thickness } from "../src/panels/flowparts.ts";
-import { cut, downstream, sentenceOf, spoken, tally, ties } from "../src/panels/merging.ts";
+import { cut, downstream, sentenceOf, spoken, tally, ties, tooLarge } from "../src/panels/merging.ts";
+import { fusionWords } from "../src/strings.ts";
 import { at, cases, written } from "./graphs.ts";
+import { makeChip } from "./helpers.ts";
 
 const ROOM = 232;
 const TAIL = "!norm: x > y; gelu: y > z; drop: z > d; +add: d x > out";
@@ -264,7 +266,7 @@ describe("a refusal", () => {
     const graph = written(text, { shapes });
     const partition = groups ? at(graph, groups) : unfused(graph);
     const refusal = whyNot(graph, partition, partition.groupOf[a] as number, partition.groupOf[b] as number);
-    return refusal && sentenceOf(graph, partition, a, b, refusal);
+    return refusal && sentenceOf({ graph, values: valuesOf(graph), partition }, a, b, refusal);
   };
   it("says that ops are one kernel already", () => {
     expect(refusalOf(TAIL, 0, 1, [[0, 1], [2], [3]])).toBe("norm + gelu is one kernel already");
@@ -304,6 +306,36 @@ describe("a refusal", () => {
     expect(refusalOf("!norm: x > y; ~turn: y > z", 0, 1)).toBe(
       "turn moves elements to other places, so it cannot follow norm row by row in its kernel",
     );
+  });
+});
+
+describe("a kernel that does not fit on chip", () => {
+  const graph = written("ln: x > y; gelu: y > z; drop: z > d", { shapes: { y: [1000, 1000], z: [1000, 1000] } });
+  const workload = { graph, values: valuesOf(graph), partition: unfused(graph) };
+  const small = (bytes: number, units = 1) => makeChip({ name: "small", share: { level: "SMEM", bytes, units } });
+  const rows = { ...graph, ops: graph.ops.map((op, at) => ({ ...op, kind: at ? op.kind : ("reduction" as const) })) };
+  it("is refused with what it needs, what there is, and where", () => {
+    const refusal = { code: "capacity", path: [0, 1] } as const;
+    expect(sentenceOf({ ...workload, graph: rows }, 0, 1, refusal, small(1500))).toBe(
+      "the tiles of ln + gelu need 2 kB at a time; the SMEM of small holds 1.5 kB",
+    );
+    expect(sentenceOf(workload, 1, 2, { ...refusal, path: [1, 2] }, small(100, 132))).toBe(
+      "the tiles of gelu + drop need 256 B at a time; a unit's share of the SMEM of small holds 100 B",
+    );
+  });
+  it("is told apart from its room by all digits where three are the same", () => {
+    expect(tooLarge({ ...workload, graph: rows }, [0, 1], small(1999))).toBe(
+      "the tiles of ln + gelu need 2 kB at a time; the SMEM of small holds 1.999 kB",
+    );
+  });
+  it("is none on a chip whose memories are not known", () => {
+    expect(tooLarge(workload, [0, 1], makeChip())).toBe("");
+    expect(tooLarge(workload, [0, 1], undefined)).toBe("");
+  });
+  it("is said to be counted as if it fitted, alone and among others", () => {
+    expect(fusionWords.crowded("no", 0)).toBe("no: the figures count as if they fit");
+    expect(fusionWords.crowded("no", 1)).toBe("no, and 1 more kernel does not fit: the figures count as if they fit");
+    expect(fusionWords.crowded("no", 2)).toBe("no, and 2 more kernels do not fit: the figures count as if they fit");
   });
 });
 

@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import {
   compulsory,
   faultOf,
-  fitting,
   fuse,
   groupBytes,
   groupFlops,
@@ -148,30 +147,6 @@ describe("a refusal", () => {
     expect(whyNot(graph, unfused(graph), 0, 1, full)).toEqual({ code: "capacity", path: [0, 1] });
     expect(whyNot(graph, unfused(graph), 0, 2, full)?.code).toBe("kinds");
     expect(mergesOf(graph, unfused(graph), 0, full)).toEqual([]);
-  });
-});
-
-describe("tiles on chip", () => {
-  const room = (text: string, shapes: Record<string, number[]>, ops: number[]) => {
-    const graph = written(text, { shapes });
-    const values = evaluate(graph, environment(graph));
-    let bytes = 0;
-    while (!fitting(graph, values, bytes)(ops)) bytes++;
-    return bytes;
-  };
-  it("are vectors of 128 elements between elementwise ops, and there from write to last read", () => {
-    expect(room("a: x > p; b: p > q; c: q > r", {}, [0, 1])).toBe(256);
-    // p and q are there together, q and r are, but never all three.
-    expect(room("a: x > p; b: p > q; c: q > r; d: r > s", {}, [0, 1, 2, 3])).toBe(512);
-    expect(room("a: x > p; b: p > q; c: q p > r; d: r p > s", {}, [0, 1, 2, 3])).toBe(768);
-    expect(room("a: x > p; b: p > q", { p: [10] }, [0, 1])).toBe(20);
-  });
-  it("are rows beside a reduction, and 128 x 128 elements with a matmul", () => {
-    expect(room("!a: x > p; b: p > q", { p: [10, 4096] }, [0, 1])).toBe(8192);
-    expect(room("*a: x w > p; b: p > q", { p: [4, 64, 4096] }, [0, 1])).toBe(64 * 128 * 2);
-  });
-  it("are none for an op alone", () => {
-    expect(room("a: x > p; b: p > q", {}, [0])).toBe(0);
   });
 });
 

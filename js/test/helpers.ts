@@ -2,7 +2,7 @@
 
 import { type Conditions, isRoof, PLAIN, type Roof, roofOf } from "../src/roofline.ts";
 import type { Model } from "../src/store.ts";
-import { type Ceiling, type Chip, decodeKernels, type Kernels, type WhatIf } from "../src/wire.ts";
+import { type Ceiling, type Chip, decodeKernels, type Kernels, type Share, type WhatIf } from "../src/wire.ts";
 
 export interface ChipSpec {
   id?: string;
@@ -13,6 +13,7 @@ export interface ChipSpec {
   peaks?: Record<string, number>;
   memories?: Record<string, number | null>;
   link?: number | null;
+  share?: Share | null;
   ceilings?: readonly Ceiling[];
 }
 
@@ -46,6 +47,7 @@ export function makeChip({
     memories: new Map(Object.entries(memories)),
     illustrative: [],
     link: rest.link ?? null,
+    share: rest.share ?? null,
     ceilings: rest.ceilings ?? [],
     kind: "",
     year: null,
@@ -57,8 +59,13 @@ export function makeChip({
 
 /** A chip as Python sends it. */
 export function wireChip(spec: ChipSpec = {}): unknown {
-  const { peaks, memories, ...rest } = makeChip(spec);
-  return { ...rest, peaks: [...peaks], memories: [...memories] };
+  const { peaks, memories, share, ...rest } = makeChip(spec);
+  return {
+    ...rest,
+    peaks: [...peaks],
+    memories: [...memories],
+    share: share && [share.level, share.bytes, share.units],
+  };
 }
 
 export function makeRoof(

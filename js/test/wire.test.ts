@@ -92,6 +92,11 @@ describe("chips", () => {
     expect([...(chip?.peaks.keys() ?? [])]).toEqual(["fp8", "bf16"]);
     expect(chip?.precision).toBe("bf16");
   });
+  it("say what a unit may keep on chip, where that is known", () => {
+    const known = { ...(wireChip() as object), share: ["SMEM", 233_472, 132] };
+    expect(decodeChips([known])[0]?.share).toEqual({ level: "SMEM", bytes: 233_472, units: 132 });
+    expect(decodeChips([wireChip()])[0]?.share).toBeNull();
+  });
 });
 
 describe("the sum of what is known", () => {

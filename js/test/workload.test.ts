@@ -3,46 +3,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fuse } from "../src/fusion.ts";
 import { createStore } from "../src/store.ts";
-import { FakeModel, wireChip, wireKernels } from "./helpers.ts";
-
-const tensor = (name: string) => ({ name, shape: ["n"], dtype: "bf16", bytes: ["/", ["*", "n", "@bf16"], 8] });
-const op = (name: string, input: number, output: number) => ({
-  name,
-  kind: "elementwise",
-  inputs: [input],
-  outputs: [output],
-  flops: { vector: ["*", "@fma", "n"] },
-  extra: 0,
-  terms: [],
-  precision: null,
-});
-/** x → a → y → b → z, each of n elements. */
-const GRAPH = {
-  name: "chain",
-  dims: [["n", 1, 1024, 100]],
-  convention: "textbook",
-  dtypes: { bf16: 16, fp8: 8 },
-  conventions: { textbook: { "@fma": 2 }, mac: { "@fma": 1 } },
-  outputs: [2],
-  tensors: [tensor("x"), tensor("y"), tensor("z")],
-  ops: [op("a", 0, 1), op("b", 1, 2)],
-};
-const STATE = {
-  title: "",
-  chips: [wireChip({ id: "c", peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10 } })],
-  kernels: wireKernels([{ flops: 10, bytes: 1 }]),
-  ...{
-    shown: ["c"],
-    focus_chip: "c",
-    precision: "auto",
-    memory: "main",
-    what_if: {},
-    exposed_comm: [],
-    ceilings: null,
-  },
-  ...{ all_levels: false, launch_overhead: 0, view: "roofline", selected: [], hovered: null },
-  ...{ graph: GRAPH, partition: [[0], [1]], dims: {}, convention: "", dtype: null },
-};
+import { chain, stateOf } from "./chains.ts";
+import { FakeModel } from "./helpers.ts";
 
 let abort: AbortController;
 beforeEach(() => {
@@ -54,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 function make() {
-  const model = new FakeModel(STATE);
+  const model = new FakeModel(stateOf([["", chain("chain")]]));
   const store = createStore(model, abort.signal);
   const bytes = () => [...(store.kernels.value.bytes.get("main") ?? [])];
   return { model, store, bytes };
@@ -66,7 +28,7 @@ describe("a graph", () => {
     expect(store.kernels.value.name.values).toEqual(["a", "b"]);
     expect(bytes()).toEqual([400, 400]);
     expect([...store.kernels.value.totalFlops]).toEqual([200, 200]);
-    model.receive("graph", null);
+    model.receive("graphs", []);
     expect(store.workload.value).toBeUndefined();
     expect(store.kernels.value.n).toBe(1);
   });
@@ -104,7 +66,8 @@ describe("a partition", () => {
     expect(bytes()).toEqual([400, 400]);
     store.redo();
     expect(bytes()).toEqual([400]);
-    expect(model.sent.slice(1)).toEqual([{ partition: [[0, 1]] }, { partition: [[0], [1]] }, { partition: [[0, 1]] }]);
+    const merged = { partition: [[0, 1]] };
+    expect(model.sent.slice(1)).toEqual([{ selected: [], ...merged }, { partition: [[0], [1]] }, merged]);
   });
   it("from Python can be undone too, and clears what was undone", () => {
     const { model, store, bytes } = make();

@@ -18,6 +18,7 @@ from roofwidget.chips.figures import (
 )
 from roofwidget.chips.files import load_chips
 from roofwidget.chips.presets import Preset, preset, presets
+from roofwidget.chips.share import Share, share_on_chip
 
 __all__ = [
     "FLOP_CLASSES",
@@ -31,6 +32,7 @@ __all__ = [
     "Memory",
     "MissingFigureError",
     "Preset",
+    "Share",
     "Source",
     "UnknownChipError",
     "chip",
@@ -39,4 +41,5 @@ __all__ = [
     "load_chips",
     "preset",
     "presets",
+    "share_on_chip",
 ]

@@ -4,65 +4,26 @@ A tile is what a kernel keeps at a time of a tensor that it both writes and read
 128 x 128 elements of it, beside a reduction a row (its last dimension), else a vector of 128 elements; never more than
 the tensor. The ops of a kernel run tile by tile in the graph's order, and while one runs, the tiles that it writes or
 reads and those that later ops read must be on chip together. What only streams in or out counts nothing.
+
+`js/src/capacity.ts` mirrors what a merge asks of this file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from roofwidget.chips.chip import Chip
+from roofwidget.chips.share import share_on_chip
 from roofwidget.units import format_quantity
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.legality import Refusal
 from roofwidget.workloads.structure import Counts, Mask, Structure, members
 
-__all__ = ["Capacity", "Share", "share_on_chip"]
+__all__ = ["Capacity"]
 
 _SIDE: Final = 128
-# Memories next to the units that compute, nearest first; then any other that is known.
-_NEAREST: Final = ("vmem", "smem", "sbuf", "lds", "l1")
-
-
-@dataclass(frozen=True)
-class Share:
-    """What one unit of a chip may keep on chip.
-
-    Parameters
-    ----------
-    level
-        The memory.
-    capacity
-        bytes: of the whole chip over the number of its units, for all of them work at a time.
-    """
-
-    level: str
-    capacity: float
-
-
-def share_on_chip(chip: Chip) -> Share | None:
-    """Return the share of one unit in the memory nearest to it whose capacity is known, or None without any.
-
-    Examples
-    --------
-    >>> from roofwidget.chips.chip import Memory
-    >>> smem = Memory("SMEM", None, 132 * 233_472)
-    >>> share_on_chip(Chip("My chip", {"bf16": 1e15}, {"HBM": 3e12, "SMEM": smem}, units="132 SM"))
-    Share(level='SMEM', capacity=233472.0)
-    """
-    known = {
-        name: memory.capacity
-        for name, memory in chip.memories.items()
-        if memory.capacity is not None and name != chip.main_memory
-    }
-    if not known:
-        return None
-    folded = {name.casefold().split()[0]: name for name in reversed(known)}
-    level = next((folded[word] for word in _NEAREST if word in folded), next(reversed(known)))
-    count = int(chip.units.split()[0].replace(",", "")) if chip.units else 1
-    return Share(level, known[level] / count)
 
 
 class Capacity:
@@ -94,9 +55,9 @@ class Capacity:
         """Return why a group of several ops does not fit on chip, or None if it does."""
         if self.fits(group, spilled) or self.share is None or self.chip is None:
             return None
-        need, there = (format_quantity(float(n), "B") for n in (self.need(group, spilled), self.share.capacity))
+        need, there = _told_apart(self.need(group, spilled), self.share.capacity)
         names = tuple(self.structure.names[op] for op in members(group))
-        whose = "a unit's share of" if self.chip.units else "the"
+        whose = "a unit's share of the" if self.share.units > 1 else "the"
         sentence = (
             f"the tiles of {self.structure.spoken(group)} need {need} at a time; "
             f"{whose} {self.share.level} of {self.chip.name} holds {there}"
@@ -108,13 +69,15 @@ class Capacity:
         return self.share is None or not group & (group - 1) or self.need(group, spilled) <= self.share.capacity
 
     def fits_grown(self, group: Mask, smaller: Mask) -> bool:
-        """Whether a group fits that was made by adding ops to one that was asked about before.
+        """Whether a group fits that was made by adding ops to a smaller one.
 
-        The same as `fits`, and fast for large groups: those fit whose tiles all fit at a time.
+        The same as `fits`, and faster where the smaller one was asked about before: those fit whose tiles all fit at a
+        time.
         """
         if self.share is None:
             return True
         s = self.structure
+        smaller = smaller if smaller in self._most else 0
         product, other = self._most[smaller]
         for op in members(group & ~smaller):
             for t in s.makes[op]:
@@ -168,3 +131,9 @@ def _tiles(shape: list[int], size: int) -> tuple[int, int, int]:
     tiles = (prod(min(part, _SIDE) for part in shape[-2:]), prod(shape[-1:]), min(elements, _SIDE))
     product, row, vector = (-(-tile * size // elements) for tile in tiles)
     return product, row, vector
+
+
+def _told_apart(*sizes: float) -> list[str]:
+    """Return sizes as text, with all their digits where fewer would make them the same."""
+    short = [format_quantity(float(size), "B") for size in sizes]
+    return short if len(set(short)) > 1 else [format_quantity(float(size), "B", 15) for size in sizes]

@@ -32,6 +32,25 @@ for tensor in made[1:]:
         g.output(tensor)
 w = rw.roofline(["h100-sxm"], graph=g)
 w"""
+# A row that a layernorm hands on is 8,192 B.
+TWO_CHIPS = f"""{TAIL.rpartition("w = ")[0]}
+def chip(name, smem):
+    memories = {{"HBM": 1e12, "SMEM": rw.Memory("SMEM", None, 4 * smem)}}
+    return rw.Chip(name, {{"bf16": 1e15}}, memories, units="4 SM")
+w = rw.roofline([chip("Small", 8000), chip("Large", 16000)], graph=g)
+w"""
+# Three ops in one phase, two in the other, over a size with a range and a default of its own in each.
+PHASES = """import roofwidget as rw
+n = rw.dim("n", 1, 4096, default=1024)
+def chain(ops, size):
+    g = rw.Graph(f"{ops} ops")
+    made = g.input("x", (size, 1000), "bf16")
+    for number in range(ops):
+        made = g.relu(made, name=f"op{number}")
+    g.output(made)
+    return g
+w = rw.roofline(["h100-sxm"], graphs={"prefill": chain(3, n), "decode": chain(2, rw.dim("n", 1, 64, default=1))})
+w"""
 GROUPS = "[list(group) for group in w.partition.groups]"
 UNFUSED = [["layernorm"], ["gelu"], ["dropout"], ["add"]]
 
@@ -159,3 +178,85 @@ def test_any_graph_behaves_as_the_examples_do(notebook: OpenNotebook) -> None:
     drawn.root.get_by_role("button", name=re.compile("^best")).click()
     best = book.python("float(rw.Partition.best(g, 'h100-sxm').kernels().bytes.sum())")
     drawn.eventually(lambda: book.python("float(w.shown_kernels.bytes.sum())") == best)
+
+
+def test_what_does_not_fit_on_the_focus_chip_is_not_merged(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, TWO_CHIPS)
+    click_edge(drawn, "layernorm", "gelu")
+    tiles = "need 8.19 kB at a time; a unit's share of the SMEM of Small holds 8 kB"
+    drawn.eventually(lambda: said(drawn) == f"the tiles of layernorm + gelu {tiles}")
+    assert book.python(GROUPS) == UNFUSED
+    drawn.root.get_by_role("button", name="XLA-like").click()
+    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout", "add"]])
+    drawn.root.get_by_role("button", name="none").click()
+    drawn.root.get_by_role("button", name=re.compile("^best")).click()
+    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout", "add"]])
+    drawn.root.get_by_role("button", name="Large", exact=True).click()
+    click_edge(drawn, "layernorm", "gelu")
+    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm", "gelu", "dropout", "add"]])
+
+
+def test_a_kernel_that_does_not_fit_is_outlined_in_dashes_and_said_to_be_counted_as_if_it_did(
+    notebook: OpenNotebook,
+) -> None:
+    book, drawn = shown(notebook, TWO_CHIPS)
+    note = drawn.root.locator(".roofwidget-fusion p", has_text="the figures count as if they fit")
+    book.python("setattr(w, 'partition', [[0, 1], [2, 3]])")
+    expect(note).to_have_text(re.compile("^the tiles of layernorm [+] gelu need 8.19 kB .* of Small holds 8 kB:"))
+    expect(drawn.root.locator(".roofwidget-crowded")).to_have_count(1)
+    drawn.root.get_by_role("button", name="Large", exact=True).click()
+    expect(note).to_have_count(0)
+    expect(drawn.root.locator(".roofwidget-crowded")).to_have_count(0)
+
+
+def test_a_merged_point_comes_to_its_place_and_leaves_a_trail(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, TAIL)
+    trail = drawn.root.locator("text[data-label^='trail']")
+    expect(trail).to_have_count(0)
+    click_edge(drawn, "gelu", "dropout")
+    expect(trail).to_have_text("2.0× · same FLOPs")
+    ai, rate = book.python("[float(w.shown_kernels.arithmetic_intensity[1]), float(w.bound().attainable[1])]")
+    drawn.chart.scroll_into_view_if_needed()
+    drawn.page.mouse.move(*drawn.place(ai, rate))
+    assert drawn.tooltip().startswith("gelu + dropout")
+    drawn.root.get_by_role("button", name="Undo").click()
+    expect(trail).to_have_count(0)
+
+
+def bytes_moved(drawn: Drawn) -> str:
+    return drawn.root.locator(".roofwidget-figures .roofwidget-row", has_text="Bytes").first.inner_text()
+
+
+def test_another_phase_is_chosen_without_the_kernel_and_undone(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, PHASES)
+    book.page.evaluate(lab.SHUTDOWN)
+    click_edge(drawn, "op0", "op1")
+    drawn.eventually(lambda: "3 → 2" in drawn.root.locator(".roofwidget-figures").inner_text())
+    # Of 1024 x 1000 elements of 2 bytes six are moved, and four once two kernels are one: 12.3 MB and 8.19 MB.
+    assert "12.3 MB → 8.19 MB" in bytes_moved(drawn)
+    drawn.root.get_by_label("Phase").select_option("decode")
+    expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(2)
+    drawn.eventually(lambda: "8 kB" in bytes_moved(drawn))
+    assert "with 2 kernels" in (drawn.chart.get_attribute("aria-label") or "")
+    drawn.root.get_by_role("button", name="Undo").click()
+    expect(drawn.root.get_by_label("Phase")).to_have_value("prefill")
+    expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(3)
+    assert "12.3 MB → 8.19 MB" in bytes_moved(drawn)
+    book.console_errors[:] = [error for error in book.console_errors if "Could not send" not in error]
+
+
+def test_python_hears_of_a_phase_and_changes_it_too(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, PHASES)
+    click_edge(drawn, "op1", "op2")
+    drawn.root.get_by_label("Phase").select_option("decode")
+    click_edge(drawn, "op0", "op1")
+    drawn.eventually(lambda: book.python("w.phase") == "decode" and book.python(GROUPS) == [["op0", "op1"]])
+    drawn.root.get_by_role("button", name="Undo").click()
+    drawn.root.get_by_role("button", name="Undo").click()
+    drawn.eventually(lambda: book.python("w.phase") == "prefill" and book.python(GROUPS) == [["op0"], ["op1", "op2"]])
+    expect(drawn.root.get_by_label("Phase")).to_have_value("prefill")
+    book.python("setattr(w, 'phase', 'decode')")
+    expect(drawn.root.get_by_label("Phase")).to_have_value("decode")
+    expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(2)
+    drawn.root.get_by_role("button", name="Undo").click()
+    drawn.eventually(lambda: book.python(GROUPS) == [["op0"], ["op1", "op2"]])

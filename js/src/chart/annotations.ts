@@ -1,15 +1,17 @@
 // What is written on the chart, and where: names of roofs, ridge points, regions and kernels, and the call-outs of gaps.
 
 import { gapText, nameOf } from "../describe.ts";
+import { formatRatio } from "../format.ts";
 import { judge, ridgePoint } from "../roofline.ts";
 import type { Box, Scales } from "../scales.ts";
-import { strings } from "../strings.ts";
+import { fusionWords, strings } from "../strings.ts";
 import { column } from "./column.ts";
 import type { Gap, Join } from "./gaps.tsx";
 import { isMeasured, radiusOf } from "./kernels.ts";
 import { type Label, type Place, type Placed, placeLabels, shorten } from "./labels.ts";
 import { roofLabels } from "./roofnames.ts";
 import { joinsOf, type Scene } from "./scene.ts";
+import type { TrailLine } from "./trails.tsx";
 
 const SIZE = 12;
 /** The ticks' text stands left of this, px. */
@@ -37,7 +39,12 @@ export function gapsOf(scene: Scene): Gap[] {
 }
 
 /** Every label that has room; those in `choices` stay where they were. */
-export function annotations(scene: Scene, gaps: readonly Gap[], choices?: ReadonlyMap<string, number>): Placed[] {
+export function annotations(
+  scene: Scene,
+  gaps: readonly Gap[],
+  choices?: ReadonlyMap<string, number>,
+  trails: readonly TrailLine[] = [],
+): Placed[] {
   const { scales } = scene;
   const { plot, width, gutter } = scales;
   const bounds: Box = { left: TICKS, top: 2, right: gutter > 0 ? plot.right : width - 2, bottom: plot.bottom - 2 };
@@ -45,6 +52,7 @@ export function annotations(scene: Scene, gaps: readonly Gap[], choices?: Readon
   const labels = [
     ...roofLabels(scene),
     ...gapLabels(scene, gaps, true),
+    ...trailLabels(scene, trails),
     ...kernelLabels(scene),
     ...gapLabels(scene, gaps, false),
     ...regionLabels(scene),
@@ -97,6 +105,26 @@ function gapLabels({ kernels, focus, theme }: Scene, gaps: readonly Gap[], stron
         ]),
       };
     });
+}
+
+/** One a merged kernel, at the middle of its longest trail. */
+function trailLabels({ theme }: Scene, trails: readonly TrailLine[]): Label[] {
+  const length = ({ from, to }: TrailLine) => Math.hypot(to[0] - from[0], to[1] - from[1]);
+  const longest = new Map<number, TrailLine>();
+  for (const line of trails) {
+    const other = longest.get(line.row);
+    if (!other || length(line) > length(other)) longest.set(line.row, line);
+  }
+  return [...longest.values()].map(({ row, ratio, from, bend, to }) => ({
+    key: `trail ${row}`,
+    // "4.0": the tenth is there, and it is none.
+    text: fusionWords.trail(ratio < 10 ? ratio.toFixed(1) : formatRatio(ratio)),
+    size: SIZE,
+    bold: true,
+    must: true,
+    colour: theme.text,
+    places: around((from[0] + 2 * bend[0] + to[0]) / 4, (from[1] + 2 * bend[1] + to[1]) / 4, 2),
+  }));
 }
 
 function regionLabels({ focus, levels, scales, theme }: Scene): Label[] {

@@ -2,19 +2,21 @@
 
 import { type ReadonlySignal, type Signal, useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import type { Points } from "../points.ts";
+import { type Points, pointsOf } from "../points.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
 import type { Theme } from "../theme.ts";
 import { annotations, gapsOf } from "./annotations.ts";
 import { Axes } from "./axes.tsx";
 import { Gaps, Joins, Ties } from "./gaps.tsx";
-import { createPainter } from "./kernels.ts";
+import { useGlide } from "./glide.ts";
+import { createPainter, radiusOf } from "./kernels.ts";
 import { Labels, Leaders, Rings } from "./marks.tsx";
 import { usePointing } from "./pointing.ts";
 import { Roofs } from "./roofs.tsx";
 import { heaviestRows, joinsOf, pointColours, type Scene, sceneOf, tiesOf } from "./scene.ts";
 import { Tooltip } from "./tooltip.tsx";
+import { glided, TrailMarks, trailLines } from "./trails.tsx";
 
 interface ChartProps {
   readonly store: Store;
@@ -30,7 +32,14 @@ interface ChartProps {
 export function Chart({ store, width, theme, points, below, pointedChip }: ChartProps) {
   const heaviest = useComputed(() => heaviestRows(store.kernels.value));
   const last = useRef<Scene>(undefined);
-  const scene = sceneOf(store, points.value, heaviest.value, width, theme, last.current);
+  const trails = store.trails.value;
+  const parts = useComputed(() => {
+    const kernels = store.trails.value?.parts;
+    return kernels && pointsOf(kernels, store.shownRoofs.value, store.focusRoof.value);
+  });
+  const share = useGlide(trails?.merges);
+  const resting = sceneOf(store, points.value, heaviest.value, width, theme, last.current, parts.value);
+  const scene = glided(resting, trails, parts.value, share);
   const { kernels, roofs, focus, scales, at } = scene;
   const { index, handlers } = usePointing(store, scene, pointedChip);
 
@@ -38,7 +47,8 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
   const choices = useRef<ReadonlyMap<string, number>>(new Map());
   // Names stand still while a roof is dragged or a point is pointed at.
   const still = store.held.value || index >= 0;
-  const labels = annotations(scene, gaps, still ? choices.current : undefined);
+  const lines = trailLines(scene, trails, parts.value);
+  const labels = annotations(scene, gaps, still ? choices.current : undefined, share < 1 ? [] : lines);
 
   const canvas = useRef<HTMLCanvasElement>(null);
   const paint = useMemo(createPainter, []);
@@ -75,6 +85,7 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
         <Roofs {...scene} />
         <Joins joins={joinsOf(scene)} marked={scene.marked} theme={theme} />
         <Gaps gaps={gaps} theme={theme} />
+        <TrailMarks lines={lines} radius={radiusOf(points.value)} theme={theme} />
       </svg>
       <canvas ref={canvas} style={box} />
       <svg class="roofwidget-labels" {...size} aria-hidden="true">

@@ -4,7 +4,7 @@ import type { SubRoof } from "../ceilings.ts";
 import { shortNames } from "../names.ts";
 import { type Points, rowsByWeight } from "../points.ts";
 import { type Level, peakFor, type Roof } from "../roofline.ts";
-import { chartHeight, project, type Scales, sameScales, scalesOf } from "../scales.ts";
+import { chartHeight, type LogScale, project, type Scales, sameScales, scalesOf } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { chipColours, type Theme } from "../theme.ts";
 import type { Kernels } from "../wire.ts";
@@ -38,7 +38,7 @@ const MOST_TIES = 400;
 
 export const heaviestRows = (kernels: Kernels) => rowsByWeight(kernels, MOST_NAMES);
 
-/** The scene now. With the scales of the `last` one where they are the same: what hangs on them need not be redrawn. */
+/** The scene now, with room for the `parts` of what was merged. With the scales of the `last` one where they are the same: what hangs on them need not be redrawn. */
 export function sceneOf(
   store: Store,
   points: Points,
@@ -46,13 +46,15 @@ export function sceneOf(
   width: number,
   theme: Theme,
   last: Scene | undefined,
+  parts?: Points,
 ): Scene {
   const roofs = store.shownRoofs.value;
   const focus = roofs.find((roof) => roof === store.focusRoof.value);
   const names = shortNames(store.chips.value);
   const subRoofs = subRoofsOf(store, focus);
   const size = { width, height: chartHeight(width) };
-  const next = scalesOf(size, roofs, points, focus, (y) => gutterOf({ roofs, focus, subRoofs, names }, width, y));
+  const gutter = (y: LogScale) => gutterOf({ roofs, focus, subRoofs, names }, width, y);
+  const next = scalesOf(size, roofs, points, focus, gutter, parts);
   const scales = last && sameScales(last.scales, next) ? last.scales : next;
   const hovered = store.hovered.value;
   return {

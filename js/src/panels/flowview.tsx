@@ -5,8 +5,9 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { formatQuantity } from "../format.ts";
 import type { Graph } from "../graph.ts";
 import { fusionWords } from "../strings.ts";
-import { mix, type Theme } from "../theme.ts";
+import type { Theme } from "../theme.ts";
 import type { Workload } from "../workload.ts";
+import { Bands } from "./bands.tsx";
 import { BOX, type Box, type Edge, type Flow, MARGIN, type Point } from "./flow.ts";
 import { bandsOf, endsOf, isOut, opAt, pathOf, seen, shortened, thickness } from "./flowparts.ts";
 
@@ -15,10 +16,6 @@ const HEIGHT = 320;
 const AROUND = HEIGHT / 2;
 /** A press that moves less than this is a click. */
 const CLICK = 4;
-/** px, of the band behind a group. */
-const BAND = 10;
-/** How much of its hue a group has that is pointed at. */
-const WASH = 0.25;
 
 interface FlowViewProps {
   readonly flow: Flow;
@@ -28,6 +25,8 @@ interface FlowViewProps {
   readonly marked: number | undefined;
   /** The ops of a refused merge, and how many there were. */
   readonly refused: { readonly ops: readonly number[]; readonly count: number };
+  /** Those groups whose tiles do not fit on chip. */
+  readonly crowded: ReadonlySet<number>;
   /** The group that the chart points at. */
   readonly pointed: number | null;
   readonly label: string;
@@ -69,8 +68,6 @@ export function FlowView(props: FlowViewProps) {
     tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0);
   const { ops, edges } = seen(flow, { ...part, left: part.left - AROUND, top: part.top - AROUND });
   const isInside = ({ from, to }: Edge) => groupOf[from] === groupOf[to];
-  const hueOf = (group: number) =>
-    theme.categories[(partition.groups[group]?.[0] ?? 0) % theme.categories.length] as string;
   const bands = useMemo(() => bandsOf(flow, workload), [flow, partition]);
   const target = drag.value && opAt(flow, drag.value.by);
 
@@ -140,22 +137,7 @@ export function FlowView(props: FlowViewProps) {
         }}
         onPointerLeave={() => props.point(null)}
       >
-        {[BAND + 2, BAND].map((width) =>
-          bands.map(({ group, d }) => {
-            const hue = hueOf(group);
-            const inner = props.pointed === group ? mix(theme.background, hue, WASH) : theme.background;
-            const colour = width > BAND ? hue : inner;
-            return (
-              <path
-                key={`${group} ${width}`}
-                d={d}
-                stroke={colour}
-                stroke-width={BOX + width}
-                class="roofwidget-band"
-              />
-            );
-          }),
-        )}
+        <Bands {...{ bands, partition, theme, crowded: props.crowded, pointed: props.pointed }} />
         {edges.map((edge) => (
           <path
             key={`${edge.from} ${edge.to}`}

@@ -1,28 +1,26 @@
 // The fusion panel: the graph, what is done to it by hand and by preset, and what that gains.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
+import { fitting } from "../capacity.ts";
 import { formatIntensity, formatQuantity, formatRatio, formatSignificant } from "../format.ts";
 import { fuse, split, unfused } from "../fusion.ts";
-import { likeXla, pairs } from "../greedy.ts";
+import { type Cost, fusingLikeXla, pairing } from "../greedy.ts";
 import { type Partition, whyNot } from "../legality.ts";
-import { best, costOn, type Found } from "../search.ts";
+import { costOn, type Found, searching } from "../search.ts";
 import type { Store } from "../store.ts";
 import { fusionWords as words } from "../strings.ts";
 import type { Theme } from "../theme.ts";
+import type { Work } from "../work.ts";
 import type { Workload } from "../workload.ts";
+import { useBest, useWork } from "./background.ts";
 import { flowOf } from "./flow.ts";
 import { stepFrom } from "./flowparts.ts";
 import { FlowView } from "./flowview.tsx";
-import { cut, downstream, sentenceOf, spoken, type Tally, tally } from "./merging.ts";
+import { cut, downstream, sentenceOf, spoken, type Tally, tally, tooLarge } from "./merging.ts";
 
 /** Inside the panel, px, until it is measured. */
 const ROOM = 216;
-/** Of graphs with more ops than this the best is not looked for unasked. */
-const SEARCHED = 300;
-/** The best is looked for once nothing has changed for this long, ms. */
-const CALM = 200;
-const SOON = 30;
 
 export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
   const workload = store.workload.value;
@@ -43,13 +41,24 @@ function Panel({ store, theme, workload }: PanelProps) {
   const roof = store.focusRoof.value;
   const own = store.precision.value === "auto";
   const cost = useMemo(() => roof && costOn(graph, values, roof, own), [graph, values, roof, own]);
+  const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
+  const share = chip?.share?.bytes;
+  const fits = useMemo(() => (share === undefined ? undefined : fitting(graph, values, share)), [graph, values, share]);
+  const crowded = useMemo(
+    () => new Set(partition.groups.flatMap((group, at) => (fits && !fits(group) ? [at] : []))),
+    [partition, fits],
+  );
+  const [tight] = crowded;
   const room = useSignal(ROOM);
-  const found = useBest(workload, cost);
+  const found = useBest({ workload, cost, fits });
   const flow = useMemo(() => flowOf(graph, room.value), [graph, room.value]);
   const cursor = useSignal<number | undefined>(undefined);
   const marked = useSignal<number | undefined>(undefined);
   const refused = useSignal<{ ops: readonly number[]; count: number }>({ ops: [], count: 0 });
   const said = useSignal("");
+  const work = useWork({ workload, cost, fits }, store, () => {
+    if (said.value === words.working) said.value = "";
+  });
   const nameOf = (op: number) => graph.ops[op]?.name ?? "";
   const groupOf = (op: number, { groups, groupOf } = partition) => groups[groupOf[op] as number] as readonly number[];
 
@@ -66,14 +75,18 @@ function Panel({ store, theme, workload }: PanelProps) {
     else store.redo();
     say(words.counted(store.workload.value?.partition.groups.length ?? 0));
   }
-  const preset = (name: string, next: Partition) => change(next, words.preset(name, words.counted(next.groups.length)));
+  const take = (name: string, next: Partition) => change(next, words.preset(name, words.counted(next.groups.length)));
+  function preset(name: string, job: Work<Partition>) {
+    say(words.working);
+    work(job, (next) => take(name, next));
+  }
   function merge(from: number, to: number) {
     const [a, b] = [partition.groupOf[from] as number, partition.groupOf[to] as number];
-    const refusal = whyNot(graph, partition, a, b);
+    const refusal = whyNot(graph, partition, a, b, fits);
     marked.value = undefined;
     if (refusal) {
       refused.value = { ops: [from, to], count: refused.value.count + 1 };
-      said.value = sentenceOf(graph, partition, from, to, refusal);
+      said.value = sentenceOf(workload, from, to, refusal, chip);
       return;
     }
     const next = fuse(graph, partition, a, b);
@@ -114,20 +127,16 @@ function Panel({ store, theme, workload }: PanelProps) {
   }
   function findBest() {
     if (!cost || !roof) return;
-    const take = (chosen: Found) =>
+    const show = (chosen: Found) =>
       change(chosen, words.found(roof.chip.name, words.counted(chosen.groups.length), chosen.how));
-    if (found) return take(found);
-    say(words.searching);
-    // The words are seen before a search that may take seconds.
-    setTimeout(() => {
-      if (store.workload.value === workload) take(best(graph, values, cost));
-      else if (said.value === words.searching) say("");
-    }, SOON);
+    if (found) return show(found);
+    say(words.working);
+    work(searching(graph, values, cost, fits), show);
   }
   const presets: [string, (() => void) | undefined][] = [
-    [words.none, () => preset(words.none, unfused(graph))],
-    [words.pairs, () => preset(words.pairs, pairs(graph, values))],
-    [words.xla, cost && (() => preset(words.xla, likeXla(graph, values, cost)))],
+    [words.none, () => take(words.none, unfused(graph))],
+    [words.pairs, () => preset(words.pairs, pairing(graph, values))],
+    [words.xla, cost && (() => preset(words.xla, fusingLikeXla(graph, values, cost, fits)))],
     [words.best(roof?.chip.name ?? ""), cost && findBest],
     [words.undo, store.canUndo.value ? () => step(true) : undefined],
     [words.redo, store.canRedo.value ? () => step(false) : undefined],
@@ -136,7 +145,7 @@ function Panel({ store, theme, workload }: PanelProps) {
     <section class="roofwidget-hardware roofwidget-fusion" aria-label={words.title}>
       <h3>{words.title}</h3>
       <FlowView
-        {...{ flow, workload, theme, room, merge, pick }}
+        {...{ flow, workload, theme, room, merge, pick, crowded }}
         cursor={cursor.value}
         marked={marked.value}
         refused={refused.value}
@@ -150,54 +159,45 @@ function Panel({ store, theme, workload }: PanelProps) {
       <p class={refused.value.ops.length > 0 ? "roofwidget-refused" : "roofwidget-muted"} role="status">
         {said.value}
       </p>
-      <fieldset class="roofwidget-presets" aria-label={words.presets}>
-        {presets.map(([name, choose]) => (
-          <button
-            key={name}
-            type="button"
-            class="roofwidget-button"
-            data-lm-suppress-shortcuts="true"
-            aria-disabled={!choose}
-            onClick={choose}
-          >
-            {name}
-          </button>
-        ))}
-      </fieldset>
-      <Figures workload={workload} cost={cost} found={found} />
+      <div class="roofwidget-beside">
+        <fieldset class="roofwidget-presets" aria-label={words.presets}>
+          {presets.map(([name, choose]) => (
+            <button
+              key={name}
+              type="button"
+              class="roofwidget-button"
+              data-lm-suppress-shortcuts="true"
+              aria-disabled={!choose}
+              onClick={choose}
+            >
+              {name}
+            </button>
+          ))}
+        </fieldset>
+        <Figures {...{ workload, cost, found }} crowded={tight !== undefined} />
+        {tight !== undefined && (
+          <p class="roofwidget-refused">
+            {words.crowded(tooLarge(workload, partition.groups[tight] ?? [], chip), crowded.size - 1)}
+          </p>
+        )}
+      </div>
     </section>
   );
 }
 
-type Priced = ReturnType<typeof costOn> | undefined;
-
-/** The best partition, once it is known. */
-function useBest({ graph, values }: Workload, cost: Priced): Found | undefined {
-  const found = useSignal<Found | undefined>(undefined);
-  // A size or a rate that is dragged changes the cost with every frame: the search waits for it to rest.
-  useEffect(() => {
-    found.value = undefined;
-    if (!cost || graph.ops.length > SEARCHED) return;
-    const timer = setTimeout(() => {
-      found.value = best(graph, values, cost);
-    }, CALM);
-    return () => clearTimeout(timer);
-  }, [graph, values, cost]);
-  return found.value;
-}
-
 interface FiguresProps {
   readonly workload: Workload;
-  readonly cost: Priced;
+  readonly cost: Cost | undefined;
   readonly found: Found | undefined;
+  readonly crowded: boolean;
 }
 
-function Figures({ workload: { graph, values, partition }, cost, found }: FiguresProps) {
+function Figures({ workload: { graph, values, partition }, cost, found, crowded }: FiguresProps) {
   const before = useMemo(() => tally(graph, values, unfused(graph), cost), [graph, values, cost]);
   const now = useMemo(() => tally(graph, values, partition, cost), [graph, values, partition, cost]);
   return (
     <dl class="roofwidget-figures">
-      {rowsOf(before, now, found).map(([name, value]) => (
+      {rowsOf(before, now, found, crowded).map(([name, value]) => (
         <div key={name} class="roofwidget-row">
           <dt>{name}</dt>
           <dd>{value}</dd>
@@ -207,7 +207,9 @@ function Figures({ workload: { graph, values, partition }, cost, found }: Figure
   );
 }
 
-function rowsOf(before: Tally, now: Tally, found: Found | undefined): [name: string, value: string][] {
+type Row = [name: string, value: string];
+
+function rowsOf(before: Tally, now: Tally, found: Found | undefined, crowded: boolean): Row[] {
   const from = (texts: [string, string]) => (texts[0] === texts[1] ? texts[0] : words.from(...texts));
   const both = (text: (one: Tally) => string) => from([text(before), text(now)]);
   return [
@@ -217,13 +219,13 @@ function rowsOf(before: Tally, now: Tally, found: Found | undefined): [name: str
     [words.intensity, both(({ flops, bytes }) => formatIntensity(flops / bytes))],
     [words.time, both(({ seconds }) => formatQuantity(seconds, "s"))],
     [words.speedUp, words.times(ratioOf(before.seconds / now.seconds))],
-    ...(found ? [[words.toBest, distance(now.seconds / found.seconds, found.how)] as [string, string]] : []),
+    ...(found ? [[words.toBest, distance(now.seconds / found.seconds, found.how, crowded)] as Row] : []),
   ];
 }
 
 /** How much faster than now the best is. */
-function distance(ratio: number, how: string): string {
-  if (!(ratio >= 1.005)) return words.isBest(how);
+function distance(ratio: number, how: string, crowded: boolean): string {
+  if (!(ratio >= 1.005)) return crowded ? words.isNone : words.isBest(how);
   return words.faster(ratioOf(ratio), how);
 }
 

@@ -1,12 +1,17 @@
 // What merging and splitting mean for the panel: where a group is cut, what it costs, and why a merge is refused.
 
+import { needing } from "../capacity.ts";
+import { formatQuantity } from "../format.ts";
 import { groupBytes, groupFlops, partitionOf } from "../fusion.ts";
 import type { Graph, Values } from "../graph.ts";
 import type { Cost } from "../greedy.ts";
 import { broken, linked, type Partition, type Refusal, reached } from "../legality.ts";
 import { fusionWords } from "../strings.ts";
+import type { Chip } from "../wire.ts";
+import type { Workload } from "../workload.ts";
 
 type Ops = readonly number[];
+type Counted = Pick<Workload, "graph" | "values">;
 
 export interface Tally {
   readonly kernels: number;
@@ -63,8 +68,25 @@ export function spoken(graph: Graph, ops: Ops): string {
   return fusionWords.ends(names[0] as string, names.at(-1) as string, names.length);
 }
 
+/** That a group's tiles do not fit on a chip, for people; nothing of a chip that may hold any. */
+export function tooLarge({ graph, values }: Counted, ops: Ops, chip: Chip | undefined): string {
+  if (!chip?.share) return "";
+  const sizes = [needing(graph, values)(ops), chip.share.bytes];
+  const texts = (digits: number) => sizes.map((size) => formatQuantity(size, "B", digits)) as [string, string];
+  const short = texts(3);
+  // All their digits where fewer would make them the same.
+  const [need, there] = short[0] === short[1] ? texts(15) : short;
+  return fusionWords.capacity(spoken(graph, ops), need, chip.share, chip.name, there);
+}
+
 /** Why two ops may not share a kernel, for people. */
-export function sentenceOf(graph: Graph, partition: Partition, a: number, b: number, refusal: Refusal): string {
+export function sentenceOf(
+  { graph, values, partition }: Counted & Pick<Workload, "partition">,
+  a: number,
+  b: number,
+  refusal: Refusal,
+  chip?: Chip,
+): string {
   const names = refusal.path.map((op) => graph.ops[op]?.name ?? "");
   const [first = "", second = "", last = ""] = [names[0], names[1], names.at(-1)];
   const groupOf = (op: number) => partition.groups[partition.groupOf[op] as number] as Ops;
@@ -83,6 +105,6 @@ export function sentenceOf(graph: Graph, partition: Partition, a: number, b: num
     case "cycle":
       return fusionWords.cycle(spoken(graph, both), spoken(graph, refusal.path.slice(1, -1)));
     case "capacity":
-      return fusionWords.capacity(spoken(graph, both));
+      return tooLarge({ graph, values }, both, chip);
   }
 }

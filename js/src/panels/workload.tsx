@@ -1,4 +1,4 @@
-// What the graph is counted with: its dimensions on sliders, dtype and convention.
+// Which graph is meant and what it is counted with: its dimensions on sliders, dtype and convention.
 
 import { type Dim, type Graph, lookup } from "../graph.ts";
 import type { Store } from "../store.ts";
@@ -14,10 +14,20 @@ export function Workload({ store }: { store: Store }) {
   const workload = store.workload.value;
   if (!workload) return null;
   const { graph, env, convention, dtype } = workload;
+  const phases = store.phases.value;
   const sizes = lookup(graph, env);
   return (
     <section class="roofwidget-workload" aria-label={words.title}>
       <h3>{graph.name || words.title}</h3>
+      {phases.length > 1 && (
+        <Select
+          row
+          label={words.phase}
+          value={store.phase.value}
+          options={phases.map((name) => [name, name] as const)}
+          choose={store.setPhase}
+        />
+      )}
       {graph.dims.map((dim) => (
         <Size key={dim.name} store={store} dim={dim} value={sizes(dim.name) ?? dim.default} />
       ))}

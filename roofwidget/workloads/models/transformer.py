@@ -165,6 +165,13 @@ def transformer_block(  # noqa: PLR0917 - the sizes read best in their usual ord
     >>> g = transformer_block(1, seq, 4096, 32, 8, 14336, phase="decode")
     >>> g.flops("attention")
     16544·seq
+
+    The phases of one workload, which a widget then lets a person choose between: ``roofline(graphs=phases)``.
+
+    >>> words = ("prefill", "decode", "train")
+    >>> phases = {word: transformer_block(1, seq, 4096, 32, 8, 14336, phase=word) for word in words}
+    >>> {word: len(g.ops) for word, g in phases.items()}
+    {'prefill': 15, 'decode': 15, 'train': 40}
     """
     layer = Layer(
         hidden, heads, kv_heads, ffn, head_dim, experts, active, gated, norm, activation, rope, bias, causal, attention
@@ -219,6 +226,10 @@ def decoder(
     >>> g = decoder("llama-3-8b", batch=1, seq=8192, phase="decode")
     >>> len(g.ops), g.count("bytes")
     (483, 16095832580)
+    >>> from roofwidget import RooflineModel
+    >>> phases = {word: decoder("gpt-2", phase=word) for word in ("prefill", "decode")}
+    >>> RooflineModel(["h100-sxm"], graphs=phases, phase="decode").graph is phases["decode"]
+    True
     """
     found = _found(preset, layers, layer)
     for word in layer:

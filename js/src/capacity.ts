@@ -1,0 +1,72 @@
+// Whether the tiles of a kernel fit on chip: what a merge asks of roofwidget/workloads/capacity.py.
+
+import type { Graph, Values } from "./graph.ts";
+import type { Fits } from "./legality.ts";
+
+type Ops = readonly number[];
+
+/** Elements of a tile's side, beside a matmul, and of a vector. */
+const SIDE = 128;
+
+/** Bytes of a tensor's tile: with a matmul in the kernel, beside a reduction, and else. */
+type Tiles = readonly [product: number, row: number, vector: number];
+
+function tilesOf(shape: Ops, bytes: number): Tiles {
+  const product = (sizes: Ops) => sizes.reduce((a, b) => a * b, 1);
+  const size = product(shape);
+  const ofBytes = (elements: number) => Math.ceil((elements * bytes) / size);
+  const tile = product(shape.slice(-2).map((part) => Math.min(part, SIDE)));
+  return [ofBytes(tile), ofBytes(shape.at(-1) ?? 1), ofBytes(Math.min(size, SIDE))];
+}
+
+/**
+ * The bytes that the tiles of a kernel take at most at a time. It keeps a tile of each tensor that it both writes and
+ * reads, from the op that writes it to the last that reads it: with a matmul in it 128 x 128 elements, beside a
+ * reduction a row, else 128 elements.
+ */
+export function needing(graph: Graph, values: Values): (ops: Ops) => number {
+  const are = (kind: string) => Uint8Array.from(graph.ops, (op) => Number(op.kind === kind));
+  const [products, reductions] = [are("matmul"), are("reduction")];
+  const known: Tiles[] = [];
+  // A search asks a hundred thousand times, hence arrays that stay: the question that an op was last part of, and the
+  // bytes that are free after it.
+  const [asked, going] = [new Int32Array(graph.ops.length), new Float64Array(graph.ops.length)];
+  let question = 0;
+  /** The last op of the kernel that reads a tensor, -1 without one, and its tile. */
+  const kept = (tensor: number, op: number, hasProduct: boolean): [last: number, bytes: number] => {
+    let [last, reduces] = [-1, reductions[op] === 1];
+    for (const reader of graph.consumers[tensor] as Ops) {
+      if (asked[reader] !== question) continue;
+      last = reader;
+      reduces ||= reductions[reader] === 1;
+    }
+    if (last < 0) return [last, 0];
+    known[tensor] ??= tilesOf(values.shape(tensor), values.bytes[tensor] as number);
+    const [product, row, vector] = known[tensor];
+    return [last, hasProduct ? product : reduces ? row : vector];
+  };
+  return (ops) => {
+    question++;
+    for (const op of ops) asked[op] = question;
+    const hasProduct = ops.some((op) => products[op] === 1);
+    let [held, most] = [0, 0];
+    for (const op of ops) {
+      for (const tensor of graph.makes[op] as Ops) {
+        const [last, bytes] = kept(tensor, op, hasProduct);
+        if (last < 0) continue;
+        held += bytes;
+        going[last] = (going[last] as number) + bytes;
+      }
+      most = Math.max(most, held);
+      held -= going[op] as number;
+      going[op] = 0;
+    }
+    return most;
+  };
+}
+
+/** Whether a kernel's tiles fit into these bytes on chip. One op alone always fits: its formula says how it is blocked. */
+export function fitting(graph: Graph, values: Values, capacity: number): Fits {
+  const need = needing(graph, values);
+  return (ops) => ops.length < 2 || need(ops) <= capacity;
+}

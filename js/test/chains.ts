@@ -1,0 +1,45 @@
+// Chains of elementwise operations as Python sends them, and the state of a model that has them.
+
+import { wireChip, wireKernels } from "./helpers.ts";
+
+interface ChainSpec {
+  ops?: number;
+  dims?: readonly (readonly [name: string, low: number, high: number, initial: number])[];
+  convention?: string;
+  dtype?: string;
+}
+
+/** a, b, …: each reads and writes n elements, 16-bit ones, with two FLOPs an element, unless told otherwise. */
+export function chain(name: string, { ops = 2, dims = [["n", 1, 1024, 100]], ...own }: ChainSpec = {}): unknown {
+  const { convention = "textbook", dtype = "bf16" } = own;
+  const numbers = Array.from({ length: ops }, (_, at) => at);
+  return {
+    name,
+    dims,
+    convention,
+    dtypes: { bf16: 16, fp8: 8 },
+    conventions: { textbook: { "@fma": 2 }, mac: { "@fma": 1 } },
+    outputs: [ops],
+    tensors: [...numbers, ops].map((at) => ({
+      ...{ name: `t${at}`, shape: ["n"], dtype, bytes: ["/", ["*", "n", `@${dtype}`], 8] },
+    })),
+    ops: numbers.map((at) => ({
+      ...{ name: "abcdefgh"[at], kind: "elementwise", inputs: [at], outputs: [at + 1] },
+      ...{ flops: { vector: ["*", "@fma", "n"] }, extra: 0, terms: [], precision: null },
+    })),
+  };
+}
+
+/** Of a model with these graphs, the first of them in force and nothing merged. */
+export function stateOf(graphs: readonly (readonly [phase: string, graph: unknown])[]): Record<string, unknown> {
+  const [phase, graph] = graphs[0] ?? ["", { ops: [] }];
+  return {
+    title: "",
+    chips: [wireChip({ id: "c", peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10 } })],
+    kernels: wireKernels([{ flops: 10, bytes: 1 }]),
+    ...{ shown: ["c"], focus_chip: "c", precision: "auto", memory: "main", what_if: {}, exposed_comm: [] },
+    ...{ ceilings: null, all_levels: false, launch_overhead: 0, view: "roofline", selected: [], hovered: null },
+    ...{ graphs, phase, partition: (graph as { ops: unknown[] }).ops.map((_, at) => [at]) },
+    ...{ dims: {}, convention: "", dtype: null },
+  };
+}
