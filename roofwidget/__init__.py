@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     from roofwidget.comparison import compare_chips
     from roofwidget.exercise import roofline_analysis
     from roofwidget.model import RooflineModel
-    from roofwidget.readers import ProfileError, read
+    from roofwidget.projection import project
+    from roofwidget.readers import ProfileError, read, read_many
+    from roofwidget.readers.ceilings import read_ceilings
+    from roofwidget.runs import compare_runs
     from roofwidget.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.widget import RooflineWidget
     from roofwidget.workloads import Convention, Graph, chain, dim, register_op
@@ -53,11 +56,15 @@ _LAZY = {
     "advise": "roofwidget.advice",
     "chain": "roofwidget.workloads",
     "compare_chips": "roofwidget.comparison",
+    "compare_runs": "roofwidget.runs",
     "critical_batch": "roofwidget.sizing",
     "critical_batch_per_chip": "roofwidget.sizing",
     "dim": "roofwidget.workloads",
     "load_chips": "roofwidget.chips.files",
+    "project": "roofwidget.projection",
     "read": "roofwidget.readers",
+    "read_ceilings": "roofwidget.readers.ceilings",
+    "read_many": "roofwidget.readers.many",
     "register_op": "roofwidget.workloads",
     "roofline_analysis": "roofwidget.exercise",
     "smallest_square_matmul": "roofwidget.sizing",
@@ -92,6 +99,7 @@ __all__ = [
     "chips",
     "companions",
     "compare_chips",
+    "compare_runs",
     "critical_batch",
     "critical_batch_per_chip",
     "dim",
@@ -99,7 +107,10 @@ __all__ = [
     "network",
     "preset",
     "presets",
+    "project",
     "read",
+    "read_ceilings",
+    "read_many",
     "register_op",
     "ridge_point",
     "roofline",

@@ -75,10 +75,14 @@ def coded(given: Iterable[str | None] | Coded | None, field: str, n: int, *, cas
     elif given is None:
         column = Coded((None,), np.zeros(n, dtype=np.int32))
     else:
+        values = list(given)
+        # A table of a million rows has few different words: those alone are looked at.
+        if not set(map(type, values)) <= {str, type(None)}:
+            values = [_word(value, field, row, casefold=False) for row, value in enumerate(values)]
         index: dict[str | None, int] = {}
-        words_ = [_word(value, field, row, casefold=casefold) for row, value in enumerate(given)]
-        codes = np.fromiter((index.setdefault(word, len(index)) for word in words_), np.int32, len(words_))
-        column = Coded(tuple(index), codes)
+        kept = {value: _word(value, field, 0, casefold=casefold) for value in dict.fromkeys(values)}
+        code_of = {value: index.setdefault(word, len(index)) for value, word in kept.items()}
+        column = Coded(tuple(index), np.fromiter(map(code_of.__getitem__, values), np.int32, len(values)))
     if len(column.codes) != n:
         msg = f"column '{field}' has {len(column.codes)} entries, expected {n}"
         raise ValueError(msg)
@@ -216,10 +220,11 @@ def texts(given: list[Any]) -> Texts:
     """Return a read-only column of names."""
     column = np.empty(len(given), dtype=object)
     column[:] = given
-    for row, value in enumerate(given):
-        if not isinstance(value, str):
-            msg = f"row {row}, column 'name': {value!r:.60} is not text"
-            raise TypeError(msg)
+    if set(map(type, given)) != {str}:
+        for row, value in enumerate(given):
+            if not isinstance(value, str):
+                msg = f"row {row}, column 'name': {value!r:.60} is not text"
+                raise TypeError(msg)
     column.flags.writeable = False
     return column
 

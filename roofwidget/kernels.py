@@ -10,9 +10,13 @@ import numpy.typing as npt
 
 from roofwidget import columns
 from roofwidget.chips.chip import Chip, is_off_chip
+from roofwidget.chosen import Chosen
 from roofwidget.columns import Coded, Floats, Texts
+from roofwidget.frames import from_frame, to_frame
 from roofwidget.kernel import NETWORK, Kernel, as_kernel
-from roofwidget.suggest import keywords, nearest
+from roofwidget.provenance import Launches, extra_columns, origins, part, same_extra
+from roofwidget.suggest import keywords
+from roofwidget.told import Told
 
 if TYPE_CHECKING:
     from roofwidget.widget import RooflineWidget
@@ -24,10 +28,8 @@ UNNAMED: Final = ""
 MAIN: Final = "main"
 """The level of bytes given as a plain number: the chip's main memory."""
 
-_FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "count")
 
-
-class Kernels:
+class Kernels(Told, Chosen):
     """A columnar table of kernels. Its columns are read-only; slicing gives `Kernels`, an integer gives a `Kernel`.
 
     Parameters
@@ -44,6 +46,15 @@ class Kernels:
         Text or None by kernel.
     count
         Launches, shape (n,).
+    self_time
+        Seconds without those of other rows within them, shape (n,); None where `time` holds no others'.
+    origin
+        Where numbers came from, by field (``"flops"``, ``"flops:fp16"``, ``"bytes:L2"``, ``"time"`` …): the metric and
+        the rule, one text for all rows or one a row.
+    extra
+        Further columns by name, the unit in the name: numbers or texts, one a row or one for all.
+    launches, launch_rows
+        The rows that these are sums of, m of them, and for each the row here that it is part of, shape (m,).
     chip
         The chip they ran on, if the source tells.
     program, steps
@@ -76,6 +87,11 @@ class Kernels:
         precision: Iterable[str | None] | Coded | None = None,
         category: Iterable[str | None] | Coded | None = None,
         count: npt.ArrayLike | None = None,
+        self_time: npt.ArrayLike | None = None,
+        origin: Mapping[str, Any] | None = None,
+        extra: Mapping[str, Any] | None = None,
+        launches: Kernels | None = None,
+        launch_rows: npt.ArrayLike | None = None,
         chip: Chip | None = None,
         program: Kernels | None = None,
         steps: Kernels | None = None,
@@ -93,6 +109,10 @@ class Kernels:
         }
         self._spelled: dict[str, Texts] = {}
         self._count = columns.checked(np.ones(n) if count is None else count, "count", n)
+        self._self_time = None if self_time is None else columns.checked(self_time, "self_time", n)
+        self._origin = origins(origin, n)
+        self._extra = extra_columns(extra, n)
+        self._launches = Launches.of(launches, launch_rows, n)
         self.chip = chip
         self._program = program
         self._steps = steps
@@ -124,55 +144,23 @@ class Kernels:
         """Make a table from a data frame with the columns that `to_dataframe` writes.
 
         ``name``, ``flops`` and ``bytes`` are needed (the last two also as ``flops:fp16`` or ``bytes:HBM``, one a
-        precision or level); ``time``, ``precision``, ``category`` and ``count`` are optional.
-        Other columns are left out and named in `warnings`, unless they look like one of these misspelt.
+        precision or level); ``time``, ``self_time``, ``precision``, ``category``, ``count`` and ``origin:flops`` and
+        the like are optional. Other columns of numbers or texts become `extra`, unless they look like one of these
+        misspelt; columns of anything else are named in `warnings`.
 
         Raises
         ------
         ValueError
             If a needed column is missing, one looks misspelt, or a cell is bad: the message names row and column.
         """
-        found = [str(column) for column in frame.columns]
-        ignored: list[str] = []
-        for column in found:
-            field, colon, _ = column.partition(":")
-            if colon and field in _FIELDS and field not in {"flops", "bytes"}:
-                msg = f"column '{column}': only 'flops' and 'bytes' take a precision or a level after a colon"
-                raise ValueError(msg)
-            if field not in _FIELDS:
-                close = nearest(field, _FIELDS, most=1)
-                if close:
-                    msg = f"the data frame has a column '{column}'; did you mean '{close[0]}'?"
-                    raise ValueError(msg)
-                ignored.append(column)
-        missing = [f for f in _FIELDS[:3] if not any(c.split(":")[0] == f for c in found)]
-        if missing:
-            msg = f"the data frame has no column '{missing[0]}'; it has {', '.join(found)}"
-            raise ValueError(msg)
-
-        def optional(field: str) -> Any:
-            return frame[field] if field in found else None
-
-        return cls(
-            list(frame["name"]),
-            {c.partition(":")[2]: columns.numbers(frame[c], c) for c in found if c.split(":")[0] == "flops"},
-            {c.partition(":")[2] or MAIN: columns.numbers(frame[c], c) for c in found if c.split(":")[0] == "bytes"},
-            time=None if optional("time") is None else columns.numbers(frame["time"], "time"),
-            precision=columns.words(optional("precision"), "precision"),
-            category=columns.words(optional("category"), "category"),
-            count=None if optional("count") is None else columns.numbers(frame["count"], "count"),
-            warnings=[f"columns not used: {', '.join(ignored)}"] if ignored else (),
-        )
+        return from_frame(frame, cls, MAIN)
 
     def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame with a column for each field, ``flops:fp16`` and ``bytes:HBM`` where mapped."""
-        import pandas as pd  # noqa: PLC0415 - optional and slow to import
+        """Return a pandas DataFrame with a column for each field, ``flops:fp16`` and ``bytes:HBM`` where mapped.
 
-        frame: dict[str, Any] = {"name": self._names}
-        frame |= {f"flops:{p}" if p else "flops": column for p, column in self._flops.items()}
-        frame |= {"bytes" if level == MAIN else f"bytes:{level}": column for level, column in self._bytes.items()}
-        frame |= {"time": self._time, "precision": self.precision, "category": self.category}
-        return pd.DataFrame(frame | {"count": self._count.astype(np.int64)})
+        ``self_time`` where it is told, the columns of `extra`, and ``origin:flops`` and so on follow.
+        """
+        return to_frame(self, MAIN)
 
     @property
     def names(self) -> Texts:
@@ -243,19 +231,6 @@ class Kernels:
         """The category of each kernel or None, shape (n,)."""
         return self._texts("category")
 
-    def codes(self, field: str) -> Coded:
-        """Return ``name``, ``precision`` or ``category`` as its different words and, row by row, which of them it is.
-
-        Examples
-        --------
-        >>> codes = Kernels(["a", "b"], [1, 2], [3, 4], precision=["fp8", None]).codes("precision")
-        >>> codes.words, codes.codes.tolist()
-        (('fp8', None), [0, 1])
-        """
-        if field == "name" and field not in self._words:
-            self._words[field] = columns.coded(self._names, field, len(self))
-        return self._words[field]
-
     @property
     def count(self) -> Floats:
         """Launches, shape (n,)."""
@@ -297,7 +272,7 @@ class Kernels:
         if not isinstance(key, slice):
             key = np.asarray(key)
             key = key.astype(np.intp) if key.size == 0 else key
-        return Kernels(
+        rows = Kernels(
             self._names[key],
             {p: column[key] for p, column in self._flops.items()},
             {level: column[key] for level, column in self._bytes.items()},
@@ -305,12 +280,17 @@ class Kernels:
             precision=self._words["precision"][key],
             category=self._words["category"][key],
             count=self._count[key],
+            self_time=None if self._self_time is None else self._self_time[key],
+            origin=part(self._origin, key),
+            extra=part(self._extra, key),
             chip=self.chip,
             program=self._program,
             steps=self._steps,
             warnings=self.warnings,
             source=self.source,
         )
+        rows._launches = None if self._launches is None else self._launches[key]
+        return rows
 
     def __iter__(self) -> Iterator[Kernel]:
         return (self._kernel(row) for row in range(len(self)))
@@ -326,6 +306,10 @@ class Kernels:
             and np.array_equal(self.precision, other.precision)
             and np.array_equal(self.category, other.category)
             and np.array_equal(self._count, other._count)
+            and np.array_equal(self.self_time, other.self_time, equal_nan=True)
+            and same_extra(self._origin, other._origin)
+            and same_extra(self._extra, other._extra)
+            and self.launches == other.launches
         )
 
     __hash__ = None  # type: ignore[assignment]  # equality looks into arrays
@@ -337,6 +321,10 @@ class Kernels:
             "precision": self._words["precision"],
             "category": self._words["category"],
             "count": self._count,
+            "self_time": self._self_time,
+            "origin": dict(self._origin),
+            "extra": dict(self._extra),
+            **dict(zip(("launches", "launch_rows"), self.launches_with_rows(), strict=True)),
             "chip": self.chip,
             "program": self._program,
             "steps": self._steps,

@@ -12,6 +12,7 @@ from traitlets import Bool, Enum, TraitError, Unicode, default, observe, validat
 from roofwidget import wire
 from roofwidget.chips.chip import Chip
 from roofwidget.kernels import Kernel, Kernels
+from roofwidget.profile import Profile
 from roofwidget.rates import Rates
 from roofwidget.roofline import bound
 from roofwidget.suggest import listed, nearest, unknown_keyword
@@ -29,7 +30,7 @@ from roofwidget.traits import (
     SecondsTrait,
     WhatIfTrait,
 )
-from roofwidget.workload import Workload
+from roofwidget.workload import Workload, is_same_grouping
 
 if TYPE_CHECKING:
     from roofwidget.chips import Preset
@@ -40,10 +41,13 @@ __all__ = ["RooflineModel"]
 # More chips than this start hidden: the picture would be a thicket.
 _SHOWN_AT_FIRST = 6
 # In this order: a partition is of the graph as it is counted, rows are rows of the kernels that are shown.
-_LAST = (*("peak_flops", "bandwidth", "ceilings", "dims", "convention", "dtype", "partition", "selected", "hovered"),)
+_LAST = (
+    *("peak_flops", "bandwidth", "ceilings", "bounds", "dims", "convention", "dtype", "partition"),
+    *("selected", "hovered", "at_roof"),
+)
 
 
-class RooflineModel(Rates, Workload):
+class RooflineModel(Rates, Workload, Profile):
     """The state of a roofline, with every number the front end shows and no browser.
 
     Parameters
@@ -315,7 +319,9 @@ class RooflineModel(Rates, Workload):
     # -- what follows from what --------------------------------------------------------------------------------
 
     @observe("kernels", "graph", "partition")
-    def _forget_rows(self, _change: Any) -> None:
+    def _forget_rows(self, change: Any) -> None:
+        if change["name"] == "partition" and is_same_grouping(change["old"], change["new"]):
+            return
         self.selected = ()
         self.hovered = None
 

@@ -14,6 +14,7 @@ import traitlets
 
 from roofwidget import units
 from roofwidget.chips.chip import Chip
+from roofwidget.chosen import share_above_zero, whole_from_one
 from roofwidget.kernels import Kernels, as_kernels
 
 __all__ = [
@@ -22,12 +23,14 @@ __all__ = [
     "FractionsTrait",
     "GraphTrait",
     "GraphsTrait",
+    "HowManyTrait",
     "KernelsTrait",
     "NamesTrait",
     "RateTrait",
     "RowTrait",
     "RowsTrait",
     "SecondsTrait",
+    "TimeShareTrait",
     "WhatIfTrait",
 ]
 
@@ -181,6 +184,31 @@ class FractionsTrait(traitlets.TraitType[tuple[float, ...], Any]):
                 msg = f"{share!r} is not a share from 0 to below 1, such as 0.2 for 20 %"
                 raise _refuse(obj, self, ValueError(msg))
         return tuple(dict.fromkeys(share for share in map(float, given) if share > 0))
+
+
+class TimeShareTrait(traitlets.TraitType[float, Any]):
+    """A share above 0, at most 1."""
+
+    info_text = "a share above 0, at most 1"
+
+    def validate(self, obj: Any, value: Any) -> float:
+        try:
+            return share_above_zero(value)
+        except (TypeError, ValueError) as error:
+            raise _refuse(obj, self, error) from None
+
+
+class HowManyTrait(traitlets.TraitType["int | None", Any]):
+    """A whole number from 1, or None for no limit."""
+
+    info_text = "a whole number from 1, or None"
+    allow_none = True
+
+    def validate(self, obj: Any, value: Any) -> int | None:
+        try:
+            return whole_from_one(value, str(self.name))
+        except (TypeError, ValueError) as error:
+            raise _refuse(obj, self, error) from None
 
 
 class RowTrait(traitlets.TraitType["int | None", Any]):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import anywidget
 from IPython.display import display
-from traitlets import Unicode, default
+from traitlets import HasTraits, Unicode, default
 
 from roofwidget.model import RooflineModel
+from roofwidget.workload import is_same_grouping
 
 __all__ = ["RooflineWidget"]
 
 _STATIC = Path(__file__).parent / "static"
-_PYTHONS_OWN = ("title", "chips", "kernels", "graphs", "launch_overhead")
+_PYTHONS_OWN = ("title", "chips", "kernels", "graphs", "launch_overhead", "baseline")
 
 
 class RooflineWidget(RooflineModel, anywidget.AnyWidget):
@@ -49,6 +51,20 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         taken = {name: value for name, value in sync_data.items() if name not in _PYTHONS_OWN}
         # What else a message holds is of the phase that it brings.
         super().set_state(dict(sorted(taken.items(), key=lambda entry: entry[0] != "phase")))
+
+    def notify_change(self, change: Any) -> None:
+        """Tell the front end and observers of a change; of groups that only count anew, observers alone."""
+        if change["name"] == "partition" and is_same_grouping(change["old"], change["new"]):
+            HasTraits.notify_change(self, change)
+        else:
+            super().notify_change(change)
+
+    def send_state(self, key: str | Iterable[str] | None = None) -> None:
+        """Send some traits, or all; with new kernels how an earlier run compares with them."""
+        keys = None if key is None else {key} if isinstance(key, str) else set(key)
+        if keys is not None and "kernels" in keys and self.baseline is not None:
+            keys.add("baseline")
+        super().send_state(keys)
 
     def __repr__(self) -> str:
         return RooflineModel.__repr__(self)

@@ -12,7 +12,13 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
          memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
-kernels  ``{n, name, precision, category: {values, codes}, time, count: buffer, flops, bytes: {key: buffer}}``
+kernels  ``{n, name, short, precision, category: {values, codes}, time, self_time, count: buffer,
+         flops, bytes: {key: buffer}, extra: [[name, {values, codes} or buffer]], origin: [[key, {values, codes}]],
+         program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``; a short name
+         is null where it is the name; the program's rows are its totals, of category "program", then its steps, of
+         category "step"; the chip is the one they ran on
+baseline ``{kernels: as kernels, match: buffer, verdict: {values, codes}}`` or null: for each row of the baseline the
+         int32 row of kernels that it is matched with, or -1, and whether that became faster, slower, equal or unknown
 graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtypes: {name: bits},
          conventions: {name: {word: value}}, outputs: [tensor], tensors: [{name, shape, dtype, bytes}],
          ops: [{name, kind, inputs, outputs, flops: {class: count}, extra, terms: [[name, count]], precision}]}]]``,
@@ -26,7 +32,8 @@ others   as they are
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -36,20 +43,27 @@ from roofwidget.chips.figures import Ceiling, Check, Figure, Source
 from roofwidget.chips.share import share_on_chip
 from roofwidget.columns import Coded, Floats
 from roofwidget.kernels import Kernels
+from roofwidget.short_names import shortened
+from roofwidget.stacking import stacked
 
 if TYPE_CHECKING:
     from roofwidget.workloads import Graph, Op, Tensor
     from roofwidget.workloads.fusion import Partition
 
 __all__ = [
+    "baseline_to_wire",
     "chips_to_wire",
     "graph_to_wire",
     "graphs_to_wire",
     "kernels_to_wire",
     "partition_to_wire",
     "text_to_wire",
+    "texts_to_wire",
     "what_if_to_wire",
 ]
+
+# So many names take about a tenth of a second; a chart shows fewer.
+_SHORTENED: Final = 1000
 
 
 def chips_to_wire(chips: Iterable[Chip], _widget: object = None) -> list[dict[str, Any]]:
@@ -116,16 +130,61 @@ def _figure(figure: Figure, disputes: Iterable[Check], *, measured: bool) -> dic
 
 def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
     """Return the kernels as one dict of binary columns."""
+    program = stacked({"program": kernels.program, "step": kernels.steps})
+    return {
+        **_columns(kernels),
+        "program": _columns(program) if len(program) else None,
+        "chip": None if kernels.chip is None else _chip(kernels.chip),
+        "warnings": [text_to_wire(warning) for warning in kernels.warnings],
+        "source": text_to_wire(kernels.source),
+    }
+
+
+def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | None:
+    """Return an earlier run, and how its rows compare with those of the model's kernels."""
+    if baseline is None:
+        return None
+    from roofwidget.runs import compare_runs  # noqa: PLC0415 - only with an earlier run
+
+    match, verdict = compare_runs(baseline, model.kernels).by_row_before()
+    return {
+        "kernels": kernels_to_wire(baseline),
+        "match": np.ascontiguousarray(match, dtype="<i4").data.cast("B"),
+        "verdict": _coded(verdict),
+    }
+
+
+def _columns(kernels: Kernels) -> dict[str, Any]:
     return {
         "n": len(kernels),
         "name": _coded(kernels.codes("name")),
+        "short": _coded(_short_names(kernels)),
         "precision": _coded(kernels.codes("precision")),
         "category": _coded(kernels.codes("category")),
         "time": _binary(kernels.time),
+        "self_time": _binary(kernels.self_time),
         "count": _binary(kernels.count),
         "flops": {precision: _binary(column) for precision, column in kernels.flops_by_precision.items()},
         "bytes": {level: _binary(column) for level, column in kernels.bytes_by_level.items()},
+        "extra": [
+            [text_to_wire(name), _coded(column) if isinstance(column, Coded) else _binary(column)]
+            for name, column in kernels.extra_columns.items()
+        ],
+        "origin": [[text_to_wire(key), _coded(kernels.codes(f"origin:{key}"))] for key in kernels.origin],
     }
+
+
+def _short_names(kernels: Kernels) -> Coded:
+    """Return short names, None where they are the names; only of the longest, as shortening takes its time."""
+    names = kernels.codes("name")
+    longest = dict.fromkeys(names.codes[np.argsort(-kernels.self_time, kind="stable")].tolist())
+    index: dict[str | None, int] = {None: 0}
+    position = np.zeros(len(names.words), dtype=np.int32)
+    for code in islice(longest, _SHORTENED):
+        name = names.words[code] or ""
+        short = shortened(name)
+        position[code] = index.setdefault(short if short != name else None, len(index))
+    return Coded(tuple(index), position[names.codes])
 
 
 def graphs_to_wire(graphs: Mapping[str, Graph], _widget: object = None) -> list[list[Any]]:
@@ -185,6 +244,11 @@ def partition_to_wire(partition: Partition | None, _widget: object = None) -> li
 def text_to_wire(text: str, _widget: object = None) -> str:
     """Return the text with lone surrogates replaced: a file may hold them, a message may not."""
     return text.encode("utf-8", "replace").decode()
+
+
+def texts_to_wire(texts: Iterable[str] | None, _widget: object = None) -> list[str] | None:
+    """Return the texts, each as `text_to_wire` does, or null."""
+    return None if texts is None else [text_to_wire(text) for text in texts]
 
 
 def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _widget: object = None) -> dict[str, Any]:

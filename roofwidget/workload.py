@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from roofwidget.workloads import Graph
     from roofwidget.workloads.fusion import Partition
 
-__all__ = ["Workload"]
+__all__ = ["Workload", "is_same_grouping"]
+
+
+def is_same_grouping(one: Partition | None, other: Partition | None) -> bool:
+    """Whether two partitions put the same ops into the same kernels, however they count them."""
+    if one is None or other is None:
+        return one is other
+    return one.indices == other.indices and one.graph.ops == other.graph.ops
 
 
 class Workload(HasTraits):
@@ -56,14 +63,23 @@ class Workload(HasTraits):
         return found
 
     def partition_of(self, groups: Any) -> Partition | None:
-        """Return groups of ops, by name or position, as a partition of the graph as it is counted now."""
+        """Return groups of ops, by name or position, as a partition of the graph as it is counted now.
+
+        Raises
+        ------
+        ValueError
+            If they are no legal partition, or a `Partition` of other ops or with tensors that are spilled.
+        """
         from roofwidget.workloads.fusion import Partition  # noqa: PLC0415 - only with a graph
 
         graph = self.counted_graph()
         if graph is None:
             return None
-        given = groups.indices if isinstance(groups, Partition) else groups
-        return Partition(graph, given)
+        if not isinstance(groups, Partition):
+            return Partition(graph, groups)
+        _check_is_of(groups, graph)
+        found = Partition(graph, groups.indices)
+        return groups if groups == found else found
 
     # -- what may be set ---------------------------------------------------------------------------------------
 
@@ -177,6 +193,7 @@ class Workload(HasTraits):
 
     @observe("convention", "dtype")
     def _count_anew(self, _change: Any) -> None:
+        # The same groups: the front end has them, and rows stay what they are.
         if self.partition is not None and self._graph_of_phase() is not None:
             self.partition = self.partition_of(self.partition)
 
@@ -187,3 +204,21 @@ class Workload(HasTraits):
         from roofwidget.workloads.fusion import Partition  # noqa: PLC0415 - only with a graph
 
         return Partition.unfused(graph)
+
+
+def _check_is_of(partition: Partition, graph: Graph) -> None:
+    """Raise `ValueError` unless positions in a partition mean the same ops in a graph, and it counts as those do."""
+    own, others = [op.name for op in partition.graph.ops], [op.name for op in graph.ops]
+    if own != others:
+        strange = next((name for name in own if name not in others), own[-1] if own else "")
+        msg = (
+            f"op '{strange}' of graph '{partition.graph.name}' stands elsewhere or not at all in graph '{graph.name}'"
+            " that is shown; set `graph` first"
+        )
+        raise ValueError(msg)
+    if partition.spilled:
+        msg = (
+            f"it spills {listed(partition.spilled)}, and a model counts what stays inside a kernel as not moved; "
+            "show its kernels() in place of the graph"
+        )
+        raise ValueError(msg)

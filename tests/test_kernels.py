@@ -597,11 +597,11 @@ def test_the_repr_counts_kernels_and_those_measured(table: Kernels) -> None:
     assert repr(table) == "Kernels(4 kernels, 2 measured)"
 
 
-def test_columns_that_are_none_of_ours_are_left_out_and_named() -> None:
-    frame = pd.DataFrame({"name": ["a"], "flops": [1], "bytes": [2], "stream": [7], "grid": ["x"]})
+def test_columns_that_are_none_of_ours_are_kept_and_those_of_no_numbers_or_texts_named() -> None:
+    frame = pd.DataFrame({"name": ["a"], "flops": [1], "bytes": [2], "stream": [7], "grid": ["x"], "ids": [[1]]})
     table = Kernels.from_dataframe(frame)
-    assert table == Kernels(["a"], [1], [2])
-    assert table.warnings == ("columns not used: stream, grid",)
+    assert table == Kernels(["a"], [1], [2], extra={"stream": [7], "grid": ["x"]})
+    assert table.warnings == ("columns not used: ids",)
 
 
 @pytest.mark.parametrize(("column", "value"), [("name", None), ("name", 5), ("category", 5), ("precision", 5)])

@@ -31,6 +31,8 @@ SYNCED = {
     *("title", "chips", "kernels", "shown", "focus_chip", "precision", "memory", "what_if", "selected", "hovered"),
     *("exposed_comm", "ceilings", "all_levels", "launch_overhead", "view"),
     *("graphs", "phase", "partition", "dims", "convention", "dtype"),
+    *("search", "categories", "bounds", "precisions", "time_share", "top", "infeed", "scope"),
+    *("baseline", "sort_by", "columns", "at_roof"),
 }
 BAD_RATES = [0, -1, math.nan, math.inf, TOO_LARGE, None, True, "6 parsecs", "", "0 FLOP/s"]
 
@@ -690,7 +692,7 @@ def test_domain_objects_are_sent_in_the_wires_form_and_nothing_comes_back_in_ano
 
 
 def test_what_the_browser_may_change_is_not_echoed() -> None:
-    owned_by_python = {"title", "chips", "kernels", "graphs", "launch_overhead"}
+    owned_by_python = {"title", "chips", "kernels", "graphs", "launch_overhead", "baseline"}
     assert set(RooflineModel.class_trait_names(sync=True, echo_update=False)) == SYNCED - owned_by_python
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from traitlets import TraitError
 
-from roofwidget import Graph, Partition, RooflineModel, bound, dim, preset
+from roofwidget import Chip, Graph, Memory, Partition, RooflineModel, bound, dim, preset
 from roofwidget.wire import graph_to_wire, partition_to_wire
 
 
@@ -104,6 +104,62 @@ def test_another_graph_or_partition_forgets_selected_rows(model: RooflineModel) 
     model.graph = None
     assert model.partition is None
     assert len(model.shown_kernels) == len(model.kernels)
+
+
+def test_counts_that_change_forget_no_rows_and_are_seen(model: RooflineModel) -> None:
+    model.partition, model.selected, model.hovered = [[0, 1], [2], [3]], [2], 1
+    seen: list[Partition] = []
+    model.observe(lambda change: seen.append(change.new), "partition")
+    model.dtype = "fp8"
+    model.convention = "torch"
+    assert (model.selected, model.hovered) == ((2,), 1)
+    assert [(one.graph.dtype, one.graph.convention.name) for one in seen] == [("fp8", "textbook"), ("fp8", "torch")]
+    model.partition = [[0], [1], [2, 3]]
+    assert (model.selected, model.hovered) == ((), None)
+
+
+def test_the_same_positions_in_another_graph_are_other_groups(model: RooflineModel, tail: Graph) -> None:
+    model.selected = [2]
+    other = Graph("other")
+    x = other.input("x", (8, 8), "bf16")
+    other.output(other.add(other.dropout(other.relu(other.layernorm(x))), x))
+    model.graph = other
+    assert (model.selected, model.partition) == ((), Partition.unfused(other))
+
+
+def test_a_partition_that_is_set_stays_the_one_that_it_is(model: RooflineModel, tail: Graph) -> None:
+    best = Partition.best(tail, "v5p")
+    model.partition = best
+    assert model.partition is best
+    model.dtype = "fp8"
+    model.partition = best
+    assert model.partition == Partition(tail.with_dtype("fp8"), [[0, 1, 2, 3]])
+
+
+def test_a_partition_of_another_graph_is_refused_and_both_are_named(model: RooflineModel, tail: Graph) -> None:
+    other = Graph("head")
+    x = other.input("x", (8, 8), "bf16")
+    other.output(other.add(other.dropout(other.relu(other.layernorm(x))), x))
+    before = model.partition
+    with pytest.raises(TraitError, match=r"partition: .* 'relu' of graph 'head' .* graph 'tail'.*set `graph` first"):
+        model.partition = Partition.unfused(other)
+    assert model.partition is before
+    recomputed = Partition.unfused(tail).recompute("layernorm")
+    with pytest.raises(TraitError, match=r"set `graph` first"):
+        model.partition = recomputed
+    model.graph = recomputed.graph
+    model.partition = recomputed
+    assert model.partition is recomputed
+
+
+def test_a_partition_with_spills_is_refused_with_the_reason(tail: Graph) -> None:
+    small = Chip("Small", {"bf16": 1e15}, {"HBM": 1e12, "SMEM": Memory("SMEM", None, 8000)}, units="1 SM")
+    spilled = Partition.unfused(tail).fuse("layernorm", "gelu", chip=small, spill=True)
+    assert spilled.spilled == ("layernorm",)
+    model = RooflineModel([small], graph=tail)
+    with pytest.raises(TraitError, match=r"partition: it spills 'layernorm', .*kernels\(\)"):
+        model.partition = spilled
+    assert len(model.partition) == 4
 
 
 def test_the_wire_has_expressions_of_dims_conventions_and_dtypes(model: RooflineModel, tail: Graph) -> None:

@@ -268,6 +268,21 @@ def test_what_comes_with_a_phase_is_of_that_phase_and_is_not_answered(
     assert (sent, seen) == ([], ["decode"])
 
 
+@pytest.mark.parametrize("change", [{"dtype": "fp8"}, {"convention": "mac"}], ids=str)
+def test_counts_that_change_do_not_send_the_partition_back(
+    widget: RooflineWidget, sent: list[dict[str, Any]], change: dict[str, str]
+) -> None:
+    widget.partition, widget.selected = [[0, 1]], [0]
+    sent.clear()
+    widget.set_state(change)
+    assert sent == []
+    widget.set_trait(next(iter(change)), {"dtype": None, "convention": ""}[next(iter(change))])
+    assert [list(message) for message in sent] == [list(change)]
+    widget.partition = [[0], [1]]
+    assert sent[-2:] == [{"partition": [[0], [1]]}, {"selected": ()}] or sent[-1] == {"partition": [[0], [1]]}
+    assert widget.selected == ()
+
+
 def test_a_partition_that_an_observer_sets_with_a_phase_is_sent(
     widget: RooflineWidget, sent: list[dict[str, Any]]
 ) -> None:

@@ -1,47 +1,70 @@
-"""Profiles of other tools, read into `Kernels`. `read` finds the reader by what the file holds, not by its name."""
+"""Profiles of other tools, read into `Kernels`. `read` finds the reader by what the file holds, not by its name.
+
+A reader is a module named in `FORMATS`. It has ``FORMAT`` (its name), ``EXPECTED`` (what it reads, for messages),
+``recognises(source)``, which must be cheap, and ``read(source, *, …)``. One that reads objects too has
+``takes(given)`` and ``read_object(given, *, …)``.
+"""
 
 from __future__ import annotations
 
+import codecs
+import functools
 import inspect
-import json
-import os
-import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
-from roofwidget.readers import xprof
+from roofwidget.readers import documents
 from roofwidget.readers.errors import ProfileError
-from roofwidget.suggest import listed, unknown_keyword
+from roofwidget.readers.source import HEAD_BYTES, Source
+from roofwidget.suggest import listed, nearest, unknown_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from roofwidget.kernels import Kernels
+    from roofwidget.readers.many import read_many
 
-__all__ = ["ProfileError", "read"]
+__all__ = ["FORMATS", "ProfileError", "Source", "read", "read_many", "reader"]
 
-# What each reader recognises, and how it reads it. All formats so far are JSON.
-_READERS: Final[tuple[tuple[Callable[[object], bool], Callable[..., Kernels]], ...]] = (
-    (xprof.recognises, xprof.read_roofline_model),
+# In the order in which they are asked: what is told by a few bytes first, tables of any origin last.
+FORMATS: Final = (
+    "roofwidget.readers.torch.trace",
+    "roofwidget.readers.torch.averages",
+    "roofwidget.readers.xprof.roofline_model",
+    "roofwidget.readers.xprof.hlo_stats",
+    "roofwidget.readers.xprof.roofline_csv",
+    "roofwidget.readers.xprof.command_line",
+    "roofwidget.readers.xprof.xplane",
+    "roofwidget.readers.ert",
+    "roofwidget.readers.tracelens_arch",
+    "roofwidget.readers.carm",
+    "roofwidget.readers.likwid",
+    "roofwidget.readers.rocprof",
+    "roofwidget.readers.ncu",
+    "roofwidget.readers.records",
 )
-_EXPECTED: Final = "expected the JSON that XProf exports for its tool 'roofline_model'"
+_LAZY: Final = {"read_many": "roofwidget.readers.many"}
 
 
-def read(path: str | os.PathLike[str], **options: Any) -> Kernels:
-    """Read a profile into `Kernels`.
+def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kernels:  # noqa: A002 - the field's word
+    r"""Read a profile into `Kernels`.
 
     Parameters
     ----------
-    path
-        The file. UTF-8, with or without a byte order mark.
+    path_or_buffer
+        A path, bytes or an open file; a folder where the tool writes folders. gzip and zip are undone. Text is UTF-8
+        with or without a byte order mark, or UTF-16 with one. Also a data frame, a list of records, or another object
+        that a reader takes.
+    format
+        The format's name; None finds it by what the file holds.
     **options
-        What the reader of this format takes. XProf's ``roofline_model``: ``infeed=True``, whether to take the rows
-        that include infeed and outfeed operations.
+        What the reader of this format takes: see the page of readers, or `reader` and the `help` of what it returns.
 
     Returns
     -------
     Kernels
-        The operations: FLOPs, bytes, seconds; with `chip`, `program`, `steps`, `warnings` and `source` as far as
+        FLOPs, bytes, seconds; with `origin`, `extra`, `chip`, `program`, `steps`, `warnings` and `source` as far as
         the format tells.
 
     Raises
@@ -49,89 +72,104 @@ def read(path: str | os.PathLike[str], **options: Any) -> Kernels:
     FileNotFoundError
         If there is no such file.
     ProfileError
-        If the file is a directory, not UTF-8, not JSON, of no known tool, or holds a bad value: the message names
-        the file, the place and what was expected.
+        If the file is damaged, of no known format, or holds a bad value: the message names the file, the place and
+        what was expected.
     TypeError
         If the reader has no such option: the message names the nearest one.
+    ValueError
+        If there is no such format.
 
     Examples
     --------
-    >>> read("/")
-    Traceback (most recent call last):
-    ...
-    roofwidget.readers.errors.ProfileError: /: is a directory; expected a file
+    >>> read(b"name,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31").time.tolist()
+    [3.1e-05]
     """
-    source = os.fspath(path)
-    document = _load(source)
-    for recognises, reader in _READERS:
-        if recognises(document):
-            _check_options(reader, options)
-            return reader(document, source, **options)
-    raise ProfileError(source, f"{_EXPECTED}, got {_described(document)}")
+    if format is None and "columns" in options:
+        format = "table"  # noqa: A001 - the same word
+    modules = [reader(format)] if format is not None else [import_module(name) for name in FORMATS]
+    for module in modules:
+        if hasattr(module, "takes") and module.takes(path_or_buffer):
+            return _called(module.read_object, path_or_buffer, options)
+    source = Source.of(path_or_buffer)
+    for module in modules:
+        if format is not None or module.recognises(source):
+            return _called(module.read, source, options)
+    raise _refusal(source, modules)
 
 
-def _check_options(reader: Callable[..., Kernels], options: dict[str, Any]) -> None:
-    known = [name for name, p in inspect.signature(reader).parameters.items() if p.kind is p.KEYWORD_ONLY]
+def reader(format: str) -> ModuleType:  # noqa: A002 - the field's word
+    """Return the module that reads a format.
+
+    Raises
+    ------
+    ValueError
+        If there is none: the message names the nearest.
+
+    Examples
+    --------
+    >>> reader("xprof").FORMAT
+    'xprof'
+    """
+    known = _by_format()
+    if format not in known:
+        close = nearest(str(format), known, most=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(known)}"
+        msg = f"there is no format '{format}'; {hint}"
+        raise ValueError(msg)
+    return known[format]
+
+
+@functools.cache
+def _by_format() -> dict[str, ModuleType]:
+    modules = [import_module(name) for name in FORMATS]
+    return {module.FORMAT: module for module in modules}
+
+
+def _called(function: Callable[..., Kernels], given: object, options: dict[str, Any]) -> Kernels:
+    parameters = inspect.signature(function).parameters.values()
+    known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     for word in options:
         if word not in known:
-            raise unknown_keyword("read", word, known)
+            raise unknown_keyword("read", word, known) if known else TypeError(f"read has no keyword '{word}' here")
+    return function(given, **options)
 
 
-def _load(source: str) -> object:
-    path = Path(source)
-    if path.is_dir():
-        raise ProfileError(source, "is a directory; expected a file")
+def _refusal(source: Source, modules: list[ModuleType]) -> ProfileError:
+    """Return the error for an input that no reader recognises."""
+    expected = f"expected {'; '.join(module.EXPECTED for module in modules)}"
+    if source.is_folder:
+        names = listed(list(source.members())[:4])
+        held = f"a folder that holds {names}" if names else "an empty folder"
+        return ProfileError(source.name, f"{held}, no profile of a known tool; {expected}")
+    if not source.head.strip():
+        return ProfileError(source.name, f"the file is empty; {expected}")
+    if source.beginning.lstrip().startswith(("{", "[")):
+        return _json_error(source, expected)
+    if (wrong := _first_that_is_no_text(source)) is not None:
+        return ProfileError(source.name, f"not UTF-8; {expected}", place=f"byte {wrong + 1}")
+    begin = ascii(source.beginning.lstrip("\ufeff \r\n")[:40])
+    return ProfileError(source.name, f"begins with {begin}, which is no profile of a known tool; {expected}")
+
+
+def _json_error(source: Source, expected: str) -> ProfileError:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        document = source.json(nan=True)
+    except ProfileError as error:
+        return ProfileError(source.name, f"{error.reason}; {expected}", place=error.place)
+    return ProfileError(source.name, f"{expected}, got {documents.described(document)}")
+
+
+def _first_that_is_no_text(source: Source) -> int | None:
+    try:
+        ends = len(source.head) < HEAD_BYTES
+        codecs.getincrementaldecoder(source.encoding)().decode(source.head, final=ends)
     except UnicodeDecodeError as error:
-        raise ProfileError(source, f"not UTF-8; {_EXPECTED}", place=f"byte {error.start + 1}") from None
-    if not text.strip():
-        raise ProfileError(source, f"the file is empty; {_EXPECTED}")
-    return _parse(text, source)
+        return error.start
+    return None
 
 
-def _parse(text: str, source: str) -> object:
-    objects_read = 0
-
-    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        nonlocal objects_read
-        objects_read += 1
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            _refuse_duplicate([key for key, _ in pairs], _end_of_object(text, objects_read), source)
-        return found
-
-    try:
-        return json.loads(text, object_pairs_hook=unique)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        end = " (the file ends too early)" if error.pos >= len(text.rstrip()) else ""
-        raise ProfileError(source, f"not JSON: {error.msg}{end}; {_EXPECTED}", place=place) from None
-    except RecursionError:
-        raise ProfileError(source, f"nested too deeply; {_EXPECTED}") from None
-    except ProfileError:
-        raise
-    except ValueError as error:
-        # Python refuses to convert integers of thousands of digits.
-        raise ProfileError(source, f"a number that cannot be read: {error}") from None
-
-
-def _refuse_duplicate(keys: list[str], place: str, source: str) -> NoReturn:
-    twice = next(key for row, key in enumerate(keys) if key in keys[:row])
-    raise ProfileError(source, f"the key {twice!r} occurs twice in the object that ends here", place=place)
-
-
-def _end_of_object(text: str, nth: int) -> str:
-    """Return the place of the nth closing brace outside strings: objects end in the order in which they are read."""
-    braces = (m for m in re.finditer(r'"(?:[^"\\]|\\.)*"|\}', text) if m.group() == "}")
-    end = next(m.start() for count, m in enumerate(braces, 1) if count == nth)
-    return f"line {text.count(chr(10), 0, end) + 1}, column {end - text.rfind(chr(10), 0, end)}"
-
-
-def _described(document: object) -> str:
-    if isinstance(document, dict):
-        keys = listed(str(key)[:40] for key in list(document)[:4])
-        return f"an object with the keys {keys}" if keys else "an empty object"
-    if isinstance(document, list):
-        return f"a list of {len(document)} values, the first {_described(document[0])}" if document else "an empty list"
-    return {str: "a text", bool: "a truth value", type(None): "null"}.get(type(document), "a number")
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    msg = f"module 'roofwidget.readers' has no attribute '{name}'"
+    raise AttributeError(msg)

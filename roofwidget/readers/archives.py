@@ -1,0 +1,190 @@
+"""Compressed input: gzip and zip undone while reading, within bounds, and damage said in one kind of error."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Callable
+from typing import BinaryIO, Final, cast
+
+from roofwidget.readers.errors import ProfileError
+
+__all__ = ["is_zip", "listed_files", "member", "unpacked"]
+
+_GZIP: Final = b"\x1f\x8b"
+_ZIP: Final = b"PK\x03\x04"
+_ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
+_END_OF_ZIP: Final = b"PK\x05\x06"
+_BUFFER: Final = 2**18
+_MOST_UNPACKED: Final = 2**31
+_MOST_RATIO: Final = 200
+_MOST_NESTED: Final = 3
+_DAMAGE: Final = (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
+
+
+def is_zip(stream: BinaryIO) -> bool:
+    """Whether a seekable stream holds a zip archive."""
+    begin = stream.read(len(_ZIP))
+    stream.seek(0)
+    return begin == _ZIP
+
+
+def listed_files(stream: BinaryIO, name: str, *, most: int) -> dict[str, int]:
+    """Return the files of a zip archive and their stored sizes; folders and macOS's doubles are left out."""
+    # The number of entries is read first: the listing itself would hold them all.
+    stream.seek(0, io.SEEK_END)
+    stream.seek(max(stream.tell() - 2**16 - 22, 0))
+    tail = stream.read()
+    end = tail.rfind(_END_OF_ZIP)
+    if int.from_bytes(tail[end + 10 : end + 12], "little") > most and end >= 0:
+        raise ProfileError(name, f"a zip archive of more than {most:,} files; name the profile in it")
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            return {
+                info.filename: info.compress_size
+                for info in archive.infolist()
+                if not info.is_dir() and not info.filename.startswith("__MACOSX/")
+            }
+    except _DAMAGE as error:
+        raise ProfileError(name, f"a damaged zip archive: {error}") from None
+
+
+def member(raw: Callable[[], BinaryIO], name: str) -> BinaryIO:
+    """Return a member of the zip archive that `raw` opens, decompressed."""
+    stream = raw()
+    try:
+        # An archive does not close the file that it was given.
+        archive = zipfile.ZipFile(stream)
+        return cast("BinaryIO", _Owning(archive.open(name), archive, stream))
+    except BaseException:
+        stream.close()
+        raise
+
+
+def unpacked(
+    raw: BinaryIO, name: str, size: int | None, nested: int = 0, on_read: Callable[[int], object] | None = None
+) -> BinaryIO:
+    """Return the stream without its compressions, one within another at most three times."""
+    told = _Telling(raw, on_read) if on_read is not None else raw
+    stream = cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", told), _BUFFER))
+    packed = nested > 0
+    try:
+        for _ in range(_MOST_NESTED - nested):
+            begin = cast("io.BufferedReader", stream).peek(4)[:4]
+            if begin.startswith(_GZIP):
+                inner: object = _Owning(gzip.GzipFile(fileobj=stream), stream)
+            elif begin == _ZIP:
+                inner = _only_member(stream)
+            else:
+                break
+            packed = True
+            stream = cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", inner), _BUFFER))
+        begin = cast("io.BufferedReader", stream).peek(4)[:4]
+    except ProfileError:
+        stream.close()
+        raise
+    except _DAMAGE as error:
+        stream.close()
+        raise ProfileError(name, f"damaged or cut off while compressed: {error}") from None
+    if begin.startswith(_GZIP) or begin in (_ZIP, _ZSTANDARD):
+        stream.close()
+        kind = "Zstandard" if begin == _ZSTANDARD else f"more than {_MOST_NESTED} times"
+        raise ProfileError(name, f"compressed {kind}; decompress it first")
+    if not packed:
+        return stream
+    return cast("BinaryIO", io.BufferedReader(_Bounded(stream, name, size), _BUFFER))
+
+
+def _only_member(stream: BinaryIO) -> object:
+    if not stream.seekable():
+        raise zipfile.BadZipFile("a zip archive within a compressed file; decompress the outer one")
+    archive = zipfile.ZipFile(stream)
+    names = [n.filename for n in archive.infolist() if not n.is_dir() and not n.filename.startswith("__MACOSX/")]
+    if len(names) != 1:
+        raise zipfile.BadZipFile(f"a zip archive of {len(names)} files")
+    return _Owning(archive.open(names[0]), archive, stream)
+
+
+class _Owning(io.RawIOBase):
+    """A stream that closes what it was opened from with itself."""
+
+    def __init__(self, stream: object, *owners: object) -> None:
+        self._stream = cast("BinaryIO", stream)
+        self._owners = cast("tuple[BinaryIO, ...]", owners)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # any writable buffer is one
+        return cast("io.RawIOBase", self._stream).readinto(buffer) or 0
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            for stream in (self._stream, *self._owners):
+                stream.close()
+
+
+class _Telling(io.RawIOBase):
+    """A seekable stream that tells how many bytes were read from it for the first time."""
+
+    def __init__(self, stream: BinaryIO, on_read: Callable[[int], object]) -> None:
+        self._stream = stream
+        self._on_read = on_read
+        self._furthest = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as above
+        count = cast("io.RawIOBase", self._stream).readinto(buffer) or 0
+        here = self._stream.tell() if self._stream.seekable() else self._furthest + count
+        if here > self._furthest:
+            self._on_read(here - self._furthest)
+            self._furthest = here
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            self._stream.close()
+
+
+class _Bounded(io.RawIOBase):
+    """What comes out of a compressed file: refused when it is far more than went in, or damaged."""
+
+    def __init__(self, stream: BinaryIO, name: str, size: int | None) -> None:
+        self._stream = stream
+        self._name = name
+        self._size = size or 0
+        self._out = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as above
+        try:
+            count = cast("io.RawIOBase", self._stream).readinto(buffer) or 0
+        except _DAMAGE as error:
+            raise ProfileError(self._name, f"damaged or cut off while compressed: {error}") from None
+        self._out += count
+        if self._out > _MOST_UNPACKED and self._out > _MOST_RATIO * self._size:
+            limits = f"{_MOST_UNPACKED / 2**30:.0f} GiB and {_MOST_RATIO} times its size"
+            raise ProfileError(self._name, f"unpacks to more than {limits}; decompress it yourself if that is right")
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            self._stream.close()

@@ -1,0 +1,191 @@
+"""LIKWID on CPUs: what likwid-perfctr and likwid-bench print.
+
+``likwid-perfctr -C 0-7 -g MEM_DP -m ./program > run.txt``, with ``-O`` for lines of cells or ``-o run.json`` for JSON;
+all three are read. A region of the marker API is a kernel; without one the program is, and its time then holds start
+and end of the process. Threads are summed; the time is that of the slowest.
+
+- FLOPs: the events of scalar and packed instructions, each times its lanes, or those of AMD's
+  ``RETIRED_SSE_AVX_FLOPS_ALL``, where they agree with the printed ``DP [MFLOP/s]`` to 1 %; else that rate times the
+  time.
+- Bytes: ``Memory data volume`` (DRAM), ``L3 data volume`` (between L3 and L2), ``L2 data volume`` (between L2 and L1).
+
+One group seldom has both: ``-g FLOPS_DP -g L2 -g L3`` in one run takes turns, so the amounts of the others are scaled
+to the time of the first with FLOPs. In a folder of one run a group (or a zip archive of it) each run is whole, and
+nothing is scaled.
+
+``likwid-bench -t load -w S0:2GB`` and ``likwid-bench -t peakflops -w S0:20kB``, appended to one file, are a machine for
+`roofwidget.read_ceilings` and otherwise kernels; the level is ``DRAM`` unless ``level="L3"`` or the like is given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from roofwidget.chips.chip import Chip
+from roofwidget.kernels import Kernels
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.likwid import bench
+from roofwidget.readers.likwid.counts import Counted, counted
+from roofwidget.readers.likwid.output import Block, blocks, has_tables
+from roofwidget.readers.source import Source
+
+__all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
+
+FORMAT: Final = "likwid"
+EXPECTED: Final = "what likwid-perfctr (also -O, or its JSON) or likwid-bench printed"
+
+_ERROR: Final = re.compile(
+    r"^(?:ERROR\b.*\n)?(.*(?:not allowed|Cannot|cannot|failed|Permission denied).*)$", re.MULTILINE
+)
+_CPU: Final = re.compile(r"^CPU name:[,\s]\s*([^,\n]*[^,\s])", re.MULTILINE)
+_MOST_MEMBERS: Final = 64
+_APART: Final = 0.1
+
+
+def recognises(source: Source) -> bool:
+    """Whether it was printed by LIKWID, or is a folder of nothing else."""
+    if source.is_folder:
+        members = list(source.members().values()) if len(source.members()) <= _MOST_MEMBERS else []
+        return bool(members) and all(map(recognises, members))
+    text = source.beginning
+    if text.lstrip()[:1] == "{":
+        return '"Values"' in text and _is_json(source.document())
+    return bench.is_bench(source) or (
+        _CPU.search(text) is not None and (has_tables(text) or "likwid" in text.casefold())
+    )
+
+
+def _is_json(document: object) -> bool:
+    """Whether its ``Info`` is that of a processor."""
+    info = document.get("Info") if isinstance(document, dict) else None
+    return isinstance(info, dict) and any(key.startswith("CPU name") for key in info)
+
+
+def read(source: Source, *, level: str = "DRAM") -> Kernels:
+    """Return a kernel a region, or a run of likwid-bench.
+
+    Parameters
+    ----------
+    source
+        A file, or a folder of files of one program, each of one group.
+    level
+        Whose bytes those of likwid-bench are.
+
+    Raises
+    ------
+    ProfileError
+        If LIKWID measured nothing, or a table is cut off or holds what is no number.
+    """
+    if not source.is_folder and bench.is_bench(source):
+        return _of_bench(source, level)
+    members = list(source.members().values()) if source.is_folder else [source]
+    groups = [(member, block) for member in members for block in blocks(member)]
+    if not groups:
+        raise ProfileError(source.name, f"LIKWID measured nothing: {_failure(members[0])}")
+    by_region: dict[str | None, list[Block]] = {}
+    for _, block in groups:
+        by_region.setdefault(block.region, []).append(block)
+    warnings: list[str] = []
+    rows = [_merged(parts, warnings, is_one_run=not source.is_folder) for parts in by_region.values()]
+    if None in by_region:
+        warnings.append("no region is marked: the time is that of the whole process, with its start and end")
+    cpu = _CPU.search(members[0].beginning)
+    return _table(list(by_region), rows, cpu[1] if cpu else None, warnings, source)
+
+
+def ceilings(source: Source, *, level: str = "DRAM") -> Chip:
+    """Return the machine that likwid-bench measured.
+
+    Parameters
+    ----------
+    source
+        Its output, of one ``peakflops`` kernel at least and one that streams.
+    level
+        The memory whose bandwidth that is.
+
+    Raises
+    ------
+    ProfileError
+        If it is likwid-perfctr's, or lacks one of the two.
+    """
+    if source.is_folder or not bench.is_bench(source):
+        raise ProfileError(source.name, "likwid-perfctr measures programs; ceilings are in the output of likwid-bench")
+    return bench.machine(source, level)
+
+
+def _of_bench(source: Source, level: str) -> Kernels:
+    runs = bench.runs(source)
+    return Kernels(
+        [run.test for run in runs],
+        [run.flops for run in runs],
+        {level: [run.volume for run in runs]},
+        time=[run.time for run in runs],
+        precision=[run.precision for run in runs],
+        origin={"flops": "Number of Flops", f"bytes:{level}": "Data volume (Byte)", "time": "Time"},
+        extra={"working set (B)": [run.size for run in runs]},
+        warnings=[f"the bytes are those that the code asks for; they are taken for {level}'s (level='L3' for others)"],
+        source=source.name,
+    )
+
+
+def _failure(source: Source) -> str:
+    lines = _ERROR.findall(source.beginning)
+    return lines[-1].strip() if lines else "the file has no table of a group"
+
+
+def _merged(parts: list[Block], warnings: list[str], *, is_one_run: bool) -> Counted:
+    """Return one region's groups as one: the first that has FLOPs gives the time."""
+    rows = [counted(part) for part in parts]
+    base = next((row for row in rows if row.flops), rows[0])
+    for part, row in zip(parts, rows, strict=True):
+        warnings += [said for said in row.warnings if said not in warnings]
+        if row is base:
+            continue
+        scale = base.time / row.time if is_one_run and row.time > 0 else 1.0
+        how = f", x {scale:.6g} to the time of the group with FLOPs" if scale != 1 else ""
+        for ours, theirs, key in ((base.flops, row.flops, "flops"), (base.bytes, row.bytes, "bytes")):
+            for name, amount in theirs.items():
+                if name not in ours:
+                    ours[name] = amount * scale
+                    base.rules[f"{key}:{name}"] = f"{row.rules[f'{key}:{name}']} (group {part.group}{how})"
+        if not is_one_run and abs(row.time / base.time - 1) > _APART:
+            region = f"region {part.region}" if part.region else "the program"
+            warnings.append(
+                f"{region} took {row.time:g} s in the run of group {part.group}, {base.time:g} s in another"
+            )
+    if len(rows) > 1 and is_one_run:
+        said = "groups of one run take turns: amounts of different groups are scaled to one time"
+        warnings += [said] if said not in warnings else []
+    return base
+
+
+def _table(
+    regions: list[str | None], rows: list[Counted], cpu: str | None, warnings: list[str], source: Source
+) -> Kernels:
+    def columns(parts: list[Mapping[str, float]]) -> Any:
+        keys = dict.fromkeys(key for part in parts for key in part)
+        return {key: [part.get(key, np.nan) for part in parts] for key in keys} or np.full(len(parts), np.nan)
+
+    for what, parts in (("FLOPs", [row.flops for row in rows]), ("bytes", [row.bytes for row in rows])):
+        if not any(parts):
+            warnings.append(f"no group of {what} was measured: they are unknown (groups FLOPS_DP, L2, L3, MEM, MEM_DP)")
+    rules = dict.fromkeys(key for row in rows for key in row.rules)
+    return Kernels(
+        [region or "program" for region in regions],
+        columns([row.flops for row in rows]),
+        columns([row.bytes for row in rows]),
+        time=[row.time for row in rows],
+        origin={key: [row.rules.get(key) for row in rows] for key in rules},
+        extra={
+            "threads": [float(row.threads) for row in rows],
+            "calls": [row.calls for row in rows],
+            "clock (Hz)": [row.clock for row in rows],
+            **({"CPU": cpu} if cpu else {}),
+        },
+        warnings=warnings,
+        source=source.name,
+    )

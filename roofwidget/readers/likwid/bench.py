@@ -1,0 +1,124 @@
+"""What likwid-bench prints: runs of small kernels, each a point and, for a machine, a ceiling."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Final
+
+from roofwidget.chips.chip import Chip
+from roofwidget.chips.figures import Source
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.measured import VECTOR, Rate, measured_chip
+from roofwidget.readers.source import Source as File
+
+__all__ = ["Run", "is_bench", "machine", "runs"]
+
+_TEST: Final = re.compile(r"^Test: (\S+)\s*$", re.MULTILINE)
+_FIELDS: Final = {
+    "time": r"Time:\s+(\S+) sec",
+    "size": r"Size \(Byte\):\s+(\S+)",
+    "flops": r"Number of Flops:\s+(\S+)",
+    "flops_rate": r"MFlops/s:\s+(\S+)",
+    "volume": r"Data volume \(Byte\):\s+(\S+)",
+    "bandwidth": r"MByte/s:\s+(\S+)",
+}
+_MEGA: Final = 1e6
+_MOST_BYTES: Final = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: the kernel's name, seconds, bytes of its working set, FLOPs and FLOP/s, bytes and bytes/s."""
+
+    test: str
+    time: float
+    size: float
+    flops: float
+    flops_rate: float
+    volume: float
+    bandwidth: float
+
+    @property
+    def precision(self) -> str:
+        """The kernels' names end in ``_sp``, or hold it, where they are of single precision."""
+        return "fp32" if "sp" in self.test.split("_") else "fp64"
+
+    @property
+    def is_peak(self) -> bool:
+        """Whether it measures arithmetic rather than memory."""
+        return self.test.startswith("peakflops")
+
+
+def is_bench(source: File) -> bool:
+    """Whether a file was printed by likwid-bench."""
+    return "LIKWID MICRO BENCHMARK" in source.beginning
+
+
+def runs(source: File) -> list[Run]:
+    """Return the runs of a file, one after another.
+
+    Raises
+    ------
+    ProfileError
+        If a run lacks a line or a number is bad: names the run.
+    """
+    text = source.text(limit=_MOST_BYTES)
+    starts = list(_TEST.finditer(text))
+    ends = [*(start.start() for start in starts[1:]), len(text)]
+    found = []
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
+        part = text[start.start() : end]
+        values = {field: _value(source.name, part, pattern, number) for field, pattern in _FIELDS.items()}
+        found.append(
+            Run(
+                start[1],
+                values["time"],
+                values["size"],
+                values["flops"],
+                values["flops_rate"] * _MEGA,
+                values["volume"],
+                values["bandwidth"] * _MEGA,
+            )
+        )
+    if not found:
+        raise ProfileError(source.name, "likwid-bench printed no 'Test:' in it: the run failed")
+    return found
+
+
+def _value(file: str, part: str, pattern: str, run: int) -> float:
+    match = re.search(rf"^{pattern}\s*$", part, re.MULTILINE)
+    label = pattern.partition(":")[0].replace("\\", "")
+    if match is None:
+        raise ProfileError(file, f"the line '{label}:' is missing: the run failed or is cut off", place=f"run {run}")
+    try:
+        number = float(match[1])
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise ProfileError(file, f"'{label}:' is no number that is finite and not negative", place=f"run {run}")
+    return number
+
+
+def machine(source: File, level: str) -> Chip:
+    """Return the machine: the fastest ``peakflops`` of each precision, and the highest bandwidth of the others."""
+    every = runs(source)
+    streams = [run for run in every if not run.is_peak]
+    peaks = [run for run in every if run.is_peak]
+    for found, command in ((peaks, "peakflops -w S0:20kB"), (streams, "load -w S0:2GB")):
+        if not found:
+            raise ProfileError(source.name, f"a roof is missing: append the output of likwid-bench -t {command}")
+    best = max(streams, key=lambda run: run.bandwidth)
+    name = re.search(r"^CPU name:\s+(\S.*)$", source.beginning, re.MULTILINE)
+    note = f"{level} is {best.test} over {best.size:g} bytes"
+    return measured_chip(
+        source.name,
+        name[1].strip() if name else "LIKWID machine",
+        [Rate(run.precision, VECTOR, run.flops_rate, run.test) for run in peaks],
+        {level: best.bandwidth},
+        Source(f"likwid-bench, {PurePath(source.name).name}", confidence="measured"),
+        kind="cpu",
+        notes=[f"{note}: bytes as the code asks for them, without lines read before they are written"],
+    )

@@ -1,0 +1,162 @@
+"""Many profiles at once, in threads, in processes or on a Dask cluster; one that fails does not lose the others."""
+
+from __future__ import annotations
+
+import glob
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from roofwidget.readers import read
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.progress import Progress, advancing
+from roofwidget.tables import aligned, one_line
+
+if TYPE_CHECKING:
+    from roofwidget.kernels import Kernels
+
+__all__ = ["Profiles", "read_many"]
+
+_SHOWN: Final = 3
+
+
+class Profiles(Mapping[str, Any]):
+    """What `read_many` read: `Kernels` by path, in the order in which the paths were given.
+
+    Parameters
+    ----------
+    read
+        Kernels by path.
+    failures
+        The error of each path that could not be read.
+    """
+
+    def __init__(self, read: Mapping[str, Kernels], failures: Mapping[str, Exception]) -> None:
+        self._read = dict(read)
+        self.failures: Mapping[str, Exception] = dict(failures)
+
+    def __getitem__(self, path: str | os.PathLike[str]) -> Kernels:
+        return self._read[os.fspath(path)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read)
+
+    def __len__(self) -> int:
+        return len(self._read)
+
+    def __repr__(self) -> str:
+        rows = [[one_line(path), repr(kernels)] for path, kernels in self._read.items()]
+        rows += [[one_line(path), f"failed: {error}"] for path, error in self.failures.items()]
+        return "\n".join([f"Profiles({len(self)} read, {len(self.failures)} failed)", *aligned(rows)])
+
+
+def read_many(
+    paths_or_glob: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    format: str | None = None,  # noqa: A002 - the field's word
+    client: Any = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Profiles:
+    """Read many profiles, each with `read`.
+
+    Parameters
+    ----------
+    paths_or_glob
+        A pattern such as ``"runs/**/*.json"`` (sorted by name), or paths.
+    format, **options
+        As for `read`, for all of them.
+    client
+        What runs the readings: None for threads of this process, a `concurrent.futures.Executor` (a
+        ``ProcessPoolExecutor`` uses all cores for large files), or a ``dask.distributed.Client`` whose workers see the
+        same files.
+    progress
+        None: a bar in a notebook where tqdm is installed. True: a bar. False: none. Or a function of (done, total).
+
+    Returns
+    -------
+    Profiles
+        A mapping from path to `Kernels`; its `failures` has the error of each file that could not be read, and a
+        warning names them.
+
+    Raises
+    ------
+    FileNotFoundError
+        If no file matches the pattern.
+    ValueError, TypeError
+        If a path is there twice, or `client` cannot run anything.
+    """
+    paths = _paths(paths_or_glob)
+    if client is not None and not hasattr(client, "submit"):
+        msg = f"client must be an Executor or a dask.distributed Client, got {type(client).__name__}"
+        raise TypeError(msg)
+    with advancing(progress, len(paths), unit="file", description="reading") as advance:
+        if client is None:
+            with ThreadPoolExecutor() as threads:
+                done = dict(_all(threads, as_completed, paths, (format, options), advance))
+        else:
+            done = dict(_all(client, _completion_of(client), paths, (format, options), advance))
+    found = {path: done[path] for path in paths}
+    failures = {path: result for path, result in found.items() if isinstance(result, Exception)}
+    if failures:
+        _warn(failures, len(paths))
+    return Profiles({path: result for path, result in found.items() if path not in failures}, failures)
+
+
+def _paths(given: Any) -> list[str]:
+    if isinstance(given, (str, os.PathLike)):
+        pattern = os.fspath(given)
+        paths = sorted(glob.glob(str(Path(pattern).expanduser()), recursive=True))  # noqa: PTH207 - it keeps the spelling
+        if not paths:
+            msg = f"no file matches '{pattern}'"
+            raise FileNotFoundError(msg)
+        return paths
+    paths = [os.fspath(path) for path in given]
+    twice = next((path for row, path in enumerate(paths) if path in paths[:row]), None)
+    if twice is not None:
+        msg = f"'{twice}' is there twice"
+        raise ValueError(msg)
+    return paths
+
+
+def _completion_of(client: Any) -> Any:
+    """Return the function that yields this kind's futures as they end."""
+    if type(client).__module__.split(".")[0] != "distributed":
+        return as_completed
+    from distributed import as_completed as as_completed_there  # noqa: PLC0415 - optional, and its client is here
+
+    return as_completed_there
+
+
+def _all(client: Any, completed: Any, paths: list[str], how: Any, advance: Any) -> Iterator[tuple[str, Any]]:
+    # A file may change between two calls under one name: Dask is told that a reading is no pure function.
+    more = {} if completed is as_completed else {"pure": False}
+    path_of = {client.submit(_attempt, path, *how, **more): path for path in paths}
+    for future in completed(path_of):
+        try:
+            result = future.result()
+        except Exception as error:  # noqa: BLE001 - a worker that died loses its file alone
+            result = error
+        yield path_of[future], result
+        advance(1)
+
+
+def _attempt(path: str, format: str | None, options: dict[str, Any]) -> Kernels | Exception:  # noqa: A002 - as above
+    """Return what was read, or why not: an error comes back as a value, so that any way of running carries it."""
+    try:
+        return read(path, format, **options)
+    except Exception as error:  # noqa: BLE001 - whatever a file does, it loses itself alone
+        return error
+
+
+def _warn(failures: Mapping[str, Exception], count: int) -> None:
+    told = [
+        str(error) if isinstance(error, ProfileError) else f"{path}: {error}"
+        for path, error in list(failures.items())[:_SHOWN]
+    ]
+    more = [f"and {len(failures) - _SHOWN} more"] if len(failures) > _SHOWN else []
+    what = f"{len(failures)} of {count} files could not be read (see .failures): "
+    warnings.warn(what + "; ".join([*told, *more]), UserWarning, stacklevel=3)

@@ -1,0 +1,214 @@
+"""The tables that Nsight Compute prints: one row a metric (long, details, summary) or one row a launch (wide)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.columns import Floats
+from roofwidget.readers import notation
+from roofwidget.readers.delimited import Table, table
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.ncu import labels, measures
+from roofwidget.readers.ncu.launches import DEVICE_NAME, WANTED, WORDS, Launches
+from roofwidget.readers.source import HEAD_BYTES, Source
+
+__all__ = ["COMMAND", "is_header", "read_pages"]
+
+COMMAND: Final = "ncu --set roofline -o profile ./program"
+
+_KERNEL, _METRIC, _UNIT, _VALUE = "Kernel Name", "Metric Name", "Metric Unit", "Metric Value"
+_RULE: Final = "Rule Name"
+_AVERAGE, _LEAST, _MOST, _INVOCATIONS = "Average", "Minimum", "Maximum", "Invocations"
+_HEADERS: Final = dict(
+    zip(WORDS, ("ID", "Process ID", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"), strict=True)
+)
+# What looks like a number there says nothing of the notation: versions, addresses.
+_PLAIN: Final = (*_HEADERS.values(), "Host Name", "Process Name")
+_BRACKETED: Final = re.compile(r"(\S+__\S+) \[(.*)\]")
+_MESSAGE: Final = re.compile(r"^==(?:ERROR|WARNING)== *(.+)$", re.MULTILINE)
+_MAY_GROUP: Final = re.compile(r"\d{1,3}\.\d{3}")
+_FAILED: Final = "(!)"
+
+Rows = npt.NDArray[np.intp]
+
+
+def is_header(cells: Sequence[str]) -> bool:
+    """Whether these cells are the header of a table of Nsight Compute.
+
+    Examples
+    --------
+    >>> is_header(["ID", "Kernel Name", "Metric Name", "Metric Value"]), is_header(["Kernel_Name", "SQ_WAVES"])
+    (True, False)
+    """
+    return _KERNEL in cells and (_METRIC in cells or any("__" in cell for cell in cells))
+
+
+def read_pages(source: Source) -> Launches:
+    """Return the launches of a table in text, in whichever of its shapes.
+
+    Raises
+    ------
+    ProfileError
+        If no kernel was profiled (the message tells what ncu said), a column is missing, a number is none, or one
+        launch has a metric twice with different values: names line and column.
+    """
+    if _KERNEL not in source.beginning and len(source.head) < HEAD_BYTES:
+        raise _nothing(source)
+    names: list[str] = []
+
+    def header(cells: Sequence[str]) -> bool:
+        names[:] = cells
+        return is_header(cells)
+
+    def short(cells: Sequence[str]) -> bool:
+        # The page of details leaves the columns of rules out where a row has none.
+        return _RULE in names and len(cells) > names.index(_METRIC) and cells[0].isdecimal()
+
+    rows = table(source, header=header, short=short, plain=_PLAIN)
+    launches = _Long(rows).launches() if _METRIC in rows.columns else _wide(rows)
+    if not len(launches):
+        raise _nothing(source)
+    return launches
+
+
+def _nothing(source: Source) -> ProfileError:
+    said = _MESSAGE.search(source.beginning)
+    words = f"; ncu said: {said[1].strip()}" if said else ""
+    return ProfileError(source.name, f"no kernel was profiled{words}; profile again, such as with '{COMMAND}'")
+
+
+class _Long:
+    """A table with one row a metric: of one launch or, in a summary, of all launches of a kernel."""
+
+    def __init__(self, rows: Table) -> None:
+        self.rows = rows
+        self.value = _VALUE if _VALUE in rows.columns else _AVERAGE
+        self.is_summary = self.value == _AVERAGE
+        # The header comes again where several runs were written into one file; a rule has no metric.
+        ids = rows.columns.get("ID", ["0"] * len(rows))
+        metrics = rows.texts(_METRIC)
+        numbers = {number for number in set(ids) if notation.is_number(number)}
+        real = [row for row, number in enumerate(ids) if metrics[row] not in {"", _METRIC} and number in numbers]
+        keys = self._keys()
+        first: dict[tuple[str, ...], int] = {}
+        for row in real:
+            first.setdefault(keys[row], row)
+        index = {key: number for number, key in enumerate(first)}
+        self.first = list(first.values())
+        self.launch = np.array([index.get(key, -1) for key in keys], dtype=np.intp)
+        self.groups = self._groups(real)
+
+    def launches(self) -> Launches:
+        """Return the metrics as columns."""
+        rows, spread, metrics = self.rows, dict[str, tuple[Floats, Floats]](), dict[str, Floats]()
+        device: list[str | None] = [None] * len(self.first)
+        told = {
+            metric: [(unit, at) for name, unit, at in self.groups if name == metric] for metric, _, _ in self.groups
+        }
+        _decide(rows, ((rows.texts(self.value)[row], unit) for _, unit, at in self.groups for row in at))
+        for metric, groups in told.items():
+            if metric == DEVICE_NAME:
+                for row in (row for _, at in groups for row in at):
+                    device[self.launch[row]] = rows.columns[self.value][row] or None
+                continue
+            metrics[metric] = self._column(metric, self.value, groups)
+            if self.is_summary:
+                spread[metric] = (self._column(metric, _LEAST, groups), self._column(metric, _MOST, groups))
+        count = np.ones(len(self.first))
+        if self.is_summary and _INVOCATIONS in rows.columns:
+            count = np.array([rows.numbers(_INVOCATIONS, least=1)[row] for row in self.first])
+        names = [rows.texts(_KERNEL)[row] for row in self.first]
+        return Launches(rows.source.name, names, _words(rows, self.first), metrics, device, count, spread)
+
+    def _keys(self) -> list[tuple[str, ...]]:
+        """Return what tells the launches apart, row by row: their number in a process, or kernel and shape."""
+        if not self.is_summary:
+            self.rows.texts("ID")
+        parts = (
+            ("Process ID", "Device", _KERNEL, "Block Size", "Grid Size") if self.is_summary else ("Process ID", "ID")
+        )
+        return list(zip(*(self.rows.columns[part] for part in parts if part in self.rows.columns), strict=True))
+
+    def _groups(self, real: Sequence[int]) -> list[tuple[str, str, Rows]]:
+        """Return the rows of each wanted metric by unit, which may differ from launch to launch."""
+        units = self.rows.columns.get(_UNIT, [""] * len(self.rows))
+        pairs = list(zip(self.rows.texts(_METRIC), units, strict=True))
+        found: dict[tuple[str, str], list[int]] = {}
+        for row in real:
+            found.setdefault(pairs[row], []).append(row)
+        named = ((_canonical(name, unit), unit, np.array(at)) for (name, unit), at in found.items())
+        return [(metric, unit, at) for metric, unit, at in named if metric is not None]
+
+    def _column(self, metric: str, header: str, groups: Iterable[tuple[str, Rows]]) -> Floats:
+        column = np.full(len(self.first), np.nan)
+        cells = self.rows.texts(header)
+        for unit, at in groups:
+            values = _numbers(self.rows, at, [cells[row] for row in at], (header, metric, unit))
+            launch = self.launch[at]
+            before = column[launch]
+            column[launch] = np.where(np.isnan(values), before, values)
+            # A launch may name a metric in several sections, always with one value.
+            differs = ~np.isnan(values) & ((column[launch] != values) | (~np.isnan(before) & (before != values)))
+            if differs.any():
+                row = int(at[np.argmax(differs)])
+                raise self.rows.error(row, header, f"this launch has '{metric}' twice, with other values")
+        return column
+
+
+def _wide(rows: Table) -> Launches:
+    """Return the launches of a table with one row a launch and one column a metric."""
+    at = np.array([row for row, name in enumerate(rows.texts(_KERNEL)) if name not in {"", _KERNEL}], dtype=np.intp)
+    columns: dict[str, tuple[str, str]] = {}
+    for header in rows.columns:
+        bracketed = _BRACKETED.fullmatch(header)
+        name, unit = bracketed.groups() if bracketed else (header, (rows.units or {}).get(header, ""))
+        if WANTED.fullmatch(name):
+            columns[name] = (header, unit)
+    device: list[str | None] = [None] * len(at)
+    if DEVICE_NAME in columns:
+        header, _ = columns.pop(DEVICE_NAME)
+        device = [rows.columns[header][row] or None for row in at]
+    cells = {name: [rows.columns[header][row] for row in at] for name, (header, _) in columns.items()}
+    _decide(rows, ((cell, columns[name][1]) for name in columns for cell in cells[name]))
+    metrics = {name: _numbers(rows, at, cells[name], (header, name, unit)) for name, (header, unit) in columns.items()}
+    names = [rows.texts(_KERNEL)[row] for row in at]
+    return Launches(rows.source.name, names, _words(rows, at), metrics, device, np.ones(len(at)))
+
+
+def _canonical(name: str, unit: str) -> str | None:
+    """Return the metric of a row, or None where a roofline does not need it."""
+    if "__" not in name:
+        return labels.metric_of(name, unit)
+    return name if WANTED.fullmatch(name) else None
+
+
+def _words(rows: Table, at: Iterable[int]) -> dict[str, list[str | None]]:
+    at = list(at)
+    nothing = [""] * len(rows)
+    return {word: [rows.columns.get(header, nothing)[row] or None for row in at] for word, header in _HEADERS.items()}
+
+
+def _decide(rows: Table, cells: Iterable[tuple[str, str]]) -> None:
+    """Settle the notation where no number shows it: ``117.344`` nanoseconds are 117344, for a count has no fraction."""
+    if rows.decimal and not rows.decided:
+        grouped = any(_MAY_GROUP.fullmatch(cell) and measures.is_whole(unit) for cell, unit in cells)
+        rows.decimal = "," if grouped else "."
+
+
+def _numbers(rows: Table, at: Rows, cells: Sequence[str], named: tuple[str, str, str]) -> Floats:
+    """Return cells of a metric (its header, name and unit) as numbers in base units, NaN where ncu has no value."""
+    header, metric, unit = named
+    column, bad = notation.numbers(["" if cell.startswith(_FAILED) else cell for cell in cells], rows.decimal)
+    if bad is None and len(wrong := np.flatnonzero(np.isinf(column) | (column < 0))):
+        bad = int(wrong[0])
+    if bad is not None:
+        reason = f"expected a finite number from 0 for '{metric}', got {ascii(cells[bad])[:60]}"
+        raise rows.error(int(at[bad]), header, reason)
+    if metric.startswith("gpu__time_") and not unit.strip():
+        unit = "ns"
+    return measures.in_base_units(column, unit)

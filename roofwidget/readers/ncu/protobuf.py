@@ -1,0 +1,97 @@
+"""Protocol buffers as they lie in bytes: field numbers and raw values, no schema."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+__all__ = ["MalformedError", "fields", "number"]
+
+_VARINT, _EIGHT, _LENGTH, _FOUR = 0, 1, 2, 5
+_MOST_SHIFT = 63
+
+Value = int | bytes
+
+
+class MalformedError(ValueError):
+    """Bytes that are no protocol buffer; `at` is where in them."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(f"no protocol buffer at byte {at}")
+        self.at = at
+
+
+def fields(data: bytes, wanted: frozenset[int] | None = None) -> Iterator[tuple[int, int, Value]]:
+    """Yield number, wire type and value of each field: an int for a varint, the raw bytes for all else.
+
+    Parameters
+    ----------
+    data
+        One message.
+    wanted
+        The field numbers to yield; None for all. The others are stepped over.
+
+    Raises
+    ------
+    MalformedError
+        If the bytes end within a field, or a field has a wire type that is not in use.
+
+    Examples
+    --------
+    >>> list(fields(bytes([0x08, 0x96, 0x01, 0x12, 0x02, 0x68, 0x69])))
+    [(1, 0, 150), (2, 2, b'hi')]
+    """
+    at, end = 0, len(data)
+    while at < end:
+        start = at
+        key, at = _varint(data, at)
+        field, kind = key >> 3, key & 7
+        value: Value
+        if kind == _VARINT:
+            value, at = _varint(data, at)
+        else:
+            if kind == _LENGTH:
+                size, at = _varint(data, at)
+            elif kind in {_EIGHT, _FOUR}:
+                size = 8 if kind == _EIGHT else 4
+            else:
+                raise MalformedError(start)
+            if at + size > end:
+                raise MalformedError(start)
+            if wanted is not None and field not in wanted:
+                at += size
+                continue
+            value = data[at : at + size]
+            at += size
+        if wanted is None or field in wanted:
+            yield field, kind, value
+
+
+def number(kind: int, value: Value) -> float | int | None:
+    """Return a field's number by its wire type: an unsigned int, a float or a double; None for anything else.
+
+    Examples
+    --------
+    >>> number(1, bytes([0, 0, 0, 0, 0, 0, 0x49, 0x40])), number(0, 7)
+    (50.0, 7)
+    """
+    if isinstance(value, int):
+        return value
+    if kind == _EIGHT:
+        return float(struct.unpack("<d", value)[0])
+    if kind == _FOUR:
+        return float(struct.unpack("<f", value)[0])
+    return None
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    for position in range(at, len(data)):
+        byte = data[position]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:  # noqa: PLR2004 - the last byte of a varint has no top bit
+            return value, position + 1
+        shift += 7
+        if shift > _MOST_SHIFT:
+            break
+    raise MalformedError(at)

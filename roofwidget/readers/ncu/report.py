@@ -1,0 +1,262 @@
+"""The report that ``ncu -o`` writes: blocks of protocol buffers after the letters NVR, read without NVIDIA's software.
+
+The layout is the one that NVIDIA documents: a file header, then blocks, each with a header that tells how many sources
+and results follow and that holds a table of metric names. Reports keep values in base units and double precision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+import numpy as np
+
+from roofwidget.columns import Floats
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.ncu import protobuf
+from roofwidget.readers.ncu.launches import DEVICE_NAME, WANTED, WORDS, Launches
+from roofwidget.readers.source import Source
+
+__all__ = ["MAGIC", "read_report"]
+
+MAGIC: Final = b"NVR\0"
+
+_MOST_MESSAGE: Final = 2**28
+_CHUNK: Final = 2**20
+_LENGTH_BYTES: Final = 4
+_NANO: Final = 1e9
+
+# Numbers of the fields that are used, as in NVIDIA's definitions of the report.
+_SOURCES, _RESULTS, _SESSION, _STRING_TABLE, _PAYLOAD = 1, 2, 3, 4, 5
+_DEVICES, _DEVICE_ID, _DEVICE_NAME, _DEVICE_ATTRIBUTES = 6, 1, 2, 3
+_PROCESS, _MANGLED, _FUNCTION, _DEMANGLED, _GRID, _BLOCK, _METRIC = 1, 5, 6, 7, 10, 11, 13
+_RESULT_FIELDS: Final = frozenset({_PROCESS, _MANGLED, _FUNCTION, _DEMANGLED, _GRID, _BLOCK, _METRIC})
+_NAME, _VALUE, _TEXT_VALUE = 1, 2, 1
+_METRIC_FIELDS: Final = frozenset({_NAME, _VALUE})
+
+
+@dataclass(frozen=True)
+class _Result:
+    """One launch: its name and shape, its metrics as numbers and as texts."""
+
+    name: str
+    process: str | None
+    grid: str | None
+    block: str | None
+    numbers: dict[str, float]
+    texts: dict[str, str]
+
+
+def read_report(source: Source) -> Launches:
+    """Return the launches of a report.
+
+    Raises
+    ------
+    ProfileError
+        If it is cut off or damaged (the message names the byte), or holds no kernel.
+    """
+    with source.open() as stream:
+        report = _Report(source.name, stream)
+        report.read()
+    if not report.results:
+        raise ProfileError(source.name, "the report holds no kernel; profile again, and look for ncu's ==ERROR== lines")
+    return report.launches()
+
+
+class _Report:
+    """One pass over the blocks of a report, which keeps only what a roofline needs."""
+
+    def __init__(self, name: str, stream: BinaryIO) -> None:
+        self.name = name
+        self.stream = stream
+        self.at = 0
+        self.metric_names: list[str] = []
+        self.wanted: dict[int, str] = {}
+        self.devices: dict[int, tuple[str, dict[str, float]]] = {}
+        self.results: list[_Result] = []
+
+    def read(self) -> None:
+        if self._take(len(MAGIC)) != MAGIC:
+            raise ProfileError(self.name, "does not begin with the letters NVR of a report")
+        self._message()
+        while size := self.stream.read(4):
+            self._block(self._take(self._length(size)))
+
+    def launches(self) -> Launches:
+        """Return the results as columns."""
+        rows = [self._with_device(result) for result in self.results]
+        told = dict.fromkeys(metric for row in rows for metric in row.numbers)
+        metrics = {metric: _column(metric, [row.numbers.get(metric) for row in rows]) for metric in told}
+        words: dict[str, list[str | None]] = {word: [None] * len(rows) for word in WORDS}
+        words["id"] = [str(row) for row in range(len(rows))]
+        words["process"] = [row.process for row in rows]
+        words["grid"] = [row.grid for row in rows]
+        words["block"] = [row.block for row in rows]
+        for word in ("device", "context", "stream"):
+            numbers = [row.numbers.get(f"launch__{word}_id") for row in rows]
+            words[word] = [None if number is None else f"{number:.0f}" for number in numbers]
+        devices = [row.texts.get(DEVICE_NAME) for row in rows]
+        return Launches(self.name, [row.name for row in rows], words, metrics, devices, np.ones(len(rows)))
+
+    def _with_device(self, result: _Result) -> _Result:
+        """Return the launch with the attributes of its device, which a report may keep once beside the launches."""
+        device = self.devices.get(int(result.numbers.get("launch__device_id", 0)))
+        if device is None:
+            return result
+        name, attributes = device
+        result.texts.setdefault(DEVICE_NAME, name)
+        for attribute, value in attributes.items():
+            result.numbers.setdefault(attribute, value)
+        return result
+
+    def _block(self, message: bytes) -> None:
+        header = {field: value for field, _, value in self._fields(message)}
+        names = header.get(_STRING_TABLE)
+        if isinstance(names, bytes) and names:
+            self._learn([_text(name) for _, _, name in self._fields(names, 1)])
+        session = header.get(_SESSION)
+        if isinstance(session, bytes):
+            self._session(session)
+        payload, sources, results = (header.get(field, 0) for field in (_PAYLOAD, _SOURCES, _RESULTS))
+        if not (isinstance(payload, int) and isinstance(sources, int) and isinstance(results, int)):
+            raise self._damaged()
+        end = self.at + payload
+        for _ in range(sources):
+            self._skip(self._size())
+        for _ in range(results):
+            if self.at >= end:
+                raise self._damaged()
+            self._result(self._message())
+        self._skip(end - self.at)
+
+    def _learn(self, names: list[str]) -> None:
+        first = len(self.metric_names)
+        self.metric_names += names
+        self.wanted |= {first + row: name for row, name in enumerate(names) if WANTED.fullmatch(name)}
+
+    def _session(self, session: bytes) -> None:
+        for _, _, device in self._fields(session, _DEVICES):
+            number, name, attributes = 0, "", dict[str, float]()
+            for field, _, value in self._fields(_bytes(device)):
+                if field == _DEVICE_ID and isinstance(value, int):
+                    number = value
+                elif field == _DEVICE_NAME:
+                    name = _text(value)
+                elif field == _DEVICE_ATTRIBUTES:
+                    key, told, _text_value = self._metric(_bytes(value), named=True)
+                    if told is not None and WANTED.fullmatch(str(key)):
+                        attributes[str(key)] = float(told)
+            self.devices[number] = (name, attributes)
+
+    def _result(self, message: bytes) -> None:
+        told: dict[int, int | bytes] = {}
+        numbers: dict[str, float] = {}
+        texts: dict[str, str] = {}
+        for field, _, value in self._fields(message, *_RESULT_FIELDS):
+            if field != _METRIC:
+                told[field] = value
+                continue
+            key, number, text = self._metric(_bytes(value))
+            name = self.wanted.get(key) if isinstance(key, int) else None
+            if name is not None and number is not None:
+                numbers[name] = number
+            elif name is not None and text is not None:
+                texts[name] = text
+        process = told.get(_PROCESS)
+        name = _text(told.get(_DEMANGLED)) or _text(told.get(_FUNCTION)) or _text(told.get(_MANGLED)) or "unnamed"
+        self.results.append(
+            _Result(
+                name,
+                str(process) if isinstance(process, int) else None,
+                self._dimensions(told.get(_GRID)),
+                self._dimensions(told.get(_BLOCK)),
+                numbers,
+                texts,
+            )
+        )
+
+    def _metric(self, message: bytes, *, named: bool = False) -> tuple[int | str | None, float | None, str | None]:
+        """Return a metric's name (or its number in the table) and its value, a number or a text."""
+        key: int | str | None = None
+        try:
+            # Some metrics have thousands of values, one a line of code: what follows the value is not looked at.
+            for field, _, value in protobuf.fields(message, _METRIC_FIELDS):
+                if field == _VALUE:
+                    return key, *self._value(_bytes(value))
+                key = _text(value) if named else value if isinstance(value, int) else None
+                if not named and key not in self.wanted:
+                    break
+        except protobuf.MalformedError:
+            raise self._damaged() from None
+        return key, None, None
+
+    def _value(self, message: bytes) -> tuple[float | None, str | None]:
+        """Return a value, a number or a text."""
+        for field, kind, told in self._fields(message):
+            if field == _TEXT_VALUE:
+                return None, _text(told)
+            number = protobuf.number(kind, told)
+            return None if number is None else float(number), None
+        return None, None
+
+    def _dimensions(self, value: int | bytes | None) -> str | None:
+        """Return the three numbers of a grid or a block as the tables write them: ``(2, 25, 1)``."""
+        if not isinstance(value, bytes):
+            return None
+        sides = {field: side for field, _, side in self._fields(value) if isinstance(side, int)}
+        return f"({sides.get(1, 1)}, {sides.get(2, 1)}, {sides.get(3, 1)})"
+
+    # -- bytes -----------------------------------------------------------------------------------------------------
+
+    def _fields(self, message: bytes, *wanted: int) -> list[tuple[int, int, int | bytes]]:
+        try:
+            return list(protobuf.fields(message, frozenset(wanted) or None))
+        except protobuf.MalformedError:
+            raise self._damaged() from None
+
+    def _message(self) -> bytes:
+        return self._take(self._size())
+
+    def _size(self) -> int:
+        return self._length(self.stream.read(4))
+
+    def _length(self, data: bytes) -> int:
+        if len(data) < _LENGTH_BYTES:
+            raise self._too_short()
+        self.at += _LENGTH_BYTES
+        size = int.from_bytes(data, "little")
+        if size > _MOST_MESSAGE:
+            raise self._damaged()
+        return size
+
+    def _take(self, size: int) -> bytes:
+        data = self.stream.read(size)
+        if len(data) < size:
+            raise self._too_short()
+        self.at += size
+        return data
+
+    def _skip(self, size: int) -> None:
+        while size > 0:
+            size -= len(self._take(min(size, _CHUNK)))
+
+    def _too_short(self) -> ProfileError:
+        return ProfileError(self.name, "the report ends too early; copy it again", place=f"byte {self.at + 1}")
+
+    def _damaged(self) -> ProfileError:
+        return ProfileError(self.name, "the report is damaged here; copy it again", place=f"byte {self.at + 1}")
+
+
+def _column(metric: str, values: list[float | None]) -> Floats:
+    column = np.array([np.nan if value is None else value for value in values])
+    column[~np.isfinite(column)] = np.nan
+    # Some versions call the unit of this "second", yet it is always nanoseconds.
+    return column / _NANO if metric.startswith("gpu__time_") else column
+
+
+def _text(value: int | bytes | None) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
+
+
+def _bytes(value: int | bytes) -> bytes:
+    return value if isinstance(value, bytes) else b""

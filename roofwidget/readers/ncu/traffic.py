@@ -1,0 +1,86 @@
+"""Bytes of each launch by memory level, under the first definition that the file has; the rule says which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from roofwidget.columns import Floats
+from roofwidget.readers.ncu.evidence import Told, amount, first_known, nothing
+from roofwidget.readers.ncu.launches import Launches
+
+__all__ = ["SECTOR", "WRITEBACK", "Moved", "moved"]
+
+Moved: TypeAlias = Mapping[str, Told]
+"""Bytes by level."""
+
+SECTOR: Final = 32
+WRITEBACK: Final = 128
+
+# What one section of Nsight calls L1 traffic: the name depends on the chip.
+_WRITEBACKS: Final = tuple(f"l1tex__lsu_writeback_active{suffix}" for suffix in ("_mem_lgds", "_mem_lg", ""))
+
+
+def moved(launches: Launches) -> Moved:
+    """Return bytes by level, shape (n,) each; levels of which the file tells nothing are left out.
+
+    DRAM: ``dram__bytes``, else reads and writes, else sectors of 32 bytes. L2: ``lts__t_bytes``, else sectors, else
+    what crosses to the SMs (Nsight's own definition has changed twice). L1: ``l1tex__t_bytes``, else sectors, else
+    what is written back to registers, else global loads and stores.
+    """
+    read_write = (
+        "lts__t_sectors_op_read",
+        "lts__t_sectors_op_write",
+        "lts__t_sectors_op_atom",
+        "lts__t_sectors_op_red",
+    )
+    loads = ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld", "l1tex__t_sectors_pipe_lsu_mem_global_op_st")
+    levels = {
+        "DRAM": [
+            amount(launches, ["dram__bytes"], rates=False),
+            _sum(launches, "dram__bytes_read", "dram__bytes_write"),
+            _sum(launches, "dram__bytes_op_read", "dram__bytes_op_write"),
+            _sum(launches, "dram__sectors_read", "dram__sectors_write", times=SECTOR),
+            amount(launches, ["dram__bytes"]),
+        ],
+        "L2": [
+            amount(launches, ["lts__t_bytes"], rates=False),
+            amount(launches, ["lts__t_sectors"], times=SECTOR, rates=False),
+            amount(launches, ["lts__t_bytes"]),
+            amount(launches, ["lts__lts2xbar_cycles_active"], times=SECTOR),
+            _noted(amount(launches, ["l1tex__m_xbar2l1tex_read_bytes"]), "reads only"),
+            _sum(launches, *read_write, times=SECTOR),
+        ],
+        "L1": [
+            amount(launches, ["l1tex__t_bytes"], rates=False),
+            amount(launches, ["l1tex__t_sectors"], times=SECTOR, rates=False),
+            amount(launches, ["l1tex__t_bytes"]),
+            _noted(amount(launches, _WRITEBACKS, times=WRITEBACK), "reads only"),
+            _noted(_sum(launches, *loads, times=SECTOR), "global loads and stores only"),
+        ],
+    }
+    found = {level: _first(told, len(launches)) for level, told in levels.items()}
+    return {level: told for level, told in found.items() if told.is_known.any()}
+
+
+def _sum(launches: Launches, *metrics: str, times: float = 1.0) -> Told:
+    """Return a sum of amounts; unknown where one of them is."""
+    parts = [amount(launches, [metric], times=times, rates=False) for metric in metrics]
+    values: Floats = np.sum([part.values for part in parts], axis=0)
+    names = " + ".join(f"{metric}.sum" for metric in metrics)
+    rule = f"({names}) x {times:g}" if times != 1 else names
+    return first_known(len(launches), [(values, rule)])
+
+
+def _noted(told: Told, note: str) -> Told:
+    rules = [None if rule is None else f"{rule} ({note})" for rule in told.rules]
+    return Told(told.values, np.array(rules, dtype=object))
+
+
+def _first(told: list[Told], n: int) -> Told:
+    found = nothing(n)
+    for one in told:
+        found = found.or_else(one)
+    return found

@@ -1,0 +1,73 @@
+"""Progress of long readings: a tqdm bar in a notebook, a function of the caller's, or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+__all__ = ["Progress", "advancing"]
+
+Progress: TypeAlias = bool | Callable[[int, int | None], object] | None
+"""None: a bar in a notebook where tqdm is installed. True: a bar. False: none. Or a function of (done, total)."""
+
+
+@contextlib.contextmanager
+def advancing(
+    progress: Progress, total: int | None, *, unit: str, description: str
+) -> Iterator[Callable[[int], object]]:
+    """Give a function that is told every advance in `unit`; with the unit ``"B"`` the bar shows kB, MB and so on.
+
+    Raises
+    ------
+    ImportError
+        If a bar is asked for and tqdm is not installed.
+
+    Examples
+    --------
+    >>> with advancing(lambda done, total: print(done, "of", total), 3, unit="file", description="reading") as advance:
+    ...     advance(1)
+    ...     advance(2)
+    1 of 3
+    3 of 3
+    """
+    if callable(progress):
+        yield _Counter(progress, total)
+        return
+    bar = _bar(progress, total, unit, description)
+    if bar is None:
+        yield lambda _count: None
+        return
+    with bar:
+        yield bar.update
+
+
+class _Counter:
+    def __init__(self, progress: Callable[[int, int | None], object], total: int | None) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+
+    def __call__(self, count: int) -> None:
+        self._done += count
+        self._progress(self._done, self._total)
+
+
+def _bar(progress: bool | None, total: int | None, unit: str, description: str) -> Any:  # noqa: FBT001 - a choice of three
+    if progress is False or (progress is None and not _in_notebook()):
+        return None
+    try:
+        from tqdm.auto import tqdm  # noqa: PLC0415 - optional
+    except ImportError:
+        if progress is None:
+            return None
+        msg = "a progress bar needs tqdm: pip install 'roofwidget[progress]', or pass progress=False"
+        raise ImportError(msg) from None
+    return tqdm(total=total, unit=unit, unit_scale=unit == "B", desc=description, leave=False)
+
+
+def _in_notebook() -> bool:
+    """Whether this runs in a Jupyter kernel."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"

@@ -1,0 +1,164 @@
+"""What AMD's counters say: FLOPs and bytes as sums of counters, each with its weight.
+
+The weights are those of AMD's rocprofiler-compute (its documentation of the roofline and of the memory counters), with
+these exceptions, each checked against a copy of known size or against AMD's own correction:
+
+- L2 on gfx94x: 128 bytes a read and 64 a write. Versions of rocprofiler-compute before 3.7 take 64 for both.
+- HBM reads on gfx950: the requests of 128, 64 and 32 bytes, each counted apart. The rule of gfx94x, with
+  ``TCC_BUBBLE``, finds about a quarter less there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from roofwidget.columns import Floats
+from roofwidget.readers.measured import MATRIX, VECTOR
+
+__all__ = ["ARCHITECTURES", "Counters", "Part", "bytes_by_level", "flops_by_unit"]
+
+Weights: TypeAlias = Mapping[str, float]
+
+# The lines of L1 and the reads of L2, in bytes.
+ARCHITECTURES: Final = {"gfx908": 64, "gfx90a": 64, "gfx940": 128, "gfx941": 128, "gfx942": 128, "gfx950": 128}
+"""The architectures whose counters are known: AMD Instinct MI100 to MI355X."""
+
+_VALU: Final = ("ADD", "MUL", "FMA", "TRANS")
+_VALU_WIDTHS: Final = {"fp16": "F16", "fp32": "F32", "fp64": "F64"}
+_MFMA_TYPES: Final = {
+    "fp6_fp4": "F6F4",
+    "fp8": "F8",
+    "fp16": "F16",
+    "bf16": "BF16",
+    "tf32": "XF32",
+    "fp32": "F32",
+    "fp64": "F64",
+    "int8": "I8",
+}
+# A wave has 64 lanes, whatever its mask says; a counted MFMA operation is 512 FLOPs.
+_LANES: Final = 64
+_MFMA: Final = 512
+_LDS_WORD: Final = 4
+_ATOMICS: Final = ("TCP_TCC_ATOMIC_WITH_RET_REQ_sum", "TCP_TCC_ATOMIC_WITHOUT_RET_REQ_sum")
+_KIB: Final = 1024.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """An amount a row, shape (n,), the rule behind it, and for FLOPs their precision and the units that did them."""
+
+    values: Floats
+    origin: str
+    precision: str = ""
+    unit: str = ""
+
+
+class Counters:
+    """Counters by name, shape (n,) each; ``X_sum`` is also made of the channels ``X[0]``, ``X[1]`` and so on.
+
+    Parameters
+    ----------
+    names
+        Those that there are.
+    column
+        Gives the numbers of one of them.
+    """
+
+    def __init__(self, names: list[str], column: Callable[[str], Floats]) -> None:
+        self._names = frozenset(names)
+        self._channels: dict[str, list[str]] = {}
+        for name in names:
+            match = re.fullmatch(r"(\w+)\[\d+\]", name)
+            if match and f"{match[1]}_sum" not in self._names:
+                self._channels.setdefault(f"{match[1]}_sum", []).append(name)
+        self._column = column
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names or name in self._channels
+
+    def get(self, name: str) -> Floats:
+        """Return one counter, which must be there."""
+        if name in self._names:
+            return self._column(name)
+        total: Floats = np.sum([self._column(channel) for channel in self._channels[name]], axis=0)
+        return total
+
+    def weighted(self, weights: Weights) -> Part | None:
+        """Return the weighted sum, None if a counter is missing; NaN where it is negative, as no amount can be."""
+        if any(name not in self for name in weights):
+            return None
+        total = np.zeros(())
+        for name, weight in weights.items():
+            total = total + weight * self.get(name)
+        rule = " ".join(f"{'-' if weight < 0 else '+'} {abs(weight):g} x {name}" for name, weight in weights.items())
+        return Part(np.where(total < 0, np.nan, total), rule.removeprefix("+ "))
+
+
+def flops_by_unit(counters: Counters) -> tuple[list[Part], list[str]]:
+    """Return FLOPs by precision and unit, and the precisions of whose vector instructions a counter is missing."""
+    parts: list[Part] = []
+    missing: list[str] = []
+    for precision, width in _VALU_WIDTHS.items():
+        names = [f"SQ_INSTS_VALU_{kind}_{width}" for kind in _VALU]
+        part = counters.weighted({name: _LANES * (2 if "_FMA_" in name else 1) for name in names})
+        if part is None:
+            missing.append(precision)
+        else:
+            rule = f"64 lanes x (ADD + MUL + 2 FMA + TRANS) of SQ_INSTS_VALU_*_{width}, masked lanes too"
+            parts.append(Part(part.values, rule, precision, VECTOR))
+    for precision, kind in _MFMA_TYPES.items():
+        part = counters.weighted({f"SQ_INSTS_VALU_MFMA_MOPS_{kind}": _MFMA})
+        if part is not None:
+            parts.append(Part(part.values, part.origin, precision, MATRIX))
+    return parts, missing
+
+
+def bytes_by_level(counters: Counters, gfx: str, lds_banks: int) -> dict[str, Part]:
+    """Return bytes at HBM, L2, L1 and LDS as far as the counters and the architecture tell.
+
+    Parameters
+    ----------
+    counters
+        The counters of n rows.
+    gfx
+        The architecture, such as ``gfx942``, or ``""`` where it is not known: then only HBM's rule, which the
+        counters' own names tell.
+    lds_banks
+        Banks of a compute unit's LDS, 4 bytes each.
+    """
+    found = {"HBM": _hbm(counters, gfx)}
+    line = ARCHITECTURES.get(gfx)
+    if line is not None:
+        rest = ("TCP_TCC_WRITE_REQ_sum", *_ATOMICS)
+        found["L2"] = counters.weighted({"TCP_TCC_READ_REQ_sum": line} | dict.fromkeys(rest, 64))
+        found["L1"] = counters.weighted({"TCP_TOTAL_CACHE_ACCESSES_sum": line})
+        bank = _LDS_WORD * lds_banks
+        found["LDS"] = counters.weighted({"SQ_LDS_IDX_ACTIVE": bank, "SQ_LDS_BANK_CONFLICT": -bank})
+    return {level: part for level, part in found.items() if part is not None}
+
+
+def _hbm(counters: Counters, gfx: str) -> Part | None:
+    if gfx and gfx not in ARCHITECTURES:
+        return None
+    unit = "TCC_EA0" if "TCC_EA0_RDREQ_sum" in counters else "TCC_EA"
+    writes = {f"{unit}_WRREQ_sum": 32.0, f"{unit}_WRREQ_64B_sum": 32.0}
+    reads = {f"{unit}_RDREQ_sum": 64.0, f"{unit}_RDREQ_32B_sum": -32.0}
+    sizes = {f"{unit}_RDREQ_{size}B_sum": float(size) for size in (128, 64, 32)}
+    if gfx in ("gfx950", "") and all(name in counters for name in sizes):
+        reads = sizes
+    elif unit == "TCC_EA0":
+        reads["TCC_BUBBLE_sum"] = 64.0
+    exact = counters.weighted({**reads, **writes})
+    if exact is not None:
+        low = gfx == "gfx950" and "TCC_BUBBLE_sum" in reads
+        return Part(exact.values, exact.origin + (" (a lower bound: no count of 128-byte reads)" if low else ""))
+    for pair in (("FETCH_SIZE", "WRITE_SIZE"), ("FetchSize", "WriteSize")):
+        derived = counters.weighted(dict.fromkeys(pair, _KIB))
+        if derived is not None:
+            return derived
+    return None

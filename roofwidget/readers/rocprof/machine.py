@@ -1,0 +1,157 @@
+"""The GPU behind a profile: ``sysinfo.csv``, and what rocprof-compute measured of it, ``roofline.csv``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Final
+
+import numpy as np
+
+from roofwidget.chips.catalog import AmbiguousChipError, UnknownChipError, chip
+from roofwidget.chips.chip import Chip
+from roofwidget.chips.figures import Source
+from roofwidget.readers.delimited import table
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.measured import MATRIX, VECTOR, Rate, measured_chip, onto
+from roofwidget.readers.source import Source as File
+
+__all__ = ["System", "gpu", "measured", "system"]
+
+_GIGA: Final = 1e9
+_GFX: Final = re.compile(r"gfx[0-9a-f]+")
+_ARCH: Final = ("gpu_arch", "gpu_soc", "arch", "gfx")
+_MODEL: Final = ("gpu_model", "gpu_series", "gpu_name")
+_WHOLE: Final = ("", "SPX", "NA", "N/A")
+_BANKS: Final = 32
+_LEVELS: Final = {"HBM": "HBM", "MALL": "Infinity Cache", "L2": "L2", "L1": "L1", "LDS": "LDS"}
+_RATE: Final = re.compile(r"(MFMA)?(?:_FLOPs_)?(BF|FP|XF|F|I)(\d+)(F4)?(?:Flops|Ops)?")
+_KINDS: Final = {"BF": "bf", "FP": "fp", "F": "fp", "XF": "tf", "I": "int"}
+# The benchmark's known fault: half the rate, or twice it, where both types run at one.
+_SAME: Final = 0.05
+
+
+@dataclass(frozen=True)
+class System:
+    """What ``sysinfo.csv`` tells; ``""`` and 0 where it does not. The bandwidth is that of HBM by the data sheet."""
+
+    gfx: str = ""
+    model: str = ""
+    lds_banks: int = _BANKS
+    bandwidth: float = 0.0
+    is_whole: bool = True
+
+
+def system(source: File | None) -> System:
+    """Read ``sysinfo.csv``; nothing is known without one.
+
+    Raises
+    ------
+    ProfileError
+        If it has no row, or a number in it is bad.
+    """
+    if source is None:
+        return System()
+    rows = table(source, header=lambda cells: any(word in cells for word in (*_ARCH, *_MODEL)))
+    rows.decimal = "."
+    if not len(rows):
+        raise ProfileError(source.name, "the table has no row")
+
+    def word(names: tuple[str, ...]) -> str:
+        return next((rows.texts(name)[0].strip() for name in names if name in rows.columns), "")
+
+    def number(name: str) -> float:
+        value = rows.numbers(name, optional=True)[0]
+        return 0.0 if np.isnan(value) else float(value)
+
+    found = _GFX.search(word(_ARCH).casefold())
+    return System(
+        found[0] if found else "",
+        word(_MODEL),
+        int(number("lds_banks_per_cu")) or _BANKS,
+        number("hbm_bw") * _GIGA,
+        word(("compute_partition",)).upper() in _WHOLE,
+    )
+
+
+def measured(source: File, about: System) -> Chip:
+    """Return the GPU of ``roofline.csv``: GB/s and GFLOP/s (1e9) that rocprof-compute's benchmark reached.
+
+    A file of several devices gives the first, with a note.
+    """
+    rows = table(source, header=lambda cells: "HBMBw" in cells)
+    rows.decimal = "."
+    if not len(rows):
+        raise ProfileError(source.name, "the table has no row: the benchmark measured no device")
+    bandwidths = {
+        level: float(rows.numbers(f"{stem}Bw")[0]) * _GIGA
+        for stem, level in _LEVELS.items()
+        if f"{stem}Bw" in rows.columns and not np.isnan(rows.numbers(f"{stem}Bw")[0])
+    }
+    rates = [rate for name in rows.columns if (rate := _rate(name, rows.numbers)) is not None]
+    return measured_chip(
+        source.name,
+        about.model or about.gfx or "AMD GPU",
+        rates,
+        dict(reversed(bandwidths.items())),
+        Source(f"rocprof-compute's benchmark, {PurePath(source.name).name}", confidence="measured"),
+        checks={"memories.HBM.bandwidth": about.bandwidth},
+        check_source=Source("data sheet, by sysinfo.csv"),
+        vendor="AMD",
+        kind="gpu",
+        notes=[*_devices(len(rows)), *_doubts(rates)],
+    )
+
+
+def _rate(name: str, numbers: object) -> Rate | None:
+    match = _RATE.fullmatch(name)
+    if match is None or not callable(numbers):
+        return None
+    value = float(numbers(name)[0])
+    if np.isnan(value):
+        return None
+    precision = "tf32" if match[2] == "XF" else f"{_KINDS[match[2]]}{match[3]}"
+    return Rate("fp6_fp4" if match[4] else precision, MATRIX if match[1] else VECTOR, value * _GIGA, name)
+
+
+def _devices(count: int) -> list[str]:
+    return [f"{count} devices were measured; these are the figures of the first"] if count > 1 else []
+
+
+def _doubts(rates: list[Rate]) -> list[str]:
+    matrix: Mapping[str, float] = {rate.precision: rate.rate for rate in rates if rate.unit == MATRIX}
+    half, brain = matrix.get("fp16", 0.0), matrix.get("bf16", 0.0)
+    if not (half and brain) or all(abs(brain / half / ratio - 1) > _SAME for ratio in (0.5, 2.0)):
+        return []
+    times = "half" if brain < half else "twice"
+    return [f"the measured bf16 rate is {times} that of fp16: a known fault of the benchmark on gfx90a and gfx950"]
+
+
+def gpu(about: System, roofline: File | None) -> tuple[Chip | None, list[str]]:
+    """Return the chip that the kernels ran on, and what to say of it.
+
+    It is the catalogue's where the model is one chip there and runs undivided, with the benchmark's figures as
+    ceilings; else what the benchmark measured; None where neither is known.
+    """
+    found = None if roofline is None else measured(roofline, about)
+    sheet = _catalogued(about)
+    if sheet is not None:
+        told = f"the roofs are those of the catalogue's {sheet.name}, the model that sysinfo.csv names"
+        return (sheet, [told]) if found is None else (onto(sheet, found), [told, *found.notes])
+    if found is not None:
+        return found, [f"the roofs are those of roofline.csv, measured; {note}" for note in found.notes]
+    if not about.model:
+        return None, ["no sysinfo.csv and no roofline.csv: choose a chip to see a roof"]
+    return None, [f"sysinfo.csv names the model '{about.model}', which is no one chip of the catalogue: choose one"]
+
+
+def _catalogued(about: System) -> Chip | None:
+    if not about.model or not about.is_whole:
+        return None
+    # The model may end in the stepping of its silicon: MI300A_A1.
+    try:
+        return chip(re.sub(r"_[A-Z]\d$", "", about.model))
+    except (AmbiguousChipError, UnknownChipError):
+        return None

@@ -1,0 +1,262 @@
+"""The tables of counters: found in a folder, read one by one, and joined dispatch by dispatch."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.columns import Floats
+from roofwidget.readers.delimited import Table, table
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.rocprof.counters import Counters
+from roofwidget.readers.source import Source
+from roofwidget.suggest import listed
+
+__all__ = ["KERNEL", "Files", "Joined", "files", "joined"]
+
+KERNEL: Final = ("Kernel_Name", "KernelName")
+_DISPATCH: Final = ("Dispatch_ID", "Dispatch_Id", "Index")
+_START: Final = ("Start_Timestamp", "BeginNs")
+_END: Final = ("End_Timestamp", "EndNs")
+_DURATION: Final = ("DurationNs", "Duration_ns")
+_LONG: Final = ("Counter_Name", "Counter_Value")
+_NANOSECONDS: Final = 1e9
+
+_MERGED: Final = re.compile(r"pmc_perf\.csv(\.gz)?", re.IGNORECASE)
+_PASS: Final = re.compile(r"(pmc_perf_.*|results.*|timestamps|.*counter_collection)\.csv(\.gz)?", re.IGNORECASE)
+_CLONE: Final = re.compile(r" (\[clone \.kd\]|\(\.kd\))$|\.kd$")
+
+
+@dataclass(frozen=True)
+class Files:
+    """What belongs to one profile."""
+
+    passes: Sequence[Source]
+    sysinfo: Source | None = None
+    roofline: Source | None = None
+
+
+def files(source: Source) -> Files:
+    """Return the tables of a folder or an archive; of one table with its own, and what lies beside it.
+
+    Raises
+    ------
+    ProfileError
+        If a folder holds several profiles, or the description of one without its counters.
+    """
+    if not source.is_folder:
+        return Files([source], _beside(source, "sysinfo"), _beside(source, "roofline"))
+    members = {PurePosixPath(name): member for name, member in source.members().items()}
+    merged = [path for path in members if _MERGED.fullmatch(path.name)]
+    if len(merged) > 1:
+        raise ProfileError(source.name, f"holds several profiles: {listed(map(str, merged[:5]))}; name one folder")
+    passes = merged or [path for path in members if _PASS.fullmatch(path.name)]
+    if not passes:
+        reason = "holds no pmc_perf.csv; rocprof-compute from 3.9 on writes a database, which is not read"
+        raise ProfileError(source.name, reason)
+
+    def one(name: str) -> Source | None:
+        found = [path for path in members if path.name.casefold() == name]
+        near = [path for path in found if path.parent == passes[0].parent]
+        return members[(near or found)[0]] if found else None
+
+    return Files([members[path] for path in passes], one("sysinfo.csv"), one("roofline.csv"))
+
+
+def _beside(source: Source, word: str) -> Source | None:
+    """Return the table of this kind that goes with ``pmc_perf.csv`` or ``NAME_pmc_perf.csv``."""
+    if source.path is None:
+        return None
+    stem = re.sub(r"(pmc_perf(_\w+)?|results(_\w+)?)(?=\.csv)", word, source.path.name, flags=re.IGNORECASE)
+    path = source.path.with_name(stem.removesuffix(".gz"))
+    return Source.of(path) if path != source.path and word in path.name and path.is_file() else None
+
+
+@dataclass
+class _Pass:
+    """One table: a row a dispatch."""
+
+    source: Source
+    names: npt.NDArray[np.object_]
+    ids: npt.NDArray[np.int64] | None
+    time: Floats | None
+    time_rule: str
+    counters: Mapping[str, Callable[[], Floats]]
+    lines: Sequence[int]
+    fields: Table | None = None
+
+
+@dataclass
+class Joined:
+    """The dispatches of all passes, n of them.
+
+    Attributes
+    ----------
+    names
+        Kernels' names without the ending of their descriptor, shape (n,).
+    time
+        Seconds, shape (n,); NaN where no pass tells.
+    time_rule
+        Where they come from.
+    counters
+        Those of all passes.
+    table
+        The first pass's table, for its other columns; None for one of a row a counter.
+    warnings
+        What did not fit.
+    """
+
+    names: npt.NDArray[np.object_]
+    time: Floats
+    time_rule: str
+    counters: Counters
+    table: Table | None
+    warnings: list[str] = field(default_factory=list)
+
+
+def joined(sources: Sequence[Source]) -> Joined:
+    """Read and join all passes over one program.
+
+    Dispatches are matched by their number, or row by row where it is missing or not unique. Times are those of
+    ``timestamps.csv`` where there is one, else of the first pass that has them.
+
+    Raises
+    ------
+    ProfileError
+        If a table is bad, or two of them are not of the same dispatches.
+    """
+    timed = sorted(sources, key=lambda source: "timestamps" not in source.name.casefold())
+    passes = {source.name: _read(source) for source in sources}
+    base = passes[sources[0].name]
+    n = len(base.names)
+    if not n:
+        raise ProfileError(base.source.name, "the table has no dispatch")
+    found: dict[str, Callable[[], Floats]] = {}
+    time, rule, absent = np.full(n, np.nan), "", 0
+    places = {one.source.name: _places(base, one) for one in passes.values()}
+    for one in passes.values():
+        place = places[one.source.name]
+        absent = max(absent, int((place < 0).sum()))
+        for name, column in one.counters.items():
+            found.setdefault(name, functools.partial(_moved, column, place))
+    for source in timed:
+        measured = passes[source.name].time
+        if measured is not None:
+            time = _placed(measured, places[source.name])
+            rule = f"{passes[source.name].time_rule} of {PurePosixPath(source.name).name}"
+            break
+    warnings = (
+        [f"{absent} of {n} dispatches are missing in one of the passes: their counts are unknown"] if absent else []
+    )
+    return Joined(base.names, time, rule, Counters(list(found), lambda name: found[name]()), base.fields, warnings)
+
+
+def _moved(column: Callable[[], Floats], place: npt.NDArray[np.intp]) -> Floats:
+    return _placed(column(), place)
+
+
+def _placed(values: Floats, place: npt.NDArray[np.intp]) -> Floats:
+    """Return a column in the order of the first pass, NaN where a dispatch is missing."""
+    if not len(values):
+        return np.full(len(place), np.nan)
+    return np.where(place < 0, np.nan, values[place])
+
+
+def _places(base: _Pass, other: _Pass) -> npt.NDArray[np.intp]:
+    """Return the row of `other` for each of `base`, -1 where it has none."""
+    n = len(base.names)
+    if other is base:
+        return np.arange(n)
+    if base.ids is not None and other.ids is not None:
+        order = np.argsort(other.ids)
+        at = np.searchsorted(other.ids[order], base.ids)
+        place = np.where(at < len(order), order[np.minimum(at, len(order) - 1)] if len(order) else 0, -1)
+        place = np.where((place >= 0) & (other.ids[place] == base.ids), place, -1) if len(order) else np.full(n, -1)
+    elif len(other.names) == n:
+        place = np.arange(n)
+    else:
+        reason = f"has {len(other.names)} dispatches and {base.source.name} has {n}: they are not of one program"
+        raise ProfileError(other.source.name, reason)
+    known = np.flatnonzero(place >= 0)
+    differ = known[other.names[place[known]] != base.names[known]]
+    if len(differ):
+        row = int(place[differ[0]])
+        reason = f"is kernel {other.names[row]!r:.60}, but {base.names[differ[0]]!r:.60} in {base.source.name}"
+        raise ProfileError(other.source.name, reason, row=other.lines[row])
+    return place
+
+
+def _read(source: Source) -> _Pass:
+    rows = table(source, header=lambda cells: any(word in cells for word in KERNEL) and _measures(cells))
+    # AMD's tools write numbers with a decimal point whatever the locale.
+    rows.decimal = "."
+    kernel = next(word for word in KERNEL if word in rows.columns)
+    names = np.array([_CLONE.sub("", name.strip()) or "kernel" for name in rows.texts(kernel)], dtype=object)
+    ids, (time, rule) = _ids(rows), _seconds(rows)
+    if all(word in rows.columns for word in _LONG):
+        return _pivoted(source, rows, _Pass(source, names, ids, time, rule, {}, rows.lines))
+    unique = ids if ids is not None and len(np.unique(ids)) == len(ids) else None
+    counters = {name: functools.partial(rows.numbers, name) for name in rows.columns}
+    return _Pass(source, names, unique, time, rule, counters, rows.lines, rows)
+
+
+def _measures(cells: Sequence[str]) -> bool:
+    wanted = {*_DURATION, *_END, *_LONG}
+    return any(cell in wanted or cell.startswith(("SQ_", "TCC_", "TCP_", "GRBM_")) for cell in cells)
+
+
+def _ids(rows: Table) -> npt.NDArray[np.int64] | None:
+    name = next((word for word in _DISPATCH if word in rows.columns), None)
+    return None if name is None else _whole(rows, name)
+
+
+def _whole(rows: Table, name: str) -> npt.NDArray[np.int64]:
+    """Return whole numbers exactly: nanoseconds since 1970 do not fit a double."""
+    cells = rows.texts(name)
+    try:
+        return np.array(cells, dtype=np.str_).astype(np.int64) if cells else np.zeros(0, dtype=np.int64)
+    except (ValueError, OverflowError):
+        numbers = rows.numbers(name)
+    if np.isnan(numbers).any():
+        raise rows.error(int(np.isnan(numbers).argmax()), name, "expected a whole number, got nothing")
+    return numbers.astype(np.int64)
+
+
+def _seconds(rows: Table) -> tuple[Floats | None, str]:
+    start, end, duration = (
+        next((word for word in words if word in rows.columns), None) for words in (_START, _END, _DURATION)
+    )
+    if start is not None and end is not None:
+        elapsed = _whole(rows, end) - _whole(rows, start)
+        if (elapsed < 0).any():
+            raise rows.error(int((elapsed < 0).argmax()), end, f"the kernel ends before it starts ('{start}')")
+        return np.asarray(elapsed / _NANOSECONDS, dtype=np.float64), f"{end} - {start}"
+    if duration is None:
+        return None, ""
+    return rows.numbers(duration) / _NANOSECONDS, duration
+
+
+def _pivoted(source: Source, rows: Table, flat: _Pass) -> _Pass:
+    """Make a row a dispatch of a table with a row a counter; a counter told twice for one dispatch is summed."""
+    if flat.ids is None:
+        raise ProfileError(source.name, f"the table has none of the columns {listed(_DISPATCH)}")
+    unique, first, dispatch = np.unique(flat.ids, return_index=True, return_inverse=True)
+    words, code = np.unique(np.array(rows.texts(_LONG[0]), dtype=np.str_), return_inverse=True)
+    values = rows.numbers(_LONG[1])
+
+    def column(number: int) -> Floats:
+        mine = code == number
+        total = np.bincount(dispatch[mine], values[mine], len(unique))
+        return np.where(np.bincount(dispatch[mine], minlength=len(unique)) > 0, total, np.nan)
+
+    columns = {str(word): functools.partial(column, number) for number, word in enumerate(words)}
+    time = None if flat.time is None else flat.time[first]
+    lines = [rows.lines[row] for row in first]
+    return _Pass(source, flat.names[first], unique, time, flat.time_rule, columns, lines)

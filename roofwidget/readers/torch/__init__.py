@@ -1,0 +1,1 @@
+"""Traces and averages of PyTorch's profiler, ``torch.profiler``."""

@@ -1,0 +1,262 @@
+"""Rows of a trace as `Kernels`: names, work, seconds, and where each number came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from roofwidget.chips import AmbiguousChipError, UnknownChipError
+from roofwidget.chips import chip as find_chip
+from roofwidget.chips.chip import Chip
+from roofwidget.columns import Coded, Floats
+from roofwidget.kernels import Kernels
+from roofwidget.readers.torch.events import Collected, Integers, Mask
+from roofwidget.readers.torch.units import Rows, is_copy
+from roofwidget.readers.torch.work_table import WorkTable, coded
+from roofwidget.suggest import listed
+
+__all__ = ["NO_SHAPES", "about_joins", "chip_of", "device_kernels", "host_kernels", "remarks", "without_launches"]
+
+_MICRO: Final = 1e-6
+_MOST_NAMED: Final = 5
+# Matrix instructions on fp32 operands that are rounded to tf32; the shape's name is theirs alone where both are fp32.
+_TF32: Final = ("tf32", "s1688gemm")
+# A copy within one device reads and writes there.
+_WITHIN: Final = ("Device -> Device", "DtoD")
+_COMMUNICATION: Final = ("nccl", "rccl")
+
+NO_SHAPES: Final = "no shapes in this profile, so FLOPs and bytes are unknown: profile with record_shapes=True"
+
+
+@dataclass(frozen=True, eq=False)
+class _Amounts:
+    """FLOPs and bytes of rows, shape (n,), and which of them the trace itself tells.
+
+    Parameters
+    ----------
+    flops, bytes
+        NaN where unknown.
+    vector
+        Whether the FLOPs are no matrix product's.
+    told_flops, told_bytes
+        Whether the event tells them.
+    copies
+        Whether it is a copy or a fill.
+    """
+
+    flops: Floats
+    bytes: Floats
+    vector: Mask
+    told_flops: Mask
+    told_bytes: Mask
+    copies: Mask
+
+    @classmethod
+    def on_device(cls, kept: Collected, table: WorkTable, rows: Rows) -> _Amounts:
+        events = rows.device
+        copies, alone = is_copy(kept)[events], rows.members == 1
+        flops, moved = kept.device.flops.floats()[events], kept.device.bytes.floats()[events]
+        within = np.array([any(mark in name for mark in _WITHIN) for name in kept.names.values()], dtype=np.bool_)
+        moved *= np.where(copies & within[kept.device.name.integers()[events]], 2, 1)
+        told_flops, told_bytes = alone & ~copies & ~np.isnan(flops), alone & ~np.isnan(moved)
+        counted = rows.carries & ~copies
+        formula = np.where(copies, 0, np.where(counted, table.flops[rows.call], np.nan))
+        return cls(
+            np.where(told_flops, flops, formula),
+            np.where(told_bytes, moved, np.where(counted, table.bytes[rows.call], np.nan)),
+            table.is_vector[rows.call] & ~told_flops & ~copies,
+            told_flops,
+            told_bytes,
+            copies,
+        )
+
+    @classmethod
+    def on_host(cls, table: WorkTable, rows: Rows) -> _Amounts:
+        none = np.zeros(len(rows), dtype=np.bool_)
+        call = rows.call
+        return cls(table.flops[call], table.bytes[call], table.is_vector[call], none, none, none)
+
+    def flops_by_class(self) -> dict[str, Floats]:
+        if not self.vector.any():
+            return {"": self.flops}
+        return {"": np.where(self.vector, np.nan, self.flops), "vector": np.where(self.vector, self.flops, np.nan)}
+
+    def origin(self, table: WorkTable, rows: Rows) -> dict[str, Any]:
+        why_flops = [
+            ("kernel_flop of the kernel's event", self.told_flops),
+            ("a copy computes nothing", self.copies),
+            (None, np.isnan(self.flops)),
+        ]
+        why_bytes = [
+            ("kernel_num_gb of the kernel's event x 1e9", self.told_bytes & ~self.copies),
+            ("bytes of the copy's event, twice within one device", self.told_bytes & self.copies),
+            (None, np.isnan(self.bytes)),
+        ]
+        return {
+            "flops": _with_words(table.flops_rule[rows.call], why_flops),
+            "bytes:main": _with_words(table.bytes_rule[rows.call], why_bytes),
+        }
+
+
+def device_kernels(kept: Collected, table: WorkTable, rows: Rows, *, by_operation: bool) -> Kernels:
+    """Return what ran on the device; `by_operation` names rows by operation where there is one."""
+    work = _Amounts.on_device(kept, table, rows)
+    kernel = coded(rows.kernel_words, rows.kernels)
+    operation = table.name[rows.call]
+    name = _first_known(operation, kernel) if by_operation else kernel
+    other = {"kernel": kernel} if by_operation else {"operation": operation}
+    return Kernels(
+        name.texts(),
+        work.flops_by_class(),
+        work.bytes,
+        time=rows.time * _MICRO,
+        precision=_with_tf32(table.precision[rows.call], kernel),
+        category=_device_category(table.category[rows.call], kernel, work.copies),
+        origin=work.origin(table, rows)
+        | {"time": "dur of the kernels' events" if by_operation else "dur of the kernel's event"},
+        extra={"shape": table.shape[rows.call], "dtype": table.dtype[rows.call], **other, **_given(kept, rows)},
+    )
+
+
+def host_kernels(table: WorkTable, rows: Rows) -> Kernels:
+    """Return what ran on the host."""
+    work = _Amounts.on_host(table, rows)
+    return Kernels(
+        table.name[rows.call].texts(),
+        work.flops_by_class(),
+        work.bytes,
+        time=rows.time * _MICRO,
+        self_time=rows.self_time * _MICRO,
+        precision=table.precision[rows.call],
+        category=table.category[rows.call],
+        origin=work.origin(table, rows) | {"time": "dur of the operation's event, what it calls included"},
+        extra={"shape": table.shape[rows.call], "dtype": table.dtype[rows.call]},
+    )
+
+
+def chip_of(kept: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None, list[str]]:
+    """Return the chip that the kernels ran on, if the catalogue has it, and what is to be said about it."""
+    devices = properties.get("deviceProperties")
+    used = set(kept.device.device.integers().tolist())
+    entries = [entry for entry in devices if isinstance(entry, dict)] if isinstance(devices, list) else []
+    names = {str(entry["name"]) for entry in entries if entry.get("id") in used and "name" in entry}
+    if len(names) > 1:
+        return None, [f"the kernels ran on different chips: {listed(sorted(names))}"]
+    if not names:
+        return None, []
+    (name,) = names
+    try:
+        return find_chip(name), []
+    except (AmbiguousChipError, UnknownChipError):
+        return None, [f"the kernels ran on '{name}', which the catalogue of chips does not tell; name a chip"]
+
+
+def remarks(kernels: Kernels, *, shapes: bool) -> list[str]:
+    """Return what is to be said about work that is not known, and about bytes that nobody measured."""
+    if not shapes:
+        return [NO_SHAPES]
+    said = ["bytes are compulsory bytes, each operand once, as shapes tell them; no memory's traffic was measured"]
+    unknown = np.isnan(kernels.flops)
+    if unknown.any():
+        time = np.bincount(kernels.codes("name").codes[unknown], kernels.self_time[unknown])
+        most = np.argsort(-time, kind="stable")[: min(_MOST_NAMED, int((time > 0).sum()))]
+        names = listed(_cut(str(kernels.codes("name").words[code])) for code in most)
+        share = time.sum() / max(kernels.self_time.sum(), np.finfo(float).tiny)
+        said.append(f"FLOPs are unknown for {share:.1%} of the time, most of it in {names}")
+    return said
+
+
+def about_joins(calls: Kernels, rows: Rows, kept: Collected) -> list[str]:
+    """Say how much of the kernels' time belongs to no operation, and where one of several kernels carries all work."""
+    copies = is_copy(kept)[rows.device]
+    alone = (rows.call < 0) & ~copies
+    said = []
+    if alone.any():
+        share = calls.time[alone].sum() / max(calls.time[~copies].sum(), np.finfo(float).tiny)
+        said.append(f"kernels of no operation in the trace: {int(alone.sum()):,}, {share:.1%} of all kernels' time")
+    if not rows.carries.all() and kept.shapes:
+        said.append("the longest kernel of each operation carries its FLOPs and bytes; those of the others are unknown")
+    return said
+
+
+def without_launches(rows: Kernels) -> Kernels:
+    """Return the sums without the rows that they are sums of."""
+    return Kernels(
+        rows.names,
+        rows.flops_by_precision,
+        rows.bytes_by_level,
+        time=rows.time,
+        precision=rows.codes("precision"),
+        category=rows.codes("category"),
+        count=rows.count,
+        self_time=rows.self_time if rows.has_self_time else None,
+        origin={key: rows.codes(f"origin:{key}") for key in rows.origin},
+        extra=rows.extra_columns,
+        chip=rows.chip,
+        warnings=[*rows.warnings, f"the {int(rows.count.sum()):,} calls are too many to keep one by one"],
+        source=rows.source,
+    )
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= 60 else f"{name[:57]}..."  # noqa: PLR2004 - a part of a message
+
+
+def _first_known(first: Coded, other: Coded) -> Coded:
+    """Return the word of the first column, where it has none that of the other."""
+    unknown = np.array([word is None for word in first.words])[first.codes]
+    codes = np.where(unknown, other.codes + len(first.words), first.codes)
+    return coded([*first.words, *other.words], codes)
+
+
+def _with_tf32(precision: Coded, kernel: Coded) -> Coded:
+    """Replace fp32 by tf32 where tensor cores multiplied, which only the kernel's name tells."""
+    named = np.array([any(mark in (word or "") for mark in _TF32) for word in kernel.words])[kernel.codes]
+    is_fp32 = np.array([word == "fp32" for word in precision.words])[precision.codes]
+    return coded([*precision.words, "tf32"], np.where(named & is_fp32, len(precision.words), precision.codes))
+
+
+def _device_category(category: Coded, kernel: Coded, copies: Mask) -> Coded:
+    talks = np.array([any(mark in (word or "").lower() for mark in _COMMUNICATION) for word in kernel.words])
+    n = len(category.words)
+    codes = np.where(copies, n, np.where(talks[kernel.codes], n + 1, category.codes))
+    return coded([*category.words, "copy", "communication"], codes)
+
+
+def _with_words(column: Coded, replaced: Sequence[tuple[str | None, Mask]]) -> Coded:
+    words, codes = [*column.words], column.codes
+    for word, where in replaced:
+        codes = np.where(where, len(words), codes)
+        words.append(word)
+    return coded(words, codes)
+
+
+def _given(kept: Collected, rows: Rows) -> dict[str, Any]:
+    """Return what launches were given; unknown where several kernels ran."""
+    given = kept.resources()
+    code: Integers = kept.device.resources.integers()[rows.device]
+    alone = rows.members == 1
+
+    def numbers(values: list[float]) -> Floats:
+        return np.where(alone, np.array(values)[code], np.nan)
+
+    def words(values: list[str]) -> Coded:
+        return coded([*(value or None for value in values), None], np.where(alone, code, len(values)))
+
+    columns: dict[str, Any] = {
+        "grid": words([each.grid for each in given]),
+        "block": words([each.block for each in given]),
+        "registers per thread": numbers([each.registers for each in given]),
+        "shared memory (B)": numbers([each.shared_memory for each in given]),
+        "occupancy (%)": numbers([each.occupancy for each in given]),
+        "kernels per call": rows.members.astype(np.float64),
+        "device": np.where(kept.device.device.integers() >= 0, kept.device.device.integers(), np.nan)[rows.device],
+    }
+    return {name: column for name, column in columns.items() if not _is_empty(column)}
+
+
+def _is_empty(column: Coded | Floats) -> bool:
+    return all(word is None for word in column.words) if isinstance(column, Coded) else bool(np.isnan(column).all())

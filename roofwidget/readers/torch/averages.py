@@ -1,0 +1,224 @@
+r"""Averages of PyTorch's profiler: what ``key_averages()`` returns, or the table that it prints.
+
+Made by::
+
+    with torch.profiler.profile(record_shapes=True, with_flops=True) as profiler:
+        model(x)
+    rw.read(profiler.key_averages(group_by_input_shape=True))
+
+or, as text, by ``print(profiler.key_averages(group_by_input_shape=True).table(row_limit=-1), file=…)``.
+
+- A row is an operation (with ``group_by_input_shape``, of one shape). Where any ran on a device, `time` is the
+  device's: of the operation with all that it calls, for PyTorch writes a convolution's FLOPs to the call at the top,
+  whose own time is next to nothing. `self_time` leaves out what it calls. Rows of kernels, which hold the same time
+  once more, are left out; so are operations that ran nothing on the device.
+- FLOPs are the profiler's (``with_flops``: matrix products, ``conv2d``, ``add`` and ``mul``; the sum over all calls),
+  else from shapes by the rules for traces, times the calls. A printed table rounds
+  FLOPs and seconds to three decimals.
+- Dtypes are not told, and calls that differ only in dtype are one row: precision and bytes are unknown. If all are of
+  one dtype, ``dtype="bf16"`` says so and gives compulsory bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from roofwidget.columns import Floats
+from roofwidget.kernels import Kernels
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.source import Source
+from roofwidget.readers.torch import printed
+from roofwidget.readers.torch.average import Average
+from roofwidget.readers.torch.calls import Call, Work
+from roofwidget.readers.torch.formulas import work_of
+from roofwidget.readers.torch.work_table import COMPULSORY
+from roofwidget.workloads.tensors import checked_dtype
+
+__all__ = ["EXPECTED", "FORMAT", "read", "read_object", "recognises", "takes"]
+
+FORMAT: Final = "torch-averages"
+EXPECTED: Final = "the averages of PyTorch's profiler, as objects or as the table that they print"
+
+_MICRO: Final = 1e-6
+_DEVICE_TOTAL: Final = ("device_time_total", "cuda_time_total", "xpu_time_total", "privateuse1_time_total")
+_DEVICE_SELF: Final = tuple(f"self_{word}" for word in _DEVICE_TOTAL)
+# Each runs within the operation of the first name, and both have the shapes.
+_INNER_ATTENTION: Final = ("aten::_flash_attention_forward", "aten::_efficient_attention_forward")
+_OUTER_ATTENTION: Final = "aten::_scaled_dot_product_"
+
+_NO_DTYPE: Final = (
+    "averages do not tell dtypes, and add calls that differ in nothing else: precision and bytes are unknown; pass "
+    "dtype='bf16' where all are of one, or read the trace"
+)
+_NO_SHAPES: Final = (
+    "no shapes in these averages: profile with record_shapes=True and take key_averages(group_by_input_shape=True)"
+)
+_ONE_DTYPE: Final = "bytes are compulsory bytes, each operand once, for the dtype that was given; none was measured"
+_IN_FULL: Final = "averages do not tell whether attention is causal: it is counted in full"
+
+
+def takes(given: Any) -> bool:
+    """Whether this is a profiler, or what its ``key_averages()`` returns.
+
+    Examples
+    --------
+    >>> takes([{"key": "aten::mm"}]), takes("averages.txt")
+    (False, False)
+    """
+    if not isinstance(given, (list, tuple)):
+        return callable(getattr(given, "key_averages", None))
+    if not given:
+        return type(given).__name__ == "EventList"
+    return all(hasattr(given[0], word) for word in ("key", "count", "cpu_time_total"))
+
+
+def recognises(source: Source) -> bool:
+    """Whether it begins like the printed table."""
+    return not source.is_folder and printed.is_table(source.beginning)
+
+
+def read(source: Source, *, dtype: str | None = None) -> Kernels:
+    """Read the printed table; the keyword is that of `read_object`."""
+    return _kernels(printed.averages(source), source.name, dtype)
+
+
+def read_object(given: Any, *, dtype: str | None = None) -> Kernels:
+    """Read what ``key_averages()`` returns, or a profiler that has ended.
+
+    Parameters
+    ----------
+    given
+        The averages. Only their attributes matter: ``key``, ``count``, ``flops``, ``input_shapes`` and the times in
+        microseconds.
+    dtype
+        The dtype of all operands, such as ``"bf16"``; None where it is not known.
+
+    Returns
+    -------
+    Kernels
+        FLOPs of all calls, NaN where neither the profiler nor a formula tells them; seconds; bytes with `dtype` only.
+
+    Raises
+    ------
+    ProfileError
+        If there are no averages, or one has a number that is none: the message names its row.
+    ValueError
+        If `dtype` is none that is known.
+    """
+    events = given if isinstance(given, (list, tuple)) else given.key_averages(group_by_input_shape=True)
+    name = "key_averages()"
+    return _kernels([_average(event, row, name) for row, event in enumerate(events, 1)], name, dtype)
+
+
+def _average(event: Any, row: int, name: str) -> Average:
+    def number(words: Sequence[str]) -> float:
+        for word in words:
+            value = getattr(event, word, None)
+            if value is not None:
+                try:
+                    found = float(value)
+                except (TypeError, ValueError):
+                    found = np.nan
+                if not 0 <= found < np.inf:
+                    raise ProfileError(name, f"expected a number from 0, got {value!r:.40}", row=row, column=word)
+                return found
+        return 0.0
+
+    if not isinstance(event.key, str):
+        raise ProfileError(name, f"expected a text, got {event.key!r:.40}", row=row, column="key")
+    host_total = number(["cpu_time_total"])
+    device_self = number(_DEVICE_SELF)
+    device_type = getattr(event, "device_type", None)
+    on_host = host_total > 0 or device_self == 0 if device_type is None else str(device_type).endswith("CPU")
+    shapes = getattr(event, "input_shapes", None)
+    return Average(
+        event.key,
+        number(["count"]),
+        number(["flops"]),
+        shapes if isinstance(shapes, (list, tuple)) and shapes else None,
+        (number(_DEVICE_TOTAL) * _MICRO, device_self * _MICRO),
+        (host_total * _MICRO, number(["self_cpu_time_total"]) * _MICRO),
+        is_kernel=not on_host,
+        is_label=bool(getattr(event, "is_user_annotation", False)) or event.key.startswith("ProfilerStep"),
+    )
+
+
+def _kernels(averages: Iterable[Average], name: str, dtype: str | None) -> Kernels:
+    if dtype is not None:
+        checked_dtype(dtype, "dtype")
+    given = [each for each in averages if each.count > 0]
+    rows, on_device = _chosen(given)
+    if not rows:
+        raise ProfileError(name, "holds no operation that took any time; profile a run and then take its averages")
+    nested = any(row.key.startswith(_OUTER_ATTENTION) for row in rows)
+    works = [None if nested and row.key in _INNER_ATTENTION else _work(row, dtype) for row in rows]
+    flops, why = _flops(rows, works)
+    moved = _column(
+        work.bytes * row.count if work and work.bytes is not None else None
+        for row, work in zip(rows, works, strict=True)
+    )
+    shapes = any(row.shapes for row in rows)
+    said = ["no time on a device in these averages: times are the host's"] if not on_device else []
+    said += [_NO_DTYPE if dtype is None else _ONE_DTYPE, *([] if shapes else [_NO_SHAPES])]
+    said += [_IN_FULL] if any(work and work.family == "attention" for work in works) else []
+    return Kernels(
+        [row.key for row in rows],
+        flops,
+        moved,
+        time=[row.times(on_device=on_device)[0] for row in rows],
+        self_time=[row.times(on_device=on_device)[1] for row in rows],
+        precision=[dtype] * len(rows),
+        category=[work.family if work else None for work in works],
+        count=[row.count for row in rows],
+        origin={
+            "flops": why,
+            "bytes:main": [None if np.isnan(number) else f"{COMPULSORY}; all {dtype}" for number in moved],
+            "time": "device_time_total" if on_device else "cpu_time_total",
+        },
+        extra={"shape": [_call(row, None).shape or None for row in rows]},
+        warnings=said,
+        source=name,
+    )
+
+
+def _chosen(given: Sequence[Average]) -> tuple[list[Average], bool]:
+    """Return operations that took time on the device, else kernels, else operations on the host."""
+    operations = [row for row in given if not row.is_label and not row.is_kernel]
+    on_device = [row for row in operations if row.device[0] > 0]
+    kernels = [row for row in given if not row.is_label and row.is_kernel and row.device[0] > 0]
+    return (on_device or kernels, True) if on_device or kernels else (operations, False)
+
+
+def _call(row: Average, dtype: str | None) -> Call:
+    shapes = row.shapes or ()
+    return Call(row.key, shapes, None if dtype is None else [dtype if sizes else "" for sizes in shapes])
+
+
+def _work(row: Average, dtype: str | None) -> Work | None:
+    return work_of(_call(row, dtype))
+
+
+def _flops(rows: Sequence[Average], works: Sequence[Work | None]) -> tuple[dict[str, Floats], list[str | None]]:
+    """Return FLOPs by class and their rules; the profiler's 0 means that it does not count the operation."""
+    counts: list[float | None] = []
+    why: list[str | None] = []
+    for row, work in zip(rows, works, strict=True):
+        if row.flops > 0:
+            counts.append(row.flops)
+            why.append("flops of the profiler, summed over calls")
+        elif work is not None:
+            counts.append(work.flops * row.count)
+            why.append(f"{work.rule} x calls")
+        else:
+            counts.append(None)
+            why.append(None)
+    column = _column(counts)
+    vector = np.array([work is not None and work.vector for work in works])
+    return {"": np.where(vector, np.nan, column), "vector": np.where(vector, column, np.nan)}, why
+
+
+def _column(values: Iterable[float | None]) -> Floats:
+    return np.array([np.nan if value is None else value for value in values])

@@ -1,0 +1,304 @@
+"""What a trace's events tell, kept in columns: operations, launches, what ran on the device, and counters."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.columns import Floats
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.torch.calls import Call
+from roofwidget.readers.torch.formulas import KEEPS_VALUES
+
+__all__ = ["NONE", "Codes", "Collected", "Column", "Counted", "Integers", "Mask", "Resources", "WholeColumn", "collect"]
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+_Key = TypeVar("_Key", bound=Hashable)
+
+NONE: Final = -1
+
+
+class Column:
+    """A column of float64 that grows: eight bytes a row."""
+
+    def __init__(self) -> None:
+        self._values = array("d")
+        self.append = self._values.append
+
+    def floats(self) -> Floats:
+        """Return its numbers."""
+        return np.array(self._values, dtype=np.float64)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class WholeColumn:
+    """A column of int64 that grows: eight bytes a row."""
+
+    def __init__(self) -> None:
+        self._values = array("q")
+        self.append = self._values.append
+
+    def integers(self) -> Integers:
+        """Return its numbers."""
+        return np.array(self._values, dtype=np.int64)
+
+
+class Codes(Generic[_Key]):
+    """Different values, each once, in order of appearance; what is called with one returns its position."""
+
+    def __init__(self) -> None:
+        self._index: dict[_Key, int] = {}
+
+    def __call__(self, value: _Key) -> int:
+        return self._index.setdefault(value, len(self._index))
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def values(self) -> list[_Key]:
+        """Return the values; that at a position is the one with this code."""
+        return list(self._index)
+
+
+class Resources(NamedTuple):
+    """What a launch was given, as far as the trace tells."""
+
+    grid: str
+    block: str
+    registers: float
+    shared_memory: float
+    occupancy: float
+
+
+@dataclass
+class Timed:
+    """Rows that begin somewhere and last: microseconds of the trace's clock."""
+
+    start: Column = field(default_factory=Column)
+    duration: Column = field(default_factory=Column)
+
+
+@dataclass
+class Operations(Timed):
+    """Calls of operations on the host."""
+
+    thread: WholeColumn = field(default_factory=WholeColumn)
+    external: WholeColumn = field(default_factory=WholeColumn)
+    call: WholeColumn = field(default_factory=WholeColumn)
+
+
+@dataclass
+class Launches:
+    """Calls of the runtime that start work on the device."""
+
+    start: Column = field(default_factory=Column)
+    thread: WholeColumn = field(default_factory=WholeColumn)
+    correlation: WholeColumn = field(default_factory=WholeColumn)
+
+
+@dataclass
+class OnDevice(Timed):
+    """What ran on the device: kernels, copies and fills."""
+
+    name: WholeColumn = field(default_factory=WholeColumn)
+    category: WholeColumn = field(default_factory=WholeColumn)
+    external: WholeColumn = field(default_factory=WholeColumn)
+    correlation: WholeColumn = field(default_factory=WholeColumn)
+    device: WholeColumn = field(default_factory=WholeColumn)
+    resources: WholeColumn = field(default_factory=WholeColumn)
+    bytes: Column = field(default_factory=Column)
+    flops: Column = field(default_factory=Column)
+
+
+class Counted(NamedTuple):
+    """A range of which the profiler tells counters."""
+
+    name: str
+    metrics: Mapping[str, float]
+
+
+class Collected:
+    """All that is kept of a trace. `calls` holds each different call once; `shapes` tells whether any has shapes."""
+
+    def __init__(self, source: str) -> None:
+        self.operations = Operations()
+        self.launches = Launches()
+        self.device = OnDevice()
+        self.counted: list[Counted] = []
+        self.calls: list[Call] = []
+        self.shapes = False
+        self.unfinished = 0
+        self.names: Codes[str] = Codes()
+        self.categories: Codes[str] = Codes()
+        self._given: Codes[tuple[object, ...]] = Codes()
+        self.events = 0
+        self._source = source
+        self._threads: Codes[tuple[object, object]] = Codes()
+        self._call_codes: Codes[tuple[str, ...]] = Codes()
+        self._takers: Mapping[object, Callable[[Mapping[str, Any], Mapping[str, Any]], None]] = {
+            "cpu_op": self._operation,
+            "Operator": self._operation,
+            "kernel": self._on_device,
+            "Kernel": self._on_device,
+            "gpu_memcpy": self._on_device,
+            "gpu_memset": self._on_device,
+            "Memcpy": self._on_device,
+            "Memset": self._on_device,
+            "cuda_profiler_range": self._counters,
+            **dict.fromkeys(_RUNTIMES, self._launch),
+        }
+
+    def resources(self) -> list[Resources]:
+        """Return the different resources that launches were given, by their code."""
+        return [_resources(told) for told in self._given.values()]
+
+    def take(self, batch: Iterable[Any]) -> None:
+        """Keep what matters of some events.
+
+        Raises
+        ------
+        ProfileError
+            If an event is no object, or a number in it is none.
+        """
+        takers, known = self._takers, self.events
+        for position, event in enumerate(batch, known):
+            try:
+                taker = takers.get(event.get("cat"))
+                if taker is not None and event.get("ph", "X") == "X":
+                    taker(event, event.get("args") or {})
+            except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+                raise ProfileError(self._source, _flaw(event, error), place=f"event {position + 1}") from None
+            self.events += 1
+
+    def _time(self, event: Mapping[str, Any], into: Timed) -> bool:
+        start, duration = float(event["ts"]), float(event.get("dur", NONE))
+        if not 0 <= duration < np.inf or not abs(start) < np.inf:
+            # An event that the profiler did not see the end of has no duration, or -1.
+            self.unfinished += 1
+            return False
+        into.start.append(start)
+        into.duration.append(duration)
+        return True
+
+    def _operation(self, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:
+        if self._time(event, self.operations):
+            self.operations.thread.append(self._threads((event.get("pid"), event.get("tid"))))
+            self.operations.external.append(_id(args, "External id", "external id"))
+            self.operations.call.append(self._call(event["name"], args))
+
+    def _call(self, name: str, args: Mapping[str, Any]) -> int:
+        dims, types = args.get("Input Dims"), args.get("Input type")
+        if dims is None:
+            key: tuple[str, ...] = (name,)
+        elif name in KEEPS_VALUES:
+            key = (name, str(dims), str(types), str(args.get("Concrete Inputs")))
+        else:
+            key = (name, str(dims), str(types))
+        code = self._call_codes(key)
+        if code == len(self.calls):
+            self.shapes = self.shapes or bool(dims)
+            values = args.get("Concrete Inputs") if name in KEEPS_VALUES else None
+            self.calls.append(Call(_text(name), _list(dims), types and _list(types), values and _list(values)))
+        return code
+
+    def _launch(self, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:
+        correlation = _id(args, "correlation")
+        if correlation != NONE:
+            self.launches.start.append(float(event["ts"]))
+            self.launches.thread.append(self._threads((event.get("pid"), event.get("tid"))))
+            self.launches.correlation.append(correlation)
+
+    def _on_device(self, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:
+        rows = self.device
+        if self._time(event, rows):
+            rows.name.append(self.names(_text(event["name"])))
+            rows.category.append(self.categories(_CATEGORIES.get(event["cat"], event["cat"])))
+            rows.external.append(_id(args, "External id", "external id"))
+            rows.correlation.append(_id(args, "correlation"))
+            rows.device.append(_id(args, "device", "Device Id"))
+            rows.resources.append(self._given(_as_told(args)))
+            # Compiled kernels may tell their own work; their 0 FLOPs mean that nobody counted.
+            rows.flops.append(float(args.get("kernel_flop") or np.nan))
+            moved = args.get("bytes")
+            rows.bytes.append(float(args.get("kernel_num_gb") or np.nan) * 1e9 if moved is None else float(moved))
+
+    def _counters(self, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:
+        metrics = {key: float(value) for key, value in args.items() if _is_number(value)}
+        self.counted.append(Counted(_text(event["name"]), metrics))
+
+
+_RUNTIMES: Final = ("cuda_runtime", "cuda_driver", "hip_runtime", "xpu_runtime", "privateuse1_runtime", "Runtime")
+_CATEGORIES: Final = {"Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}
+
+
+def collect(batches: Iterable[list[Any]], source: str) -> Collected:
+    """Return what the events of a trace tell."""
+    kept = Collected(source)
+    for batch in batches:
+        kept.take(batch)
+    return kept
+
+
+def _as_told(args: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return what a launch was given as the event writes it: few launches differ, so few are looked at closely."""
+    get = args.get
+    sizes = str(get("grid")), str(get("block"))
+    return *sizes, get("registers per thread"), get("shared memory"), get("est. achieved occupancy %")
+
+
+def _resources(told: tuple[Any, ...]) -> Resources:
+    grid, block, *numbers = told
+    return Resources(_size(grid), _size(block), *(_number(given) for given in numbers))
+
+
+def _size(given: str) -> str:
+    return given.strip("[]").replace(", ", " x ") if given.startswith("[") else ""
+
+
+def _number(given: Any) -> float:
+    return float(given) if _is_number(given) else np.nan
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, (int, float)) and not isinstance(given, bool) and abs(given) < np.inf
+
+
+def _id(args: Mapping[str, Any], *keys: str) -> int:
+    """Return a number that names something; some versions write it as text."""
+    for key in keys:
+        if key in args:
+            return int(args[key])
+    return NONE
+
+
+def _text(given: object) -> str:
+    if not isinstance(given, str):
+        msg = f"expected a text as its name, got {given!r:.40}"
+        raise TypeError(msg)
+    # Half of a surrogate pair is no text that could be shown or sent.
+    return given.encode("utf-8", "replace").decode() if not given.isascii() else given
+
+
+def _list(given: object) -> list[object]:
+    if given is None:
+        return []
+    if not isinstance(given, list):
+        msg = f"expected a list of its arguments, got {given!r:.40}"
+        raise TypeError(msg)
+    return given
+
+
+def _flaw(event: object, error: Exception) -> str:
+    if not isinstance(event, dict):
+        return f"expected an object, got {event!r:.40}"
+    if isinstance(error, KeyError):
+        return f"the event has no {error}; it is {event.get('name')!r:.60} of '{event.get('cat')}'"
+    return f"a bad value in {event.get('name')!r:.60} of '{event.get('cat')}': {error}"

@@ -1,0 +1,335 @@
+"""The FLOPs and compulsory bytes of PyTorch's operations, from the shapes of their arguments.
+
+The table of rules stands with the reader of traces, `roofwidget.readers.torch.trace`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import prod
+from typing import Final
+
+from roofwidget.readers.torch.calls import Call, Dims, Unusable, Work
+from roofwidget.workloads import Graph
+from roofwidget.workloads.convention import CONVENTIONS
+from roofwidget.workloads.expressions import evaluate
+from roofwidget.workloads.ops.elementwise import BINARY, UNARY
+
+__all__ = ["FORMULAS", "KEEPS_VALUES", "work_of"]
+
+_TEXTBOOK: Final = CONVENTIONS["textbook"].environment
+# The numbers of PyTorch's ScalarType that _scaled_mm may write, with their bytes.
+_WRITTEN: Final = {"5": 2, "6": 4, "7": 8, "15": 2}
+
+
+def work_of(call: Call) -> Work | None:
+    """Return the work of a call, or None where there is no formula or its arguments do not tell.
+
+    Examples
+    --------
+    >>> call = Call("aten::addmm", [[512], [141, 512], [512, 512], [], []], ["bf16"] * 3 + ["Scalar"] * 2)
+    >>> work_of(call).flops, work_of(call).bytes
+    (73924608, 814080)
+    """
+    formula = FORMULAS.get(call.name)
+    if formula is None:
+        return None
+    try:
+        return formula(call)
+    except Unusable:
+        return None
+
+
+def _product(call: Call, left: int, *, result: int | None = None) -> Work:
+    a, b = call.tensor(left), call.tensor(left + 1)
+    if len(a) < 2 or len(a) != len(b) or a[-1] != b[-2] or a[:-2] != b[:-2]:  # noqa: PLR2004 - two axes
+        raise Unusable
+    written = prod(a[:-1]) * b[-1]
+    size = result or _scaled_result(call) or call.itemsize(left)
+    read = call.read()
+    moved = None if read is None or size is None else read + written * size
+    return Work("matrix product", 2 * written * a[-1], moved, f"2 M N K from the shapes of {call.name}")
+
+
+def _scaled_result(call: Call) -> int | None:
+    return _WRITTEN.get(call.value(6)) if call.name == "aten::_scaled_mm" else None
+
+
+def _times_vector(call: Call, left: int) -> Work:
+    a, b = call.tensor(left), call.tensor(left + 1)
+    if len(b) != 1 or a[-1:] != b:
+        raise Unusable
+    return Work("matrix product", 2 * prod(a), call.moved(prod(a[:-1]), left), f"2 M K from the shapes of {call.name}")
+
+
+def _convolution(
+    call: Call, first: int, groups: int, *, padding_first: bool = False, transposed: int | None = None
+) -> Work:
+    """Positions: stride, padding and dilation begin at `first`; the libraries' own operations put padding first."""
+    x, weight = call.tensor(0), call.tensor(1)
+    rank = len(weight) - 2
+    if rank < 1 or len(x) not in {rank + 1, rank + 2}:
+        raise Unusable
+    strides, dilations = call.ints(first + padding_first, rank), call.ints(first + 2, rank)
+    padding = _padding(call, first + (not padding_first), weight[2:], dilations)
+    group = call.ints(groups, 1)[0]
+    if min(strides, default=1) < 1 or group < 1:
+        raise Unusable
+    batch = x[0] if len(x) == rank + 2 else 1
+    detail = _settings(strides, padding, dilations, group)
+    if transposed is not None and call.truth(transposed):
+        extra = call.ints(transposed + 1, rank)
+        spans = zip(x[-rank:], strides, padding, dilations, weight[2:], extra, strict=True)
+        sides = [(n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, s, p, d, k, e in spans]
+        written = batch * weight[1] * group * prod(sides)
+        return _convolved(call, prod(x) * prod(weight[1:]), written, f"transposed, {detail}".rstrip(", "))
+    spans_ = zip(x[-rank:], strides, padding, dilations, weight[2:], strict=True)
+    sides = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, s, p, d, k in spans_]
+    written = batch * weight[0] * prod(sides)
+    return _convolved(call, written * prod(weight[1:]), written, detail)
+
+
+def _padding(call: Call, position: int, kernel: Dims, dilations: Dims) -> Dims:
+    word = call.value(position)
+    if word == "valid":
+        return (0,) * len(kernel)
+    if word == "same":
+        # In halves of the whole padding; an odd one adds a row on one side, which changes no size at stride 1.
+        return tuple(d * (k - 1) // 2 for k, d in zip(kernel, dilations, strict=True))
+    return call.ints(position, len(kernel))
+
+
+def _settings(strides: Dims, padding: Dims, dilations: Dims, groups: int) -> str:
+    words = [
+        f"stride {list(strides)}" if set(strides) != {1} else "",
+        f"padding {list(padding)}" if any(padding) else "",
+        f"dilation {list(dilations)}" if set(dilations) != {1} else "",
+        f"groups {groups}" if groups != 1 else "",
+    ]
+    return ", ".join(word for word in words if word)
+
+
+def _convolved(call: Call, products: int, written: int, detail: str) -> Work:
+    if written < 0:
+        raise Unusable
+    rule = f"2 x results x channels of a group x kernel from the shapes of {call.name}"
+    return Work("convolution", 2 * products, call.moved(written), rule, detail=detail)
+
+
+def _convolution_backward(call: Call) -> Work:
+    gradient, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
+    mask = [word == "True" for word in re.findall("True|False", call.value(10))]
+    if len(mask) != 3:  # noqa: PLR2004 - input, weight, bias
+        raise Unusable
+    inputs, weights, _ = mask
+    source = x if call.truth(7) else gradient
+    once = 2 * prod(source) * prod(weight[1:])
+    written = inputs * prod(x) + weights * prod(weight)
+    rule = f"2 x results x channels of a group x kernel for each gradient from the shapes of {call.name}"
+    strides, padding, dilations = (call.ints(at, len(weight) - 2) for at in (4, 5, 6))
+    detail = _settings(strides, padding, dilations, call.ints(9, 1)[0])
+    return Work("convolution", once * (inputs + weights), call.moved(written), rule, detail=detail)
+
+
+def _attention(
+    call: Call, causal: int | None, *, heads_last: bool = False, backward: bool = False, lengths: int | None = None
+) -> Work:
+    """Attend from (B, H, N, d), or (B, N, H, d) with `heads_last`; `causal` and `lengths` are positions."""
+    first = int(backward)
+    q, k, v = (call.tensor(first + step) for step in range(3))
+    ragged = lengths is not None and call.has(lengths)
+    if not len(q) == len(k) == len(v) == 4 or ragged:  # noqa: PLR2004 - batch, heads, rows, columns
+        raise Unusable
+    heads, rows = (2, 1) if heads_last else (1, 2)
+    scores = q[0] * q[heads] * q[rows] * k[rows]
+    masked = causal is not None and _is_causal(call, causal)
+    # Forwards Q Kᵀ and P V; backwards Q Kᵀ again, and the gradients of P, V, Q and K.
+    flops = 2 * scores * (3 * q[3] + 2 * v[3] if backward else q[3] + v[3]) // (2 if masked else 1)
+    written = prod(q) + prod(k) + prod(v) if backward else prod(q[:3]) * v[3]
+    count = "10 B H Nq Nk d" if backward else "4 B H Nq Nk d"
+    rule = f"{count}{' / 2, causal,' if masked else ''} from the shapes of {call.name}"
+    return Work("attention", flops, _attended(call, first, written), rule, detail="causal" if masked else "")
+
+
+def _attended(call: Call, first: int, written: int) -> int | None:
+    """Return the bytes of q, k, v and what is written; backwards of the output and its gradient too."""
+    size = call.itemsize(first)
+    if size is None:
+        return None
+    read = sum(prod(call.tensor(first + step)) for step in range(3))
+    # The output has the size of its gradient; the log-sum-exp, a number a row, is left out both ways.
+    return (read + written + 2 * first * prod(call.tensor(0))) * size
+
+
+def _is_causal(call: Call, position: int) -> bool:
+    word = call.value(position)
+    return word == "True" or (word.isdigit() and word != "0")
+
+
+def _binary(call: Call, each: int) -> Work:
+    a = call.tensor(0)
+    b = call.tensor(1) if call.has(1) else ()
+    written = a if call.name.endswith("_") else _stretched(a, b)
+    rule = f"{each} a result of {call.name}"
+    return Work("element by element", each * prod(written), call.moved(prod(written)), rule, vector=True)
+
+
+def _stretched(a: Dims, b: Dims) -> Dims:
+    width = max(len(a), len(b))
+    pairs = list(zip((1,) * (width - len(a)) + a, (1,) * (width - len(b)) + b, strict=True))
+    if any(m != n and 1 not in (m, n) for m, n in pairs):
+        raise Unusable
+    return tuple(n if m == 1 else m for m, n in pairs)
+
+
+def _unary(call: Call, function: str) -> Work:
+    if function == "gelu":
+        function = "gelu_tanh" if call.value(1) == "tanh" else "gelu_erf"
+    n = prod(call.tensor(0))
+    each = evaluate(sum(count for _, _, count in UNARY[function]), _TEXTBOOK)
+    rule = f"{each} a result of {call.name} ({function})"
+    return Work("element by element", each * n, call.moved(n), rule, vector=True)
+
+
+def _layer_norm(call: Call) -> Work:
+    x = call.tensor(0)
+    affine = call.has(2)
+    told = [int(size) for size in re.findall(r"\d+", call.value(1))]
+    width = prod(call.tensor(2) if affine else told or x[-1:])
+    graph = Graph()
+    graph.layernorm(graph.input("x", (max(prod(x) // max(width, 1), 1), max(width, 1)), "fp32"), affine=affine)
+    flops = int(graph.count("flops")) if prod(x) else 0
+    rule = f"{8 if affine else 6} an element and 3 a row of {call.name}"
+    return Work("normalisation", flops, call.moved(prod(x)), rule, vector=True)
+
+
+def _softmax(call: Call) -> Work:
+    n = prod(call.tensor(0))
+    each = _TEXTBOOK["@softmax"]
+    return Work("softmax", each * n, call.moved(n), f"{each} an element of {call.name}", vector=True)
+
+
+def _copied(call: Call) -> Work:
+    return Work("copy", 0, call.read(), f"{call.name} computes nothing")
+
+
+def _filled(call: Call) -> Work:
+    size = call.itemsize(0)
+    moved = None if size is None else prod(call.tensor(0)) * size
+    return Work("copy", 0, moved, f"{call.name} computes nothing")
+
+
+def _looked_up(call: Call, index: int) -> Work:
+    table, rows = call.tensor(0), call.tensor(index)
+    axis = int(call.value(1)) if call.name == "aten::index_select" and call.value(1).lstrip("-").isdigit() else 0
+    if not -len(table) <= axis < len(table):
+        raise Unusable
+    found = prod(rows) * prod(size for at, size in enumerate(table) if at != axis % len(table))
+    size, width = call.itemsize(0), call.itemsize(index)
+    moved = None if size is None or width is None else 2 * found * size + prod(rows) * width
+    return Work("look-up", 0, moved, f"{call.name} computes nothing")
+
+
+def _joined(call: Call) -> Work:
+    call.tensors(0)
+    # A list of tensors has one dtype word for all of them, which is not theirs.
+    return Work("copy", 0, None, f"{call.name} computes nothing")
+
+
+_MATRIX: Final[Mapping[str, Callable[[Call], Work]]] = {
+    "aten::mm": partial(_product, left=0),
+    "aten::bmm": partial(_product, left=0),
+    "aten::addmm": partial(_product, left=1),
+    "aten::_addmm_activation": partial(_product, left=1),
+    "aten::baddbmm": partial(_product, left=1),
+    "aten::_int_mm": partial(_product, left=0, result=4),
+    "aten::_scaled_mm": partial(_product, left=0),
+    "aten::mv": partial(_times_vector, left=0),
+    "aten::dot": partial(_times_vector, left=0),
+    "aten::addmv": partial(_times_vector, left=1),
+}
+_CONVOLUTIONS: Final[Mapping[str, Callable[[Call], Work]]] = {
+    **{f"aten::conv{rank}d": partial(_convolution, first=3, groups=6) for rank in (1, 2, 3)},
+    "aten::convolution": partial(_convolution, first=3, groups=8, transposed=6),
+    "aten::_convolution": partial(_convolution, first=3, groups=8, transposed=6),
+    "aten::cudnn_convolution": partial(_convolution, first=2, groups=5, padding_first=True),
+    "aten::miopen_convolution": partial(_convolution, first=3, groups=6, padding_first=True),
+    "aten::mkldnn_convolution": partial(_convolution, first=3, groups=6, padding_first=True),
+    "aten::convolution_backward": _convolution_backward,
+}
+_SDPA: Final = "aten::_scaled_dot_product"
+_ATTENTION: Final[Mapping[str, Callable[[Call], Work]]] = {
+    f"{_SDPA}_flash_attention": partial(_attention, causal=4),
+    f"{_SDPA}_flash_attention_for_cpu": partial(_attention, causal=4),
+    f"{_SDPA}_efficient_attention": partial(_attention, causal=6),
+    f"{_SDPA}_cudnn_attention": partial(_attention, causal=6),
+    f"{_SDPA}_fused_attention_overrideable": partial(_attention, causal=5),
+    "aten::_flash_attention_forward": partial(_attention, causal=8, heads_last=True, lengths=3),
+    "aten::_efficient_attention_forward": partial(_attention, causal=9, heads_last=True, lengths=4),
+    "flash_attn::_flash_attn_forward": partial(_attention, causal=5, heads_last=True),
+    f"{_SDPA}_flash_attention_backward": partial(_attention, causal=11, backward=True),
+    f"{_SDPA}_efficient_attention_backward": partial(_attention, causal=11, backward=True),
+    f"{_SDPA}_cudnn_attention_backward": partial(_attention, causal=14, backward=True),
+}
+_SAME_NAME: Final = (
+    "relu",
+    "sqrt",
+    "rsqrt",
+    "reciprocal",
+    "exp",
+    "log",
+    "sin",
+    "cos",
+    "tanh",
+    "erf",
+    "sigmoid",
+    "silu",
+)
+_FUNCTIONS: Final = {word: word for word in (*_SAME_NAME, "gelu", "square")} | {"neg": "negative", "abs": "absolute"}
+_PAIRS: Final = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "maximum": "maximum",
+    "minimum": "minimum",
+}
+_ELEMENTS: Final[Mapping[str, Callable[[Call], Work]]] = {
+    f"aten::{word}{place}": formula
+    for place in ("", "_")
+    for word, formula in (
+        *((w, partial(_unary, function=f)) for w, f in _FUNCTIONS.items()),
+        *((w, partial(_binary, each=evaluate(BINARY[f], _TEXTBOOK))) for w, f in _PAIRS.items()),
+    )
+}
+FORMULAS: Final[Mapping[str, Callable[[Call], Work]]] = {
+    **_MATRIX,
+    **_CONVOLUTIONS,
+    **_ATTENTION,
+    **_ELEMENTS,
+    "aten::native_layer_norm": _layer_norm,
+    "aten::_softmax": _softmax,
+    "aten::_log_softmax": _softmax,
+    "aten::copy_": _copied,
+    "aten::fill_": _filled,
+    "aten::zero_": _filled,
+    "aten::index_select": partial(_looked_up, index=2),
+    "aten::embedding": partial(_looked_up, index=1),
+    "aten::cat": _joined,
+}
+"""Operation -> formula."""
+
+KEEPS_VALUES: Final = frozenset(
+    {
+        *_CONVOLUTIONS,
+        *_ATTENTION,
+        "aten::gelu",
+        "aten::gelu_",
+        "aten::index_select",
+        "aten::native_layer_norm",
+        "aten::_scaled_mm",
+    }
+)
+"""Operations whose work depends on arguments that are no tensors."""

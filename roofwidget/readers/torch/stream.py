@@ -1,0 +1,211 @@
+"""The events of a Chrome trace, batch by batch: a trace of any size is read within the same memory."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, Final
+
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.source import Source
+
+__all__ = ["EVENTS", "Trace"]
+
+EVENTS: Final = "traceEvents"
+_CHUNK: Final = 2**22
+_MOST_IN_ONE: Final = 2**26
+_TAIL: Final = 2**16
+_LONGEST_TOKEN: Final = 16
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+# The end of one object and the begin of the next. Within a text a quote is escaped, so this is hardly ever in one; and
+# where it is, or deeper in an event, what is cut there is no JSON and is read event by event.
+_BETWEEN: Final = re.compile(r'\}[ \t\r\n]*,[ \t\r\n]*(?=\{[ \t\r\n]*")')
+
+
+class Trace:
+    """A Chrome trace: an object with a list ``traceEvents``, or such a list alone.
+
+    Parameters
+    ----------
+    source
+        Where it is read.
+    on_read
+        Told how many stored bytes were read, again and again.
+    """
+
+    def __init__(self, source: Source, on_read: Callable[[int], object] | None = None) -> None:
+        self.properties: dict[str, Any] = {}
+        """What stands beside the events; complete when `batches` has ended."""
+        self._source = source
+        self._on_read = on_read
+
+    def batches(self) -> Iterator[list[Any]]:
+        """Yield the events in order, thousands at a time.
+
+        Raises
+        ------
+        ProfileError
+            If it is not JSON, ends too early, has no events' list, or one value in it exceeds 64 MiB of text.
+        """
+        with self._source.open(self._on_read) as stream:
+            window = _Window(stream, self._source.name)
+            begin = window.peek()
+            if begin == "[":
+                yield from _elements(window)
+            elif begin == "{":
+                yield from self._members(window)
+            else:
+                reason = "expected the object or the list of a Chrome trace" if begin else "the file is empty"
+                raise window.error(reason)
+            if window.peek():
+                raise window.error("more text after the end of the trace")
+
+    def _members(self, window: _Window) -> Iterator[list[Any]]:
+        found = False
+        window.skip(1)
+        while window.peek() != "}":
+            key = window.value()
+            window.take(":")
+            if key == EVENTS:
+                if found or window.peek() != "[":
+                    raise window.error(f"expected one list '{EVENTS}'")
+                found = True
+                yield from _elements(window)
+            else:
+                self.properties[str(key)] = window.value()
+            if window.peek() != "}":
+                window.take(",")
+        window.skip(1)
+        if not found:
+            raise ProfileError(self._source.name, f"a trace without a list '{EVENTS}'")
+
+
+def _elements(window: _Window) -> Iterator[list[Any]]:
+    window.skip(1)
+    while window.peek() not in ("]", ""):
+        batch = window.objects()
+        if batch is None:
+            batch = [window.value()]
+            while window.peek() == "," and len(batch) < 1000:  # noqa: PLR2004 - then the whole window is tried again
+                window.skip(1)
+                batch.append(window.value())
+            if window.peek() != "]":
+                window.take(",")
+        yield batch
+    window.take("]")
+
+
+class _Window:
+    """A piece of a long text, its begin dropped as it is read; knows the line and column of each place."""
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self._stream = stream
+        self._name = name
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._scan = json.JSONDecoder().raw_decode
+        self._text = ""
+        self._at = 0
+        self._ended = False
+        self._bytes = 0
+        self._lines = 0
+        self._column = 0
+        self._tried = -1
+
+    def peek(self) -> str:
+        """Return the next letter that is no space, and go there; ``""`` at the end."""
+        while True:
+            self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]  # matches anything
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._more():
+                return ""
+
+    def skip(self, letters: int) -> None:
+        """Go on by some letters."""
+        self._at += letters
+
+    def take(self, letter: str) -> None:
+        """Go beyond the next letter, which must be this one."""
+        found = self.peek()
+        if found != letter:
+            raise self.error(f"not JSON: expected '{letter}', got {found!r}" if found else "the file ends too early")
+        self._at += 1
+
+    def value(self) -> Any:
+        """Return the JSON value that begins here."""
+        if not self.peek():
+            raise self.error("the file ends too early")
+        while True:
+            try:
+                value, end = self._scan(self._text, self._at)
+            except json.JSONDecodeError as error:
+                open_text = error.msg.startswith("Unterminated")
+                # More text may mend what is cut off, but nothing before it.
+                if (open_text or error.pos > len(self._text) - _LONGEST_TOKEN) and self._more():
+                    continue
+                begun = self._text.rstrip()
+                cut_off = open_text or (error.pos > len(begun) - _LONGEST_TOKEN and not begun.endswith(("}", "]")))
+                reason = "the file ends too early" if cut_off else "not JSON"
+                raise self.error(f"{reason}: {error.msg}", error.pos) from None
+            except RecursionError:
+                raise self.error("nested too deeply") from None
+            except ValueError as error:
+                raise self.error(f"a number that cannot be read: {error}") from None
+            # A number may go on in what is not read yet.
+            if end == len(self._text) and self._more():
+                continue
+            self._at = end
+            return value
+
+    def objects(self) -> list[Any] | None:
+        """Return the objects from here to the last whose end is in this window, or None where that is not plain."""
+        if len(self._text) - self._at < _TAIL:
+            self._more()
+        cut = self._last_cut()
+        if cut is None or cut.start() < self._tried:
+            return None
+        try:
+            batch: list[Any] = json.loads(f"[{self._text[self._at : cut.start() + 1]}]")
+        except (ValueError, RecursionError):
+            self._tried = cut.start() + 1
+            return None
+        self._at = cut.end()
+        return batch
+
+    def error(self, reason: str, at: int | None = None) -> ProfileError:
+        """Return the error for a place in the text, by default the next one to be read."""
+        here = self._at if at is None else at
+        lines = self._text.count("\n", 0, here)
+        column = here - self._text.rfind("\n", 0, here) - 1 + (0 if lines else self._column)
+        return ProfileError(self._name, reason, place=f"line {self._lines + lines + 1}, column {column + 1}")
+
+    def _last_cut(self) -> re.Match[str] | None:
+        cuts = list(_BETWEEN.finditer(self._text, max(self._at, len(self._text) - _TAIL)))
+        return cuts[-1] if cuts else None
+
+    def _more(self) -> bool:
+        """Read on, keeping what is not used yet; False at the end."""
+        if self._ended:
+            return False
+        if len(self._text) - self._at > _MOST_IN_ONE:
+            raise self.error(f"not JSON, or one value of more than {_MOST_IN_ONE / 2**20:.0f} MiB")
+        # Twice as much each time, so that a long value is not scanned too often.
+        piece = self._stream.read(max(_CHUNK, len(self._text) - self._at))
+        try:
+            added = self._decoder.decode(piece, final=not piece)
+        except UnicodeDecodeError as error:
+            place = f"byte {self._bytes + error.start + 1}"
+            raise ProfileError(self._name, f"not UTF-8 text: {error.reason}", place=place) from None
+        if not piece:
+            self._ended = True
+            return False
+        self._bytes += len(piece)
+        lines = self._text.count("\n", 0, self._at)
+        self._column = self._at - self._text.rfind("\n", 0, self._at) - 1 + (0 if lines else self._column)
+        self._lines += lines
+        self._text = self._text[self._at :] + added
+        self._at = 0
+        self._tried = -1
+        return True

@@ -1,0 +1,138 @@
+"""Chrome traces of PyTorch's profiler.
+
+Made by::
+
+    with torch.profiler.profile(record_shapes=True) as profiler:
+        model(x)
+    profiler.export_chrome_trace("trace.json.gz")
+
+Without ``record_shapes=True`` there are kernels and their times only; ``with_flops=True`` puts nothing into a trace. A
+trace is read as a stream, within the same memory however long it is.
+
+- A row is a call of an operation with all kernels that it launched (``by="operation"``), or one launch
+  (``by="kernel"``: then an operation's longest kernel carries its work). Kernels belong to operations by the external
+  id that both carry; where that contradicts the time of the launch, or is not there, by the correlation of kernel and
+  launch and the operation that was running there and then. Operations within one of known work are a part of it.
+  Copies and fills are rows of their own. A trace without kernels is of the host: there a row's time holds that of
+  what it calls, and `self_time` does not.
+- Calls of the same name, shape and dtype are added; `launches` has them one by one where they are fewer than a million.
+- FLOPs come from shapes, by the rules below, or from ``kernel_flop`` where a compiler wrote it; a zero there means that
+  nobody counted. Of other operations they are unknown.
+- Bytes are compulsory bytes, under the level ``"main"``: each operand read once, each result written once, which is the
+  least that the operation can do with. No memory's traffic was measured. Copies tell their own bytes.
+- Seconds are the durations of the kernels' events. Where CUPTI counted (``cuda_profiler_range``), durations are made
+  up and are refused: FLOPs and bytes then come from the counters.
+- The precision is that of the first tensor; fp32 operands count as tf32 where the kernel's name says so.
+
+| operations | FLOPs |
+| --- | --- |
+| ``mm``, ``addmm``, ``_addmm_activation``, ``_int_mm``, ``_scaled_mm`` | 2 M N K; a bias is not counted |
+| ``bmm``, ``baddbmm`` | 2 B M N K |
+| ``mv``, ``addmv``, ``dot`` | 2 M K, 2 K |
+| convolutions | 2 x results x input channels of a group x kernel's size; backwards as much for each gradient |
+| attention | 4 B H Nq Nk d, half of it if causal; 2.5 times that backwards; its softmax is not counted |
+| element by element | as our operators: ``add``, ``mul`` 1 a result, ``silu`` 5, ``gelu`` 5, 8 where tanh is told |
+| ``native_layer_norm`` | 8 an element and 3 a row (6 without weights) |
+| ``_softmax``, ``_log_softmax`` | 5 an element |
+| copies, fills, look-ups, ``cat`` | 0 |
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from roofwidget.kernels import Kernels
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.progress import Progress, advancing
+from roofwidget.readers.source import Source
+from roofwidget.readers.torch import assemble, units
+from roofwidget.readers.torch.counters import counted_kernels
+from roofwidget.readers.torch.events import collect
+from roofwidget.readers.torch.stream import EVENTS, Trace
+from roofwidget.readers.torch.work_table import WorkTable
+
+__all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
+
+FORMAT: Final = "torch"
+EXPECTED: Final = "a Chrome trace of PyTorch's profiler"
+
+_MOST_LAUNCHES: Final = 1_000_000
+_NOTHING: Final = "no kernels and no operations in this trace; expected what torch.profiler exports"
+_FIRST_EVENT: Final = re.compile(r'\s*\[\s*\{[^{}]{0,2000}"ph"\s*:')
+
+
+def recognises(source: Source) -> bool:
+    """Whether it begins like a Chrome trace, of PyTorch's or another profiler.
+
+    Examples
+    --------
+    >>> recognises(Source.of(b'{"schemaVersion": 1, "traceEvents": []}')), recognises(Source.of(b"[1, 2]"))
+    (True, False)
+    """
+    if source.is_folder or source.beginning.lstrip()[:1] not in ("{", "["):
+        return False
+    begins_like_kineto = all(f'"{word}"' in source.beginning for word in ("schemaVersion", "deviceProperties"))
+    has_events = f'"{EVENTS}"' in source.beginning or _FIRST_EVENT.match(source.beginning) is not None
+    return has_events or begins_like_kineto
+
+
+def read(source: Source, *, by: str | None = None, progress: Progress = None) -> Kernels:
+    """Read a trace.
+
+    Parameters
+    ----------
+    source
+        The trace.
+    by
+        ``"operation"``: a row for each operation, shape and dtype, with the time of all its kernels. ``"kernel"``: a
+        row for each kernel of these. None: the first where the trace has shapes, else the second.
+    progress
+        None: a bar in a notebook; True: a bar; False: none; or a function of (bytes read, bytes in all).
+
+    Returns
+    -------
+    Kernels
+        FLOPs and bytes in all calls, NaN where no formula knows the operation; seconds; with `extra` columns
+        ``"shape"``, ``"dtype"``, ``"kernel"`` or ``"operation"`` and what the launches were given.
+
+    Raises
+    ------
+    ProfileError
+        If the file is no trace, cut off or damaged, or holds neither kernels nor operations.
+    ValueError
+        If `by` is another word.
+    """
+    if by not in (None, "operation", "kernel"):
+        msg = f"by must be 'operation', 'kernel' or None, got {by!r:.40}"
+        raise ValueError(msg)
+    with advancing(progress, source.size, unit="B", description=f"reading {source.name}") as advance:
+        trace = Trace(source, advance)
+        kept = collect(trace.batches(), source.name)
+    if kept.counted:
+        return counted_kernels(kept.counted, trace.properties, source.name)
+    if not len(kept.device.start) and not len(kept.operations.start):
+        raise ProfileError(source.name, _NOTHING)
+    said = [f"events without a duration, left out: {kept.unfinished:,}"] if kept.unfinished else []
+    table = WorkTable(kept.calls)
+    if not len(kept.device.start):
+        calls = assemble.host_kernels(table, units.host_rows(kept, table))
+        said.append("no kernels in this trace: these are operations on the host")
+        return _added(calls, ["name", "shape", "dtype"], said, shapes=kept.shapes, name=source.name)
+    by_operation = by == "operation" or (by is None and kept.shapes)
+    rows = units.operation_rows(kept, table) if by_operation else units.launch_rows(kept, table)
+    calls = assemble.device_kernels(kept, table, rows, by_operation=by_operation)
+    calls.chip, about_chip = assemble.chip_of(kept, trace.properties)
+    said += [*about_chip, *assemble.about_joins(calls, rows, kept)]
+    # Without shapes only its kernels tell one call of an operation from another.
+    keys = ["name", "shape", "dtype", "kernel" if by_operation else "operation"]
+    keys = [key for key in keys if key != "kernel" or not kept.shapes]
+    return _added(calls, keys, said, shapes=kept.shapes, name=source.name)
+
+
+def _added(calls: Kernels, keys: list[str], said: list[str], *, shapes: bool, name: str) -> Kernels:
+    """Return the calls of one kind as one row."""
+    calls.warnings = (*said, *assemble.remarks(calls, shapes=shapes))
+    calls.source = name
+    rows = calls.groupby(*keys)
+    return rows if len(calls) < _MOST_LAUNCHES else assemble.without_launches(rows)

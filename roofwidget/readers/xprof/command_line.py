@@ -1,0 +1,250 @@
+"""XProf's command line: the JSON that ``xprof get_roofline_model DIR`` prints.
+
+It holds rounded percentages and no launch counts, so it is the poorest of XProf's forms: prefer ``roofline_model``.
+
+The rules.
+
+* time: ``total_self_time_ms``, and no time with children.
+* The larger of ``compute_efficiency_percent`` and ``max_mem_bw_utilization_percent`` gives the FLOPs or bytes, x the
+  peak x the time: to its rounding, half of 0.01 %. The other amount follows from ``operational_intensity``.
+* Whose efficiencies both round to 0.00 % has unknown bytes, and unknown FLOPs unless its intensity is 0.
+* FLOPs that the tool derived from shapes are not taken: it looks an operation's shape up by its name alone, which is
+  unique only within a program, and counts a single execution.
+* With the table ``hlo_stats`` beside the file all operations are taken from there, by its rules: this file then gives
+  the peaks and the program's time.
+* The program's totals are ``model_flop_rate_gflops`` and ``hbm_bw_gibs`` x ``total_time_ms``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from roofwidget.kernels import Kernels
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.source import Source
+from roofwidget.readers.xprof import assembly, hlo_stats
+from roofwidget.readers.xprof.device import GIBI, GIGA, Properties, chip_of, peak_remarks
+from roofwidget.readers.xprof.draft import Draft, texts
+from roofwidget.readers.xprof.roofline_model import chosen_options
+from roofwidget.readers.xprof.table import Table, shown
+
+__all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
+
+FORMAT: Final = "xprof-cli"
+EXPECTED: Final = "the JSON that 'xprof get_roofline_model' prints"
+
+_MILLI: Final = 1e-3
+_DERIVED: Final = "derived_from_shapes"
+_SUFFIX: Final = "_gibs"
+_EXACT: Final = "the command line rounds: operations were taken from {}"
+
+
+def recognises(source: Source) -> bool:
+    """Whether it looks like the command line's JSON, be it flawed or not.
+
+    Examples
+    --------
+    >>> recognises(Source.of(b'{"device_info": {}, "top_operations": []}'))
+    True
+    """
+    document = source.document()
+    return isinstance(document, dict) and "device_info" in document and "top_operations" in document
+
+
+def read(source: Source, *, idle: bool = True, shapes: Any = None) -> Kernels:
+    """Make `Kernels` of the command line's JSON.
+
+    Parameters
+    ----------
+    source
+        The file.
+    idle
+        Whether the time that no listed operation took is a row, so that shares of self time add up to one.
+    shapes
+        The ``hlo_stats`` table of the same profile: a path; None for ``<name>.hlo_stats.json`` beside
+        ``<name>.roofline.json``, if there; False for none.
+
+    Raises
+    ------
+    ProfileError
+        If a value is missing or holds something else than it should; names row (from 1) and key.
+    """
+    document = source.json(nan=True)
+    given = document if isinstance(document, dict) else {}
+    device = _object(given, "device_info", source.name)
+    properties = Properties(source.name, {key.removesuffix(_SUFFIX): str(value) for key, value in device.items()})
+    options, said = chosen_options(source, properties, idle=idle, shapes=shapes, executions=None)
+    operations = given.get("top_operations")
+    if not isinstance(operations, list) or not all(isinstance(one, dict) for one in operations):
+        raise ProfileError(source.name, "expected a list of objects", place="'top_operations'")
+    rows = _Rows(source.name, operations)
+    total = _Rows(source.name, [_object(given, "program", source.name)], "program")
+    seconds = float(total.numbers("total_time_ms")[0] * _MILLI)
+    chip = chip_of(properties)
+    draft, remarks = _rows(rows, properties), _rounding_remarks(operations)
+    if options.stats is not None:
+        draft, remarks = _exact(draft, options.stats), [_EXACT.format(options.stats.source)]
+    listed = given.get("total_operations_analyzed", 0)
+    cut = options.stats is None and isinstance(listed, int) and listed > len(operations)
+    draft, added, more = assembly.finish(draft, chip, seconds, dataclasses.replace(options, stats=None, cut=cut))
+    program = _program(total, seconds)
+    added.to(program)
+    return draft.kernels(
+        chip,
+        source.name,
+        program=program.kernels(chip, source.name),
+        warnings=[
+            *said,
+            *remarks,
+            *more,
+            *peak_remarks(properties),
+            *assembly.above_roof(draft.kernels(chip, source.name)),
+        ],
+    )
+
+
+def _exact(rounded: Draft, stats: Table) -> Draft:
+    """Return the operations of the table ``hlo_stats``, if they are these."""
+    exact = hlo_stats.draft_of(stats)
+    if not set(zip(rounded.programs, rounded.names, strict=True)) <= set(zip(exact.programs, exact.names, strict=True)):
+        raise ProfileError(stats.source, "does not have all operations of the profile: it is of another run")
+    return exact
+
+
+def _rounding_remarks(operations: Sequence[Mapping[str, Any]]) -> list[str]:
+    derived = sum(one.get("flops_provenance") == _DERIVED for one in operations)
+    remarks = ["the command line rounds, FLOPs and bytes to 0.005 % of a peak, and does not count launches"]
+    if derived:
+        remarks.append(
+            f"the FLOPs that XProf's command line derived from shapes for {derived} operations were not taken: it "
+            "takes a shape by the operation's name alone and counts one execution"
+        )
+    return remarks
+
+
+def _rows(rows: _Rows, properties: Properties) -> Draft:
+    n = len(rows.objects)
+    time = rows.numbers("total_self_time_ms") * _MILLI
+    flops, moved = _amounts(rows, properties, time)
+    derived = np.array([one.get("flops_provenance") == _DERIVED for one in rows.objects], dtype=bool)
+    unknown = derived | np.array([word == "Unknown" for word in rows.texts("bound_by")], dtype=bool)
+    flops, moved = np.where(unknown, np.nan, flops), np.where(unknown, np.nan, moved)
+    rules = {
+        "flops": "compute_efficiency_percent x peak x time, or operational_intensity x bytes",
+        "bytes:HBM": "max_mem_bw_utilization_percent x peak x time, or FLOPs / operational_intensity",
+        "time": "total_self_time_ms",
+        "precision": None,
+    }
+    extra: dict[str, Any] = {
+        "rank": rows.numbers("rank"),
+        "program": texts(rows.texts("hlo_module_id")),
+        "source": texts([word.split(" -> ")[0] or None for word in rows.texts("source_info")]),
+        "XProf bound by": texts(rows.texts("bound_by")),
+        "XProf FLOPs from": texts(rows.texts("flops_provenance")),
+        "XProf intensity (FLOP/B)": rows.numbers("operational_intensity_flop_per_byte"),
+        "XProf optimal FLOP rate (FLOP/s)": rows.numbers("optimal_flop_rate_gflops") * GIGA,
+        "XProf roofline efficiency": rows.shares("roofline_efficiency_percent"),
+        "share of self time": rows.shares("total_self_time_percent"),
+    }
+    return Draft(
+        names=texts(rows.texts("name")),
+        flops=flops,
+        bytes={"HBM": moved},
+        time=time,
+        self_time=time.copy(),
+        category=texts([word or None for word in rows.texts("category")]),
+        count=np.ones(n),
+        precision=texts([None] * n),
+        origin={key: texts([text] * n) for key, text in rules.items()},
+        extra=extra,
+    )
+
+
+def _amounts(rows: _Rows, properties: Properties, time: Any) -> tuple[Any, Any]:
+    """Return FLOPs and HBM bytes: the better known of the two from its share of the peak, the other by intensity."""
+    compute, memory = rows.shares("compute_efficiency_percent"), rows.shares("max_mem_bw_utilization_percent")
+    intensity = rows.numbers("operational_intensity_flop_per_byte")
+    flops = compute * properties.number("peak_flop_rate") * GIGA * time
+    moved = memory * properties.number("peak_hbm_bw") * GIBI * time
+    by_compute = compute > memory
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = np.where(by_compute, flops / intensity, moved)
+    flops = np.where(by_compute, flops, intensity * moved)
+    rounded_away = (compute == 0) & (memory == 0)
+    moved = np.where(rounded_away | ~np.isfinite(moved), np.nan, moved)
+    return np.where(rounded_away & (intensity > 0), np.nan, np.where(rounded_away, 0.0, flops)), moved
+
+
+def _program(total: _Rows, seconds: float) -> Draft:
+    # The tool writes what it derived into this rate; the model's own is that of XLA alone.
+    rate = total.numbers("model_flop_rate_gflops")
+    rules = {"flops": "model_flop_rate_gflops x total_time_ms", "bytes:HBM": "hbm_bw_gibs x total_time_ms"}
+    return Draft(
+        names=texts(["Program"]),
+        flops=rate * GIGA * seconds,
+        bytes={"HBM": total.numbers("hbm_bw_gibs") * GIBI * seconds},
+        time=np.array([seconds]),
+        self_time=np.array([seconds]),
+        category=texts(["Program"]),
+        count=np.ones(1),
+        precision=texts([None]),
+        origin={key: texts([text]) for key, text in rules.items()},
+    )
+
+
+def _object(given: Mapping[str, Any], key: str, source: str) -> Mapping[str, Any]:
+    value = given.get(key)
+    if not isinstance(value, dict):
+        raise ProfileError(source, f"expected an object, got {shown(value)}", place=f"'{key}'")
+    return value
+
+
+class _Rows:
+    """Objects with the same keys, as columns."""
+
+    def __init__(self, source: str, objects: Sequence[Mapping[str, Any]], place: str = "") -> None:
+        self.source = source
+        self.objects = objects
+        self._place = place
+
+    def numbers(self, key: str) -> Any:
+        """Return finite numbers from 0."""
+        found = [one.get(key) for one in self.objects]
+        for row, value in enumerate(found):
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not (is_number and 0 <= value < math.inf):  # type: ignore[operator]  # a number here
+                raise self._error(row, key, f"expected a finite number from 0, got {shown(value)}")
+        return np.array(found, dtype=np.float64)
+
+    def shares(self, key: str) -> Any:
+        """Return percentages, written as text with a sign, as shares; those that do not apply as 0."""
+        return np.array([self._share(row, key, one.get(key)) for row, one in enumerate(self.objects)], dtype=np.float64)
+
+    def _share(self, row: int, key: str, value: object) -> float:
+        if value == "N/A":
+            return 0.0
+        try:
+            number = float(value.removesuffix("%")) / 100 if isinstance(value, str) else math.nan
+        except ValueError:
+            number = math.nan
+        if not 0 <= number < math.inf:
+            raise self._error(row, key, f"expected a percentage, got {shown(value)}")
+        return number
+
+    def texts(self, key: str) -> list[str]:
+        """Return texts."""
+        found = [one.get(key) for one in self.objects]
+        for row, value in enumerate(found):
+            if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
+                raise self._error(row, key, f"expected text, got {shown(value)}")
+        return [str(value) for value in found]
+
+    def _error(self, row: int, key: str, reason: str) -> ProfileError:
+        if self._place:
+            return ProfileError(self.source, reason, place=f"'{self._place}', key '{key}'")
+        return ProfileError(self.source, reason, row=row + 1, column=key)

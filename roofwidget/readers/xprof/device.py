@@ -1,0 +1,142 @@
+"""The device as XProf knows it: its properties, the chip they make, and whether its peaks can be right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Final
+
+from roofwidget.chips.chip import Chip, Memory, Source
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.xprof.table import shown
+
+__all__ = ["GIBI", "GIGA", "LEVELS", "Level", "Properties", "chip_of", "peak_remarks"]
+
+GIGA: Final = 1e9
+GIBI: Final = 2.0**30
+
+_VENDORS: Final = {"tpu": "Google", "amd": "AMD", "nvidia": "NVIDIA"}
+# GPUs whose rate for bf16 is not that for fp16, or that have none.
+_NO_BF16: Final = ("gfx908", "gfx906", "kepler", "maxwell", "pascal", "volta", "turing")
+# Data sheets by the architecture that XProf names; the slowest memory of each is the one to compare with.
+_KNOWN: Final = {"gfx942": ("mi300x", "mi300a", "mi325x"), "gfx950": ("mi350x", "mi355x")}
+_FAR_BELOW: Final = 0.75
+
+
+@dataclass(frozen=True)
+class Level:
+    """A memory beside HBM: our name, the stem of XProf's names for it, and the property that says it is there."""
+
+    name: str
+    stem: str
+    flag: str
+
+
+LEVELS: Final = (
+    Level("VMEM read", "vmem_read", "has_merged_vmem"),
+    Level("VMEM write", "vmem_write", "has_merged_vmem"),
+    Level("CMEM read", "cmem_read", "has_cmem"),
+    Level("CMEM write", "cmem_write", "has_cmem"),
+)
+
+
+@dataclass(frozen=True)
+class Properties:
+    """The table's ``p``: what XProf knows of the device, all of it text."""
+
+    source: str
+    given: Mapping[str, object]
+    where: str = "XProf device properties"
+
+    @classmethod
+    def of(cls, table: object, source: str) -> Properties:
+        """Return the properties of a parsed table, {} where it has none."""
+        given = table.get("p", {}) if isinstance(table, dict) else {}
+        if not isinstance(given, dict):
+            raise ProfileError(source, f"expected an object of device properties, got {shown(given)}", place="'p'")
+        return cls(source, given)
+
+    @property
+    def device(self) -> str:
+        """The device's name; empty where XProf does not know it."""
+        value = self.given.get("device_type", "")
+        if not isinstance(value, str):
+            raise ProfileError(self.source, f"expected text, got {shown(value)}", place="property 'device_type'")
+        return value.strip()
+
+    @property
+    def is_gpu(self) -> bool:
+        """XProf's own rule."""
+        return "GPU" in self.device
+
+    def number(self, name: str) -> float:
+        """Return the property in the file's unit; 0 when it is missing, as XProf writes an unknown peak."""
+        value = self.given.get(name, "0")
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]  # else TypeError
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not (math.isfinite(number) and number >= 0):
+            reason = f"expected a number that is finite and not negative, got {shown(value)}"
+            raise ProfileError(self.source, reason, place=f"property '{name}'")
+        return number
+
+    def levels(self) -> list[Level]:
+        """Return the memories beside HBM that XProf counts; for GPU it has no such flag and never a count."""
+        return [level for level in LEVELS if self.number(level.flag) and self.number(f"peak_{level.stem}_bw")]
+
+
+def chip_of(properties: Properties) -> Chip | None:
+    """Return the device with XProf's peaks, per TensorCore or GPU; None without a FLOP rate or an HBM bandwidth."""
+    peak, bandwidth = properties.number("peak_flop_rate"), properties.number("peak_hbm_bw")
+    if not (peak and bandwidth):
+        return None
+    memories = {"HBM": Memory("HBM", bandwidth * GIBI)}
+    for level in properties.levels():
+        memories[level.name] = Memory(level.name, properties.number(f"peak_{level.stem}_bw") * GIBI)
+    shared = properties.number("peak_vmem_write_bw")
+    if properties.is_gpu and shared:
+        memories["Shm/L1"] = Memory("Shm/L1", shared * GIBI)
+    name = properties.device or "XProf device"
+    precisions = _precisions(properties)
+    origin = Source(f"{properties.where} in {PurePath(properties.source).name}")
+    figures = [f"peak_flops.{precision}" for precision in precisions]
+    figures += [f"memories.{level}.bandwidth" for level in memories]
+    return Chip(
+        name,
+        dict.fromkeys(precisions, peak * GIGA),
+        memories,
+        vendor=next((vendor for word, vendor in _VENDORS.items() if word in name.casefold()), ""),
+        default_precision=precisions[0],
+        sources=dict.fromkeys(figures, origin),
+    )
+
+
+def _precisions(properties: Properties) -> list[str]:
+    """Return the precisions that XProf's one compute roof stands for."""
+    # XProf normalises FLOPs on TPU to the bf16 peak; on GPU its one roof is the dense 16-bit rate.
+    if not properties.is_gpu:
+        return ["bf16"]
+    return ["fp16"] if any(word in properties.device.casefold() for word in _NO_BF16) else ["fp16", "bf16"]
+
+
+def peak_remarks(properties: Properties) -> list[str]:
+    """Remark on an HBM peak that is far below the data sheet's, which lifts every memory-bound point above its roof."""
+    from roofwidget.chips import chip as look_up  # noqa: PLC0415 - the catalogue is read only for a known device
+
+    known = next((ids for word, ids in _KNOWN.items() if word in properties.device.casefold()), ())
+    bandwidth = properties.number("peak_hbm_bw") * GIBI
+    if not (known and bandwidth):
+        return []
+    sheets = [look_up(name) for name in known]
+    slowest = min(sheets, key=lambda chip: chip.bandwidth())
+    if bandwidth >= _FAR_BELOW * slowest.bandwidth():
+        return []
+    said = (
+        f"the profile's HBM peak, {bandwidth / 1e12:.2f} TB/s, is {bandwidth / slowest.bandwidth():.0%} of the "
+        f"{slowest.bandwidth() / 1e12:.2f} TB/s on the data sheet of {slowest.name}: the profiler undercounts HBM3, so "
+        f"memory-bound points lie too high; set kernels.chip = rw.chip('{slowest.id}') to judge them by the data sheet"
+    )
+    return [said]

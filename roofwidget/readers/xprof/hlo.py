@@ -1,0 +1,220 @@
+"""HLO instructions as XProf prints them: their shapes, and the FLOPs of calls that XLA's cost model cannot see into.
+
+Such as ``%c = (bf16[8,4]{1,0}, s8[64]{0}) custom-call(bf16[8,2]{1,0} %a, bf16[2,4]{1,0} %b), custom_call_target="…"``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["Instruction", "Shape", "Work", "instruction", "work"]
+
+_ARRAY: Final = re.compile(r"\b([a-z][a-z0-9]*)\[([\d,<= ]*)\]")
+_HEAD: Final = re.compile(r"\s*(?:ROOT\s+)?%?([^\s=]+)\s*=\s*")
+_OPCODE: Final = re.compile(r"\s*([a-z][a-z0-9-]*)\(")
+_TARGET: Final = re.compile(r'custom_call_target="([^"]*)"')
+_CONTRACTED: Final = re.compile(r'"?lhs_contracting_dimensions"?\s*[:=]\s*[\[{]([\d", ]*)[\]}]')
+_LABELS: Final = re.compile(r"dim_labels=\w+_(\w+)->\w+")
+
+_PRECISIONS: Final = {"f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16"}
+_NARROW: Final = (
+    ("f8", "fp8"),
+    ("f6", "fp6"),
+    ("f4", "fp4"),
+    ("s8", "int8"),
+    ("u8", "int8"),
+    ("s4", "int4"),
+    ("u4", "int4"),
+)
+# More than any machine does in a lifetime: the text is no shape.
+_MOST: Final = 10**30
+# Where the forward convolution's output and filter stand: an operand's number, or None for the result.
+_CONVOLUTIONS: Final[dict[str, tuple[int | None, int | None]]] = {
+    "__cudnn$convForward": (None, 1),
+    "__cudnn$convBiasActivationForward": (None, 1),
+    "__cudnn$convBackwardInput": (0, 1),
+    "__cudnn$convBackwardFilter": (1, None),
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An array: its type in XLA's words and its dimensions; () for a scalar."""
+
+    dtype: str
+    dims: tuple[int, ...]
+
+    @property
+    def elements(self) -> int:
+        """How many elements it has."""
+        return math.prod(self.dims)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes it takes; types narrower than a byte are packed."""
+        bits = re.match(r"[a-z]+(\d+)", self.dtype)
+        # Tokens and other opaque types hold no data; truth values take a byte.
+        width = int(bits[1]) if bits else 8 * (self.dtype == "pred")
+        return -(-self.elements * width // 8)
+
+    @property
+    def precision(self) -> str | None:
+        """The precision in our words, or None.
+
+        Examples
+        --------
+        >>> Shape("bf16", (8, 4)).precision, Shape("f8e4m3fn", (8,)).precision, Shape("s32", ()).precision
+        ('bf16', 'fp8', None)
+        """
+        return _PRECISIONS.get(self.dtype) or next(
+            (p for stem, p in _NARROW if re.match(rf"{stem}(\D|$)", self.dtype)), None
+        )
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{','.join(map(str, self.dims))}]"
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction: its operation, what goes in, what comes out, and the rest of the line."""
+
+    opcode: str
+    operands: tuple[Shape, ...]
+    results: tuple[Shape, ...]
+    attributes: str
+
+    @property
+    def target(self) -> str:
+        """What a custom call calls; empty for other instructions."""
+        found = _TARGET.search(self.attributes)
+        return found[1] if found and self.opcode == "custom-call" else ""
+
+    @property
+    def outputs(self) -> tuple[Shape, ...]:
+        """The results less a library's scratch memory, which is a last result of bytes in one dimension."""
+        last = self.results[-1]
+        is_scratch = len(self.results) > 1 and last.dtype in {"s8", "u8"} and len(last.dims) == 1
+        return self.results[:-1] if self.target and is_scratch else self.results
+
+    @property
+    def shape(self) -> str:
+        """Operands and outputs in one line."""
+        return f"{', '.join(map(str, self.operands))} -> {', '.join(map(str, self.outputs))}"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one execution of an instruction does: FLOPs, bytes if every array crosses the memory once, and the rule."""
+
+    flops: int
+    bytes: int
+    precision: str | None
+    rule: str
+
+
+def instruction(text: str) -> Instruction | None:
+    """Parse one instruction; None where the text is cut, or tells no shapes.
+
+    Examples
+    --------
+    >>> parsed = instruction("%add.1 = f32[5,8]{1,0:T(8,128)} add(f32[5,8]{1,0:T(8,128)} %a, f32[]{:S(2)} %b)")
+    >>> parsed.opcode, parsed.shape
+    ('add', 'f32[5,8], f32[] -> f32[5,8]')
+    """
+    head = _HEAD.match(text)
+    if not head:
+        return None
+    start = head.end()
+    end = _closing(text, start) if text[start : start + 1] == "(" else text.find(" ", start)
+    opcode = _OPCODE.match(text, end) if end > 0 else None
+    if not opcode:
+        return None
+    close = _closing(text, opcode.end() - 1)
+    if close < 0:
+        return None
+    results, operands = _shapes(text[start:end]), _shapes(text[opcode.end() : close])
+    return Instruction(opcode[1], operands, results, text[close:]) if results else None
+
+
+def work(of: Instruction) -> Work | None:
+    """Return what an opaque call computes, if it is a matrix product or a convolution of known shapes.
+
+    A matrix product of M x K by K x N does 2 M N K FLOPs, a convolution 2 x outputs x filter elements / output channels
+    (padding counted); scales, biases and activations do none. Bytes are those of all operands and outputs.
+
+    Examples
+    --------
+    >>> line = '%c = bf16[8,4] custom-call(bf16[8,2] %a, bf16[2,4]{1,0} %b), custom_call_target="__cublas$gemm"'
+    >>> work(instruction(line))
+    Work(flops=128, bytes=112, precision='bf16', rule='2 x 32 outputs x 2 (K) of __cublas$gemm')
+    """
+    if len(of.operands) < 2:  # noqa: PLR2004 - both have two factors
+        return None
+    counted = _convolution(of) if of.target in _CONVOLUTIONS else _product(of)
+    if counted is None:
+        return None
+    outputs, depth, named = counted
+    if outputs * depth > _MOST:
+        return None
+    moved = sum(shape.bytes for shape in (*of.operands, *of.outputs))
+    rule = f"2 x {outputs} outputs x {depth} ({named}) of {of.target}"
+    return Work(2 * outputs * depth, moved, of.operands[0].precision, rule)
+
+
+def _product(of: Instruction) -> tuple[int, int, str] | None:
+    name = of.target.casefold()
+    # A grouped product's sizes are data: its shapes tell only their sum.
+    if not ("gemm" in name or "matmul" in name) or "group" in name:
+        return None
+    left, right, out = of.operands[0], of.operands[1], of.outputs[0]
+    told = _CONTRACTED.search(of.attributes)
+    depth = _told_depth(left, told[1]) if told else _inferred_depth(left, right, out)
+    return (out.elements, depth, "K") if depth else None
+
+
+def _told_depth(left: Shape, dims: str) -> int | None:
+    axes = [int(digits) for digits in re.findall(r"\d+", dims)]
+    return math.prod(left.dims[axis] for axis in axes) if axes and max(axes) < len(left.dims) else None
+
+
+def _inferred_depth(left: Shape, right: Shape, out: Shape) -> int | None:
+    """Return K from the sizes alone: b M K x b K N / b M N is b K^2, however the factors are laid out."""
+    shared = {shape.dims[:-2] for shape in (left, right, out)}
+    batch = math.prod(shared.pop()) if len(shared) == 1 else 1
+    if not out.elements * batch:
+        return None
+    square, rest = divmod(left.elements * right.elements, out.elements * batch)
+    depth = math.isqrt(square)
+    fits = not rest and depth * depth == square and depth and not left.elements % (depth * batch)
+    return depth if fits else None
+
+
+def _convolution(of: Instruction) -> tuple[int, int, str] | None:
+    labels = _LABELS.search(of.attributes)
+    arrays = [of.outputs[0] if place is None else of.operands[place] for place in _CONVOLUTIONS[of.target]]
+    out, kernel = arrays
+    if not labels or len(labels[1]) != len(kernel.dims) or "o" not in labels[1]:
+        return None
+    channels = kernel.dims[labels[1].index("o")]
+    return (out.elements, kernel.elements // channels, "filter elements a channel") if channels else None
+
+
+def _shapes(text: str) -> tuple[Shape, ...]:
+    # A dimension known only by its upper limit, "<=1024", counts as that.
+    return tuple(
+        Shape(dtype, tuple(int(digits) for digits in re.findall(r"\d{1,15}", dims)))
+        for dtype, dims in _ARRAY.findall(text)
+    )
+
+
+def _closing(text: str, start: int) -> int:
+    """Return the place just after the bracket that closes the one at `start`, or -1."""
+    depth = 0
+    for found in re.finditer(r'"(?:[^"\\]|\\.)*"|[()]', text[start:]):
+        depth += {"(": 1, ")": -1}.get(found.group(), 0)
+        if depth == 0:
+            return start + found.end()
+    return -1

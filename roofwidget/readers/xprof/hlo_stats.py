@@ -1,0 +1,158 @@
+"""XProf's HLO Stats: the JSON of its tool ``hlo_stats``. It tells the HLO text, and so the shapes, of every operation.
+
+To get the file: open the profile in XProf and its tool "HLO Op Stats", and save the answer of
+``/data?run=<run>&tag=hlo_stats``; or as for ``roofline_model``, with that name. It completes a ``roofline_model`` that
+it lies beside. Read by itself it gives the same operations, but it holds no peaks: choose a chip.
+
+The rules. One table, columns found by their ``id``; percentages are percentages, not fractions as in
+``roofline_model``.
+
+* time, self time: ``total_time``, ``total_self_time``; launches: ``occurrences``.
+* FLOPs: ``normalized_flop_rate`` x ``total_time``; bytes at HBM, CMEM: ``hbm_bw``, ``cmem_read_bw`` … x ``total_time``.
+* Opaque calls and library calls: as for ``roofline_model``.
+* The program's time: ``total_self_time`` over ``total_self_time_percent``; what is left of it is the row ``idle``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from roofwidget.kernels import Kernels
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.source import Source
+from roofwidget.readers.xprof import assembly
+from roofwidget.readers.xprof import executions as runs
+from roofwidget.readers.xprof.columns import MICRO, extras
+from roofwidget.readers.xprof.device import GIBI, GIGA
+from roofwidget.readers.xprof.draft import Draft, texts
+from roofwidget.readers.xprof.table import Table, column_ids
+
+__all__ = ["EXPECTED", "FORMAT", "draft_of", "read", "recognises", "table_of"]
+
+FORMAT: Final = "xprof-hlo-stats"
+EXPECTED: Final = "the JSON that XProf exports for its tool 'hlo_stats'"
+
+_OWN_COLUMNS: Final = frozenset(("hlo_op_name", "hlo_op_expression"))
+_LEVELS: Final = {"HBM": "hbm_bw", "CMEM read": "cmem_read_bw", "CMEM write": "cmem_write_bw"}
+
+
+def recognises(source: Source) -> bool:
+    """Whether it looks like ``hlo_stats``, be it flawed or not.
+
+    Examples
+    --------
+    >>> recognises(Source.of(b'{"cols": [{"id": "hlo_op_expression"}], "rows": []}'))
+    True
+    """
+    return not _OWN_COLUMNS.isdisjoint(column_ids(_table(source.document())))
+
+
+def table_of(source: Source) -> Table:
+    """Return the table.
+
+    Raises
+    ------
+    ProfileError
+        If the source holds none.
+    """
+    given = _table(source.json(nan=True))
+    if _OWN_COLUMNS.isdisjoint(column_ids(given)):
+        raise ProfileError(source.name, f"expected {EXPECTED}")
+    return Table.of(given, source.name)
+
+
+def read(source: Source, *, infeed: bool = True, idle: bool = True, executions: Any = None) -> Kernels:
+    """Make `Kernels` of an ``hlo_stats`` document.
+
+    Parameters
+    ----------
+    source
+        The file.
+    infeed
+        Whether to take operations that feed the device.
+    idle
+        Whether the time in which no operation ran is a row, so that shares of self time add up to one.
+    executions
+        How often operations ran, by pattern of their names, where XProf counted kernels.
+
+    Returns
+    -------
+    Kernels
+        One kernel an operation; `extra` holds every other column, and the shapes. `program` is the sum of the
+        operations over the program's time. There is no chip.
+
+    Raises
+    ------
+    ProfileError
+        If a column is missing or a cell holds something else than it should; names row (from 1) and column.
+    TypeError, ValueError
+        If an option is of the wrong kind.
+    """
+    assembly.checked(infeed=infeed, idle=idle)
+    table = table_of(source)
+    draft = draft_of(table)
+    program_time = _program_time(draft)
+    if not infeed:
+        feeds = np.array([assembly.is_infeed(word or "") for word in draft.category], dtype=bool)
+        program_time -= float(draft.self_time[feeds].sum())
+        draft = draft.rows(~feeds)
+    on_tpu = any(draft.extra.get("core type", ()))
+    options = assembly.Options(idle, runs.checked(executions), infer=not on_tpu)
+    said = [] if len(draft) else ["XProf lists no operation: it knows only TPU and GPU profiles that ran something"]
+    operations, _, remarks = assembly.finish(draft, None, program_time, options)
+    program = _program(operations, program_time, source.name) if program_time else None
+    peaks = "hlo_stats holds no peaks, so there is no chip: choose one to see a roof"
+    return operations.kernels(None, source.name, program=program, warnings=[*said, peaks, *remarks])
+
+
+def _table(document: object) -> object:
+    """Return the table, which some versions wrap in a list."""
+    return document[0] if isinstance(document, list) and document else document
+
+
+def draft_of(table: Table) -> Draft:
+    """Return the operations of a table, as XProf counts them."""
+    time = table.numbers("total_time") * MICRO
+    flops = table.totals("normalized_flop_rate", GIGA, time)
+    moved = {
+        level: table.totals(column, GIBI, time)
+        for level, column in _LEVELS.items()
+        if level == "HBM" or column in table.columns
+    }
+    moved = {level: amount for level, amount in moved.items() if level == "HBM" or amount.any()}
+    flops, moved = assembly.opaque(flops, moved)
+    rules = {"flops": "normalized_flop_rate x total_time", "time": "total_time", "self_time": "total_self_time"}
+    rules |= {f"bytes:{level}": f"{_LEVELS[level]} x total_time" for level in moved}
+    return Draft(
+        names=table.texts("hlo_op_name"),
+        flops=flops,
+        bytes=moved,
+        time=time,
+        self_time=table.numbers("total_self_time") * MICRO,
+        category=texts([word or None for word in table.texts("category")]),
+        count=table.numbers("occurrences", at_least=1),
+        precision=texts([None] * len(table)),
+        origin={key: texts([text] * len(table)) for key, text in {**rules, "precision": None}.items()},
+        extra=extras(table),
+    )
+
+
+def _program_time(draft: Draft) -> float:
+    """Return the seconds that the shares are shares of; 0 where they do not tell."""
+    shares = draft.extra.get("share of self time", np.zeros(len(draft)))
+    known = shares > 0
+    # The largest share is the one with the smallest rounding.
+    most = int(np.argmax(shares)) if known.any() else 0
+    return float(draft.self_time[most] / shares[most]) if known.any() else 0.0
+
+
+def _program(operations: Draft, seconds: float, source: str) -> Kernels:
+    inner = ~operations.contains_others & (operations.category != assembly.IDLE)
+    flops, moved = operations.flops[inner], {k: amount[inner] for k, amount in operations.bytes.items()}
+    total = {level: [amount.sum()] for level, amount in moved.items()}
+    rule = "sum over operations; unknown where one is"
+    origin = {"flops": rule, "time": "total_self_time / total_self_time_percent"}
+    origin |= {f"bytes:{level}": rule for level in total}
+    return Kernels(["Program"], [flops.sum()], total, time=[seconds], origin=origin, source=source)

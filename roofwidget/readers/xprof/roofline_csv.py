@@ -1,0 +1,139 @@
+"""XProf's Roofline Analysis as CSV: what its button "Export as CSV" and ``/data_csv?tag=roofline_model`` give.
+
+The rules are those of the JSON; columns are found by their headings, in the words of any version. The CSV has lost the
+device and its peaks. But every rate stands beside its share of a peak, so the peaks come out again: FLOP/s as
+``Normalized FLOP Rate`` over ``FLOP Rate / Peak``, a memory's bandwidth as its rate over ``Roofline efficiency`` where
+it bounds a row. Columns headed "(%)" are fractions all the same. Better is the JSON: it has the peaks themselves and
+the device's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.columns import Floats
+from roofwidget.kernels import Kernels
+from roofwidget.readers import delimited, notation
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.source import Source
+from roofwidget.readers.xprof.columns import id_of_label, is_text
+from roofwidget.readers.xprof.device import LEVELS, Properties
+from roofwidget.readers.xprof.roofline_model import chosen_options, kernels_of
+from roofwidget.readers.xprof.table import Table, shown
+
+__all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
+
+FORMAT: Final = "xprof-csv"
+EXPECTED: Final = "the CSV that XProf exports for its tool 'roofline_model'"
+
+_OWN: Final = frozenset(("step", "operation", "roofline_efficiency", "include_infeed_outfeed"))
+_TRUTHS: Final = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+_AGREE: Final = 1e-4
+
+
+def recognises(source: Source) -> bool:
+    """Whether its first line heads the columns of ``roofline_model``.
+
+    Examples
+    --------
+    >>> recognises(Source.of(b'"Step","Operation","Roofline efficiency (%)","Include Infeed/Outfeed"'))
+    True
+    """
+    first = source.beginning.lstrip("\ufeff\r\n ").partition("\n")[0]
+    return any(_is_header(first.split(delimiter)) for delimiter in ",;\t")
+
+
+def read(
+    source: Source, *, infeed: bool = True, idle: bool = True, shapes: Any = None, executions: Any = None
+) -> Kernels:
+    """Make `Kernels` of a CSV export; parameters, result and errors are those of the JSON.
+
+    `Kernels.chip` has the peaks that the rows imply, and no name; it is None where no row shows both of them.
+    """
+    rows = delimited.table(source, header=_is_header)
+    # XProf writes nothing else into its file.
+    if rows.skipped:
+        raise ProfileError(source.name, f"lines that are no rows of the table: {rows.skipped}; the file is damaged")
+    table = _by_id(rows)
+    is_gpu = "SHM/L1 BW (GiB/s)" in rows.columns
+    properties = _implied(table, is_gpu=is_gpu)
+    options, said = chosen_options(source, properties, idle=idle, shapes=shapes, executions=executions)
+    lost = "the CSV has lost the device and its peaks"
+    if properties.number("peak_flop_rate") and properties.number("peak_hbm_bw"):
+        lost += ": they were worked out from rates and efficiencies; read the JSON for the device's name"
+    else:
+        lost += ", and too few rows are bound by them to work them out: read the JSON, or choose a chip"
+    return kernels_of(table, properties, options, infeed=infeed, said=[lost, *said])
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    return {id_of_label(cell.strip(' "\r')) for cell in cells} >= _OWN
+
+
+def _by_id(rows: delimited.Table) -> Table:
+    """Return the table by XProf's ids, its cells as the JSON has them."""
+    columns: dict[str, Any] = {}
+    for heading in rows.columns:
+        name = id_of_label(heading) or heading
+        if name in columns:
+            raise ProfileError(rows.source.name, "two columns mean the same", column=heading)
+        if name == "include_infeed_outfeed":
+            columns[name] = _truths(rows, heading)
+        elif is_text(name):
+            columns[name] = rows.texts(heading)
+        elif id_of_label(heading):
+            columns[name] = _numbers(rows, heading)
+        elif all(map(notation.is_number, rows.texts(heading))):
+            columns[name] = rows.numbers(heading, least=-np.inf).tolist()
+        else:
+            columns[name] = rows.texts(heading)
+    return Table(rows.source.name, columns, rows.lines)
+
+
+def _numbers(rows: delimited.Table, heading: str) -> list[float]:
+    numbers = rows.numbers(heading)
+    if np.isnan(numbers).any():
+        row = int(np.argmax(np.isnan(numbers)))
+        raise rows.error(row, heading, f"expected a number, got {shown(rows.texts(heading)[row])}")
+    found: list[float] = numbers.tolist()
+    return found
+
+
+def _truths(rows: delimited.Table, heading: str) -> list[bool]:
+    cells = rows.texts(heading)
+    found = [_TRUTHS.get(cell.strip().casefold()) for cell in cells]
+    if None in found:
+        row = found.index(None)
+        raise rows.error(row, heading, f"expected True or False, got {shown(cells[row])}")
+    return [bool(truth) for truth in found]
+
+
+def _implied(table: Table, *, is_gpu: bool) -> Properties:
+    """Return the device's properties as far as the rows tell them: rates over their shares of a peak."""
+    bound_by = np.array([word.casefold() for word in table.texts("bound_by")], dtype=str)
+    use = table.numbers("roofline_efficiency")
+    given = {"device_type": "GPU (not named)" if is_gpu else "TPU (not named)"}
+    flop_rate, of_peak = table.numbers("measured_flop_rate"), table.numbers("compute_efficiency")
+    given["peak_flop_rate"] = _peak(flop_rate, of_peak, of_peak > 0)
+    given["peak_hbm_bw"] = _peak(table.numbers("hbm_bw"), use, bound_by == "hbm")
+    for level in () if is_gpu else LEVELS:
+        column = f"{level.stem}_bw"
+        if column in table.columns:
+            given[f"peak_{column}"] = _peak(table.numbers(column), use, bound_by == level.name.casefold())
+            if given[f"peak_{column}"] != "0":
+                given[level.flag] = "1"
+    return Properties(table.source, given, where="worked out from rates and efficiencies")
+
+
+def _peak(rates: Floats, shares: Floats, rows: npt.NDArray[np.bool_]) -> str:
+    """Return the peak that these rows agree on, ``"0"`` where there is none."""
+    rows = rows & (shares > 0) & (rates > 0)
+    if not rows.any():
+        return "0"
+    peaks = rates[rows] / shares[rows]
+    middle = float(np.median(peaks))
+    return repr(middle) if np.allclose(peaks, middle, rtol=_AGREE, atol=0) else "0"

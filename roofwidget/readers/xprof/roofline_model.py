@@ -1,0 +1,245 @@
+"""XProf's Roofline Analysis, for TPU and GPU: the JSON of its tool ``roofline_model``.
+
+To get the file: open the profile in XProf and its tool "Roofline Model", and save the answer of
+``/data?run=<run>&tag=roofline_model``; or, without a server::
+
+    from xprof.convert import raw_to_tool_data
+    data, _ = raw_to_tool_data.xspace_to_tool_data(["host.xplane.pb"], "roofline_model", {})
+    open("run.roofline_model.json", "wb").write(data)
+
+Save the tool ``hlo_stats`` beside it as ``run.hlo_stats.json``: it holds the shapes.
+
+The rules. The file holds ``[table, diagnostics]``. Columns are found by their ``id``, never by position. Units in the
+file are microseconds, GFLOP/s (1e9) and GiB/s (2**30). A rate is a total over its ``total_time``, both summed over the
+device's cores, so a total is the product of the two (the formulas of XProf's ``op_metrics_to_record.h``, inverted):
+
+* time: ``total_time``, with children; self time: ``total_self_time``.
+* FLOPs: ``measured_flop_rate`` x ``total_time``; on TPU XProf has normalised them to the bf16 peak.
+* bytes at HBM, VMEM, CMEM: ``hbm_bw``, ``vmem_read_bw`` … x ``total_time``: those of XLA's cost model, not of counters.
+* Neither FLOPs nor bytes is unknown, XProf's "Unknown". With ``hlo_stats`` matrix products and convolutions among these
+  get 2 M N K x executions from the shapes of their own program and operation, and the bytes of all operands and
+  outputs.
+* Library calls on GPU are counted by execution, not by kernel, as far as the rest of their program tells.
+* What is left of the program's time is a row of the category ``idle``.
+* The chip's peaks are the table's properties ``p``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from roofwidget.chips.chip import Chip
+from roofwidget.kernels import Kernels
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.source import Source
+from roofwidget.readers.xprof import assembly, hlo_stats
+from roofwidget.readers.xprof import executions as runs
+from roofwidget.readers.xprof import shapes as stats
+from roofwidget.readers.xprof.columns import MICRO, extras
+from roofwidget.readers.xprof.device import GIBI, GIGA, Properties, chip_of, peak_remarks
+from roofwidget.readers.xprof.draft import Draft, texts
+from roofwidget.readers.xprof.table import Table, column_ids, shown
+
+__all__ = ["EXPECTED", "FORMAT", "kernels_of", "read", "recognises"]
+
+FORMAT: Final = "xprof"
+EXPECTED: Final = "the JSON that XProf exports for its tool 'roofline_model'"
+
+# Only this tool of XProf's has these; its other tables share most of the remaining columns.
+_OWN_COLUMNS: Final = ("include_infeed_outfeed", "roofline_efficiency", "bottleneck_operational_intensity")
+_PROGRAM_STEPS: Final = {"Total": "Program", "Total (HW)": "Program (HW)"}
+
+
+def recognises(source: Source) -> bool:
+    """Whether it looks like ``roofline_model``, be it flawed or not.
+
+    Examples
+    --------
+    >>> recognises(Source.of(b'[{"cols": [{"id": "include_infeed_outfeed"}], "rows": []}]'))
+    True
+    """
+    document = source.document()
+    if not (isinstance(document, list) and document and isinstance(document[0], dict)):
+        return False
+    properties = document[0].get("p")
+    has_own_column = any(name in column_ids(document[0]) for name in _OWN_COLUMNS)
+    return has_own_column or (isinstance(properties, dict) and "peak_flop_rate" in properties)
+
+
+def read(
+    source: Source, *, infeed: bool = True, idle: bool = True, shapes: Any = None, executions: Any = None
+) -> Kernels:
+    """Make `Kernels` of a ``roofline_model`` document.
+
+    Parameters
+    ----------
+    source
+        The file.
+    infeed
+        The file lists everything twice, with and without infeed and outfeed operations: which list to take.
+    idle
+        Whether the time in which no operation ran is a row, so that shares of self time add up to one.
+    shapes
+        The ``hlo_stats`` table of the same profile, or its raw trace, for the shapes of opaque calls: a path; None for
+        ``<name>.hlo_stats.json`` beside ``<name>.roofline_model.json``, if there; False for none.
+    executions
+        How often operations ran, by pattern of their names (``{"cudnn-conv*": 5}``), where XProf counted kernels.
+
+    Returns
+    -------
+    Kernels
+        One kernel an operation: FLOPs (on TPU normalised by XProf to the bf16 peak), bytes by level (``HBM``; on TPU
+        also ``VMEM read``, ``VMEM write``, ``CMEM read``, ``CMEM write`` where the device has them and the file
+        counts any), seconds with and without children, launches. Zero FLOPs beside known bytes stay zero; an operation
+        with neither, which XProf calls "Unknown", has NaN for both. `extra` holds every other column, `program` and
+        `steps` the totals, `chip` the device as XProf knows it (None when it gives no peaks).
+
+    Raises
+    ------
+    ProfileError
+        If a column is missing or a cell holds something else than it should; names row (from 1) and column.
+    TypeError, ValueError
+        If an option is of the wrong kind.
+
+    Examples
+    --------
+    >>> import json
+    >>> ids = ["step", "rank", "category", "operation", "occurrences", "total_time", "measured_flop_rate", "hbm_bw"]
+    >>> ids += ["include_infeed_outfeed"]
+    >>> cells = ["Total", 1.0, "loop fusion", "fusion.1", 10.0, 250.0, 64.0, 512.0, True]
+    >>> table = {
+    ...     "cols": [{"id": name} for name in ids],
+    ...     "p": {"device_type": "My GPU", "peak_flop_rate": "1000", "peak_hbm_bw": "1024"},
+    ...     "rows": [{"c": [{"v": value} for value in cells]}],
+    ... }
+    >>> kernels = read(Source.of(json.dumps([table]).encode()))
+    >>> kernels.flops.tolist(), kernels.bytes.tolist(), kernels.time.tolist()
+    ([16000000.0], [137438953.472], [0.00025])
+    >>> kernels.chip.memories["HBM"].bandwidth == 1024 * 2**30
+    True
+    """
+    document = source.json(nan=True)
+    if not isinstance(document, list) or not document:
+        raise ProfileError(source.name, "expected a list [table, diagnostics]")
+    table, properties = Table.of(document[0], source.name), Properties.of(document[0], source.name)
+    said = _diagnostics(document[1], source.name) if len(document) > 1 else []
+    chosen, more = chosen_options(source, properties, idle=idle, shapes=shapes, executions=executions)
+    return kernels_of(table, properties, chosen, infeed=infeed, said=[*said, *more])
+
+
+def chosen_options(
+    source: Source, properties: Properties, *, idle: bool, shapes: Any, executions: Any
+) -> tuple[assembly.Options, list[str]]:
+    """Return the checked options, the shapes read, and a remark if those beside the profile cannot be."""
+    assembly.checked(idle=idle)
+    told = runs.checked(executions)
+    table, said = stats.stats_beside(source, shapes, _stats_of)
+    return assembly.Options(idle, told, table, infer=properties.is_gpu), said
+
+
+def _stats_of(source: Source) -> Table:
+    """Return the table ``hlo_stats``, converted first if the source is a raw trace."""
+    from roofwidget.readers.xprof import xplane  # noqa: PLC0415 - it needs this module
+
+    return hlo_stats.table_of(xplane.stats_of(source) if xplane.recognises(source) else source)
+
+
+def kernels_of(
+    table: Table, properties: Properties, options: assembly.Options, *, infeed: bool, said: list[str]
+) -> Kernels:
+    """Make `Kernels` of the table's columns, wherever they were read."""
+    assembly.checked(infeed=infeed)
+    chip = chip_of(properties)
+    every = _every_row(table, properties)
+    steps, ranks = table.texts("step"), table.numbers("rank")
+    wanted = table.truths("include_infeed_outfeed") == infeed
+    if len(every) and not wanted.any():
+        reason = f"no row is {shown(infeed)}; read it with infeed={not infeed}"
+        raise ProfileError(table.source, reason, column="include_infeed_outfeed")
+
+    is_total = np.isin(steps.astype(str), list(_PROGRAM_STEPS))
+    is_empty = np.isnan(every.flops) & (every.time == 0)
+    is_step = wanted & ~is_total & (ranks == 0)
+    program = every.rows(wanted & is_total & (ranks == 0))
+    per_step = every.rows(is_step & ~is_empty)
+    operations = every.rows(wanted & (steps == "Total") & (ranks > 0))
+    seconds = program.time[0] if len(program) else None
+    found = len(operations)
+    operations, added, remarks = assembly.finish(operations, chip, seconds, options)
+    added.to(program)
+    if added.flops and len(per_step):
+        remarks.append("the totals of steps are XProf's own: what was derived for operations is not in them")
+    kernels = operations.kernels(chip, table.source)
+    return operations.kernels(
+        chip,
+        table.source,
+        program=program.kernels(chip, table.source),
+        steps=per_step.kernels(chip, table.source),
+        warnings=[
+            *said,
+            *_remarks(properties, chip, found, no_steps=bool((is_step & is_empty).any())),
+            *remarks,
+            *peak_remarks(properties),
+            *assembly.above_roof(kernels),
+        ],
+    )
+
+
+def _every_row(table: Table, properties: Properties) -> Draft:
+    """Return the rows of both lists: the totals are named by their step."""
+    time = table.numbers("total_time") * MICRO
+    flops = table.totals("measured_flop_rate", GIGA, time)
+    moved = {"HBM": table.totals("hbm_bw", GIBI, time)}
+    why = {"HBM": "hbm_bw x total_time"}
+    for level in properties.levels():
+        amount = table.totals(f"{level.stem}_bw", GIBI, time)
+        # A level at which the whole file moves nothing was not counted; beside others a zero is a count.
+        if amount.any():
+            moved[level.name], why[level.name] = amount, f"{level.stem}_bw x total_time"
+    flops, moved = assembly.opaque(flops, moved)
+    steps, ranks = table.texts("step"), table.numbers("rank")
+    self_time = table.numbers("total_self_time") * MICRO if "total_self_time" in table.columns else time
+    names = [
+        operation if rank > 0 else _PROGRAM_STEPS.get(step) or (f"Step {step}" if step.isdecimal() else step)
+        for operation, rank, step in zip(table.texts("operation"), ranks, steps, strict=True)
+    ]
+    rule = "measured_flop_rate x total_time" + ("" if properties.is_gpu else ", normalised by XProf to the bf16 peak")
+    origin = {"flops": rule, "time": "total_time", "self_time": "total_self_time", "precision": None}
+    origin |= {f"bytes:{level}": text for level, text in why.items()}
+    return Draft(
+        names=texts(names),
+        flops=flops,
+        bytes=moved,
+        time=time,
+        self_time=np.where(ranks > 0, self_time, time),
+        category=texts([word or None for word in table.texts("category")]),
+        count=table.numbers("occurrences", at_least=1),
+        precision=texts([None] * len(names)),
+        origin={key: texts([text] * len(names)) for key, text in origin.items()},
+        extra=extras(table),
+    )
+
+
+def _remarks(properties: Properties, chip: Chip | None, operations: int, *, no_steps: bool) -> list[str]:
+    remarks = []
+    if not operations:
+        where = f"on {properties.device}" if properties.device else "and names no device"
+        remarks.append(f"XProf lists no operation {where}: it knows only TPU and GPU profiles that ran something")
+    if chip is None:
+        names = [name for name in ("peak_flop_rate", "peak_hbm_bw") if not properties.number(name)]
+        remarks.append(f"the profile has no {' and no '.join(names)}, so there is no chip: choose one to see a roof")
+    if no_steps:
+        remarks.append("the profile has no steps: XProf's empty average step was left out")
+    scale = properties.number("time_scale_multiplier")
+    if scale not in {0.0, 1.0}:
+        remarks.append(f"XProf's time scale multiplier is {scale:g}: times and rates are as measured, peaks nominal")
+    return remarks
+
+
+def _diagnostics(given: object, source: str) -> list[str]:
+    """Return what XProf itself had to say, such as ``"WARNING: No step marker observed …"``."""
+    table = Table.of(given, source)
+    pairs = zip(table.texts("severity"), table.texts("message"), strict=True)
+    return [f"{severity}: {message}" for severity, message in pairs]

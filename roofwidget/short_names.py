@@ -1,0 +1,266 @@
+"""Kernels' names as charts show them: what tells two kernels apart, without what C++ adds.
+
+Return types, parameters, namespaces, truth values and container types go; tile shapes, element types and functors
+stay. Names of CUTLASS, cuBLAS, Triton and Tensile that hold their shapes in one word are kept, less their tails.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["shortened"]
+
+_MOST: Final = 72
+_MOST_ARGUMENTS: Final = 6
+_MOST_PARSED: Final = 4000
+_MOST_DEEP: Final = 60
+# Kernels that only launch what their first argument names.
+_WRAPPERS: Final = frozenset(
+    {
+        *("Kernel", "Kernel2", "device_kernel", "kernel", "kernel_wrapper", "_kernel_agent", "static_kernel"),
+        *("cuda_parallel_launch_local_memory", "cuda_parallel_launch_constant_memory", "cuda_parallel_launch"),
+        *("hip_parallel_launch_local_memory", "hip_parallel_launch_constant_memory", "forall_cuda_kernel"),
+        *("forall_hip_kernel", "gpu_kernel_impl", "gpu_kernel_impl_nocast", "launch_kernel"),
+    }
+)
+_NOISE: Final = frozenset(
+    {
+        *("true", "false", "void", "char", "array", "tuple", "less", "allocator", "nullptr", "integral_constant"),
+        *("Cuda", "HIP", "identity", "Layout", "Stride", "OpMultiplyAdd", "Identity"),
+        *("int", "long", "unsigned", "short", "size_t", "int32_t", "int64_t", "uint32_t", "uint64_t"),
+    }
+)
+_NOISY: Final = re.compile(r"(?i)policy|exec|iterator|params|^kernel")
+# What these are made of is said in their place.
+_INLINED: Final = re.compile(r"(?i)(traits|params|config|collectivemma)$")
+_PIPELINE: Final = re.compile(r"^Mainloop(Sm\d+)\w*$")
+_TYPES: Final = {
+    "__half": "half",
+    "half_t": "half",
+    "Half": "half",
+    "bfloat16_t": "bf16",
+    "BFloat16": "bf16",
+    "__nv_bfloat16": "bf16",
+    "hip_bfloat16": "bf16",
+    "tfloat32_t": "tf32",
+    "float_e4m3_t": "e4m3",
+    "float_e5m2_t": "e5m2",
+    "Float8_e4m3fn": "e4m3",
+    "Float8_e5m2": "e5m2",
+}
+_SUFFIX: Final = re.compile(r"\s*(\[clone [^\]]*\]|\(\.kd\)|\.kd)\s*$")
+_TRITON_SIGNATURE: Final = re.compile(r"_(?=[0-9dce]*d)(?:\d+(?:d|de|c|e)?){3,}$")
+_TENSILE: Final = re.compile(
+    r"^(Cijk_[A-Za-z]{1,9}_[A-Za-z]{1,9}_[A-Z0-9]{1,12})(_\w{1,200}?)?"
+    r"_(MT\d+x\d+x\d+(?:_MI\d+x\d+x\d+(?:x\d+)?)?)(?=_|$)"
+)
+_MANGLED: Final = re.compile(r"_Z(?:L|N)?(K?)")
+_LAMBDA: Final = re.compile(r"\{?lambda[^}]*\}?(#\d+)?|'lambda\d*'|\$_\d+")
+_ANONYMOUS: Final = re.compile(r"(\(anonymous namespace\)|<unnamed>|\{anonymous\}|unnamed>|_GLOBAL__N_\w+)(::)?")
+_INTEGER: Final = re.compile(
+    r"^\(?(?:\((?:unsigned |signed )?(?:int|long|bool|char|short|size_t)\))?(-?\d+)[uUlL]*\)?$"
+)
+_CUTE: Final = re.compile(r"^(?:C|_|Int)?<?_?(\d+)>?$")
+# A return type or a namespace before a template or parameters, or parameters that are types.
+_CPP: Final = re.compile(
+    r"void .*[<(]|[\w:<>, ]*::.*[<(]|(\(anonymous namespace\)|<?unnamed>)::|[A-Za-z_]\w*<.*>$"
+    r"|[A-Za-z_]\w*(<.*>)?\((\s*\)|.*(\b(int|float|double|char|long|unsigned|void|bool|half|size_t|const)\b|[*&]|(Params|Args|Storage)\b))"
+)
+_TOKEN: Final = re.compile(r"::|[<>(),]|[^<>(),:]+|:")
+
+
+@functools.lru_cache(maxsize=65_536)
+def shortened(name: str) -> str:
+    """Return a kernel's name without what does not tell it from others, at most 72 characters.
+
+    Examples
+    --------
+    >>> shortened("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>,"
+    ...           " std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)")
+    'vectorized_elementwise_kernel<4, CUDAFunctor_add<bf16>>'
+    >>> shortened("ampere_sgemm_128x64_tn"), shortened("triton_poi_fused_add_0d1d2d3de")
+    ('ampere_sgemm_128x64_tn', 'triton_poi_fused_add')
+    """
+    text = _SUFFIX.sub("", name.strip()[:_MOST_PARSED])
+    text = _TRITON_SIGNATURE.sub("", text)
+    tensile = _TENSILE.match(text)
+    if tensile:
+        begin, between, shape = tensile.groups()
+        text = f"{begin}{'_…' if between else ''}_{shape}"
+    elif _MANGLED.match(text):
+        text = _demangled(text)
+    elif _CPP.match(text):
+        text = _of_cpp(text) or text
+    text = " ".join(text.split()) or name
+    return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
+
+
+@dataclass(frozen=True)
+class _Name:
+    """A name without its namespaces, and its template's arguments."""
+
+    base: str
+    arguments: tuple[_Name, ...]
+    scope: str = ""
+
+
+def _of_cpp(text: str) -> str:
+    plain = _ANONYMOUS.sub("", _LAMBDA.sub("", text))
+    parsed = _parsed(_TOKEN.findall(plain))
+    name = _unwrapped(parsed)
+    if name.base in _WRAPPERS and name.scope:
+        name = _Name(f"{name.scope}::{name.base}", name.arguments)
+    return _written(name) if _is_telling(name) else ""
+
+
+def _parsed(pieces: list[str]) -> _Name:
+    """Return the name that a text of C++ names; what does not parse ends it."""
+    return _Parser(pieces).name(0)
+
+
+class _Parser:
+    def __init__(self, pieces: list[str]) -> None:
+        self._pieces = pieces
+        self._at = 0
+
+    def _peek(self) -> str:
+        return self._pieces[self._at] if self._at < len(self._pieces) else ""
+
+    def name(self, depth: int) -> _Name:
+        """Read up to the next ``,`` or ``>`` of this level; of ``a::b<c>::d`` the last part that says something."""
+        base, scope = "", ""
+        arguments: tuple[_Name, ...] = ()
+        while (piece := self._peek()) and piece not in {",", ">", ")"}:
+            self._at += 1
+            if piece == "<":
+                if depth > _MOST_DEEP:
+                    return _Name(base, arguments, scope)
+                arguments = self._arguments(depth)
+            elif piece == "(":
+                cast = self._parenthesis()
+                base = base or cast
+            elif piece == "::":
+                following = self._peek().strip()
+                if following and following[0] not in "<>(),:" and not following.startswith(("operator", "const")):
+                    base, scope, arguments = "", base, ()
+            elif piece.strip():
+                base, arguments = self._word(piece, base, arguments)
+        return _Name(base.strip(), arguments, scope)
+
+    def _word(self, piece: str, base: str, arguments: tuple[_Name, ...]) -> tuple[str, tuple[_Name, ...]]:
+        word = piece.strip().rstrip("*& ").removesuffix(" const").removeprefix("const ")
+        if word in {"const", "", "operator"} or (base and self._peek() != "<" and word.startswith("operator")):
+            return base, arguments
+        # A return type stands before the name, apart from it by a space.
+        if base and not piece.startswith(" ") and not base.startswith("("):
+            return base + word, arguments
+        return (base + word, arguments) if base.startswith("(") else (word.split(" ")[-1], ())
+
+    def _arguments(self, depth: int) -> tuple[_Name, ...]:
+        found = [self.name(depth + 1)]
+        while self._peek() == ",":
+            self._at += 1
+            found.append(self.name(depth + 1))
+        self._at += self._peek() == ">"
+        return tuple(found)
+
+    def _parenthesis(self) -> str:
+        """Skip what stands in parentheses; a cast such as ``(int)`` is returned, as it comes before its value."""
+        depth, inside = 1, []
+        while depth and (piece := self._peek()):
+            self._at += 1
+            depth += (piece == "(") - (piece == ")")
+            inside.append(piece)
+        return f"({''.join(inside)}"
+
+
+def _unwrapped(name: _Name) -> _Name:
+    for _ in range(_MOST_DEEP):
+        if name.base not in _WRAPPERS or not name.arguments:
+            break
+        inner = next((argument for argument in name.arguments if _is_telling(argument)), None)
+        if inner is None:
+            break
+        name = inner
+    return name
+
+
+def _integer(name: _Name) -> str | None:
+    found = None if name.arguments else _INTEGER.match(name.base)
+    return found.group(1) if found and not name.base.startswith("(bool)") else None
+
+
+def _is_noise(name: _Name) -> bool:
+    return name.base.startswith("(bool)") or name.base in _NOISE or not name.base or bool(_NOISY.search(name.base))
+
+
+def _is_telling(name: _Name) -> bool:
+    """Whether a name stands for a kernel of its own: no number, element type or noise."""
+    return not (_is_noise(name) or _integer(name) is not None or name.base in {"float", "double", *_TYPES})
+
+
+def _written(name: _Name, depth: int = 0) -> str:
+    shape = _shape(name)
+    if shape:
+        return shape
+    base = _TYPES.get(name.base, name.base)
+    if depth > 2:  # noqa: PLR2004 - deeper than a functor's own types nothing tells two kernels apart
+        return base
+    pipeline = _PIPELINE.match(base)
+    base = pipeline.group(1) if pipeline else base
+    kept: list[str] = []
+    for argument in _inlined(name.arguments):
+        number = _integer(argument)
+        text = number if number is not None else _argument(argument, depth)
+        if number is not None or (text and text not in kept):
+            kept.append(text)
+    more = ["…"] if len(kept) > _MOST_ARGUMENTS else []
+    return f"{base}<{', '.join(kept[:_MOST_ARGUMENTS] + more)}>" if kept else base
+
+
+def _inlined(names: tuple[_Name, ...]) -> list[_Name]:
+    """Return the names, and instead of collections of traits what they collect: the first of them."""
+    found: list[_Name] = []
+    for name in names:
+        if not (name.arguments and _INLINED.search(name.base)):
+            found.append(name)
+        else:
+            found += [inner for inner in name.arguments if not (inner.arguments and _INLINED.search(inner.base))]
+    return found
+
+
+def _argument(name: _Name, depth: int) -> str:
+    if _shape(name):
+        return _shape(name)
+    unwrapped = _unwrapped(name)
+    return "" if _is_noise(unwrapped) else _written(unwrapped, depth + 1)
+
+
+def _shape(name: _Name) -> str:
+    """Return ``128x128x64`` for CuTe's and CUTLASS's ways of writing it, empty for anything else."""
+    if name.base not in {"tuple", "Shape", "GemmShape", "shape"} or not name.arguments:
+        return ""
+    sizes = [_integer(part) or _cute_size(part) for part in name.arguments]
+    return "x".join(size for size in sizes if size) if all(sizes) else ""
+
+
+def _cute_size(name: _Name) -> str:
+    if name.base in {"C", "Int", "constant"} and name.arguments:
+        return next((size for part in name.arguments if (size := _integer(part))), "")
+    found = _CUTE.match(name.base)
+    return found.group(1) if found else ""
+
+
+def _demangled(text: str) -> str:
+    """Return the last word of a mangled name's path: its length stands before each word."""
+    at = re.match(r"_ZN?K?L?", text)
+    position, word = at.end() if at else 0, ""
+    while found := re.match(r"(?:12_GLOBAL__N_1|S[a-z0-9_]?_?)?L?(\d{1,4})", text[position:]):
+        length = int(found.group(1))
+        begin = position + found.end()
+        word = text[begin : begin + length] or word
+        position = begin + length
+    return word or text

@@ -1,0 +1,175 @@
+"""A measured program on the wire: what kernels carry, an earlier run with its matches, and what may come back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import ipywidgets
+import numpy as np
+import pytest
+from ipywidgets.widgets.widget import _remove_buffers
+
+from roofwidget import Chip, Kernels, RooflineModel, RooflineWidget
+from roofwidget.wire import baseline_to_wire, kernels_to_wire
+
+SMALL: Final = Chip("Small", {"bf16": 1e14}, {"HBM": 1e12, "L2": 1e13})
+LONG: Final = "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float>>(int, float*)"
+
+
+@pytest.fixture
+def step() -> Kernels:
+    names = ["matmul", "copy.1", "infeed.2", "opaque", "quad"]
+    return Kernels(names, [1] * 5, [1] * 5, time=[8, 3, 4, 5, np.nan], category=["dot", *[None] * 4], chip=SMALL)
+
+
+@pytest.fixture(autouse=True)
+def _no_widget_is_left_open() -> Iterator[None]:
+    yield
+    ipywidgets.Widget.close_all()
+
+
+def brief(value: Any) -> str:
+    return repr(value)[:60]
+
+
+def words(column: dict[str, Any]) -> list[Any]:
+    return [column["values"][code] for code in np.frombuffer(column["codes"], "<i4")]
+
+
+def floats(column: Any) -> list[float]:
+    return list(np.frombuffer(column, "<f8"))
+
+
+def test_kernels_tell_what_they_carry() -> None:
+    kernels = Kernels(
+        [LONG, "fusion.1", LONG],
+        [1, 2, 3],
+        [4, 5, 6],
+        time=[3, 2, 1],
+        self_time=[1, 2, 1],
+        origin={"flops": "2MNK", "time": ["start", None, "start"]},
+        extra={"occupancy": [0.5, np.nan, 1], "grid": ["1x1", None, "1x1"]},
+        chip=SMALL,
+        warnings=["Beware.", "lone \ud800"],
+        source="a/trace.json",
+    )
+    sent = kernels_to_wire(kernels)
+    assert words(sent["short"]) == [
+        "vectorized_elementwise_kernel<4, AUnaryFunctor<float>>",
+        None,
+        "vectorized_elementwise_kernel<4, AUnaryFunctor<float>>",
+    ]
+    assert (floats(sent["time"]), floats(sent["self_time"])) == ([3, 2, 1], [1, 2, 1])
+    assert [name for name, _ in sent["extra"]] == ["occupancy", "grid"]
+    np.testing.assert_array_equal(floats(sent["extra"][0][1]), [0.5, np.nan, 1])
+    assert words(sent["extra"][1][1]) == ["1x1", None, "1x1"]
+    assert [(key, words(column)) for key, column in sent["origin"]] == [
+        ("flops", ["2MNK", "2MNK", "2MNK"]),
+        ("time", ["start", None, "start"]),
+    ]
+    assert (sent["warnings"], sent["source"]) == (["Beware.", "lone ?"], "a/trace.json")
+    assert (sent["chip"]["id"], sent["program"]) == ("small", None)
+
+
+def test_kernels_that_carry_nothing_tell_so() -> None:
+    sent = kernels_to_wire(Kernels(["a"], [1], [2], time=[3]))
+    assert (sent["extra"], sent["origin"], sent["warnings"], sent["source"]) == ([], [], [], "")
+    assert (sent["chip"], sent["program"], floats(sent["self_time"])) == (None, None, [3])
+    assert sent["short"]["values"] == [None]
+
+
+def test_the_program_is_its_totals_and_then_its_steps() -> None:
+    program = Kernels(["Total"], [3], {"HBM": [4]}, time=[5], category=["x"], extra={"rank": [0], "host": "h"})
+    steps = Kernels(["1", "Average"], [1, 2], {"VMEM": [3, 4]}, time=[1, 2], self_time=[1, 1], extra={"host": [7, 8]})
+    sent = kernels_to_wire(Kernels(["a"], [1], [2], program=program, steps=steps))["program"]
+    assert (sent["n"], words(sent["name"])) == (3, ["Total", "1", "Average"])
+    assert words(sent["category"]) == ["program", "step", "step"]
+    assert (floats(sent["time"]), floats(sent["self_time"])) == ([5, 1, 2], [5, 1, 1])
+    np.testing.assert_array_equal(floats(sent["bytes"]["HBM"]), [4, np.nan, np.nan])
+    np.testing.assert_array_equal(floats(sent["bytes"]["VMEM"]), [np.nan, 3, 4])
+    assert [name for name, _ in sent["extra"]] == ["rank"]
+
+
+def test_a_program_may_have_totals_or_steps_alone() -> None:
+    steps = Kernels(["1"], [1], [2])
+    assert words(kernels_to_wire(Kernels(["a"], [1], [2], steps=steps))["program"]["category"]) == ["step"]
+    assert words(kernels_to_wire(Kernels(["a"], [1], [2], program=steps))["program"]["category"]) == ["program"]
+
+
+def test_many_names_are_shortened_where_the_time_is() -> None:
+    names = [f"void f<{row}>(int)" for row in range(1500)]
+    sent = kernels_to_wire(Kernels(names, [0] * 1500, [1] * 1500, time=range(1500)))
+    short = words(sent["short"])
+    assert short[500:502] == ["f<500>", "f<501>"]
+    assert set(short[:500]) == {None}
+
+
+def test_an_earlier_run_is_sent_with_its_matches_and_verdicts(step: Kernels) -> None:
+    model = RooflineModel([SMALL], step)
+    assert baseline_to_wire(model.baseline, model) is None
+    model.baseline = Kernels(["copy.1", "gone", "matmul"], [0] * 3, [1] * 3, time=[5, 1, 7])
+    sent = baseline_to_wire(model.baseline, model)
+    assert sent is not None
+    assert words(sent["kernels"]["name"]) == ["copy.1", "gone", "matmul"]
+    assert np.frombuffer(sent["match"], "<i4").tolist() == [1, -1, 0]
+    assert words(sent["verdict"]) == ["faster", None, "slower"]
+
+
+def test_new_kernels_come_with_their_matches(step: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[dict[str, Any]] = []
+    widget = RooflineWidget([SMALL], step)
+    monkeypatch.setattr(RooflineWidget, "_send", lambda _self, msg, buffers=None: sent.append({**msg, "b": buffers}))
+    widget.kernels = step[::-1]
+    assert [set(message["state"]) & {"kernels", "baseline"} for message in sent] == [{"kernels"}]
+    widget.baseline = step
+    sent.clear()
+    widget.kernels = step
+    both = [message for message in sent if "kernels" in message["state"]]
+    assert [set(message["state"]) for message in both] == [{"kernels", "baseline"}]
+    at = both[0]["buffer_paths"].index(["baseline", "match"])
+    assert np.frombuffer(both[0]["b"][at], "<i4").tolist() == [0, 1, 2, 3, 4]
+
+
+def test_every_trait_can_be_sent(step: Kernels) -> None:
+    widget = RooflineWidget(
+        [SMALL],
+        step,
+        search="lone \ud800",
+        categories=["lone \ud800", ""],
+        precisions=["\ud800"],
+        columns=["extra:\ud800"],
+        sort_by="-extra:\ud800",
+        baseline=step,
+    )
+    state, _, _ = _remove_buffers(widget.get_state())
+    sent = json.loads(json.dumps(state, allow_nan=False, ensure_ascii=False).encode())
+    assert (sent["search"], sent["categories"], sent["precisions"]) == ("lone ?", ["lone ?", ""], ["?"])
+    assert (sent["columns"], sent["sort_by"], sent["bounds"]) == (["?"], "-?", None)
+    assert (sent["time_share"], sent["top"], sent["infeed"], sent["scope"]) == (1.0, 1000, True, "kernels")
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"),
+    [
+        ({"search": "copy"}, ("search", "copy")),
+        ({"categories": ["dot"]}, ("categories", ("dot",))),
+        ({"bounds": ["HBM"]}, ("bounds", ("HBM",))),
+        ({"precisions": None}, ("precisions", None)),
+        ({"time_share": 0.25}, ("time_share", 0.25)),
+        ({"top": None}, ("top", None)),
+        ({"scope": "program"}, ("scope", "program")),
+        ({"columns": ["name", "time"]}, ("columns", ("name", "time"))),
+        ({"at_roof": [1]}, ("at_roof", (1,))),
+        # Python's own.
+        ({"baseline": None}, ("baseline", Kernels(["a"], [1], [2]))),
+    ],
+    ids=brief,
+)
+def test_what_the_front_end_sends_is_taken_but_for_what_is_pythons(
+    step: Kernels, message: dict[str, Any], kept: tuple[str, Any]
+) -> None:
+    widget = RooflineWidget([SMALL], step, baseline=[("a", 1, 2)])
+    widget.set_state(message)
+    assert getattr(widget, kept[0]) == kept[1]

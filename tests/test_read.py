@@ -1,0 +1,149 @@
+"""`rw.read`: the reader is found by what a file holds, and what no reader knows ends in one clear error."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import subprocess
+import sys
+import zipfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import roofwidget as rw
+from roofwidget.readers import FORMATS, ProfileError, Source, read, reader
+
+FIXTURES = Path(__file__).parent / "fixtures"
+XPROF = FIXTURES / "xprof_gpu.roofline_model.json"
+CSV = b"kernel,flops,bytes,time (us)\nmatmul,4.3e9,1.2e7,31\ncopy,0,8e6,\n"
+
+
+def test_a_file_is_read_by_what_it_holds_whatever_its_name_and_packing(tmp_path: Path) -> None:
+    whole = read(XPROF, idle=False)
+    data = XPROF.read_bytes()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a", data)
+    for content in (data, gzip.compress(data), packed.getvalue()):
+        path = tmp_path / "unnamed"
+        path.write_bytes(content)
+        for given in (path, str(path), content, io.BytesIO(content)):
+            assert read(given, idle=False) == whole
+
+
+def test_a_reader_tells_its_format_and_what_it_expects() -> None:
+    formats = [reader(module).FORMAT for module in ("table", "xprof")]
+    assert formats == ["table", "xprof"]
+    with pytest.raises(ValueError, match="there is no format 'xprofs'; did you mean 'xprof'"):
+        read(CSV, "xprofs")
+
+
+def test_every_reader_is_complete_and_named_once() -> None:
+    modules = [import_module(name) for name in FORMATS]
+    names = [module.FORMAT for module in modules]
+    assert len(set(names)) == len(names)
+    assert names[-1] == "table", "tables of any origin are asked last"
+    for module in modules:
+        assert callable(module.recognises)
+        assert callable(module.read)
+        assert module.EXPECTED
+        assert module.__doc__
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\n\n",
+        b"{}",
+        b"[]",
+        b"5",
+        b"null",
+        b'{"a": 1}',
+        b"[1]",
+        b"\x00" * 100,
+        b"text",
+        b"a,b\n1,2\n",
+        b"PK\x05\x06",
+    ],
+    ids=repr,
+)
+def test_no_reader_takes_what_is_none_of_its_files_and_none_fails_on_it(name: str, data: bytes) -> None:
+    assert not import_module(name).recognises(Source.of(data))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_reader_takes_an_empty_folder(name: str, tmp_path: Path) -> None:
+    assert not import_module(name).recognises(Source.of(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "^buffer: the file is empty; expected "),
+        (b" \n", "^buffer: the file is empty; expected "),
+        (b'{"events": []}', "^buffer: expected .*, got an object with the keys 'events'$"),
+        (b"[]", "got an empty list$"),
+        (b'{"a": 1', r"^buffer: line 1, column 8: not JSON: .*\(the file ends too early\); expected"),
+        (b"hello, world\n", r"^buffer: begins with 'hello, world\\n', which is no profile of a known tool; expected"),
+        (b"hello \xff world", "^buffer: byte 7: not UTF-8; expected"),
+        (b"\x7fELF\x02\x01\x01" + bytes(90) + b"\xff\xfe", "not UTF-8; expected"),
+    ],
+)
+def test_what_no_reader_knows_is_one_error_that_names_all_formats(data: bytes, message: str) -> None:
+    with pytest.raises(ProfileError, match=message) as caught:
+        read(data)
+    for word in ("XProf", "Nsight Compute", "PyTorch", "rocprof", "CSV, Parquet"):
+        assert word in str(caught.value)
+
+
+def test_a_folder_without_a_profile_says_what_it_holds(tmp_path: Path) -> None:
+    with pytest.raises(ProfileError, match="an empty folder, no profile of a known tool; expected"):
+        read(tmp_path)
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(ProfileError, match=r"a folder that holds 'notes.txt', no profile"):
+        read(tmp_path)
+
+
+def test_a_format_that_is_named_is_not_asked_whether_it_is_the_right_one() -> None:
+    with pytest.raises(ProfileError, match="buffer: "):
+        read(CSV, "xprof")
+    assert len(read(CSV, format="table")) == 2
+
+
+def test_an_unknown_option_names_the_nearest_one() -> None:
+    with pytest.raises(TypeError, match="read has no keyword 'colums'; did you mean 'columns'"):
+        read(CSV, colums={})
+    with pytest.raises(TypeError, match="read has no keyword 'infed'; did you mean 'infeed'"):
+        read(XPROF, infed=True)
+
+
+def test_what_is_no_file_and_no_table_is_a_type_error() -> None:
+    nothing: Any = 5
+    with pytest.raises(TypeError, match="expected a path, bytes or an open file, got int"):
+        read(nothing)
+    with pytest.raises(FileNotFoundError):
+        read("no such file.json")
+
+
+def test_importing_the_package_imports_no_reader() -> None:
+    asked = "import sys, roofwidget; sys.exit('roofwidget.readers' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+    asked = "import sys, roofwidget.readers; sys.exit(any(name in sys.modules for name in roofwidget.readers.FORMATS))"
+    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+
+
+def test_reading_needs_none_of_the_optional_packages() -> None:
+    asked = (
+        "import sys, roofwidget as rw; rw.read(b'name,flops,bytes\\na,1,2\\n').groupby('name');"
+        "sys.exit(any(name in sys.modules for name in ('pandas', 'pyarrow', 'polars', 'distributed', 'tqdm')))"
+    )
+    assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+
+
+def test_what_was_read_makes_a_widget() -> None:
+    assert repr(rw.read(CSV).roofline(chips=["v5p"])) == "RooflineWidget(TPU v5p; 2 kernels)"

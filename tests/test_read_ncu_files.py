@@ -1,0 +1,177 @@
+"""What reading Nsight Compute promises of bad files: one clear error that says where, within bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import random
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from roofwidget.readers import ProfileError, read
+
+FIXTURES = Path(__file__).parent / "fixtures" / "ncu"
+REPORT = (FIXTURES / "two_kernels.ncu-rep").read_bytes()
+LONG = (FIXTURES / "european_long.csv").read_text(encoding="utf-8")
+HEADER = '"ID","Process ID","Kernel Name","Grid Size","Block Size","CC","Metric Name","Metric Unit","Metric Value"\n'
+ROW = '"0","5","k","(1, 1, 1)","(2, 1, 1)","8.6","{}","{}","{}"\n'
+TIME = ROW.format("gpu__time_duration.sum", "ns", "1000")
+
+
+def refused(data: bytes, words: str, **options: object) -> ProfileError:
+    with pytest.raises(ProfileError, match=words) as caught:
+        read(data, format="ncu", **options)
+    return caught.value
+
+
+def problem(data: bytes) -> ProfileError | None:
+    """Return the error of a file that may be read or refused, but nothing else."""
+    try:
+        read(data, format="ncu")
+    except ProfileError as error:
+        return error
+    return None
+
+
+def test_a_report_that_ends_anywhere_is_refused_with_the_byte() -> None:
+    between_blocks = 0
+    for end in range(5, len(REPORT)):
+        error = problem(REPORT[:end])
+        if error is None or "holds no kernel" in error.reason:
+            between_blocks += 1
+        else:
+            assert (error.reason, error.place) == ("the report ends too early; copy it again", error.place)
+            assert error.place is not None
+            assert int(error.place.removeprefix("byte ")) <= end + 1
+    # After the header of the file and after three of its four blocks.
+    assert between_blocks == 4
+
+
+def test_a_damaged_report_never_ends_in_another_error() -> None:
+    chance = random.Random(5)  # noqa: S311 - the same bytes every time
+    for _ in range(200):
+        data = bytearray(REPORT)
+        for _ in range(3):
+            data[chance.randrange(4, len(data))] = chance.randrange(256)
+        problem(bytes(data))
+
+
+def test_a_report_that_claims_a_huge_block_takes_no_memory() -> None:
+    tracemalloc.start()
+    refused(b"NVR\0" + (2**32 - 1).to_bytes(4, "little") + b"x" * 100, "the report is damaged here")
+    # A header of two bytes, then one that tells of a payload of 2**60 bytes.
+    claim = bytes([0x28, *[0x80] * 8, 0x10])
+    refused(b"NVR\0\2\0\0\0\x08\x07" + len(claim).to_bytes(4, "little") + claim, "the report ends too early")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * 2**20
+
+
+def test_an_empty_report_and_an_empty_file_are_told_apart_from_others() -> None:
+    refused(b"NVR\0\2\0\0\0\x08\x07", "the report holds no kernel; profile again")
+    refused(b"", "no kernel was profiled; profile again, such as with 'ncu --set roofline -o profile ./program'")
+
+
+def test_a_table_of_errors_alone_repeats_what_ncu_said() -> None:
+    data = (FIXTURES / "error_only.csv").read_bytes()
+    refused(data, r"no kernel was profiled; ncu said: twin3.7 was denied the counters \(code 7\); profile again")
+    assert read(HEADER.encode() + TIME.encode(), format="ncu").time.tolist() == [1e-6]
+    refused(HEADER.encode(), "no kernel was profiled")
+
+
+def test_the_wrong_tool_is_refused_with_what_was_expected() -> None:
+    with pytest.raises(ProfileError, match="Nsight Compute"):
+        read(b"%PDF-1.7 not a profile")
+    refused(b"Kernel_Name,SQ_WAVES\ncopy,5\n", "no kernel was profiled")
+
+
+def test_a_bad_number_names_line_column_and_metric() -> None:
+    error = refused((HEADER + TIME + ROW.format("dram__bytes.sum", "byte", "12 apples")).encode(), "got '12 apples'")
+    assert (error.row, error.column) == (3, "Metric Value")
+    assert "'dram__bytes.sum'" in error.reason
+    refused((HEADER + ROW.format("dram__bytes.sum", "byte", "-4")).encode(), "expected a finite number from 0")
+
+
+def test_a_number_in_another_notation_than_its_file_is_refused() -> None:
+    rows = ROW.format("dram__bytes.sum", "byte", "1.234.567") + ROW.format("lts__t_sector_hit_rate.pct", "%", "65.5")
+    refused((HEADER + rows).encode(), "for 'lts__t_sector_hit_rate.pct', got '65.5'")
+
+
+def test_a_metric_twice_may_repeat_its_value_but_not_change_it() -> None:
+    assert read((HEADER + TIME + TIME).encode()).time.tolist() == [1e-6]
+    error = refused((HEADER + TIME + TIME.replace("1000", "2000")).encode(), "has 'gpu__time_duration.sum' twice")
+    assert error.row == 2
+
+
+def test_a_missing_column_and_a_row_that_is_cut_off_are_named() -> None:
+    error = refused((HEADER + TIME).replace("Metric Value", "Metric Val").encode(), "the table has no such column")
+    assert error.column == "Average"
+    refused((HEADER + TIME + TIME.rstrip("\n")[:-16]).encode(), "the file ends within a row")
+
+
+def test_a_wide_table_without_roofline_metrics_says_what_to_collect() -> None:
+    text = '"ID","Kernel Name","launch__waves_per_multiprocessor"\n"","",""\n"0","k","1.5"\n'
+    refused(text.encode(), "holds no time, bytes or FLOPs of its 1 launches; collect them with 'ncu --set roofline")
+    timed = text.replace("launch__waves_per_multiprocessor", "gpu__time_duration.sum")
+    kernels = read(timed.encode())
+    missing = "the file does not tell bytes of DRAM (dram__bytes.sum), bytes of L2 (lts__t_bytes.sum), bytes of L1"
+    assert any(missing in warning for warning in kernels.warnings)
+
+
+def test_a_million_columns_end_in_one_error() -> None:
+    header = '"ID","Kernel Name",' + ",".join(f'"sm__made_up_{number}.sum"' for number in range(1_000_000))
+    tracemalloc.start()
+    refused(header.encode() + b"\n0,k\n", "a table of 1,000,002 columns; at most 20,000 are read")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10 * len(header)
+
+
+def test_damaged_compression_is_an_error_of_the_file() -> None:
+    refused(gzip.compress(REPORT)[:-200], "damaged or cut off while compressed")
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("a.ncu-rep", REPORT)
+    assert read(archive.getvalue()) == read(REPORT)
+
+
+def test_passes_of_other_programs_are_refused_with_the_first_difference() -> None:
+    first = (HEADER + TIME).encode()
+    other = (HEADER + TIME.replace('"k"', '"other"')).encode()
+    refused(first, r"launch 1 is 'other' \(1, 1, 1\)x\(2, 1, 1\), in buffer 'k'", passes=other)
+    twice = (HEADER + TIME + TIME.replace('"0"', '"1"')).encode()
+    refused(first, "lists 2 launches, but buffer lists 1; passes must be of one program", passes=[twice])
+
+
+def test_options_that_are_no_options_are_refused() -> None:
+    with pytest.raises(TypeError, match="fp16_packed must be True or False"):
+        read(REPORT, fp16_packed="yes")
+    with pytest.raises(TypeError, match="did you mean 'passes'"):
+        read(REPORT, pases=())
+    with pytest.raises(TypeError, match="flops must map patterns"):
+        read(REPORT, flops=5)
+
+
+def test_no_bytes_and_hardly_any_bytes_give_no_bad_numbers() -> None:
+    rows = "".join(
+        ROW.format(metric, unit, value)
+        for metric, unit, value in (
+            ("gpu__time_duration.sum", "ns", "1000"),
+            ("dram__bytes.sum", "byte", "0"),
+            ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "inst", "1,500,000"),
+        )
+    )
+    kernels = read((HEADER + rows + rows.replace('"0","5"', '"1","5"').replace('"byte","0"', '"byte","1"')).encode())
+    assert kernels.arithmetic_intensity.tolist() == [np.inf, 3e6]
+
+
+def test_what_was_read_survives_slicing_and_pickling() -> None:
+    kernels = read(REPORT)
+    assert pickle.loads(pickle.dumps(kernels)) == kernels  # noqa: S301 - its own bytes
+    assert kernels[1:].origin["flops"].tolist() == kernels.origin["flops"].tolist()[1:]
+    assert LONG.count("\n") == len(LONG.splitlines())

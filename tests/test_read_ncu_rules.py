@@ -1,0 +1,169 @@
+"""Which counter of Nsight Compute counts as what: one rule a test, on tables of one launch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from roofwidget.readers import read
+from roofwidget.readers.ncu.shapes import shape_of
+
+if TYPE_CHECKING:
+    from roofwidget.kernels import Kernels
+
+FIXTURES = Path(__file__).parent / "fixtures" / "ncu"
+HEADER = '"ID","Process ID","Kernel Name","CC","Metric Name","Metric Unit","Metric Value"'
+SASS = "smsp__sass_thread_inst_executed_op_"
+PATH = "sm__ops_path_tensor_"
+MICROSECOND = {"gpu__time_duration.sum": "1000"}
+
+
+def launch(metrics: dict[str, str], name: str = "k", cc: str = "9.0", **options: Any) -> Kernels:
+    """Read a table of one launch of one microsecond."""
+    rows = [f'"0","5","{name}","{cc}","{metric}","","{value}"' for metric, value in (MICROSECOND | metrics).items()]
+    return read("\n".join([HEADER, *rows, ""]).encode(), **options)
+
+
+def said(kernels: Kernels, words: str) -> bool:
+    return any(words in warning for warning in kernels.warnings)
+
+
+def test_rates_per_cycle_become_whole_counts() -> None:
+    told = {f"{SASS}ffma_pred_on.sum.per_cycle_elapsed": "0.57", "smsp__cycles_elapsed.avg": "100"}
+    kernels = launch(told)
+    assert kernels.flops.tolist() == [2 * 57]
+    assert kernels.origin["flops"][0].endswith(".sum.per_cycle_elapsed x cycles")
+
+
+def test_a_sum_that_a_section_derives_counts_what_was_executed_never_the_peak() -> None:
+    executed = {f"derived__{SASS}ffma_pred_on_x2": "4", "smsp__cycles_elapsed.avg": "100"}
+    peak = {"derived__sm__sass_thread_inst_executed_op_ffma_pred_on_x2": "8704"}
+    assert launch(executed | peak).flops.tolist() == [400]
+    assert np.isnan(launch(peak | {"smsp__cycles_elapsed.avg": "100"}).flops[0])
+
+
+def test_prefixes_of_one_counter_are_not_added() -> None:
+    both = {f"{SASS}dadd_pred_on.sum": "70", "sm__sass_thread_inst_executed_op_dadd_pred_on.sum": "70"}
+    assert launch(both).flops.tolist() == [70]
+
+
+def test_paths_of_types_that_share_a_counter_are_charged_once() -> None:
+    shared = {f"{PATH}src_fp4_fp6_fp8_dst_fp32.sum": "640"}
+    assert launch(shared).flops_by_precision["fp8"].tolist() == [640]
+    own = launch(shared | {f"{PATH}src_fp4.sum": "640"})
+    assert {key: column.tolist() for key, column in own.flops_by_precision.items()} == {"fp4": [640]}
+
+
+def test_paths_with_and_without_sparsity_add_up_to_their_base_and_sparsity_is_said() -> None:
+    parts = {f"{PATH}src_fp16_dst_fp32_sparsity_off.sum": "100", f"{PATH}src_fp16_dst_fp32_sparsity_on.sum": "28"}
+    assert launch(parts).flops.tolist() == [128]
+    kernels = launch(parts | {f"{PATH}src_fp16_dst_fp32.sum": "128"})
+    assert kernels.flops.tolist() == [128]
+    assert said(kernels, "structured sparsity was on in this launch: dense roofs do not bound those")
+
+
+def test_paths_of_units_count_where_the_plain_ones_are_zero() -> None:
+    units = {f"{PATH}op_hmma_src_fp16_dst_fp32.sum": "512", f"{PATH}src_fp16_dst_fp32.sum": "0"}
+    assert launch(units, cc="8.9").flops.tolist() == [512]
+
+
+def test_paths_win_over_a_shape_in_the_name() -> None:
+    told = {f"{PATH}src_bf16_dst_fp32.sum": "9000", "sm__inst_executed_pipe_tensor.sum": "2"}
+    assert launch(told, name="ampere_bf16_s16816gemm", cc="8.0").flops.tolist() == [9000]
+
+
+@pytest.mark.parametrize(
+    ("name", "flops", "precision"),
+    [
+        ("volta_h884gemm_64x64_tn", 512, "fp16"),
+        ("ampere_fp16_s1688gemm_fp16_128x128", 2048, "fp16"),
+        ("ampere_s1688gemm_tf32_64x64", 2048, "tf32"),
+        ("cutlass_80_tensorop_d884gemm_32x16", 512, "fp64"),
+        ("cutlass_80_tensorop_bf16_s16816gemm_bf16_128x64", 4096, "bf16"),
+        ("sm80_xmma_gemm_f16f16_f16f32_f32_tn_tilesize64x64x64_tensor16x8x16_kernel", 4096, "fp16"),
+        ("cutlass_80_tensorop_i16832gemm_s8_256x128", 8192, "int8"),
+        ("void f<cutlass::arch::Mma<cutlass::gemm::GemmShape<16, 8, 8>, 32, cutlass::tfloat32_t>>()", 2048, "tf32"),
+        ("gemm<cute::SM80_16x8x16_F32BF16BF16F32_TN>", 4096, "bf16"),
+        ("mma_m16n8k16_kernel", 4096, ""),
+    ],
+)
+def test_the_shape_in_a_name_tells_flops_and_precision(name: str, flops: int, precision: str) -> None:
+    shape = shape_of(name)
+    assert shape is not None
+    assert (shape.flops, shape.precision) == (flops, precision)
+    kernels = launch({"sm__inst_executed_pipe_tensor.sum": "3"}, name=name, cc="8.0")
+    assert kernels.flops_by_precision[precision].tolist() == [3 * flops]
+
+
+@pytest.mark.parametrize("name", ["ampere_sgemm_128x64_nn", "tile_128x128x16", "reduce_1688", "gemm_64x16816"])
+def test_other_digits_in_a_name_are_no_shape(name: str) -> None:
+    assert shape_of(name) is None
+    kernels = launch({"sm__inst_executed_pipe_tensor.sum": "3"}, name=name, cc="8.0")
+    assert np.isnan(kernels.flops[0])
+    assert said(kernels, "tensor instructions without a shape in the name in this launch")
+
+
+def test_from_hopper_on_instructions_of_the_tensor_pipe_are_never_multiplied() -> None:
+    kernels = launch({"sm__inst_executed_pipe_tensor.sum": "3"}, name="ampere_s16816gemm_fp16", cc="9.0")
+    assert np.isnan(kernels.flops[0])
+
+
+def test_a_tensor_kernel_whose_tensor_work_nothing_counted_is_unknown_not_small() -> None:
+    kernels = launch({f"{SASS}ffma_pred_on.sum": "10"}, name="ampere_s16816gemm_fp16", cc="8.0")
+    assert np.isnan(kernels.flops[0])
+    assert said(kernels, "no counter of tensor cores for this launch whose name tells of them")
+
+
+def test_zero_of_one_kind_is_not_zero_flops_where_others_were_not_counted() -> None:
+    assert np.isnan(launch({f"{SASS}dfma_pred_on.sum": "0"}).flops[0])
+    assert launch({f"{SASS}ffma_pred_on.sum": "0"}).flops.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "level", "moved"),
+    [
+        ({"dram__sectors_read.sum": "10", "dram__sectors_write.sum": "5"}, "DRAM", 480),
+        ({"dram__bytes.sum.per_second": "2,000,000,000"}, "DRAM", 2000),
+        ({"dram__bytes.sum": "7", "dram__bytes_read.sum": "1", "dram__bytes_write.sum": "1"}, "DRAM", 7),
+        ({"lts__t_bytes.sum": "64", "lts__t_sectors.sum": "1"}, "L2", 64),
+        ({"lts__lts2xbar_cycles_active.sum": "3", "l1tex__m_xbar2l1tex_read_bytes.sum": "9"}, "L2", 96),
+        ({"l1tex__m_xbar2l1tex_read_bytes.sum": "9"}, "L2", 9),
+        ({"l1tex__t_bytes.sum": "1", "l1tex__lsu_writeback_active_mem_lg.sum": "1"}, "L1", 1),
+        ({"l1tex__lsu_writeback_active_mem_lgds.sum": "2"}, "L1", 256),
+    ],
+)
+def test_bytes_of_a_level_come_from_the_first_definition_that_is_there(
+    metrics: dict[str, str], level: str, moved: float
+) -> None:
+    kernels = launch(metrics)
+    assert kernels.bytes_by_level[level].tolist() == [moved]
+    assert kernels.origin[f"bytes:{level}"][0].lstrip("(").startswith(next(iter(metrics)))
+
+
+def test_the_bandwidth_of_a_level_has_the_definition_of_its_bytes() -> None:
+    rates = {"lts__cycles_elapsed.avg.per_second": "1,000,000", "lts__t_bytes.sum.peak_sustained": "5000"}
+    crossing = {"lts__lts2xbar_cycles_active.sum": "3", "lts__lts2xbar_cycles_active.sum.peak_sustained": "96"}
+    chip = launch(rates | crossing | {"sm__cycles_elapsed.avg.per_second": "1,000,000"}, chip="a100-pcie-40gb").chip
+    assert chip is not None
+    assert chip.bandwidth("L2") == 32 * 96 * 1e6
+
+
+def test_without_a_peak_of_some_precision_there_is_no_chip_until_it_is_named() -> None:
+    kernels = read(FIXTURES / "hopper_long.csv")
+    assert kernels.chip is None
+    assert said(kernels, "the file tells no peak of fp32, so there is no chip: name the chip")
+    named = read(FIXTURES / "hopper_long.csv", chip="h100-sxm").chip
+    assert named is not None
+    assert named.peak("bf16") == pytest.approx(540_672 * 1.755e9, rel=1e-12)
+    assert named.peak("fp32") == pytest.approx(67e12 * 1.755 / 1.98, rel=1e-12)
+    assert named.bandwidth() == pytest.approx(1280 * 2.6e9, rel=1e-12)
+
+
+def test_runs_of_other_kernels_in_one_file_stay_apart() -> None:
+    text = (FIXTURES / "passes_in_one.csv").read_text(encoding="utf-8")
+    end = text.index('"322"')
+    other = text[:end] + text[end:].replace("dot_twin", "norm_twin")
+    assert read(other.encode()).names.tolist() == ["axpy_twin", "dot_twin", "axpy_twin", "norm_twin"]

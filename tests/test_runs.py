@@ -1,0 +1,214 @@
+"""Two runs of one program: who belongs together, who became faster, and who is in one of them alone."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from roofwidget import Chip, Kernels, RooflineModel, compare_runs
+
+CHIP: Final = Chip("My chip", {"bf16": 1e14}, {"HBM": 1e12})
+
+
+def run(names: list[str], time: list[float], **more: Any) -> Kernels:
+    return Kernels(names, [0] * len(names), [1] * len(names), time=time, **more)
+
+
+def pairs(before: Kernels, after: Kernels, **how: Any) -> list[tuple[int, int]]:
+    found = compare_runs(before, after, **how)
+    return list(zip(found.rows_before.tolist(), found.rows_after.tolist(), strict=True))
+
+
+def spread(name: str, *seconds: float) -> Kernels:
+    return run([name] * len(seconds), list(seconds)).groupby("name")
+
+
+# -- who belongs together ----------------------------------------------------------------------------------------------
+
+
+def test_kernels_with_equal_names_belong_together_in_the_order_of_the_run_before() -> None:
+    assert pairs(run(["a", "b", "c"], [1, 1, 1]), run(["c", "x", "a"], [1, 1, 1])) == [(0, 2), (2, 0)]
+
+
+def test_of_several_with_one_name_the_first_belongs_to_the_first() -> None:
+    before, after = run(["a", "a", "b", "a"], [1] * 4), run(["b", "a", "a"], [1] * 3)
+    assert pairs(before, after) == [(0, 1), (1, 2), (2, 0)]
+    assert pairs(after, before) == [(0, 2), (1, 0), (2, 1)]
+
+
+def test_kernels_of_one_name_with_others_between_stay_in_the_order_of_the_run_before() -> None:
+    assert pairs(run(["a", "b", "a"], [1] * 3), run(["a", "a", "b"], [1] * 3)) == [(0, 0), (1, 2), (2, 1)]
+
+
+def test_of_several_with_one_name_those_of_one_shape_belong_together() -> None:
+    before = run(["a", "a", "a", "b"], [1] * 4, extra={"shape": ["8x8", "4x4", "8x8", "2x2"]})
+    after = run(["a", "a", "b", "a"], [1] * 4, extra={"shape": ["4x4", "8x8", "16x16", "32x32"]})
+    # b is alone with its name in both runs, so that its shape may differ.
+    assert pairs(before, after) == [(0, 1), (1, 0), (3, 2)]
+
+
+def test_a_shape_that_one_run_alone_tells_says_nothing() -> None:
+    before = run(["a", "a"], [1, 1], extra={"shape": ["8x8", "4x4"]})
+    assert pairs(before, run(["a", "a"], [1, 1])) == [(0, 0), (1, 1)]
+
+
+def test_a_shape_may_be_a_number() -> None:
+    before = run(["a", "a"], [1, 1], extra={"shape": [8, math.nan]})
+    after = run(["a", "a"], [1, 1], extra={"shape": [math.nan, 8]})
+    assert pairs(before, after) == [(0, 1), (1, 0)]
+
+
+def test_columns_to_match_by_can_be_chosen() -> None:
+    before = run(["a", "a"], [1, 1], category=["x", None], extra={"grid": [1, 2]})
+    after = run(["a", "b"], [1, 1], category=[None, "x"], extra={"grid": [1, 1]})
+    assert pairs(before, after, match="category") == [(0, 1), (1, 0)]
+    assert pairs(before, after, match=("name", "grid")) == [(0, 0)]
+    assert pairs(before, after, match=["name", "category"]) == [(1, 0)]
+
+
+def test_a_part_of_a_run_is_matched_as_a_run_of_its_own_would_be() -> None:
+    before = run(["a", "b", "c", "b"], [1, 2, 3, 4])[[3, 2]]
+    assert pairs(before, run(["b", "b", "c"], [1, 1, 1])[1:]) == [(0, 0), (1, 1)]
+
+
+def test_who_is_in_one_run_alone_is_listed() -> None:
+    found = compare_runs(run(["a", "b", "a"], [1, 2, 3]), run(["c", "a"], [4, 5]))
+    assert found.only_before.names.tolist() == ["b", "a"]
+    assert found.only_before.time.tolist() == [2, 3]
+    assert found.only_after.names.tolist() == ["c"]
+    assert (len(found), found.names.tolist()) == (1, ["a"])
+
+
+def test_runs_may_have_nothing_in_common_or_nothing_at_all() -> None:
+    assert len(compare_runs(run(["a"], [1]), run(["b"], [1]))) == 0
+    assert repr(compare_runs(Kernels(), Kernels())).startswith("RunComparison: 0 kernels in both runs, 0 only before")
+
+
+def test_a_hundred_thousand_kernels_are_matched() -> None:
+    names = [f"fusion.{row}" for row in range(100_000)]
+    found = compare_runs(run(names, [1] * 100_000), run(names[::-1], [2] * 100_000))
+    assert found.rows_after.tolist() == list(range(99_999, -1, -1))
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"match": "shape"}, "the run before has no column 'shape'"),
+        ({"match": ("name", "grid")}, "the run after has no column 'grid'; nearest: 'name', 'precision', 'category'"),
+        ({"match": ()}, "match needs at least one column, such as 'name'"),
+        ({"match": "mixed"}, "column 'mixed' holds texts in one run and numbers in the other"),
+    ],
+)
+def test_a_column_that_a_run_lacks_is_one_clear_error(how: dict[str, Any], message: str) -> None:
+    before = run(["a"], [1], extra={"grid": 1, "mixed": "x"})
+    with pytest.raises(ValueError, match=message):
+        compare_runs(before, run(["a"], [1], extra={"mixed": 1}), **how)
+
+
+# -- what changed ------------------------------------------------------------------------------------------------------
+
+
+def test_times_are_compared_as_difference_and_ratio() -> None:
+    found = compare_runs(run(["a", "b", "c", "d"], [4, 2, 0, 1]), run(["a", "b", "c", "d"], [1, 3, 0, math.nan]))
+    np.testing.assert_array_equal(found.before, [4, 2, 0, 1])
+    np.testing.assert_array_equal(found.after, [1, 3, 0, math.nan])
+    np.testing.assert_array_equal(found.change, [-3, 1, 0, math.nan])
+    np.testing.assert_array_equal(found.ratio, [0.25, 1.5, math.nan, math.nan])
+    assert found.verdict.tolist() == ["faster", "slower", "equal", "unknown"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        ((4, 5, 6), (1, 2, 3), "faster"),
+        ((1, 2, 3), (4, 5, 6), "slower"),
+        ((4, 5, 6), (1, 2, 4), "equal"),
+        ((1, 2, 4), (4, 5, 6), "equal"),
+        ((4, 5, 6), (1, 2, 5), "equal"),
+        ((1, 9), (4, 5), "equal"),
+        ((4, 5), (1, 9), "equal"),
+        # All launches: 12 to 18 s before, then 8 to 10 s, or 3 to 30 s.
+        ((4, 5, 6), (4, 5), "faster"),
+        ((4, 5, 6), (1, 5, 10), "equal"),
+        ((0.1,), (0.1,), "equal"),
+        ((0.1,), (0.1000001,), "slower"),
+    ],
+)
+def test_ranges_that_overlap_are_equal(before: tuple[float, ...], after: tuple[float, ...], verdict: str) -> None:
+    assert compare_runs(spread("a", *before), spread("a", *after)).verdict.tolist() == [verdict]
+
+
+def test_a_run_that_tells_no_spread_is_its_time_alone() -> None:
+    assert compare_runs(spread("a", 4, 6), run(["a"], [11])).verdict.tolist() == ["equal"]
+    assert compare_runs(spread("a", 4, 6), run(["a"], [13])).verdict.tolist() == ["slower"]
+    assert compare_runs(run(["a"], [7]), spread("a", 4, 6)).verdict.tolist() == ["slower"]
+
+
+def test_intensity_and_what_binds_are_those_of_each_run_on_the_chip() -> None:
+    before = Kernels(["a", "b"], [1e12, np.nan], [1e12, 1], time=[2, 1], chip=CHIP)
+    after = Kernels(["a", "b"], [1e12, 1], [1e9, 1], time=[1, 1], chip=CHIP)
+    found = compare_runs(before, after)
+    np.testing.assert_array_equal(found.ai_before, [1, np.nan])
+    np.testing.assert_array_equal(found.ai_after, [1000, 1])
+    assert found.bound_by_before.tolist() == ["HBM", "unknown"]
+    assert found.bound_by_after.tolist() == ["compute", "HBM"]
+    slow = Chip("Slow", {"bf16": 1e11}, {"HBM": 1e12})
+    assert compare_runs(before, after, chip=slow).bound_by_before.tolist() == ["compute", "unknown"]
+
+
+def test_without_a_chip_what_binds_is_unknown() -> None:
+    assert compare_runs(run(["a"], [1]), run(["a"], [1])).bound_by_before.tolist() == ["unknown"]
+
+
+def test_a_data_frame_has_a_row_a_kernel_of_both_runs() -> None:
+    frame = compare_runs(run(["a", "b"], [4, 2]), run(["b"], [3])).to_dataframe()
+    assert frame.columns.tolist() == [
+        *("name", "before", "after", "change", "ratio", "verdict", "ai_before", "ai_after"),
+        *("bound_by_before", "bound_by_after"),
+    ]
+    assert frame.loc[0, ["name", "before", "after", "ratio", "verdict"]].tolist() == ["b", 2, 3, 1.5, "slower"]
+
+
+# -- in words ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_text_shows_the_largest_changes_first_and_who_is_alone() -> None:
+    names = ["same", "small", "large", "gone", "appears", "dark"]
+    before = Kernels(names, [0] * 6, [1] * 6, time=[1, 2, 8, 1, 0, math.nan], count=[1, 1, 2, 1, 1, 1], chip=CHIP)
+    after = run(["large", "small", "same", "new", "appears", "dark"], [4, 2.5, 1, 1, 1, 1], chip=CHIP)
+    assert repr(compare_runs(before, after)).splitlines() == [
+        "RunComparison: 5 kernels in both runs, 1 only before, 1 only after; self time 12 s to 10.5 s (−12 %)",
+        "kernel   before        after  change   verdict  bound by",
+        "large    8 s           4 s    −50 %    faster   HBM",
+        "appears  0 s           1 s    new      slower   HBM",
+        "small    2 s           2.5 s  +25 %    slower   HBM",
+        "same     1 s           1 s    0 %      equal    HBM",
+        "dark     not measured  1 s    unknown  unknown  HBM",
+        "only before: gone",
+        "only after: new",
+        "1 kernel was launched more or less often than before; seconds are over all launches",
+    ]
+
+
+def test_many_kernels_are_cut_short_and_names_are_text() -> None:
+    names = [f"<b>{row}" for row in range(60)]
+    found = compare_runs(run([*names, *"12345"], [1] * 65), run(names, list(range(2, 62))))
+    assert repr(found).splitlines()[-2:] == ["… and 52 more", "only before: 1; 2; 3; and 2 more"]
+    shown: str = found._repr_html_()
+    assert "&lt;b&gt;59" in shown
+    assert "<b>" not in shown
+    assert "… and 10 more" in shown
+
+
+# -- in the model ------------------------------------------------------------------------------------------------------
+
+
+def test_rows_of_the_run_before_tell_their_row_after_and_their_verdict() -> None:
+    model = RooflineModel([CHIP], run(["b", "a"], [1, 2]), baseline=run(["a", "c", "b"], [1, 1, 1]))
+    assert model.baseline is not None
+    match, verdict = compare_runs(model.baseline, model.kernels).by_row_before()
+    assert match.tolist() == [1, -1, 0]
+    assert verdict.texts().tolist() == ["slower", None, "equal"]

@@ -1,0 +1,175 @@
+"""What the shapes of PyTorch's operations tell: FLOPs and compulsory bytes, each worked out by hand beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from roofwidget.readers.torch.calls import Call
+from roofwidget.readers.torch.formulas import work_of
+
+Q, K = [2, 6, 30, 16], [2, 3, 50, 16]
+NONE: list[Any] = []
+
+
+def call(name: str, dims: list[Any], dtype: str = "float", values: list[str] | None = None) -> Call:
+    types = [dtype if sizes else "ScalarList" for sizes in dims]
+    return Call(name, dims, types, values)
+
+
+CONV = ["", "", "", "[3, 1]", "[2, 0]", "[1, 2]"]
+CASES = [
+    # 2 x 5 x 7 x 11; 5 x 11 and 11 x 7 read, 5 x 7 written, 4 bytes each.
+    (call("aten::mm", [[5, 11], [11, 7]]), 770, 4 * (55 + 77 + 35)),
+    # The bias of 7 is read and not counted.
+    (call("aten::addmm", [[7], [5, 11], [11, 7], NONE, NONE], "c10::BFloat16"), 770, 2 * (7 + 55 + 77 + 35)),
+    (call("aten::bmm", [[3, 5, 11], [3, 11, 7]], "double"), 2310, 8 * 3 * (55 + 77 + 35)),
+    (call("aten::baddbmm", [[3, 5, 7], [3, 5, 11], [3, 11, 7]], "c10::Half"), 2310, 2 * 3 * (35 + 55 + 77 + 35)),
+    # Whole numbers of one byte add up in four.
+    (call("aten::_int_mm", [[5, 11], [11, 7]], "signed char"), 770, 55 + 77 + 4 * 35),
+    # ScalarType 15 is bfloat16: two bytes written.
+    (
+        call("aten::_scaled_mm", [[5, 11], [11, 7], *[NONE] * 6], "c10::Float8_e4m3fn", [""] * 6 + ["15", "True"]),
+        770,
+        55 + 77 + 2 * 35,
+    ),
+    (call("aten::mv", [[5, 11], [11]]), 110, 4 * (55 + 11 + 5)),
+    (call("aten::dot", [[11], [11]]), 22, 4 * 23),
+    # 1x4x20x9 by 6x2x5x3 in two groups: (20 + 4 - 4 - 1) // 3 + 1 = 7 rows, 9 - 4 = 5 columns.
+    (
+        call("aten::conv2d", [[1, 4, 20, 9], [6, 2, 5, 3], [6], *[NONE] * 4], values=[*CONV, "2"]),
+        2 * 6 * 7 * 5 * 2 * 5 * 3,
+        4 * (720 + 180 + 6 + 210),
+    ),
+    (
+        call("aten::convolution", [[1, 4, 20, 9], [6, 2, 5, 3], *[NONE] * 7], values=[*CONV, "False", "[0, 0]", "2"]),
+        2 * 6 * 7 * 5 * 2 * 5 * 3,
+        4 * (720 + 180 + 210),
+    ),
+    # cuDNN's own operation tells padding before stride, and no bias.
+    (
+        call(
+            "aten::cudnn_convolution",
+            [[1, 4, 20, 9], [6, 2, 5, 3], *[NONE] * 7],
+            values=["", "", "[2, 0]", "[3, 1]", "[1, 2]", "2"],
+        ),
+        2 * 6 * 7 * 5 * 2 * 5 * 3,
+        4 * (720 + 180 + 210),
+    ),
+    # Transposed: 10 x 3 inputs each meet 4 x 5 weights; (10 - 1) 2 - 2 + 4 + 1 = 21 results of 4 channels.
+    (
+        call(
+            "aten::convolution",
+            [[1, 3, 10], [3, 4, 5], *[NONE] * 7],
+            values=["", "", "", "[2]", "[1]", "[1]", "True", "[0]", "1"],
+        ),
+        2 * 30 * 20,
+        4 * (30 + 60 + 84),
+    ),
+    # The gradients of input and weight cost as much as the convolution each; that of the bias is not counted.
+    (
+        call(
+            "aten::convolution_backward",
+            [[1, 6, 8], [1, 2, 10], [6, 2, 3], *[NONE] * 8],
+            values=["", "", "", "[6]", "[1]", "[0]", "[1]", "False", "[0]", "1", "[True, True, True]"],
+        ),
+        2 * 2 * 48 * 6,
+        4 * (48 + 20 + 36 + 20 + 36),
+    ),
+    # 4 x 2 x 6 x 30 x 50 x 16; the three heads of K and V are read once.
+    (
+        call("aten::_scaled_dot_product_cudnn_attention", [Q, K, K, *[NONE] * 5], "c10::Half", [""] * 6 + ["False"]),
+        1_152_000,
+        2 * (2 * 5760 + 2 * 4800),
+    ),
+    (
+        call("aten::_scaled_dot_product_efficient_attention", [Q, K, K, *[NONE] * 4], values=[""] * 6 + ["True"]),
+        576_000,
+        4 * (2 * 5760 + 2 * 4800),
+    ),
+    # The same heads after the rows; custom_mask_type 1 is causal.
+    (
+        call(
+            "aten::_efficient_attention_forward",
+            [[2, 30, 6, 16], [2, 50, 3, 16], [2, 50, 3, 16], *[NONE] * 8],
+            values=[""] * 9 + ["1"],
+        ),
+        576_000,
+        4 * (2 * 5760 + 2 * 4800),
+    ),
+    # Five products instead of two; gradient, q, k, v and output read, three gradients written.
+    (
+        call(
+            "aten::_scaled_dot_product_flash_attention_backward",
+            [Q, Q, K, K, Q, [2, 6, 30], *[NONE] * 6],
+            "c10::BFloat16",
+            [""] * 11 + ["False"],
+        ),
+        2_880_000,
+        2 * (3 * 5760 + 2 * 4800 + 5760 + 2 * 4800),
+    ),
+    (call("aten::add", [[4, 1, 3], [5, 1], NONE]), 60, 4 * (12 + 5 + 60)),
+    (call("aten::mul_", [[4, 3], NONE]), 12, 4 * 24),
+    # A number is recorded as a tensor without sizes.
+    (Call("aten::mul", [[4, 3], NONE], ["float", "double"]), 12, 4 * 24),
+    (Call("aten::add_", [NONE, NONE, NONE], ["float", "long int", "Scalar"]), 1, 4 * 2),
+    (call("aten::relu", [[4, 3]]), 12, 4 * 24),
+    (call("aten::silu", [[4, 3]]), 60, 4 * 24),
+    (call("aten::gelu", [[4, 3], NONE], values=["", "tanh"]), 96, 4 * 24),
+    (call("aten::gelu", [[4, 3], NONE], values=["", "none"]), 60, 4 * 24),
+    # Eight an element, three a row; gamma and beta are read.
+    (call("aten::native_layer_norm", [[6, 10], NONE, [10], [10], NONE]), 8 * 60 + 18, 4 * (60 + 20 + 60)),
+    (call("aten::native_layer_norm", [[6, 10], NONE, NONE, NONE, NONE]), 6 * 60 + 18, 4 * 120),
+    # Rows of two axes.
+    (call("aten::native_layer_norm", [[6, 2, 5], *[NONE] * 4], values=["", "[2, 5]"]), 6 * 60 + 18, 4 * 120),
+    (call("aten::_softmax", [[6, 10], NONE, NONE]), 300, 4 * 120),
+    (call("aten::copy_", [[6, 10], [10], NONE]), 0, 4 * 70),
+    (call("aten::zero_", [[6, 10]], "bool"), 0, 60),
+]
+
+
+@pytest.mark.parametrize(("given", "flops", "moved"), CASES, ids=[f"{case[0].name} {case[0].shape}" for case in CASES])
+def test_the_work_of_a_call_follows_from_its_shapes(given: Call, flops: int, moved: int) -> None:
+    work = work_of(given)
+    assert work is not None
+    assert (work.flops, work.bytes) == (flops, moved)
+
+
+def test_a_look_up_reads_and_writes_the_rows_that_it_finds_and_reads_the_index() -> None:
+    embedding = work_of(Call("aten::embedding", [[900, 8], [3, 5]], ["c10::Half", "long int"]))
+    picked = work_of(Call("aten::index_select", [[900, 8], [], [5]], ["float", "Scalar", "int"], ["", "1", ""]))
+    assert embedding is not None
+    assert picked is not None
+    assert (embedding.flops, embedding.bytes) == (0, 2 * 15 * 8 * 2 + 15 * 8)
+    assert (picked.flops, picked.bytes) == (0, 2 * 900 * 5 * 4 + 5 * 4)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        call("aten::mm", [[5, 11], [10, 7]]),
+        call("aten::mm", [[5, 11]]),
+        call("aten::mm", [["5", 11], [11, 7]]),
+        call("aten::mm", [[5, -11], [-11, 7]]),
+        call("aten::bmm", [[3, 5, 11], [2, 11, 7]]),
+        call("aten::conv2d", [[1, 4, 20, 9], [6, 2, 5, 3], NONE], values=None),
+        call("aten::conv2d", [[1, 4, 20, 9], [6, 2, 5, 3], *[NONE] * 5], values=["", "", "", "[0]", "[0]", "[1]", "1"]),
+        call("aten::conv2d", [[1, 4, 2, 2], [6, 4, 5, 5], *[NONE] * 5], values=["", "", "", "x", "[0]", "[1]", "1"]),
+        call("aten::convolution_backward", [[1, 6, 8], [1, 2, 10], [6, 2, 3]], values=[""] * 11),
+        call("aten::_flash_attention_forward", [[90, 4, 8], [90, 4, 8], [90, 4, 8], [3], [3]]),
+        call("aten::add", [[4, 3], [5]]),
+        call("aten::index_select", [[4, 3], NONE, [5]], values=["", "7", ""]),
+        call("aten::someone_else", [[5, 11], [11, 7]]),
+    ],
+    ids=lambda given: f"{given.name} {given.shape}",
+)
+def test_a_call_whose_arguments_do_not_tell_its_work_has_unknown_work(given: Call) -> None:
+    assert work_of(given) is None
+
+
+def test_an_unknown_dtype_leaves_flops_known_and_bytes_unknown() -> None:
+    for types in (None, ["c10::complex<float>"] * 2):
+        work = work_of(Call("aten::mm", [[5, 11], [11, 7]], types))
+        assert work is not None
+        assert (work.flops, work.bytes) == (770, None)
