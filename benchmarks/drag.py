@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from playwright.sync_api import sync_playwright
 
+from benchmarks.common.sampling import SECONDS, Sample, Traffic, mouse_drag, sample, sweep
 from tests.browser import chromium, lab
 from tests.browser.drawn import Drawn
 
-SECONDS = 3.0
 CELL = """import numpy as np, roofwidget as rw
 rng = np.random.default_rng(1)
 n = 1000
@@ -33,42 +33,7 @@ w = rw.RooflineWidget(rw.preset("tpu-roofline-guide"),
                time=ai * bytes / (roof * rng.uniform(.05, .95, n))))
 w"""
 
-# Counts distinct roofs, one look a frame, in the task after it; the marks of the canvas go with the same render.
-SAMPLE = """() => {
-  const roof = () => document.querySelector(".roofwidget-roof[data-chip='v7x-fp8']").getAttribute('d');
-  const start = performance.now();
-  const sampler = window.sampler = { states: 0, frames: 0, last: roof(), running: true, start, long: 0 };
-  new PerformanceObserver((list) => { sampler.long += list.getEntries().length; }).observe({ type: 'longtask' });
-  const channel = new MessageChannel();
-  channel.port1.onmessage = () => {
-    const now = roof();
-    if (now !== sampler.last) { sampler.states += 1; sampler.last = now; }
-  };
-  const frame = () => {
-    sampler.frames += 1;
-    channel.port2.postMessage(0);
-    if (sampler.running) requestAnimationFrame(frame);
-  };
-  requestAnimationFrame(frame);
-}"""
-STOP = """() => {
-  const { sampler } = window;
-  sampler.running = false;
-  const seconds = (performance.now() - sampler.start) / 1000;
-  return { states: sampler.states / seconds, frames: sampler.frames / seconds, long: sampler.long };
-}"""
-SWEEP = """async ([slider, seconds]) => {
-  slider.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
-  const [low, high] = [Number(slider.min), Number(slider.max)];
-  const start = performance.now();
-  while (performance.now() - start < seconds * 1000) {
-    await new Promise(requestAnimationFrame);
-    const turn = (performance.now() - start) / 1500 % 2;
-    slider.value = String(low + (high - low) * (0.66 + 0.28 * (turn < 1 ? turn : 2 - turn)));
-    slider.dispatchEvent(new InputEvent('input', { bubbles: true }));
-  }
-  slider.dispatchEvent(new PointerEvent('pointerup', { bubbles: true }));
-}"""
+ROOF = "() => document.querySelector(\".roofwidget-roof[data-chip='v7x-fp8']\").getAttribute('d')"
 STEPS = """async ([slider, count]) => {
   const roof = () => document.querySelector(".roofwidget-roof[data-chip='v7x-fp8']").getAttribute('d');
   const painted = () => new Promise((done) => requestAnimationFrame(() => {
@@ -93,54 +58,10 @@ STEPS = """async ([slider, count]) => {
 }"""
 
 
-class Traffic:
-    """Counts what the kernel's websocket carries."""
-
-    def __init__(self, book: lab.Notebook) -> None:
-        self.sent = self.received = self.bytes_received = 0
-        client = book.page.context.new_cdp_session(book.page)
-        client.send("Network.enable")
-        client.on("Network.webSocketFrameSent", lambda _: self._count(sent=True))
-        client.on("Network.webSocketFrameReceived", lambda event: self._count(len(event["response"]["payloadData"])))
-
-    def _count(self, size: int = 0, *, sent: bool = False) -> None:
-        self.sent += sent
-        self.received += not sent
-        self.bytes_received += size
-
-    def since(self, work: float) -> str:
-        """Return the rates over `work` seconds, and start again."""
-        came = f"{self.received / work:5.1f} in ({self.bytes_received / work:,.0f} B)"
-        text = f"{self.sent / work:5.1f} messages out, {came}"
-        self.sent = self.received = self.bytes_received = 0
-        return text + " a second"
-
-
-def mouse_drag(drawn: Drawn) -> float:
-    """Drag the thumb to and fro with the mouse; return moves a second."""
-    slider = drawn.slider("bandwidth")
-    box = slider.bounding_box()
-    assert box is not None
-    low, high, now = (float(slider.evaluate(f"(input) => input.{name}")) for name in ("min", "max", "value"))
-    x = box["x"] + 8 + (box["width"] - 16) * (now - low) / (high - low)
-    y = box["y"] + box["height"] / 2
-    drawn.page.mouse.move(x, y)
-    drawn.page.mouse.down()
-    start, moves = time.monotonic(), 0
-    while (passed := time.monotonic() - start) < SECONDS:
-        turn = passed / 0.6 % 2
-        drawn.page.mouse.move(x + 6 + 66 * (turn if turn < 1 else 2 - turn), y)
-        moves += 1
-        time.sleep(max(0.0, 1 / 70 - (time.monotonic() - start - passed)))
-    drawn.page.mouse.up()
-    return moves / SECONDS
-
-
-def report(name: str, book: lab.Notebook, traffic: Traffic) -> float:
-    found = book.page.evaluate(STOP)
-    print(f"{name:34} {found['states']:5.1f} states/s of {found['frames']:.1f} frames/s, {found['long']} long tasks")
+def report(name: str, found: Sample, traffic: Traffic) -> float:
+    print(f"{name:34} {found}")
     print(f"{'':34} {traffic.since(SECONDS)}")
-    return float(found["states"])
+    return found.states
 
 
 def main() -> None:
@@ -150,20 +71,19 @@ def main() -> None:
         book = lab.Notebook(browser, server, "drag.ipynb", cells, width=1200, height=900)
         book.run(0)
         drawn = Drawn(book)
-        slider = drawn.slider("bandwidth").element_handle()
+        slider = drawn.slider("bandwidth")
         time.sleep(2)
         traffic = Traffic(book)
 
-        book.page.evaluate(SAMPLE)
-        moves = mouse_drag(drawn)
-        report(f"1,000 kernels, {moves:.0f} mouse moves/s", book, traffic)
+        moves: list[float] = []
+        found = sample(book.page, ROOF, lambda: moves.append(mouse_drag(slider, 6, 72)))
+        report(f"1,000 kernels, {moves[0]:.0f} mouse moves/s", found, traffic)
         time.sleep(1)
         traffic.since(1)
-        book.page.evaluate(SAMPLE)
-        book.page.evaluate(SWEEP, [slider, SECONDS])
-        states = report("1,000 kernels, one input a frame", book, traffic)
+        found = sample(book.page, ROOF, lambda: sweep(slider, 0.66, 0.94))
+        states = report("1,000 kernels, one input a frame", found, traffic)
         time.sleep(1)
-        steps = book.page.evaluate(STEPS, [slider, 60])
+        steps = book.page.evaluate(STEPS, [slider.element_handle(), 60])
         frames = [step[0] for step in steps]
         times = sorted(step[1] for step in steps)
         print(
@@ -173,9 +93,8 @@ def main() -> None:
         book.start(1)
         time.sleep(0.3)
         traffic.since(1)
-        book.page.evaluate(SAMPLE)
-        book.page.evaluate(SWEEP, [slider, SECONDS])
-        blocked = report("the same, kernel blocked", book, traffic)
+        found = sample(book.page, ROOF, lambda: sweep(slider, 0.66, 0.94))
+        blocked = report("the same, kernel blocked", found, traffic)
         book.wait(1)
         shown = drawn.box("bandwidth").input_value()
         held = book.python("rw.units.format_quantity(w.bandwidth, 'B/s', 4)")

@@ -13,6 +13,7 @@ sys.path.insert(0, str(DOCS.parent))
 from roofwidget.workloads import CONVENTIONS, DECODERS, DTYPES, Graph, Tensor, dim
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
 from roofwidget.workloads.registry import OPERATORS, built_in
+from roofwidget.workloads.sources import SOURCES
 
 PAGE = DOCS / "operators.md"
 
@@ -24,15 +25,17 @@ Z = dim("nnz", 1, 10**9, default=64)
 
 Built: TypeAlias = Callable[[Graph], Any]
 
-TOP = """# Operators
+TOP = f"""# Operators
 
-The operators of `rw.Graph`, each a method: `y = graph.layernorm(x)`. This page is written by `docs/make_operators.py`
-from the operators themselves: FLOPs and bytes are those of the call beside them, with the convention `textbook` and
-elements of 2 bytes (8 for numerical kernels, 4 for optimizers and bodies, indices 4). `help(graph.layernorm)` tells the
-formula and its source.
+The {len(built_in())} operators of `rw.Graph`, each a method: `y = graph.layernorm(x)`. This page is written by
+`docs/make_operators.py` from the operators themselves: FLOPs and bytes are those of the call beside them, with the
+convention `textbook` and elements of 2 bytes (8 for numerical kernels, 4 for optimizers and bodies, indices 4).
+`help(graph.layernorm)` tells the formula; beneath each table stands where it comes from.
 
-Bytes are one read of each input and one write of each output, plus what the formula names besides. `graph.terms(op)`
-gives the derivation by name, `graph.flops_by_class(op)` the classes (`tensor`, `vector`, `transcendental`).
+Bytes are one read of each input and one write of each output, the compulsory traffic of Williams, Waterman and
+Patterson (2009), plus what the formula names besides. `graph.terms(op)` gives the derivation by name,
+`graph.flops_by_class(op)` the classes (`tensor`, `vector`, `transcendental`). *The convention in force* is that of the
+graph: see [Conventions](#conventions).
 
 *Kind* is what an operator is to fusion.
 """
@@ -213,7 +216,8 @@ def page() -> str:
     parts = [TOP]
     for title, calls in FAMILIES:
         rows = [_row(text, build) for text, build in calls]
-        parts.append(f"## {title}\n\n{_table(('call', 'FLOPs', 'bytes', 'kind'), rows)}")
+        table = _table(("call", "FLOPs", "bytes", "kind"), rows)
+        parts.append(f"## {title}\n\n{table}\n{_sources(_name(text) for text, _ in calls)}")
     parts += [_functions(), _conventions(), _dtypes(), _models()]
     return "\n".join(parts)
 
@@ -225,12 +229,24 @@ def main() -> None:
 
 def shown() -> set[str]:
     """Return the operators that have a row, or stand in a table of functions."""
-    return {text.partition("(")[0] for _, calls in FAMILIES for text, _ in calls} | set(UNARY) | set(BINARY)
+    return {_name(text) for _, calls in FAMILIES for text, _ in calls} | set(UNARY) | set(BINARY)
 
 
 def missing() -> set[str]:
     """Return the built-in operators that the page does not show."""
     return {name for name in OPERATORS if name in built_in()} - shown()
+
+
+def _name(text: str) -> str:
+    return text.partition("(")[0]
+
+
+def _sources(names: Iterable[str]) -> str:
+    """Return a line for each source, with the operators that share it."""
+    by_source: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        by_source.setdefault(SOURCES[name], []).append(f"`{name}`")
+    return "".join(f"- {', '.join(shared)}. Source: {source}.\n" for source, shared in by_source.items())
 
 
 def _row(text: str, build: Built) -> tuple[str, ...]:
@@ -251,9 +267,10 @@ def _functions() -> str:
 
     unary = " · ".join(each(function, 1) for function in UNARY)
     binary = " · ".join(each(function, 2) for function in BINARY)
+    sources = _sources(name for name in (*UNARY, *BINARY) if name in SOURCES)
     return (
         "## Functions of `unary` and `binary`\n\nFLOPs an element; each but the two forms of GELU is a method of its"
-        f" own too.\n\n- {unary}\n- {binary}\n"
+        f" own too.\n\n- {unary}\n- {binary}\n\n{sources}"
     )
 
 
@@ -266,6 +283,8 @@ def _conventions() -> str:
     head = ("preset", *(word.removeprefix("@").replace("_", "-") for word in words if word != "@causal"), "causal")
     text = (
         "What an operation costs when two people could count it differently: `rw.Convention`, and its presets. "
+        "*fma* is for these counts: kernels, which are held against peaks, count a multiply-add as 2, as peaks do. "
+        "*softmax* is all of a softmax, its exponential too, wherever it stands; *transcendental* is every other one. "
         "`rw.Graph(convention=…)` or `graph.with_convention(…)` puts one in force. *vector* 0 counts matrix products "
         "and convolutions only; *apart* 1 keeps transcendental functions as a class of their own; *padding* 0 leaves "
         "out the taps of a convolution that fall on padding; *write-allocate* 1 makes numerical kernels read what they "

@@ -84,6 +84,8 @@ class Bound:
         The bound: the largest of body time over ``1 - exposed_comm``, network time and overhead time.
     remarks
         Sentences on what was assumed; `notes` has them first.
+    source
+        Where the kernels came from.
 
     Examples
     --------
@@ -114,6 +116,7 @@ class Bound:
     body_time: Floats
     time: Floats
     remarks: tuple[str, ...] = ()
+    source: str = ""
 
     def __len__(self) -> int:
         return len(self.names)

@@ -21,6 +21,7 @@ __all__ = ["above_roof", "html", "plain"]
 _LINES: Final = 8
 _TABLE_ROWS: Final = 20
 _EXPLAINED: Final = 3
+_SOURCE_WIDTH: Final = 120
 _ELSE: Final = "or the time, a peak rate, a clock or a sparsity is not as assumed"
 
 
@@ -55,7 +56,7 @@ def above_roof(bound: Bound) -> Iterator[str]:
 
 
 def _conditions(bound: Bound) -> str:
-    """Chip, precision, memory, and the options that are not the default."""
+    """Chip, precision, memory, the options that are not the default, and where the kernels came from."""
     words = [one_line(bound.chip.name), bound.precision, "all levels" if bound.memory == "all" else bound.memory]
     if bound.overlap != 1:
         words.append(f"{percent(bound.overlap)} overlap")
@@ -63,6 +64,8 @@ def _conditions(bound: Bound) -> str:
         words.append(f"{percent(bound.exposed_comm)} exposed communication")
     if bound.launch_overhead:
         words.append(f"{format_quantity(bound.launch_overhead, 's')} a launch")
+    if bound.source:
+        words.append(one_line(bound.source, _SOURCE_WIDTH))
     return " · ".join(words)
 
 

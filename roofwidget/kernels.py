@@ -62,7 +62,7 @@ class Kernels(Told, Chosen):
     warnings
         What a reader had to say.
     source
-        The file they came from.
+        The file they came from, or the graph and the convention that they are counted by.
 
     Raises
     ------
@@ -335,7 +335,7 @@ class Kernels(Told, Chosen):
 
     def __repr__(self) -> str:
         measured = int(np.isfinite(self._time).sum())
-        return f"Kernels({len(self)} kernels, {measured} measured)"
+        return f"Kernels({len(self)} kernels, {measured} measured{f'; {self.source}' if self.source else ''})"
 
     def roofline(self, **traits: Any) -> RooflineWidget:
         """Return a `RooflineWidget` that shows these kernels, on their own chip when it is known."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from traitlets import Any as Anything
@@ -107,9 +108,9 @@ class RooflineModel(Rates, Workload, Profile):
         allow_none=True,
         help="Which ops of the graph run as one kernel: a `Partition`, or groups of names or positions. Shared.",
     ).tag(sync=True, to_json=wire.partition_to_wire, echo_update=False)
-    dims = DimsTrait({}, help="Sizes of the graph's dimensions that differ from their defaults. Shared.").tag(
-        sync=True, echo_update=False
-    )
+    dims = DimsTrait(
+        MappingProxyType({}), help="Sizes of the graph's dimensions that differ from their defaults. Shared."
+    ).tag(sync=True, to_json=wire.dims_to_wire, echo_update=False)
     convention = Unicode("", help="How operations are counted; empty for the graph's own way. Shared.").tag(
         sync=True, echo_update=False
     )
@@ -224,7 +225,8 @@ class RooflineModel(Rates, Workload, Profile):
 
     def __repr__(self) -> str:
         names = ", ".join(self._chip_of(key).name for key in self.shown)
-        return f"{type(self).__name__}({names}; {len(self.shown_kernels)} kernels)"
+        counted = "" if self.partition is None else f" counted by {self.told_convention()}"
+        return f"{type(self).__name__}({names}; {len(self.shown_kernels)} kernels{counted})"
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and not hasattr(type(self), name):

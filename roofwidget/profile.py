@@ -18,6 +18,7 @@ from roofwidget.projection import Projection, project
 from roofwidget.provenance import Rows
 from roofwidget.suggest import listed, nearest
 from roofwidget.traits import HowManyTrait, KernelsTrait, NamesTrait, RowsTrait, TimeShareTrait
+from roofwidget.workload import is_same_grouping
 
 __all__ = ["TABLE_COLUMNS", "TABLE_COLUMNS_BY", "Profile"]
 
@@ -191,8 +192,9 @@ class Profile(HasTraits):
     # -- what follows from what --------------------------------------------------------------------------------
 
     @observe("kernels", "graph", "partition")
-    def _forget_rows_at_roof(self, _change: Any) -> None:
-        self.at_roof = ()
+    def _forget_rows_at_roof(self, change: Any) -> None:
+        if change["name"] != "partition" or not is_same_grouping(change["old"], change["new"]):
+            self.at_roof = ()
 
     @observe("chips", "focus_chip")
     def _keep_known_bounds(self, _change: Any) -> None:

@@ -182,6 +182,7 @@ def bound(
         body_time=frozen(body),
         time=frozen(time),
         remarks=(*remarks, *(_levels_left_out(table, chip) if level == "all" else ())),
+        source=table.source,
     )
 
 

@@ -27,7 +27,7 @@ def percent(share: float, more: int = 0) -> str:
     return f"{format_significant(100 * share, (2 if share < 1 else 3) + more)} %"
 
 
-def one_line(name: str) -> str:
+def one_line(name: str, width: int = _NAME_WIDTH) -> str:
     r"""Make one short line of a name: a file's may be long, and hold line breaks and lone surrogates.
 
     Examples
@@ -36,7 +36,7 @@ def one_line(name: str) -> str:
     ('a fused kernel', 40)
     """
     line = " ".join(name.encode("utf-8", "replace").decode().split())
-    return line if len(line) <= _NAME_WIDTH else line[: _NAME_WIDTH - 1] + "…"
+    return line if len(line) <= width else line[: width - 1] + "…"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

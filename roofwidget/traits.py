@@ -148,14 +148,14 @@ def _is_graph(value: object) -> bool:
 
 
 class DimsTrait(traitlets.TraitType[Mapping[str, int], Any]):
-    """Whole numbers by name of a dimension."""
+    """Whole numbers by name of a dimension; kept as a read-only mapping."""
 
     info_text = "a mapping from names of dimensions to whole numbers"
 
     def validate(self, obj: Any, value: Any) -> Mapping[str, int]:
         if not isinstance(value, Mapping):
             self.error(obj, value)
-        return {str(name): size for name, size in value.items()}
+        return MappingProxyType({str(name): size for name, size in value.items()})
 
 
 class SecondsTrait(traitlets.TraitType[float, Any]):

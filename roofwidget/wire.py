@@ -20,7 +20,8 @@ kernels  ``{n, name, short, precision, category: {values, codes}, time, self_tim
 baseline ``{kernels: as kernels, match: buffer, verdict: {values, codes}}`` or null: for each row of the baseline the
          int32 row of kernels that it is matched with, or -1, and whether that became faster, slower, equal or unknown
 graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtypes: {name: bits},
-         conventions: {name: {word: value}}, outputs: [tensor], tensors: [{name, shape, dtype, bytes}],
+         conventions: {name: {word: value}}, conditions: [[whose, count, divisor; 0: the count is at least 1]],
+         outputs: [tensor], tensors: [{name, shape, dtype, bytes}],
          ops: [{name, kind, inputs, outputs, flops: {class: count}, extra, terms: [[name, count]], precision}]}]]``,
          counts as `roofwidget.workloads.expressions.to_wire` writes them
 partition ``[[position of op]]``, a list a kernel; null without a graph
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 __all__ = [
     "baseline_to_wire",
     "chips_to_wire",
+    "dims_to_wire",
     "graph_to_wire",
     "graphs_to_wire",
     "kernels_to_wire",
@@ -195,6 +197,7 @@ def graphs_to_wire(graphs: Mapping[str, Graph], _widget: object = None) -> list[
 def graph_to_wire(graph: Graph) -> dict[str, Any]:
     """Return a graph as one JSON-able dict, its counts as expressions."""
     from roofwidget.workloads import CONVENTIONS, DTYPES  # noqa: PLC0415 - only with a graph
+    from roofwidget.workloads.expressions import to_wire  # noqa: PLC0415 - the same
 
     position = {name: index for index, name in enumerate(graph.tensors)}
     conventions = {**CONVENTIONS, graph.convention.name: graph.convention}
@@ -204,6 +207,7 @@ def graph_to_wire(graph: Graph) -> dict[str, Any]:
         "convention": graph.convention.name,
         "dtypes": dict(DTYPES),
         "conventions": {name: dict(one.environment) for name, one in conventions.items()},
+        "conditions": [[text_to_wire(what), *map(to_wire, counts)] for counts, what in graph.conditions.items()],
         "outputs": [position[tensor.name] for tensor in graph.outputs],
         "tensors": [_tensor(tensor) for tensor in graph.tensors.values()],
         "ops": [_op(op, position) for op in graph.ops],
@@ -239,6 +243,11 @@ def _op(op: Op, position: Mapping[str, int]) -> dict[str, Any]:
 def partition_to_wire(partition: Partition | None, _widget: object = None) -> list[list[int]] | None:
     """Return the positions of the ops of each group."""
     return None if partition is None else [list(group) for group in partition.indices]
+
+
+def dims_to_wire(dims: Mapping[str, int], _widget: object = None) -> dict[str, int]:
+    """Return the read-only mapping as a plain dict."""
+    return dict(dims)
 
 
 def text_to_wire(text: str, _widget: object = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from traitlets import HasTraits, TraitError, observe, validate
@@ -49,6 +50,12 @@ class Workload(HasTraits):
         if self.partition is not None:
             found = self.partition.kernels(self.dims)
         return found
+
+    def told_convention(self) -> str:
+        """Return the name of the convention in force, and what it does not say of kernels."""
+        from roofwidget.workloads.summary import told  # noqa: PLC0415 - only with a graph
+
+        return told(self.partition.graph.convention)
 
     def counted_graph(self) -> Graph | None:
         """Return the graph as `convention` and `dtype` have it counted."""
@@ -119,9 +126,10 @@ class Workload(HasTraits):
     def _check_dims(self, proposal: Any) -> Mapping[str, int]:
         graph = self._graph_of_phase()
         if graph is None:
-            return {}
+            return MappingProxyType({})
         values = self._checked("dims", lambda: graph.environment(proposal["value"]))
-        return {dim.name: values[dim.name] for dim in graph.dims if values[dim.name] != dim.default}
+        sizes = {dim.name: values[dim.name] for dim in graph.dims if values[dim.name] != dim.default}
+        return MappingProxyType(sizes)
 
     @validate("convention")
     def _check_convention(self, proposal: Any) -> str:
@@ -181,8 +189,7 @@ class Workload(HasTraits):
     def _keep_what_fits(self, graph: Graph) -> None:
         from roofwidget.workloads import CONVENTIONS  # noqa: PLC0415 - only with a graph
 
-        sizes = ((dim, self.dims.get(dim.name, dim.default)) for dim in graph.dims)
-        self.dims = {dim.name: size for dim, size in sizes if dim.low <= size <= dim.high and size != dim.default}
+        self.dims = _kept_sizes(graph, self.dims)
         if self.convention not in CONVENTIONS or self.convention == graph.convention.name:
             self.convention = ""
         if self.dtype == graph.main_dtype:
@@ -222,3 +229,14 @@ def _check_is_of(partition: Partition, graph: Graph) -> None:
             "show its kernels() in place of the graph"
         )
         raise ValueError(msg)
+
+
+def _kept_sizes(graph: Graph, dims: Mapping[str, int]) -> dict[str, int]:
+    """Return those sizes that a graph has too, within its limits and not at its defaults; none if they do not agree."""
+    sizes = ((dim, dims.get(dim.name, dim.default)) for dim in graph.dims)
+    kept = {dim.name: size for dim, size in sizes if dim.low <= size <= dim.high and size != dim.default}
+    try:
+        graph.environment(kept)
+    except ValueError:
+        return {}
+    return kept

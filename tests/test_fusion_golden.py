@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from roofwidget.chips import Chip
-from roofwidget.workloads import Graph, Tensor, dim
+from roofwidget.chips import Chip, Memory
+from roofwidget.workloads import Graph, Tensor, dim, presets
 from roofwidget.workloads.expressions import evaluate, from_wire
 from roofwidget.workloads.fusion import FusionError, Partition
 
@@ -41,16 +41,17 @@ def graph_of(wire: dict[str, Any]) -> Graph:
             {word: count(flops) for word, flops in op["flops"].items()},
             extra_bytes=count(op["extra"]),
             terms=[(word, count(flops)) for word, flops in op["terms"]],
+            precision=op.get("precision"),
         )
     graph.output(*(tensors[t] for t in wire["outputs"]))
     return graph
 
 
 def chip_of(wire: dict[str, Any]) -> Chip:
-    """Return a chip whose peaks are those of the case at every precision."""
-    peaks = dict.fromkeys(("fp32", "bf16", "fp8", "fp4"), wire["peak"]["tensor"])
+    """Return a chip with the peaks of the case: those of products by precision, the others the same at each."""
     classes = {word: rate for word, rate in wire["peak"].items() if word != "tensor"}
-    return Chip("golden", {**peaks, **classes}, {"HBM": wire["bandwidth"]}, default_precision="bf16")
+    peaks = {**wire["peak"]["tensor"], **classes}
+    return Chip("golden", peaks, {"HBM": wire["bandwidth"]}, default_precision="bf16")
 
 
 def env_of(case: dict[str, Any]) -> dict[str, int]:
@@ -63,12 +64,17 @@ def indices(partition: Partition) -> list[list[int]]:
 
 def test_the_file_has_at_least_200_graphs_of_every_kind() -> None:
     codes = {merge["refusal"] for case in CASES for merge in case["merges"]}
+    precisions = {p for case in CASES for parts in case["partitions"] if parts["legal"] for p in parts["precision"]}
+    rooms = [room["refusal"] for case in CASES for room in case["capacity"]]
     assert len(CASES) >= 200
     assert codes == {None, "same", "not-connected", "barrier", "kinds", "not-convex", "cycle"}
     assert sum(case["best"] is not None for case in CASES) > 100
     assert sum(bool(case["graph"]["dims"]) for case in CASES) > 60
     assert sum(len(case["graph"]["outputs"]) > 1 for case in CASES) > 100
     assert sum(isinstance(case["compulsory"], str) for case in CASES) > 2
+    assert precisions == {None, "fp32", "bf16", "fp8", "fp4", "int8"}
+    assert sum(case["graph"]["convention"] == "mac" for case in CASES) > 30
+    assert min(rooms.count("capacity"), rooms.count(None)) > 200
 
 
 def test_the_file_is_what_its_program_writes() -> None:
@@ -94,8 +100,31 @@ def test_totals_of_partitions_are_exact(case: dict[str, Any]) -> None:
         flops = [{k: evaluate(n, env) for k, n in made.flops(group).items()} for group in range(len(made))]
         assert bytes_ == [int(n) for n in partition["bytes"]]
         assert flops == [{k: int(n) for k, n in group.items()} for group in partition["flops"]]
+        table = made.kernels(env_of(case))
+        told = zip(table.precision.tolist(), partition["precision"], flops, strict=True)
+        # A kernel that computes nothing has no precision.
+        assert all(found == (wanted if any(work.values()) else None) for found, wanted, work in told)
         assert evaluate(made.total_bytes(), env) == int(partition["total_bytes"])
         assert evaluate(made.compulsory_bytes, env) == int(partition["compulsory"]) == int(case["compulsory"])
+
+
+@each_case
+def test_a_graph_counts_by_its_own_convention(case: dict[str, Any]) -> None:
+    graph = graph_of(case["graph"])
+    for word in ("tensor", "vector", "transcendental"):
+        assert graph.count(word, env_of(case)) == int(case["own"].get(word, 0))
+
+
+@each_case
+def test_what_does_not_fit_on_chip_is_refused(case: dict[str, Any]) -> None:
+    graph, dims = graph_of(case["graph"]), env_of(case)
+    for room in case["capacity"]:
+        partition = Partition(graph, room["groups"])
+        chip = Chip("small", {"bf16": 1}, {"HBM": 1, "SMEM": Memory("SMEM", None, room["share"])})
+        refusal = partition.why_not(room["a"], room["b"], chip=chip, dims=dims)
+        assert (refusal and refusal.code) == room["refusal"]
+        both = sum(1 << op for end in "ab" for op in room["groups"][room[end]])
+        assert presets.capacity(partition._structure, chip, dims).need(both) == room["need"]
 
 
 @each_case

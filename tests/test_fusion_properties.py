@@ -14,7 +14,9 @@ from roofwidget.chips import Chip
 from roofwidget.workloads import Graph, Tensor
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.fusion import FusionError, Partition
+from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.line import Line, in_order
+from roofwidget.workloads.search import optimal, takes_more
 from roofwidget.workloads.structure import Structure
 
 # A deadline for each example would make slow machines fail.
@@ -183,6 +185,15 @@ def test_the_best_is_as_fast_as_any_partition(graph: Graph, overhead: float) -> 
     times = [part.time(CHIP, launch_overhead=overhead) for part in every_partition(graph)]
     assert best.how == "optimal"
     assert best.time(CHIP, launch_overhead=overhead) == pytest.approx(min(times), rel=1e-9)
+
+
+@given(graphs(), st.integers(0, 400))
+def test_no_search_is_given_up_that_would_have_come_to_its_end(graph: Graph, limit: int) -> None:
+    structure = Structure(graph)
+    rules = Rules(structure)
+    for part in structure.connected(structure.everything):
+        if takes_more(structure, rules, part, limit):
+            assert optimal(structure, rules, lambda *_: 1.0, part, limit).groups is None
 
 
 def every_partition(graph: Graph) -> list[Partition]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 from traitlets import TraitError
 
@@ -32,7 +33,7 @@ def test_a_graph_is_shown_unfused_at_its_defaults(model: RooflineModel, tail: Gr
     assert model.partition == Partition.unfused(tail)
     assert model.shown_kernels == tail.kernels()
     assert (dict(model.dims), model.convention, model.dtype) == ({}, "", None)
-    assert repr(model) == "RooflineModel(v7x (bf16); 4 kernels)"
+    assert repr(model) == "RooflineModel(v7x (bf16); 4 kernels counted by textbook)"
 
 
 def test_kernels_follow_partition_and_sizes(model: RooflineModel, tail: Graph) -> None:
@@ -48,6 +49,35 @@ def test_sizes_at_their_defaults_are_not_kept(model: RooflineModel) -> None:
     model.dims = {"batch": 7}
     model.dims = {"batch": 32}
     assert dict(model.dims) == {}
+
+
+def test_sizes_are_changed_by_setting_them_and_numpys_integers_are_sizes(model: RooflineModel) -> None:
+    with pytest.raises(TypeError):
+        model.dims["batch"] = 5000
+    model.dims = {"batch": np.int64(64)}
+    with pytest.raises(TypeError):
+        model.dims["batch"] = 5000
+    assert dict(model.dims) == {"batch": 64}
+    assert type(model.dims["batch"]) is int
+    assert Graph().environment() == Graph().environment({})
+
+
+def test_every_table_of_a_graphs_kernels_names_the_convention(model: RooflineModel, tail: Graph) -> None:
+    assert repr(tail.kernels()) == "Kernels(4 kernels, 0 measured; graph 'tail', counted by textbook)"
+    assert repr(tail.kernels()[:2]) == "Kernels(2 kernels, 0 measured; graph 'tail', counted by textbook)"
+    judged = bound(tail.with_convention("hpc").kernels(), "v5p")
+    title = "4 kernels on TPU v5p · bf16 · HBM · graph 'tail', counted by hpc"
+    assert repr(judged).splitlines()[0] == f"Bound: {title}"
+    assert title.partition("on ")[2].replace("'", "&#x27;") in judged._repr_html_()
+    model.convention = "mac"
+    assert "counted by mac, but a multiply-add is 2 FLOPs" in repr(model)
+    assert "counted by mac, but a multiply-add is 2 FLOPs" in repr(model.bound())
+    assert repr(model.kernels) == "Kernels(0 kernels, 0 measured)"
+
+
+def test_a_graph_without_ops_has_a_partition_that_is_told() -> None:
+    assert repr(Partition.unfused(Graph("empty"))).startswith("Partition('empty': 0 ops in 0 kernels, 0 B")
+    assert Partition.unfused(Graph("empty")).excess() == 1
 
 
 def test_counts_follow_convention_and_dtype_and_the_partition_stays(model: RooflineModel) -> None:
@@ -118,7 +148,7 @@ def test_counts_that_change_forget_no_rows_and_are_seen(model: RooflineModel) ->
     assert (model.selected, model.hovered) == ((), None)
 
 
-def test_the_same_positions_in_another_graph_are_other_groups(model: RooflineModel, tail: Graph) -> None:
+def test_the_same_positions_in_another_graph_are_other_groups(model: RooflineModel) -> None:
     model.selected = [2]
     other = Graph("other")
     x = other.input("x", (8, 8), "bf16")
@@ -136,7 +166,7 @@ def test_a_partition_that_is_set_stays_the_one_that_it_is(model: RooflineModel, 
     assert model.partition == Partition(tail.with_dtype("fp8"), [[0, 1, 2, 3]])
 
 
-def test_a_partition_of_another_graph_is_refused_and_both_are_named(model: RooflineModel, tail: Graph) -> None:
+def test_a_partition_of_another_graph_is_refused_and_both_are_named(model: RooflineModel) -> None:
     other = Graph("head")
     x = other.input("x", (8, 8), "bf16")
     other.output(other.add(other.dropout(other.relu(other.layernorm(x))), x))
@@ -144,8 +174,15 @@ def test_a_partition_of_another_graph_is_refused_and_both_are_named(model: Roofl
     with pytest.raises(TraitError, match=r"partition: .* 'relu' of graph 'head' .* graph 'tail'.*set `graph` first"):
         model.partition = Partition.unfused(other)
     assert model.partition is before
-    recomputed = Partition.unfused(tail).recompute("layernorm")
-    with pytest.raises(TraitError, match=r"set `graph` first"):
+
+
+def test_a_partition_that_recomputes_is_of_its_own_graph() -> None:
+    twice = Graph("twice")
+    y = twice.relu(twice.input("x", (8, 8), "bf16"))
+    twice.output(twice.add(twice.gelu(y), twice.square(y)))
+    recomputed = Partition.unfused(twice).recompute("relu")
+    model = RooflineModel(["v5p"], graph=twice)
+    with pytest.raises(TraitError, match="set `graph` first"):
         model.partition = recomputed
     model.graph = recomputed.graph
     model.partition = recomputed

@@ -267,6 +267,57 @@ def test_normalisations(r: int, d: int) -> None:
         assert counted(g) == (flops, moved)
 
 
+def test_a_softmax_costs_the_same_wherever_it_stands_whatever_a_transcendental_costs() -> None:
+    dear = Convention("dear", transcendental=100, softmax=7, compare=0)
+
+    def vector(build: Any) -> int:
+        g = Graph(convention=dear)
+        build(g)
+        return g.count("vector")
+
+    assert vector(lambda g: g.softmax(*inputs(g, x=(3, 4)))) == 7 * 12
+    assert vector(lambda g: g.cross_entropy(*inputs(g, x=(3, 4), y=(3,)))) == 7 * 12
+    assert vector(lambda g: g.attention(*inputs(g, q=(8, 4), k=(6, 4), v=(6, 4)))) == 7 * 8 * 6
+    assert vector(lambda g: g.unfused_attention(*inputs(g, q=(8, 4), k=(6, 4), v=(6, 4)))) == 7 * 8 * 6
+    g = Graph(convention=dear)
+    g.moe(*inputs(g, x=(5, 8)), experts=4, active=2, ffn=16)
+    assert g.flops(g.producer("moe.gates") or "") == 7 * 5 * 2
+
+
+def test_a_sigmoid_costs_the_same_wherever_it_stands() -> None:
+    dear = Convention("dear", transcendental=100, divide=10)
+    g = Graph(convention=dear)
+    b, i, h = 5, 7, 11
+    g.lstm_cell(*inputs(g, x=(b, i), h=(b, h), c=(b, h)))
+    # Three sigmoids and two tanh a cell, and 4 + 3 + 1 for the bias, the new c and the new h.
+    assert g.count("vector") == b * h * (3 * (2 + 100 + 10) + 2 * 100 + 8)
+    assert g.flops(g.producer(g.sigmoid(*inputs(g, y=(1,)))) or "") == 112
+
+
+ACCUMULATING: dict[str, tuple[Any, int]] = {
+    "matmul": (lambda g: g.matmul(*inputs(g, a=(3, 5), b=(5, 7))), 3 * 7),
+    "batched_matmul": (lambda g: g.batched_matmul(*inputs(g, a=(2, 3, 5), b=(2, 5, 7))), 2 * 3 * 7),
+    "linear": (lambda g: g.linear(*inputs(g, x=(3, 5)), 7, bias=True), 3 * 7),
+    "gemv": (lambda g: g.gemv(*inputs(g, a=(3, 5), x=(5,))), 3),
+    "gemm": (lambda g: g.gemm(*inputs(g, a=(3, 5), b=(5, 7), c=(3, 7))), 3 * 7),
+    "blocked_matmul": (lambda g: g.blocked_matmul(*inputs(g, a=(30, 50), b=(50, 70)), cache=300), 30 * 70),
+    "grouped_linear": (lambda g: g.grouped_linear(*inputs(g, x=(3, 5)), 7, groups=2), 3 * 7),
+    "moe": (lambda g: g.moe(*inputs(g, x=(3, 5)), experts=4, active=2, ffn=7), 3 * 4 + 6 * 7 + 6 * 7 + 6 * 5),
+    "conv2d": (lambda g: g.conv2d(*inputs(g, x=(1, 4, 8, 8)), 6, 3, padding=1, algorithm="im2col"), 6 * 64),
+    "lstm_cell": (lambda g: g.lstm_cell(*inputs(g, x=(3, 5), h=(3, 7), c=(3, 7))), 4 * 3 * 7),
+    "unfused_attention": (lambda g: g.unfused_attention(*inputs(g, q=(8, 4), k=(6, 4), v=(6, 4))), 8 * 6 + 8 * 4),
+}
+
+
+@pytest.mark.parametrize("name", ACCUMULATING)
+def test_every_product_writes_its_accumulator(name: str) -> None:
+    build, elements = ACCUMULATING[name]
+    g = Graph()
+    build(g)
+    wide = g.with_convention(Convention("wide", accumulator_bytes=4))
+    assert wide.count("bytes") - g.count("bytes") == 4 * elements
+
+
 def test_softmax_follows_the_convention() -> None:
     g = Graph()
     g.softmax(*inputs(g, x=(3, 4)))
@@ -281,6 +332,23 @@ def test_cross_entropy_after_logits() -> None:
     g.cross_entropy(logits, g.input("targets", (t,), "int32"))
     assert g.count("flops") == 2 * t * d * v + 5 * t * v
     assert g.bytes(g.ops[1]) == 2 * t * v + 4 * t + 2 * t
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "out"),
+    [
+        ("bf16", "fp32", "fp32"),
+        ("fp32", "bf16", "fp32"),
+        ("int8", "bf16", "bf16"),
+        ("bf16", "int64", "bf16"),
+        ("fp16", "bf16", "fp16"),
+        ("int8", "int32", "int32"),
+    ],
+)
+def test_of_two_dtypes_the_wider_is_written_and_a_float_before_an_int(a: str, b: str, out: str) -> None:
+    g = Graph()
+    x, y = g.input("x", (4, 4), a), g.input("y", (4, 4), b)
+    assert [g.add(x, y).dtype, g.multiply(x, y).dtype, g.swiglu(x, y).dtype] == [out] * 3
 
 
 # -- mixtures, recurrence, optimizers ----------------------------------------------------------------------------------
@@ -320,7 +388,7 @@ def test_lstm_cell() -> None:
     b, i, h = 5, 7, 11
     g.lstm_cell(*inputs(g, x=(b, i), h=(b, h), c=(b, h)))
     assert counted(g) == (
-        8 * b * h * (i + h) + 13 * b * h,
+        8 * b * h * (i + h) + 22 * b * h,
         2 * (4 * h * (i + h) + 4 * h + b * (i + 2 * h) + 2 * b * h),
     )
 

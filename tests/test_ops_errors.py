@@ -66,6 +66,13 @@ def test_a_convolution_that_does_not_fit_is_refused(how: dict[str, Any], message
         g.conv2d(*inputs(g, x=(1, 4, 8, 8)), **({"channels": 8, "kernel": 3} | how))
 
 
+def test_batches_that_do_not_match_are_told_with_the_tensors_as_they_are() -> None:
+    g = Graph()
+    a, b = inputs(g, a=(2, 4, 6), b=(3, 6, 5))
+    with pytest.raises(ValueError, match=r"2 against 3 on axis 0 \(a\[2, 4, 6\] bf16, b\[3, 6, 5\] bf16\)"):
+        g.batched_matmul(a, b)
+
+
 def test_symbolic_sizes_match_when_they_are_the_same_expression() -> None:
     g = Graph()
     n, m = dim("n", 1, 9, default=4), dim("m", 1, 9, default=4)

@@ -318,6 +318,17 @@ def test_the_op_stays_where_its_result_is_an_output_or_used_at_home() -> None:
     assert shared.groups == (("p", "a"), ("p_2", "c"), ("b",))
 
 
+def test_copies_are_numbered_in_a_row_and_a_sole_copy_keeps_its_name() -> None:
+    text = "p elementwise: x > p; a elementwise: p > u; b elementwise: p > v; c elementwise: p > w"
+    again = Partition.unfused(made(text, outputs="u v w")).recompute("p")
+    assert again.groups == (("p", "a"), ("p_2", "b"), ("p_3", "c"))
+    assert [name for name in again.graph.tensors if name.startswith("p")] == ["p", "p_2", "p_3"]
+    graph = Graph()
+    graph.output(graph.gelu(graph.layernorm(graph.input("x", (64, 64), "bf16"))))
+    sole = Partition.unfused(graph).recompute("layernorm")
+    assert (sole.groups, list(sole.graph.tensors)) == ((("layernorm", "gelu"),), list(graph.tensors))
+
+
 def test_an_input_is_not_recomputed_and_a_tensor_inside_a_group_stays() -> None:
     parts = Partition.fully(made(TAIL))
     with pytest.raises(ValueError, match="'x' is an input of graph 'made'"):
@@ -434,6 +445,24 @@ def test_a_graph_too_wide_for_the_search_is_merged_greedily() -> None:
     assert "greedy" in repr(found)
 
 
+@pytest.mark.parametrize("ops", [18, 11])
+def test_what_is_sure_to_be_too_much_is_not_searched(ops: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of 11 siblings 3^11 - 2^11 = 175,099 steps are needed.
+    monkeypatch.setattr(presets, "optimal", None)
+    wide = made("; ".join(f"o{i} elementwise: x > y{i}" for i in range(ops)), outputs="y0")
+    found = Partition.best(wide, CHIP)
+    assert (found.how, found.evaluations, len(found)) == ("greedy", 100_000, 1)
+
+
+def test_a_long_chain_is_searched_up_to_446_ops(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A chain of n ops has n (n + 1) / 2 runs: 99,681 of 446 ops, 100,128 of 447.
+    monkeypatch.setattr(presets, "optimal", None)
+    chains = [chain([(f"o{i}", 1) for i in range(n)], elements=8) for n in (446, 447)]
+    with pytest.raises(TypeError, match="'NoneType' object is not callable"):
+        Partition.best(chains[0], CHIP)
+    assert Partition.best(chains[1], CHIP).how == "greedy"
+
+
 def test_parts_that_share_nothing_are_searched_one_by_one() -> None:
     many = "; ".join(f"a{i} elementwise: x{i} > y{i}; b{i} elementwise: y{i} > z{i}" for i in range(40))
     found = Partition.best(made(many, outputs=" ".join(f"z{i}" for i in range(40))), CHIP)
@@ -445,3 +474,13 @@ def test_a_greedy_merge_that_saves_no_time_is_not_made(monkeypatch: pytest.Monke
     fast, slow = (Chip("c", {"bf16": peak}, {"HBM": 1e15}) for peak in (1e20, 1e6))
     assert [len(Partition.best(made(TAIL), chip)) for chip in (fast, slow)] == [1, 4]
     assert Partition.best(made(TAIL), slow).how == "greedy"
+
+
+def test_pairs_that_do_not_fit_on_a_chip_are_not_merged() -> None:
+    # A row of 4096 bf16 numbers, which a layer norm hands on, is 8,192 B; a vector of 128 is 256 B.
+    graph = Graph("tail")
+    x = graph.input("x", (512, 4096), "bf16")
+    graph.output(graph.add(graph.dropout(graph.gelu(graph.layernorm(x))), x))
+    assert Partition.pairs(graph, chip=with_smem(8192)).groups == (("layernorm", "gelu"), ("dropout", "add"))
+    assert Partition.pairs(graph, chip=with_smem(8000)).groups == (("layernorm",), ("gelu", "dropout"), ("add",))
+    assert len(Partition.pairs(graph, chip=with_smem(128))) == 4

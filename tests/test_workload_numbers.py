@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import roofwidget as rw
@@ -17,9 +19,11 @@ from roofwidget.workloads import (
     transformer_block,
 )
 from roofwidget.workloads.expressions import evaluate
+from roofwidget.workloads.fusion import Partition
 
 V5E = rw.Chip("v5e", {"bf16": 1.97e14, "int8": 3.94e14}, {"HBM": 8.2e11})
-H100 = (989e12, 3.35e12)
+V5E_810 = rw.Chip("v5e", {"bf16": 1.97e14, "int8": 3.94e14}, {"HBM": 8.1e11})
+H100 = rw.Chip("H100", {"bf16": 989e12, "fp32": 67e12}, {"HBM": 3.35e12})
 LARGE = 10**9
 
 
@@ -27,10 +31,9 @@ def intensity(g: Graph, what: str = "flops", dims: dict[str, int] | None = None)
     return g.count(what, dims) / g.count("bytes", dims)
 
 
-def time_on(g: Graph, peak: float, bandwidth: float) -> float:
+def seconds_on(chip: rw.Chip, g: Graph) -> float:
     """Sum of the ops' bounds: each a kernel of its own."""
-    dims = g.environment()
-    return sum(max(evaluate(g.flops(op), dims) / peak, evaluate(g.bytes(op), dims) / bandwidth) for op in g.ops)
+    return Partition.unfused(g).time(chip)
 
 
 def layer(b: int, d: int, f: int, dtype: str = "bf16", **how: str) -> Graph:
@@ -39,10 +42,10 @@ def layer(b: int, d: int, f: int, dtype: str = "bf16", **how: str) -> Graph:
     return g
 
 
-def first_above(ridge: float, build: object, start: int) -> bool:
-    """Whether `start` is the first size whose intensity reaches the ridge point."""
-    assert callable(build)
-    return bool(intensity(build(start - 1)) < ridge <= intensity(build(start)))
+def is_first_compute_bound(chip: rw.Chip, build: Callable[[int], Graph], size: int) -> bool:
+    """Whether kernels of this size are compute-bound on a chip and those of one less are not."""
+    regimes = [rw.bound(build(one).kernels(), chip).regime.tolist() for one in (size - 1, size)]
+    return regimes == [["memory"], ["compute"]]
 
 
 # -- the guide ---------------------------------------------------------------------------------------------------------
@@ -115,10 +118,9 @@ def test_the_guides_layernorm() -> None:
 
 
 def test_the_critical_batch_of_a_v5e_is_240_in_bf16_243_in_int8_and_120_with_int8_weights() -> None:
-    ridge = V5E.ridge_point("bf16")
-    assert first_above(ridge, lambda b: layer(b, LARGE, LARGE), 241)
-    assert first_above(3.94e14 / 8.1e11, lambda b: layer(b, LARGE, LARGE, "int8"), 244)
-    assert first_above(ridge, lambda b: layer(b, LARGE, LARGE, weight_dtype="int8"), 121)
+    assert is_first_compute_bound(V5E, lambda b: layer(b, LARGE, LARGE), 241)
+    assert is_first_compute_bound(V5E_810, lambda b: layer(b, LARGE, LARGE, "int8"), 244)
+    assert is_first_compute_bound(V5E, lambda b: layer(b, LARGE, LARGE, weight_dtype="int8"), 121)
 
 
 def test_a_matrix_of_its_own_for_each_row_has_intensity_2_in_int8() -> None:
@@ -137,9 +139,9 @@ def test_a_contraction_split_over_two_chips_is_compute_bound_from_8756_on() -> N
 
 
 def test_the_batch_from_which_an_int8_layer_is_compute_bound_from_hbm_and_from_vmem() -> None:
-    ridge = 3.94e14 / 8.1e11
-    assert first_above(ridge, lambda b: layer(b, 4096, 16384, "int8"), 263)
-    assert first_above(ridge / 22, lambda b: layer(b, 4096, 16384, "int8"), 12)
+    vmem = rw.Chip("v5e", {"bf16": 1.97e14, "int8": 3.94e14}, {"VMEM": 22 * 8.1e11})
+    assert is_first_compute_bound(V5E_810, lambda b: layer(b, 4096, 16384, "int8"), 263)
+    assert is_first_compute_bound(vmem, lambda b: layer(b, 4096, 16384, "int8"), 12)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_an_fp32_product_is_compute_bound_on_an_a6000_from_303_on() -> None:
         g.matmul(g.input("a", (n, n), "fp32"), g.input("b", (n, n), "fp32"))
         return g
 
-    assert first_above(38.7e12 / 768e9, square, 303)
+    assert is_first_compute_bound(rw.Chip("A6000", {"fp32": 38.7e12}, {"GDDR6": 768e9}), square, 303)
 
 
 def test_saxpy_and_sgemm_that_reads_c() -> None:
@@ -175,16 +177,18 @@ def test_gemv_and_small_batches_on_an_h100() -> None:
     g = Graph()
     g.gemv(g.input("a", (4096, 4096), "bf16"), g.input("x", (4096,), "bf16"))
     assert round(intensity(g), 4) == 0.9995
-    assert round(time_on(g, *H100) * 1e6, 1) == 10.0
+    assert round(seconds_on(H100, g) * 1e6, 1) == 10.0
     found = [intensity(layer(batch, 4096, 4096)) for batch in (8, 64, 256, 512)]
     assert [round(found[0], 2), *(round(ai, 1) for ai in found[1:])] == [7.97, 62.1, 227.6, 409.6]
 
 
 def test_500_billion_parameters() -> None:
-    g = layer(1, 500_000, 1_000_000)
-    assert round(evaluate(g.bytes("linear.weight"), {}) / 10e12 * 1e3) == 100
-    assert round(g.count("flops") / 1e15 * 1e3) == 1
-    assert round(evaluate(g.bytes("linear.weight"), {}) / 10e12 / (g.count("flops") / 1e15)) == 100
+    chip = rw.Chip("chip", {"bf16": 1e15}, {"HBM": 10e12})
+    bounds = rw.bound(layer(1, 500_000, 1_000_000).kernels(), chip)
+    assert round(bounds.total_time * 1e3) == 100
+    assert round(float(bounds.compute_time[0]) * 1e3, 3) == 1
+    # At 100 the two are equal but for the activations.
+    assert is_first_compute_bound(chip, lambda batch: layer(batch, 500_000, 1_000_000), 101)
 
 
 # -- attention, caches, experts ----------------------------------------------------------------------------------------
@@ -242,7 +246,9 @@ def test_the_utilisation_of_deepseek_v3_follows_from_six_flops_a_parameter_and_t
     products = sum(evaluate(g.flops(op), {}) for op in g.ops if op.kind == "matmul")
     # The gradients of the input itself are among the products, so the six are exact.
     assert products == 6 * weights * 64
-    assert round(6 * 37e9 * 14.8e12 / (2.79e6 * 3600 * 1.513e15), 3) == 0.216
+    training = rw.Kernel("training", 6 * 37e9 * 14.8e12, 0, time=2.79e6 * 3600)
+    utilization = rw.bound(training, rw.Chip("H800", {"fp8": 1.513e15}, {"HBM": 3.35e12})).utilization
+    assert round(float(utilization[0]), 3) == 0.216
 
 
 def test_experts_multiply_the_critical_batch_and_few_tokens_touch_few_of_them() -> None:
@@ -285,20 +291,22 @@ def test_one_head_of_attention_unfused_and_fused() -> None:
 
 def test_the_same_head_on_an_h100() -> None:
     unfused, fused = per_head(4096, 128)
-    assert round(time_on(unfused, *H100) * 1e6, 1) == 41.3
-    assert round(time_on(fused, *H100) * 1e6, 2) == 8.77
-    assert fused.count("flops") / H100[0] > fused.count("bytes") / H100[1]
+    assert round(seconds_on(H100, unfused) * 1e6, 1) == 41.3
+    assert round(seconds_on(H100, fused) * 1e6, 2) == 8.77
+    assert rw.bound(fused.kernels(), H100).regime.tolist() == ["compute"]
     flash = Graph()
     flash.flash_attention(*(flash.input(name, (4096, 128), "bf16") for name in "qkv"), block_rows=128)
     assert flash.count("bytes") == 66 * 2**20
     assert round(intensity(flash)) == 125
-    assert round(time_on(flash, *H100) * 1e6, 2) == 20.66
+    assert round(seconds_on(H100, flash) * 1e6, 2) == 20.66
     # Scores and softmax as one kernel, then the values.
-    scores, softmax, values = unfused.ops
-    both = evaluate(unfused.flops(scores), {}) + evaluate(unfused.flops(softmax), {})
-    moved = sum(evaluate(unfused.bytes(t), {}) for t in (*scores.inputs, *softmax.outputs))
-    last = evaluate(unfused.bytes(values), {}) / H100[1]
-    assert round((max(both / H100[0], moved / H100[1]) + last) * 1e6, 1) == 21.3
+    g = Graph()
+    q, k, v = (g.input(name, (4096, 128), "bf16") for name in "qkv")
+    weights = Tensor("weights", (4096, 4096), "bf16")
+    products = {"tensor": 2 * 4096 * 4096 * 128}
+    g.op("opaque", "scores and softmax", [q, k], [weights], products | {"vector": 5 * 4096 * 4096})
+    g.op("matmul", "values", [weights, v], [Tensor("out", (4096, 128), "bf16")], products)
+    assert round(seconds_on(H100, g) * 1e6, 1) == 21.3
 
 
 # -- models ------------------------------------------------------------------------------------------------------------

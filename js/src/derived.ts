@@ -2,12 +2,16 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { levelsDrawn, possibleCeilings, subRoofsOf } from "./ceilings.ts";
+import { deriveRows, type FilterState } from "./filtering.ts";
 import { pointsOf } from "./points.ts";
+import { rankingOf } from "./ranking.ts";
 import type { Missing, Roof } from "./roofline.ts";
 import { ALL, isRoof, PLAIN, roofOf } from "./roofline.ts";
+import { runsOf } from "./runs.ts";
+import { drawnRows, withTotals } from "./totals.ts";
 import type { Chip, Kernels, WhatIf } from "./wire.ts";
 
-interface State {
+interface State extends FilterState {
   readonly chips: ReadonlySignal<readonly Chip[]>;
   readonly kernels: ReadonlySignal<Kernels>;
   readonly shown: ReadonlySignal<readonly string[]>;
@@ -46,7 +50,21 @@ export function derive(state: State) {
     const roof = roofs.value.get(state.focusChip.value);
     return roof && isRoof(roof) ? roof : undefined;
   });
-  const points = computed(() => pointsOf(kernels.value, shownRoofs.value, focusRoof.value));
+  const filtered = deriveRows(state, kernels, focusRoof);
+  const drawn = computed(() => withTotals(kernels.value));
+  /** Whether the totals of the program and its steps stand instead of the kernels. */
+  const showsTotals = computed(() => state.scope.value === "program" && drawn.value.n > drawn.value.own);
+  /** The rows of `drawn` that are points, where they have a place. */
+  const drawnNow = computed(() =>
+    drawnRows(drawn.value, filtered.rows.value, filtered.timeOrder.value, showsTotals.value),
+  );
+  const points = computed(() => pointsOf(drawn.value, shownRoofs.value, focusRoof.value, drawnNow.value));
+  const ranking = computed(() => rankingOf(kernels.value, filtered.rows.value, focusRoof.value));
+  const runs = computed(() => {
+    const baseline = state.baseline.value;
+    // The kernels of a graph are no run.
+    return baseline && kernels.value.totalTime > 0 ? runsOf(baseline, kernels.value) : undefined;
+  });
 
   const ceilings = computed(() =>
     focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [],
@@ -79,7 +97,16 @@ export function derive(state: State) {
     lacking,
     shownRoofs,
     focusRoof,
+    ...filtered,
+    /** The table that points are of: the kernels and, after them, the totals of their program. */
+    drawn,
+    drawnRows: drawnNow,
+    showsTotals,
     points,
+    /** Which of the kernels that pass to fix first, on the focus chip. */
+    ranking,
+    /** What has become of the kernels of the baseline. */
+    runs,
     possibleCeilings: ceilings,
     subRoofs,
     /** The levels of the focus roof that have a line of their own. */

@@ -5,6 +5,7 @@ import type { Bound, Roof } from "./roofline.ts";
 import { bytesAt, judge, peakFor, ridgePoint } from "./roofline.ts";
 import type { View } from "./store.ts";
 import { strings } from "./strings.ts";
+import { isTotal } from "./totals.ts";
 import type { Kernels } from "./wire.ts";
 import { textAt } from "./wire.ts";
 
@@ -12,6 +13,11 @@ export type Row = readonly [label: string, value: string];
 
 export function nameOf(kernels: Kernels, row: number): string {
   return textAt(kernels.name, row)?.trim() || strings.unnamed(row);
+}
+
+/** What the chart calls it. */
+export function shortNameOf(kernels: Kernels, row: number): string {
+  return textAt(kernels.short, row)?.trim() || nameOf(kernels, row);
 }
 
 export function sentenceOfRoof(roof: Roof, view: View = "roofline"): string {
@@ -27,7 +33,7 @@ export function sentenceOfRoof(roof: Roof, view: View = "roofline"): string {
 
 export function sentenceOf(kernels: Kernels, row: number, roof: Roof): string {
   const bound = judge(kernels, roof)(row);
-  const parts = [strings.on(nameOf(kernels, row), roof.chip.name)];
+  const parts = [strings.on(shortNameOf(kernels, row), roof.chip.name)];
   const lacking = lacksPeakFor(kernels, row, roof);
   if (lacking !== undefined) return [...parts, strings.noPeakForKernel(roof.chip.name, lacking)].join(" · ");
   if (bound.regime === "unknown") return [...parts, strings.unknownSentence].join(" · ");
@@ -105,8 +111,11 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof, view: Vie
     add(words.flip, words.ofNow(formatQuantity(ratio * bound.slowest.bandwidth, "B/s", 4), formatRatio(ratio)));
   }
   if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);
-  const share = kernels.totalTime > 0 ? ` · ${words.share(formatPercent(seconds / kernels.totalTime))}` : "";
-  add(words.time, measured ? formatQuantity(seconds, "s") + share : undefined);
+  const own = kernels.selfTime[row] as number;
+  const part = isTotal(kernels, row) ? Number.NaN : own / kernels.totalTime;
+  const share = Number.isNaN(part) ? "" : ` · ${words.share(formatPercent(part))}`;
+  add(words.time, measured ? formatQuantity(seconds, "s") + (own === seconds ? share : "") : undefined);
+  add(words.selfTime, measured && own !== seconds ? formatQuantity(own, "s") + share : undefined);
   add(words.boundTime, formatQuantity(bound.time, "s"));
   add(words.launches, each > 1 ? String(each) : undefined);
   return rows;

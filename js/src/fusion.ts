@@ -1,8 +1,9 @@
 // Partitions of a graph into kernels, and what the kernels move and compute.
 
-import { dtypeOf, type Graph, isFloating, type Values } from "./graph.ts";
-import { broken, type Code, flagged, linked, type Partition, reached, wayBack } from "./legality.ts";
-import { type Kernels, sumOfKnown } from "./wire.ts";
+import { isFloating } from "./dtypes.ts";
+import { dtypeOf, type Graph, type Values } from "./graph.ts";
+import { broken, type Code, linked, type Partition, reached, wayBack } from "./legality.ts";
+import { type Kernels, sumOfKnown, type Texts, untold } from "./tables.ts";
 
 type Ops = readonly number[];
 
@@ -88,19 +89,23 @@ export function faultOf(graph: Graph, groups: readonly Ops[]): Code | null {
 function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {
   const alone = group[0] as number;
   if (group.length === 1) return [graph.reads[alone] as Ops, graph.makes[alone] as Ops];
-  const inside = flagged(graph.ops.length, group);
+  const inside = new Set(group);
   const read = new Set(group.flatMap((op) => graph.reads[op] as Ops));
   const stays = (tensor: number) => {
     const consumers = graph.consumers[tensor] as Ops;
-    return !graph.isOutput[tensor] && consumers.length > 0 && consumers.every((op) => inside[op]);
+    return !graph.isOutput[tensor] && consumers.length > 0 && consumers.every((op) => inside.has(op));
   };
   return [
-    [...read].filter((tensor) => !inside[graph.producer[tensor] as number]),
+    [...read].filter((tensor) => !inside.has(graph.producer[tensor] as number)),
     group.flatMap((op) => graph.makes[op] as Ops).filter((tensor) => !stays(tensor)),
   ];
 }
 
-const total = (column: Float64Array, rows: Ops) => rows.reduce((sum, row) => sum + (column[row] as number), 0);
+function total(column: Float64Array, rows: Ops): number {
+  let sum = 0;
+  for (let at = 0; at < rows.length; at++) sum += column[rows[at] as number] as number;
+  return sum;
+}
 
 export function groupBytes(graph: Graph, values: Values, group: Ops): number {
   const [reads, writes] = traffic(graph, group);
@@ -108,8 +113,21 @@ export function groupBytes(graph: Graph, values: Values, group: Ops): number {
 }
 
 /** FLOPs for each of the graph's classes. */
-export const groupFlops = (values: Values, group: Ops): Float64Array =>
-  Float64Array.from(values.flops, (column) => total(column, group));
+export function groupFlops({ flops }: Values, group: Ops): Float64Array {
+  const sums = new Float64Array(flops.length);
+  for (let at = 0; at < flops.length; at++) sums[at] = total(flops[at] as Float64Array, group);
+  return sums;
+}
+
+/** The precision that judges an op whatever it writes: what it states or, of a product, its wider operand's dtype. */
+function statedBy(graph: Graph, values: Values, op: number): string | null {
+  const { precision = null, kind, flops, inputs } = graph.ops[op] as Graph["ops"][number];
+  if (precision || (kind !== "matmul" && !Object.hasOwn(flops, "tensor"))) return precision;
+  // Of equally wide ones the floating-point one counts, else the first.
+  const width = (dtype: string) => (graph.dtypes.get(dtype) ?? 0) + (isFloating(dtype) ? 0.5 : 0);
+  const [a = null, b = a] = inputs.slice(0, 2).map((tensor) => dtypeOf(graph, values, tensor));
+  return a !== null && b !== null && width(b) > width(a) ? b : a;
+}
 
 /**
  * The precision whose peak judges a group: of its op with most FLOPs among those that state one; else the dtype of the
@@ -117,20 +135,27 @@ export const groupFlops = (values: Values, group: Ops): Float64Array =>
  */
 export function precisionOf(graph: Graph, values: Values, group: Ops): string | null {
   const work = (op: number) => values.flops.reduce((sum, column) => sum + (column[op] as number), 0);
-  const stating = group.filter((op) => graph.ops[op]?.precision);
-  if (stating.length > 0) return graph.ops[largest(stating, work)]?.precision ?? null;
+  const stating = largest(group, (op) => (statedBy(graph, values, op) ? work(op) : Number.NaN));
+  if (stating !== undefined) return statedBy(graph, values, stating);
   const [reads, writes] = traffic(graph, group);
-  const floating = (tensors: Ops) => tensors.filter((tensor) => isFloating(graph.tensors[tensor]?.dtype ?? ""));
-  const leaving = floating(writes);
-  const judging = leaving.length > 0 ? leaving : floating(reads);
-  if (judging.length === 0) return null;
-  const size = (tensor: number) => values.bytes[tensor] as number;
-  return dtypeOf(graph, values, largest(judging, size));
+  const size = (tensor: number) =>
+    isFloating(graph.tensors[tensor]?.dtype ?? "") ? (values.bytes[tensor] as number) : Number.NaN;
+  const judging = largest(writes, size) ?? largest(reads, size);
+  return judging === undefined ? null : dtypeOf(graph, values, judging);
 }
 
-/** Of equals the one with the smallest number. */
-const largest = (items: Ops, size: (item: number) => number) =>
-  items.reduce((a, b) => (size(b) > size(a) || (size(b) === size(a) && b < a) ? b : a));
+/** Of equals the one with the smallest number; those whose size is NaN do not count. */
+function largest(items: Ops, size: (item: number) => number): number | undefined {
+  let found: number | undefined;
+  let most = Number.NEGATIVE_INFINITY;
+  for (const item of items) {
+    const here = size(item);
+    if (here < most || Number.isNaN(here) || (here === most && found !== undefined && found < item)) continue;
+    found = item;
+    most = here;
+  }
+  return found;
+}
 
 export interface Totals {
   readonly kernels: number;
@@ -160,30 +185,50 @@ export function compulsory(graph: Graph, values: Values): number {
   return total(values.bytes, tensors.filter(isNeeded));
 }
 
-/** One kernel a group, named "a + b", in the columns of every other table of kernels. */
-export function kernelsOf(graph: Graph, { groups }: Pick<Partition, "groups">, values: Values): Kernels {
+type Groups = Pick<Partition, "groups">;
+
+function texts(rows: readonly (string | null)[]): Texts {
+  const known = new Map<string | null, number>();
+  const codes = new Int32Array(rows.length);
+  rows.forEach((text, row) => {
+    const code = known.get(text) ?? known.size;
+    known.set(text, code);
+    codes[row] = code;
+  });
+  return { values: [...known.keys()], codes };
+}
+
+/** The name of each group: "a + b". */
+export const namesOf = (graph: Graph, { groups }: Groups): Texts =>
+  texts(groups.map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")));
+
+/** One kernel a group in the columns of every other table of kernels; sizes that change leave the names as they are. */
+export function kernelsOf(graph: Graph, partition: Groups, values: Values, name = namesOf(graph, partition)): Kernels {
+  const { groups } = partition;
   const n = groups.length;
-  const texts = (rows: readonly (string | null)[]) => {
-    const known = new Map([...new Set(rows)].map((text, code) => [text, code]));
-    return { values: [...known.keys()], codes: Int32Array.from(rows, (text) => known.get(text) as number) };
+  const column = (count: (group: Ops) => number) => {
+    const filled = new Float64Array(n);
+    for (let row = 0; row < n; row++) filled[row] = count(groups[row] as Ops);
+    return filled;
   };
-  const work = groups.map((group) => groupFlops(values, group));
   const flops = new Map(
-    graph.classes.map((word, at) => [word, Float64Array.from(work, (row) => row[at] as number)] as const),
+    graph.classes.map((word, at) => {
+      const counts = values.flops[at] as Float64Array;
+      return [word, column((group) => total(counts, group))] as const;
+    }),
   );
   // Where no op computes anything there are zero FLOPs, not an unknown number.
   if (flops.size === 0) flops.set("", new Float64Array(n));
-  return {
+  return untold({
     n,
-    name: texts(groups.map((group) => group.map((op) => graph.ops[op]?.name).join(" + "))),
+    name,
     precision: texts(groups.map((group) => precisionOf(graph, values, group))),
-    category: texts(groups.map(() => null)),
+    category: { values: [null], codes: new Int32Array(n) },
     time: new Float64Array(n).fill(Number.NaN),
     count: new Float64Array(n).fill(1),
     flops,
-    bytes: new Map([["main", Float64Array.from(groups, (group) => groupBytes(graph, values, group))]]),
+    bytes: new Map([["main", column((group) => groupBytes(graph, values, group))]]),
     byLevel: new Map(),
     totalFlops: sumOfKnown([...flops.values()], n),
-    totalTime: 0,
-  };
+  });
 }

@@ -1,5 +1,7 @@
 // The graph of operations that Python sends, and its counts at the dimensions, convention and dtype in force.
 
+import { type Condition, conditionOf, type WireCondition } from "./conditions.ts";
+import { mainOf } from "./dtypes.ts";
 import { type Compiled, compile, type Lookup, type Wire } from "./expressions.ts";
 
 export interface Dim {
@@ -30,7 +32,7 @@ export interface Op {
   readonly extra: Wire;
   /** The derivation: names, and counts that add up to the FLOPs. */
   readonly terms: readonly (readonly [name: string, count: Wire])[];
-  /** The precision whose peak judges it; without one the dtype of what it writes. */
+  /** The precision whose peak judges it; without one `statedBy` says what does. */
   readonly precision?: string | null;
 }
 
@@ -38,6 +40,7 @@ export interface Op {
 export interface Graph {
   readonly name: string;
   readonly dims: readonly Dim[];
+  readonly conditions: readonly Condition[];
   readonly ops: readonly Op[];
   readonly tensors: readonly Tensor[];
   readonly outputs: readonly number[];
@@ -94,8 +97,10 @@ export interface Values {
   readonly bytes: Float64Array;
   /** By op. */
   readonly extra: Float64Array;
-  /** By op, one column for each of the graph's classes. */
+  /** By op, one column for each of the graph's classes; held against peaks, and so with multiply-adds as in those. */
   readonly flops: readonly Float64Array[];
+  /** An op's FLOPs over all classes, as the convention itself counts them. */
+  readonly own: (op: number) => number;
   /** The sizes of a tensor's dimensions. */
   readonly shape: (tensor: number) => readonly number[];
   readonly dtype: string | null;
@@ -104,6 +109,7 @@ export interface Values {
 interface WireGraph {
   name: string;
   dims: [string, number, number, number][];
+  conditions?: WireCondition[];
   convention: string;
   ops: Op[];
   tensors: Tensor[];
@@ -115,7 +121,7 @@ interface WireGraph {
 const CLASSES = ["tensor", "vector", "transcendental"];
 
 export function decodeGraph(wire: unknown): Graph {
-  const { name, dims, convention, ops, tensors, outputs, dtypes, conventions } = wire as WireGraph;
+  const { name, dims, conditions = [], convention, ops, tensors, outputs, dtypes, conventions } = wire as WireGraph;
   const reads = ops.map(({ inputs }) => [...new Set(inputs)]);
   const makes = ops.map((op) => op.outputs);
   const producer = new Int32Array(tensors.length).fill(-1);
@@ -137,13 +143,14 @@ export function decodeGraph(wire: unknown): Graph {
   return {
     name,
     dims: dims.map(([dim, low, high, initial]) => ({ name: dim, low, high, default: initial })),
+    conditions: conditions.map((condition) => conditionOf(condition, symbols)),
     ops,
     tensors,
     outputs,
     convention,
     conventions: new Map(Object.entries(conventions)),
     dtypes: new Map(Object.entries(dtypes)),
-    mainDtype: mostCommon(tensors.map(({ dtype }) => dtype).filter(isFloating)),
+    mainDtype: mainOf(tensors.map(({ dtype }) => dtype)),
     reads,
     makes,
     touches: makes.map((made, op) => [...(reads[op] as number[]), ...made]),
@@ -156,15 +163,6 @@ export function decodeGraph(wire: unknown): Graph {
     symbols,
     counts: compileCounts(ops, tensors, classes, symbols),
   };
-}
-
-export const isFloating = (dtype: string) => !/^(?:int|bool)/.test(dtype);
-
-function mostCommon(texts: readonly string[]): string | null {
-  const votes = new Map<string, number>();
-  for (const text of texts) votes.set(text, (votes.get(text) ?? 0) + 1);
-  const most = Math.max(...votes.values());
-  return [...votes].find(([, count]) => count === most)?.[0] ?? null;
 }
 
 /** The layers of a model repeat the same few counts: each is evaluated once. */
@@ -216,8 +214,14 @@ export const lookup =
     return at === undefined ? undefined : values[at];
   };
 
-export function evaluate({ counts }: Graph, { values, dtype }: Environment): Values {
-  const numbers = counts.distinct.map((count) => count(values));
+/** FLOPs of a multiply-add in peak rates. */
+export const PEAK_FMA = 2;
+
+export function evaluate({ counts, symbols }: Graph, { values, dtype }: Environment): Values {
+  const fma = symbols.get("@fma");
+  // What is not known stays so.
+  const asPeaks = values.map((value, at) => (at === fma && value >= 0 ? PEAK_FMA : value));
+  const numbers = counts.distinct.map((count) => count(asPeaks));
   const column = (which: Int32Array) => {
     const filled = new Float64Array(which.length);
     for (let row = 0; row < which.length; row++) filled[row] = numbers[which[row] as number] as number;
@@ -227,6 +231,7 @@ export function evaluate({ counts }: Graph, { values, dtype }: Environment): Val
     bytes: column(counts.bytes),
     extra: column(counts.extra),
     flops: counts.flops.map(column),
+    own: (op) => counts.flops.reduce((sum, which) => sum + (counts.distinct[which[op] ?? -1]?.(values) ?? 0), 0),
     shape: (tensor) => [...column(counts.shapes[tensor] as Int32Array)],
     dtype,
   };

@@ -183,11 +183,11 @@ export function* greedily(graph: Graph, kit: Bodies, { cost, fits, least, furthe
 const byBytes: Cost = (_, bytes) => bytes;
 
 /** Ops by twos: those that save most bytes first, of equals the smallest ops. */
-export function* pairing(graph: Graph, values: Values): Work<Partition> {
-  return yield* greedily(graph, yield* bodies(graph, values), { cost: byBytes, least: -1, further: false });
+export function* pairing(graph: Graph, values: Values, fits?: Fits): Work<Partition> {
+  return yield* greedily(graph, yield* bodies(graph, values), { cost: byBytes, fits, least: -1, further: false });
 }
 
-export const pairs = (graph: Graph, values: Values): Partition => finish(pairing(graph, values));
+export const pairs = (graph: Graph, values: Values, fits?: Fits): Partition => finish(pairing(graph, values, fits));
 
 /** As far as it is legal: the merges that save most bytes first. */
 export const fully = (graph: Graph, values: Values, fits?: Fits): Partition =>

@@ -1,4 +1,4 @@
-// Which ops may run as one kernel, and why not: the rules of roofwidget/workloads/fusion.py.
+// Which ops may run as one kernel, and why not: the rules of roofwidget/workloads/legality.py.
 
 import type { Graph, Kind } from "./graph.ts";
 

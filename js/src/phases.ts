@@ -1,6 +1,7 @@
 // The phases of a workload: graphs by name, of which one is in force.
 
-import { decodeGraph, type Graph } from "./graph.ts";
+import { faultIn } from "./conditions.ts";
+import { decodeGraph, environment, type Graph } from "./graph.ts";
 
 export interface Phase {
   readonly name: string;
@@ -28,9 +29,10 @@ function phase(name: string, wire: unknown): Phase {
   };
 }
 
-/** Those sizes that a graph has too, within its limits and not at its defaults. */
-export function keptSizes({ dims }: Graph, sizes: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+/** Those sizes that a graph has too, within its limits and not at its defaults; none if they do not agree. */
+export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   const fits = (name: string, size: number) =>
-    dims.some((dim) => dim.name === name && dim.low <= size && size <= dim.high && size !== dim.default);
-  return Object.fromEntries(Object.entries(sizes).filter(([name, size]) => fits(name, size)));
+    graph.dims.some((dim) => dim.name === name && dim.low <= size && size <= dim.high && size !== dim.default);
+  const kept = Object.fromEntries(Object.entries(sizes).filter(([name, size]) => fits(name, size)));
+  return faultIn(graph.conditions, environment(graph, { dims: kept }).values) === null ? kept : {};
 }

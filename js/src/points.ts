@@ -2,6 +2,8 @@
 
 import type { Bound, Regime, Roof } from "./roofline.ts";
 import { bytesAt, judge } from "./roofline.ts";
+import { radii } from "./sizes.ts";
+import { isProgram, isTotal } from "./totals.ts";
 import type { Kernels } from "./wire.ts";
 
 /** The roof of a measured point: it stands where it was measured, not on a roof. */
@@ -24,9 +26,11 @@ export interface Points {
   readonly x: Float64Array;
   /** FLOP/s; at zero FLOPs bytes/s, for the strip at the left edge. */
   readonly y: Float64Array;
-  /** What binds it: memory (or unknown), compute, or what is outside the chip's roof: its link, its launches. */
+  /** What binds it: memory (or unknown), compute, or what is outside the chip's roof; or that it is a program. */
   readonly side: Uint8Array;
   readonly aboveRoof: Uint8Array;
+  /** px; NaN for one whose size says nothing. */
+  readonly radius: Float32Array;
   /** For each row the point that stands for it: measured, or on the focus roof; -1 when there is none. */
   readonly home: Int32Array;
   /** How many kernels of them are measured. */
@@ -37,25 +41,23 @@ export interface Points {
   readonly binding: ReadonlySet<string>;
 }
 
-export const SIDES = { memory: 0, compute: 1, outside: 2 } as const;
+export const SIDES = { memory: 0, compute: 1, outside: 2, program: 3 } as const;
 
 export function sideOf(regime: Regime): number {
   if (regime === "network" || regime === "overhead") return SIDES.outside;
   return regime === "compute" ? SIDES.compute : SIDES.memory;
 }
 
-/** The rows that are named where there is room: the measured ones that take longest, then the others as they come. */
-export function rowsByWeight(kernels: Kernels, most: number): number[] {
-  const weight = (row: number) => kernels.time[row] || 0;
-  return Array.from({ length: kernels.n }, (_, row) => row)
-    .sort((a, b) => weight(b) - weight(a) || a - b)
-    .slice(0, most);
-}
-
-export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof | undefined): Points {
+/** Points of these rows, the later on top. */
+export function pointsOf(
+  kernels: Kernels,
+  roofs: readonly Roof[],
+  focus: Roof | undefined,
+  rows: Int32Array = everyRow(kernels),
+): Points {
   const judging = focus && roofs.includes(focus) ? focus : roofs[0];
   const binding = new Set<string>();
-  const most = kernels.n * Math.max(1, roofs.length, judging?.levels.length ?? 0);
+  const most = rows.length * Math.max(1, roofs.length, judging?.levels.length ?? 0);
   const points = {
     n: 0,
     row: new Int32Array(most),
@@ -66,6 +68,7 @@ export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof |
     y: new Float64Array(most),
     side: new Uint8Array(most),
     aboveRoof: new Uint8Array(most),
+    radius: new Float32Array(most).fill(Number.NaN),
     home: new Int32Array(kernels.n).fill(-1),
     measured: 0,
     notDrawn: 0,
@@ -77,6 +80,7 @@ export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof |
   const moved = new Map([judging, ...marked].map((roof) => [roof, columnsOf(kernels, roof)] as const));
   const bounds = new Map([judging, ...marked].map((roof) => [roof, judge(kernels, roof)] as const));
 
+  const radiusOf = radii(kernels);
   const put = (row: number, roof: Roof, index: number) => {
     const bound = bounds.get(roof)?.(row) as Bound;
     const time = index === MEASURED ? (kernels.time[row] as number) : rateTime(bound);
@@ -94,7 +98,8 @@ export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof |
       points.level[at] = level;
       points.x[at] = flops / bytes;
       points.y[at] = y;
-      points.side[at] = sideOf(bound.regime);
+      points.side[at] = isProgram(kernels, row) ? SIDES.program : sideOf(bound.regime);
+      points.radius[at] = radiusOf(row);
       points.aboveRoof[at] = index === MEASURED && bound.aboveRoof ? 1 : 0;
       return true;
     };
@@ -108,26 +113,27 @@ export function pointsOf(kernels: Kernels, roofs: readonly Roof[], focus: Roof |
       if (flops !== 0 && binds !== undefined) stand(binds);
     }
     if (points.n === before) return false;
-    if (index === MEASURED) points.measured++;
     const home = points.n - 1;
     points.binds[home] = 1;
     points.home[row] = home;
     return true;
   };
-  for (let row = 0; row < kernels.n; row++) {
+  for (const row of rows) {
+    const before = points.n;
     if ((kernels.time[row] as number) > 0) {
-      if (!hasPlace(kernels, row, moved.get(judging)) || !put(row, judging, MEASURED)) points.notDrawn++;
+      if (hasPlace(kernels, row, moved.get(judging)) && put(row, judging, MEASURED)) points.measured++;
     } else {
       // The judge's mark comes last, and so lies on top where roofs coincide.
       const last = roofs.indexOf(judging);
-      const others = marked.filter((roof) => roof !== judging && put(row, roof, roofs.indexOf(roof)));
-      const own = last >= 0 && put(row, judging, last);
-      if (!own && others.length === 0) points.notDrawn++;
+      for (const roof of marked) if (roof !== judging) put(row, roof, roofs.indexOf(roof));
+      if (last >= 0) put(row, judging, last);
     }
+    if (points.n === before && !isTotal(kernels, row)) points.notDrawn++;
   }
   return points;
 }
 
+export const everyRow = ({ n }: Kernels) => Int32Array.from({ length: n }, (_, row) => row);
 const columnsOf = (kernels: Kernels, roof: Roof) => roof.levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
 
 /** An unmeasured kernel stands on its roof, which neither the link nor its launches lower. */

@@ -1,7 +1,7 @@
 // The roofline arithmetic of roofwidget/roofline.py that a drag needs, held to the same golden file.
 
 import type { Chip, Kernels, Quantity, WhatIf } from "./wire.ts";
-import { sumOfKnown, textAt } from "./wire.ts";
+import { sumOfKnown } from "./wire.ts";
 
 /** One memory level of a roof: bytes/s in force, and on the data sheet. */
 export interface Level {
@@ -73,7 +73,7 @@ export const ALL = "all";
 export const PLAIN: Conditions = { overlap: 1, exposedComm: 0, launchOverhead: 0 };
 
 /** The level of bytes that cross the chip's link. */
-const NETWORK = "network";
+export const NETWORK = "network";
 const OFF_CHIP = /^(?:main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory)$/i;
 const TIE = 1e-12;
 const ABOVE = 1 + 1e-9;
@@ -172,15 +172,18 @@ export function peakFor(roof: Roof, key: string, own: string | null): number | u
 }
 
 /** Seconds at the peaks, row by row. */
-function computeTimes(kernels: Kernels, roof: Roof): (row: number) => number {
-  const parts = [...kernels.flops];
+export function computeTimes(kernels: Kernels, roof: Roof): (row: number) => number {
+  const { values, codes } = kernels.precision;
+  // The last peak is that of kernels without a precision.
+  const peaksOf = (key: string) => [...values, null].map((own) => peakFor(roof, key, own) ?? Number.NaN);
+  const parts = [...kernels.flops].map(([key, column]) => [column, peaksOf(key)] as const);
   return (row) => {
     let total = 0;
     let known = false;
-    for (const [key, column] of parts) {
+    for (const [column, peaks] of parts) {
       const flops = column[row] as number;
       if (Number.isNaN(flops)) continue;
-      total += flops / (peakFor(roof, key, textAt(kernels.precision, row)) ?? Number.NaN);
+      total += flops / (peaks[codes[row] ?? -1] ?? (peaks.at(-1) as number));
       known = true;
     }
     return known ? total : Number.NaN;

@@ -1,8 +1,9 @@
 // The fastest partition: by trying all that there are where that is affordable, else step by step.
 
 import { ascending, type Bodies, type Body, bodies } from "./bodies.ts";
+import { isFloating } from "./dtypes.ts";
 import { partitionOf, precisionOf } from "./fusion.ts";
-import { dtypeOf, type Graph, isFloating, type Values } from "./graph.ts";
+import { dtypeOf, type Graph, type Values } from "./graph.ts";
 import { type Cost, greedily, timeOf } from "./greedy.ts";
 import { growing, type Step } from "./growing.ts";
 import { apart, type Fits, linked, type Partition } from "./legality.ts";

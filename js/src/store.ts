@@ -1,47 +1,37 @@
-// The state of one model as signals, and the actions that change it; the only file that writes to the model.
+// The state of one model as signals, and the actions that change it: with outbox.ts the only file that writes to the model.
 
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { derive } from "./derived.ts";
+import { createFiltering } from "./filtering.ts";
 import type { Partition } from "./legality.ts";
+import { createOutbox, type Model } from "./outbox.ts";
+import { createRates } from "./rates.ts";
+import type { Roof } from "./roofline.ts";
 import { followMerges } from "./trails.ts";
-import { type Rate, withRate } from "./whatif.ts";
-import type { Chip, Kernels, Quantity, WhatIf } from "./wire.ts";
+import type { Chip, Kernels, WhatIf } from "./wire.ts";
 import { decodeChips, decodeKernels } from "./wire.ts";
 import { createWorkload } from "./workload.ts";
 
-/** What the store needs of anywidget's model. */
-export interface Model {
-  get(name: string): unknown;
-  set(name: string, value: unknown): void;
-  save_changes(): void;
-  on(event: string, callback: () => void): void;
-  off(event: string, callback: () => void): void;
-}
+export type { Model };
 
 /** Rate against intensity, or memory time against compute time. */
 export type View = "roofline" | "time";
 
-interface Asked {
-  readonly stream?: boolean;
-  readonly level?: string | undefined;
-}
-
 export type Store = ReturnType<typeof createStore>;
 
-/** Python hears of a stream of changes this often, ms, and always of the last one. */
-const PERIOD = 100;
-
 export function createStore(model: Model, abort: AbortSignal) {
+  const outbox = createOutbox(model);
+  const { put, tell } = outbox;
   const title = signal("");
   const chips = signal<readonly Chip[]>([]);
   const given = signal<Kernels>(undefined as unknown as Kernels);
-  const workload = createWorkload(given, (changes, how) => tellAll(changes, how));
+  const workload = createWorkload(given, outbox.tellAll);
+  const filtering = createFiltering(outbox);
   const { kernels } = workload;
   const shown = signal<readonly string[]>([]);
   const focusChip = signal("");
   const precision = signal("auto");
   const memory = signal("main");
-  const whatIf = signal<WhatIf>({});
   const exposedComm = signal<readonly number[]>([]);
   const ceilings = signal<readonly string[] | null>(null);
   const allLevels = signal(false);
@@ -49,16 +39,23 @@ export function createStore(model: Model, abort: AbortSignal) {
   const view = signal<View>("roofline");
   const selected = signal<readonly number[]>([]);
   const hovered = signal<number | null>(null);
-  /** The rate that a control holds: until it is let go, the kernel's word on it waits. */
-  let grip: (Rate & { moved: boolean }) | undefined;
+  /** A total that is pointed at, by its row of `drawn`; Python is told of kernels alone. */
+  const total = signal<number | null>(null);
   const held = signal(false);
+  const rates = createRates({
+    held,
+    outbox,
+    told: () => model.get("what_if") as WhatIf,
+    focusRoof: (): Roof | undefined => derived.focusRoof.value,
+  });
+  const { whatIf } = rates;
   /** The trait that a control holds other than a rate. */
   let heldTrait: string | undefined;
 
-  const pending = new Map<string, unknown>();
   const plain: Record<string, { value: unknown }> = {
     ...{ title, shown, precision, memory, ceilings, view, selected, hovered },
     ...{ focus_chip: focusChip, exposed_comm: exposedComm, all_levels: allLevels, launch_overhead: launchOverhead },
+    ...filtering.traits,
   };
   const read: Record<string, (value: unknown) => void> = {
     ...Object.fromEntries(
@@ -71,13 +68,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     ),
     chips: (value) => {
       chips.value = decodeChips(value);
-      const gone = grip?.chip;
-      if (gone !== undefined && !chips.value.some(({ id }) => id === gone)) {
-        pending.delete("what_if");
-        grip = undefined;
-        held.value = false;
-        whatIf.value = model.get("what_if") as WhatIf;
-      }
+      rates.keepAmong(chips.value);
     },
     ...workload.read,
     dims: (value) => {
@@ -92,20 +83,20 @@ export function createStore(model: Model, abort: AbortSignal) {
       // The model repeats what it was told from here.
       if (value !== workload.state.phase.value) forgetRows(() => workload.read.phase(value));
     },
-    what_if: (value) => {
-      whatIf.value = grip ? withRate(value as WhatIf, grip) : (value as WhatIf);
-    },
+    what_if: (value) => rates.take(value as WhatIf),
+    ...filtering.read,
   };
+  const isKernel = (row: number) => row < kernels.value.n;
   // What was about to be said of the rows before means nothing now.
   function forgetRows(change: () => void) {
     batch(() => {
       change();
-      pending.delete("selected");
-      pending.delete("hovered");
-      const within = (row: number) => row < kernels.value.n;
-      selected.value = (model.get("selected") as number[]).filter(within);
+      outbox.drop("selected", "hovered", "at_roof");
+      selected.value = (model.get("selected") as number[]).filter(isKernel);
+      filtering.state.atRoof.value = (model.get("at_roof") as number[]).filter(isKernel);
+      total.value = null;
       const row = model.get("hovered") as number | null;
-      hovered.value = row !== null && within(row) ? row : null;
+      hovered.value = row !== null && isKernel(row) ? row : null;
     });
   }
   const listeners = Object.entries(read).map(([name, take]) => {
@@ -117,48 +108,29 @@ export function createStore(model: Model, abort: AbortSignal) {
     for (const [, listener] of listeners) listener();
   });
 
-  // Python is told of a stream at once, then at most once a period, and always of the last value.
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  function send(): boolean {
-    if (pending.size === 0) return false;
-    for (const [name, value] of pending) model.set(name, value);
-    pending.clear();
-    model.save_changes();
-    return true;
-  }
-  function tick() {
-    timer = send() ? setTimeout(tick, PERIOD) : undefined;
-  }
-  const tell = (name: string, value: unknown, how?: Asked) => tellAll({ [name]: value }, how);
-  function tellAll(changes: Readonly<Record<string, unknown>>, { stream = false }: Asked = {}) {
-    for (const [name, value] of Object.entries(changes)) pending.set(name, value);
-    if (!stream) send();
-    else if (timer === undefined) tick();
-  }
   abort.addEventListener("abort", () => {
-    clearTimeout(timer);
-    send();
+    outbox.close();
     for (const [name, listener] of listeners) model.off(`change:${name}`, listener);
   });
 
   const state = { chips, kernels, shown, focusChip, precision, memory, whatIf, exposedComm, ceilings, allLevels };
-  const derived = derive({ ...state, launchOverhead, held });
+  const derived = derive({ ...state, ...filtering.state, launchOverhead, held });
   const { shownRoofs, focusRoof } = derived;
   const trails = followMerges(workload.state.workload, abort);
 
   function show(ids: readonly string[]) {
     shown.value = chips.value.map((chip) => chip.id).filter((id) => ids.includes(id));
-    pending.set("shown", shown.value);
+    put("shown", shown.value);
   }
   function giveFocus(id: string) {
     if (!shown.value.includes(id)) show([...shown.value, id]);
     focusChip.value = id;
-    pending.set("focus_chip", id);
+    put("focus_chip", id);
   }
   /** Change several signals as one, and tell Python in one message. */
   function act(change: () => void) {
     batch(change);
-    send();
+    outbox.send();
   }
   const focus = (id: string) => act(() => giveFocus(id));
   function toggle(id: string) {
@@ -173,44 +145,14 @@ export function createStore(model: Model, abort: AbortSignal) {
   function choose(name: "precision" | "memory", value: string) {
     act(() => {
       (name === "precision" ? precision : memory).value = value;
-      pending.set(name, value);
+      put(name, value);
       const able = shownRoofs.value[0];
       if (!focusRoof.value && able) giveFocus(able.chip.id);
     });
   }
-  function rateOf(quantity: Quantity, level?: string, rate?: number): Rate | undefined {
-    const roof = focusRoof.value;
-    if (!roof) return undefined;
-    const memory = roof.levels.find(({ name }) => name === (level ?? roof.level));
-    const [key, now, sheet] =
-      quantity === "peak_flops"
-        ? [roof.precision, roof.peak, roof.sheetPeak]
-        : [memory?.name ?? roof.level, memory?.bandwidth ?? roof.bandwidth, memory?.sheet ?? roof.sheetBandwidth];
-    return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
-  }
-  /** Change a rate of the focus chip, a bandwidth at another `level` too; at its data sheet's the what-if is gone. */
-  function setRate(quantity: Quantity, rate: number, { stream = false, level }: Asked = {}) {
-    const change = rateOf(quantity, level, rate);
-    if (!change) return;
-    if (grip) grip = { ...change, moved: true };
-    whatIf.value = withRate(whatIf.value, change);
-    tell("what_if", whatIf.value, { stream });
-  }
-  function hold(quantity: Quantity, level?: string) {
-    const rate = rateOf(quantity, level);
-    if (!rate) return;
-    grip = { ...rate, moved: false };
-    held.value = true;
-  }
-  function release() {
-    const moved = grip?.moved;
-    grip = undefined;
-    held.value = false;
-    send();
-    if (!moved) whatIf.value = model.get("what_if") as WhatIf;
-  }
   /** While a trait is dragged, what the kernel says of it waits. */
-  function holdTrait(name: "exposed_comm" | "dims") {
+  function holdTrait(name: "exposed_comm" | "dims" | "time_share") {
+    if (name === "dims") workload.actions.holdSettings();
     heldTrait = name;
     held.value = true;
   }
@@ -218,7 +160,8 @@ export function createStore(model: Model, abort: AbortSignal) {
     const name = heldTrait;
     heldTrait = undefined;
     held.value = false;
-    send();
+    workload.actions.releaseSettings();
+    outbox.send();
     if (name !== undefined) read[name]?.(model.get(name));
   }
   function setExposedComm(fractions: readonly number[], { stream = false } = {}) {
@@ -234,8 +177,10 @@ export function createStore(model: Model, abort: AbortSignal) {
   /** Other kernels have other rows; one that Python still had to hear of could be none of them. */
   function regroup(change: () => void) {
     act(() => {
-      if (selected.value.length > 0) pending.set("selected", []);
-      if (hovered.value !== null) pending.set("hovered", null);
+      if (selected.value.length > 0) put("selected", []);
+      if (hovered.value !== null) put("hovered", null);
+      if (filtering.state.atRoof.value.length > 0) put("at_roof", []);
+      filtering.state.atRoof.value = [];
       selected.value = [];
       hovered.value = null;
       change();
@@ -251,13 +196,15 @@ export function createStore(model: Model, abort: AbortSignal) {
     tell("all_levels", on);
   }
   function hover(row: number | null) {
-    if (row === hovered.value) return;
-    hovered.value = row;
-    tell("hovered", row, { stream: true });
+    const own = row !== null && isKernel(row) ? row : null;
+    total.value = row === own ? null : row;
+    if (own === hovered.value) return;
+    hovered.value = own;
+    tell("hovered", own, { stream: true });
   }
   function select(rows: readonly number[]) {
-    selected.value = rows;
-    tell("selected", rows);
+    selected.value = rows.filter(isKernel);
+    tell("selected", selected.value);
   }
 
   return {
@@ -265,14 +212,18 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...derived,
     ...workload.state,
     ...workload.actions,
+    ...filtering.state,
+    ...filtering.actions,
     trails,
     setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
     setPhase: (name: string) => regroup(() => workload.actions.setPhase(name)),
-    undo: () => regroup(workload.actions.undo),
-    redo: () => regroup(workload.actions.redo),
+    undo: () => (workload.actions.keepsRows(true) ? act : regroup)(workload.actions.undo),
+    redo: () => (workload.actions.keepsRows(false) ? act : regroup)(workload.actions.redo),
     title,
     selected,
     hovered,
+    /** The row of `drawn` that is pointed at: a kernel's, or past them a total's. */
+    pointed: computed(() => total.value ?? hovered.value),
     launchOverhead,
     view,
     /** Whether a control is held. */
@@ -281,17 +232,17 @@ export function createStore(model: Model, abort: AbortSignal) {
     toggle,
     choosePrecision: (value: string) => choose("precision", value),
     chooseMemory: (value: string) => choose("memory", value),
-    setRate,
+    ...rates.actions,
     setExposedComm,
     holdExposedComm: () => holdTrait("exposed_comm"),
     releaseExposedComm: releaseTrait,
     holdDims: () => holdTrait("dims"),
     releaseDims: releaseTrait,
+    holdTimeShare: () => holdTrait("time_share"),
+    releaseTimeShare: releaseTrait,
     toggleCeiling,
     setAllLevels,
     setView,
-    hold,
-    release,
     hover,
     select,
   };

@@ -1,7 +1,11 @@
 // Every word a person reads.
 
 import type { Roof } from "./roofline.ts";
-import type { Share } from "./wire.ts";
+
+export { filterWords } from "./filterwords.ts";
+export { fusionWords } from "./fusionwords.ts";
+export { runWords } from "./runwords.ts";
+export { tableWords } from "./tablewords.ts";
 
 export const strings = {
   unknown: "unknown",
@@ -93,6 +97,7 @@ export const strings = {
     flip: "compute-bound from",
     ofNow: (rate: string, ratio: string) => `${rate} (×${ratio})`,
     time: "time",
+    selfTime: "of its own",
     boundTime: "time at the roof",
     launches: "launches",
     share: (percent: string) => `${percent} of all`,
@@ -166,76 +171,19 @@ export const workloadWords = {
   phase: "Phase",
   dtype: "dtype",
   asBuilt: (dtype: string) => `as built (${dtype})`,
+  noPeak: (dtype: string, chip: string) => `${dtype} (${chip} has no peak)`,
   convention: "Convention",
+  asPeaks: "Kernels count a multiply-add as 2 FLOPs, as peaks do.",
   reset: (name: string, size: number) => `Back to the default: ${name} = ${size}`,
   notWhole: (typed: string, example: number) => `“${typed}” is not a whole number; write for example “${example}”`,
   outside: (name: string, low: number, high: number) => `${name} goes from ${low} to ${high}`,
+  tooSmall: (whose: string, size: string) => `${whose} = ${size}, which is not at least 1`,
+  noMultiple: (whose: string, count: string, divisor: string) => `${whose} = ${count} is no multiple of ${divisor}`,
+  wouldDo: (fault: string, name: string, size: number | undefined) =>
+    size === undefined ? fault : `${fault}; ${name} = ${size} would do`,
   operations: "Operations",
   pointAtOne: "Point at an operation, or walk along them with the arrow keys, for its formula.",
   flops: (kind: string) => (kind === "" ? "FLOPs" : `FLOPs, ${kind}`),
   bytes: "Bytes",
   terms: "Of its FLOPs",
-} as const;
-
-/** Those of the fusion panel. */
-export const fusionWords = {
-  title: "Fusion",
-  graph: (name: string, ops: number) =>
-    `${name || "Graph"} of ${ops} ops. Arrow keys walk along them, M marks one, Enter merges with the marked one or the next downstream, S splits.`,
-  ends: (first: string, last: string, count: number) => `${first} + … + ${last} (${count} ops)`,
-  same: (group: string) => `${group} is one kernel already`,
-  notConnected: (one: string, other: string) => `${one} and ${other} share no tensor`,
-  barrier: (op: string) => `${op} is opaque: nothing else can run in its kernel`,
-  kinds: {
-    epilogue: (product: string, op: string, kind = "") =>
-      `${product} is a matrix product, which takes elementwise ops after it into its kernel; ${op} is ${kind === "injective" ? "an injective op" : `a ${kind}`}`,
-    fed: (one: string, product: string) =>
-      `${product} reads what ${one} makes: a matrix product takes nothing before it into its kernel`,
-    operands: (one: string, other: string) =>
-      `${one} and ${other} read no tensor in common: two matrix products share a kernel only side by side`,
-    apart: (product: string, op: string) =>
-      `${op} works on nothing that ${product} makes: a matrix product only takes into its kernel what works on its result`,
-    rows: (one: string, other: string) =>
-      `${one} and ${other} go through different rows: they reduce tensors of different shapes`,
-    moved: (one: string, op: string) =>
-      `${op} moves elements to other places, so it cannot follow ${one} row by row in its kernel`,
-  },
-  notConvex: (inner: string, first: string, last: string) => `${inner} must run after ${first} and before ${last}`,
-  cycle: (group: string, between: string) => `${group} in one kernel would run both before and after ${between}`,
-  capacity: (group: string, need: string, { level, units }: Share, chip: string, there: string) =>
-    `the tiles of ${group} need ${need} at a time; ${units > 1 ? "a unit's share of the" : "the"} ${level} of ${chip} holds ${there}`,
-  crowded: (sentence: string, more: number) =>
-    `${sentence}${more > 0 ? `, and ${more} more ${more === 1 ? "kernel does" : "kernels do"} not fit` : ""}: the figures count as if they fit`,
-  merged: (group: string) => `${group}: one kernel`,
-  apartNow: (op: string) => `${op} stands apart`,
-  alone: (op: string) => `${op} is a kernel of its own already`,
-  last: (op: string) => `nothing reads what ${op} makes: mark one end with M`,
-  marked: (op: string) => `${op} is marked: Enter on another op merges them`,
-  at: (op: string, kind: string, others: string) => `${op} · ${kind}${others && ` · with ${others}`}`,
-  presets: "Presets",
-  none: "none",
-  pairs: "pairs",
-  xla: "XLA-like",
-  best: (chip: string) => (chip ? `best for ${chip}` : "best"),
-  undo: "Undo",
-  redo: "Redo",
-  kernels: "Kernels",
-  flops: "FLOPs",
-  bytes: "Bytes",
-  intensity: "Intensity",
-  time: "Roofline time",
-  speedUp: "Against unfused",
-  toBest: "Best",
-  from: (before: string, after: string) => `${before} → ${after}`,
-  times: (ratio: string) => `${ratio}×`,
-  /** On the chart, of a merged kernel: its intensity against that of its parts. */
-  trail: (ratio: string) => `${ratio}× · same FLOPs`,
-  faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,
-  isBest: (how: string) => (how === "optimal" ? "this one (optimal)" : "none better found (greedy)"),
-  isNone: "this one does not fit on chip",
-  found: (chip: string, kernels: string, how: string) => `best for ${chip}: ${kernels} (${how})`,
-  working: "working it out…",
-  preset: (name: string, kernels: string) => `${name}: ${kernels}`,
-  counted: (kernels: number) => (kernels === 1 ? "1 kernel" : `${kernels} kernels`),
-  carries: (tensor: string, bytes: string) => `${tensor}: ${bytes}`,
 } as const;

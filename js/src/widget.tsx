@@ -6,10 +6,14 @@ import { Chart } from "./chart/chart.tsx";
 import { TimeChart } from "./chart/timeview.tsx";
 import { sentenceOf, sentenceOfRoof } from "./describe.ts";
 import { Chips } from "./panels/chips.tsx";
+import { Compare } from "./panels/compare.tsx";
+import { Emptied, Filters } from "./panels/filters.tsx";
 import { Fusion } from "./panels/fusion.tsx";
 import { Hardware } from "./panels/hardware.tsx";
 import { Legend } from "./panels/legend.tsx";
+import { Outlook } from "./panels/outlook.tsx";
 import { reasonOf } from "./panels/reasons.ts";
+import { Table } from "./panels/table/table.tsx";
 import { Workload } from "./panels/workload.tsx";
 import { SMALLEST } from "./scales.ts";
 import { createStore, type Model, type Store } from "./store.ts";
@@ -94,16 +98,25 @@ function View({ store, width, theme }: ViewProps) {
       <Chips store={store} theme={theme.value} />
       <div class="roofwidget-main">
         <div>
-          {store.view.value === "time" ? <TimeChart {...chart} /> : <Chart {...chart} points={store.points} />}
-          <Legend kernels={store.kernels.value} points={store.points.value} theme={theme.value} />
+          <div class="roofwidget-drawn">
+            {store.view.value === "time" ? <TimeChart {...chart} /> : <Chart {...chart} points={store.points} />}
+            <Emptied store={store} />
+          </div>
+          {!store.showsTotals.value && (
+            <Legend kernels={store.kernels.value} points={store.points.value} theme={theme.value} />
+          )}
           <Sentence store={store} notDrawn={store.points.value.notDrawn} pointedChip={pointedChip.value} />
+          <Filters store={store} theme={theme.value} />
+          <Compare store={store} />
         </div>
         <div class="roofwidget-side">
           <Hardware store={store} />
+          <Outlook store={store} />
           <Workload store={store} />
         </div>
         <Fusion store={store} theme={theme.value} />
       </div>
+      <Table store={store} narrow={!wide} />
     </div>
   );
 }
@@ -115,16 +128,14 @@ interface SentenceProps {
 }
 
 function Sentence({ store, notDrawn, pointedChip }: SentenceProps) {
-  const row = store.hovered.value ?? store.selected.value[0];
+  const row = store.pointed.value ?? store.selected.value[0];
   const roofs = store.shownRoofs.value;
   const pointed = row === undefined ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
   const roof = pointed ?? store.focusRoof.value ?? roofs[0];
   if (!roof) return <p class="roofwidget-sentence">{noRoof(store)}</p>;
   return (
     <p class="roofwidget-sentence" role="status" aria-live={store.held.value ? "off" : "polite"}>
-      {unbroken(
-        row === undefined ? sentenceOfRoof(roof, store.view.value) : sentenceOf(store.kernels.value, row, roof),
-      )}
+      {unbroken(row === undefined ? sentenceOfRoof(roof, store.view.value) : sentenceOf(store.drawn.value, row, roof))}
       {notDrawn > 0 && <span class="roofwidget-muted roofwidget-note">{strings.notDrawn(notDrawn)}</span>}
     </p>
   );

@@ -1,5 +1,10 @@
 // What Python sends, decoded: the mirror of roofwidget/wire.py, and the only file that knows the wire's names.
 
+import { type Baseline, type Kernels, sumOfKnown, sumOfMeasured, type Texts, untold } from "./tables.ts";
+
+export type { Baseline, Kernels, Texts } from "./tables.ts";
+export { sumOfKnown, textAt } from "./tables.ts";
+
 export interface Chip {
   readonly id: string;
   readonly name: string;
@@ -62,33 +67,6 @@ export interface Figure {
   readonly checks: readonly (readonly [value: number, source: string])[];
 }
 
-/** Dictionary-coded texts: one code a row. */
-export interface Texts {
-  readonly values: readonly (string | null)[];
-  readonly codes: Int32Array;
-}
-
-/** Columns of n rows; NaN is unknown. */
-export interface Kernels {
-  readonly n: number;
-  readonly name: Texts;
-  readonly precision: Texts;
-  readonly category: Texts;
-  /** Seconds. */
-  readonly time: Float64Array;
-  readonly count: Float64Array;
-  /** FLOPs by precision; "" holds those given as plain numbers. */
-  readonly flops: ReadonlyMap<string, Float64Array>;
-  /** Bytes by level; "main" holds those given as plain numbers, "network" what crosses the chip's link. */
-  readonly bytes: ReadonlyMap<string, Float64Array>;
-  /** Bytes by the level of a chip, once they have been found. */
-  readonly byLevel: Map<string, Float64Array>;
-  /** FLOPs over all precisions. */
-  readonly totalFlops: Float64Array;
-  /** Seconds over all rows that were measured. */
-  readonly totalTime: number;
-}
-
 /** Changed rates by chip id, quantity, and precision or level. */
 export type WhatIf = Readonly<Record<string, Readonly<Partial<Record<Quantity, Readonly<Record<string, number>>>>>>>;
 export type Quantity = "peak_flops" | "bandwidth";
@@ -104,64 +82,100 @@ interface WireTexts {
   codes: DataView;
 }
 
-interface WireKernels {
+interface WireColumns {
   n: number;
   name: WireTexts;
+  short: WireTexts;
   precision: WireTexts;
   category: WireTexts;
   time: DataView;
+  self_time: DataView;
   count: DataView;
   flops: Record<string, DataView>;
   bytes: Record<string, DataView>;
+  extra: [name: string, column: WireTexts | DataView][];
+  origin: [key: string, column: WireTexts][];
 }
 
-export function decodeChips(wire: unknown): Chip[] {
-  return (wire as WireChip[]).map((chip) => ({
-    ...chip,
-    peaks: new Map(chip.peaks),
-    memories: new Map(chip.memories),
-    share: chip.share && { level: chip.share[0], bytes: chip.share[1], units: chip.share[2] },
-  }));
+interface WireKernels extends WireColumns {
+  program: WireColumns | null;
+  chip: WireChip | null;
+  warnings: string[];
+  source: string;
 }
+
+interface WireBaseline {
+  kernels: WireKernels;
+  match: DataView;
+  verdict: WireTexts;
+}
+
+export const decodeChips = (wire: unknown): Chip[] => (wire as WireChip[]).map(decodeChip);
+
+const decodeChip = (chip: WireChip): Chip => ({
+  ...chip,
+  peaks: new Map(chip.peaks),
+  memories: new Map(chip.memories),
+  share: chip.share && { level: chip.share[0], bytes: chip.share[1], units: chip.share[2] },
+});
 
 export function decodeKernels(wire: unknown): Kernels {
-  const { n, name, precision, category, time, count, flops, bytes } = wire as WireKernels;
-  const flopsColumns = columns(flops);
-  const seconds = floats(time);
+  const { program, chip, warnings, source, ...told } = wire as WireKernels;
   return {
-    n,
-    name: texts(name),
-    precision: texts(precision),
-    category: texts(category),
-    time: seconds,
-    count: floats(count),
-    flops: flopsColumns,
-    bytes: columns(bytes),
-    byLevel: new Map(),
-    totalFlops: sumOfKnown([...flopsColumns.values()], n),
-    totalTime: seconds.reduce((sum, t) => (t > 0 ? sum + t : sum), 0),
+    ...decodeColumns(told),
+    program: program && decodeColumns(program),
+    chip: chip && decodeChip(chip),
+    warnings,
+    source,
   };
 }
 
-export function textAt(column: Texts, row: number): string | null {
-  return column.values[column.codes[row] ?? -1] ?? null;
+function decodeColumns(told: WireColumns): Kernels {
+  const { n } = told;
+  const flops = columns(told.flops);
+  const selfTime = floats(told.self_time);
+  return {
+    ...untold({
+      n,
+      name: texts(told.name),
+      precision: texts(told.precision),
+      category: byTime(texts(told.category), selfTime),
+      time: floats(told.time),
+      count: floats(told.count),
+      flops,
+      bytes: columns(told.bytes),
+      byLevel: new Map(),
+      totalFlops: sumOfKnown([...flops.values()], n),
+    }),
+    short: texts(told.short),
+    selfTime,
+    totalTime: sumOfMeasured(selfTime),
+    extra: new Map(told.extra.map(([name, column]) => [name, isTexts(column) ? texts(column) : floats(column)])),
+    origin: new Map(told.origin.map(([key, column]) => [key, texts(column)])),
+  };
 }
 
-/** Row by row, the sum of what is known; NaN where nothing is. */
-export function sumOfKnown(parts: readonly Float64Array[], n: number): Float64Array {
-  const sum = new Float64Array(n).fill(Number.NaN);
-  for (const part of parts) {
-    for (let row = 0; row < n; row++) {
-      const value = part[row] as number;
-      if (!Number.isNaN(value)) sum[row] = Number.isNaN(sum[row]) ? value : (sum[row] as number) + value;
-    }
-  }
-  return sum;
+export function decodeBaseline(wire: unknown): Baseline | null {
+  if (!wire) return null;
+  const { kernels, match, verdict } = wire as WireBaseline;
+  return { kernels: decodeKernels(kernels), match: integers(match), verdict: texts(verdict) };
+}
+
+/** The same with other codes: the words by falling seconds of their rows, of equals as they appear. */
+function byTime({ values, codes }: Texts, seconds: Float64Array): Texts {
+  const sums = new Float64Array(values.length);
+  for (const [row, code] of codes.entries()) sums[code] = (sums[code] as number) + (seconds[row] || 0);
+  const order = values.map((_, code) => code).sort((a, b) => (sums[b] as number) - (sums[a] as number) || a - b);
+  const place = new Int32Array(values.length);
+  for (const [at, code] of order.entries()) place[code] = at;
+  return { values: order.map((code) => values[code] ?? null), codes: codes.map((code) => place[code] as number) };
 }
 
 // A buffer may start anywhere inside a message, a typed array only at multiples of its element: hence the copy.
 const copy = (view: DataView) => view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer;
 const floats = (view: DataView) => new Float64Array(copy(view));
-const texts = ({ values, codes }: WireTexts): Texts => ({ values, codes: new Int32Array(copy(codes)) });
+const integers = (view: DataView) => new Int32Array(copy(view));
+const texts = ({ values, codes }: WireTexts): Texts => ({ values, codes: integers(codes) });
+const isTexts = (column: WireTexts | DataView): column is WireTexts => "codes" in column;
 const columns = (wire: Record<string, DataView>) =>
   new Map(Object.entries(wire).map(([key, view]) => [key, floats(view)] as const));

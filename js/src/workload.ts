@@ -2,8 +2,9 @@
 // ops are one kernel.
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { kernelsOf, partitionOf, unfused } from "./fusion.ts";
+import { kernelsOf, namesOf, partitionOf, unfused } from "./fusion.ts";
 import { type Environment, environment, evaluate, type Graph, type Values } from "./graph.ts";
+import { createHistory } from "./history.ts";
 import type { Partition } from "./legality.ts";
 import { keptSizes, type Phase, phasesOf } from "./phases.ts";
 import type { Kernels } from "./wire.ts";
@@ -23,6 +24,9 @@ type Groups = readonly (readonly number[])[];
 interface Entry {
   readonly phase: string;
   readonly groups: Groups;
+  readonly dims: Readonly<Record<string, number>>;
+  readonly convention: string;
+  readonly dtype: string | null;
 }
 type Tell = (changes: Readonly<Record<string, unknown>>, how?: { readonly stream?: boolean }) => void;
 
@@ -39,8 +43,6 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
   /** Empty for the graph's own. */
   const convention = signal("");
   const dtype = signal<string | null>(null);
-  const past = signal<readonly Entry[]>([]);
-  const future = signal<readonly Entry[]>([]);
 
   const partition = computed(() => {
     const now = graph.value;
@@ -51,79 +53,102 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
     const fits = ops === now.ops.length && chosen?.every((group) => group.every((op) => op < now.ops.length));
     return chosen && fits ? partitionOf(now, chosen) : unfused(now);
   });
-  const workload = computed<Workload | undefined>(() => {
+  /** A merge leaves this as it is, and what hangs on it. */
+  const counted = computed(() => {
     const now = graph.value;
-    const parted = partition.value;
-    if (!now || !parted) return undefined;
+    if (!now) return undefined;
     const settings = { dims: dims.value, convention: convention.value || now.convention, dtype: dtype.value };
     const env = environment(now, settings);
-    return { graph: now, values: evaluate(now, env), partition: parted, env, ...settings };
+    return { graph: now, values: evaluate(now, env), env, ...settings };
   });
+  const workload = computed<Workload | undefined>(() => {
+    const [now, parted] = [counted.value, partition.value];
+    return now && parted && { ...now, partition: parted };
+  });
+  const names = computed(() => graph.value && partition.value && namesOf(graph.value, partition.value));
   /** Those of the partition, and without a graph those that Python gave. */
   const kernels = computed(() => {
     const now = workload.value;
-    return now ? kernelsOf(now.graph, now.partition, now.values) : given.value;
+    return now ? kernelsOf(now.graph, now.partition, now.values, names.value) : given.value;
   });
 
   function here(): Entry | undefined {
     const parted = partition.value;
-    return parted && { phase: phase.value, groups: parted.groups };
+    if (!parted) return undefined;
+    const settings = { dims: dims.value, convention: convention.value, dtype: dtype.value };
+    return { phase: phase.value, groups: parted.groups, ...settings };
   }
-  function remember(before: Entry) {
-    past.value = [...past.value, before];
-    future.value = [];
-  }
+  const history = createHistory({ here, isSame, restore });
   /** Show another phase; what depends on the graph follows by the rule that Python's `phase` states. */
-  function enter(name: string, chosen?: Groups) {
+  function enter(name: string) {
     phase.value = name;
     const now = graph.value;
     if (!now) return;
     dims.value = keptSizes(now, dims.value);
     if (!now.conventions.has(convention.value) || convention.value === now.convention) convention.value = "";
     if (dtype.value === now.mainDtype) dtype.value = null;
-    groups.value = chosen ?? unfused(now).groups;
+    groups.value = unfused(now).groups;
   }
-  function go(name: string, chosen?: Groups) {
-    const elsewhere = name !== phase.value;
-    if (elsewhere) enter(name, chosen);
-    else if (chosen) groups.value = chosen;
-    // What Python would conclude from the phase is told with it: it need not answer, which would come late.
-    const settings = { phase: phase.value, dims: dims.value, convention: convention.value, dtype: dtype.value };
-    tell({ ...(elsewhere && settings), partition: groups.value });
+  /** What Python would conclude from a phase is told with it: it need not answer, which would come late. */
+  const tellAll = ({ groups: partition, ...settings }: Entry) => tell({ ...settings, partition });
+  function restore(entry: Entry) {
+    const before = here();
+    phase.value = entry.phase;
+    dims.value = entry.dims;
+    convention.value = entry.convention;
+    dtype.value = entry.dtype;
+    groups.value = entry.groups;
+    if (before?.phase !== entry.phase) return tellAll(entry);
+    const { groups: partition, ...settings } = entry;
+    const isNew = ([name, value]: [string, unknown]) => !isEqual(value, before[name as keyof Entry]);
+    const changes = Object.fromEntries(Object.entries(settings).filter(isNew));
+    tell(isEqual(before.groups, partition) ? changes : { ...changes, partition });
   }
   function setPhase(name: string) {
-    const before = here();
-    if (!before || name === before.phase || !phaseOf(name)) return;
-    remember(before);
-    go(name);
+    if (!here() || name === phase.value || !phaseOf(name)) return;
+    history.change(() => enter(name));
+    tellAll(here() as Entry);
   }
   function setPartition(next: Partition) {
     const before = here();
-    if (!before || isSame(before.groups, next.groups)) return;
-    remember(before);
-    go(before.phase, next.groups);
-  }
-  function step(from: Signal<readonly Entry[]>, to: Signal<readonly Entry[]>) {
-    const next = from.value.at(-1);
-    const before = here();
-    if (!next || !before) return;
-    from.value = from.value.slice(0, -1);
-    to.value = [...to.value, before];
-    go(next.phase, next.groups);
+    if (!before || isEqual(before.groups, next.groups)) return;
+    history.change(() => {
+      groups.value = next.groups;
+    });
+    tell({ partition: groups.value });
   }
   function setDim(name: string, value: number, how: { readonly stream?: boolean } = {}) {
     const normal = graph.value?.dims.find((dim) => dim.name === name)?.default;
     const { [name]: _, ...others } = dims.value;
-    dims.value = value === normal ? others : { ...dims.value, [name]: value };
+    const change = () => {
+      dims.value = value === normal ? others : { ...dims.value, [name]: value };
+    };
+    history.change(change, how.stream ? name : undefined);
     tell({ dims: dims.value }, how);
   }
   function setConvention(name: string) {
-    convention.value = name === graph.value?.convention ? "" : name;
+    history.change(() => {
+      convention.value = name === graph.value?.convention ? "" : name;
+    });
     tell({ convention: convention.value });
   }
   function setDtype(name: string | null) {
-    dtype.value = name === graph.value?.mainDtype ? null : name;
+    history.change(() => {
+      dtype.value = name === graph.value?.mainDtype ? null : name;
+    });
     tell({ dtype: dtype.value });
+  }
+  /** What Python sends of a setting can be undone too, but for what it starts with. */
+  function heard<T>(setting: Signal<T>) {
+    let isFirst = true;
+    return (wire: unknown) => {
+      const take = () => {
+        setting.value = wire as T;
+      };
+      if (isFirst || groups.value === null) take();
+      else if (!isEqual(wire, setting.value)) history.change(take);
+      isFirst = false;
+    };
   }
   return {
     kernels,
@@ -134,49 +159,50 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
         const was = phaseOf(phase.value);
         phases.value = phasesOf(wire, before);
         const stays = (entry: Entry) => before.some((one) => one.name === entry.phase && phases.value.includes(one));
-        past.value = past.value.filter(stays);
-        future.value = future.value.filter(stays);
+        history.keep(stays);
         phase.value = (phaseOf(phase.value) ?? phases.value[0])?.name ?? "";
         // Of another graph Python tells the rest.
         if (phaseOf(phase.value) !== was) groups.value = null;
       },
       // A change from Python can be undone too, once there was something before it.
       phase: (wire: unknown) => {
-        const before = groups.value && here();
-        if (!before) phase.value = wire as string;
-        else {
-          remember(before);
-          enter(wire as string);
-        }
+        if (groups.value === null) phase.value = wire as string;
+        else history.change(() => enter(wire as string));
       },
       partition: (wire: unknown) => {
-        const before = groups.value && here();
-        groups.value = wire as Groups | null;
-        if (before && wire && !isSame(before.groups, wire as Groups)) remember(before);
+        const before = groups.value;
+        const take = () => {
+          groups.value = wire as Groups | null;
+        };
+        // Said again it would drop what hangs on the partition.
+        if (before && wire && isEqual(before, wire)) return;
+        if (before && wire) history.change(take);
+        else take();
       },
-      dims: (wire: unknown) => {
-        dims.value = wire as Record<string, number>;
-      },
-      convention: (wire: unknown) => {
-        convention.value = wire as string;
-      },
-      dtype: (wire: unknown) => {
-        dtype.value = wire as string | null;
-      },
+      dims: heard(dims),
+      convention: heard(convention),
+      dtype: heard(dtype),
     },
     state: {
       workload,
       phase,
       /** Their names. */
       phases: computed(() => phases.value.map(({ name }) => name)),
-      canUndo: computed(() => past.value.length > 0),
-      canRedo: computed(() => future.value.length > 0),
+      canUndo: history.canUndo,
+      canRedo: history.canRedo,
     },
     actions: {
       setPartition,
       setPhase,
-      undo: () => step(past, future),
-      redo: () => step(future, past),
+      undo: history.undo,
+      redo: history.redo,
+      /** Whether rows stay what they are in the next step. */
+      keepsRows(isBack: boolean) {
+        const [next, before] = [history.next(isBack), here()];
+        return next?.phase === before?.phase && isEqual(next?.groups, before?.groups);
+      },
+      holdSettings: history.hold,
+      releaseSettings: history.release,
       setDim,
       setConvention,
       setDtype,
@@ -184,4 +210,10 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
   };
 }
 
-const isSame = (one: Groups, other: Groups) => JSON.stringify(one) === JSON.stringify(other);
+const isEqual = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
+/** In any order of sizes. */
+const isSame = (one: Entry, other: Entry) =>
+  isEqual(
+    [one.phase, one.convention, one.dtype, one.groups],
+    [other.phase, other.convention, other.dtype, other.groups],
+  ) && isEqual(Object.entries(one.dims).sort(), Object.entries(other.dims).sort());

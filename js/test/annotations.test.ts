@@ -13,7 +13,18 @@ function scene(specs: readonly KernelSpec[], marked: readonly number[] = []): Sc
   const points = pointsOf(kernels, [ROOF], ROOF);
   const scales = scalesOf({ width: 760, height: 420 }, [ROOF], points, ROOF);
   return {
-    ...{ kernels, points, scales, marked, roofs: [ROOF], focus: ROOF, levels: [], subRoofs: [], theme: LIGHT },
+    ...{
+      kernels,
+      points,
+      scales,
+      marked,
+      selected: new Set<number>(),
+      roofs: [ROOF],
+      focus: ROOF,
+      levels: [],
+      subRoofs: [],
+      theme: LIGHT,
+    },
     at: project(points, scales),
     colours: new Map([["chip", "#000000"]]),
     names: new Map([["chip", "chip"]]),

@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from "vitest";
 import { fitting, needing } from "../src/capacity.ts";
-import { unfused } from "../src/fusion.ts";
+import { partitionOf, unfused } from "../src/fusion.ts";
 import { environment, evaluate } from "../src/graph.ts";
-import { likeXla } from "../src/greedy.ts";
-import { type Fits, mergesOf } from "../src/legality.ts";
+import { likeXla, pairs } from "../src/greedy.ts";
+import { type Fits, mergesOf, whyNot } from "../src/legality.ts";
 import { best } from "../src/search.ts";
-import { written } from "./graphs.ts";
+import { cases, written } from "./graphs.ts";
 
 describe("tiles on chip", () => {
   const room = (text: string, shapes: Record<string, number[]>, ops: number[]) => {
@@ -34,6 +34,22 @@ describe("tiles on chip", () => {
   });
 });
 
+describe("the golden file", () => {
+  it("has what merged groups need on chip, and what is said of those that do not fit", () => {
+    const told = new Map<string | null, number>();
+    for (const { wanted, graph, values } of cases) {
+      for (const { groups, a, b, need, share, refusal } of wanted.capacity) {
+        const both = [...(groups[a] ?? []), ...(groups[b] ?? [])].sort((x, y) => x - y);
+        expect(needing(graph, values)(both), `${graph.name} ${both}`).toBe(need);
+        const found = whyNot(graph, partitionOf(graph, groups), a, b, fitting(graph, values, share));
+        expect(found?.code ?? null, `${graph.name} ${both}`).toBe(refusal);
+        told.set(refusal, (told.get(refusal) ?? 0) + 1);
+      }
+    }
+    expect(Math.min(told.get(null) ?? 0, told.get("capacity") ?? 0)).toBeGreaterThan(200);
+  });
+});
+
 describe("a chip's share", () => {
   const graph = written("a: x > p; b: p > q; c: q > r");
   const values = evaluate(graph, environment(graph));
@@ -41,6 +57,18 @@ describe("a chip's share", () => {
     expect(fitting(graph, values, 256)([0, 1])).toBe(true);
     expect(fitting(graph, values, 255)([0, 1])).toBe(false);
     expect(fitting(graph, values, 0)([0])).toBe(true);
+  });
+  it("keeps pairs to kernels that fit", () => {
+    const rows = written("!norm: x > y; gelu: y > z; drop: z > d; +add: d r > out");
+    const counted = evaluate(rows, environment(rows));
+    const groups = (bytes: number) => pairs(rows, counted, fitting(rows, counted, bytes)).groups;
+    // A row of y is 2,000 B.
+    expect(groups(2000)).toEqual([
+      [0, 1],
+      [2, 3],
+    ]);
+    expect(groups(1999)).toEqual([[0], [1, 2], [3]]);
+    expect(groups(128)).toHaveLength(4);
   });
   it("keeps presets and the search to kernels that fit", () => {
     const rows = written("!norm: x > y; gelu: y > z; drop: z > d; +add: d r > out");

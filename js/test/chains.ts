@@ -1,6 +1,6 @@
 // Chains of elementwise operations as Python sends them, and the state of a model that has them.
 
-import { wireChip, wireKernels } from "./helpers.ts";
+import { PROFILE, wireChip, wireKernels } from "./helpers.ts";
 
 interface ChainSpec {
   ops?: number;
@@ -41,5 +41,6 @@ export function stateOf(graphs: readonly (readonly [phase: string, graph: unknow
     ...{ ceilings: null, all_levels: false, launch_overhead: 0, view: "roofline", selected: [], hovered: null },
     ...{ graphs, phase, partition: (graph as { ops: unknown[] }).ops.map((_, at) => [at]) },
     ...{ dims: {}, convention: "", dtype: null },
+    ...PROFILE,
   };
 }

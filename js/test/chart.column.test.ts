@@ -39,7 +39,20 @@ function sceneAt(width: number, chips: readonly Chip[], whatIf: WhatIf = {}): Sc
   const size = { width: chart, height: chartHeight(chart) };
   const scales = scalesOf(size, roofs, points, focus, (y) => gutterOf({ roofs, focus, subRoofs: [], names }, chart, y));
   return {
-    ...{ kernels, points, scales, roofs, focus, names, marked: [], named: [], levels: [], subRoofs: [], theme: LIGHT },
+    ...{
+      kernels,
+      points,
+      scales,
+      roofs,
+      focus,
+      names,
+      marked: [],
+      selected: new Set<number>(),
+      named: [],
+      levels: [],
+      subRoofs: [],
+      theme: LIGHT,
+    },
     at: project(points, scales),
     colours: chipColours(chips, LIGHT),
   } as Scene;

@@ -46,7 +46,18 @@ function sceneOf(
   const size = { width, height: chartHeight(width) };
   const scales = scalesOf(size, roofs, points, focus, (y) => gutterOf({ roofs, focus, subRoofs, names }, width, y));
   return {
-    ...{ kernels, points, scales, roofs, focus, names, subRoofs, marked: [], theme: LIGHT },
+    ...{
+      kernels,
+      points,
+      scales,
+      roofs,
+      focus,
+      names,
+      subRoofs,
+      marked: [],
+      selected: new Set<number>(),
+      theme: LIGHT,
+    },
     levels: focus.levels.length > 1 ? focus.levels : [],
     named: specs.map((_, row) => row),
     at: project(points, scales),

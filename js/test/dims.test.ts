@@ -256,6 +256,22 @@ describe("the row of an op", () => {
     expect(figuresOf(LINEAR, values, 0)).toEqual(["17.2 GFLOP · 41.9 MB", "410 FLOP/B"]);
   });
 
+  test("has them as the convention counts them, not as kernels are held against peaks", () => {
+    const flops = { tensor: ["*", "@fma", 1000] };
+    const [op] = LINEAR.ops;
+    const wire = { name: "", dims: [], tensors: [{ name: "x", shape: [10], dtype: "bf16", bytes: 20 }], outputs: [] };
+    const mac = decodeGraph({
+      ...wire,
+      ops: [{ ...op, inputs: [0], outputs: [], flops, extra: 0 }],
+      dtypes: { bf16: 16 },
+      convention: "mac",
+      conventions: { mac: { "@fma": 1 } },
+    });
+    const counted = evaluate(mac, environment(mac));
+    expect(figuresOf(mac, counted, 0)).toEqual(["1 kFLOP · 20 B", "50 FLOP/B"]);
+    expect(counted.flops[0]?.[0]).toBe(2000);
+  });
+
   test("has no ratio where nothing is moved or computed", () => {
     expect(figuresOf(LINEAR, values, 1)).toEqual(["0 FLOP · 0 B", ""]);
   });

@@ -36,6 +36,7 @@ describe("the golden file", () => {
             const known = each.flops?.[index]?.[graph.classes[word] as string] ?? 0;
             expect(same(number, known), `${graph.name}: ${number} FLOPs in ${group}, not ${known}`).toBe(true);
           });
+          expect(precisionOf(graph, values, group), `${graph.name} ${group}`).toBe(each.precision?.[index]);
           counted++;
         });
         const sums = totals(graph, at(graph, each.groups), values);
@@ -45,6 +46,17 @@ describe("the golden file", () => {
       }
     }
     expect(counted).toBeGreaterThan(2000);
+  });
+  it("has the FLOPs of every graph as its convention counts them, and of its kernels as peaks do", () => {
+    let differ = 0;
+    for (const { wanted, graph, values } of cases) {
+      const sum = (some: readonly number[]) => some.reduce((a, b) => a + b, 0);
+      const own = sum(graph.ops.map((_, op) => values.own(op)));
+      const known = sum(Object.values(wanted.own).map(Number));
+      expect(Math.abs(own - known), graph.name).toBeLessThanOrEqual(1e-12 * known);
+      if (totals(graph, unfused(graph), values).flops > own) differ++;
+    }
+    expect(differ).toBeGreaterThan(10);
   });
   it("has the order of groups", () => {
     for (const { wanted, graph } of cases) {
@@ -171,6 +183,12 @@ describe("the kernels of a partition", () => {
   const graph = written("*m: x w > y; act: y > z; move: z > o", { shapes: { o: [2000] } });
   const values = evaluate(graph, environment(graph));
   const kernels = kernelsOf(graph, at(graph, [[0, 1], [2]]), values);
+  const bits = { fp32: 32, bf16: 16, fp16: 16, fp8: 8, int8: 8, int32: 32 };
+  const typed = (dtypes: readonly string[]) => ({
+    ...graph,
+    dtypes: new Map(Object.entries(bits)),
+    tensors: graph.tensors.map((one, i) => ({ ...one, dtype: dtypes[i] ?? "bf16" })),
+  });
   it("are named after their ops, in columns that the chart reads", () => {
     expect(kernels.n).toBe(2);
     expect([0, 1].map((row) => textAt(kernels.name, row))).toEqual(["m + act", "move"]);
@@ -189,11 +207,29 @@ describe("the kernels of a partition", () => {
     };
     expect(precisionOf(stating, values, [0, 1])).toBe("fp8");
     expect(precisionOf(stating, values, [2])).toBe("bf16");
-    const dtypes = ["bf16", "bf16", "fp32", "int8", "int32"];
-    const mixed = { ...graph, tensors: graph.tensors.map((one, i) => ({ ...one, dtype: dtypes[i] as string })) };
+    const mixed = typed(["bf16", "bf16", "fp32", "int8", "int32"]);
     // Ints judge nothing: what floats enters is asked where only ints leave.
-    expect(precisionOf(mixed, values, [0])).toBe("fp32");
     expect(precisionOf(mixed, values, [1])).toBe("fp32");
     expect(precisionOf(mixed, values, [2])).toBe(null);
+  });
+  it.each([
+    ["bf16", "bf16", "fp32", "bf16"],
+    ["bf16", "int8", "bf16", "bf16"],
+    ["int8", "int8", "fp32", "int8"],
+    ["int8", "fp8", "bf16", "fp8"],
+    ["fp8", "int8", "bf16", "fp8"],
+    ["fp16", "bf16", "fp32", "fp16"],
+  ])("are judged, as products of %s and %s into %s, by %s", (a, b, c, judging) => {
+    const product = typed([a, b, c, "fp32"]);
+    expect([[0], [0, 1]].map((group) => precisionOf(product, values, group))).toEqual([judging, judging]);
+  });
+  it("are judged, as products in another dtype, by that", () => {
+    const counted = evaluate(graph, environment(graph, { dtype: "fp32" }));
+    expect(precisionOf(graph, counted, [0])).toBe("fp32");
+  });
+  it("are judged by what products inside other algorithms read", () => {
+    const inside = typed(["fp8", "fp8", "bf16"]);
+    const attention = { ...inside, ops: inside.ops.map((op) => ({ ...op, kind: "opaque" as const })) };
+    expect([0, 1].map((op) => precisionOf(attention, values, [op]))).toEqual(["fp8", "bf16"]);
   });
 });

@@ -89,12 +89,13 @@ describe("its counts", () => {
     expect([...values.extra]).toEqual([0, 0]);
     expect(values.shape(0)).toEqual([2, 3]);
   });
-  it("follow the convention", () => {
+  it("follow the convention, but for multiply-adds that are held against peaks", () => {
     const values = evaluate(graph, environment(graph, { dims: { batch: 2 }, convention: "mac" }));
     expect(values.flops.map((column) => [...column])).toEqual([
-      [30, 0],
+      [60, 0],
       [0, 0],
     ]);
+    expect([0, 1].map(values.own)).toEqual([30, 0]);
     expect([...values.extra]).toEqual([40, 0]);
   });
   it("follow a dtype that stands for the main one, and for no other", () => {

@@ -9,7 +9,8 @@ type Amount = number | string;
 export type Groups = readonly (readonly number[])[];
 
 export interface Rates {
-  peak: Record<string, number>;
+  /** By class, and of class "tensor" by precision. */
+  peak: { tensor: Record<string, number>; vector: number; transcendental: number };
   bandwidth: number;
   launch_overhead: number;
 }
@@ -17,6 +18,7 @@ export interface Rates {
 export interface Case {
   graph: unknown;
   env: Record<string, number>;
+  own: Record<string, Amount>;
   compulsory: Amount;
   partitions: {
     groups: Groups;
@@ -24,9 +26,11 @@ export interface Case {
     refusal?: string;
     bytes?: Amount[];
     flops?: Record<string, Amount>[];
+    precision?: (string | null)[];
     total_bytes?: Amount;
   }[];
   merges: { groups: Groups; a: number; b: number; refusal: string | null }[];
+  capacity: { groups: Groups; a: number; b: number; need: number; share: number; refusal: string | null }[];
   splits: { groups: Groups; op: number; result: Groups }[];
   pairs: Groups;
   xla: Groups | null;

@@ -27,6 +27,18 @@ export interface KernelSpec {
   precision?: string | null;
   category?: string | null;
   count?: number;
+  /** Seconds of its own, where they are not its time. */
+  selfTime?: number | null;
+  short?: string | null;
+}
+
+/** What comes with kernels beside them. */
+export interface ToldSpec {
+  program?: readonly KernelSpec[];
+  extra?: Readonly<Record<string, readonly (string | null)[] | readonly number[]>>;
+  origin?: Readonly<Record<string, readonly (string | null)[]>>;
+  warnings?: readonly string[];
+  source?: string;
 }
 
 /** 100 TFLOP/s and 1 TB/s, unless told otherwise: its ridge point is 100. */
@@ -80,10 +92,15 @@ export function makeRoof(
   return roof;
 }
 
-export const makeKernels = (specs: readonly KernelSpec[]): Kernels => decodeKernels(wireKernels(specs));
+export const makeKernels = (specs: readonly KernelSpec[], told: ToldSpec = {}): Kernels =>
+  decodeKernels(wireKernels(specs, 0, told));
 
 /** Kernels as Python sends them; `offset` is where each buffer starts in its message, bytes. */
-export function wireKernels(specs: readonly KernelSpec[], offset = 0): Record<string, unknown> {
+export function wireKernels(
+  specs: readonly KernelSpec[],
+  offset = 0,
+  { program, extra = {}, origin = {}, warnings = [], source = "" }: ToldSpec = {},
+): Record<string, unknown> {
   const floats = (values: readonly number[]) =>
     buffer(values, 8, offset, (view, at, value) => view.setFloat64(at, value, true));
   const texts = (values: readonly (string | null)[]) => {
@@ -112,8 +129,18 @@ export function wireKernels(specs: readonly KernelSpec[], offset = 0): Record<st
       specs.map((spec) => spec.bytes ?? null),
       "main",
     ),
+    short: texts(specs.map((spec) => spec.short ?? null)),
+    self_time: floats(specs.map(({ time, selfTime }) => (selfTime === undefined ? time : selfTime) ?? Number.NaN)),
+    extra: Object.entries(extra).map(([name, column]) => [name, isNumbers(column) ? floats(column) : texts(column)]),
+    origin: Object.entries(origin).map(([key, column]) => [key, texts(column)]),
+    program: program ? wireKernels(program, offset) : null,
+    chip: null,
+    warnings,
+    source,
   };
 }
+
+const isNumbers = (column: readonly unknown[]): column is readonly number[] => typeof column[0] === "number";
 
 function buffer<T>(values: readonly T[], size: number, offset: number, put: (v: DataView, at: number, x: T) => void) {
   const view = new DataView(new ArrayBuffer(offset + values.length * size), offset);
@@ -128,6 +155,22 @@ const lowerKeys = (amount: Amount): Amount =>
   isMapping(amount)
     ? Object.fromEntries(Object.entries(amount).map(([key, part]) => [key.toLowerCase(), part]))
     : amount;
+
+/** The traits of profiles as a model starts with them. */
+export const PROFILE = {
+  search: "",
+  categories: null as string[] | null,
+  bounds: null as string[] | null,
+  precisions: null as string[] | null,
+  time_share: 1,
+  top: 1000 as number | null,
+  infeed: true,
+  scope: "kernels",
+  baseline: null as unknown,
+  sort_by: "",
+  columns: null as string[] | null,
+  at_roof: [] as number[],
+};
 
 /** anywidget's model without Python: it remembers what it was told, and `receive` stands for a change from Python. */
 export class FakeModel implements Model {

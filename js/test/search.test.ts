@@ -1,19 +1,21 @@
 // Partitions that are found, on the golden file that the Python is held to as well.
 
-import { describe, expect, it } from "vitest";
-import { fuse, groupBytes, groupFlops, kernelsOf, partitionOf, unfused } from "../src/fusion.ts";
-import { environment, evaluate, type Graph } from "../src/graph.ts";
+import { describe, expect, it, vi } from "vitest";
+import { fuse, groupBytes, groupFlops, kernelsOf, partitionOf, precisionOf, unfused } from "../src/fusion.ts";
+import { environment, evaluate, type Graph, type Values } from "../src/graph.ts";
 import { type Cost, fully, likeXla, pairs, timeOf } from "../src/greedy.ts";
 import { mergesOf, whyNot } from "../src/legality.ts";
 import { judge } from "../src/roofline.ts";
-import { best, costOn } from "../src/search.ts";
+import { best, costOn, searching } from "../src/search.ts";
 import { cases, type Rates, written } from "./graphs.ts";
 import { makeChip, makeRoof } from "./helpers.ts";
 
 const costOf =
-  (graph: Graph, { peak, bandwidth, launch_overhead }: Rates): Cost =>
-  (flops, bytes) => {
-    const compute = graph.classes.reduce((sum, word, at) => sum + (flops[at] as number) / (peak[word] as number), 0);
+  (graph: Graph, values: Values, { peak, bandwidth, launch_overhead }: Rates): Cost =>
+  (flops, bytes, group) => {
+    const tensor = peak.tensor[precisionOf(graph, values, group) ?? "bf16"];
+    const peaks: Record<string, number | undefined> = { ...peak, tensor };
+    const compute = graph.classes.reduce((sum, word, at) => sum + (flops[at] as number) / (peaks[word] as number), 0);
     return Math.max(compute, bytes / bandwidth, launch_overhead);
   };
 
@@ -22,7 +24,7 @@ describe("the golden file", () => {
     let tried = 0;
     for (const { wanted, graph, values } of cases) {
       if (!wanted.best) continue;
-      const found = best(graph, values, costOf(graph, wanted.best.chip));
+      const found = best(graph, values, costOf(graph, values, wanted.best.chip));
       expect(found.how).toBe("optimal");
       expect(Math.abs(found.seconds - wanted.best.time), graph.name).toBeLessThanOrEqual(1e-12 * wanted.best.time);
       expect(found.groups.length, graph.name).toBe(wanted.best.groups.length);
@@ -38,7 +40,7 @@ describe("the golden file", () => {
   it("has what XLA's rules make", () => {
     for (const { wanted, graph, values } of cases) {
       if (wanted.xla === null) continue;
-      expect(likeXla(graph, values, costOf(graph, wanted.chip)).groups, graph.name).toEqual(wanted.xla);
+      expect(likeXla(graph, values, costOf(graph, values, wanted.chip)).groups, graph.name).toEqual(wanted.xla);
     }
   });
   it("is fused as far as it goes: of the result no two groups may be merged", () => {
@@ -85,7 +87,7 @@ describe("the golden file", () => {
   });
   it("is never faster by merging pairs than by the exact search, and never slower than unfused", () => {
     for (const { wanted, graph, values } of cases) {
-      const cost = costOf(graph, wanted.chip);
+      const cost = costOf(graph, values, wanted.chip);
       const exact = best(graph, values, cost);
       const greedy = best(graph, values, cost, undefined, 0);
       const apart = unfused(graph).groups.reduce((sum, group) => sum + timeOf(graph, values, cost)(group), 0);
@@ -120,6 +122,46 @@ describe("the search", () => {
     const islands = written(Array.from({ length: 20 }, (_, at) => `o${at}: x${at} > t${at}`).join(";"));
     const found = best(islands, evaluate(islands, environment(islands)), byBytes);
     expect([found.how, found.evaluations, found.groups.length]).toEqual(["optimal", 20, 20]);
+  });
+  const chainOf = (ops: number) =>
+    written(Array.from({ length: ops }, (_, at) => `o${at}: t${at} > t${at + 1}`).join(";"));
+  it("looks at the n (n + 1) / 2 runs of a chain of n ops, each once", () => {
+    const chain = chainOf(20);
+    const counts = evaluate(chain, environment(chain));
+    expect(best(chain, counts, byBytes, undefined, 210)).toMatchObject({
+      how: "optimal",
+      evaluations: 210,
+      seconds: 4000,
+    });
+    expect(best(chain, counts, byBytes, undefined, 209)).toMatchObject({
+      how: "greedy",
+      evaluations: 209,
+      seconds: 4000,
+    });
+  });
+  it("does not start where the runs alone are more than its limit", () => {
+    const chain = chainOf(60);
+    const cost = vi.fn(byBytes);
+    const found = best(chain, evaluate(chain, environment(chain)), cost, undefined, 60 * 30);
+    expect([found.how, found.evaluations, found.groups.length]).toEqual(["greedy", 1800, 1]);
+    // 60 ops and 59 pairs; 59 new groups, all but the last with one neighbour; the whole once more.
+    expect(cost.mock.calls.length).toBe(60 + 59 + 59 + 58 + 1);
+  });
+  it("weighs each pair of ops that read one tensor once, and each new group with those that are left", () => {
+    const shared = written(Array.from({ length: 40 }, (_, at) => `o${at}: x > t${at}`).join(";"));
+    const cost = vi.fn(byBytes);
+    const found = best(shared, evaluate(shared, environment(shared)), cost, undefined, 0);
+    expect([found.groups.length, found.seconds]).toEqual([1, 41 * 2000]);
+    // 40 ops, 40·39 / 2 pairs; 39 new groups, with 38, 37, … others; the whole once more.
+    expect(cost.mock.calls.length).toBe(40 + 780 + 39 + (38 * 39) / 2 + 1);
+  });
+  it("can pause after a few steps, and comes to the same", () => {
+    const work = searching(branched, values, byBytes);
+    let pauses = 0;
+    let step = work.next();
+    for (; !step.done; step = work.next()) pauses++;
+    expect(pauses).toBeGreaterThan(181 / 16);
+    expect(step.value).toEqual(best(branched, values, byBytes));
   });
   it("makes no kernel that does not fit on chip", () => {
     const fits = (ops: readonly number[]) => ops.length <= 2;

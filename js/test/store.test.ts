@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createStore } from "../src/store.ts";
-import { FakeModel, wireChip, wireKernels } from "./helpers.ts";
+import { FakeModel, PROFILE, wireChip, wireKernels } from "./helpers.ts";
 
 const STATE = {
   title: "A title",
@@ -30,6 +30,7 @@ const STATE = {
   dtype: null as string | null,
   selected: [],
   hovered: null,
+  ...PROFILE,
 };
 
 let abort: AbortController;

@@ -6,7 +6,8 @@ import { boxesOf, type Placed, textWidth } from "../src/chart/labels.ts";
 import { timeLabels } from "../src/chart/timelabels.ts";
 import { timePointsOf, timesShown } from "../src/chart/timepoints.ts";
 import { judgeOf, type TimeScene, timeGaps, timeSceneOf } from "../src/chart/timescene.ts";
-import { MEASURED, rowsByWeight } from "../src/points.ts";
+import { byFallingTime } from "../src/filters.ts";
+import { MEASURED } from "../src/points.ts";
 import type { Store } from "../src/store.ts";
 import { LIGHT } from "../src/theme.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
@@ -30,16 +31,16 @@ function sceneOf(specs: readonly KernelSpec[], options: Options = {}): TimeScene
   const roof = makeRoof(chip, "auto", memory, { slow: { peak_flops: { fp32: peak } } }, { launchOverhead });
   const kernels = makeKernels(specs);
   const store = {
-    kernels: signal(kernels),
+    drawn: signal(kernels),
     chips: signal([chip]),
     shown: signal([chip.id]),
     shownRoofs: signal([roof]),
     focusRoof: signal(roof),
-    hovered: signal(hovered),
+    pointed: signal(hovered),
     selected: signal([]),
   } as unknown as Store;
   const points = timePointsOf(kernels, judgeOf(store));
-  return timeSceneOf(store, points, rowsByWeight(kernels, 40), width, LIGHT, undefined);
+  return timeSceneOf(store, points, [...byFallingTime(kernels)], width, LIGHT, undefined);
 }
 
 const labelsOf = (scene: TimeScene) => timeLabels(scene, timeGaps(scene));

@@ -1,7 +1,7 @@
 // What Python sends, decoded: from anywhere in a message, and text stays text.
 
 import { describe, expect, it } from "vitest";
-import { decodeChips, decodeKernels, sumOfKnown, textAt } from "../src/wire.ts";
+import { decodeBaseline, decodeChips, decodeKernels, sumOfKnown, type Texts, textAt } from "../src/wire.ts";
 import { makeKernels, wireChip, wireKernels } from "./helpers.ts";
 
 const HOSTILE = ["__proto__", "constructor", "toString", "<img src=x onerror=alert(1)>", "", "a\u0000b", "名前 🚀"];
@@ -55,6 +55,57 @@ describe("kernels", () => {
     const kernels = decodeKernels(wire);
     wire.time.setFloat64(0, 99, true);
     expect(kernels.time[0]).toBe(1);
+  });
+});
+
+describe("what a file tells beside its counts", () => {
+  const specs = [
+    { name: "void a::b<1>()", short: "b<1>", time: 4, selfTime: 1, category: "few" },
+    { name: "b", time: 2, category: "many" },
+    { name: "c", category: "none" },
+  ];
+  const kernels = makeKernels(specs, {
+    program: [
+      { name: "Total", flops: 5, time: 6, category: "program" },
+      { name: "1", time: 3, category: "step" },
+    ],
+    extra: { grid: ["8", null, "9"], "clock (Hz)": [1.5, Number.NaN, 2] },
+    origin: { flops: ["metric", "metric", null] },
+    warnings: ["one"],
+    source: "file.json",
+  });
+  it("comes along: names, seconds of its own, columns of its own, origins, remarks", () => {
+    expect([0, 1].map((row) => textAt(kernels.short, row))).toEqual(["b<1>", null]);
+    expect([...kernels.selfTime]).toEqual([1, 2, Number.NaN]);
+    expect(kernels.totalTime).toBe(3);
+    expect([...kernels.extra.keys()]).toEqual(["grid", "clock (Hz)"]);
+    expect([...(kernels.extra.get("clock (Hz)") as Float64Array)]).toEqual([1.5, Number.NaN, 2]);
+    expect([0, 1, 2].map((row) => textAt(kernels.origin.get("flops") as Texts, row))).toEqual([
+      "metric",
+      "metric",
+      null,
+    ]);
+    expect([kernels.warnings, kernels.source]).toEqual([["one"], "file.json"]);
+    expect([kernels.n, kernels.own]).toEqual([3, 3]);
+  });
+  it("has the totals of the program and its steps", () => {
+    expect(kernels.program?.n).toBe(2);
+    expect([...(kernels.program?.time ?? [])]).toEqual([6, 3]);
+    expect(makeKernels(specs).program).toBeNull();
+  });
+  it("has the categories by falling seconds of their own, of equals as they appear", () => {
+    expect(kernels.category.values).toEqual(["many", "few", "none"]);
+    expect([0, 1, 2].map((row) => textAt(kernels.category, row))).toEqual(["few", "many", "none"]);
+    expect(makeKernels([{ category: "b" }, { category: "a" }]).category.values).toEqual(["b", "a"]);
+  });
+  it("of an earlier run says which row is which", () => {
+    const match = new DataView(Int32Array.of(1, -1).buffer);
+    const verdict = { values: ["faster", null], codes: new DataView(Int32Array.of(0, 1).buffer) };
+    const baseline = decodeBaseline({ kernels: wireKernels([{ time: 3 }, { time: 4 }], 3), match, verdict });
+    expect([...(baseline?.match ?? [])]).toEqual([1, -1]);
+    expect([...(baseline?.kernels.time ?? [])]).toEqual([3, 4]);
+    expect([0, 1].map((row) => textAt(baseline?.verdict as Texts, row))).toEqual(["faster", null]);
+    expect(decodeBaseline(null)).toBeNull();
   });
 });
 

@@ -45,7 +45,8 @@ describe("a graph", () => {
     const { model, store, bytes } = make();
     store.setConvention("mac");
     store.setDtype("fp8");
-    expect([...store.kernels.value.totalFlops]).toEqual([100, 100]);
+    // A multiply-add is two FLOPs on the chart, as in peaks, whatever the convention.
+    expect([...store.kernels.value.totalFlops]).toEqual([200, 200]);
     expect(bytes()).toEqual([200, 200]);
     store.setConvention("textbook");
     store.setDtype("bf16");
@@ -54,6 +55,16 @@ describe("a graph", () => {
 });
 
 describe("a partition", () => {
+  it("leaves the counts as they are, and a size leaves the partition", () => {
+    const { store } = make();
+    const before = store.workload.value as NonNullable<typeof store.workload.value>;
+    store.setPartition(fuse(before.graph, before.partition, 0, 1));
+    expect(store.workload.value?.values).toBe(before.values);
+    const merged = store.workload.value?.partition;
+    store.setDim("n", 10);
+    expect(store.workload.value?.partition).toBe(merged);
+    expect(store.kernels.value.name.values).toEqual(["a + b"]);
+  });
   it("is changed as one entry, undone and done again", () => {
     const { model, store, bytes } = make();
     const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
@@ -83,6 +94,28 @@ describe("a partition", () => {
     expect(bytes()).toEqual([400, 400]);
     expect(store.kernels.value.n).toBe(2);
   });
+  it("that Python repeats is none that is new: its trail and what is selected stay", () => {
+    const { model, store } = make();
+    const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
+    store.setPartition(fuse(graph, partition, 0, 1));
+    store.select([0]);
+    const merged = store.workload.value?.partition;
+    model.receive("partition", [[0, 1]]);
+    expect(store.workload.value?.partition).toBe(merged);
+    expect(store.trails.value?.list).toHaveLength(1);
+    expect(store.selected.value).toEqual([0]);
+  });
+  it("stays with its trail as counts change, and Python has nothing to answer", () => {
+    const { model, store } = make();
+    const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
+    store.setPartition(fuse(graph, partition, 0, 1));
+    const merged = store.workload.value?.partition;
+    store.setDtype("fp8");
+    store.setConvention("mac");
+    expect(store.workload.value?.partition).toBe(merged);
+    expect(store.trails.value?.list[0]?.ratio).toBe(2);
+    expect(model.sent.slice(1)).toEqual([{ dtype: "fp8" }, { convention: "mac" }]);
+  });
   it("that Python echoes is no entry", () => {
     const { model, store } = make();
     model.receive("partition", [[0], [1]]);
@@ -100,5 +133,84 @@ describe("a size that is dragged", () => {
     model.state["dims"] = { n: 7 };
     store.releaseDims();
     expect([store.workload.value?.dims, store.held.value]).toEqual([{ n: 7 }, false]);
+  });
+});
+
+describe("what can be undone", () => {
+  const settings = (store: ReturnType<typeof make>["store"]) => {
+    const { dims, convention, dtype, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
+    return [dims, convention, dtype, partition.groups.length];
+  };
+  it("is a size, a convention and a dtype as well as a partition, and Python hears of what changes back", () => {
+    const { model, store } = make();
+    store.setDim("n", 10);
+    store.setConvention("mac");
+    store.setDtype("fp8");
+    const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
+    store.setPartition(fuse(graph, partition, 0, 1));
+    expect(settings(store)).toEqual([{ n: 10 }, "mac", "fp8", 1]);
+    const sent = model.sent.length;
+    for (let times = 0; times < 4; times++) store.undo();
+    expect(settings(store)).toEqual([{}, "textbook", null, 2]);
+    expect(store.canUndo.value).toBe(false);
+    expect(model.sent.slice(sent)).toEqual([
+      { partition: [[0], [1]] },
+      { dtype: null },
+      { convention: "" },
+      { dims: {} },
+    ]);
+    for (let times = 0; times < 4; times++) store.redo();
+    expect(settings(store)).toEqual([{ n: 10 }, "mac", "fp8", 1]);
+  });
+  it("keeps the selected rows where the groups stay", () => {
+    const { store } = make();
+    store.setDim("n", 10);
+    store.select([1]);
+    store.undo();
+    expect(store.selected.value).toEqual([1]);
+  });
+  it("has a drag as one entry, two drags as two, and one that is taken back as none", () => {
+    const { store } = make();
+    const drag = (...sizes: number[]) => {
+      store.holdDims();
+      for (const size of sizes) store.setDim("n", size, { stream: true });
+      store.releaseDims();
+    };
+    drag(50, 20, 10);
+    drag(11, 12);
+    drag(13, 12);
+    store.undo();
+    expect(settings(store)[0]).toEqual({ n: 10 });
+    store.undo();
+    expect(settings(store)[0]).toEqual({});
+    expect(store.canUndo.value).toBe(false);
+  });
+  it("has the steps of a key on one size as one entry", () => {
+    const { store } = make();
+    for (const size of [99, 98, 97]) store.setDim("n", size, { stream: true });
+    store.setDtype("fp8");
+    store.setDim("n", 96, { stream: true });
+    store.undo();
+    expect(settings(store)).toEqual([{ n: 97 }, "textbook", "fp8", 2]);
+    store.undo();
+    store.undo();
+    expect(settings(store)).toEqual([{}, "textbook", null, 2]);
+  });
+  it("has a change from Python too, but not what it starts with", () => {
+    const model = new FakeModel({ ...stateOf([["", chain("chain")]]), dims: { n: 7 }, dtype: "fp8" });
+    const store = createStore(model, abort.signal);
+    expect(store.canUndo.value).toBe(false);
+    model.receive("dims", { n: 8 });
+    model.receive("dims", { n: 8 });
+    store.undo();
+    expect(settings(store)).toEqual([{ n: 7 }, "textbook", "fp8", 2]);
+    expect(store.canUndo.value).toBe(false);
+  });
+  it("goes on where nothing is changed: the same value again is no entry", () => {
+    const { store } = make();
+    store.setDim("n", 100);
+    store.setDtype(null);
+    store.setConvention("textbook");
+    expect(store.canUndo.value).toBe(false);
   });
 });

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final, Literal
 
 from roofwidget.suggest import keywords, listed, nearest
 
-__all__ = ["CONVENTIONS", "Convention", "convention"]
+__all__ = ["CONVENTIONS", "PEAK_FMA", "Convention", "convention"]
+
+PEAK_FMA: Final = 2
+"""FLOPs of a multiply-add in peak rates, whoever states them."""
 
 _FLAGS: Final = ("write_allocate", "count_padding", "vector", "transcendentals_apart")
 _NUMBERS: Final = ("fma", "transcendental", "divide", "sqrt", "compare", "softmax", "accumulator_bytes")
@@ -24,8 +27,12 @@ class Convention:
     ----------
     name
         What people read.
-    fma, transcendental, divide, sqrt, compare
-        FLOPs of a multiply-add, of one exp, log, tanh, erf, sin or cos, of a division, a square root, a comparison.
+    fma
+        FLOPs of a multiply-add. Peak rates count 2, so what is held against them does too: see `as_peaks_do`.
+    transcendental
+        FLOPs of one exp, log, tanh, erf, sin or cos wherever it stands, but for the exponential of a softmax.
+    divide, sqrt, compare
+        FLOPs of a division, a square root, a comparison.
     causal
         ``"full"``: a causal mask saves nothing. ``"half"``: it halves the FLOPs of attention, and what
         FlashAttention reads again of K and V.
@@ -35,9 +42,11 @@ class Convention:
     count_padding
         True: a convolution multiplies the zeros of its padding too.
     softmax
-        FLOPs an element of a softmax; one of them is the exponential.
+        FLOPs an element of a softmax, all told, in attention and the choice of experts too. One of them is its
+        exponential, whatever `transcendental` says; a backward pass that takes it again counts this one.
     accumulator_bytes
-        Bytes written an element of a matrix product besides its output, for a wider accumulator that leaves the chip.
+        Bytes written an element of a matrix product or convolution besides its output, for a wider accumulator that
+        leaves the chip: of every op of the kind ``matmul``.
     vector
         False: only matrix products and convolutions count.
     transcendentals_apart
@@ -124,6 +133,17 @@ class Convention:
                 "@apart": int(self.transcendentals_apart),
             }
         )
+
+    @property
+    def as_peaks_do(self) -> Convention:
+        """The same, but a multiply-add counts as it does in peak rates: for all that is held against them.
+
+        Examples
+        --------
+        >>> CONVENTIONS["mac"].as_peaks_do
+        Convention('mac', vector=False)
+        """
+        return self if self.fma == PEAK_FMA else replace(self, fma=PEAK_FMA)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuilt, ({field.name: getattr(self, field.name) for field in fields(self)},)

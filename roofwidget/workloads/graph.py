@@ -8,6 +8,7 @@ from types import MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any, Final
 
 from roofwidget.suggest import keywords, listed, nearest
+from roofwidget.workloads import conditions
 from roofwidget.workloads.convention import Convention
 from roofwidget.workloads.convention import convention as named_convention
 from roofwidget.workloads.expressions import Count, Dim, dims_of, evaluate, substitute
@@ -80,6 +81,7 @@ class Graph:
         self._dims: dict[str, Dim] = {}
         self._next: dict[str, int] = {}
         self._known: dict[Count, Count] = {}
+        self._conditions: dict[tuple[Count, Count], str] = {}
         ops = tuple(ops)
         check_order(ops)
         written = {tensor.name for op in ops for tensor in op.outputs}
@@ -130,8 +132,15 @@ class Graph:
 
     def building(self) -> AbstractContextManager[None]:
         """Return a context that leaves the graph as it was if its body raises; every operator runs in one."""
-        tables: tuple[dict[str, Any], ...] = (self._tensors, self._inputs, self._outputs, self._producers, self._dims)
+        tables = (self._tensors, self._inputs, self._outputs, self._producers, self._dims, self._conditions)
         return rolled_back_on_error(self._ops, tables, self._consumers)
+
+    def require(self, what: str, count: Count, divisor: Count) -> None:
+        """Say that at all dimensions a count must be a multiple of another; `what` names it and its op in errors."""
+        dims = self._merged_dims([count, divisor], what)
+        conditions.check({(count, divisor): what}, dims.values(), {name: dim.default for name, dim in dims.items()})
+        self._dims |= dims
+        self._conditions.setdefault((count, divisor), what)
 
     def new_name(self, name: str) -> str:
         """Return the name if no op and no tensor has it, else with the first free number: ``gelu_2``."""
@@ -166,6 +175,8 @@ class Graph:
             msg = f"{where}: graph '{self.name}' already has a tensor called '{tensor.name}'; give each its own name"
             raise ValueError(msg)
         self._dims |= self._merged_dims([tensor.size], f"{where}: tensor '{tensor.name}'")
+        for condition, what in conditions.of_sizes(tensor, where).items():
+            self._conditions.setdefault(condition, what)
         self._tensors[tensor.name] = tensor
         if self._dtype is not None:
             self._known.clear()  # another tensor may change which dtype is the main one
@@ -204,6 +215,11 @@ class Graph:
     def dims(self) -> tuple[Dim, ...]:
         """The symbolic dimensions, in the order in which they came."""
         return tuple(self._dims.values())
+
+    @property
+    def conditions(self) -> Mapping[tuple[Count, Count], str]:
+        """What must hold of the dimensions: by a count and its divisor (0: it must be at least 1), whose it is."""
+        return MappingProxyType(self._conditions)
 
     @property
     def convention(self) -> Convention:
@@ -248,7 +264,7 @@ class Graph:
 
     def _copy(self, convention: Convention, dtype: str | None) -> Graph:
         other = Graph(self.name, convention=convention, dtype=dtype)
-        for field in ("_ops", "_tensors", "_inputs", "_outputs", "_producers", "_dims", "_next"):
+        for field in ("_ops", "_tensors", "_inputs", "_outputs", "_producers", "_dims", "_next", "_conditions"):
             setattr(other, field, dict(getattr(self, field)))
         other._consumers = {name: list(ops) for name, ops in self._consumers.items()}
         return other
@@ -261,12 +277,10 @@ class Graph:
         Raises
         ------
         TypeError, ValueError
-            If a dimension is unknown, its value is no int or lies outside its range.
+            If a dimension is unknown, its value is no integer or lies outside its range, or with it a size would be
+            below 1 or what must divide does not.
         """
-        values = {dim.name: dim.default for dim in self._dims.values()}
-        for name, value in (dims or {}).items():
-            values[name] = self._checked_dim(name, value)
-        return values | self._fixed()
+        return conditions.sizes(self.name, self._dims, self._conditions, dims or {}) | self._fixed()
 
     def count(self, what: str, dims: Mapping[str, int] | None = None) -> int:
         """Return an exact count over the whole graph.
@@ -339,21 +353,6 @@ class Graph:
         if self._dtype is not None and self.main_dtype is not None:
             widths[f"@{self.main_dtype}"] = DTYPES[self._dtype]
         return {**widths, **self._convention.environment}
-
-    def _checked_dim(self, name: str, value: int) -> int:
-        dim = self._dims.get(name)
-        if dim is None:
-            close = nearest(name, self._dims, most=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"it has {listed(self._dims) or 'none'}"
-            msg = f"graph '{self.name}' has no dim '{name}'; {hint}"
-            raise ValueError(msg)
-        if type(value) is not int:
-            msg = f"dim '{name}' of graph '{self.name}' must be an int, got {value!r:.40}"
-            raise TypeError(msg)
-        if not dim.low <= value <= dim.high:
-            msg = f"dim '{name}' of graph '{self.name}' must be from {dim.low} to {dim.high}, got {value}"
-            raise ValueError(msg)
-        return value
 
     def _op(self, op: Op | str) -> Op:
         name = op.name if isinstance(op, Op) else op

@@ -53,7 +53,7 @@ def by_gain(
     return list(line.groups.values())
 
 
-def pairs(structure: Structure, rules: Rules, counts: Counts[int]) -> list[Mask]:
+def pairs(structure: Structure, rules: Rules, fits: Fits, counts: Counts[int]) -> list[Mask]:
     """Merge ops by twos: those that save most bytes first, of equals the smallest ops."""
     line = Line(structure, singles(structure))
     alone = [structure.bytes(1 << op, counts) for op in range(len(structure.ops))]
@@ -61,7 +61,7 @@ def pairs(structure: Structure, rules: Rules, counts: Counts[int]) -> list[Mask]
     for a in range(len(alone)):
         for b in members(structure.near[a] >> (a + 1) << (a + 1)):
             both = 1 << a | 1 << b
-            if rules.allows(both):
+            if rules.allows(both) and fits(both):
                 found.append((structure.bytes(both, counts) - alone[a] - alone[b], a, b))
     for _, a, b in sorted(found):
         if a in line.groups and b in line.groups and not line.detour((a, b)):

@@ -12,6 +12,7 @@ from roofwidget.workloads.legality import FusionError, Refusal, Rules
 from roofwidget.workloads.line import Line
 from roofwidget.workloads.op import CLASSES, Op
 from roofwidget.workloads.structure import Mask, Structure, members
+from roofwidget.workloads.summary import told
 
 __all__ = ["checked", "find_group", "find_op", "kernels_of", "mask_of"]
 
@@ -123,4 +124,5 @@ def kernels_of(
         columns,
         [float(structure.bytes(group, counts, spilled)) for group in groups],
         precision=precisions,
+        source=f"graph '{structure.graph.name}', counted by {told(structure.graph.convention)}",
     )

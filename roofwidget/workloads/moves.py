@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.legality import Rules
@@ -47,7 +48,10 @@ def recomputed(structure: Structure, groups: Sequence[Mask], tensor: str | Tenso
     elsewhere = structure.everything & ~sum(users)
     stays = any(structure.kept[t] or structure.readers[t] & elsewhere for t in structure.makes[op])
 
-    taken = {*structure.names, *graph.tensors} if stays else {*structure.names, *graph.tensors} - _names(maker)
+    taken = _Taken({*structure.names}, {*graph.tensors})
+    if not stays:
+        taken.ops.discard(maker.name)
+        taken.tensors.difference_update(one.name for one in maker.outputs)
     rewritten: dict[int, list[Op]] = {i: [one] for i, one in enumerate(structure.ops) if i != op}
     rewritten[op] = [maker] if stays else []
     copies: dict[Mask, str] = {}
@@ -61,6 +65,9 @@ def recomputed(structure: Structure, groups: Sequence[Mask], tensor: str | Tenso
     ops = [one for i in range(len(structure.ops)) for one in rewritten[i]]
     outputs = [one.name for one in graph.outputs]
     new = Graph(graph.name, ops, outputs, convention=graph.convention, dtype=graph.dtype)
+    for (count, divisor), what in graph.conditions.items():
+        if divisor != 0:
+            new.require(what, count, divisor)
     gone = 0 if stays else 1 << op
     named = [
         [*(structure.names[i] for i in members(part)), *([copies[group]] if group in copies else [])]
@@ -70,14 +77,17 @@ def recomputed(structure: Structure, groups: Sequence[Mask], tensor: str | Tenso
     return new, named
 
 
-def _names(op: Op) -> set[str]:
-    return {op.name, *(tensor.name for tensor in op.outputs)}
+class _Taken(NamedTuple):
+    """Names that are not free: an op may be called as its tensor is."""
+
+    ops: set[str]
+    tensors: set[str]
 
 
-def _copy(op: Op, read: set[Tensor], taken: set[str]) -> tuple[Op, Mapping[Tensor, Tensor]]:
+def _copy(op: Op, read: set[Tensor], taken: _Taken) -> tuple[Op, Mapping[Tensor, Tensor]]:
     """Return a copy of an op that writes what is read of it, under names that are free, and what stands for what."""
-    renamed = {one: Tensor(_free(one.name, taken), one.shape, one.dtype) for one in op.outputs if one in read}
-    return _like(op, _free(op.name, taken), op.inputs, renamed.values()), renamed
+    renamed = {one: Tensor(_free(one.name, taken.tensors), one.shape, one.dtype) for one in op.outputs if one in read}
+    return _like(op, _free(op.name, taken.ops), op.inputs, renamed.values()), renamed
 
 
 def _reading(op: Op, renamed: Mapping[Tensor, Tensor]) -> Op:

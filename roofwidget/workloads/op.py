@@ -43,7 +43,9 @@ class Op:
     terms
         The derivation: names and counts that add up to the FLOPs.
     precision
-        The precision whose peak judges it; None: the dtype of what it writes.
+        The precision whose peak judges it; None: of a matrix product (a matmul, or FLOPs of the class ``tensor``) the
+        dtype of the wider of its first two inputs, of equally wide ones the floating-point one; else that of what it
+        writes.
 
     Raises
     ------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from roofwidget.workloads.op import Op
 
@@ -22,16 +23,17 @@ def check_order(ops: Sequence[Op]) -> None:
         return
     cycle = _cycle(ops)
     if cycle:
-        path = " -> ".join(cycle)
-        msg = f"op '{cycle[0]}' needs its own result: the ops form a cycle, {path}"
+        path = "".join(f" -> '{tensor}' -> {name}" for tensor, name in cycle)
+        last = cycle[-1][1]
+        msg = f"op '{last}' needs its own result: the ops form a cycle, {last}{path}; drop one of these reads"
         raise ValueError(msg)
     reader, tensor, writer = late[0]
     msg = f"op '{reader.name}' reads tensor '{tensor}' before op '{writer.name}' writes it; put '{writer.name}' first"
     raise ValueError(msg)
 
 
-def _cycle(ops: Sequence[Op]) -> list[str] | None:
-    """Names of ops along one cycle, the first again at the end; None if there is none."""
+def _cycle(ops: Sequence[Op]) -> list[tuple[str, str]] | None:
+    """Return the steps round one cycle, to the op that it starts from: a tensor and the op that reads it; or None."""
     writer = {tensor.name: op for op in ops for tensor in op.outputs}
     readers: dict[str, list[str]] = {op.name: [] for op in ops}
     missing = {op.name: 0 for op in ops}
@@ -52,4 +54,5 @@ def _cycle(ops: Sequence[Op]) -> list[str] | None:
     path = [next(iter(readers))]
     while path.count(path[-1]) < 2:  # noqa: PLR2004 - it has come round
         path.append(before[path[-1]])
-    return path[path.index(path[-1]) :][::-1]
+    shared = {(writer[t.name].name, op.name): t.name for op in ops for t in op.inputs if t.name in writer}
+    return [(shared[step], step[1]) for step in pairwise(path[path.index(path[-1]) :][::-1])]

@@ -10,7 +10,6 @@ from roofwidget.chips.chip import Chip
 from roofwidget.kernels import Kernels
 from roofwidget.roofline import bound
 from roofwidget.suggest import keywords
-from roofwidget.units import format_quantity, format_significant
 from roofwidget.workloads import moves, presets
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.expressions import Count, evaluate
@@ -21,6 +20,7 @@ from roofwidget.workloads.line import Line, in_order
 from roofwidget.workloads.op import Op, added
 from roofwidget.workloads.presets import How, Made
 from roofwidget.workloads.structure import Mask, Structure, members
+from roofwidget.workloads.summary import summary
 from roofwidget.workloads.tensors import Tensor
 
 __all__ = ["Partition"]
@@ -34,6 +34,7 @@ class Partition:
 
     A group is named by an op in it, by its position in `groups`, or by the names of all its ops. Counts are exact
     ints, or expressions over the graph's dimensions; `dims` gives the values of those that differ from their defaults.
+    Kernels are held against peaks: whatever the convention, a multiply-add counts 2 FLOPs here, as in peak rates.
 
     Parameters
     ----------
@@ -94,9 +95,9 @@ class Partition:
 
     @staticmethod
     @keywords("Partition.pairs")
-    def pairs(graph: Graph, *, dims: Dims = None) -> Partition:
-        """Return a partition with at most two ops a kernel: always those that save most bytes first."""
-        return _made(presets.pairs(graph, dims))
+    def pairs(graph: Graph, *, chip: Chip | str | None = None, dims: Dims = None) -> Partition:
+        """Return a partition with at most two ops a kernel, as `fully` merges them."""
+        return _made(presets.pairs(graph, chip, dims))
 
     @staticmethod
     @keywords("Partition.like")
@@ -223,13 +224,15 @@ class Partition:
     def excess(self, dims: Dims = None) -> float:
         """Return how many times the compulsory bytes the total is."""
         env = self.graph.environment(dims)
-        return evaluate(self.total_bytes(), env) / evaluate(self.compulsory_bytes, env)
+        total, least = evaluate(self.total_bytes(), env), evaluate(self.compulsory_bytes, env)
+        return 1.0 if total == least else total / least
 
     def kernels(self, dims: Dims = None) -> Kernels:
         """Return one kernel a group: ``a + b``, with FLOPs by class, bytes of main memory, and its precision.
 
-        The precision is that of the op with most FLOPs among those that state one; else the dtype of the largest
-        floating-point tensor that leaves the group. A kernel without FLOPs has none.
+        The precision is that of the op with most FLOPs among those that state one. A matrix product does: the dtype of
+        the wider of its two operands, of equally wide ones the floating-point one. Without such an op it is the dtype
+        of the largest floating-point tensor that leaves the group. A kernel without FLOPs has none.
         """
         return kernels_of(self._structure, self._masks, self._spilled, dims, own_precision=True)
 
@@ -368,19 +371,7 @@ class Partition:
         return _rebuilt, (self.graph, list(self._masks), self._spilled, (self.how, self.evaluations))
 
     def __repr__(self) -> str:
-        env = self.graph.environment()
-        ops, kernels = len(self._structure.ops), len(self)
-        moved = format_quantity(float(evaluate(self.total_bytes(), env)), "B")
-        least = f"{format_significant(self.excess())}× the compulsory bytes"
-        counted = f"{ops} op{'' if ops == 1 else 's'} in {kernels} kernel{'' if kernels == 1 else 's'}"
-        spilled = [f"spilled: {', '.join(self.spilled)}"] if self.spilled else []
-        remarks = [
-            f"{counted}, {moved}, {least}",
-            self.graph.convention.name,
-            *spilled,
-            *([self.how] if self.how else []),
-        ]
-        return f"Partition({self.graph.name!r}: {'; '.join(remarks)})"
+        return summary(self)
 
 
 def _state(made: Made, spilled: Iterable[int] = ()) -> dict[str, object]:

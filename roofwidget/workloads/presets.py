@@ -15,7 +15,7 @@ from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.grouping import checked, mask_of
 from roofwidget.workloads.legality import Rules
-from roofwidget.workloads.search import LIMIT, Costs, optimal
+from roofwidget.workloads.search import LIMIT, Costs, optimal, takes_more
 from roofwidget.workloads.structure import Mask, Structure
 
 __all__ = ["How", "Made", "best", "capacity", "fully", "given", "like", "pairs", "unfused"]
@@ -80,12 +80,11 @@ def fully(graph: Graph, chip: Chip | str | None, dims: Mapping[str, int] | None)
     return Made(structure, start.rules, greedy.by_gain(structure, start.rules, room.fits, saved, start.groups))
 
 
-def pairs(graph: Graph, dims: Mapping[str, int] | None) -> Made:
+def pairs(graph: Graph, chip: Chip | str | None, dims: Mapping[str, int] | None) -> Made:
     """Merge ops by twos."""
     start = unfused(graph)
-    return Made(
-        start.structure, start.rules, greedy.pairs(start.structure, start.rules, start.structure.counts_at(dims))
-    )
+    room = capacity(start.structure, chip, dims)
+    return Made(start.structure, start.rules, greedy.pairs(start.structure, start.rules, room.fits, room.counts))
 
 
 def like(  # noqa: PLR0917 - only `Partition` calls it
@@ -128,11 +127,12 @@ def best(
     groups: list[Mask] = []
     evaluations = 0
     for part in structure.connected(structure.everything):
-        found = optimal(structure, rules, time, part, LIMIT - evaluations)
-        evaluations += found.evaluations
-        if found.groups is None:
+        left = LIMIT - evaluations
+        found = None if takes_more(structure, rules, part, left) else optimal(structure, rules, time, part, left)
+        if found is None or found.groups is None:
             merged = greedy.by_gain(structure, rules, room.fits, _time_saved(costs), start.groups)
-            return Made(structure, rules, merged, "greedy", evaluations)
+            return Made(structure, rules, merged, "greedy", LIMIT)
+        evaluations += found.evaluations
         groups += found.groups
     return Made(structure, rules, groups, "optimal", evaluations)
 

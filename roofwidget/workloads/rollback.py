@@ -13,7 +13,7 @@ __all__ = ["rolled_back_on_error"]
 
 @contextmanager
 def rolled_back_on_error(
-    ops: dict[str, Op], tables: Sequence[dict[str, Any]], consumers: dict[str, list[Op]]
+    ops: dict[str, Op], tables: Sequence[dict[Any, Any]], consumers: dict[str, list[Op]]
 ) -> Iterator[None]:
     """Restore ops and tables, which only grow, and the consumers of tensors, if the body raises."""
     grown = (ops, *tables)

@@ -18,8 +18,9 @@ from roofwidget.chips.chip import Chip
 from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.op import CLASSES
 from roofwidget.workloads.structure import Counts, Mask, Structure, members
+from roofwidget.workloads.tensors import is_floating
 
-__all__ = ["LIMIT", "Costs", "Found", "optimal"]
+__all__ = ["LIMIT", "Costs", "Found", "optimal", "takes_more"]
 
 LIMIT: Final = 100_000
 """Steps that the exact search may look at."""
@@ -54,9 +55,10 @@ class Costs:
         self._peaks: dict[tuple[str, str], float] = {}
         self._sums: dict[Mask, _Sums] = {0: (0, (0,) * len(CLASSES))}
         self._known: dict[Mask, float] = {}
-        dtypes = {structure.graph.dtype_of(one) for one in structure.tensors if structure.is_floating(one)}
         # Where all groups have the same precision it need not be found for each.
-        self._only = dtypes.pop() if len(dtypes) == 1 and not any(op.precision for op in structure.ops) else None
+        floating = (dtype for t, dtype in enumerate(structure.dtypes) if is_floating(structure.tensors[t].dtype))
+        judging = {*floating, *(structure.precision(1 << op, counts) for op in range(len(structure.ops)))}
+        self._only = judging.pop() if len(judging) == 1 else None
 
     def __call__(self, group: Mask, smaller: Mask = 0) -> float:
         """Return the seconds of a group; faster if part of it was asked for before."""
@@ -94,6 +96,46 @@ class Costs:
         if (word, precision) not in self._peaks:
             self._peaks[word, precision] = self.chip.peak_of(word, precision)[0]
         return self._peaks[word, precision]
+
+
+def takes_more(structure: Structure, rules: Rules, part: Mask, limit: int) -> bool:
+    """Whether `optimal` is sure to need more steps than this, from what can be counted without searching.
+
+    Any ops that share no tensor with others, in the graph's order: the search looks at each run of connected ops that
+    do not clash once those before it are finished. And of n ops that read one tensor, do not clash and do not wait for
+    each other, it looks at every part of those that are left, whichever are finished: at 3^n - 2^n.
+    """
+    return _siblings(structure, rules, part, limit) or _runs(structure, rules, part, limit)
+
+
+def _siblings(structure: Structure, rules: Rules, part: Mask, limit: int) -> bool:
+    for readers in structure.readers:
+        many, banned = 0, 0
+        for op in members(readers & part):
+            if not banned >> op & 1:
+                many += 1
+                banned |= rules.clashes[op] | structure.after[op]
+        if 3**many - 2**many > limit:
+            return True
+    return False
+
+
+def _runs(structure: Structure, rules: Rules, part: Mask, limit: int) -> bool:
+    ops = list(members(part))
+    found = 0
+    for start in range(len(ops)):
+        banned, parts = 0, list[Mask]()
+        for op in ops[start:]:
+            if banned >> op & 1:
+                break
+            banned |= rules.clashes[op]
+            near = structure.near[op]
+            beside = [part for part in parts if part & near]
+            parts = [*(part for part in parts if not part & near), sum(beside) | 1 << op]
+            found += len(parts) == 1
+            if found > limit:
+                return True
+    return False
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from roofwidget.workloads.expressions import Count, evaluate
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.op import CLASSES, KINDS
-from roofwidget.workloads.tensors import Tensor
+from roofwidget.workloads.op import CLASSES, KINDS, Op
+from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
 
 __all__ = ["Counts", "Mask", "Structure", "flood", "members"]
 
@@ -20,8 +20,6 @@ Mask: TypeAlias = int
 """A set of ops: bit i stands for op i."""
 
 C = TypeVar("C", int, Count)
-
-_INTEGERS: Final = ("int", "bool")
 
 
 def members(group: Mask) -> Iterator[int]:
@@ -85,6 +83,10 @@ class Structure:
         By tensor: the op that writes it as a set (empty for an input), and the ops that read it.
     kept
         By tensor: whether it is written even if all that read it are in one group: an output, or read by nothing.
+    dtypes
+        By tensor: the dtype that it is counted with.
+    stated
+        By op: the precision that judges it whatever it writes; None where that of its result does.
     needs, feeds
         By op: the ops whose tensors it reads, and those that read its tensors.
     joined
@@ -118,8 +120,17 @@ class Structure:
                 self.producer[t] = 1 << i
         outputs = {places[tensor.name] for tensor in graph.outputs}
         self.kept = [t in outputs or not readers for t, readers in enumerate(self.readers)]
+        main = graph.main_dtype if graph.dtype else None
+        self.dtypes = [(graph.dtype if tensor.dtype == main else None) or tensor.dtype for tensor in self.tensors]
+        self.stated = [self._stated(op, [self.dtypes[places[t.name]] for t in op.inputs[:2]]) for op in self.ops]
         self._counts: Counts[Count] | None = None
         self._join()
+
+    @staticmethod
+    def _stated(op: Op, operands: Sequence[str]) -> str | None:
+        if op.precision or (op.kind != "matmul" and "tensor" not in op.flops):
+            return op.precision
+        return max(operands, key=lambda dtype: (DTYPES[dtype], is_floating(dtype)), default=None)
 
     def _join(self) -> None:
         n = len(self.ops)
@@ -137,9 +148,14 @@ class Structure:
 
     @property
     def counts(self) -> Counts[Count]:
-        """The counts with everything put in but the dimensions: ints where a graph has none."""
+        """The counts with everything put in but the dimensions: ints where a graph has none.
+
+        They are held against peaks, so a multiply-add counts as it does there, whatever the graph's convention says.
+        """
         if self._counts is None:
-            simple = self.graph.simplify
+            convention = self.graph.convention.as_peaks_do
+            same = convention == self.graph.convention
+            simple = (self.graph if same else self.graph.with_convention(convention)).simplify
             self._counts = Counts(
                 [simple(tensor.bytes) for tensor in self.tensors],
                 [simple(op.extra_bytes) for op in self.ops],
@@ -203,21 +219,17 @@ class Structure:
     def precision(self, group: Mask, counts: Counts[int]) -> str | None:
         """Return the precision that judges a group, or None where nothing tells.
 
-        That of its op with most FLOPs among those that state one; else the dtype of the largest floating-point tensor
-        that leaves it, or that enters it if none leaves.
+        That of its op with most FLOPs among those that state one, as matrix products do: the dtype of the wider of
+        their two operands, of equally wide ones the floating-point one. Without such an op the dtype of the largest
+        floating-point tensor that leaves the group, or that enters it if none leaves.
         """
-        stated = [(sum(counts.flops[op].values()), -op) for op in members(group) if self.ops[op].precision]
+        stated = [(sum(counts.flops[op].values()), -op) for op in members(group) if self.stated[op]]
         if stated:
-            return self.ops[-max(stated)[1]].precision
-        crossing = [t for t in self.crossing(group) if self.is_floating(self.tensors[t])]
+            return self.stated[-max(stated)[1]]
+        crossing = [t for t in self.crossing(group) if is_floating(self.tensors[t].dtype)]
         leaving = [t for t in crossing if self.producer[t] & group]
         largest = max(leaving or crossing, key=lambda t: (counts.sizes[t], -t), default=None)
-        return None if largest is None else self.graph.dtype_of(self.tensors[largest])
-
-    @staticmethod
-    def is_floating(tensor: Tensor) -> bool:
-        """Whether a tensor's numbers are floating-point ones."""
-        return not tensor.dtype.startswith(_INTEGERS)
+        return None if largest is None else self.dtypes[largest]
 
     def connected(self, group: Mask) -> list[Mask]:
         """Return the parts of a set of ops that are connected through shared tensors, in order."""

@@ -11,7 +11,7 @@ from typing import Final
 from roofwidget.suggest import keywords, listed, nearest
 from roofwidget.workloads.expressions import Count, Expression, ceil_div, dims_of, evaluate, product, symbol
 
-__all__ = ["DTYPES", "Tensor", "bits", "checked_dtype"]
+__all__ = ["DTYPES", "Tensor", "bits", "checked_dtype", "is_floating"]
 
 DTYPES: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -114,6 +114,17 @@ def bits(dtype: str) -> Expression:
     @bf16
     """
     return _BITS[checked_dtype(dtype, "bits")]
+
+
+def is_floating(dtype: str) -> bool:
+    """Whether a dtype's numbers are floating-point ones.
+
+    Examples
+    --------
+    >>> [dtype for dtype in DTYPES if not is_floating(dtype)]
+    ['int64', 'int32', 'int16', 'int8', 'int4', 'bool']
+    """
+    return not dtype.startswith(("int", "bool"))
 
 
 def checked_dtype(dtype: str, where: str) -> str:

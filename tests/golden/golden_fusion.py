@@ -8,7 +8,19 @@ ops.
 
 **Bytes of a group**: every tensor that enters (read in it, not made in it) once, every tensor that leaves (made in it
 and read outside, or a graph output, or read nowhere) once, and the ``extra`` of its ops.
+**FLOPs of a group**: those of its ops, with ``@fma`` at 2, as peak rates count it, whatever the convention in force.
+**Precision of a group**: an op states one if it has a ``precision``, or if it is a product, of kind matmul or with
+FLOPs of class ``tensor``: then the dtype of the wider of its first two inputs, int or float; of two equally wide ones
+the floating-point one, else the first. The stating op with most FLOPs over all classes decides, of equals the first.
+Where none states one it is the dtype of the largest floating-point tensor that leaves the group, else that enters it,
+of equals the first; else null.
 **Time of a group**: ``max(sum of FLOPs / peak by class, bytes / bandwidth, launch_overhead)``; of a partition: the sum.
+The peak of class ``tensor`` is that of the group's precision, of bf16 where it is null.
+**Need of a group**: its ops run in order, one tile at a time. While one runs the tiles of those tensors are on chip
+that it or an op before it made and it or an op after it reads, in the group; of what it makes, if some op of the group
+reads it. A tile is, with a matmul in the group, 128 x 128 elements of the last two dimensions; else, of a tensor that a
+reduction of the group makes or reads, the last dimension; else 128 elements: in no dimension more than there are, in
+bytes rounded up. The need is the largest sum of tiles; several ops whose need is above the share do not fit.
 
 **Codes**, in the order in which they are checked, for the union U of two groups of a legal partition:
 
@@ -25,6 +37,7 @@ and read outside, or a graph output, or read nowhere) once, and the ``extra`` of
    f. no injective op of U depends on a reduction of U, directly or through any other ops.
 5. ``not-convex``: an op outside U depends on an op of U while another op of U depends on it.
 6. ``cycle``: with U in place of a and b, the quotient graph of the whole partition has a cycle.
+7. ``capacity``: the need of U is above the share, where there is one.
 
 A whole partition is judged group by group in the order given: ``not-connected`` (the group is not connected through
 shared tensors), ``barrier`` (an opaque op that is not alone), ``kinds``, ``not-convex``; and then ``cycle``.
@@ -87,7 +100,12 @@ class Judge:
         self.outputs = set(graph["outputs"])
         self.kind = [op["kind"] for op in self.ops]
         self.extra = [value(op["extra"], env) for op in self.ops]
-        self.work = [{key: value(wire, env) for key, wire in op["flops"].items()} for op in self.ops]
+        as_peaks = {**env, "@fma": 2}
+        self.work = [{key: value(wire, as_peaks) for key, wire in op["flops"].items()} for op in self.ops]
+        self.own = [{key: value(wire, env) for key, wire in op["flops"].items()} for op in self.ops]
+        self.sides = [[value(side, env) for side in shape] for shape in self.shape]
+        self.dtype = [tensor["dtype"] for tensor in graph["tensors"]]
+        self.bits = graph["dtypes"]
         self.after: list[set[int]] = [set() for _ in self.all]
         for op in reversed(self.all):
             for other in range(op + 1, self.n):
@@ -111,6 +129,46 @@ class Judge:
     def flops(self, group: Group) -> dict[str, int]:
         sums = {key: sum(self.work[op].get(key, 0) for op in group) for key in CLASSES}
         return {key: number for key, number in sums.items() if number}
+
+    def stated(self, op: int) -> str | None:
+        told: str | None = self.ops[op].get("precision")
+        operands = [self.dtype[tensor] for tensor in self.ops[op]["inputs"][:2]]
+        if told or not operands or (self.kind[op] != "matmul" and "tensor" not in self.work[op]):
+            return told
+        widest = [dtype for dtype in operands if self.bits[dtype] == max(self.bits[other] for other in operands)]
+        floats = [dtype for dtype in widest if "int" not in dtype]
+        return str((floats or widest)[0])
+
+    def precision(self, group: Group) -> str | None:
+        stating = [op for op in sorted(group) if self.stated(op)]
+        if stating:
+            most = max(sum(self.work[op].values()) for op in stating)
+            return next(self.stated(op) for op in stating if sum(self.work[op].values()) == most)
+        read, made = set().union(*(self.reads[op] for op in group)), set().union(*(self.makes[op] for op in group))
+        outside = set().union(*(self.reads[op] for op in self.all if op not in group))
+        leaving = {tensor for tensor in made if tensor in outside | self.outputs or tensor not in read}
+        for some in (leaving, read - made):
+            floats = sorted(tensor for tensor in some if "int" not in self.dtype[tensor])
+            if floats:
+                most = max(self.size[tensor] for tensor in floats)
+                return str(next(self.dtype[tensor] for tensor in floats if self.size[tensor] == most))
+        return None
+
+    def tile(self, tensor: int, group: Group) -> int:
+        sides, kinds = self.sides[tensor], {self.kind[op] for op in group if tensor in self.touches[op]}
+        if any(self.kind[op] == "matmul" for op in group):
+            elements = math.prod(min(side, 128) for side in sides[-2:])
+        elif "reduction" in kinds:
+            elements = math.prod(sides[-1:])
+        else:
+            elements = min(math.prod(sides), 128)
+        return math.ceil(Fraction(elements * self.size[tensor], math.prod(sides)))
+
+    def need(self, group: Group) -> int:
+        made = [(tensor, op) for op in group for tensor in self.makes[op]]
+        spans = [(t, op, [reader for reader in group if t in self.reads[reader]]) for t, op in made]
+        spans = [(t, op, readers) for t, op, readers in spans if readers]
+        return max(sum(self.tile(t, group) for t, op, readers in spans if op <= now <= max(readers)) for now in group)
 
     def linked(self, group: Collection[int], links: Sequence[set[int]]) -> list[Group]:
         """Return the sets of ops in `group` that are joined by what they have in common in `links`."""
@@ -227,7 +285,8 @@ class Judge:
         return self.in_order(groups)
 
     def time(self, group: Group, chip: Mapping[str, Any]) -> Fraction:
-        compute = sum(Fraction(n) / Fraction(chip["peak"][key]) for key, n in self.flops(group).items())
+        peak = {**chip["peak"], "tensor": chip["peak"]["tensor"][self.precision(group) or "bf16"]}
+        compute = sum(Fraction(n) / Fraction(peak[key]) for key, n in self.flops(group).items())
         memory = Fraction(self.bytes(group)) / Fraction(chip["bandwidth"])
         return max(Fraction(compute), memory, Fraction(chip["launch_overhead"]))
 

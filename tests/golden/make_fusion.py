@@ -7,15 +7,19 @@ below by sets, plain loops and exact fractions.
 its digits. A case holds
 
 - ``graph``: the graph on the wire; ``env``: the value of every symbol in it (dimensions, ``@fma``, ``@bf16`` …);
+- ``own``: FLOPs of the whole graph by class as its convention counts them, without the classes whose sum is 0;
 - ``compulsory``: bytes of the graph inputs that are read, of the graph outputs, and of what is made and never read,
   which is written in any case;
-- ``partitions``: ``{"groups", "legal", "refusal", "bytes", "flops", "total_bytes", "compulsory"}``; ``bytes`` has one
-  number a group, ``flops`` one ``{class: n}`` a group without the classes whose sum is 0. An illegal partition has
-  ``refusal`` (the code of the first rule broken) and no counts;
+- ``partitions``: ``{"groups", "legal", "refusal", "bytes", "flops", "precision", "total_bytes", "compulsory"}``;
+  ``bytes`` has one number a group, ``flops`` one ``{class: n}`` a group, as peaks count them, without the classes whose
+  sum is 0, ``precision`` one dtype or null a group. An illegal partition has ``refusal`` (the code of the first rule
+  broken) and no counts;
 - ``merges``: ``{"groups", "a", "b", "refusal"}``: why groups a and b of this partition may not become one, or null;
+- ``capacity``: ``{"groups", "a", "b", "need", "share", "refusal"}``: the bytes that a and b as one need on chip at a
+  time, and what is said of it on a chip with this share: ``capacity`` or null;
 - ``splits``: ``{"groups", "op", "result"}``: the groups after op leaves its group;
 - ``pairs``, ``xla``: the groups of these presets, ``xla`` on ``chip`` (null where a double could not hold the times);
-- ``chip``: ``{"peak": {class: FLOP/s}, "bandwidth", "launch_overhead"}``;
+- ``chip``: ``{"peak": {class: FLOP/s}, "bandwidth", "launch_overhead"}``, with class ``tensor`` by precision;
 - ``best``: ``{"chip", "time", "groups"}`` for graphs of at most 8 ops: the shortest time in seconds of all legal
   partitions, and the groups of one with this time and the fewest groups, else null.
 
@@ -37,7 +41,7 @@ Group: TypeAlias = frozenset[int]
 Wire: TypeAlias = Any
 
 HERE: Final = Path(__file__).parent
-CASES: Final = 240
+RANDOM: Final = 240
 # The guide's tail with a residual of its own and with the normalised input as residual; two groups that wait for each
 # other; and siblings that share nothing but an input.
 DRAWN: Final = (
@@ -46,10 +50,21 @@ DRAWN: Final = (
     "a1: x s > p; b1: p t > u; b2: t > q; a2: q s > v",
     "left: x > l; right: x > r; last: l r > out; other: r w > end",
 )
+# Products whose operands, results and epilogues have different dtypes.
+TYPED: Final = (
+    "*product: a/bf16 b/bf16 > c/bf16; cast: c > d/fp8",
+    "*product: a/bf16 b/bf16 > c/bf16; cast: c > d/fp32",
+    "*product: a/bf16 b/bf16 > c/fp32; *narrow: a e/fp8 > f/fp8",
+    "*product: a/fp8 b/fp8 > c/bf16; gelu: c > d/bf16; scale: d > e/fp32",
+    "*product: a/int8 b/int8 > c/int32; dequantise: c s/fp32 > d/bf16",
+    "*mixed: a/bf16 b/int8 > c/bf16; *even: a d/fp8 > e/bf16; *tie: f/int8 d > g/bf16",
+    "count: a/int32 > b/int32; shift: b > c/int32",
+)
 EXACT: Final = 2**53
 BRUTE_FORCE: Final = 8
 DIMS: Final = [["batch", 1, 1024, 32], ["seq", 128, 8192, 2048]]
-BITS: Final = {"fp32": 32, "bf16": 16, "fp8": 8, "fp4": 4, "int8": 8}
+BITS: Final = {"fp32": 32, "bf16": 16, "fp8": 8, "fp4": 4, "int8": 8, "int32": 32}
+PEAKS: Final = {"fp32": 2**46, "bf16": 2**49, "fp8": 2**50, "fp4": 2**51, "int8": 2**48}
 WORDS: Final = {
     "@fma": 2,
     "@transcendental": 1,
@@ -64,6 +79,7 @@ WORDS: Final = {
     "@vector": 1,
     "@apart": 0,
 }
+CONVENTIONS: Final = {"textbook": WORDS, "mac": {**WORDS, "@fma": 1, "@vector": 0}}
 JUDGE: Final = runpy.run_path(str(HERE / "golden_fusion.py"))
 
 
@@ -84,33 +100,47 @@ def product(*factors: Wire) -> Wire:
     return kept[0] if len(kept) == 1 else ["*", *kept]
 
 
-def wired(name: str, ops: list[Any], tensors: list[Any], outputs: list[int]) -> dict[str, Any]:
+def wired(
+    name: str, ops: list[Any], tensors: list[Any], outputs: list[int], convention: str = "textbook"
+) -> dict[str, Any]:
     """Return a graph on the wire."""
     text = json.dumps([ops, tensors])
     return {
         "name": name,
         "dims": [one for one in DIMS if f'"{one[0]}"' in text],
-        "convention": "textbook",
+        "convention": convention,
         "ops": ops,
         "tensors": tensors,
         "outputs": outputs,
         "dtypes": BITS,
-        "conventions": {"textbook": WORDS},
+        "conventions": {convention: CONVENTIONS[convention]},
     }
 
 
 def drawn(text: str) -> dict[str, Any]:
-    """Return a graph of elementwise ops on 1,000,000 bf16 elements, written as ``a: x y > z; …``."""
+    """Return a graph of ops on 1,000,000 elements each, written as ``a: x y > z; …``.
+
+    They are elementwise, or with a star products; a tensor is bf16, or what it says where it first stands: ``x/fp8``.
+    """
     steps = [step.replace(":", " ").replace(">", " > ").split() for step in text.split(";")]
-    names = list(dict.fromkeys(name for step in steps for name in step[1:] if name != ">"))
-    size = ["/", ["*", 1000000, "@bf16"], 8]
-    tensors = [{"name": name, "shape": [1000, 1000], "dtype": "bf16", "bytes": size} for name in names]
+    typed = [name.partition("/") for step in steps for name in step[1:] if name != ">"]
+    dtypes = {name: dtype or "bf16" for name, _, dtype in reversed(typed)}
+    names = list(dict.fromkeys(name for name, *_ in typed))
+    tensors = [
+        {"name": name, "shape": [1000, 1000], "dtype": dtypes[name]}
+        | {"bytes": ["/", ["*", 1000000, f"@{dtypes[name]}"], 8]}
+        for name in names
+    ]
     ops: list[dict[str, Any]] = []
     for name, *step in steps:
         middle = step.index(">")
-        inputs, outputs = ([names.index(one) for one in part] for part in (step[:middle], step[middle + 1 :]))
-        flops = {"vector": 1000000 * (1 + len(ops))}
-        op = {"name": name, "kind": "elementwise", "inputs": inputs, "outputs": outputs, "flops": flops}
+        sides = (step[:middle], step[middle + 1 :])
+        inputs, outputs = ([names.index(one.partition("/")[0]) for one in part] for part in sides)
+        flops: dict[str, Wire] = {"vector": 1000000 * (1 + len(ops))}
+        if name.startswith("*"):
+            flops = {"tensor": product("@fma", 10**9)}
+        kind = "matmul" if name.startswith("*") else "elementwise"
+        op = {"name": name.removeprefix("*"), "kind": kind, "inputs": inputs, "outputs": outputs, "flops": flops}
         ops.append({**op, "extra": 0, "terms": []})
     read = {tensor for op in ops for tensor in op["inputs"]}
     return wired(text, ops, tensors, [t for op in ops for t in op["outputs"] if t not in read])
@@ -125,6 +155,9 @@ class Draw:
         self.huge = number % 40 == 7
         self.plain = number % 4 == 3
         self.name = f"random {number}"
+        # Dice of their own for what came later: the graphs stay what they were.
+        self.stating = random.Random(f"precision {number}")  # noqa: S311 - a test's dice
+        self.convention = "mac" if number % 7 == 5 else "textbook"
         self.ops: list[dict[str, Any]] = []
         self.tensors: list[dict[str, Any]] = []
         self.pool = self.shapes()
@@ -146,7 +179,7 @@ class Draw:
         return len(self.tensors) - 1
 
     def dtype(self) -> str:
-        return self.random.choices(list(BITS), [2, 12, 1, 1, 1])[0]
+        return self.random.choices(list(BITS), [2, 12, 1, 1, 1, 0])[0]
 
     def inputs(self, most: int) -> list[int]:
         """Return tensors to read, rather late ones: of one kind of graph long chains come, of others wide ones."""
@@ -171,6 +204,7 @@ class Draw:
         self.ops.append(
             {"name": f"{kind} {index}", "kind": kind, "inputs": inputs, "outputs": outputs}
             | {"flops": flops, "extra": extra, "terms": terms}
+            | ({"precision": self.stating.choice(list(PEAKS))} if self.stating.random() < 0.05 else {})
         )
 
     def flops(self, kind: str, shape: list[Wire]) -> tuple[dict[str, Wire], list[list[Wire]]]:
@@ -198,7 +232,7 @@ class Draw:
         # Most of what nothing reads is a result; and some of what is read is one as well.
         chance = [0.9 if tensor not in read else 0.1 for tensor in made]
         outputs = [tensor for tensor, share in zip(made, chance, strict=True) if self.random.random() < share]
-        return wired(self.name, self.ops, self.tensors, outputs or made[-1:])
+        return wired(self.name, self.ops, self.tensors, outputs or made[-1:], self.convention)
 
 
 class Case:
@@ -207,20 +241,23 @@ class Case:
     def __init__(self, number: int) -> None:
         draw = Draw(number)
         self.huge = draw.huge
-        self.graph = drawn(DRAWN[number]) if number < len(DRAWN) else draw.graph()
+        texts = dict(enumerate(DRAWN)) | dict(enumerate(TYPED, RANDOM))
+        self.graph = drawn(texts[number]) if number in texts else draw.graph()
         self.random = random.Random(-number)  # noqa: S311 - a test's dice
+        self.tight = random.Random(f"capacity {number}")  # noqa: S311 - the same
         self.env = self.values()
         self.judge = JUDGE["Judge"](self.graph, self.env)
 
     def values(self) -> dict[str, int]:
         """Return a value for every symbol: dimensions in their ranges, the rest as it stands in the graph."""
         dims = {name: self.random.randint(low, high) for name, low, high, _ in self.graph["dims"]}
-        return {**dims, **WORDS, **{f"@{dtype}": bits for dtype, bits in BITS.items()}}
+        words = CONVENTIONS[self.graph["convention"]]
+        return {**dims, **words, **{f"@{dtype}": bits for dtype, bits in BITS.items()}}
 
     def chip(self) -> dict[str, Any]:
         """Return rates that are powers of two: times in seconds are then exact doubles, and ties are ties."""
-        tensor, vector = 2**49, self.random.choice([2**49, 2**45, 2**43])
-        peak = {"tensor": tensor, "vector": vector, "transcendental": self.random.choice([vector, 2**42])}
+        vector = self.random.choice([2**49, 2**45, 2**43])
+        peak = {"tensor": PEAKS, "vector": vector, "transcendental": self.random.choice([vector, 2**42])}
         return {"peak": peak, "bandwidth": 2**41, "launch_overhead": self.random.choice([0, 0, 2**-17])}
 
     def walk(self) -> list[list[Group]]:
@@ -266,6 +303,17 @@ class Case:
                 chosen.append({"groups": listed(groups), "a": first, "b": second, "refusal": code})
         return chosen
 
+    def capacity(self, groups: Sequence[Group]) -> Iterator[dict[str, Any]]:
+        """Go through a few legal merges, each on a chip that just holds its tiles or that is a byte too small."""
+        pairs = list(itertools.combinations(range(len(groups)), 2))
+        self.tight.shuffle(pairs)
+        legal = [(a, b) for a, b in pairs if self.judge.refusal(groups, groups[a], groups[b]) is None]
+        for a, b in legal[:3]:
+            need = self.judge.need(groups[a] | groups[b])
+            share = max(1, need - self.tight.randrange(2))
+            refusal = "capacity" if need > share else None
+            yield {"groups": listed(groups), "a": a, "b": b, "need": need, "share": share, "refusal": refusal}
+
     def splits(self, groups: Sequence[Group]) -> list[dict[str, Any]]:
         joined = [op for group in groups if len(group) > 1 for op in group]
         chosen = self.random.sample(sorted(joined), min(4, len(joined)))
@@ -279,7 +327,13 @@ class Case:
         moved = [self.judge.bytes(group) for group in groups]
         flops = [{key: written(n) for key, n in self.judge.flops(group).items()} for group in groups]
         totals = {"total_bytes": written(sum(moved)), "compulsory": written(self.judge.compulsory)}
-        return {"groups": listed(groups), "legal": True, "bytes": [written(n) for n in moved], "flops": flops, **totals}
+        counts = {"bytes": [written(n) for n in moved], "flops": flops}
+        precision = [self.judge.precision(group) for group in groups]
+        return {"groups": listed(groups), "legal": True, **counts, "precision": precision, **totals}
+
+    def own(self) -> dict[str, int | str]:
+        sums = {key: sum(work.get(key, 0) for work in self.judge.own) for key in JUDGE["CLASSES"]}
+        return {key: written(number) for key, number in sums.items() if number}
 
     def record(self) -> dict[str, Any]:
         chip, legal = self.chip(), self.walk()
@@ -290,9 +344,11 @@ class Case:
         return {
             "graph": self.graph,
             "env": self.env,
+            "own": self.own(),
             "compulsory": written(self.judge.compulsory),
             "partitions": [self.counted(groups) for groups in [*legal, *self.illegal()]],
             "merges": [merge for groups in legal for merge in self.merges(groups)],
+            "capacity": [] if self.huge else [one for groups in legal for one in self.capacity(groups)],
             "splits": [split for groups in legal[1:] for split in self.splits(groups)],
             "pairs": listed(self.judge.pairs()),
             "xla": None if self.huge else listed(self.judge.xla(chip)),
@@ -305,7 +361,7 @@ def listed(groups: Iterable[Group]) -> list[list[int]]:
     return [sorted(group) for group in groups]
 
 
-def lines(cases: Iterable[int] = range(CASES)) -> Iterator[str]:
+def lines(cases: Iterable[int] = range(RANDOM + len(TYPED))) -> Iterator[str]:
     """Go through the cases as they stand in the file, one a line."""
     return (json.dumps(Case(number).record(), separators=(",", ":"), ensure_ascii=False) for number in cases)
 

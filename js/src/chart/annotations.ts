@@ -1,13 +1,13 @@
 // What is written on the chart, and where: names of roofs, ridge points, regions and kernels, and the call-outs of gaps.
 
-import { gapText, nameOf } from "../describe.ts";
+import { gapText, shortNameOf } from "../describe.ts";
 import { formatRatio } from "../format.ts";
 import { judge, ridgePoint } from "../roofline.ts";
 import type { Box, Scales } from "../scales.ts";
 import { fusionWords, strings } from "../strings.ts";
 import { column } from "./column.ts";
 import type { Gap, Join } from "./gaps.tsx";
-import { isMeasured, radiusOf } from "./kernels.ts";
+import { isMeasured, radiusAt } from "./kernels.ts";
 import { type Label, type Place, type Placed, placeLabels, shorten } from "./labels.ts";
 import { roofLabels } from "./roofnames.ts";
 import { joinsOf, type Scene } from "./scene.ts";
@@ -16,14 +16,14 @@ import type { TrailLine } from "./trails.tsx";
 const SIZE = 12;
 /** The ticks' text stands left of this, px. */
 const TICKS = 46;
-/** More measured kernels than this: arrows only for those that are hovered or selected. */
+/** More measured kernels than this: arrows only for those that are hovered, selected or to be fixed first. */
 const FEW = 12;
 
-export function gapsOf(scene: Scene): Gap[] {
+export function gapsOf(scene: Scene, first: readonly number[] = []): Gap[] {
   const { kernels, points, at, focus, scales, marked } = scene;
   if (!focus) return [];
   const boundOf = judge(kernels, focus);
-  const rows = points.measured <= FEW ? scene.named : marked;
+  const rows = scene.selected.size > 0 ? [] : points.measured <= FEW ? scene.named : first;
   return [...new Set([...marked, ...rows])].flatMap((row) => {
     const index = points.home[row] ?? -1;
     if (index < 0 || !isMeasured(points, index)) return [];
@@ -34,7 +34,8 @@ export function gapsOf(scene: Scene): Gap[] {
     // Above its roof, or its utilization is unknown: no arrow.
     if (roof === undefined || !(utilization <= 1)) return [];
     const [x, y] = [at.x[index] as number, at.y[index] as number];
-    return Math.abs(y - roof) < 14 ? [] : [{ row, x, from: y, to: roof, strong: marked.includes(row) }];
+    const rim = radiusAt(points, index) + 2;
+    return Math.abs(y - roof) < rim + 7 ? [] : [{ row, x, from: y, rim, to: roof, strong: marked.includes(row) }];
   });
 }
 
@@ -44,6 +45,7 @@ export function annotations(
   gaps: readonly Gap[],
   choices?: ReadonlyMap<string, number>,
   trails: readonly TrailLine[] = [],
+  others: readonly Label[] = [],
 ): Placed[] {
   const { scales } = scene;
   const { plot, width, gutter } = scales;
@@ -53,6 +55,7 @@ export function annotations(
     ...roofLabels(scene),
     ...gapLabels(scene, gaps, true),
     ...trailLabels(scene, trails),
+    ...others,
     ...kernelLabels(scene),
     ...gapLabels(scene, gaps, false),
     ...regionLabels(scene),
@@ -65,19 +68,19 @@ export function annotations(
 }
 
 function kernelLabels(scene: Scene): Label[] {
-  const { kernels, points, at, scales, theme, marked, named, levels } = scene;
+  const { kernels, points, at, scales, theme, marked, named, levels, selected } = scene;
   const joins = new Map(joinsOf(scene).map((join) => [join.row, join]));
   return [...new Set([...marked, ...named])].flatMap((row) => {
     const index = points.home[row] ?? -1;
     if (index < 0) return [];
     return {
       key: `kernel ${row}`,
-      text: shorten(nameOf(kernels, row), 24),
+      text: shorten(shortNameOf(kernels, row), 24),
       size: SIZE,
       bold: marked.includes(row),
-      colour: theme.text,
+      colour: selected.size === 0 || marked.includes(row) ? theme.text : theme.muted,
       places: [
-        ...around(at.x[index] as number, at.y[index] as number, radiusOf(points) + 4),
+        ...around(at.x[index] as number, at.y[index] as number, radiusAt(points, index) + 4),
         ...besideJoin(joins.get(row)),
         ...(isMeasured(points, index) || levels.length > 0 ? [] : besideTie(at.x[index] as number, scales)),
       ],
@@ -165,9 +168,9 @@ function obstacles(scene: Scene): Box[] {
   const { points, at, roofs, focus, levels, subRoofs, scales } = scene;
   const { x, y } = scales;
   const boxes: Box[] = [];
-  const around = radiusOf(points) + 1;
   if (points.n <= 400) {
     for (let index = 0; index < points.n; index++) {
+      const around = radiusAt(points, index) + 1;
       const [px, py] = [at.x[index] as number, at.y[index] as number];
       boxes.push({ left: px - around, right: px + around, top: py - around, bottom: py + around });
     }
@@ -216,7 +219,7 @@ function besideJoin(join: Join | undefined): Place[] {
   });
 }
 
-function around(x: number, y: number, gap: number): Place[] {
+export function around(x: number, y: number, gap: number): Place[] {
   return [
     { x: x + gap + 2, y: y + 12, anchor: "start" },
     { x: x + gap + 2, y: y + 4, anchor: "start" },

@@ -8,10 +8,11 @@ import { strings } from "../strings.ts";
 import type { Theme } from "../theme.ts";
 import { annotations, gapsOf } from "./annotations.ts";
 import { Axes } from "./axes.tsx";
+import { earlierPoints, RunArrows, runArrows, runLabels } from "./compare.tsx";
 import { Gaps, Joins, Ties } from "./gaps.tsx";
 import { useGlide } from "./glide.ts";
 import { createPainter, radiusOf } from "./kernels.ts";
-import { Labels, Leaders, Rings } from "./marks.tsx";
+import { Labels, Leaders, Rings, Rubber } from "./marks.tsx";
 import { usePointing } from "./pointing.ts";
 import { Roofs } from "./roofs.tsx";
 import { heaviestRows, joinsOf, pointColours, type Scene, sceneOf, tiesOf } from "./scene.ts";
@@ -30,25 +31,32 @@ interface ChartProps {
 }
 
 export function Chart({ store, width, theme, points, below, pointedChip }: ChartProps) {
-  const heaviest = useComputed(() => heaviestRows(store.kernels.value));
+  const heaviest = useComputed(() => heaviestRows(store.drawnRows.value, store.drawn.value));
   const last = useRef<Scene>(undefined);
   const trails = store.trails.value;
   const parts = useComputed(() => {
     const kernels = store.trails.value?.parts;
     return kernels && pointsOf(kernels, store.shownRoofs.value, store.focusRoof.value);
   });
+  const earlier = useComputed(() => {
+    const runs = store.runs.value;
+    return runs && earlierPoints(runs, points.value, store.shownRoofs.value, store.focusRoof.value);
+  });
   const share = useGlide(trails?.merges);
-  const resting = sceneOf(store, points.value, heaviest.value, width, theme, last.current, parts.value);
+  const room = parts.value ?? earlier.value?.points;
+  const resting = sceneOf(store, points.value, heaviest.value, width, theme, last.current, room);
   const scene = glided(resting, trails, parts.value, share);
   const { kernels, roofs, focus, scales, at } = scene;
-  const { index, handlers } = usePointing(store, scene, pointedChip);
+  const { index, rubber, handlers } = usePointing(store, scene, pointedChip);
 
-  const gaps = gapsOf(scene);
+  const gaps = gapsOf(scene, store.ranking.value.rows);
   const choices = useRef<ReadonlyMap<string, number>>(new Map());
   // Names stand still while a roof is dragged or a point is pointed at.
   const still = store.held.value || index >= 0;
   const lines = trailLines(scene, trails, parts.value);
-  const labels = annotations(scene, gaps, still ? choices.current : undefined, share < 1 ? [] : lines);
+  const arrows = runArrows(scene, earlier.value);
+  const others = runLabels(scene, arrows);
+  const labels = annotations(scene, gaps, still ? choices.current : undefined, share < 1 ? [] : lines, others);
 
   const canvas = useRef<HTMLCanvasElement>(null);
   const paint = useMemo(createPainter, []);
@@ -76,7 +84,7 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the kernels
       tabIndex={0}
       data-lm-suppress-shortcuts="true"
-      aria-label={strings.chart(roofs.map(({ chip }) => chip.name).join(", "), kernels.n)}
+      aria-label={strings.chart(roofs.map(({ chip }) => chip.name).join(", "), store.totals.value.kernels)}
       {...handlers}
     >
       <svg {...size} aria-hidden="true">
@@ -85,6 +93,7 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
         <Roofs {...scene} />
         <Joins joins={joinsOf(scene)} marked={scene.marked} theme={theme} />
         <Gaps gaps={gaps} theme={theme} />
+        <RunArrows arrows={arrows} theme={theme} />
         <TrailMarks lines={lines} radius={radiusOf(points.value)} theme={theme} />
       </svg>
       <canvas ref={canvas} style={box} />
@@ -92,6 +101,7 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
         <Rings scene={scene} pointed={index} />
         <Leaders labels={labels} scene={scene} />
         <Labels labels={labels} theme={theme} />
+        <Rubber box={rubber} />
         {roofs.length === 0 && (
           <text x={size.width / 2} y={size.height / 2} text-anchor="middle" font-size={14} fill={theme.muted}>
             {strings.noChip}

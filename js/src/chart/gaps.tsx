@@ -7,6 +7,8 @@ export interface Gap {
   readonly row: number;
   readonly x: number;
   readonly from: number;
+  /** How far from there the point goes, px. */
+  readonly rim: number;
   readonly to: number;
   readonly strong: boolean;
 }
@@ -14,12 +16,12 @@ export interface Gap {
 export function Gaps({ gaps, theme }: { gaps: readonly Gap[]; theme: Theme }) {
   return (
     <g class="roofwidget-gaps" fill="none" stroke={theme.text}>
-      {gaps.map(({ row, x, from, to, strong }) => {
+      {gaps.map(({ row, x, from, rim, to, strong }) => {
         const up = Math.sign(from - to);
         return (
           <path
             key={row}
-            d={`M${x},${from - up * 7}V${to + up}M${x - 4},${to + up * 7}L${x},${to + up}L${x + 4},${to + up * 7}`}
+            d={`M${x},${from - up * rim}V${to + up}M${x - 4},${to + up * 7}L${x},${to + up}L${x + 4},${to + up * 7}`}
             stroke-width={strong ? 1.75 : 1.25}
             stroke-opacity={strong ? 0.95 : 0.55}
           />

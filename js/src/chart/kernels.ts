@@ -1,7 +1,8 @@
-// The kernels on their canvas: circles where memory binds, squares where compute does, diamonds elsewhere; only what changed is redrawn.
+// The kernels on their canvas: circles where memory binds, squares where compute does, diamonds elsewhere, a star for their program; only what changed is redrawn.
 
 import { MEASURED, type Points, SIDES } from "../points.ts";
 import type { Scales } from "../scales.ts";
+import { LEAST } from "../sizes.ts";
 
 export interface KernelsPicture {
   readonly points: Points;
@@ -11,6 +12,8 @@ export interface KernelsPicture {
   readonly colour: Uint16Array;
   /** Points that are drawn as outlines: those at memory levels that do not bind. */
   readonly hollow: Uint8Array;
+  /** Points that others stand out from: they are faint, and lie under those. */
+  readonly faded: Uint8Array;
   readonly outline: string;
   readonly alert: string;
   readonly scales: Scales;
@@ -22,82 +25,97 @@ interface Painted {
   readonly n: number;
   readonly x: Float32Array;
   readonly y: Float32Array;
+  readonly radius: Float32Array;
   readonly look: Uint32Array;
 }
 
-type Region = readonly [x: number, y: number];
+type Region = readonly [x: number, y: number, reach: number];
 
 /** When more points than this have changed all are drawn anew: it costs less. */
 const MANY = 64;
 /** How far the ring and the arrow of a point above its roof reach, px. */
 const RING = 11;
+/** The opacity of a faded point. */
+const FAINT = 0.22;
 
 /** A painter for one canvas: it remembers what it painted. */
 export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPicture) => void {
   let painted: Painted | undefined;
   const sprites = new Map<string, HTMLCanvasElement>();
   return (canvas, picture) => {
-    const { points, at, scales } = picture;
+    const { points, at, scales, faded } = picture;
     const ratio = canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1;
     const [width, height] = [Math.round(scales.width * ratio), Math.round(scales.height * ratio)];
     const context = canvas.getContext("2d");
     if (!context) return;
-    const radius = radiusOf(points);
-    const key = [width, height, ratio, radius, picture.outline, picture.alert, ...picture.colours].join();
-    const next = { key, n: points.n, x: at.x, y: at.y, look: looks(picture) };
+    const key = [width, height, ratio, picture.outline, picture.alert, ...picture.colours].join();
+    const radius = Float32Array.from({ length: points.n }, (_, index) => radiusAt(points, index));
+    const next = { key, n: points.n, x: at.x, y: at.y, radius, look: looks(picture, radius) };
     const changed = painted && painted.key === key && painted.n === points.n ? changes(painted, next) : undefined;
     if (changed?.length === 0) return;
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const reach = radius + RING;
-    const draw = (index: number) => stamp(context, spriteOf(index), at, index, ratio, radius);
+    const draw = (index: number) => stamp(context, spriteOf(index), at, index, ratio);
+    const drawAll = (isInSight: (index: number) => boolean) => {
+      for (const turn of faded.includes(1) ? [1, 0] : [0]) {
+        for (let index = 0; index < points.n; index++) if (faded[index] === turn && isInSight(index)) draw(index);
+      }
+    };
     const spriteOf = (index: number) => {
       const colour = picture.colours[picture.colour[index] as number] ?? picture.outline;
       const name = `${next.look[index]} ${key}`;
       const known = sprites.get(name);
       if (known) return known;
-      const sprite = makeSprite(canvas.ownerDocument, picture, index, colour, radius, ratio);
+      const sprite = makeSprite(canvas.ownerDocument, picture, index, colour, radius[index] as number, ratio);
       sprites.set(name, sprite);
       return sprite;
     };
     if (painted && changed && changed.length <= MANY) {
       const before = painted;
-      const regions = changed.flatMap((index): Region[] => [
-        [before.x[index] as number, before.y[index] as number],
-        [at.x[index] as number, at.y[index] as number],
-      ]);
+      const regionsOf = ({ x, y, radius }: Painted): Region[] =>
+        changed.map((index) => [x[index] as number, y[index] as number, (radius[index] as number) + RING]);
+      const regions = [...regionsOf(before), ...regionsOf(next)];
       context.save();
       context.beginPath();
-      for (const [x, y] of regions) context.rect(x - reach, y - reach, 2 * reach, 2 * reach);
+      for (const [x, y, reach] of regions) context.rect(x - reach, y - reach, 2 * reach, 2 * reach);
       context.clip();
       context.clearRect(0, 0, scales.width, scales.height);
-      for (let index = 0; index < points.n; index++) {
-        const [x, y] = [at.x[index] as number, at.y[index] as number];
-        if (regions.some(([rx, ry]) => Math.abs(x - rx) < 2 * reach && Math.abs(y - ry) < 2 * reach)) draw(index);
-      }
+      drawAll((index) => {
+        const [x, y, own] = [at.x[index] as number, at.y[index] as number, (radius[index] as number) + RING];
+        return regions.some(([rx, ry, reach]) => Math.abs(x - rx) < reach + own && Math.abs(y - ry) < reach + own);
+      });
       context.restore();
     } else {
       if (painted?.key !== key) sprites.clear();
       context.clearRect(0, 0, scales.width, scales.height);
-      for (let index = 0; index < points.n; index++) draw(index);
+      drawAll(() => true);
     }
     painted = next;
   };
 }
 
+/** px, of a point whose size says nothing: the more there are, the smaller. */
 export function radiusOf(points: Points): number {
   return points.n > 20_000 ? 2 : points.n > 2000 ? 2.5 : points.n > 200 ? 3.5 : 5;
+}
+
+/** px. */
+export function radiusAt(points: Points, index: number): number {
+  const [own, plain] = [points.radius[index] as number, radiusOf(points)];
+  return own > LEAST ? own : Math.min(plain, own || plain);
 }
 
 export const isMeasured = (points: Points, index: number) => points.roof[index] === MEASURED;
 
 /** One number for all that a point looks like, but for its place. */
-function looks({ points, colour, hollow }: KernelsPicture): Uint32Array {
+function looks({ points, colour, hollow, faded }: KernelsPicture, radius: Float32Array): Uint32Array {
   const look = new Uint32Array(points.n);
   for (let index = 0; index < points.n; index++) {
     const signs = (hollow[index] as number) * 2 + (points.aboveRoof[index] as number);
-    look[index] = (colour[index] as number) * 16 + (points.side[index] as number) * 4 + signs;
+    const shape = (points.side[index] as number) * 4 + signs;
+    const size = 2 * (radius[index] as number) + 64 * (faded[index] as number);
+    look[index] = ((colour[index] as number) * 16 + shape) * 128 + size;
   }
   return look;
 }
@@ -114,7 +132,7 @@ function changes(before: Painted, after: Painted): number[] {
 /** Points of one look are copies of one small picture: drawing a path for each would cost ten times as much. */
 function makeSprite(
   document: Document,
-  { points, hollow, outline, alert }: KernelsPicture,
+  { points, hollow, faded, outline, alert }: KernelsPicture,
   index: number,
   colour: string,
   radius: number,
@@ -127,20 +145,13 @@ function makeSprite(
   const context = sprite.getContext("2d");
   if (!context) return sprite;
   context.setTransform(ratio, 0, 0, ratio, half, half);
+  context.globalAlpha = faded[index] ? FAINT : 1;
   context.beginPath();
   const side = radius * 0.88;
   if (points.side[index] === SIDES.compute) context.rect(-side, -side, 2 * side, 2 * side);
-  else if (points.side[index] === SIDES.outside) {
-    for (const [x, y] of [
-      [0, -1.25 * radius],
-      [1.25 * radius, 0],
-      [0, 1.25 * radius],
-      [-1.25 * radius, 0],
-    ] as const) {
-      context.lineTo(x, y);
-    }
-    context.closePath();
-  } else context.arc(0, 0, radius, 0, 2 * Math.PI);
+  else if (points.side[index] === SIDES.outside) trace(context, 4, 1.25 * radius, 1.25 * radius);
+  else if (points.side[index] === SIDES.program) trace(context, 10, 1.3 * radius, 0.55 * radius);
+  else context.arc(0, 0, radius, 0, 2 * Math.PI);
   context.fillStyle = hollow[index] ? outline : colour;
   context.fill();
   context.strokeStyle = hollow[index] ? colour : outline;
@@ -159,15 +170,24 @@ function makeSprite(
   return sprite;
 }
 
+/** Corners all around, outer and inner ones by turns, from the top. */
+function trace(context: CanvasRenderingContext2D, corners: number, outer: number, inner: number) {
+  for (let corner = 0; corner < corners; corner++) {
+    const angle = (2 * Math.PI * corner) / corners;
+    const away = corner % 2 === 0 ? outer : inner;
+    context.lineTo(away * Math.sin(angle), -away * Math.cos(angle));
+  }
+  context.closePath();
+}
+
 function stamp(
   context: CanvasRenderingContext2D,
   sprite: HTMLCanvasElement,
   at: KernelsPicture["at"],
   index: number,
   ratio: number,
-  radius: number,
 ) {
-  const half = Math.ceil((radius + RING) * ratio);
+  const half = sprite.width / 2;
   // Whole device pixels: between two, the copy would be blurred.
   const left = (Math.round((at.x[index] as number) * ratio) - half) / ratio;
   const top = (Math.round((at.y[index] as number) * ratio) - half) / ratio;

@@ -1,13 +1,13 @@
 // What lies over the points: the rings of those that matter now, and every text of the chart.
 
+import type { Box } from "../scales.ts";
 import type { Theme } from "../theme.ts";
 import { leaders } from "./column.ts";
-import { radiusOf } from "./kernels.ts";
+import { radiusAt } from "./kernels.ts";
 import type { Placed } from "./labels.ts";
 import { indicesOf, type Scene } from "./scene.ts";
 
 export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
-  const radius = radiusOf(scene.points);
   return (
     <>
       {scene.marked.flatMap((row) =>
@@ -17,7 +17,7 @@ export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
             class="roofwidget-ring"
             cx={scene.at.x[index]}
             cy={scene.at.y[index]}
-            r={radius + (index === pointed ? 4 : 3)}
+            r={radiusAt(scene.points, index) + (index === pointed ? 4 : 3)}
             fill="none"
             stroke={scene.theme.text}
             stroke-width={2}
@@ -26,6 +26,13 @@ export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
       )}
     </>
   );
+}
+
+/** The rectangle that selects, while it is drawn. */
+export function Rubber({ box }: { box: Box | undefined }) {
+  if (!box) return null;
+  const { left, right, top, bottom } = box;
+  return <rect class="roofwidget-rubber" x={left} y={top} width={right - left} height={bottom - top} />;
 }
 
 /** Lines from the ends of flats to their names in the column beside the plot. */

@@ -5,18 +5,20 @@ import { isModified } from "../keys.ts";
 import { MEASURED, type Points } from "../points.ts";
 import { nearest } from "../scales.ts";
 import type { Store } from "../store.ts";
+import { useRubber } from "./rubber.ts";
 import { indicesOf, type Scene } from "./scene.ts";
 
-/** A point is found within this many pixels of the pointer. */
-const REACH = 14;
+/** A point is found within this many pixels of the pointer: all of the largest. */
+const REACH = 16;
 
 export function usePointing(store: Store, scene: Scene, pointedChip: Signal<string | undefined>) {
   // A row has several points when it was not measured, one on each roof: this is the one under the pointer.
   const last = useSignal(-1);
   const pinnedChip = useSignal<string | undefined>(undefined);
   const { points, roofs, at } = scene;
-  const hovered = store.hovered.value;
+  const hovered = store.pointed.value;
   const index = indexOf(points, hovered, last.value);
+  const rubber = useRubber(store, scene);
 
   function point(next: number) {
     last.value = next;
@@ -39,6 +41,7 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
     ArrowDown: () => climb(-1),
     Enter: () => hovered !== null && choose(hovered, false),
     Escape: () => {
+      if (rubber.isHeld) return rubber.takeBack();
       point(-1);
       store.select([]);
     },
@@ -55,18 +58,27 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
 
   function onPointer(event: PointerEvent) {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    point(nearest(at, event.clientX - box.left, event.clientY - box.top, REACH));
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    if (rubber.isHeld) return rubber.move(x, y);
+    const found = nearest(at, x, y, REACH);
+    point(found);
+    if (found < 0 && event.type === "pointerdown") rubber.take(event, x, y);
   }
   return {
     index,
+    /** The rectangle that is drawn at present. */
+    rubber: rubber.box,
     handlers: {
       onPointerMove: onPointer,
       onPointerDown: onPointer,
+      onPointerUp: (event: PointerEvent) => rubber.letGo(isAdding(event)),
+      onPointerCancel: rubber.takeBack,
       // A finger that is lifted leaves too, but its tooltip stays to be read.
       onPointerLeave: (event: PointerEvent) => event.pointerType !== "touch" && point(-1),
       onFocusOut: () => point(-1),
       onClick: (event: MouseEvent) => {
-        if (hovered !== null) choose(hovered, event.shiftKey || event.ctrlKey || event.metaKey);
+        if (rubber.hasDrawn()) return;
+        if (hovered !== null) choose(hovered, isAdding(event));
         else if (store.selected.value.length > 0) store.select([]);
       },
       onKeyDown: (event: KeyboardEvent) => {
@@ -79,6 +91,8 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
     },
   };
 }
+
+const isAdding = (event: MouseEvent) => event.shiftKey || event.ctrlKey || event.metaKey;
 
 /** The marks of a row from the lowest up, of one height from left to right; those in one place follow one another. */
 export function marksOf(scene: Scene, row: number): number[] {

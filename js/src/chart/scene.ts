@@ -2,11 +2,12 @@
 
 import type { SubRoof } from "../ceilings.ts";
 import { shortNames } from "../names.ts";
-import { type Points, rowsByWeight } from "../points.ts";
+import type { Points } from "../points.ts";
 import { type Level, peakFor, type Roof } from "../roofline.ts";
 import { chartHeight, type LogScale, project, type Scales, sameScales, scalesOf } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { chipColours, type Theme } from "../theme.ts";
+import { isProgram, isTotal } from "../totals.ts";
 import type { Kernels } from "../wire.ts";
 import { gutterOf } from "./column.ts";
 import type { Join } from "./gaps.tsx";
@@ -27,16 +28,24 @@ export interface Scene {
   readonly theme: Theme;
   /** Rows that get a name where there is room, the most important first. */
   readonly named: readonly number[];
-  /** Rows that matter now: hovered, then selected. */
+  /** Rows that matter now: hovered, then selected; of very many selected ones none. */
   readonly marked: readonly number[];
+  /** Rows beside which all others fade; with none, none does. */
+  readonly selected: ReadonlySet<number>;
 }
 
 /** More kernels than this are never named at once. */
 const MOST_NAMES = 40;
+/** More selected kernels than this stand out by what fades around them alone. */
+const MOST_MARKED = 50;
 /** With more points than this, lines that tie marks together would hide the chart. */
 const MOST_TIES = 400;
 
-export const heaviestRows = (kernels: Kernels) => rowsByWeight(kernels, MOST_NAMES);
+/** Of the rows that are drawn, in the order of drawing, those that are named where there is room. */
+export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
+  const [totals, own] = [rows.filter((row) => isTotal(kernels, row)), rows.filter((row) => !isTotal(kernels, row))];
+  return [...totals.sort(), ...own].slice(0, MOST_NAMES);
+}
 
 /** The scene now, with room for the `parts` of what was merged. With the scales of the `last` one where they are the same: what hangs on them need not be redrawn. */
 export function sceneOf(
@@ -56,9 +65,8 @@ export function sceneOf(
   const gutter = (y: LogScale) => gutterOf({ roofs, focus, subRoofs, names }, width, y);
   const next = scalesOf(size, roofs, points, focus, gutter, parts);
   const scales = last && sameScales(last.scales, next) ? last.scales : next;
-  const hovered = store.hovered.value;
   return {
-    kernels: store.kernels.value,
+    kernels: store.drawn.value,
     points,
     at: project(points, scales),
     roofs,
@@ -70,20 +78,34 @@ export function sceneOf(
     scales,
     theme,
     named: [...rowsAbove(points), ...heaviest],
-    marked: [...new Set([...(hovered === null ? [] : [hovered]), ...store.selected.value])],
+    ...chosenIn(store),
   };
 }
 
-/** The colours of chips, for marks on their roofs, and of categories, for measured kernels. */
+/** What is pointed at and selected. */
+export function chosenIn(store: Store): Pick<Scene, "marked" | "selected"> {
+  const [pointed, selected] = [store.pointed.value, store.selected.value];
+  const few = selected.length > MOST_MARKED ? [] : selected;
+  return { marked: [...new Set(pointed === null ? few : [pointed, ...few])], selected: new Set(selected) };
+}
+
+/** The colours of chips, for marks on their roofs, of categories, for measured kernels, and of totals. */
 export function pointColours(scene: Scene) {
   const { kernels, points, roofs, colours, theme } = scene;
   const chips = roofs.map((roof) => colours.get(roof.chip.id) ?? theme.text);
   const colour = new Uint16Array(points.n);
   for (let index = 0; index < points.n; index++) {
-    const category = (kernels.category.codes[points.row[index] as number] ?? 0) % theme.categories.length;
-    colour[index] = isMeasured(points, index) ? chips.length + category : (points.roof[index] as number);
+    const row = points.row[index] as number;
+    const hue = (kernels.category.codes[row] ?? 0) % theme.categories.length;
+    const own = isTotal(kernels, row) ? theme.categories.length + (isProgram(kernels, row) ? 0 : 1) : hue;
+    colour[index] = isMeasured(points, index) ? chips.length + own : (points.roof[index] as number);
   }
-  return { colours: [...chips, ...theme.categories], colour, hollow: hollowOf(scene) };
+  return {
+    colours: [...chips, ...theme.categories, theme.text, theme.muted],
+    colour,
+    hollow: hollowOf(scene),
+    faded: fadedOf(scene),
+  };
 }
 
 /** In hierarchical mode a kernel's points are hollow but for the one at the level that binds. */
@@ -93,6 +115,16 @@ function hollowOf({ points, levels }: Scene): Uint8Array {
     hollow[index] = points.binds[index] ? 0 : 1;
   }
   return hollow;
+}
+
+/** What is not selected while something is; the program's total is no kernel beside others. */
+function fadedOf({ kernels, points, selected }: Scene): Uint8Array {
+  const faded = new Uint8Array(points.n);
+  for (let index = 0; index < points.n && selected.size > 0; index++) {
+    const row = points.row[index] as number;
+    faded[index] = selected.has(row) || isTotal(kernels, row) ? 0 : 1;
+  }
+  return faded;
 }
 
 /** All points of a row: one when it was measured, else one on each roof. */
@@ -130,7 +162,7 @@ export function joinsOf({ points, at, levels, marked }: Scene): Join[] {
 /** Roofs beside the focus one: those of the store, and the flats of other precisions that kernels have. */
 function subRoofsOf(store: Store, focus: Roof | undefined): readonly SubRoof[] {
   if (!focus) return [];
-  const { precision, flops } = store.kernels.value;
+  const { precision, flops } = store.drawn.value;
   const drawn = store.subRoofs.value;
   const used = new Map(
     [...flops.keys()].flatMap((key) => precision.values.map((own) => [key || own, peakFor(focus, key, own)] as const)),

@@ -1,11 +1,11 @@
 // What is written on the time view, and where: isochrones, the diagonal, its two regions, launches, kernels, gaps.
 
-import { gapText, nameOf } from "../describe.ts";
+import { gapText, shortNameOf } from "../describe.ts";
 import { formatQuantity } from "../format.ts";
 import { judge } from "../roofline.ts";
 import type { Box } from "../scales.ts";
 import { strings } from "../strings.ts";
-import { radiusOf } from "./kernels.ts";
+import { radiusAt } from "./kernels.ts";
 import { type Label, type Place, type Placed, placeLabels, shorten, textWidth } from "./labels.ts";
 import { start, type TimeGap, type TimeScene } from "./timescene.ts";
 
@@ -110,14 +110,13 @@ const isochroneLabels = ({ isochrones, scales: { x, y }, theme }: TimeScene) =>
     return { key: `isochrone ${seconds}`, text: formatQuantity(seconds, "s"), size: 12, colour: theme.muted, places };
   });
 
-function kernelLabel({ kernels, points, at, marked, theme }: TimeScene, row: number): Label[] {
+function kernelLabel({ kernels, points, at, marked, selected, theme }: TimeScene, row: number): Label[] {
   const index = points.home[row] ?? -1;
   if (index < 0) return [];
   const bold = marked.includes(row);
-  const places = around(at.x[index] as number, at.y[index] as number, radiusOf(points) + (bold ? 7 : 5));
-  return [
-    { key: `kernel ${row}`, text: shorten(nameOf(kernels, row), 24), size: 12, bold, colour: theme.text, places },
-  ];
+  const colour = selected.size === 0 || bold ? theme.text : theme.muted;
+  const places = around(at.x[index] as number, at.y[index] as number, radiusAt(points, index) + (bold ? 7 : 5));
+  return [{ key: `kernel ${row}`, text: shorten(shortNameOf(kernels, row), 24), size: 12, bold, colour, places }];
 }
 
 function gapLabels({ kernels, focus, marked, theme }: TimeScene, gaps: readonly TimeGap[]): Label[] {
@@ -145,7 +144,7 @@ function obstacles({ points, at, scales, overhead }: TimeScene, gaps: readonly T
   for (const { from, to } of gaps) line(...from, ...to, 2);
   for (let index = 0; index < points.n && points.n <= 400; index++) {
     const [px, py] = [at.x[index] as number, at.y[index] as number];
-    line(px, py, px, py, radiusOf(points) + 1);
+    line(px, py, px, py, radiusAt(points, index) + 1);
   }
   const low = start(scales);
   for (let step = 0; step <= 120; step++) {

@@ -1,13 +1,15 @@
 // The kernels of the time view: compute time against memory time of one launch, on one roof.
 
-import { MEASURED, type Points, sideOf } from "../points.ts";
+import { everyRow, MEASURED, type Points, SIDES, sideOf } from "../points.ts";
 import { judge, type Roof } from "../roofline.ts";
 import type { Extent } from "../scales.ts";
+import { radii } from "../sizes.ts";
+import { isProgram, isTotal } from "../totals.ts";
 import type { Kernels } from "../wire.ts";
 
 /** Points whose x and y are seconds a launch of compute and of memory; either may be 0, not both. */
-export function timePointsOf(kernels: Kernels, roof: Roof | undefined): Points {
-  const { n } = kernels;
+export function timePointsOf(kernels: Kernels, roof: Roof | undefined, rows: Int32Array = everyRow(kernels)): Points {
+  const n = rows.length;
   const points = {
     n: 0,
     row: new Int32Array(n),
@@ -18,19 +20,21 @@ export function timePointsOf(kernels: Kernels, roof: Roof | undefined): Points {
     y: new Float64Array(n),
     side: new Uint8Array(n),
     aboveRoof: new Uint8Array(n),
-    home: new Int32Array(n).fill(-1),
+    radius: new Float32Array(n).fill(Number.NaN),
+    home: new Int32Array(kernels.n).fill(-1),
     measured: 0,
     notDrawn: 0,
     binding: new Set<string>(),
   };
   if (!roof) return points;
   const boundOf = judge(kernels, roof);
-  for (let row = 0; row < n; row++) {
+  const radiusOf = radii(kernels);
+  for (const row of rows) {
     const { computeTime, memoryTime, regime, aboveRoof } = boundOf(row);
     const launches = kernels.count[row] as number;
     const [x, y] = [computeTime / launches, memoryTime / launches];
     if (!(x + y > 0 && Number.isFinite(x + y))) {
-      points.notDrawn++;
+      if (!isTotal(kernels, row)) points.notDrawn++;
       continue;
     }
     const measured = (kernels.time[row] as number) > 0;
@@ -39,7 +43,8 @@ export function timePointsOf(kernels: Kernels, roof: Roof | undefined): Points {
     points.roof[at] = measured ? MEASURED : 0;
     points.x[at] = x;
     points.y[at] = y;
-    points.side[at] = sideOf(regime);
+    points.side[at] = isProgram(kernels, row) ? SIDES.program : sideOf(regime);
+    points.radius[at] = radiusOf(row);
     points.aboveRoof[at] = aboveRoof ? 1 : 0;
     points.home[row] = at;
     if (measured) points.measured++;

@@ -6,8 +6,8 @@ import type { Roof } from "../roofline.ts";
 import { type Box, chartHeight, decades, type Extent, type Scales, scaleLog } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { chipColours, type Theme } from "../theme.ts";
-import { isMeasured, radiusOf } from "./kernels.ts";
-import type { Scene } from "./scene.ts";
+import { isMeasured, radiusAt } from "./kernels.ts";
+import { chosenIn, type Scene } from "./scene.ts";
 import { measuredTime, timesShown } from "./timepoints.ts";
 
 export interface TimeScales extends Scales {
@@ -50,12 +50,11 @@ export function timeSceneOf(
   theme: Theme,
   last: TimeScene | undefined,
 ): TimeScene {
-  const kernels = store.kernels.value;
+  const kernels = store.drawn.value;
   const focus = judgeOf(store);
   const next = timeScales(width, points, timesShown(kernels, points, focus));
   const scales = last && same(last.scales, next) ? last.scales : next;
   const overhead = focus?.conditions.launchOverhead ?? 0;
-  const hovered = store.hovered.value;
   return {
     kernels,
     points,
@@ -69,7 +68,7 @@ export function timeSceneOf(
     scales,
     theme,
     named: heaviest,
-    marked: [...new Set([...(hovered === null ? [] : [hovered]), ...store.selected.value])],
+    ...chosenIn(store),
     // Nothing takes less than its launch.
     isochrones: decades(scales.y, 26).filter((seconds) => seconds >= Math.max(overhead, start(scales))),
     overhead,
@@ -120,7 +119,7 @@ export function timeGaps({ kernels, points, at, scales, marked }: TimeScene): Ti
     const up = (points.y[index] as number) >= (points.x[index] as number);
     const to = up ? ([x, scales.y(seconds)] as const) : ([scales.x(seconds), y] as const);
     const length = Math.abs(to[0] - x) + Math.abs(to[1] - y);
-    if (length > radiusOf(points) + 3) gaps.push({ row, from: [x, y], to });
+    if (length > radiusAt(points, index) + 3) gaps.push({ row, from: [x, y], to });
   }
   return gaps;
 }

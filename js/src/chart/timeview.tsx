@@ -5,8 +5,9 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
 import type { Theme } from "../theme.ts";
+import { isTotal } from "../totals.ts";
 import { createPainter } from "./kernels.ts";
-import { Labels, Rings } from "./marks.tsx";
+import { Labels, Rings, Rubber } from "./marks.tsx";
 import { usePointing } from "./pointing.ts";
 import { heaviestRows, pointColours } from "./scene.ts";
 import { TimeAxes, TimeGaps, TimeLines } from "./timeframe.tsx";
@@ -26,12 +27,17 @@ interface TimeChartProps {
 }
 
 export function TimeChart({ store, width, theme, below, pointedChip }: TimeChartProps) {
-  const heaviest = useComputed(() => heaviestRows(store.kernels.value));
-  const points = useComputed(() => timePointsOf(store.kernels.value, judgeOf(store)));
+  const heaviest = useComputed(() => heaviestRows(store.drawnRows.value, store.drawn.value));
+  const points = useComputed(() => {
+    const kernels = store.drawn.value;
+    // Beside its kernels a program's time would leave them no room.
+    const rows = store.drawnRows.value.filter((row) => store.showsTotals.value || !isTotal(kernels, row));
+    return timePointsOf(kernels, judgeOf(store), rows);
+  });
   const last = useRef<TimeScene>(undefined);
   const scene = timeSceneOf(store, points.value, heaviest.value, width, theme, last.current);
   const { kernels, focus, scales, at } = scene;
-  const { index, handlers } = usePointing(store, scene, pointedChip);
+  const { index, rubber, handlers } = usePointing(store, scene, pointedChip);
 
   const gaps = timeGaps(scene);
   const choices = useRef<ReadonlyMap<string, number>>(new Map());
@@ -59,7 +65,7 @@ export function TimeChart({ store, width, theme, below, pointedChip }: TimeChart
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the kernels
       tabIndex={0}
       data-lm-suppress-shortcuts="true"
-      aria-label={strings.time.chart(focus?.chip.name ?? "", kernels.n)}
+      aria-label={strings.time.chart(focus?.chip.name ?? "", store.totals.value.kernels)}
       {...handlers}
     >
       <svg {...size} aria-hidden="true">
@@ -71,6 +77,7 @@ export function TimeChart({ store, width, theme, below, pointedChip }: TimeChart
       <svg class="roofwidget-labels" {...size} aria-hidden="true">
         <Rings scene={scene} pointed={index} />
         <Labels labels={labels} theme={theme} />
+        <Rubber box={rubber} />
       </svg>
       {focus && index >= 0 && (
         <Tooltip

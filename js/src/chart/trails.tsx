@@ -6,20 +6,24 @@ import type { Theme } from "../theme.ts";
 import type { Trails } from "../trails.ts";
 import type { Scene } from "./scene.ts";
 
-type Place = readonly [x: number, y: number];
+export type Spot = readonly [x: number, y: number];
 
-export interface TrailLine {
+/** A line that bends once. */
+export interface Bent {
+  readonly from: Spot;
+  readonly bend: Spot;
+  readonly to: Spot;
+}
+
+export interface TrailLine extends Bent {
   readonly row: number;
   readonly ratio: number;
-  readonly from: Place;
-  readonly bend: Place;
-  readonly to: Place;
 }
 
 /** More merges than this at once, and only the points glide. */
 const MOST = 3;
-/** A trail shorter than this would be a blot, px. */
-const SHORT = 12;
+/** A trail that shows less than this before the rim of its point would be a blot, px. */
+const SHORT = 7;
 /** How far a trail bends away from the roof that its ends may both lie on, as a share of its length and at most, px. */
 const [BEND, BEND_MOST] = [0.25, 36];
 
@@ -61,11 +65,11 @@ export function trailLines(scene: Scene, trails: Trails | undefined, parts: Poin
   for (const { row, from, ratio } of trails.list) {
     const home = points.home[row] ?? MEASURED;
     if (home < 0) continue;
-    const to: Place = [at.x[home] as number, at.y[home] as number];
+    const to: Spot = [at.x[home] as number, at.y[home] as number];
     for (const part of from) {
       const mark = parts.home[part] ?? MEASURED;
       if (mark < 0 || isLost(scene, parts, mark)) continue;
-      const start: Place = [before.x[mark] as number, before.y[mark] as number];
+      const start: Spot = [before.x[mark] as number, before.y[mark] as number];
       lines.set([...start, ...to].map(Math.round).join(), { row, ratio, from: start, bend: bent(start, to), to });
     }
   }
@@ -74,7 +78,7 @@ export function trailLines(scene: Scene, trails: Trails | undefined, parts: Poin
 }
 
 /** Beside the middle of the straight line, on its lower side. */
-function bent([x0, y0]: Place, [x1, y1]: Place): Place {
+export function bent([x0, y0]: Spot, [x1, y1]: Spot): Spot {
   const [dx, dy] = [x1 - x0, y1 - y0];
   const length = Math.hypot(dx, dy) || 1;
   const by = (Math.min(length * BEND, BEND_MOST) / length) * (dx < 0 ? -1 : 1);
@@ -87,7 +91,7 @@ export function TrailMarks({ lines, radius, theme }: { lines: readonly TrailLine
       {lines.map((line) => (
         <g key={[...line.from, ...line.to].join()}>
           <circle cx={line.from[0]} cy={line.from[1]} r={radius - 1} stroke-dasharray="2 2" />
-          <path d={pathOf(line, radius)} stroke-width={1.25} />
+          <path d={curve(line, radius)} stroke-width={1.25} />
         </g>
       ))}
     </g>
@@ -95,8 +99,8 @@ export function TrailMarks({ lines, radius, theme }: { lines: readonly TrailLine
 }
 
 /** The curve up to the rim of the point, and the head of its arrow. */
-function pathOf({ from, bend, to }: TrailLine, radius: number): string {
-  if (Math.hypot(to[0] - from[0], to[1] - from[1]) < SHORT) return "";
+export function curve({ from, bend, to }: Bent, radius: number): string {
+  if (Math.hypot(to[0] - from[0], to[1] - from[1]) < radius + SHORT) return "";
   const angle = Math.atan2(to[1] - bend[1], to[0] - bend[0]);
   const back = (by: number, turn: number) =>
     `${to[0] - by * Math.cos(angle + turn)},${to[1] - by * Math.sin(angle + turn)}`;

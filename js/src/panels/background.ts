@@ -1,13 +1,15 @@
-// Work of the fusion panel that goes on between frames: presets, and the search of the best partition.
+// Work of the fusion panel that goes on between frames: layout, presets, and the search of the best partition.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { Graph } from "../graph.ts";
 import type { Cost } from "../greedy.ts";
 import type { Fits } from "../legality.ts";
 import { type Found, searching } from "../search.ts";
 import type { Store } from "../store.ts";
 import { inSlices, type Work } from "../work.ts";
 import type { Workload } from "../workload.ts";
+import { type Flow, flowing } from "./flow.ts";
 
 /** Of graphs with more ops than this the best is not looked for unasked. */
 const SEARCHED = 2000;
@@ -36,6 +38,19 @@ export function useWork({ workload, cost, fits }: Asked, store: Store, dropped: 
       if (store.workload.peek() === workload) then(result);
     });
   };
+}
+
+/** The layout, once it is known; of a panel that grows wider the old one until then. */
+export function useFlow(graph: Graph, room: number): Flow | undefined {
+  const flow = useSignal<Flow | undefined>(undefined);
+  useLayoutEffect(
+    () =>
+      inSlices(flowing(graph, room), (found) => {
+        flow.value = found;
+      }),
+    [graph, room],
+  );
+  return flow.value;
 }
 
 /** The best partition, once it is known. */

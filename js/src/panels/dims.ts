@@ -2,7 +2,7 @@
 
 import { compile, formula, type Wire, withNumbers } from "../expressions.ts";
 import { formatIntensity, formatQuantity } from "../format.ts";
-import { groupBytes, groupFlops } from "../fusion.ts";
+import { groupBytes } from "../fusion.ts";
 import { type Dim, type Environment, type Graph, lookup, type Values } from "../graph.ts";
 import { strings, workloadWords } from "../strings.ts";
 
@@ -74,9 +74,9 @@ export function parseSize(text: string, dim: Dim, current: number): number | str
   return value >= dim.low && value <= dim.high ? value : workloadWords.outside(dim.name, dim.low, dim.high);
 }
 
-/** What an op counts to as a kernel of its own: its FLOPs and bytes, and their ratio unless both are 0. */
+/** What an op counts to by its convention as a kernel of its own: FLOPs and bytes, and their ratio unless both are 0. */
 export function figuresOf(graph: Graph, values: Values, op: number): readonly [counts: string, intensity: string] {
-  const flops = groupFlops(values, [op]).reduce((sum, count) => sum + count, 0);
+  const flops = values.own(op);
   const bytes = groupBytes(graph, values, [op]);
   const counts = `${formatQuantity(flops, "FLOP")} · ${formatQuantity(bytes, "B")}`;
   return [counts, flops === 0 && bytes === 0 ? "" : formatIntensity(flops / bytes)];

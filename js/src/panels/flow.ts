@@ -1,6 +1,7 @@
 // A graph drawn as it flows: ops in layers from top to bottom, and edges in lanes between the boxes that they pass.
 
 import type { Graph } from "../graph.ts";
+import { finish, type Work } from "../work.ts";
 
 export interface Point {
   readonly x: number;
@@ -41,6 +42,8 @@ const [NARROWEST, WIDEST] = [56, 112];
 /** An edge past more layers than this goes straight, behind the boxes. */
 const LONG = 40;
 const SWEEPS = 4;
+/** How many layers or edges are placed before the work may pause. */
+const PAUSE = 64;
 
 /** Layers are as low as the longest way to an op is long; what reads graph inputs only stands right above its reader. */
 export function layersOf(graph: Graph): number[] {
@@ -102,31 +105,35 @@ export function spread(
   apart: readonly number[],
   limit = Number.POSITIVE_INFINITY,
 ): number[] {
-  let offset = 0;
-  const offsets = wanted.map((_, at) => {
-    offset += apart[at] as number;
-    return offset;
-  });
-  // Pool those that would overlap: together they stand at their mean.
+  // Pool those that would overlap: together they stand at their mean. Offsets are from a place of the first at 0.
+  const offsets: number[] = [];
   const pools: { sum: number; count: number }[] = [];
-  wanted.forEach((x, at) => {
-    let pool = { sum: x - (offsets[at] as number), count: 1 };
+  let offset = 0;
+  for (let at = 0; at < wanted.length; at++) {
+    offset += apart[at] as number;
+    offsets.push(offset);
+    const pool = { sum: (wanted[at] as number) - offset, count: 1 };
     for (let last = pools.at(-1); last && last.sum / last.count >= pool.sum / pool.count; last = pools.at(-1)) {
-      pool = { sum: last.sum + pool.sum, count: last.count + pool.count };
+      pool.sum += last.sum;
+      pool.count += last.count;
       pools.pop();
     }
     pools.push(pool);
-  });
+  }
   // Of places in order, those bounded are again the nearest ones.
-  const [low, high] = [-limit, limit - (offsets.at(-1) as number) - (apart[wanted.length] ?? 0)];
-  const bounded = (x: number) => (low <= high ? Math.max(low, Math.min(high, x)) : x);
-  return pools
-    .flatMap(({ sum, count }) => Array<number>(count).fill(bounded(sum / count)))
-    .map((x, at) => x + (offsets[at] as number));
+  const [low, high] = [-limit, limit - offset - (apart[wanted.length] ?? 0)];
+  const places: number[] = [];
+  for (const { sum, count } of pools) {
+    const place = low <= high ? Math.max(low, Math.min(high, sum / count)) : sum / count;
+    for (let at = 0; at < count; at++) places.push(place + (offsets[places.length] as number));
+  }
+  return places;
 }
 
 /** The layout in a panel of this width; wider where a layer has many ops. */
-export function flowOf(graph: Graph, room: number): Flow {
+export const flowOf = (graph: Graph, room: number): Flow => finish(flowing(graph, room));
+
+export function* flowing(graph: Graph, room: number): Work<Flow> {
   const n = graph.ops.length;
   const { rows, up, down, routes } = nodesOf(graph);
   const layers = rows.map((row) => row.filter((node) => node < n));
@@ -139,23 +146,24 @@ export function flowOf(graph: Graph, room: number): Flow {
   });
   const x: number[] = up.map(() => 0);
   const half = (node: number | undefined) => (node === undefined ? 0 : (widths[node] as number) / 2);
+  const wish: number[] = up.map(() => 0);
   const settle = (row: number[], near: readonly (readonly number[])[]) => {
-    const wish = new Map(row.map((node) => [node, mean(near[node] ?? [], x) ?? (x[node] as number)]));
-    row.sort((a, b) => (wish.get(a) as number) - (wish.get(b) as number));
-    const apart = [...row, undefined].map((node, at) => half(node) + (at > 0 ? half(row[at - 1]) : 0));
-    for (let at = 1; at < row.length; at++) apart[at] = (apart[at] as number) + GAP;
-    const places = spread(
-      row.map((node) => wish.get(node) as number),
-      apart,
-      room / 2 - MARGIN,
-    );
-    row.forEach((node, at) => {
-      x[node] = places[at] as number;
+    for (const node of row) wish[node] = mean(near[node] ?? [], x) ?? (x[node] as number);
+    if (row.length > 1) row.sort((a, b) => (wish[a] as number) - (wish[b] as number));
+    const apart = [half(row[0])];
+    for (let at = 1; at < row.length; at++) apart.push(half(row[at]) + half(row[at - 1]) + GAP);
+    apart.push(half(row.at(-1)));
+    const wanted = row.map((node) => wish[node] as number);
+    spread(wanted, apart, room / 2 - MARGIN).forEach((place, at) => {
+      x[row[at] as number] = place;
     });
   };
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
-    if (sweep % 2 === 0) for (const row of rows) settle(row, up);
-    else for (const row of [...rows].reverse()) settle(row, down);
+    const [ordered, near] = sweep % 2 === 0 ? [rows, up] : [[...rows].reverse(), down];
+    for (const [at, row] of ordered.entries()) {
+      if (at % PAUSE === 0) yield;
+      settle(row, near);
+    }
   }
   const ends = (side: 1 | -1) => x.map((place, node) => place + side * half(node));
   const left = ends(-1).reduce((a, b) => Math.min(a, b), 0);
@@ -167,23 +175,26 @@ export function flowOf(graph: Graph, room: number): Flow {
   });
   const shift = (width - left - right) / 2;
   const place = (node: number): Point => ({ x: (x[node] as number) + shift, y: y[node] as number });
+  const edges: Edge[] = [];
+  for (const { from, to, via } of routes) {
+    if (edges.length % PAUSE === 0) yield;
+    const tensors = (graph.makes[from] ?? []).filter((tensor) => graph.reads[to]?.includes(tensor));
+    edges.push({ from, to, tensors, points: pointsOf([from, ...via, to].map(place)) });
+  }
   return {
     width,
     height: Math.max(0, rows.length * ROW - (ROW - BOX)) + 2 * MARGIN,
     layers: rows.map((row) => row.filter((node) => node < n)),
     boxes: graph.ops.map((_, op) => ({ ...place(op), width: widths[op] as number })),
-    edges: routes.map(({ from, to, via }) => ({
-      from,
-      to,
-      tensors: (graph.makes[from] ?? []).filter((tensor) => graph.reads[to]?.includes(tensor)),
-      points: pointsOf([from, ...via, to].map(place)),
-    })),
+    edges,
   };
 }
 
 function mean(nodes: readonly number[], x: readonly number[]): number | undefined {
   if (nodes.length === 0) return undefined;
-  return nodes.reduce((sum, node) => sum + (x[node] as number), 0) / nodes.length;
+  let sum = 0;
+  for (const node of nodes) sum += x[node] as number;
+  return sum / nodes.length;
 }
 
 /** From the lower side of the first to the upper side of the last, straight down past those between. */

@@ -12,7 +12,7 @@ import { BOX, type Box, type Edge, type Flow, MARGIN, type Point } from "./flow.
 import { bandsOf, endsOf, isOut, opAt, pathOf, seen, shortened, thickness } from "./flowparts.ts";
 
 /** px; it scrolls beyond this height, and what is further away than half of it is not drawn. */
-const HEIGHT = 320;
+export const HEIGHT = 320;
 const AROUND = HEIGHT / 2;
 /** A press that moves less than this is a click. */
 const CLICK = 4;
@@ -37,6 +37,8 @@ interface FlowViewProps {
   merge(from: number, to: number): void;
   split(op: number): void;
   cutAt(to: number): void;
+  /** The groups that an op's group may be merged with. */
+  partnersOf(op: number): ReadonlySet<number>;
   onKeyDown(event: KeyboardEvent): void;
 }
 
@@ -63,13 +65,21 @@ export function FlowView(props: FlowViewProps) {
     return () => resized.disconnect();
   }, []);
   useLayoutEffect(() => show(frame.current, flow.boxes[cursor ?? flow.layers[0]?.[0] ?? -1]), [cursor, flow]);
-  const part = { ...view.value, right: view.value.left + flow.width, bottom: view.value.top + HEIGHT + AROUND };
   const bytesOf = (tensors: readonly number[]) =>
     tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0);
-  const { ops, edges } = seen(flow, { ...part, left: part.left - AROUND, top: part.top - AROUND });
+  const { left, top } = view.value;
+  const { ops, edges } = useMemo(() => {
+    const [right, bottom] = [left + flow.width, top + HEIGHT + AROUND];
+    return seen(flow, { left: left - AROUND, top: top - AROUND, right, bottom });
+  }, [flow, left, top]);
   const isInside = ({ from, to }: Edge) => groupOf[from] === groupOf[to];
   const bands = useMemo(() => bandsOf(flow, workload), [flow, partition]);
   const target = drag.value && opAt(flow, drag.value.by);
+  const mover = drag.value && isFar(drag.value) ? drag.value.op : marked;
+  const partners = useMemo(
+    () => (mover === undefined ? undefined : props.partnersOf(mover)),
+    [mover, partition, props.crowded],
+  );
 
   const placeOf = ({ clientX, clientY }: PointerEvent): Point => {
     const { left = 0, top = 0 } = svg.current?.getBoundingClientRect() ?? {};
@@ -118,6 +128,7 @@ export function FlowView(props: FlowViewProps) {
         drag.value = undefined;
         event.stopPropagation();
       }}
+      onBlur={() => props.point(null)}
       onScroll={({ currentTarget: { scrollLeft, scrollTop } }) => {
         const [left, top] = [scrollLeft, scrollTop].map((px) => Math.floor(px / AROUND) * AROUND) as [number, number];
         if (left !== view.value.left || top !== view.value.top) view.value = { left, top };
@@ -175,6 +186,7 @@ export function FlowView(props: FlowViewProps) {
             cursor === op && "cursor",
             marked === op && "marked",
             target === op && "target",
+            partners?.has(groupOf[op] as number) && "partner",
             held && "held",
           ];
           return (

@@ -3,21 +3,21 @@
 import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import { fitting } from "../capacity.ts";
-import { formatIntensity, formatQuantity, formatRatio, formatSignificant } from "../format.ts";
 import { fuse, split, unfused } from "../fusion.ts";
-import { type Cost, fusingLikeXla, pairing } from "../greedy.ts";
-import { type Partition, whyNot } from "../legality.ts";
+import { fusingLikeXla, pairing } from "../greedy.ts";
+import { mergesOf, type Partition, whyNot } from "../legality.ts";
 import { costOn, type Found, searching } from "../search.ts";
 import type { Store } from "../store.ts";
-import { fusionWords as words } from "../strings.ts";
+import { strings, fusionWords as words } from "../strings.ts";
 import type { Theme } from "../theme.ts";
 import type { Work } from "../work.ts";
 import type { Workload } from "../workload.ts";
-import { useBest, useWork } from "./background.ts";
-import { flowOf } from "./flow.ts";
+import { useBest, useFlow, useWork } from "./background.ts";
+import { Figures } from "./figures.tsx";
 import { stepFrom } from "./flowparts.ts";
-import { FlowView } from "./flowview.tsx";
-import { cut, downstream, sentenceOf, spoken, type Tally, tally, tooLarge } from "./merging.ts";
+import { FlowView, HEIGHT } from "./flowview.tsx";
+import { Members } from "./members.tsx";
+import { cut, downstream, lackingPeak, sentenceOf, spoken, told, tooLarge } from "./merging.ts";
 
 /** Inside the panel, px, until it is measured. */
 const ROOM = 216;
@@ -40,7 +40,16 @@ function Panel({ store, theme, workload }: PanelProps) {
   const { graph, values, partition } = workload;
   const roof = store.focusRoof.value;
   const own = store.precision.value === "auto";
-  const cost = useMemo(() => roof && costOn(graph, values, roof, own), [graph, values, roof, own]);
+  const lacked = useMemo(
+    () => (roof && own ? lackingPeak(graph, values, roof) : undefined),
+    [graph, values, roof, own],
+  );
+  const lacking = roof && lacked ? strings.lacksPeakReason(roof.chip.name, lacked) : "";
+  // Without a peak no time is known, and nothing is the best.
+  const cost = useMemo(
+    () => (lacked === undefined ? roof && costOn(graph, values, roof, own) : undefined),
+    [graph, values, roof, own, lacked],
+  );
   const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
   const share = chip?.share?.bytes;
   const fits = useMemo(() => (share === undefined ? undefined : fitting(graph, values, share)), [graph, values, share]);
@@ -51,7 +60,7 @@ function Panel({ store, theme, workload }: PanelProps) {
   const [tight] = crowded;
   const room = useSignal(ROOM);
   const found = useBest({ workload, cost, fits });
-  const flow = useMemo(() => flowOf(graph, room.value), [graph, room.value]);
+  const flow = useFlow(graph, room.value);
   const cursor = useSignal<number | undefined>(undefined);
   const marked = useSignal<number | undefined>(undefined);
   const refused = useSignal<{ ops: readonly number[]; count: number }>({ ops: [], count: 0 });
@@ -70,6 +79,8 @@ function Panel({ store, theme, workload }: PanelProps) {
     store.setPartition(next);
     say(sentence);
   }
+  /** The groups that an op's group may be merged with. */
+  const partnersOf = (op: number) => new Set(mergesOf(graph, partition, partition.groupOf[op] as number, fits));
   function step(back: boolean) {
     if (back) store.undo();
     else store.redo();
@@ -98,8 +109,13 @@ function Panel({ store, theme, workload }: PanelProps) {
   }
   function pick(op: number) {
     cursor.value = op;
-    const others = groupOf(op).filter((other) => other !== op);
-    say(words.at(nameOf(op), graph.ops[op]?.kind ?? "", spoken(graph, others)));
+    store.hover(partition.groupOf[op] as number);
+    say(told(workload, op));
+  }
+  function cutAbove(op: number) {
+    const next = cut(graph, partition, op);
+    if (next.groups.length === partition.groups.length) say(words.topmost(nameOf(op)));
+    else change(next, words.apartNow(nameOf(op)));
   }
   function enter(op: number) {
     const other = marked.value ?? downstream(graph, partition, op);
@@ -107,11 +123,12 @@ function Panel({ store, theme, workload }: PanelProps) {
     else merge(other, op);
   }
   function press(event: KeyboardEvent) {
+    if (!flow) return;
     const key = event.key.toLowerCase();
     const op = cursor.value ?? flow.layers[0]?.[0];
     if (event.ctrlKey || event.metaKey) {
-      if (event.altKey || key !== "z") return;
-      step(!event.shiftKey);
+      if (event.altKey || (key !== "z" && key !== "y")) return;
+      step(key === "z" && !event.shiftKey);
     } else if (event.altKey || op === undefined) return;
     else if (/^(?:arrow|home$|end$)/.test(key)) pick(cursor.value === undefined ? op : stepFrom(flow, op, event.key));
     else if (key === "m") {
@@ -120,6 +137,7 @@ function Panel({ store, theme, workload }: PanelProps) {
       if (marked.value === op) say(words.marked(nameOf(op)));
     } else if (key === "enter") enter(op);
     else if (key === "s") splitOff(op);
+    else if (key === "x") cutAbove(op);
     else if (key === "escape" && marked.value !== undefined) marked.value = undefined;
     else return;
     event.preventDefault();
@@ -133,29 +151,38 @@ function Panel({ store, theme, workload }: PanelProps) {
     say(words.working);
     work(searching(graph, values, cost, fits), show);
   }
+  const best = words.best(roof?.chip.name ?? "");
+  /** What weighs times. */
+  const needing = new Set(lacking ? [words.xla, best] : []);
   const presets: [string, (() => void) | undefined][] = [
     [words.none, () => take(words.none, unfused(graph))],
-    [words.pairs, () => preset(words.pairs, pairing(graph, values))],
+    [words.pairs, () => preset(words.pairs, pairing(graph, values, fits))],
     [words.xla, cost && (() => preset(words.xla, fusingLikeXla(graph, values, cost, fits)))],
-    [words.best(roof?.chip.name ?? ""), cost && findBest],
+    [best, cost && findBest],
     [words.undo, store.canUndo.value ? () => step(true) : undefined],
     [words.redo, store.canRedo.value ? () => step(false) : undefined],
   ];
   return (
     <section class="roofwidget-hardware roofwidget-fusion" aria-label={words.title}>
       <h3>{words.title}</h3>
-      <FlowView
-        {...{ flow, workload, theme, room, merge, pick, crowded }}
-        cursor={cursor.value}
-        marked={marked.value}
-        refused={refused.value}
-        pointed={store.hovered.value}
-        label={words.graph(graph.name, graph.ops.length)}
-        point={store.hover}
-        split={splitOff}
-        cutAt={(to) => change(cut(graph, partition, to), words.apartNow(nameOf(to)))}
-        onKeyDown={press}
-      />
+      {flow ? (
+        <FlowView
+          {...{ flow, workload, theme, room, merge, pick, crowded }}
+          cursor={cursor.value}
+          marked={marked.value}
+          refused={refused.value}
+          pointed={store.hovered.value}
+          label={words.graph(graph.name, graph.ops.length)}
+          point={store.hover}
+          split={splitOff}
+          cutAt={cutAbove}
+          partnersOf={partnersOf}
+          onKeyDown={press}
+        />
+      ) : (
+        <div class="roofwidget-flow" style={{ height: `${HEIGHT}px` }} />
+      )}
+      <Members {...{ graph, partition }} />
       <p class={refused.value.ops.length > 0 ? "roofwidget-refused" : "roofwidget-muted"} role="status">
         {said.value}
       </p>
@@ -168,13 +195,14 @@ function Panel({ store, theme, workload }: PanelProps) {
               class="roofwidget-button"
               data-lm-suppress-shortcuts="true"
               aria-disabled={!choose}
-              onClick={choose}
+              title={choose || !needing.has(name) ? undefined : lacking}
+              onClick={choose ?? (() => needing.has(name) && say(lacking))}
             >
               {name}
             </button>
           ))}
         </fieldset>
-        <Figures {...{ workload, cost, found }} crowded={tight !== undefined} />
+        <Figures {...{ workload, cost, found, lacking }} crowded={tight !== undefined} />
         {tight !== undefined && (
           <p class="roofwidget-refused">
             {words.crowded(tooLarge(workload, partition.groups[tight] ?? [], chip), crowded.size - 1)}
@@ -184,50 +212,3 @@ function Panel({ store, theme, workload }: PanelProps) {
     </section>
   );
 }
-
-interface FiguresProps {
-  readonly workload: Workload;
-  readonly cost: Cost | undefined;
-  readonly found: Found | undefined;
-  readonly crowded: boolean;
-}
-
-function Figures({ workload: { graph, values, partition }, cost, found, crowded }: FiguresProps) {
-  const before = useMemo(() => tally(graph, values, unfused(graph), cost), [graph, values, cost]);
-  const now = useMemo(() => tally(graph, values, partition, cost), [graph, values, partition, cost]);
-  return (
-    <dl class="roofwidget-figures">
-      {rowsOf(before, now, found, crowded).map(([name, value]) => (
-        <div key={name} class="roofwidget-row">
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-type Row = [name: string, value: string];
-
-function rowsOf(before: Tally, now: Tally, found: Found | undefined, crowded: boolean): Row[] {
-  const from = (texts: [string, string]) => (texts[0] === texts[1] ? texts[0] : words.from(...texts));
-  const both = (text: (one: Tally) => string) => from([text(before), text(now)]);
-  return [
-    [words.kernels, both(({ kernels }) => `${kernels}`)],
-    [words.flops, both(({ flops }) => formatQuantity(flops, "FLOP"))],
-    [words.bytes, both(({ bytes }) => formatQuantity(bytes, "B"))],
-    [words.intensity, both(({ flops, bytes }) => formatIntensity(flops / bytes))],
-    [words.time, both(({ seconds }) => formatQuantity(seconds, "s"))],
-    [words.speedUp, words.times(ratioOf(before.seconds / now.seconds))],
-    ...(found ? [[words.toBest, distance(now.seconds / found.seconds, found.how, crowded)] as Row] : []),
-  ];
-}
-
-/** How much faster than now the best is. */
-function distance(ratio: number, how: string, crowded: boolean): string {
-  if (!(ratio >= 1.005)) return crowded ? words.isNone : words.isBest(how);
-  return words.faster(ratioOf(ratio), how);
-}
-
-/** Near one, two digits would hide what is gained. */
-const ratioOf = (ratio: number) => (ratio < 1.1 ? formatSignificant(ratio) : formatRatio(ratio));

@@ -59,11 +59,12 @@ interface TickProps {
   readonly label: string;
   readonly note?: string;
   readonly value?: string;
+  readonly title?: string;
 }
 
-function Tick({ checked, onChange, label, note = "", value = "" }: TickProps) {
+export function Tick({ checked, onChange, label, note = "", value = "", title }: TickProps) {
   return (
-    <label class="roofwidget-option">
+    <label class="roofwidget-option" title={title}>
       <input type="checkbox" data-lm-suppress-shortcuts="true" checked={checked} onChange={onChange} />
       <span>
         {label}

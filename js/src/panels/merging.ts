@@ -2,10 +2,11 @@
 
 import { needing } from "../capacity.ts";
 import { formatQuantity } from "../format.ts";
-import { groupBytes, groupFlops, partitionOf } from "../fusion.ts";
-import type { Graph, Values } from "../graph.ts";
+import { groupBytes, groupFlops, partitionOf, precisionOf } from "../fusion.ts";
+import { dtypeOf, type Graph, type Values } from "../graph.ts";
 import type { Cost } from "../greedy.ts";
 import { broken, linked, type Partition, type Refusal, reached } from "../legality.ts";
+import type { Roof } from "../roofline.ts";
 import { fusionWords } from "../strings.ts";
 import type { Chip } from "../wire.ts";
 import type { Workload } from "../workload.ts";
@@ -30,6 +31,37 @@ export function tally(graph: Graph, values: Values, { groups }: Partition, cost?
     sum.seconds += cost ? cost(flops, bytes, group) : Number.NaN;
   }
   return sum;
+}
+
+/** A precision that some op is judged by and a chip has no peak for; undefined without one. */
+export function lackingPeak(graph: Graph, values: Values, { peaks }: Roof): string | undefined {
+  const isLacking = (precision: string | null | undefined) => typeof precision === "string" && !peaks.has(precision);
+  const named = new Set(graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)));
+  for (const { precision } of graph.ops) if (precision) named.add(precision);
+  if (![...named].some(isLacking)) return undefined;
+  const works = (op: number) => values.flops.some((column) => (column[op] as number) > 0);
+  const op = graph.ops.findIndex((_, at) => works(at) && isLacking(precisionOf(graph, values, [at])));
+  return op < 0 ? undefined : (precisionOf(graph, values, [op]) ?? undefined);
+}
+
+/** What there is to know of an op and of what it is joined with, for people. */
+export function told({ graph, values, partition }: Counted & Pick<Workload, "partition">, op: number): string {
+  const bytes = (tensors: Ops) =>
+    formatQuantity(
+      tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0),
+      "B",
+    );
+  const group = partition.groups[partition.groupOf[op] as number] as Ops;
+  return fusionWords.at(graph.ops[op]?.name ?? "", graph.ops[op]?.kind ?? "", {
+    enters: bytes(graph.reads[op] as Ops),
+    leaves: bytes(graph.makes[op] as Ops),
+    from: spoken(graph, graph.before[op] as Ops),
+    to: spoken(graph, graph.after[op] as Ops),
+    others: spoken(
+      graph,
+      group.filter((other) => other !== op),
+    ),
+  });
 }
 
 /** With a group cut in two between two of its ops: what runs after the cut, and the rest, each as far as legal. */

@@ -67,7 +67,7 @@ export function Operations({ store }: { store: Store }) {
             <div
               key={op}
               id={rowId(op)}
-              class={op === shown ? "roofwidget-op roofwidget-pointed" : "roofwidget-op"}
+              class={op === shown ? "roofwidget-listed roofwidget-pointed" : "roofwidget-listed"}
               role="option"
               aria-selected={op === active.value}
               aria-setsize={count}

@@ -1,8 +1,11 @@
 // Which graph is meant and what it is counted with: its dimensions on sliders, dtype and convention.
 
-import { type Dim, type Graph, lookup } from "../graph.ts";
+import { useSignal } from "@preact/signals";
+import { faultAt, nearestSize } from "../conditions.ts";
+import { type Dim, type Graph, lookup, PEAK_FMA } from "../graph.ts";
 import type { Store } from "../store.ts";
 import { strings, workloadWords as words } from "../strings.ts";
+import type { Workload as Counted } from "../workload.ts";
 import { isLog, keyed, parseSize, positionOf, shareOf, valueAt } from "./dims.ts";
 import { EntryBox, Fault, useEntry } from "./entry.tsx";
 import { Fold } from "./fold.tsx";
@@ -16,6 +19,9 @@ export function Workload({ store }: { store: Store }) {
   const { graph, env, convention, dtype } = workload;
   const phases = store.phases.value;
   const sizes = lookup(graph, env);
+  const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
+  const marked = (text: string, dtype: string) =>
+    chip && !chip.peaks.has(dtype) ? words.noPeak(text, chip.name) : text;
   return (
     <section class="roofwidget-workload" aria-label={words.title}>
       <h3>{graph.name || words.title}</h3>
@@ -29,7 +35,7 @@ export function Workload({ store }: { store: Store }) {
         />
       )}
       {graph.dims.map((dim) => (
-        <Size key={dim.name} store={store} dim={dim} value={sizes(dim.name) ?? dim.default} />
+        <Size key={dim.name} store={store} workload={workload} dim={dim} value={sizes(dim.name) ?? dim.default} />
       ))}
       {graph.mainDtype !== null && (
         <Select
@@ -37,8 +43,8 @@ export function Workload({ store }: { store: Store }) {
           label={words.dtype}
           value={dtype ?? ""}
           options={[
-            ["", words.asBuilt(graph.mainDtype)],
-            ...dtypesOf(graph, dtype).map((name) => [name, name] as const),
+            ["", marked(words.asBuilt(graph.mainDtype), graph.mainDtype)],
+            ...dtypesOf(graph, dtype).map((name) => [name, marked(name, name)] as const),
           ]}
           choose={(name) => store.setDtype(name === "" ? null : name)}
         />
@@ -50,6 +56,7 @@ export function Workload({ store }: { store: Store }) {
         options={[...graph.conventions.keys()].map((name) => [name, name] as const)}
         choose={store.setConvention}
       />
+      {sizes("@fma") !== PEAK_FMA && <p class="roofwidget-muted">{words.asPeaks}</p>}
       <Fold title={words.operations} note={String(graph.ops.length)}>
         <Operations store={store} />
       </Fold>
@@ -63,17 +70,33 @@ const dtypesOf = ({ dtypes, mainDtype }: Graph, chosen: string | null) =>
 
 interface SizeProps {
   readonly store: Store;
+  readonly workload: Counted;
   readonly dim: Dim;
   readonly value: number;
 }
 
-function Size({ store, dim, value }: SizeProps) {
+function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
   const { name } = dim;
+  /** Why the graph has another size than the slider was moved to. */
+  const note = useSignal("");
   function set(size: number, stream = false) {
     entry.clear();
+    note.value = "";
     store.setDim(name, size, { stream });
   }
-  const entry = useEntry((typed) => parseSize(typed, dim, value), set);
+  /** Takes the nearest size that the graph can have, a key's on its side. */
+  function move(size: number, stream: boolean, toward: -1 | 0 | 1 = 0) {
+    const fault = faultAt(graph, env, dim, size);
+    const legal = fault === null ? size : nearestSize(graph, env, dim, size, toward);
+    if (legal !== undefined && legal !== value) set(legal, stream);
+    note.value = fault === null ? "" : words.wouldDo(fault, name, legal);
+  }
+  function parse(typed: string): number | string {
+    const size = parseSize(typed, dim, value);
+    const fault = typeof size === "number" ? faultAt(graph, env, dim, size) : null;
+    return fault === null ? size : words.wouldDo(fault, name, nearestSize(graph, env, dim, size as number));
+  }
+  const entry = useEntry(parse, set);
 
   return (
     <div class="roofwidget-size" data-dim={name}>
@@ -87,7 +110,7 @@ function Size({ store, dim, value }: SizeProps) {
             label: words.reset(name, dim.default),
             title: words.reset(name, dim.default),
             done: value === dim.default,
-            act: () => set(dim.default),
+            act: () => move(dim.default, false),
           }}
         />
       </div>
@@ -106,15 +129,20 @@ function Size({ store, dim, value }: SizeProps) {
           actions={{ hold: store.holdDims, release: store.releaseDims, set }}
           slide={(position, held) => {
             const next = valueAt(dim, position, held);
-            if (next !== value) set(next, held);
+            if (next !== value) move(next, held);
           }}
           keyed={(key) => {
             const next = keyed(dim, value, key);
-            return next === undefined ? undefined : () => set(next, true);
+            return next === undefined ? undefined : () => move(next, true, next < value ? -1 : 1);
           }}
         />
       </div>
       <Fault entry={entry} />
+      {note.value && (
+        <p class="roofwidget-muted" role="status">
+          {note.value}
+        </p>
+      )}
     </div>
   );
 }

@@ -8,7 +8,7 @@ from typing import Any
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.elementwise import UNARY
-from roofwidget.workloads.ops.formulas import FMA, SQRT, TRANSCENDENTAL, Work, add, halved, rows, work
+from roofwidget.workloads.ops.formulas import FMA, SQRT, Work, add, halved, multiply, rows, work
 from roofwidget.workloads.tensors import Tensor
 
 __all__ = ["Tape"]
@@ -43,13 +43,15 @@ class Tape:
         def back(gradient: Tensor) -> None:
             weight = self.graph.tensors[f"{name}.weight"]
             n = FMA * rows(x) * x.shape[-1] * features
-            self._step(f"{name}.dx", "matmul", [gradient, weight], x, work(("multiply-adds", "tensor", n)))
+            result = Tensor(f"{name}.dx", x.shape, x.dtype)
+            multiply(self.graph, [gradient, weight], result, work(("multiply-adds", "tensor", n)))
+            self._accumulate(x, result)
             results = [Tensor(f"{name}.dweight", weight.shape, weight.dtype)]
             terms: list[tuple[str, str, Count]] = [("multiply-adds", "tensor", n)]
             if bias:
                 results.append(Tensor(f"{name}.dbias", (features,), weight.dtype))
                 terms.append(("bias", "vector", y.size - features))
-            add(self.graph, "matmul", [gradient, x], results, work(*terms))
+            multiply(self.graph, [gradient, x], results, work(*terms))
 
         return self._remember(y, back)
 
@@ -87,7 +89,7 @@ class Tape:
             each = FMA * q.size * k.shape[1]
             done = work(
                 ("five products", "tensor", halved(5 * each, causal=causal)),
-                ("exp again", "transcendental", halved(TRANSCENDENTAL * scores, causal=causal)),
+                ("exp again", "transcendental", halved(scores, causal=causal)),
                 ("scores", "vector", halved(3 * scores, causal=causal)),
             )
             results = [

@@ -77,10 +77,9 @@ class Layer:
         """Heads of keys and values."""
         return self.heads if self.kv_heads is None else self.kv_heads
 
-    @property
-    def width(self) -> Count:
-        """Width of a head."""
-        return whole("attention", "hidden", self.hidden, self.heads) if self.head_dim is None else self.head_dim
+    def width(self, graph: Graph, op: str) -> Count:
+        """Return the width of a head of an op, which the graph is told to be whole."""
+        return whole(graph, op, "hidden", self.hidden, self.heads) if self.head_dim is None else self.head_dim
 
 
 @dataclass(frozen=True)
@@ -309,7 +308,7 @@ def _finish(tape: Tape, start: Tensor, x: Tensor, words: int | None, run: _Run) 
 
 
 def _block(tape: Tape, x: Tensor, at: str, run: _Run) -> Tensor:
-    layer, d = run.layer, run.layer.width
+    layer, d = run.layer, run.layer.width(tape.graph, f"{at}attention")
     h = tape.norm(x, layer.norm, f"{at}attention_norm")
     sizes = {"q": layer.heads * d, "k": layer.groups * d, "v": layer.groups * d}
     parts = {word: tape.linear(h, size, f"{at}{word}", bias=layer.bias) for word, size in sizes.items()}

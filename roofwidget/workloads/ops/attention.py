@@ -15,7 +15,7 @@ from typing import Literal
 
 from roofwidget.workloads.expressions import Count, ceil_div, evaluate, maximum
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.ops.formulas import ACCUMULATOR, FMA, SOFTMAX, add, fail, halved, named, positive, whole, work
+from roofwidget.workloads.ops.formulas import FMA, SOFTMAX, add, fail, halved, multiply, named, positive, whole, work
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor, bits
 
@@ -71,7 +71,7 @@ def attention(
     (4194304, 2068)
     """
     op = named(graph, name, "attention")
-    sizes = _sizes(op, q, k, v, heads)
+    sizes = _sizes(graph, op, (q, k, v), heads)
     outputs = [Tensor(op, q.shape, q.dtype)]
     if log_sum_exp:
         outputs.append(Tensor(f"{op}.log_sum_exp", (sizes.batch, sizes.heads, sizes.queries), "fp32"))
@@ -92,14 +92,14 @@ def unfused_attention(
 ) -> Tensor:
     """Attend in three kernels: scores, softmax and values; the B·H·Nq·Nk scores are written and read twice."""
     op = named(graph, name, "attention")
-    sizes = _sizes(op, q, k, v, heads)
+    sizes = _sizes(graph, op, (q, k, v), heads)
     first, *middle, last = sizes.terms(causal=causal)
     shape = (sizes.batch, sizes.heads, sizes.queries, sizes.keys)
     scores, weights = Tensor(f"{op}.scores", shape, q.dtype), Tensor(f"{op}.softmax", shape, q.dtype)
     out = Tensor(op, q.shape, q.dtype)
-    add(graph, "matmul", [q, k], scores, work(first), extra_bytes=ACCUMULATOR * scores.size)
+    multiply(graph, [q, k], scores, work(first))
     add(graph, "reduction", [scores], weights, work(*middle))
-    add(graph, "matmul", [weights, v], out, work(last), extra_bytes=ACCUMULATOR * out.size, name=f"{op}.values")
+    multiply(graph, [weights, v], out, work(last), name=f"{op}.values")
     return out
 
 
@@ -162,7 +162,7 @@ def flash_attention(
     66.0
     """
     op = named(graph, name, "flash_attention")
-    sizes = _sizes(op, q, k, v, heads)
+    sizes = _sizes(graph, op, (q, k, v), heads)
     if kv_reuse not in ("none", "l2"):
         raise fail(op, f"kv_reuse must be 'none' or 'l2', got {kv_reuse!r:.40}")
     blocks = _blocks(op, block_rows, cache, sizes.d, version)
@@ -217,9 +217,9 @@ def decode_attention(
         raise fail(op, f"the query of one new token has shape (batch, 1, heads * d), got {q}")
     if (k is None) != (v is None):
         raise fail(op, f"needs both k and v of the new token, or neither: {'k' if k is None else 'v'} is missing")
-    d = whole(op, f"the last axis of '{q.name}'", q.shape[-1], positive(op, "heads", heads))
+    d = whole(graph, op, f"the last axis of '{q.name}'", q.shape[-1], positive(op, "heads", heads))
     groups = heads if kv_heads is None else kv_heads
-    whole(op, "heads", heads, positive(op, "kv_heads", groups))
+    whole(graph, op, "heads", heads, positive(op, "kv_heads", groups))
     new = [tensor for tensor in (k, v) if tensor is not None]
     shape = (q.shape[0], 1, groups * d)
     for tensor in new:
@@ -266,18 +266,19 @@ def _blocks(op: str, rows: int | None, cache: int | None, d: Count, version: int
     return rows or found[0], found[1]
 
 
-def _sizes(op: str, q: Tensor, k: Tensor, v: Tensor, heads: Count | None) -> _Sizes:
-    views = [_view(op, tensor, heads, q) for tensor in (q, k, v)]
+def _sizes(graph: Graph, op: str, tensors: tuple[Tensor, Tensor, Tensor], heads: Count | None) -> _Sizes:
+    q, k, v = tensors
+    views = [_view(graph, op, tensor, heads, q) for tensor in (q, k, v)]
     (batch, many, queries, d), (_, groups, keys, _), _ = views
     if views[1] != views[2]:
         raise fail(op, f"keys and values must have one shape, got {k} and {v}")
     if (views[1][0], views[1][3]) != (batch, d):
         raise fail(op, f"'{q.name}' and '{k.name}' must agree in batch and head size, got {q} and {k}")
-    whole(op, f"heads of '{q.name}'", many, groups)
+    whole(graph, op, f"heads of '{q.name}'", many, groups)
     return _Sizes(batch, many, groups, queries, keys, d)
 
 
-def _view(op: str, tensor: Tensor, heads: Count | None, q: Tensor) -> tuple[Count, Count, Count, Count]:
+def _view(graph: Graph, op: str, tensor: Tensor, heads: Count | None, q: Tensor) -> tuple[Count, Count, Count, Count]:
     """Return (batch, heads, length, head size)."""
     shape = tensor.shape
     if heads is None:
@@ -287,5 +288,5 @@ def _view(op: str, tensor: Tensor, heads: Count | None, q: Tensor) -> tuple[Coun
         return batch, many, length, d
     if len(shape) != 3 or len(q.shape) != 3:  # noqa: PLR2004 - batch, length, width
         raise fail(op, f"with heads= every tensor has shape (batch, length, heads * d), got {tensor}")
-    d = whole(op, f"the last axis of '{q.name}'", q.shape[-1], positive(op, "heads", heads))
-    return shape[0], whole(op, f"the last axis of '{tensor.name}'", shape[-1], d), shape[1], d
+    d = whole(graph, op, f"the last axis of '{q.name}'", q.shape[-1], positive(op, "heads", heads))
+    return shape[0], whole(graph, op, f"the last axis of '{tensor.name}'", shape[-1], d), shape[1], d

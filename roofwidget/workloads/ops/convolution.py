@@ -7,13 +7,13 @@ from typing import Literal, NamedTuple
 from roofwidget.workloads.expressions import Count, ceil_div, maximum, minimum
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.formulas import (
-    ACCUMULATOR,
     COMPARE,
     DIVIDE,
     FMA,
     PADDING,
     add,
     fail,
+    multiply,
     named,
     positive,
     rank,
@@ -64,8 +64,8 @@ def conv2d(
     taps, steps = _pair(op, "kernel", kernel, 1), _pair(op, "stride", stride, 1)
     edges, holes = _pair(op, "padding", padding, 0), _pair(op, "dilation", dilation, 1)
     positive(op, "channels", channels)
-    each = whole(op, f"channels of '{x.name}'", inner, positive(op, "groups", groups))
-    whole(op, "channels", channels, groups)
+    each = whole(graph, op, f"channels of '{x.name}'", inner, positive(op, "groups", groups))
+    whole(graph, op, "channels", channels, groups)
     axes = [_Axis(*axis) for axis in zip(size, taps, steps, edges, holes, strict=True)]
     height, width = (_extent(op, x, axis) for axis in axes)
     weights = [weight(graph, op, "weight", (channels, each, *taps), x.dtype)]
@@ -77,8 +77,8 @@ def conv2d(
         weights.append(weight(graph, op, "bias", (channels,), x.dtype))
         terms.append(("bias", "vector", out.size))
     matrix = Tensor(f"{op}.matrix", (images, height, width, inner, *taps), x.dtype)
-    extra = ACCUMULATOR * out.size + (2 * matrix.bytes if algorithm == "im2col" else 0)
-    add(graph, "matmul", [x, *weights], out, work(*terms), extra_bytes=extra)
+    extra = 2 * matrix.bytes if algorithm == "im2col" else 0
+    multiply(graph, [x, *weights], out, work(*terms), extra_bytes=extra)
     return out
 
 

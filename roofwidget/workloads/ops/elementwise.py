@@ -20,6 +20,7 @@ from roofwidget.workloads.ops.formulas import (
     broadcast,
     fail,
     named,
+    promoted,
     rank,
     same,
     weight,
@@ -102,12 +103,13 @@ def unary(graph: Graph, x: Tensor, function: str, *, name: str | None = None) ->
 def binary(graph: Graph, a: Tensor, b: Tensor, function: str, *, name: str | None = None) -> Tensor:
     """Apply a function of `BINARY` to each pair of elements, shapes broadcasting as in numpy.
 
-    An operand that is stretched is read once, at its own size; FLOPs are those of the stretched shape.
+    An operand that is stretched is read once, at its own size; FLOPs are those of the stretched shape. The result has
+    the wider of the two dtypes; a floating-point one counts as wider than an integer one.
     """
     op = named(graph, name, function if function in BINARY else "binary")
     each = _found(op, function, BINARY)
     shape = broadcast(op, a, b)
-    out = Tensor(op, shape, a.dtype)
+    out = Tensor(op, shape, promoted(a, b))
     kind = "elementwise" if a.shape == b.shape else "broadcast"
     add(graph, kind, [a, b], out, work((function, "vector", each * out.size)))
     return out
@@ -171,12 +173,12 @@ def bias_activation(graph: Graph, x: Tensor, activation: str = "relu", *, name: 
 
 @operator
 def swiglu(graph: Graph, gate: Tensor, up: Tensor, *, name: str | None = None) -> Tensor:
-    """Multiply silu(gate) by up: 5 + 1 FLOPs an element; both are read, the product is written."""
+    """Multiply silu(gate) by up: 5 + 1 FLOPs an element; both are read, the product is written as by `binary`."""
     op = named(graph, name, "swiglu")
     rank(op, up, len(gate.shape))
     for axis in range(len(gate.shape)):
         same(op, gate, axis, up, axis)
-    out = Tensor(op, gate.shape, gate.dtype)
+    out = Tensor(op, gate.shape, promoted(gate, up))
     terms = [(word, kind, each * gate.size) for word, kind, each in UNARY["silu"]]
     add(graph, "elementwise", [gate, up], out, work(*terms, ("gate", "vector", gate.size)))
     return out
@@ -253,7 +255,7 @@ def rope(graph: Graph, x: Tensor, *, head_dim: Count | None = None, name: str | 
     op = named(graph, name, "rope")
     rank(op, x, 2, 99)
     width = x.shape[-1] if head_dim is None else head_dim
-    whole(op, f"the last axis of '{x.name}'", x.shape[-1], width)
+    whole(graph, op, f"the last axis of '{x.name}'", x.shape[-1], width)
     table = weight(graph, op, "table", (x.shape[-2], width), x.dtype)
     out = Tensor(op, x.shape, x.dtype)
     add(graph, "injective", [x, table], out, work(("rotate", "vector", 3 * x.size)))

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from roofwidget.workloads.expressions import Count, ceil_div, dims_of, evaluate, product, symbol
+from roofwidget.workloads.expressions import Count, ceil_div, product, symbol
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.op import Op
-from roofwidget.workloads.tensors import Tensor
+from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
 
 __all__ = [
     "ACCUMULATOR",
@@ -27,8 +27,10 @@ __all__ = [
     "broadcast",
     "fail",
     "halved",
+    "multiply",
     "named",
     "positive",
+    "promoted",
     "rank",
     "rows",
     "same",
@@ -93,6 +95,22 @@ def add(
     )
 
 
+def multiply(
+    graph: Graph,
+    inputs: Iterable[Tensor],
+    outputs: Tensor | Iterable[Tensor],
+    done: Work,
+    *,
+    elements: Count | None = None,
+    extra_bytes: Count = 0,
+    name: str | None = None,
+) -> Op:
+    """Add a matrix product, and the convention's accumulator for each of its elements: those of the first output."""
+    written = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
+    accumulated = ACCUMULATOR * (written[0].size if elements is None else elements)
+    return add(graph, "matmul", inputs, written, done, extra_bytes=accumulated + extra_bytes, name=name)
+
+
 def named(graph: Graph, given: str | None, usual: str) -> str:
     """Return the name that was given, if it is free, or else the usual one with a number where it is taken."""
     if given is None:
@@ -132,11 +150,12 @@ def same(op: str, a: Tensor, axis_a: int, b: Tensor, axis_b: int) -> Count:
     return a.shape[axis_a]
 
 
-def broadcast(op: str, *tensors: Tensor) -> tuple[Count, ...]:
-    """Return the shape that tensors stretch to, by the rule of numpy, else raise `ValueError`."""
+def broadcast(op: str, *tensors: Tensor, last: int = 0) -> tuple[Count, ...]:
+    """Return the shape that tensors stretch to, but for this many last axes, by the rule of numpy, else raise."""
     shape: tuple[Count, ...] = ()
     for tensor in tensors:
-        longer, shorter = (shape, tensor.shape) if len(shape) >= len(tensor.shape) else (tensor.shape, shape)
+        own = tensor.shape[: len(tensor.shape) - last]
+        longer, shorter = (shape, own) if len(shape) >= len(own) else (own, shape)
         padded = (1,) * (len(longer) - len(shorter)) + shorter
         for axis, (a, b) in enumerate(zip(longer, padded, strict=True)):
             if a != b and 1 not in (a, b):
@@ -145,6 +164,12 @@ def broadcast(op: str, *tensors: Tensor) -> tuple[Count, ...]:
                 raise fail(op, f"{what} ({', '.join(map(str, tensors))})")
         shape = tuple(b if a == 1 else a for a, b in zip(longer, padded, strict=True))
     return shape
+
+
+def promoted(*tensors: Tensor) -> str:
+    """Return the dtype of a result: the widest, of equally wide ones the first; any floating-point one before ints."""
+    dtypes = [tensor.dtype for tensor in tensors]
+    return max(dtypes, key=lambda dtype: (is_floating(dtype), DTYPES[dtype]))
 
 
 def rows(tensor: Tensor) -> Count:
@@ -161,12 +186,14 @@ def positive(op: str, word: str, value: Count) -> Count:
     return value
 
 
-def whole(op: str, what: str, a: Count, b: Count) -> Count:
-    """Return a over b, or raise `ValueError` if that is not whole; of symbolic sizes the defaults decide."""
+def whole(graph: Graph, op: str, what: str, a: Count, b: Count) -> Count:
+    """Return a over b, or raise `ValueError` if that is not whole; of symbolic sizes the graph asks it ever after."""
     quotient = ceil_div(a, b)
     left = a - quotient * b
-    if left != 0 and (isinstance(left, int) or evaluate(left, {d.name: d.default for d in dims_of([left])})):
+    if left != 0 and isinstance(left, int):
         raise fail(op, f"{what} = {a} is no multiple of {b}")
+    if left != 0:
+        graph.require(f"op '{op}': {what}", a, b)
     return quotient
 
 

@@ -7,11 +7,10 @@ from math import isqrt
 from roofwidget.workloads.expressions import Count, ceil_div, product
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.formulas import (
-    ACCUMULATOR,
     FMA,
-    add,
     broadcast,
     fail,
+    multiply,
     named,
     positive,
     rank,
@@ -30,7 +29,7 @@ __all__ = ["batched_matmul", "blocked_matmul", "gemm", "gemv", "linear", "matmul
 def matmul(graph: Graph, a: Tensor, b: Tensor, *, name: str | None = None, dtype: str | None = None) -> Tensor:
     """Multiply ``a`` of shape (M, K) by ``b`` of shape (K, N): 2·M·N·K FLOPs; a, b and the output move once.
 
-    The convention's accumulator adds its bytes for each element of the output.
+    The convention's accumulator adds its bytes for each element of the output, here and in every other product.
 
     Examples
     --------
@@ -46,7 +45,7 @@ def matmul(graph: Graph, a: Tensor, b: Tensor, *, name: str | None = None, dtype
     k = same(op, a, 1, b, 0)
     out = Tensor(op, (a.shape[0], b.shape[1]), dtype or a.dtype)
     done = work(("multiply-adds", "tensor", FMA * a.shape[0] * b.shape[1] * k))
-    add(graph, "matmul", [a, b], out, done, extra_bytes=ACCUMULATOR * out.size)
+    multiply(graph, [a, b], out, done)
     return out
 
 
@@ -69,11 +68,10 @@ def batched_matmul(
     rank(op, b, 2, 99)
     k = same(op, a, -1, b, -1 if transpose_b else -2)
     n = b.shape[-2 if transpose_b else -1]
-    heads = [Tensor(t.name, t.shape[:-2], t.dtype) for t in (a, b)]
-    batch = broadcast(op, *heads)
+    batch = broadcast(op, a, b, last=2)
     out = Tensor(op, (*batch, a.shape[-2], n), dtype or a.dtype)
     done = work(("multiply-adds", "tensor", FMA * product(batch) * a.shape[-2] * n * k))
-    add(graph, "matmul", [a, b], out, done, extra_bytes=ACCUMULATOR * out.size)
+    multiply(graph, [a, b], out, done)
     return out
 
 
@@ -101,7 +99,7 @@ def linear(
     if bias:
         weights.append(weight(graph, op, "bias", (f,), weight_dtype or x.dtype))
         terms.append(("bias", "vector", out.size))
-    add(graph, "matmul", [x, *weights], out, work(*terms), extra_bytes=ACCUMULATOR * out.size)
+    multiply(graph, [x, *weights], out, work(*terms))
     return out
 
 
@@ -113,7 +111,7 @@ def gemv(graph: Graph, a: Tensor, x: Tensor, *, name: str | None = None, dtype: 
     rank(op, x, 1)
     n = same(op, a, 1, x, 0)
     out = Tensor(op, (a.shape[0],), dtype or x.dtype)
-    add(graph, "matmul", [a, x], out, work(("multiply-adds", "tensor", FMA * a.shape[0] * n)))
+    multiply(graph, [a, x], out, work(("multiply-adds", "tensor", FMA * a.shape[0] * n)))
     return out
 
 
@@ -127,7 +125,7 @@ def gemm(graph: Graph, a: Tensor, b: Tensor, c: Tensor, *, name: str | None = No
     m, n = same(op, a, 0, c, 0), same(op, b, 1, c, 1)
     out = Tensor(op, (m, n), c.dtype)
     done = work(("multiply-adds", "tensor", FMA * m * n * k))
-    add(graph, "matmul", [a, b, c], out, done, extra_bytes=ACCUMULATOR * out.size)
+    multiply(graph, [a, b, c], out, done)
     return out
 
 
@@ -157,5 +155,5 @@ def blocked_matmul(graph: Graph, a: Tensor, b: Tensor, *, cache: int, name: str 
     out = Tensor(op, (a.shape[0], b.shape[1]), a.dtype)
     again = (ceil_div(b.shape[1], side) - 1) * a.bytes + (ceil_div(a.shape[0], side) - 1) * b.bytes
     done = work(("multiply-adds", "tensor", FMA * out.size * k))
-    add(graph, "matmul", [a, b], out, done, extra_bytes=again + out.bytes)
+    multiply(graph, [a, b], out, done, extra_bytes=again + out.bytes)
     return out

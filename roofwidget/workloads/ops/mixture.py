@@ -5,8 +5,21 @@ from __future__ import annotations
 from roofwidget.workloads.expressions import Count, minimum
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.elementwise import swiglu
-from roofwidget.workloads.ops.formulas import COMPARE, FMA, add, fail, named, positive, rank, rows, weight, work
+from roofwidget.workloads.ops.formulas import (
+    COMPARE,
+    FMA,
+    add,
+    fail,
+    multiply,
+    named,
+    positive,
+    rank,
+    rows,
+    weight,
+    work,
+)
 from roofwidget.workloads.ops.linear import linear
+from roofwidget.workloads.ops.normalisation import softmax_terms
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
@@ -42,7 +55,7 @@ def grouped_linear(
     d, f = x.shape[-1], positive(op, "features", features)
     matrices = weight(graph, op, "weight", (positive(op, "groups", groups), d, f), weight_dtype or x.dtype)
     out = Tensor(op, (x.shape[0], f), x.dtype)
-    add(graph, "matmul", [x, matrices], out, work(("multiply-adds", "tensor", FMA * x.shape[0] * d * f)))
+    multiply(graph, [x, matrices], out, work(("multiply-adds", "tensor", FMA * x.shape[0] * d * f)))
     return out
 
 
@@ -76,8 +89,7 @@ def moe(
     gates = Tensor(f"{op}.gates", (tokens, active), x.dtype)
     picked = work(
         ("best of the scores", "vector", COMPARE * active * scores.size),
-        ("softmax, exp", "transcendental", gates.size),
-        ("softmax, the rest", "vector", 4 * gates.size),
+        *softmax_terms(gates.size),
     )
     add(graph, "reduction", [scores], gates, picked)
     sent = Tensor(f"{op}.dispatch", (copies, d), x.dtype)

@@ -21,7 +21,7 @@ from roofwidget.workloads.ops.formulas import (
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["batchnorm", "cross_entropy", "layernorm", "reduce_sum", "rmsnorm", "softmax", "softmax_work"]
+__all__ = ["batchnorm", "cross_entropy", "layernorm", "reduce_sum", "rmsnorm", "softmax", "softmax_terms"]
 
 
 @operator
@@ -94,18 +94,18 @@ def rmsnorm(
 
 @operator
 def softmax(graph: Graph, x: Tensor, *, passes: int = 2, name: str | None = None) -> Tensor:
-    """Take the softmax of rows: 5 FLOPs an element (maximum, subtract, exp, sum, divide), as the convention says.
+    """Take the softmax of rows: 5 FLOPs an element (maximum, subtract, exp, sum, divide), the convention's `softmax`.
 
     `passes` is 2 (read, write) if a row stays on chip, 3 if it is read twice.
     """
     op = named(graph, name, "softmax")
     rank(op, x, 1, 99)
-    return _along_rows(graph, op, x, (), softmax_work(x.size), passes=passes)
+    return _along_rows(graph, op, x, (), work(*softmax_terms(x.size)), passes=passes)
 
 
-def softmax_work(n: Count) -> Work:
-    """Return the work of a softmax over n elements in all."""
-    return work(("maximum, subtract, sum, divide", "vector", (SOFTMAX - 1) * n), ("exp", "transcendental", n))
+def softmax_terms(n: Count) -> tuple[tuple[str, str, Count], ...]:
+    """Return the terms of a softmax over n elements in all: the convention's `softmax` each, the exponential 1."""
+    return ("maximum, subtract, sum, divide", "vector", (SOFTMAX - 1) * n), ("exp", "transcendental", n)
 
 
 @operator
@@ -139,7 +139,7 @@ def cross_entropy(graph: Graph, logits: Tensor, targets: Tensor, *, name: str | 
     for axis in range(len(targets.shape)):
         same(op, logits, axis, targets, axis)
     out = Tensor(op, targets.shape, logits.dtype)
-    add(graph, "reduction", [logits, targets], out, softmax_work(logits.size))
+    add(graph, "reduction", [logits, targets], out, work(*softmax_terms(logits.size)))
     return out
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.ops.formulas import FMA, TRANSCENDENTAL, add, fail, named, rank, same, weight, work
+from roofwidget.workloads.ops.elementwise import UNARY
+from roofwidget.workloads.ops.formulas import FMA, TRANSCENDENTAL, add, fail, multiply, named, rank, same, weight, work
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
@@ -15,8 +16,8 @@ __all__ = ["lstm_cell", "selective_scan"]
 def lstm_cell(graph: Graph, x: Tensor, h: Tensor, c: Tensor, *, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Take one step of an LSTM: x (B, I), state h and c (B, H). Returns the new h and c.
 
-    8·B·H·(I + H) FLOPs for the four gates' products and 13·B·H around them: bias 4, gate functions 4, new c 3, its tanh
-    1, new h 1. The weight (I + H, 4·H) is read in each step.
+    8·B·H·(I + H) FLOPs for the four gates' products and 22·B·H around them: bias 4, three sigmoids 4 each, two tanh 1
+    each, new c 3, new h 1. The weight (I + H, 4·H) is read in each step.
     """
     op = named(graph, name, "lstm_cell")
     for tensor in (x, h, c):
@@ -30,12 +31,12 @@ def lstm_cell(graph: Graph, x: Tensor, h: Tensor, c: Tensor, *, name: str | None
     done = work(
         ("multiply-adds", "tensor", 4 * FMA * n * (x.shape[1] + size)),
         ("bias", "vector", 4 * n),
-        ("gates", "transcendental", 4 * TRANSCENDENTAL * n),
+        *((f"gates: {word}", kind, 3 * each * n) for word, kind, each in UNARY["sigmoid"]),
+        ("tanh of the candidate and of the new c", "transcendental", 2 * TRANSCENDENTAL * n),
         ("new c", "vector", 3 * n),
-        ("its tanh", "transcendental", TRANSCENDENTAL * n),
         ("new h", "vector", n),
     )
-    add(graph, "matmul", [x, h, c, matrix, bias], outputs, done)
+    multiply(graph, [x, h, c, matrix, bias], outputs, done, elements=4 * n)
     return outputs
 
 

@@ -1,0 +1,120 @@
+"""What several benchmarks look at in a page: states a second, long tasks, and what the kernel's websocket carries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from playwright.sync_api import Locator, Page
+
+from tests.browser.lab import Notebook
+
+SECONDS = 3.0
+
+# Counts distinct states, one look a frame, in the task after it: what is drawn goes with the same render.
+SAMPLE = """(look) => {
+  const start = performance.now();
+  const sampler = window.sampler = { states: 0, frames: 0, last: look(), running: true, start, long: 0 };
+  sampler.tasks = new PerformanceObserver((list) => { sampler.long += list.getEntries().length; });
+  sampler.tasks.observe({ type: 'longtask' });
+  const channel = new MessageChannel();
+  channel.port1.onmessage = () => {
+    const now = look();
+    if (now !== sampler.last) { sampler.states += 1; sampler.last = now; }
+  };
+  const frame = () => {
+    sampler.frames += 1;
+    channel.port2.postMessage(0);
+    if (sampler.running) requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+}"""
+STOP = """() => {
+  const { sampler } = window;
+  sampler.running = false;
+  sampler.tasks.disconnect();
+  const seconds = (performance.now() - sampler.start) / 1000;
+  return { states: sampler.states / seconds, frames: sampler.frames / seconds, long: sampler.long };
+}"""
+# Goes to and fro between two shares of the track, one input a frame.
+SWEEP = """async ([slider, seconds, from, to, period]) => {
+  slider.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+  const [low, high] = [Number(slider.min), Number(slider.max)];
+  const start = performance.now();
+  while (performance.now() - start < seconds * 1000) {
+    await new Promise(requestAnimationFrame);
+    const turn = (performance.now() - start) / period % 2;
+    slider.value = String(low + (high - low) * (from + (to - from) * (turn < 1 ? turn : 2 - turn)));
+    slider.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  }
+  slider.dispatchEvent(new PointerEvent('pointerup', { bubbles: true }));
+}"""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was seen: states and frames a second, and tasks of more than 50 ms."""
+
+    states: float
+    frames: float
+    long: int
+
+    def __str__(self) -> str:
+        return f"{self.states:5.1f} states/s of {self.frames:.1f} frames/s, {self.long} long tasks"
+
+
+def sample(page: Page, state: str, action: Callable[[], object]) -> Sample:
+    """Do something and count the states of what the JavaScript function `state` returns meanwhile."""
+    page.evaluate(f"({SAMPLE})({state})")
+    action()
+    return Sample(**page.evaluate(STOP))
+
+
+def sweep(slider: Locator, low: float, high: float, *, period: int = 1500) -> None:
+    """Drag a slider to and fro by events dispatched in its page, from the one end to the other in `period` ms."""
+    handle = slider.element_handle()
+    slider.page.evaluate(SWEEP, [handle, SECONDS, low, high, period])
+
+
+def mouse_drag(slider: Locator, low: int, high: int) -> float:
+    """Drag a thumb to and fro with the mouse, from `low` to `high` px beside its place; return moves a second."""
+    box = slider.bounding_box()
+    assert box is not None
+    first, last, now = (float(slider.evaluate(f"(input) => input.{name}")) for name in ("min", "max", "value"))
+    x = box["x"] + 8 + (box["width"] - 16) * (now - first) / (last - first)
+    y = box["y"] + box["height"] / 2
+    mouse = slider.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    start, moves = time.monotonic(), 0
+    while (passed := time.monotonic() - start) < SECONDS:
+        turn = passed / 0.6 % 2
+        mouse.move(x + low + (high - low) * (turn if turn < 1 else 2 - turn), y)
+        moves += 1
+        time.sleep(max(0.0, 1 / 70 - (time.monotonic() - start - passed)))
+    mouse.up()
+    return moves / SECONDS
+
+
+class Traffic:
+    """Counts what the kernel's websocket carries."""
+
+    def __init__(self, book: Notebook) -> None:
+        self.sent = self.received = self.bytes_received = 0
+        client = book.page.context.new_cdp_session(book.page)
+        client.send("Network.enable")
+        client.on("Network.webSocketFrameSent", lambda _: self._count(sent=True))
+        client.on("Network.webSocketFrameReceived", lambda event: self._count(len(event["response"]["payloadData"])))
+
+    def _count(self, size: int = 0, *, sent: bool = False) -> None:
+        self.sent += sent
+        self.received += not sent
+        self.bytes_received += size
+
+    def since(self, work: float) -> str:
+        """Return the rates over `work` seconds, and start again."""
+        came = f"{self.received / work:5.1f} in ({self.bytes_received / work:,.0f} B)"
+        text = f"{self.sent / work:5.1f} messages out, {came}"
+        self.sent = self.received = self.bytes_received = 0
+        return text + " a second"

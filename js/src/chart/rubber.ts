@@ -1,0 +1,71 @@
+// Drawing a rectangle over empty space of the chart: it selects the kernels whose points are inside.
+
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import type { Box } from "../scales.ts";
+import type { Store } from "../store.ts";
+import { isTotal } from "../totals.ts";
+import type { Scene } from "./scene.ts";
+
+interface Drag {
+  readonly from: readonly [x: number, y: number];
+  readonly to: readonly [x: number, y: number];
+}
+
+/** A hand that shakes this much, px, has clicked. */
+const STILL = 4;
+
+export function useRubber(store: Store, scene: Scene) {
+  const drag = useSignal<Drag | undefined>(undefined);
+  // The browser calls the end of a drag a click, too.
+  const drawn = useRef(false);
+  const box = drag.value && boxOf(drag.value);
+  return {
+    /** Where the rectangle is at present. */
+    box,
+    isHeld: drag.value !== undefined,
+    take(event: PointerEvent, x: number, y: number) {
+      drawn.current = false;
+      // A finger scrolls the page.
+      if (event.button !== 0 || event.pointerType === "touch") return;
+      (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
+      drag.value = { from: [x, y], to: [x, y] };
+    },
+    move(x: number, y: number) {
+      if (drag.value) drag.value = { ...drag.value, to: [x, y] };
+    },
+    /** `add`: beside what is selected. */
+    letGo(add: boolean) {
+      drag.value = undefined;
+      if (!box) return;
+      drawn.current = true;
+      const rows = rowsWithin(scene, box);
+      store.select(add ? [...new Set([...store.selected.value, ...rows])] : rows);
+    },
+    takeBack() {
+      drawn.current = drag.value !== undefined;
+      drag.value = undefined;
+    },
+    /** Whether the click that comes now is the end of a drag. */
+    hasDrawn(): boolean {
+      const was = drawn.current;
+      drawn.current = false;
+      return was;
+    },
+  };
+}
+
+function boxOf({ from: [x, y], to: [toX, toY] }: Drag): Box | undefined {
+  if (Math.abs(toX - x) + Math.abs(toY - y) < STILL) return undefined;
+  return { left: Math.min(x, toX), right: Math.max(x, toX), top: Math.min(y, toY), bottom: Math.max(y, toY) };
+}
+
+/** The kernels that have a point in a box, in the order of the table. */
+export function rowsWithin({ points, at, kernels }: Scene, { left, right, top, bottom }: Box): number[] {
+  const rows = new Set<number>();
+  for (let index = 0; index < points.n; index++) {
+    const [x, y, row] = [at.x[index] as number, at.y[index] as number, points.row[index] as number];
+    if (x >= left && x <= right && y >= top && y <= bottom && !isTotal(kernels, row)) rows.add(row);
+  }
+  return [...rows].sort((a, b) => a - b);
+}

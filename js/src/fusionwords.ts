@@ -1,0 +1,76 @@
+// Every word of the fusion panel that a person reads.
+
+import type { Share } from "./wire.ts";
+
+export const fusionWords = {
+  title: "Fusion",
+  graph: (name: string, ops: number) =>
+    `${name || "Graph"} of ${ops} ops. Arrow keys walk along them, M marks one, Enter merges with the marked one or the next downstream, S splits one off, X cuts its kernel above it, Ctrl+Z and Ctrl+Y undo and redo.`,
+  ends: (first: string, last: string, count: number) => `${first} + … + ${last} (${count} ops)`,
+  same: (group: string) => `${group} is one kernel already`,
+  notConnected: (one: string, other: string) => `${one} and ${other} share no tensor`,
+  barrier: (op: string) => `${op} is opaque: nothing else can run in its kernel`,
+  kinds: {
+    epilogue: (product: string, op: string, kind = "") =>
+      `${product} is a matrix product, which takes elementwise ops after it into its kernel; ${op} is ${kind === "injective" ? "an injective op" : `a ${kind}`}`,
+    fed: (one: string, product: string) =>
+      `${product} reads what ${one} makes: a matrix product takes nothing before it into its kernel`,
+    operands: (one: string, other: string) =>
+      `${one} and ${other} read no tensor in common: two matrix products share a kernel only side by side`,
+    apart: (product: string, op: string) =>
+      `${op} works on nothing that ${product} makes: a matrix product only takes into its kernel what works on its result`,
+    rows: (one: string, other: string) =>
+      `${one} and ${other} go through different rows: they reduce tensors of different shapes`,
+    moved: (one: string, op: string) =>
+      `${op} moves elements to other places, so it cannot follow ${one} row by row in its kernel`,
+  },
+  notConvex: (inner: string, first: string, last: string) => `${inner} must run after ${first} and before ${last}`,
+  cycle: (group: string, between: string) => `${group} in one kernel would run both before and after ${between}`,
+  capacity: (group: string, need: string, { level, units }: Share, chip: string, there: string) =>
+    `the tiles of ${group} need ${need} at a time; ${units > 1 ? "a unit's share of the" : "the"} ${level} of ${chip} holds ${there}`,
+  crowded: (sentence: string, more: number) =>
+    `${sentence}${more > 0 ? `, and ${more} more ${more === 1 ? "kernel does" : "kernels do"} not fit` : ""}: the figures count as if they fit`,
+  merged: (group: string) => `${group}: one kernel`,
+  apartNow: (op: string) => `${op} stands apart`,
+  alone: (op: string) => `${op} is a kernel of its own already`,
+  last: (op: string) => `nothing reads what ${op} makes: mark one end with M`,
+  marked: (op: string) => `${op} is marked: Enter on another op merges them`,
+  topmost: (op: string) => `nothing of its kernel runs before ${op}`,
+  at: (op: string, kind: string, parts: { enters: string; leaves: string; from: string; to: string; others: string }) =>
+    [
+      ...[op, kind, `${parts.enters} in, ${parts.leaves} out`],
+      ...(parts.from ? [`from ${parts.from}`] : []),
+      ...(parts.to ? [`to ${parts.to}`] : []),
+      ...(parts.others ? [`in one kernel with ${parts.others}`] : []),
+    ].join(" · "),
+  members: "Kernels and their ops",
+  more: (kernels: number) => `and ${kernels} more`,
+  presets: "Presets",
+  none: "none",
+  pairs: "pairs",
+  xla: "XLA-like",
+  best: (chip: string) => (chip ? `best for ${chip}` : "best"),
+  undo: "Undo",
+  redo: "Redo",
+  kernels: "Kernels",
+  flops: "FLOPs",
+  bytes: "Bytes",
+  intensity: "Intensity",
+  time: "Roofline time",
+  speedUp: "Against unfused",
+  compulsory: "Compulsory bytes",
+  least: (bytes: string, ratio: string) => `${bytes} · now ${ratio}×`,
+  toBest: "Best",
+  from: (before: string, after: string) => `${before} → ${after}`,
+  times: (ratio: string) => `${ratio}×`,
+  /** On the chart, of a merged kernel: its intensity against that of its parts. */
+  trail: (ratio: string) => `${ratio}× · same FLOPs`,
+  faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,
+  isBest: (how: string) => (how === "optimal" ? "this one (optimal)" : "none better found (greedy)"),
+  isNone: "this one does not fit on chip",
+  found: (chip: string, kernels: string, how: string) => `best for ${chip}: ${kernels} (${how})`,
+  working: "working it out…",
+  preset: (name: string, kernels: string) => `${name}: ${kernels}`,
+  counted: (kernels: number) => (kernels === 1 ? "1 kernel" : `${kernels} kernels`),
+  carries: (tensor: string, bytes: string) => `${tensor}: ${bytes}`,
+} as const;

@@ -1,0 +1,64 @@
+// A bar of self time by category, in the colours of the chart: a click shows one alone.
+
+import type { Category } from "../filtering.ts";
+import { formatPercent } from "../format.ts";
+import type { Store } from "../store.ts";
+import { strings, filterWords as words } from "../strings.ts";
+import type { Theme } from "../theme.ts";
+
+/** What takes a smaller share than this is put together. */
+const SMALL = 0.01;
+
+export function CategoryBar({ store, theme }: { store: Store; theme: Theme }) {
+  const all = store.byCategory.value;
+  if (all.length < 2 || !(store.kernels.value.totalTime > 0)) return null;
+  const chosen = store.categories.value;
+  const large = all.filter(({ share }) => share >= SMALL);
+  const small = all.slice(large.length);
+  function click({ name }: Category, joins: boolean) {
+    const next = chosenAfter(chosen, name, joins);
+    store.setCategories(next);
+  }
+  return (
+    <fieldset class="roofwidget-categories" aria-label={words.byCategory} title={words.byCategory}>
+      {large.map((category, code) => {
+        const on = chosen === null || chosen.includes(category.name);
+        const text = partText(category);
+        return (
+          <button
+            type="button"
+            key={category.name}
+            data-lm-suppress-shortcuts="true"
+            data-category={category.name}
+            aria-label={text}
+            aria-pressed={chosen !== null && on}
+            title={text}
+            style={{ flexGrow: category.share }}
+            onClick={(event) => click(category, event.shiftKey || event.ctrlKey || event.metaKey)}
+          >
+            <span style={{ background: theme.categories[code % theme.categories.length], opacity: on ? 1 : 0.25 }} />
+          </button>
+        );
+      })}
+      {small.length > 0 && (
+        <span
+          class="roofwidget-rest"
+          title={words.rest(small.length)}
+          style={{ flexGrow: small.reduce((sum, { share }) => sum + share, 0) }}
+        />
+      )}
+    </fieldset>
+  );
+}
+
+/** A click on the only one chosen lets all pass again, as does one that takes away the last. */
+export function chosenAfter(chosen: readonly string[] | null, name: string, joins: boolean): readonly string[] | null {
+  const others = (chosen ?? []).filter((other) => other !== name);
+  const isChosen = chosen?.includes(name) ?? false;
+  if (!joins) return isChosen && others.length === 0 ? null : [name];
+  const next = isChosen ? others : [...others, name];
+  return next.length > 0 ? next : null;
+}
+
+const partText = ({ name, share, kernels }: Category) =>
+  words.part(name || strings.noCategory, formatPercent(share), kernels);

@@ -1,0 +1,108 @@
+// What has become of each kernel of an earlier run, and which kernels one run has alone.
+
+import { useSignal } from "@preact/signals";
+import { nameOf, shortNameOf } from "../describe.ts";
+import { formatQuantity } from "../format.ts";
+import { changeText, type Runs } from "../runs.ts";
+import type { Store } from "../store.ts";
+import { runWords as words } from "../strings.ts";
+import type { Kernels } from "../wire.ts";
+import { Fold } from "./fold.tsx";
+import { KernelButton } from "./kernelbutton.tsx";
+
+/** So many rows are shown, and so many more when more are asked for. */
+const PAGE = 20;
+const seconds = (time: number) => formatQuantity(time, "s");
+
+export function Compare({ store }: { store: Store }) {
+  const runs = store.runs.value;
+  if (!runs) return null;
+  const [from, to] = [runs.before.totalTime, store.kernels.value.totalTime];
+  const total = `${words.fromTo(seconds(from), seconds(to))} (${changeText(from, to)})`;
+  const counts = Object.entries(words.verdicts).flatMap(([verdict, word]) => {
+    const count = runs.counts.get(verdict) ?? 0;
+    return count > 0 ? [`${count} ${word}`] : [];
+  });
+  return (
+    <div class="roofwidget-compare">
+      <Fold title={words.compared} note={words.counted([total, ...counts])}>
+        <Differences store={store} runs={runs} />
+        <Alone title={words.onlyBefore} kernels={runs.before} rows={runs.onlyBefore} />
+        <Alone title={words.onlyNow} kernels={store.kernels.value} rows={runs.onlyNow} />
+      </Fold>
+    </div>
+  );
+}
+
+function Differences({ store, runs: { changes } }: { store: Store; runs: Runs }) {
+  const shown = useSignal(PAGE);
+  const left = changes.length - shown.value;
+  if (changes.length === 0) return null;
+  return (
+    <>
+      <table>
+        <thead>
+          <tr>
+            {[words.kernel, words.before, words.now, words.change].map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+            <th scope="col" title={words.verdictTitle}>
+              {words.verdict}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.slice(0, shown.value).map(({ earlier, row, from, to, verdict }) => (
+            <tr key={earlier} data-verdict={verdict}>
+              <th scope="row">
+                <KernelButton store={store} row={row} />
+              </th>
+              <td>{seconds(from)}</td>
+              <td>{seconds(to)}</td>
+              <td>{changeText(from, to)}</td>
+              <td>{words.verdicts[verdict] ?? verdict}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {left > 0 && (
+        <button
+          type="button"
+          class="roofwidget-button"
+          data-lm-suppress-shortcuts="true"
+          onClick={() => {
+            shown.value += PAGE;
+          }}
+        >
+          {words.showMore(left)}
+        </button>
+      )}
+    </>
+  );
+}
+
+interface AloneProps {
+  title(count: number): string;
+  readonly kernels: Kernels;
+  readonly rows: readonly number[];
+}
+
+function Alone({ title, kernels, rows }: AloneProps) {
+  if (rows.length === 0) return null;
+  const left = rows.length - PAGE;
+  return (
+    <div class="roofwidget-alone">
+      <h4>{title(rows.length)}</h4>
+      <ul>
+        {rows.slice(0, PAGE).map((row) => (
+          <li key={row} title={nameOf(kernels, row)}>
+            {shortNameOf(kernels, row)} <span class="roofwidget-muted">{seconds(kernels.time[row] as number)}</span>
+          </li>
+        ))}
+        {left > 0 && <li class="roofwidget-muted">{words.more(left)}</li>}
+      </ul>
+    </div>
+  );
+}

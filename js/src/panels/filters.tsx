@@ -1,0 +1,184 @@
+// The bar of filters under the chart of a profile: how much of it is shown, and what chooses that.
+
+import type { Scope } from "../filtering.ts";
+import { isInfeed, UNFILTERED } from "../filters.ts";
+import { formatPercent } from "../format.ts";
+import type { Store } from "../store.ts";
+import { strings, filterWords as words } from "../strings.ts";
+import type { Theme } from "../theme.ts";
+import { CategoryBar } from "./categories.tsx";
+import { Choice } from "./choice.tsx";
+import { Fold } from "./fold.tsx";
+import { Select } from "./select.tsx";
+import { Slider } from "./slider.tsx";
+
+/** A table of no more measured kernels than this is taken in at a glance. */
+const HANDFUL = 5;
+const TOPS = [10, 30, 100, 300, 1000];
+
+export function Filters({ store, theme }: { store: Store; theme: Theme }) {
+  const { n, totalTime, program, warnings } = store.kernels.value;
+  const { kernels } = store.totals.value;
+  const isProfile = (n > HANDFUL && totalTime > 0) || program !== null || warnings.length > 0;
+  if (!isProfile && kernels === n) return null;
+  const isOfKernels = !store.showsTotals.value;
+  return (
+    <section class="roofwidget-filters" aria-label={words.title}>
+      <div class="roofwidget-filter-row">
+        <Counted store={store} isOfKernels={isOfKernels} />
+        {isOfKernels && <Controls store={store} />}
+        {program && (
+          <Select
+            label={words.scope}
+            value={store.scope.value}
+            options={Object.entries(words.scopes)}
+            choose={(scope) => store.setScope(scope as Scope)}
+          />
+        )}
+        {store.isFiltered.value && <Clear store={store} />}
+      </div>
+      {isOfKernels && <CategoryBar store={store} theme={theme} />}
+      {warnings.length > 0 && (
+        <Fold title={words.remarks(warnings.length)} note="">
+          <ul class="roofwidget-remarks">
+            {warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </Fold>
+      )}
+    </section>
+  );
+}
+
+/** What stands on the chart when nothing passes. */
+export function Emptied({ store }: { store: Store }) {
+  const { kernels, all } = store.totals.value;
+  if (kernels > 0 || all === 0 || store.showsTotals.value) return null;
+  return (
+    <p class="roofwidget-emptied">
+      {words.counted(kernels, all)} <Clear store={store} />
+    </p>
+  );
+}
+
+function Clear({ store }: { store: Store }) {
+  return (
+    <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" onClick={store.clearFilters}>
+      {words.clear}
+    </button>
+  );
+}
+
+function Counted({ store, isOfKernels }: { store: Store; isOfKernels: boolean }) {
+  const { kernels, all, share } = store.totals.value;
+  const time = Number.isNaN(share) ? "" : ` · ${words.ofTime(shareText(share))}`;
+  return (
+    <span class="roofwidget-counted" role="status" aria-live={store.held.value ? "off" : "polite"}>
+      {isOfKernels ? words.counted(kernels, all) + time : words.totals(store.drawnRows.value.length)}
+    </span>
+  );
+}
+
+function Controls({ store }: { store: Store }) {
+  const { n, precision, totalTime } = store.kernels.value;
+  const categories = store.byCategory.value;
+  return (
+    <>
+      <input
+        type="search"
+        class="roofwidget-search"
+        data-lm-suppress-shortcuts="true"
+        aria-label={words.search}
+        placeholder={words.searchHint}
+        value={store.search.value}
+        onInput={(event) => store.setSearch(event.currentTarget.value, { stream: true })}
+      />
+      <Choice
+        label={words.category}
+        chosen={store.categories.value}
+        offered={categories.map(({ name, share }) => {
+          const said = name || strings.noCategory;
+          return [name, Number.isNaN(share) ? said : words.withShare(said, formatPercent(share))];
+        })}
+        choose={store.setCategories}
+      />
+      <Choice
+        label={words.boundBy}
+        chosen={store.bounds.value}
+        offered={answersOf(store).map((word) => [word, word])}
+        choose={store.setBounds}
+      />
+      <Choice
+        label={words.precision}
+        chosen={store.precisions.value}
+        offered={precision.values.map((word) => [word ?? "", word || words.notTold])}
+        choose={store.setPrecisions}
+      />
+      {totalTime > 0 && <TimeShare store={store} />}
+      {n > (TOPS[0] as number) && <Top store={store} all={n} />}
+      {(!store.infeed.value || categories.some(({ name }) => isInfeed(name))) && (
+        <label class="roofwidget-option">
+          <input
+            type="checkbox"
+            data-lm-suppress-shortcuts="true"
+            checked={store.infeed.value}
+            onChange={() => store.setInfeed(!store.infeed.value)}
+          />
+          <span>{words.infeed}</span>
+        </label>
+      )}
+    </>
+  );
+}
+
+function TimeShare({ store }: { store: Store }) {
+  const share = store.timeShare.value;
+  const text = shareText(share);
+  const actions = { hold: store.holdTimeShare, release: store.releaseTimeShare, set: store.setTimeShare };
+  return (
+    <span class="roofwidget-share" title={words.longest(text)}>
+      <span class="roofwidget-muted">{words.timeShare}</span>
+      <Slider
+        label={words.longest(text)}
+        text={text}
+        min={1}
+        max={100}
+        step={1}
+        position={share * 100}
+        value={share}
+        actions={actions}
+        slide={(position, held) => store.setTimeShare(position / 100, { stream: held })}
+        keyed={() => undefined}
+      />
+      <span class="roofwidget-percent">{text}</span>
+    </span>
+  );
+}
+
+function Top({ store, all }: { store: Store; all: number }) {
+  const top = store.top.value;
+  const counts = [...new Set([...TOPS, top ?? all])].filter((count) => count < all).sort((a, b) => a - b);
+  // The limit that a model starts with is none to a table within it.
+  const unlimited = UNFILTERED.top !== null && UNFILTERED.top >= all ? UNFILTERED.top : null;
+  return (
+    <Select
+      label={words.top}
+      value={top === null || top >= all ? "" : String(top)}
+      options={[["", words.all], ...counts.map((count) => [String(count), String(count)] as const)]}
+      choose={(count) => store.setTop(count === "" ? unlimited : Number(count))}
+    />
+  );
+}
+
+/** What can bind a kernel on the focus chip. */
+function answersOf(store: Store): readonly string[] {
+  const roof = store.focusRoof.value;
+  const levels = roof?.levels.map(({ name }) => name) ?? [];
+  const isSent = [...store.kernels.value.bytes.keys()].some((level) => level.toLowerCase() === "network");
+  const overhead = store.launchOverhead.value > 0 ? ["overhead"] : [];
+  return ["compute", ...levels, ...(isSent ? ["network"] : []), ...overhead, "unknown"];
+}
+
+/** All is said only of all. */
+const shareText = (share: number) => (share < 1 && share >= 0.995 ? words.almostAll : formatPercent(share));

@@ -1,0 +1,40 @@
+// A kernel named in a panel: what is done to it here is done to its point.
+
+import { nameOf, shortNameOf } from "../describe.ts";
+import type { Store } from "../store.ts";
+import { pick } from "./table/picking.ts";
+
+interface KernelButtonProps {
+  readonly store: Store;
+  readonly row: number;
+  /** What stands at its end. */
+  readonly value?: string;
+}
+
+export function KernelButton({ store, row, value = "" }: KernelButtonProps) {
+  const kernels = store.kernels.value;
+  const selected = store.selected.value;
+  const point = () => store.hover(row);
+  const leave = () => store.hover(null);
+  return (
+    <button
+      type="button"
+      class="roofwidget-kernel"
+      data-lm-suppress-shortcuts="true"
+      data-row={row}
+      title={nameOf(kernels, row)}
+      aria-pressed={selected.includes(row)}
+      onClick={({ ctrlKey, metaKey }) => {
+        const how = { add: ctrlKey || metaKey, range: false };
+        store.select(pick({ selected, anchor: null }, new Int32Array(), row, how).selected);
+      }}
+      onPointerEnter={point}
+      onPointerLeave={leave}
+      onFocus={point}
+      onBlur={leave}
+    >
+      <span>{shortNameOf(kernels, row)}</span>
+      {value && <span class="roofwidget-value">{value}</span>}
+    </button>
+  );
+}

@@ -1,0 +1,112 @@
+// How long the program would take on the focus chip as its sliders stand, each kernel as far from its roof as it is.
+
+import { useComputed, useSignal } from "@preact/signals";
+import { nameOf, shortNameOf } from "../describe.ts";
+import { formatQuantity, formatRatio } from "../format.ts";
+import { boundTimes, type Projection, project } from "../projection.ts";
+import { isRoof, roofOf } from "../roofline.ts";
+import type { Store } from "../store.ts";
+import { runWords as words } from "../strings.ts";
+import { Fold } from "./fold.tsx";
+import { Tick } from "./limits.tsx";
+import { reasonOf } from "./reasons.ts";
+import { Select } from "./select.tsx";
+
+/** More ticks than this would be a list of their own. */
+const MOST = 8;
+
+export function Projected({ store }: { store: Store }) {
+  const chosen = useSignal("");
+  /** The chip that they ran on; where the file does not tell, the one that is chosen. */
+  const source = useComputed(() => {
+    const chips = store.chips.value;
+    return store.kernels.value.chip ?? chips.find(({ id }) => id === chosen.value) ?? chips[0];
+  });
+  const from = useComputed(() => source.value && roofOf(source.value, "auto", store.memory.value, {}));
+  const there = useComputed(() => {
+    const roof = from.value;
+    return roof && isRoof(roof) ? boundTimes(store.kernels.value, roof) : undefined;
+  });
+  const found = useComputed(() => {
+    const roof = store.focusRoof.value;
+    if (!roof || !there.value) return undefined;
+    const kernels = store.kernels.value;
+    return project(kernels, there.value, boundTimes(kernels, roof), new Set(store.atRoof.value));
+  });
+  const [old, to, result] = [from.value, store.focusRoof.value, found.value];
+  if (!old || !to) return null;
+  const seconds = (time: number) => formatQuantity(time, "s");
+  const changes = result && Math.abs(result.time / result.before - 1) > 1e-9;
+  return (
+    <Fold title={words.projected} note={changes ? words.fromTo(seconds(result.before), seconds(result.time)) : ""}>
+      {!store.kernels.value.chip && store.chips.value.length > 1 && (
+        <Select
+          row
+          label={words.ranOn}
+          value={source.value?.id ?? ""}
+          options={store.chips.value.map(({ id, name }) => [id, name])}
+          choose={(id) => {
+            chosen.value = id;
+          }}
+        />
+      )}
+      {isRoof(old)
+        ? result && (
+            <>
+              <p>{words.ranFor(seconds(result.before), old.chip.name, old.precision)}</p>
+              <p class="roofwidget-projected" role="status" aria-live={store.held.value ? "off" : "polite"}>
+                {words.goesFor(
+                  seconds(result.time),
+                  to.chip.name,
+                  to.precision,
+                  formatRatio(result.before / result.time),
+                )}
+              </p>
+              <p class="roofwidget-muted">
+                {words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}
+              </p>
+              <AtRoof store={store} result={result} />
+            </>
+          )
+        : source.value && <p class="roofwidget-muted">{reasonOf(source.value, old)}</p>}
+    </Fold>
+  );
+}
+
+/** A tick for each kernel that is selected, or was ticked before. */
+function AtRoof({ store, result }: { store: Store; result: Projection }) {
+  const kernels = store.kernels.value;
+  const atRoof = store.atRoof.value;
+  const selected = store.selected.value.filter((row) => (kernels.selfTime[row] as number) > 0);
+  const rows = [...new Set([...atRoof, ...selected])];
+  const all = selected.every((row) => atRoof.includes(row));
+  const others = (row: number) => atRoof.filter((other) => other !== row);
+  if (rows.length === 0) return <p class="roofwidget-muted">{words.selectSome}</p>;
+  return (
+    <fieldset>
+      <legend>{words.atRoof}</legend>
+      {selected.length > 1 && (
+        <Tick
+          checked={all}
+          label={words.allSelected(selected.length)}
+          onChange={() =>
+            store.setAtRoof(
+              all ? atRoof.filter((row) => !selected.includes(row)) : [...new Set([...atRoof, ...selected])],
+            )
+          }
+        />
+      )}
+      {rows.slice(0, MOST).map((row) => (
+        <Tick
+          key={row}
+          checked={atRoof.includes(row)}
+          label={shortNameOf(kernels, row)}
+          title={nameOf(kernels, row)}
+          value={formatQuantity(result.byKernel[row] as number, "s")}
+          onChange={() => store.setAtRoof(atRoof.includes(row) ? others(row) : [...atRoof, row])}
+        />
+      ))}
+      {rows.length > MOST && <p class="roofwidget-muted">{words.more(rows.length - MOST)}</p>}
+    </fieldset>
+  );
+}

@@ -1,0 +1,56 @@
+// Which columns the table shows: a box to tick for each, ours and the file's own.
+
+import type { Store } from "../../store.ts";
+import { tableWords as words } from "../../strings.ts";
+import type { Column } from "./columns.ts";
+import { toggled } from "./shown.ts";
+
+interface ChooserProps {
+  readonly store: Store;
+  readonly columns: readonly Column[];
+  readonly shown: readonly Column[];
+}
+
+export function Chooser({ store, columns, shown }: ChooserProps) {
+  const keys = shown.map(({ key }) => key);
+  const group = (title: string, some: readonly Column[]) =>
+    some.length > 0 && (
+      <fieldset>
+        <h4>{title}</h4>
+        <div class="roofwidget-options">
+          {some.map(({ key, title: head, meaning }) => (
+            <label key={key} class="roofwidget-option" title={meaning}>
+              <input
+                type="checkbox"
+                data-lm-suppress-shortcuts="true"
+                checked={keys.includes(key)}
+                onChange={() => store.setColumns(toggled(columns, keys, key))}
+              />
+              {head}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+    );
+  const button = (text: string, choose: () => void) => (
+    <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" onClick={choose}>
+      {text}
+    </button>
+  );
+  return (
+    <div class="roofwidget-chooser">
+      {group(
+        words.ours,
+        columns.filter(({ ofFile }) => !ofFile),
+      )}
+      {group(
+        words.ofFile,
+        columns.filter(({ ofFile }) => ofFile),
+      )}
+      <div class="roofwidget-presets">
+        {button(words.usualColumns, () => store.setColumns(null))}
+        {button(words.allColumns, () => store.setColumns(columns.map(({ key }) => key)))}
+      </div>
+    </div>
+  );
+}

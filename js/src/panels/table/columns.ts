@@ -1,0 +1,209 @@
+// The columns of the table: what each holds of every kernel, worked out when it is asked for.
+
+import { nameOf } from "../../describe.ts";
+import { boundsOf } from "../../filtering.ts";
+import { bytesAt, isOffChip, judge, type Roof } from "../../roofline.ts";
+import { tableWords as words } from "../../strings.ts";
+import type { Kernels, Texts } from "../../wire.ts";
+import { textAt } from "../../wire.ts";
+import { orderOf } from "./ordering.ts";
+
+/** What a number counts; "share" is of 1, "plain" has no unit that is known. */
+export type Kind = "FLOP" | "B" | "s" | "FLOP/s" | "B/s" | "FLOP/B" | "share" | "plain";
+
+interface Head {
+  /** What Python calls it, in `sort_by` and `columns`; also its name in a file, out of which it may be read again. */
+  readonly key: string;
+  readonly title: string;
+  readonly meaning: string;
+  /** Whether it is one of the file's own. */
+  readonly ofFile: boolean;
+  /** The fields it hangs on, of which the file tells where they came from. */
+  readonly from: readonly string[];
+}
+
+export interface TextColumn extends Head {
+  readonly kind: "text";
+  at(row: number): string | null;
+  /** All of them. */
+  texts(): Texts;
+  /** What is shown of it, where that is not all. */
+  shown?(row: number): string;
+}
+
+/** NaN is unknown. */
+export interface NumberColumn extends Head {
+  readonly kind: Kind;
+  at(row: number): number;
+}
+
+export type Column = TextColumn | NumberColumn;
+type OwnKey = keyof typeof words.heads;
+
+/** All columns that a table of these kernels can have; those about a roof only with one. */
+export function columnsOf(kernels: Kernels, roof: Roof | undefined, told = toldColumns(kernels)): Column[] {
+  const judged = [...countColumns(kernels, roof), ...(roof ? boundColumns(kernels, roof) : [])];
+  return [...told.ours, ...judged, ...told.theirs];
+}
+
+/** Those that no roof changes: they may be kept while one is dragged. */
+export function toldColumns(kernels: Kernels) {
+  const theirs = [...kernels.extra].map(([name, values]) => extraColumn(name, values));
+  return { ours: measuredColumns(kernels), theirs };
+}
+
+const own = (key: OwnKey, from: readonly string[] = []): Head => ({
+  key,
+  title: words.heads[key],
+  meaning: words.meanings[key],
+  ofFile: false,
+  from,
+});
+const text = (head: Head, column: Texts): TextColumn => ({
+  ...head,
+  kind: "text",
+  at: (row) => textAt(column, row),
+  texts: () => column,
+});
+const number = (head: Head, kind: Kind, at: (row: number) => number): NumberColumn => ({ ...head, kind, at });
+const told = (head: Head, kind: Kind, values: Float64Array) => number(head, kind, (row) => values[row] as number);
+
+/** What is of kernels alone: who they are and how long they took. */
+function measuredColumns(kernels: Kernels): Column[] {
+  const { name, short, category, precision, count, time, selfTime, totalTime, n } = kernels;
+  const seconds = (row: number) => selfTime[row] as number;
+  const ranking = once(() => {
+    const order = orderOf(Int32Array.from(selfTime.keys()), selfTime, true);
+    const [rank, sum] = [new Float64Array(n).fill(Number.NaN), new Float64Array(n).fill(Number.NaN)];
+    let before = 0;
+    for (const [place, row] of order.entries()) {
+      if (Number.isNaN(seconds(row))) continue;
+      before += seconds(row);
+      rank[row] = place + 1;
+      sum[row] = before / totalTime;
+    }
+    return { rank, sum };
+  });
+  const self = ["self_time", "time"];
+  return [
+    number(own("rank", self), "plain", (row) => ranking().rank[row] as number),
+    { ...text(own("name"), name), shown: (row) => textAt(short, row)?.trim() || nameOf(kernels, row) },
+    text(own("category"), category),
+    text(own("precision", ["precision"]), precision),
+    told(own("count", ["count"]), "plain", count),
+    told(own("time", ["time"]), "s", time),
+    told(own("self_time", self), "s", selfTime),
+    number(own("share", self), "share", (row) => seconds(row) / totalTime),
+    number(own("cumulative_share", self), "share", (row) => ranking().sum[row] as number),
+  ];
+}
+
+/** FLOPs, and by level bytes, intensity and rate: by those of the chip, if there is one, and those it does not have. */
+function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
+  const { totalFlops, flops, time } = kernels;
+  const parts = flops.size > 1 ? [...flops].filter(([key]) => key !== "") : [];
+  const levels = levelsOf(kernels, roof);
+  const head = (stem: "bytes" | "ai" | "rate" | "used", level: string, from: readonly string[]): Head => {
+    const place = level === "main" ? words.main : level;
+    const key = stem === "used" ? "bandwidth_utilization" : stem;
+    const shared = { title: words[`${stem}At`](place), meaning: words[`${stem}Meaning`](place), ofFile: false, from };
+    return { key: `${key}:${level}`, ...shared };
+  };
+  const columns = (each: (level: string, bytes: Float64Array, moved: string[]) => Column[]) =>
+    levels.flatMap(({ name, bytes, keys }) => each(name, bytes, keys));
+  return [
+    told(own("flops", ["flops"]), "FLOP", totalFlops),
+    ...parts.map(([key, values]) => {
+      const shared = { title: words.flopsOf(key), meaning: words.flopsMeaning(key), ofFile: false };
+      return told({ key: `flops:${key}`, ...shared, from: [`flops:${key}`] }, "FLOP", values);
+    }),
+    ...columns((level, bytes, moved) => [told(head("bytes", level, moved), "B", bytes)]),
+    ...columns((level, bytes, moved) => [
+      number(head("ai", level, ["flops", ...moved]), "FLOP/B", (row) => over(totalFlops, row, bytes[row] as number)),
+    ]),
+    number(own("achieved", ["flops", "time"]), "FLOP/s", (row) => over(totalFlops, row, time[row] as number)),
+    ...columns((level, bytes, moved) => {
+      const rate = (row: number) => over(bytes, row, time[row] as number);
+      const bandwidth = roof?.bandwidths.get(level);
+      const from = [...moved, "time"];
+      return [
+        number(head("rate", level, from), "B/s", rate),
+        ...(bandwidth ? [number(head("used", level, from), "share", (row: number) => rate(row) / bandwidth)] : []),
+      ];
+    }),
+  ];
+}
+
+/** A quotient; over nothing, and nothing over nothing, it is unknown. */
+const over = (values: Float64Array, row: number, by: number) => (by > 0 ? (values[row] as number) / by : Number.NaN);
+
+interface LevelBytes {
+  readonly name: string;
+  readonly bytes: Float64Array;
+  /** The keys of `origin` that tell of them. */
+  readonly keys: string[];
+}
+
+function levelsOf(kernels: Kernels, roof: Roof | undefined): LevelBytes[] {
+  const chip = roof?.chip;
+  const names = [...(chip?.memories.keys() ?? [])];
+  const [main, ...others] = names.map((name) => name.toLowerCase());
+  const known = (bytes: Float64Array) => bytes.some((count) => !Number.isNaN(count));
+  const same = (told: string, level: string) =>
+    told.toLowerCase() === level.toLowerCase() ||
+    (level.toLowerCase() === main && isOffChip(told) && !others.includes(told.toLowerCase()));
+  const toldNames = [...kernels.bytes.keys()];
+  const keysFor = (level: string) => {
+    const keys = toldNames.filter((name) => same(name, level)).map((name) => `bytes:${name}`);
+    return names[0] === level || level === "main" ? [...keys, "bytes"] : keys;
+  };
+  const ofChip = names.flatMap((name): LevelBytes[] => {
+    const bytes = chip ? bytesAt(kernels, chip, name) : undefined;
+    return bytes && known(bytes) ? [{ name, bytes, keys: keysFor(name) }] : [];
+  });
+  const rest = [...kernels.bytes].filter(([name, bytes]) => known(bytes) && !names.some((level) => same(name, level)));
+  return [...ofChip, ...rest.map(([name, bytes]) => ({ name, bytes, keys: keysFor(name) }))];
+}
+
+/** What a roof says of kernels. */
+function boundColumns(kernels: Kernels, roof: Roof): Column[] {
+  const judged = judge(kernels, roof);
+  let last = { row: -1, bound: undefined as ReturnType<typeof judged> | undefined };
+  // A row's cells are asked for one after another.
+  const bound = (row: number) => {
+    if (row !== last.row || !last.bound) last = { row, bound: judged(row) };
+    return last.bound as ReturnType<typeof judged>;
+  };
+  const counts = ["flops", "bytes"];
+  const all = [...counts, "time"];
+  return [
+    number(own("attainable", counts), "FLOP/s", (row) => bound(row).attainable),
+    { ...own("bound_by", counts), kind: "text", at: (row) => bound(row).boundBy, texts: () => boundsOf(kernels, roof) },
+    number(own("bound_time", counts), "s", (row) => bound(row).time),
+    number(own("utilization", all), "share", (row) => bound(row).utilization),
+    number(own("roof_fraction", all), "share", (row) => bound(row).achieved / bound(row).attainable),
+    number(own("peak_fraction", ["flops", "time"]), "share", (row) => bound(row).peakFraction),
+    number(own("headroom", all), "s", (row) => (kernels.time[row] || Number.NaN) - bound(row).time),
+  ];
+}
+
+const TAKEN = /^(?:flops|bytes|ai|rate|bandwidth_utilization):/;
+const UNIT = /\s*\((FLOP|B|s|FLOP\/s|B\/s|FLOP\/B)\)$/;
+
+/** A column of the file's own; its name ends in its unit, if it has one. */
+function extraColumn(name: string, values: Texts | Float64Array): Column {
+  const isTaken = Object.hasOwn(words.heads, name) || TAKEN.test(name);
+  const unit = UNIT.exec(name);
+  const title = unit ? name.slice(0, unit.index) : name;
+  const head = { key: isTaken ? `extra:${name}` : name, title, meaning: words.ofTheFile(name), ofFile: true, from: [] };
+  if (!(values instanceof Float64Array)) return text(head, values);
+  return told(head, (unit?.[1] as Kind | undefined) ?? "plain", values);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,151 @@
+// The rows of the table, of which only those in sight are drawn: by mouse and by keyboard, linked with the chart.
+
+// biome-ignore-all lint/a11y/useSemanticElements: rows stand where they are scrolled to, as those of a table cannot
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { isModified } from "../../keys.ts";
+import type { Store } from "../../store.ts";
+import { tableWords as words } from "../../strings.ts";
+import { walked } from "../dims.ts";
+import type { Column } from "./columns.ts";
+import { cardLayout, gridLayout, placesInSight, scrollFor } from "./layout.ts";
+import { pick } from "./picking.ts";
+import { Card, Heads, Row } from "./row.tsx";
+import type { Sorting } from "./sorting.ts";
+
+interface GridProps {
+  readonly store: Store;
+  readonly columns: readonly Column[];
+  readonly order: Int32Array;
+  readonly sorting: Sorting | undefined;
+  readonly narrow: boolean;
+  copy(): void;
+}
+
+export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps) {
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const scrolled = useSignal(0);
+  /** The row that the keys are at, and the one that a range starts from. */
+  const active = useSignal<number | null>(null);
+  const anchor = useSignal<number | null>(null);
+  const layout = narrow ? cardLayout(columns) : gridLayout(columns);
+  const places = placesInSight(scrolled.value, layout, order.length);
+  const kernels = store.kernels.value;
+  const selected = store.selected.value;
+  const chosen = new Set(selected);
+  const hovered = store.hovered.value;
+  const place = active.value === null ? -1 : order.indexOf(active.value);
+
+  function show(at: number) {
+    const box = list.current;
+    if (box && at >= 0) box.scrollTop = scrollFor(at, box.scrollTop, layout);
+  }
+  // What is selected elsewhere is brought into sight; what is selected here is there already.
+  const ours = useRef(selected);
+  useEffect(() => {
+    if (ours.current !== selected && selected[0] !== undefined) show(order.indexOf(selected[0]));
+    ours.current = selected;
+  }, [selected]);
+
+  function choose(row: number, add: boolean, range: boolean) {
+    const next = pick({ selected, anchor: anchor.value }, order, row, { add, range });
+    anchor.value = next.anchor;
+    active.value = row;
+    ours.current = next.selected;
+    store.select(next.selected);
+    ours.current = store.selected.value;
+  }
+  function walk(key: string, range: boolean): boolean {
+    const to = order.length > 0 ? walked(key, place < 0 ? null : place, order.length, layout.inSight) : undefined;
+    const row = to === undefined || to === null ? undefined : order[to];
+    if (row === undefined) return false;
+    if (range) choose(row, false, true);
+    active.value = row;
+    store.hover(row);
+    show(to as number);
+    return true;
+  }
+  function act(event: KeyboardEvent): boolean {
+    const { key, shiftKey } = event;
+    const host = event.altKey || ((event.ctrlKey || event.metaKey) && shiftKey);
+    if (host) return false;
+    if (event.ctrlKey || event.metaKey) {
+      // Marked text is what a person means to copy.
+      const marked = list.current?.ownerDocument.getSelection()?.isCollapsed === false;
+      if (key === "c" && !marked) copy();
+      else if (key === "a") store.select([...order]);
+      else return false;
+      return true;
+    }
+    if (key === "Escape") {
+      if (selected.length === 0 && active.value === null) return false;
+      active.value = anchor.value = null;
+      store.hover(null);
+      store.select([]);
+      return true;
+    }
+    const row = place < 0 ? undefined : active.value;
+    if ((key === "Enter" || key === " ") && typeof row === "number") {
+      choose(row, key === " ", shiftKey);
+      return true;
+    }
+    return (!isModified(event) || shiftKey) && walk(key, shiftKey);
+  }
+
+  const shared = { kernels, columns, layout };
+  return (
+    <div
+      ref={list}
+      class={narrow ? "roofwidget-grid roofwidget-cards" : "roofwidget-grid"}
+      role="grid"
+      tabIndex={0}
+      data-lm-suppress-shortcuts="true"
+      aria-label={words.grid(order.length)}
+      aria-multiselectable="true"
+      aria-rowcount={order.length + (narrow ? 0 : 1)}
+      aria-colcount={columns.length}
+      aria-activedescendant={places.includes(place) ? `${id}-${active.value}` : undefined}
+      style={{ "--rw-columns": layout.template, maxHeight: `${layout.inSight * layout.height + (narrow ? 2 : 30)}px` }}
+      onScroll={({ currentTarget }) => {
+        scrolled.value = currentTarget.scrollTop;
+      }}
+      onPointerLeave={() => store.hover(null)}
+      onFocusOut={() => store.hover(null)}
+      onKeyDown={(event) => {
+        // The buttons of the headings are pressed by the same keys.
+        if (event.target !== event.currentTarget || !act(event)) return;
+        event.preventDefault();
+        event.stopPropagation();
+      }}
+    >
+      {!narrow && <Heads {...shared} sorting={sorting} sort={store.setSortBy} />}
+      <div
+        class="roofwidget-rows"
+        role="rowgroup"
+        style={{ height: `${order.length * layout.height}px`, minWidth: `${layout.width}px` }}
+      >
+        {places.map((at) => {
+          const row = order[at] as number;
+          const One = narrow ? Card : Row;
+          return (
+            <One
+              key={row}
+              {...shared}
+              row={row}
+              place={at}
+              id={`${id}-${row}`}
+              isSelected={chosen.has(row)}
+              isPointed={row === hovered}
+              isActive={row === active.value}
+              hover={() => store.hover(row)}
+              choose={(event) => choose(row, event.ctrlKey || event.metaKey, event.shiftKey)}
+            />
+          );
+        })}
+        {order.length === 0 && <p class="roofwidget-muted">{words.none}</p>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+// The table of kernels under the chart: what passes the filters, sorted, with what the chart knows of each.
+
+import { useSignal } from "@preact/signals";
+import { useMemo, useRef } from "preact/hooks";
+import type { Store } from "../../store.ts";
+import { tableWords as words } from "../../strings.ts";
+import { Fold } from "../fold.tsx";
+import { Select } from "../select.tsx";
+import { Chooser } from "./chooser.tsx";
+import { type Column, columnsOf, toldColumns } from "./columns.ts";
+import { toCsv, toTsv } from "./csv.ts";
+import { Grid } from "./grid.tsx";
+import { orderOf } from "./ordering.ts";
+import { copyText, fileName, saveText } from "./saving.ts";
+import { picked, usualColumns } from "./shown.ts";
+import { type Sorting, sortingOf, valuesOf } from "./sorting.ts";
+
+interface TableProps {
+  readonly store: Store;
+  readonly narrow: boolean;
+}
+
+export function Table({ store, narrow }: TableProps) {
+  const { n } = store.kernels.value;
+  if (n === 0) return null;
+  const chosen = store.selected.value.length;
+  const counted = words.counted(store.rows.value.length, n);
+  return (
+    <div class="roofwidget-table">
+      <Fold title={words.title} note={chosen > 0 ? `${counted} · ${words.chosen(chosen)}` : counted}>
+        <Unfolded store={store} narrow={narrow} />
+      </Fold>
+    </div>
+  );
+}
+
+function Unfolded({ store, narrow }: TableProps) {
+  const kernels = store.kernels.value;
+  const roof = store.focusRoof.value ?? store.shownRoofs.value[0];
+  const told = useMemo(() => toldColumns(kernels), [kernels]);
+  const columns = useMemo(() => columnsOf(kernels, roof, told), [kernels, roof, told]);
+  const keys = store.columns.value;
+  const chosen = keys ? picked(columns, keys) : usualColumns(columns, kernels, roof);
+  const shown = chosen.length > 0 ? chosen : picked(columns, ["name"]);
+  const sorting = sortingOf(columns, store.sortBy.value);
+  const order = useOrder(store, sorting);
+  const choosing = useSignal(false);
+  const root = useRef<HTMLDivElement>(null);
+  const said = useSignal("");
+
+  const selected = new Set(store.selected.value);
+  const some = order.filter((row) => selected.has(row));
+  const rows = some.length > 0 ? some : order;
+  const what = some.length > 0 ? words.selectedRows(some.length) : words.allRows(order.length);
+  async function copy() {
+    const document = root.current?.ownerDocument;
+    const done = document && (await copyText(document, toTsv(shown, rows)));
+    said.value = done ? words.copied(rows.length) : words.notCopied;
+  }
+  function save() {
+    const name = fileName(kernels.source || store.title.value);
+    if (root.current) saveText(root.current.ownerDocument, name, toCsv(shown, rows));
+    said.value = words.saved(rows.length, name);
+  }
+  return (
+    <div ref={root}>
+      <div class="roofwidget-tools">
+        <button
+          type="button"
+          class="roofwidget-button"
+          data-lm-suppress-shortcuts="true"
+          aria-expanded={choosing.value}
+          onClick={() => {
+            choosing.value = !choosing.value;
+          }}
+        >
+          {words.columns}
+        </button>
+        {narrow && <Sorter store={store} columns={columns} sorting={sorting} />}
+        <span class="roofwidget-muted" role="status">
+          {said.value}
+        </span>
+        <Tool text={words.copy} title={words.copyTitle(what)} use={copy} />
+        <Tool text={words.csv} title={words.csvTitle(what)} use={save} />
+      </div>
+      {choosing.value && <Chooser store={store} columns={columns} shown={shown} />}
+      <Grid {...{ store, columns: shown, order, sorting, narrow, copy }} />
+    </div>
+  );
+}
+
+/** The rows that pass, in order. While a rate is dragged they keep their places: rows that jump cannot be read. */
+function useOrder(store: Store, sorting: Sorting | undefined): Int32Array {
+  const rows = store.rows.value;
+  const { n } = store.kernels.value;
+  const kept = useRef<Sorting>(undefined);
+  const isSame = kept.current?.column.key === sorting?.column.key;
+  const column = store.held.value && isSame ? kept.current?.column : sorting?.column;
+  const falling = sorting?.falling ?? true;
+  kept.current = column && { column, falling };
+  const values = useMemo(() => column && valuesOf(column, n), [column, n]);
+  return useMemo(() => (values ? orderOf(rows, values, falling) : rows), [rows, values, falling]);
+}
+
+/** Cards have no headings to press. */
+function Sorter({
+  store,
+  columns,
+  sorting,
+}: {
+  store: Store;
+  columns: readonly Column[];
+  sorting: Sorting | undefined;
+}) {
+  if (!sorting) return null;
+  const { column, falling } = sorting;
+  const sortBy = (key: string, down: boolean) => store.setSortBy(down ? `-${key}` : key);
+  return (
+    <>
+      <Select
+        label={words.sortBy}
+        value={column.key}
+        options={columns.map(({ key, title }) => [key, title])}
+        choose={(key) => sortBy(key, columns.find((other) => other.key === key)?.kind !== "text")}
+      />
+      <Tool text={falling ? "▾" : "▴"} title={words.turn(falling)} use={() => sortBy(column.key, !falling)} />
+    </>
+  );
+}
+
+function Tool({ text, title, use }: { text: string; title: string; use: () => unknown }) {
+  return (
+    <button
+      type="button"
+      class="roofwidget-button"
+      data-lm-suppress-shortcuts="true"
+      title={title}
+      aria-label={title}
+      onClick={use}
+    >
+      {text}
+    </button>
+  );
+}

@@ -1,0 +1,42 @@
+// Which kernels to fix first: those that would give back most of the program's time at their roof.
+
+import { judge, type Roof } from "./roofline.ts";
+import type { Kernels } from "./wire.ts";
+
+export interface Ranking {
+  /** The rows with most to give back, most first. */
+  readonly rows: readonly number[];
+  /** Seconds of the program that each would give back. */
+  readonly gains: readonly number[];
+  /** Of the time of all kernels, what they would give back together. */
+  readonly share: number;
+}
+
+/** How many are fixed first. */
+const FIRST = 5;
+
+/** Of these rows; what has no work that a roof could judge, or beats its roof, has nothing to give back. */
+export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undefined): Ranking {
+  const best: { row: number; gain: number }[] = [];
+  const boundOf = roof && judge(kernels, roof);
+  for (const row of rows) {
+    const gain = boundOf ? gainOf(kernels, row, boundOf(row).time) : 0;
+    if (!(gain > (best[FIRST - 1]?.gain ?? 0))) continue;
+    // Of equal ones the first of the table.
+    const at = best.findIndex((other) => gain > other.gain);
+    best.splice(at < 0 ? best.length : at, 0, { row, gain });
+    best.length = Math.min(best.length, FIRST);
+  }
+  const gains = best.map(({ gain }) => gain);
+  return {
+    rows: best.map(({ row }) => row),
+    gains,
+    share: gains.reduce((sum, gain) => sum + gain, 0) / kernels.totalTime,
+  };
+}
+
+/** Of its own seconds, those of others within it left out. */
+function gainOf({ time, selfTime }: Kernels, row: number, bound: number): number {
+  const seconds = time[row] as number;
+  return bound > 0 ? (seconds - bound) * ((selfTime[row] as number) / seconds) : 0;
+}

@@ -1,0 +1,37 @@
+// How large a point is: its area is its share of the time of all.
+
+import { isProgram, isTotal } from "./totals.ts";
+import type { Kernels } from "./wire.ts";
+
+/** px. */
+export const LEAST = 3;
+const [MOST, STAR] = [16, 9];
+/** Radii go by steps of this, px, so that many points share one look. */
+const STEP = 0.5;
+
+/**
+ * The radius of each row, px, and NaN where it says nothing of time: not measured, or each takes as long as all others.
+ */
+export function radii(kernels: Kernels): (row: number) => number {
+  const { own, selfTime, totalTime } = kernels;
+  const equal = isEach(selfTime, own);
+  return (row) => {
+    if (isTotal(kernels, row)) return isProgram(kernels, row) ? STAR : Number.NaN;
+    const seconds = selfTime[row] as number;
+    if (equal || Number.isNaN(seconds)) return Number.NaN;
+    const radius = MOST * Math.sqrt(seconds / totalTime);
+    return Math.max(LEAST, Math.min(Math.round(radius / STEP) * STEP, MOST));
+  };
+}
+
+/** Whether all that were measured took equally long. */
+function isEach(seconds: Float64Array, own: number): boolean {
+  let first = Number.NaN;
+  for (let row = 0; row < own; row++) {
+    const now = seconds[row] as number;
+    if (Number.isNaN(now) || now === first) continue;
+    if (!Number.isNaN(first)) return false;
+    first = now;
+  }
+  return true;
+}

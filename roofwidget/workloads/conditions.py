@@ -1,0 +1,120 @@
+"""What must hold of a graph's dimensions beside their ranges: sizes are at least 1, and what is divided divides.
+
+`js/src/conditions.ts` mirrors this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from operator import index
+from typing import Any, Final, SupportsIndex, TypeAlias
+
+from roofwidget.suggest import listed, nearest
+from roofwidget.workloads.expressions import Count, Dim, Expression, dims_of, evaluate
+from roofwidget.workloads.polynomial import Call, Symbol
+from roofwidget.workloads.tensors import Tensor
+
+__all__ = ["Conditions", "check", "nearest_size", "of_sizes", "sizes"]
+
+Conditions: TypeAlias = Mapping[tuple[Count, Count], str]
+"""By a count and its divisor, whose it is: it must be a multiple; with a divisor of 0 it must be at least 1."""
+
+# As far from a value one that is legal is looked for.
+_FAR: Final = 4096
+
+
+def of_sizes(tensor: Tensor, where: str) -> dict[tuple[Count, Count], str]:
+    """Return the conditions that the sizes of a tensor set, those that hold of all dimensions left out."""
+    return {
+        (size, 0): f"{where}: axis {axis} of '{tensor.name}'"
+        for axis, size in reversed([*enumerate(tensor.shape)])  # of equal ones the first is named
+        if not _is_above_zero(size)
+    }
+
+
+def sizes(graph: str, dims: Mapping[str, Dim], conditions: Conditions, given: Mapping[str, Any]) -> dict[str, int]:
+    """Return the values of a graph's dims: their defaults, unless others are given that may be."""
+    values = {name: dim.default for name, dim in dims.items()}
+    for name, value in given.items():
+        values[name] = _checked(graph, dims, name, value)
+    if given:
+        check(conditions, dims.values(), values, f"graph '{graph}': ")
+    return values
+
+
+def _checked(graph: str, dims: Mapping[str, Dim], name: str, value: Any) -> int:
+    dim = dims.get(name)
+    if dim is None:
+        close = nearest(name, dims, most=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"it has {listed(dims) or 'none'}"
+        msg = f"graph '{graph}' has no dim '{name}'; {hint}"
+        raise ValueError(msg)
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        msg = f"dim '{name}' of graph '{graph}' must be an int, got {value!r:.40}"
+        raise TypeError(msg)
+    size = index(value)
+    if not dim.low <= size <= dim.high:
+        msg = f"dim '{name}' of graph '{graph}' must be from {dim.low} to {dim.high}, got {size}"
+        raise ValueError(msg)
+    return size
+
+
+def check(conditions: Conditions, dims: Collection[Dim], env: Mapping[str, int], where: str = "") -> None:
+    """Raise `ValueError` unless all conditions hold of these values; it names the op, the dims, and values that do."""
+    for (count, divisor), what in conditions.items():
+        fault = _fault(count, divisor, env)
+        if fault is None:
+            continue
+        names = {dim.name for dim in dims_of([count, divisor])}
+        involved = [dim for dim in dims if dim.name in names]
+        given = ", ".join(f"{dim.name} = {env[dim.name]}" for dim in involved)
+        others = ((dim.name, nearest_size(conditions, dim, env)) for dim in involved)
+        mend = " or ".join(f"{name} = {size}" for name, size in others if size is not None)
+        msg = f"{where}with {given}, {what} = {fault}" + (f"; {mend} would do" if mend else "")
+        raise ValueError(msg)
+
+
+def nearest_size(conditions: Conditions, dim: Dim, env: Mapping[str, int]) -> int | None:
+    """Return the value of a dim nearest to the one it has of which all conditions hold, of two the smaller."""
+    for size in _around(env[dim.name]):
+        if dim.low <= size <= dim.high:
+            there = {**env, dim.name: size}
+            if all(_fault(count, divisor, there) is None for count, divisor in conditions):
+                return size
+    return None
+
+
+def _around(middle: int) -> Iterator[int]:
+    yield middle
+    for away in range(1, _FAR):
+        yield middle - away
+        yield middle + away
+
+
+def _fault(count: Count, divisor: Count, env: Mapping[str, int]) -> str | None:
+    """Return what is wrong with a count: ``n - 3 = -2, which is not at least 1``."""
+    if divisor == 0:
+        size = evaluate(count, env)
+        return None if size >= 1 else f"{_told(count, size)}, which is not at least 1"
+    by = evaluate(divisor, env)
+    whole = evaluate(count, env)
+    return None if by >= 1 and whole % by == 0 else f"{_told(count, whole)} is no multiple of {_told(divisor, by)}"
+
+
+def _told(count: Count, value: int) -> str:
+    return str(value) if isinstance(count, int) else f"{count} = {value}"
+
+
+def _is_above_zero(count: Count) -> bool:
+    """Whether a count is a sum of positive terms: then it is at least 1 whatever its dimensions are."""
+    if not isinstance(count, Expression):
+        return count >= 1
+    return all(
+        number > 0 and all(map(_is_from_one, (atom for atom, _ in factors))) for factors, number in count.terms()
+    )
+
+
+def _is_from_one(atom: Symbol | Call) -> bool:
+    if isinstance(atom, Symbol):
+        return (atom.low or 0) >= 1
+    return any(map(_is_above_zero, atom.args)) if atom.kind == "max" else all(map(_is_above_zero, atom.args))

@@ -1,0 +1,220 @@
+"""The filters of a profile in a real JupyterLab: the bar under the chart, what it says, and what Python hears."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.drawn import Drawn
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+    from tests.browser.conftest import OpenNotebook
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+TPU = f"""import roofwidget as rw
+w = rw.read({str(FIXTURES / "xprof_tpu.roofline_model.json")!r}).roofline()
+w"""
+# 100 seconds on a chip whose ridge is at 100 FLOP/byte.
+SMALL = """import roofwidget as rw
+chip = rw.Chip("Example", {"bf16": "100 TFLOP/s", "fp8": "200 TFLOP/s"}, {"HBM": "1 TB/s"})
+kernels = rw.Kernels(
+    ["void ns::gemm<1>(int)", "gemm.2", "copy.1", "copy.2", "norm", "softmax", "infeed"],
+    [4e15, 2e15, 0, 0, 1e12, 1e12, 0],
+    [1e12, 1e12, 1e12, 1e12, 1e11, 1e11, 1e10],
+    time=[50, 25, 10, 6, 4, 3, 2],
+    category=["dot", "dot", "copy", "copy", None, None, "Infeed"],
+    precision=["bf16", "fp8", "bf16", "bf16", "bf16", "bf16", "bf16"],
+)
+w = rw.RooflineWidget([chip], kernels)
+w"""
+
+
+def bar(drawn: Drawn) -> Locator:
+    """Return the bar of filters."""
+    return drawn.root.get_by_role("region", name="Filters")
+
+
+def counted(drawn: Drawn) -> str:
+    """Return how much the bar says is shown."""
+    return (bar(drawn).get_by_role("status").text_content() or "").replace("\xa0", " ")
+
+
+def choose(drawn: Drawn, label: str, option: str) -> None:
+    """Choose in one of the bar's selects, by its words."""
+    bar(drawn).get_by_role("combobox", name=label, exact=True).select_option(label=option)
+
+
+def test_filters_compose_and_what_passes_is_counted_drawn_and_told(notebook: OpenNotebook) -> None:
+    book = notebook([SMALL])
+    book.run(0)
+    drawn = Drawn(book)
+    names = "list(w.filtered.names)"
+    assert counted(drawn) == "7 of 7 kernels · 100 % of time"
+    choose(drawn, "Category", "dot · 75 %")
+    drawn.eventually(lambda: book.python(names) == ["void ns::gemm<1>(int)", "gemm.2"])
+    assert counted(drawn) == "2 of 7 kernels · 75 % of time"
+    expect(drawn.chart).to_have_attribute("aria-label", re.compile("with 2 kernels"))
+    choose(drawn, "Precision", "fp8")
+    assert counted(drawn) == "1 of 7 kernels · 25 % of time"
+    choose(drawn, "Category", "all")
+    choose(drawn, "Precision", "all")
+    choose(drawn, "Bound by", "HBM")
+    drawn.eventually(lambda: book.python(names) == ["copy.1", "copy.2", "norm", "softmax", "infeed"])
+    bar(drawn).get_by_label("Infeed and outfeed").click()
+    assert counted(drawn) == "4 of 7 kernels · 23 % of time"
+    bar(drawn).get_by_role("button", name="Clear filters").click()
+    drawn.eventually(lambda: book.python("[w.bounds, w.infeed, len(w.filtered)]") == [None, True, 7])
+    expect(bar(drawn).get_by_role("button", name="Clear filters")).to_have_count(0)
+
+
+def test_a_search_goes_through_whole_names_as_it_is_typed(notebook: OpenNotebook) -> None:
+    book = notebook([SMALL])
+    book.run(0)
+    drawn = Drawn(book)
+    box = bar(drawn).get_by_role("searchbox", name="Search names")
+    box.click()
+    box.press_sequentially("NS* gemm", delay=20)
+    assert counted(drawn) == "1 of 7 kernels · 50 % of time"
+    drawn.eventually(lambda: book.python("[w.search, w.filtered_rows.tolist()]") == ["NS* gemm", [0]])
+    assert drawn.label("kernel 0") == "gemm<1>"
+    book.python("setattr(w, 'search', 'c*y')")
+    expect(box).to_have_value("c*y")
+    expect(bar(drawn).get_by_role("status")).to_have_text("2 of 7 kernels · 16 % of time")
+
+
+def test_nothing_that_passes_is_said_on_the_chart_with_the_way_back(notebook: OpenNotebook) -> None:
+    book = notebook([SMALL])
+    book.run(0)
+    drawn = Drawn(book)
+    bar(drawn).get_by_role("searchbox").fill("no such kernel")
+    empty = drawn.root.locator(".roofwidget-emptied")
+    expect(empty).to_contain_text("0 of 7 kernels")
+    assert drawn.has_roof("example")
+    empty.get_by_role("button", name="Clear filters").press("Enter")
+    expect(empty).to_have_count(0)
+    drawn.eventually(lambda: book.python("[w.search, len(w.filtered)]") == ["", 7])
+
+
+def test_the_time_slider_leaves_the_fewest_kernels_of_a_share_and_is_one_stream(notebook: OpenNotebook) -> None:
+    book = notebook([SMALL])
+    book.run(0)
+    drawn = Drawn(book)
+    slider = bar(drawn).get_by_role("slider")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    drawn.page.mouse.move(box["x"] + box["width"] - 8, y)
+    drawn.page.mouse.down()
+    for step in range(1, 21):
+        drawn.page.mouse.move(box["x"] + 8 + (box["width"] - 16) * (1 - step / 40), y)
+        time.sleep(0.016)
+    drawn.page.mouse.up()
+    share = float(slider.input_value()) / 100
+    assert 0.4 < share < 0.6
+    drawn.eventually(lambda: book.python("w.time_share") == share)
+    assert counted(drawn) == ("1 of 7 kernels · 50 % of time" if share <= 0.5 else "2 of 7 kernels · 75 % of time")
+    slider.focus()
+    drawn.page.keyboard.press("Home")
+    drawn.eventually(lambda: book.python("[w.time_share, w.filtered_rows.tolist()]") == [0.01, [0]])
+    drawn.page.keyboard.press("End")
+    drawn.eventually(lambda: book.python("w.time_share") == 1.0)
+
+
+def test_a_click_on_the_bar_of_categories_shows_one_and_with_shift_two(notebook: OpenNotebook) -> None:
+    book = notebook([SMALL])
+    book.run(0)
+    drawn = Drawn(book)
+    parts = bar(drawn).locator("[data-category]")
+    assert [part.get_attribute("data-category") for part in parts.all()] == ["dot", "copy", "", "Infeed"]
+    widths = [(part.bounding_box() or {"width": 0})["width"] for part in parts.all()]
+    assert widths[0] == pytest.approx(75 / 16 * widths[1], rel=0.05)
+    colours = [part.locator("span").evaluate("(span) => span.style.background") for part in parts.all()]
+    legend = drawn.root.locator(".roofwidget-legend circle").all()
+    assert [colour_of(circle.get_attribute("fill") or "") for circle in legend] == colours
+    parts.nth(1).click()
+    drawn.eventually(lambda: book.python("w.categories") == ["copy"])
+    expect(parts.nth(1)).to_have_attribute("aria-pressed", "true")
+    parts.nth(2).click(modifiers=["Shift"])
+    drawn.eventually(lambda: book.python("w.categories") == ["copy", ""])
+    assert counted(drawn) == "4 of 7 kernels · 23 % of time"
+    parts.nth(2).click()
+    parts.nth(2).click()
+    drawn.eventually(lambda: book.python("w.categories is None"))
+
+
+def colour_of(fill: str) -> str:
+    """Return a colour as the browser spells it."""
+    return f"rgb({', '.join(str(int(fill[at : at + 2], 16)) for at in (1, 3, 5))})"
+
+
+def test_the_program_is_a_star_and_has_a_scope_of_its_own_with_its_steps(notebook: OpenNotebook) -> None:
+    book = notebook([TPU])
+    book.run(0)
+    drawn = Drawn(book)
+    assert counted(drawn) == "17 of 17 kernels · 100 % of time"
+    assert drawn.label("kernel 17") == "Program"
+    choose(drawn, "Points", "program and steps")
+    drawn.eventually(lambda: book.python("w.scope") == "program")
+    assert counted(drawn) == "4 totals"
+    expect(bar(drawn).get_by_role("searchbox")).to_have_count(0)
+    drawn.chart.focus()
+    seen = set()
+    for _ in range(4):
+        drawn.page.keyboard.press("ArrowRight")
+        seen.add(drawn.tooltip().split(" | ")[0])
+    assert seen == {"Program", "Average", "Step 0", "Step 1"}
+    assert book.python("w.hovered") is None
+    book.python("setattr(w, 'scope', 'kernels')")
+    expect(bar(drawn).get_by_role("searchbox")).to_have_count(1)
+
+
+def test_what_the_reader_said_is_folded_under_the_bar(notebook: OpenNotebook) -> None:
+    book = notebook([TPU])
+    book.run(0)
+    drawn = Drawn(book)
+    fold = bar(drawn).get_by_role("button", name="1 remark on this file")
+    expect(bar(drawn).get_by_role("listitem")).to_have_count(0)
+    fold.click()
+    said = bar(drawn).get_by_role("listitem").all_text_contents()
+    assert said == book.python("list(w.kernels.warnings)")
+
+
+def test_the_longest_are_so_many_and_python_may_ask_for_more(notebook: OpenNotebook) -> None:
+    many = """import roofwidget as rw
+n = 1200
+chip = rw.Chip("Example", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+w = rw.RooflineWidget([chip], rw.Kernels([f"k{i}" for i in range(n)], [1e9] * n, [1e9] * n, time=range(1, n + 1)))
+w"""
+    book = notebook([many])
+    book.run(0)
+    drawn = Drawn(book)
+    assert counted(drawn) == "1,000 of 1,200 kernels · 97 % of time"
+    choose(drawn, "Top", "10")
+    drawn.eventually(lambda: book.python("w.filtered_rows.tolist()") == list(range(1190, 1200)))
+    choose(drawn, "Top", "all")
+    drawn.eventually(lambda: book.python("[w.top, len(w.filtered)]") == [None, 1200])
+    book.python("setattr(w, 'top', 7)")
+    expect(bar(drawn).get_by_role("combobox", name="Top")).to_have_value("7")
+
+
+def test_a_handful_of_kernels_and_a_graph_have_no_bar(notebook: OpenNotebook) -> None:
+    few = """import roofwidget as rw
+w = rw.RooflineWidget(["h100-sxm"], [("a", 1e12, 1e9, 1e-3), ("b", 1e11, 1e9, 1e-3)])
+w"""
+    book = notebook([few, "w.top = 1", "w.top = None"])
+    book.run(0)
+    drawn = Drawn(book)
+    expect(bar(drawn)).to_have_count(0)
+    book.run(1)
+    # What is hidden can be had back.
+    assert counted(drawn) == "1 of 2 kernels · 50 % of time"
+    book.run(2)
+    expect(bar(drawn)).to_have_count(0)

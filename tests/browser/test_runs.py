@@ -1,0 +1,199 @@
+"""What to fix first, the projected time, and two runs compared, in a real JupyterLab."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import OpenNotebook
+from tests.browser.drawn import Drawn
+from tests.browser.lab import Notebook
+
+# Bounds on My chip: 4, 2, 1.5, 1 and 2 seconds; on Twice half of each.
+PROGRAM = """import roofwidget as rw
+mine = rw.Chip("My chip", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+twice = rw.Chip("Twice", {"bf16": "200 TFLOP/s"}, {"HBM": "2 TB/s"})
+def run(*rows, chip=None):
+    names, flops, moved, seconds = zip(*rows)
+    return rw.Kernels(names, flops, moved, time=seconds, chip=chip)
+now = run(("matmul", 4e14, 1e12, 5), ("norm", 1e12, 2e12, 5), ("gelu", 1.5e14, 1e12, 3), ("new", 2e12, 1e12, 2),
+          ("attention", 2e14, 2e11, 3), chip=mine)
+"""
+PLAIN = PROGRAM + "w = rw.roofline([mine, twice], now)\nw"
+COMPARED = (
+    PROGRAM
+    + """before = run(("attention", 2e14, 2e11, 9), ("<b>gone</b>", 1e13, 1e12, 1.5), ("matmul", 4e14, 1e12, 8),
+             ("norm", 1e12, 2e12, 4), ("gelu", 1.5e14, 1e12, 3))
+w = rw.roofline([mine, twice], now)
+w.baseline = before
+w"""
+)
+MANY = """import roofwidget as rw
+mine = rw.Chip("My chip", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+w = rw.roofline([mine], [{"name": f"k{at}", "flops": 1e14, "bytes": 1e11 * (1 + at), "time": 10 + at}
+                         for at in range(30)])
+w"""
+
+
+def shown(notebook: OpenNotebook, cell: str, **options: int) -> tuple[Notebook, Drawn]:
+    book = notebook([cell], **options)  # type: ignore[arg-type]
+    book.run(0)
+    return book, Drawn(book)
+
+
+def fold(drawn: Drawn, title: str) -> Locator:
+    return drawn.root.locator(".roofwidget-fold > button", has_text=re.compile(title))
+
+
+def kernels(drawn: Drawn, panel: str) -> list[str]:
+    found: list[str] = drawn.root.locator(
+        f".roofwidget-{panel} .roofwidget-kernel > span:first-child"
+    ).all_inner_texts()
+    return found
+
+
+def test_what_to_fix_first_is_told_while_folded_and_selects(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, PLAIN)
+    # 1 + 3 + 1.5 + 1 + 1 of 18 seconds.
+    expect(fold(drawn, "Fix these 5 first")).to_contain_text("42 % of the time")
+    fold(drawn, "Fix these 5 first").click()
+    assert kernels(drawn, "ranking") == ["norm", "gelu", "matmul", "new", "attention"]
+    first = drawn.root.locator(".roofwidget-ranking .roofwidget-kernel").first
+    assert "17 % · 3 s" in first.inner_text().replace("\xa0", " ")
+    first.focus()
+    drawn.eventually(lambda: book.python("w.hovered") == 1)
+    first.press("Enter")
+    drawn.eventually(lambda: book.python("list(w.selected)") == [1])
+    expect(first).to_have_attribute("aria-pressed", "true")
+    first.press("Enter")
+    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+    drawn.root.get_by_role("button", name="Select these 5").click()
+    drawn.eventually(lambda: book.python("list(w.selected)") == [1, 2, 0, 3, 4])
+
+
+def test_of_many_kernels_those_to_fix_first_have_arrows(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, MANY)
+    arrows = drawn.root.locator(".roofwidget-gaps path")
+    expect(arrows).to_have_count(5)
+    # k2 and k20 to k29 are few enough for an arrow each.
+    book.python("setattr(w, 'search', 'k2')")
+    expect(arrows).to_have_count(11)
+
+
+def test_the_time_on_the_focus_chip_follows_chip_and_slider(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, PLAIN)
+    projected = fold(drawn, "Projected time")
+    assert "→" not in projected.inner_text()
+    book.python("setattr(w, 'focus_chip', 'twice')")
+    expect(projected).to_contain_text("18 s → 9 s")
+    projected.click()
+    line = drawn.root.locator(".roofwidget-projected")
+    expect(line).to_have_text("9 s on Twice (bf16): 2× as fast")
+    # They tell what they ran on: there is nothing to choose.
+    assert drawn.root.get_by_label("Ran on").count() == 0
+    during: list[str] = []
+    drawn.drag("peak", 0.1, during=lambda: during.append(line.inner_text()))
+    assert not during[0].startswith("9 s")
+    drawn.eventually(
+        lambda: line.inner_text().startswith(book.python("rw.units.format_quantity(w.projection().time, 's')"))
+    )
+
+
+def test_a_kernel_at_its_roof_is_ticked(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, PLAIN)
+    fold(drawn, "Projected time").click()
+    line = drawn.root.locator(".roofwidget-projected")
+    book.python("setattr(w, 'selected', [1, 2])")
+    tick = drawn.root.get_by_role("checkbox", name=re.compile("norm"))
+    tick.check()
+    expect(line).to_have_text("15 s on My chip (bf16): 1.2× as fast")
+    drawn.eventually(lambda: book.python("list(w.at_roof)") == [1])
+    drawn.root.get_by_role("checkbox", name="all 2 selected").check()
+    expect(line).to_contain_text("13.5 s on My chip")
+    drawn.eventually(lambda: book.python("[list(w.at_roof), w.projection().time]") == [[1, 2], 13.5])
+    # What is ticked stays in the list when it is no longer selected.
+    book.python("setattr(w, 'selected', [])")
+    tick.click()
+    drawn.eventually(lambda: book.python("list(w.at_roof)") == [2])
+    book.python("setattr(w, 'at_roof', [])")
+    expect(line).to_contain_text("18 s on My chip")
+    expect(drawn.root.get_by_text("Select kernels to see them at their roof.")).to_be_visible()
+
+
+def test_where_kernels_tell_no_chip_one_is_chosen(notebook: OpenNotebook) -> None:
+    cell = PROGRAM + "w = rw.roofline([mine, twice], run(('matmul', 4e14, 1e12, 8)))\nw"
+    _, drawn = shown(notebook, cell)
+    fold(drawn, "Projected time").click()
+    line = drawn.root.locator(".roofwidget-projected")
+    expect(line).to_contain_text("8 s on My chip")
+    drawn.root.get_by_label("Ran on").select_option(label="Twice")
+    expect(line).to_have_text("16 s on My chip (bf16): 0.5× as fast")
+
+
+def test_two_runs_are_joined_by_arrows_and_told_apart_in_a_table(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, COMPARED)
+    runs = drawn.root.locator(".roofwidget-runs > g")
+    assert sorted(runs.evaluate_all("(all) => all.map((one) => one.dataset.row)")) == ["0", "1", "4"]
+    assert [drawn.label(f"run {row}") for row in (0, 1, 4)] == ["−38 %", "+25 %", "−67 %"]
+    dashes = runs.locator("path").evaluate_all("(all) => all.map((one) => one.getAttribute('stroke-dasharray'))")
+    assert dashes.count("4 2") == 1
+    expect(fold(drawn, "Two runs")).to_contain_text("25.5 s → 18 s (−29 %) · 2 faster · 1 slower · 1 equal")
+    fold(drawn, "Two runs").click()
+    rows = drawn.root.locator(".roofwidget-compare tbody tr")
+    cells = [" ".join(row.locator("th, td").all_inner_texts()) for row in rows.all()]
+    assert cells == [
+        "attention 9 s 3 s −67 % faster",
+        "matmul 8 s 5 s −38 % faster",
+        "norm 4 s 5 s +25 % slower",
+        "gelu 3 s 3 s ±0 % equal",
+    ]
+    # A name is text, never markup.
+    alone = drawn.root.locator(".roofwidget-alone")
+    assert alone.all_inner_texts() == ["1 kernel only before:\n<b>gone</b> 1.5 s", "1 kernel only now:\nnew 2 s"]
+    rows.first.get_by_role("button").click()
+    drawn.eventually(lambda: book.python("list(w.selected)") == [4])
+    # What is alone has its arrow alone.
+    expect(runs).to_have_count(1)
+
+
+def test_arrows_follow_the_filters_the_kernels_and_the_baseline(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, COMPARED)
+    runs = drawn.root.locator(".roofwidget-runs > g")
+    book.python("setattr(w, 'search', 'm*')")
+    drawn.eventually(lambda: runs.evaluate_all("(all) => all.map((one) => one.dataset.row)") == ["0", "1"])
+    book.python("setattr(w, 'search', '')")
+    expect(runs).to_have_count(3)
+    book.python("setattr(w, 'kernels', run(('norm', 1e12, 2e12, 3), ('matmul', 4e14, 1e12, 6), chip=mine))")
+    drawn.eventually(lambda: drawn.root.locator("text[data-label='run 0']").all_text_contents() == ["−25 %"])
+    assert drawn.label("run 1") == "−25 %"
+    book.python("setattr(w, 'baseline', None)")
+    expect(runs).to_have_count(0)
+    expect(fold(drawn, "Two runs")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1200, 480])
+def test_nothing_of_the_panels_is_wider_than_the_widget(notebook: OpenNotebook, width: int) -> None:
+    long = (
+        PROGRAM + "long = run(*[(f'{\"void very::long::name \" * 9}{at}', 4e14, 1e12, 5 + at) for at in range(30)])\n"
+    )
+    _, drawn = shown(notebook, long + "w = rw.roofline([mine], long)\nw.baseline = long\nw", width=width)
+    for title in ("Fix these 5 first", "Projected time", "Two runs"):
+        fold(drawn, title).click()
+    drawn.root.get_by_role("button", name="Select these 5").click()
+    expect(drawn.root.locator(".roofwidget-compare tbody tr")).to_have_count(20)
+    drawn.root.get_by_role("button", name="10 more").click()
+    expect(drawn.root.locator(".roofwidget-compare tbody tr")).to_have_count(30)
+    for panel in ("outlook", "compare"):
+        part = drawn.root.locator(f".roofwidget-{panel}")
+        assert part.evaluate("(one) => one.scrollWidth - one.clientWidth") <= 0
+        assert part.evaluate("(one) => one.getBoundingClientRect().right") <= drawn.root.evaluate(
+            "(one) => one.getBoundingClientRect().right"
+        )
+
+
+def test_a_program_that_was_not_measured_has_none_of_it(notebook: OpenNotebook) -> None:
+    _, drawn = shown(notebook, "import roofwidget as rw\nw = rw.roofline()\nw")
+    for title in ("Fix these", "Projected time", "Two runs"):
+        assert fold(drawn, title).count() == 0

@@ -1,0 +1,188 @@
+"""Sizes, dtypes and the history of a graph, in a real JupyterLab: dragged, refused, undone, and seen in two views."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import lab
+from tests.browser.conftest import OpenNotebook
+from tests.browser.drawn import Drawn
+from tests.browser.test_fusion import GROUPS, TAIL, UNFUSED, click_edge, shown
+
+# n rows of 4096 numbers of two bytes times 4096 x 4096 weights: n decides the intensity.
+PRODUCT = """import roofwidget as rw
+g = rw.Graph("product")
+g.output(g.linear(g.input("x", (rw.dim("n", 1, 256, default=8), 4096), "bf16"), 4096, name="product"))
+w = rw.roofline([rw.Chip("Plain", {"bf16": 1e15}, {"HBM": 1e12})], graph=g)
+w.selected = [0]
+w"""
+TWO_PEAKS = f"""{TAIL.rpartition("w = ")[0]}
+w = rw.roofline([rw.Chip("Both", {{"bf16": 1e15, "fp8": 2e15}}, {{"HBM": 1e12}})], graph=g)
+w"""
+# No size below 4 leaves an element.
+SHRUNK = """import roofwidget as rw
+g = rw.Graph("shrunk")
+g.output(g.relu(g.input("x", (rw.dim("n", 1, 16, default=8) - 3, 4096), "bf16")))
+w = rw.roofline(["h100-sxm"], graph=g)
+w"""
+# What the kernel says of the widget from here on.
+LISTEN = """() => {
+  const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
+  window.told = [];
+  kernel.anyMessage.connect((_, { direction, msg }) => {
+    if (direction === 'recv' && msg.header.msg_type === 'comm_msg') window.told.push(JSON.stringify(msg.content.data));
+  });
+}"""
+
+
+def drag_size(drawn: Drawn, name: str, by: float, *, during: Callable[[], object] | None = None) -> None:
+    """Drag the slider of a size by a share of its track, with the mouse; `during` is called at every step."""
+    slider = drawn.root.locator(f"[data-dim='{name}'] input[type=range]")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    assert box is not None
+    low, high, now = (float(slider.evaluate(f"(input) => input.{word}")) for word in ("min", "max", "value"))
+    track = box["width"] - 16
+    x, y = box["x"] + 8 + track * (now - low) / (high - low), box["y"] + box["height"] / 2
+    drawn.page.mouse.move(x, y)
+    drawn.page.mouse.down()
+    for step in range(1, 13):
+        drawn.page.mouse.move(x + track * by * step / 12, y)
+        drawn.page.wait_for_timeout(20)
+        if during is not None:
+            during()
+    drawn.page.mouse.up()
+
+
+def size(drawn: Drawn, name: str) -> int:
+    return int(drawn.root.get_by_role("textbox", name=re.compile(f"^{name}")).input_value())
+
+
+def forgive_a_kernel_that_is_gone(drawn: Drawn) -> None:
+    drawn.book.console_errors[:] = [error for error in drawn.book.console_errors if "Could not send" not in error]
+
+
+@pytest.mark.parametrize("alive", [True, False], ids=["with a kernel", "without a kernel"])
+def test_a_size_that_is_dragged_moves_its_point_with_no_word_from_the_kernel(
+    notebook: OpenNotebook, *, alive: bool
+) -> None:
+    book, drawn = shown(notebook, PRODUCT)
+    drawn.eventually(lambda: drawn.sentence().startswith("product"))
+    if alive:
+        book.page.evaluate(LISTEN)
+    else:
+        book.page.evaluate(lab.SHUTDOWN)
+    sentences: list[str] = []
+    drag_size(drawn, "n", 0.5, during=lambda: sentences.append(drawn.sentence()))
+    assert len(set(sentences)) >= 6
+    n = size(drawn, "n")
+    assert n > 64
+    # 2 n 4096² FLOPs over 2 (4096² + 2 n 4096) B, below the ridge point of 1000.
+    ai = n * 4096 / (4096 + 2 * n)
+    drawn.chart.scroll_into_view_if_needed()
+    drawn.page.mouse.move(*drawn.place(ai, ai * 1e12))
+    assert drawn.tooltip().startswith("product")
+    if alive:
+        drawn.eventually(lambda: book.python("dict(w.dims)") == {"n": n})
+        assert book.page.evaluate("() => window.told") == []
+    forgive_a_kernel_that_is_gone(drawn)
+
+
+def test_a_size_that_the_graph_cannot_have_is_not_taken_and_the_reason_said(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, SHRUNK)
+    box = drawn.root.get_by_role("textbox", name=re.compile("^n"))
+    box.fill("2")
+    box.press("Enter")
+    fault = drawn.root.locator("[data-dim='n'] [role=alert]")
+    expect(fault).to_have_text("input: axis 0 of 'x' = n - 3 = -1, which is not at least 1; n = 4 would do")
+    assert book.python("dict(w.dims)") == {}
+    box.press("Escape")
+    drag_size(drawn, "n", -0.45)
+    assert size(drawn, "n") == 4
+    expect(drawn.root.locator("[data-dim='n'] [role=status]")).to_contain_text("n = 4 would do")
+    drawn.eventually(lambda: book.python("dict(w.dims)") == {"n": 4})
+    slider = drawn.root.locator("[data-dim='n'] input[type=range]")
+    slider.press("ArrowLeft")
+    assert size(drawn, "n") == 4
+    slider.press("ArrowRight")
+    assert size(drawn, "n") == 5
+
+
+def test_a_drag_is_undone_as_one_and_a_merge_stays(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, TAIL)
+    click_edge(drawn, "layernorm", "gelu")
+    drag_size(drawn, "batch", 0.3)
+    dragged = size(drawn, "batch")
+    assert dragged > 64
+    drawn.root.get_by_role("button", name="Undo").click()
+    assert size(drawn, "batch") == 32
+    drawn.eventually(lambda: book.python("dict(w.dims)") == {} and len(book.python(GROUPS)) == 3)
+    drawn.root.get_by_role("button", name="Redo").click()
+    assert size(drawn, "batch") == dragged
+    drawn.eventually(lambda: book.python("dict(w.dims)") == {"batch": dragged})
+
+
+def test_another_dtype_leaves_the_merge_its_trail_and_what_is_selected(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, TWO_PEAKS)
+    click_edge(drawn, "gelu", "dropout")
+    trail = drawn.root.locator("text[data-label^='trail']")
+    expect(trail).to_have_text(re.compile("^2.0×"))
+    book.python("setattr(w, 'selected', [1])")
+    drawn.eventually(lambda: drawn.sentence().startswith("gelu + dropout"))
+    book.page.evaluate(LISTEN)
+    drawn.root.get_by_label("dtype").select_option("fp8")
+    drawn.eventually(lambda: book.python("w.dtype") == "fp8")
+    assert book.python("[w.selected, w.partition.graph.dtype]") == [[1], "fp8"]
+    assert book.page.evaluate("() => window.told") == []
+    expect(trail).to_have_text(re.compile("^2.0×"))
+    assert drawn.sentence().startswith("gelu + dropout")
+
+
+def test_without_a_peak_for_a_dtype_nothing_is_the_best(notebook: OpenNotebook) -> None:
+    _, drawn = shown(notebook, TAIL)
+    select = drawn.root.get_by_label("dtype")
+    assert "fp8 (v7x (bf16) has no peak)" in select.inner_text()
+    assert "as built (bf16)" in select.inner_text()
+    select.select_option("fp8")
+    best = drawn.root.get_by_role("button", name=re.compile("^best"))
+    for button in (best, drawn.root.get_by_role("button", name="XLA-like")):
+        expect(button).to_have_attribute("aria-disabled", "true")
+        expect(button).to_have_attribute("title", "v7x (bf16) has no peak for fp8")
+    figures = drawn.root.locator(".roofwidget-figures")
+    expect(figures.locator(".roofwidget-row", has_text="Best")).to_have_text(re.compile("unknown"))
+    expect(figures.locator(".roofwidget-row", has_text="Against unfused")).to_have_text(re.compile("unknown$"))
+    best.dispatch_event("click")
+    expect(drawn.root.locator(".roofwidget-fusion > [role=status]")).to_have_text("v7x (bf16) has no peak for fp8")
+    select.select_option("")
+    expect(figures.locator(".roofwidget-row", has_text="Best")).to_have_text(re.compile("4.5× faster"))
+
+
+def test_two_views_show_one_partition(notebook: OpenNotebook) -> None:
+    book = notebook([TAIL, "w"], height=2600)
+    book.run(0)
+    book.run(1)
+    first, second = Drawn(book), Drawn(book, view=1)
+    click_edge(second, "layernorm", "gelu")
+    for view in (first, second):
+        view.eventually(lambda view=view: "4 → 3" in view.root.locator(".roofwidget-figures").inner_text())
+    first.root.get_by_role("button", name="Undo").click()
+    second.eventually(lambda: "4 → 3" not in second.root.locator(".roofwidget-figures").inner_text())
+    first.eventually(lambda: book.python(GROUPS) == UNFUSED)
+
+
+def cursor_of(page: Page, selector: str) -> str:
+    style: str = page.locator(selector).first.evaluate("(one) => getComputedStyle(one).cursor")
+    return style
+
+
+def test_the_rows_of_the_list_of_operations_are_clicked_and_the_boxes_of_the_graph_grabbed(
+    notebook: OpenNotebook,
+) -> None:
+    _, drawn = shown(notebook, TAIL)
+    drawn.root.get_by_role("button", name=re.compile("^Operations")).click()
+    assert cursor_of(drawn.page, ".roofwidget-ops [role=option]") == "pointer"
+    assert cursor_of(drawn.page, ".roofwidget-flow [data-op]") == "grab"

@@ -1,0 +1,287 @@
+"""The table of kernels in a real JupyterLab: sorting, columns, export, and selection linked with the chart."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import OpenNotebook
+from tests.browser.drawn import Drawn
+from tests.browser.lab import Notebook
+
+# At the least 4, 2, 1.5 and 1 s; FLOP/B 400, 0.5, 150 and 0.
+PROGRAM = """import roofwidget as rw
+mine = rw.Chip("My chip", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+now = rw.Kernels(
+    ["matmul", "=norm", "<i>gelu</i>", "copy"], [4e14, 1e12, 1.5e14, 0], {"HBM": [1e12, 2e12, 1e12, 1e12]},
+    time=[5, 8, 3, 2], category=["gemm", "loop", "loop", None], extra={"grid size": [108, 64, 32, 1]},
+    origin={"flops": ["2MNK of the shapes", None, None, None]},
+)
+w = rw.roofline([mine], now)
+w"""
+MANY = """import roofwidget as rw
+import numpy as np
+at = np.arange(100_000)
+mine = rw.Chip("My chip", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+w = rw.roofline([mine], rw.Kernels([f"k{n}" for n in at], 1e12 + at, 1e10 + at, time=1 + at / 1e5))
+w.top = None
+w"""
+# How opaque the kernels' canvas is at a place of the page.
+OPACITY = """(chart, [x, y]) => {
+  const canvas = chart.querySelector('canvas');
+  const box = canvas.getBoundingClientRect();
+  const scale = canvas.width / box.width;
+  return canvas.getContext('2d').getImageData((x - box.x) * scale, (y - box.y) * scale, 1, 1).data[3];
+}"""
+# By rate: attained FLOP/s of each kernel.
+MATMUL, NORM, GELU = (400.0, 8e13), (0.5, 1.25e11), (150.0, 5e13)
+
+
+def shown(notebook: OpenNotebook, cell: str = PROGRAM, **options: int) -> tuple[Notebook, Drawn]:
+    book = notebook([cell], **{"height": 1400, **options})  # type: ignore[arg-type]
+    book.run(0)
+    drawn = Drawn(book)
+    drawn.root.get_by_role("button", name="Table").click()
+    table(drawn).scroll_into_view_if_needed()
+    return book, drawn
+
+
+def table(drawn: Drawn) -> Locator:
+    return drawn.root.get_by_role("grid")
+
+
+def row(drawn: Drawn, name: str) -> Locator:
+    return table(drawn).get_by_role("row").filter(has=drawn.page.get_by_role("rowheader", name=name, exact=True))
+
+
+def cell(drawn: Drawn, name: str, column: str) -> Locator:
+    return row(drawn, name).locator(f"[data-column='{column}']")
+
+
+def names(drawn: Drawn) -> list[str]:
+    found: list[str] = table(drawn).get_by_role("rowheader").all_inner_texts()
+    return found
+
+
+def head(drawn: Drawn, title: str) -> Locator:
+    return table(drawn).get_by_role("columnheader", name=title)
+
+
+def chosen(drawn: Drawn) -> list[str]:
+    found: list[str] = table(drawn).locator("[aria-selected=true] [role=rowheader]").all_inner_texts()
+    return found
+
+
+def drag(drawn: Drawn, start: tuple[float, float], end: tuple[float, float], *, let_go: bool = True) -> None:
+    drawn.page.mouse.move(*start)
+    drawn.page.mouse.down()
+    drawn.page.mouse.move(*end, steps=6)
+    if let_go:
+        drawn.page.mouse.up()
+
+
+def test_rows_stand_by_self_time_and_say_what_the_roof_says(notebook: OpenNotebook) -> None:
+    _, drawn = shown(notebook)
+    assert names(drawn) == ["=norm", "matmul", "<i>gelu</i>", "copy"]
+    assert head(drawn, "Self time").get_attribute("aria-sort") == "descending"
+    keys = ("self_time", "share", "flops", "bytes:HBM", "ai:HBM", "achieved", "attainable", "bound_by", "utilization")
+    said = ["8 s", "44 %", "1 TFLOP", "2 TB", "0.5 FLOP/B", "125 GFLOP/s", "500 GFLOP/s", "HBM", "25 %"]
+    assert [cell(drawn, "=norm", key).inner_text() for key in keys] == said
+    assert cell(drawn, "=norm", "headroom").inner_text() == "6 s"
+    assert cell(drawn, "copy", "category").inner_text() == "–"
+    assert cell(drawn, "matmul", "flops").get_attribute("title") == "flops: 2MNK of the shapes"
+
+
+def test_a_heading_sorts_by_mouse_and_by_keyboard_and_tells_python(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook)
+    head(drawn, "Of roof").get_by_role("button").click()
+    drawn.eventually(lambda: names(drawn) == ["matmul", "<i>gelu</i>", "copy", "=norm"])
+    drawn.eventually(lambda: book.python("w.sort_by") == "-utilization")
+    button = head(drawn, "Category").get_by_role("button")
+    button.focus()
+    button.press("Enter")
+    drawn.eventually(lambda: names(drawn) == ["matmul", "=norm", "<i>gelu</i>", "copy"])
+    assert head(drawn, "Category").get_attribute("aria-sort") == "ascending"
+    button.press("Enter")
+    drawn.eventually(lambda: names(drawn) == ["=norm", "<i>gelu</i>", "matmul", "copy"])
+    book.python("setattr(w, 'sort_by', 'flops')")
+    drawn.eventually(lambda: names(drawn) == ["copy", "=norm", "<i>gelu</i>", "matmul"])
+
+
+def test_columns_are_chosen_by_tick_and_from_python(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook)
+    drawn.root.get_by_role("button", name="Columns").click()
+    drawn.root.get_by_role("checkbox", name="grid size").check()
+    drawn.eventually(lambda: cell(drawn, "matmul", "grid size").count() == 1)
+    assert cell(drawn, "matmul", "grid size").inner_text() == "108"
+    drawn.root.get_by_role("checkbox", name="FLOPs", exact=True).uncheck()
+    drawn.eventually(lambda: "flops" not in book.python("w.columns"))
+    assert book.python("w.columns[-1]") == "grid size"
+    assert head(drawn, "FLOPs").count() == 0
+    book.python("setattr(w, 'columns', ['headroom', 'name'])")
+    heads = table(drawn).get_by_role("columnheader")
+    drawn.eventually(lambda: heads.all_inner_texts() == ["Headroom", "Kernel"])
+    drawn.root.get_by_role("button", name="Default").click()
+    drawn.eventually(lambda: book.python("w.columns is None"))
+
+
+def test_a_click_on_a_row_isolates_its_point(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook)
+    matmul, gelu = drawn.place(*MATMUL), drawn.place(*GELU)
+
+    def opacity(at: tuple[float, float]) -> int:
+        return int(drawn.chart.evaluate(OPACITY, list(at)))
+
+    assert opacity(matmul) == opacity(gelu) == 255
+    row(drawn, "<i>gelu</i>").click()
+    drawn.eventually(lambda: book.python("list(w.selected)") == [2])
+    drawn.eventually(lambda: opacity(matmul) < 100)
+    assert opacity(gelu) == 255
+    row(drawn, "<i>gelu</i>").click()
+    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+    drawn.eventually(lambda: opacity(matmul) == 255)
+
+
+def test_rows_are_selected_by_modifier_range_and_keyboard(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook)
+    row(drawn, "=norm").click()
+    row(drawn, "<i>gelu</i>").click(modifiers=["ControlOrMeta"])
+    drawn.eventually(lambda: book.python("sorted(w.selected)") == [1, 2])
+    row(drawn, "=norm").click()
+    row(drawn, "<i>gelu</i>").click(modifiers=["Shift"])
+    drawn.eventually(lambda: chosen(drawn) == ["=norm", "matmul", "<i>gelu</i>"])
+    table(drawn).focus()
+    table(drawn).press("Escape")
+    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+    for key in ("Home", "ArrowDown", "Enter", "Shift+ArrowDown"):
+        table(drawn).press(key)
+    drawn.eventually(lambda: book.python("list(w.selected)") == [0, 2])
+    assert book.python("w.hovered") == 2
+    table(drawn).press("ControlOrMeta+a")
+    drawn.eventually(lambda: book.python("sorted(w.selected)") == [0, 1, 2, 3])
+
+
+def test_the_selection_of_the_chart_and_of_python_is_marked_in_the_table(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook)
+    drawn.page.mouse.click(*drawn.place(*MATMUL))
+    drawn.eventually(lambda: chosen(drawn) == ["matmul"])
+    book.python("setattr(w, 'selected', [1, 3])")
+    drawn.eventually(lambda: chosen(drawn) == ["=norm", "copy"])
+    assert "2 selected" in drawn.root.get_by_role("button", name="Table").inner_text()
+
+
+def test_a_row_that_is_pointed_at_shows_its_point(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook)
+    row(drawn, "=norm").hover()
+    drawn.eventually(lambda: book.python("w.hovered") == 1)
+    assert "=norm" in drawn.tooltip()
+    drawn.page.mouse.move(*drawn.place(*MATMUL))
+    drawn.eventually(lambda: "roofwidget-pointed" in (row(drawn, "matmul").get_attribute("class") or ""))
+
+
+def test_a_rectangle_on_empty_space_selects_what_is_in_it(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook)
+    drag(drawn, drawn.place(60, 1.2e13), drawn.place(900, 9.5e13), let_go=False)
+    expect(drawn.root.locator(".roofwidget-rubber")).to_be_visible()
+    drawn.page.mouse.up()
+    drawn.eventually(lambda: book.python("list(w.selected)") == [0, 2])
+    assert drawn.root.locator(".roofwidget-rubber").count() == 0
+    drawn.page.keyboard.down("Shift")
+    drag(drawn, drawn.place(0.2, 3e10), drawn.place(1.2, 3e11))
+    drawn.page.keyboard.up("Shift")
+    drawn.eventually(lambda: book.python("list(w.selected)") == [0, 2, 1])
+    # Taken back while it is drawn, it changes nothing.
+    drawn.chart.focus()
+    drag(drawn, drawn.place(60, 1.2e13), drawn.place(900, 9.5e13), let_go=False)
+    drawn.page.keyboard.press("Escape")
+    drawn.page.mouse.up()
+    assert book.python("list(w.selected)") == [0, 2, 1]
+    drawn.page.keyboard.press("Escape")
+    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+
+
+def test_a_csv_file_holds_every_digit_and_no_formula(notebook: OpenNotebook, tmp_path: Path) -> None:
+    book, drawn = shown(notebook)
+    book.python("setattr(w, 'columns', ['name', 'flops', 'category', 'grid size', 'headroom'])")
+    drawn.eventually(lambda: head(drawn, "grid size").count() == 1)
+    with drawn.page.expect_download() as download:
+        drawn.root.get_by_role("button", name=re.compile("^Save all 4 rows")).click()
+    assert download.value.suggested_filename == "kernels.csv"
+    download.value.save_as(tmp_path / "kernels.csv")
+    assert (tmp_path / "kernels.csv").read_bytes().decode("utf-8-sig") == (
+        "name,flops,category,grid size,headroom\r\n"
+        "'=norm,1000000000000,loop,64,6\r\n"
+        "matmul,400000000000000,gemm,108,1\r\n"
+        "<i>gelu</i>,150000000000000,loop,32,1.5\r\n"
+        "copy,0,,1,1\r\n"
+    )
+    row(drawn, "copy").click()
+    with drawn.page.expect_download() as download:
+        drawn.root.get_by_role("button", name="Save the selected row as a CSV file").click()
+    download.value.save_as(tmp_path / "one.csv")
+    assert len((tmp_path / "one.csv").read_text("utf-8").splitlines()) == 2
+
+
+@pytest.mark.parametrize("by", ["button", "keyboard"])
+def test_rows_are_copied_for_a_spreadsheet(notebook: OpenNotebook, by: str) -> None:
+    book, drawn = shown(notebook)
+    drawn.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    book.python("setattr(w, 'columns', ['name', 'headroom'])")
+    book.python("setattr(w, 'selected', [1, 3])")
+    drawn.eventually(lambda: chosen(drawn) == ["=norm", "copy"])
+    if by == "button":
+        drawn.root.get_by_role("button", name=re.compile("^Copy the 2 selected rows")).click()
+    else:
+        table(drawn).focus()
+        table(drawn).press("ControlOrMeta+c")
+    expect(drawn.root.locator(".roofwidget-tools [role=status]")).to_have_text("2 rows copied")
+    assert drawn.page.evaluate("navigator.clipboard.readText()") == "name\theadroom\n'=norm\t6\ncopy\t1\n"
+
+
+def test_of_very_many_rows_only_those_in_sight_are_drawn(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, MANY)
+    assert table(drawn).get_attribute("aria-rowcount") == "100001"
+    assert names(drawn)[0] == "k99999"
+    assert len(names(drawn)) < 20
+    table(drawn).focus()
+    table(drawn).press("End")
+    drawn.eventually(lambda: names(drawn)[-1] == "k0")
+    assert len(names(drawn)) < 20
+    assert book.python("w.hovered") == 0
+    book.python("setattr(w, 'selected', [50_000])")
+    drawn.eventually(lambda: "k50000" in names(drawn))
+
+
+def test_only_what_passes_the_filters_is_listed(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook)
+    book.python("setattr(w, 'search', 'm*l')")
+    drawn.eventually(lambda: names(drawn) == ["matmul"])
+    assert "1 of 4 kernels" in drawn.root.get_by_role("button", name="Table").inner_text()
+    book.python("setattr(w, 'search', 'nothing')")
+    expect(table(drawn)).to_contain_text("No kernel passes the filters.")
+
+
+def test_rows_keep_their_places_while_a_roof_is_dragged(notebook: OpenNotebook) -> None:
+    _, drawn = shown(notebook)
+    head(drawn, "Headroom").get_by_role("button").click()
+    drawn.eventually(lambda: names(drawn) == ["=norm", "<i>gelu</i>", "matmul", "copy"])
+    before = cell(drawn, "matmul", "headroom").inner_text()
+    during: list[list[str]] = []
+    drawn.drag("peak", 0.2, during=lambda: during.append(names(drawn)))
+    assert during == [["=norm", "<i>gelu</i>", "matmul", "copy"]]
+    drawn.eventually(lambda: names(drawn) == ["=norm", "matmul", "<i>gelu</i>", "copy"])
+    assert cell(drawn, "matmul", "headroom").inner_text() != before
+
+
+def test_a_narrow_widget_has_cards_instead(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, width=480)
+    expect(table(drawn).get_by_role("columnheader")).to_have_count(0)
+    assert cell(drawn, "=norm", "headroom").inner_text().split("\n") == ["Headroom", "6 s"]
+    drawn.root.get_by_role("combobox", name="Sort by").select_option("flops")
+    drawn.eventually(lambda: book.python("w.sort_by") == "-flops")
+    drawn.eventually(lambda: names(drawn)[0] == "matmul")
+    row(drawn, "<i>gelu</i>").click()
+    drawn.eventually(lambda: book.python("list(w.selected)") == [2])

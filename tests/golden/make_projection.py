@@ -1,0 +1,229 @@
+"""Write the golden file of projected times that pytest and vitest hold the code to. Run this file to write it anew.
+
+Nothing of the package is imported here. The seconds beside each case are worked out by hand; this file checks them by
+the definitions in exact fractions before it writes.
+
+In the file a kernel's FLOPs, bytes or seconds may be null, which is unknown, and `self_time` is left out where it is
+`time`. A case is a table, the chip that it ran on, the chip that it is taken to, what is not at its default
+(`precision`, by default that of the chip that it ran on; `memory`; `clock` as a factor of the chip's own; `at_roof` as
+rows), and what comes out: `before`, `time` and `not_scaled` in seconds, `speedup`, and the seconds of each row (null
+where they are unknown).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+HERE: Final = Path(__file__).parent
+TERA: Final = 10**12
+# TFLOP/s by precision, the default one first; TB/s by level, the main one first.
+CHIPS: Final[dict[str, dict[str, dict[str, int]]]] = {
+    "old": {"peak_flops": {"bf16": 100, "fp8": 200, "fp32": 10}, "memories": {"HBM": 1, "L2": 4}},
+    "new": {"peak_flops": {"bf16": 400, "fp8": 800}, "memories": {"HBM": 2, "L2": 16}},
+    "card": {"peak_flops": {"fp32": 20, "bf16": 50}, "memories": {"GDDR6": 4}},
+}
+# TFLOP, TB (of the main memory, or by level), seconds; what else is told. Beside each its bounds on "old" and "new".
+Row: TypeAlias = tuple[str, Any, Any, str | None, dict[str, str]]
+TABLES: Final[dict[str, list[Row]]] = {
+    "step": [
+        ("matmul", 400, 1, "8", {}),  # 4 and 1
+        ("norm", 1, 2, "4", {}),  # 2 and 1
+        ("gelu", 150, 1, "3", {}),  # 1.5 (compute) and 0.5 (memory)
+        ("copy", 0, 4, "5", {}),  # 4 and 2
+    ],
+    "untold": [
+        ("matmul", 400, 1, "8", {}),
+        ("opaque", None, 1, "6", {}),
+        ("unread", 100, None, "1", {}),
+        ("idle", 0, 0, "2", {}),
+        ("planned", 100, 1, None, {}),
+        ("skipped", 100, 1, "0", {}),
+    ],
+    "mixed": [
+        ("own", 400, 1, "4", {"precision": "fp8"}),  # 2 and 0.5
+        ("plain", 400, 1, "8", {}),
+        ("exact", 10, 1, "2", {"precision": "fp32"}),  # 1, and none: there is no such peak
+        ("parts", {"fp8": 200, "bf16": 100}, 1, "3", {}),  # 2 and 0.5
+    ],
+    "nested": [
+        ("while", 400, 1, "10", {"self": "1"}),  # 4 and 1
+        ("body", 400, 1, "9", {}),
+    ],
+    "fast": [("cached", 400, 1, "2", {})],  # 4 and 1: it beats its roof on "old"
+    "tiled": [
+        ("tiles", 100, {"HBM": 1, "L2": 16}, "8", {}),  # HBM: 1 and 0.5; L2: 4 and 1; all: 4 and 1
+        ("stream", 100, {"HBM": 2, "L2": 2}, "4", {}),  # HBM: 2 and 1; L2: 1 (compute) and 0.25; all: 2 and 1
+    ],
+    "planned": [("a", 1, 1, None, {}), ("b", 1, 1, None, {})],
+    "none": [],
+}
+
+# What is asked, and the seconds of each row; the last is what did not scale.
+Case: TypeAlias = tuple[str, str, str, str, dict[str, Any], list[str | None], str]
+CASES: Final[list[Case]] = [
+    ("on its own chip nothing changes", "step", "old", "old", {}, ["8", "4", "3", "5"], "0"),
+    ("each keeps its utilization", "step", "old", "new", {}, ["2", "2", "1", "5/2"], "0"),
+    ("and back", "step", "new", "old", {}, ["32", "8", "9", "10"], "0"),
+    (
+        "at the precision that it ran at, a main memory by another name",
+        "step",
+        "old",
+        "card",
+        {},
+        ["16", "1", "6", "5/4"],
+        "0",
+    ),
+    (
+        "at the other chip's usual precision",
+        "step",
+        "old",
+        "card",
+        {"precision": "auto"},
+        ["40", "1", "15", "5/4"],
+        "0",
+    ),
+    ("a faster clock is for what computes", "step", "old", "old", {"clock": "2"}, ["4", "4", "2", "5"], "0"),
+    ("a slower one for more of it", "step", "new", "new", {"clock": "1/4"}, ["32", "4", "9", "5"], "0"),
+    ("another chip at half its clock", "step", "old", "new", {"clock": "1/2"}, ["4", "2", "3/2", "5/2"], "0"),
+    ("another precision", "step", "old", "new", {"precision": "fp8"}, ["1", "2", "1", "5/2"], "0"),
+    ("another precision on its own chip", "step", "old", "old", {"precision": "fp8"}, ["4", "4", "2", "5"], "0"),
+    ("one at its roof", "step", "old", "old", {"at_roof": [0]}, ["4", "4", "3", "5"], "0"),
+    ("several, in any order", "step", "old", "old", {"at_roof": [3, 1]}, ["8", "2", "3", "4"], "0"),
+    ("all at their roofs are the bound", "step", "old", "old", {"at_roof": [0, 1, 2, 3]}, ["4", "2", "3/2", "4"], "0"),
+    ("at the roof of the other chip", "step", "old", "new", {"at_roof": [0, 2]}, ["1", "2", "1/2", "5/2"], "0"),
+    (
+        "at the roof at another clock",
+        "step",
+        "old",
+        "new",
+        {"at_roof": [0], "clock": "1/2"},
+        ["2", "2", "3/2", "5/2"],
+        "0",
+    ),
+    ("what is unknown keeps its time", "untold", "old", "new", {}, ["2", "6", "1", "2", None, "0"], "9"),
+    (
+        "the unknown has no roof to be at",
+        "untold",
+        "old",
+        "new",
+        {"at_roof": [0, 1, 2, 3, 4, 5]},
+        ["1", "6", "1", "2", None, "0"],
+        "9",
+    ),
+    ("each at its own precision", "mixed", "old", "new", {}, ["1", "2", "2", "3/4"], "2"),
+    ("only what tells no precision changes it", "mixed", "old", "old", {"precision": "fp8"}, ["4", "4", "2", "3"], "0"),
+    ("where it ran there was no such peak", "mixed", "new", "old", {}, ["16", "32", "2", "12"], "2"),
+    (
+        "it may have a roof where it goes",
+        "mixed",
+        "new",
+        "old",
+        {"at_roof": [2]},
+        ["16", "32", "1", "12"],
+        "0",
+    ),
+    ("time of others within is not its own", "nested", "old", "new", {}, ["1/4", "9/4"], "0"),
+    ("at its roof its own part shrinks alike", "nested", "old", "old", {"at_roof": [0]}, ["2/5", "9"], "0"),
+    ("what beats its roof goes on to", "fast", "old", "new", {}, ["1/2"], "0"),
+    ("its roof is where it says, if that is slower", "fast", "old", "old", {"at_roof": [0]}, ["4"], "0"),
+    ("at the main memory", "tiled", "old", "new", {}, ["4", "2"], "0"),
+    ("at another level", "tiled", "old", "new", {"memory": "L2"}, ["2", "1"], "0"),
+    ("at the slowest of all levels", "tiled", "old", "new", {"memory": "all"}, ["2", "2"], "0"),
+    ("at the roof of the slowest", "tiled", "old", "new", {"memory": "all", "at_roof": [0, 1]}, ["1", "1"], "0"),
+    ("nothing measured", "planned", "old", "new", {"at_roof": [0]}, [None, None], "0"),
+    ("no kernels", "none", "old", "new", {}, [], "0"),
+]
+
+
+def _usual(chip: str) -> str:
+    return next(iter(CHIPS[chip]["peak_flops"]))
+
+
+def bound(row: Row, chip: str, *, precision: str, memory: str, clock: Fraction) -> Fraction | None:
+    """Return the seconds that a kernel needs at least, None where they are unknown."""
+    _, flops, moved, _, told = row
+    peaks, levels = CHIPS[chip]["peak_flops"], CHIPS[chip]["memories"]
+    main = next(iter(levels))
+    own = told.get("precision") or (_usual(chip) if precision == "auto" else precision)
+    parts = flops if isinstance(flops, dict) else {own: flops}
+    by_level = moved if isinstance(moved, dict) else {main: moved}
+    judged = {"main": [main], "all": list(levels)}.get(memory, [memory])
+    times = [Fraction(by_level[level]) / levels[level] for level in judged if by_level.get(level) is not None]
+    if not times or any(amount is None or key not in peaks for key, amount in parts.items()):
+        return None
+    return max(sum((amount / (peaks[key] * clock) for key, amount in parts.items()), Fraction(0)), *times)
+
+
+def projected(row: Row, source: str, chip: str, asked: Mapping[str, Any], *, at_roof: bool) -> Fraction | None:
+    """Return what becomes of a kernel's own seconds, None if that cannot be said."""
+    memory, clock = asked.get("memory", "main"), Fraction(asked.get("clock", 1))
+    there = bound(row, source, precision="auto", memory=memory, clock=Fraction(1))
+    here = bound(row, chip, precision=asked.get("precision", _usual(source)), memory=memory, clock=clock)
+    _, _, _, time, told = row
+    base = Fraction(time or 0) if at_roof else there
+    return Fraction(told.get("self", time or "0")) * here / base if base and here else None
+
+
+def _case(name: str, table: str, source: str, chip: str, asked: dict[str, Any], *out: Any) -> dict[str, Any]:
+    by_hand, not_scaled = [None if one is None else Fraction(one) for one in out[0]], Fraction(out[1])
+    own = [None if row[3] is None else Fraction(row[4].get("self", row[3])) for row in TABLES[table]]
+    at_roof = asked.get("at_roof", [])
+    found = [projected(row, source, chip, asked, at_roof=at in at_roof) for at, row in enumerate(TABLES[table])]
+    kept = sum((here or 0 for here, new in zip(own, found, strict=True) if new is None), Fraction(0))
+    times = [None if here is None else here if new is None else new for here, new in zip(own, found, strict=True)]
+    if times != by_hand or kept != not_scaled:
+        msg = f"'{name}' takes {times}, {kept} not scaled, by the definitions, but {by_hand}, {not_scaled} by hand"
+        raise ValueError(msg)
+    before, time = (sum((part or 0 for part in parts), Fraction(0)) for parts in (own, times))
+    clock = {"clock": float(Fraction(asked["clock"]))} if "clock" in asked else {}
+    return {
+        "name": name,
+        "table": table,
+        "source": source,
+        "chip": chip,
+        **asked,
+        **clock,
+        "expected": {
+            "before": float(before),
+            "time": float(time),
+            "speedup": float(before / time) if time else None,
+            "not_scaled": float(kept),
+            "by_kernel": [None if part is None else float(part) for part in times],
+        },
+    }
+
+
+def _scaled(amount: Any) -> Any:
+    if isinstance(amount, dict):
+        return {key: _scaled(part) for key, part in amount.items()}
+    return None if amount is None else float(amount * TERA)
+
+
+def _kernel(row: Row) -> dict[str, Any]:
+    name, flops, moved, time, told = row
+    kernel = {
+        "name": name,
+        "flops": _scaled(flops),
+        "bytes": _scaled(moved),
+        "time": None if time is None else float(time),
+    }
+    own = {"self_time": float(told["self"])} if "self" in told else {}
+    return {**kernel, "precision": told.get("precision"), **own}
+
+
+def text() -> str:
+    """Return what projection.json holds."""
+    golden = {
+        "chips": {name: {**_scaled(chip), "default_precision": _usual(name)} for name, chip in CHIPS.items()},
+        "tables": {name: [_kernel(row) for row in table] for name, table in TABLES.items()},
+        "cases": [_case(*case) for case in CASES],
+    }
+    return json.dumps(golden, indent=1, allow_nan=False) + "\n"
+
+
+if __name__ == "__main__":
+    (HERE / "projection.json").write_text(text(), encoding="utf-8", newline="\n")
