@@ -99,9 +99,9 @@ class RooflineModel(Rates, Workload, Profile):
     phase = Unicode(
         "",
         help="Which of `graphs` is shown; '' without one. With another phase `partition` is unfused; `dims` keeps the "
-        "sizes that the new graph has too, within its limits and not at its defaults; `convention` stays if the new "
-        "graph knows it by that name and it is not its own; `dtype` stays unless it is the new graph's main one. With "
-        "a graph that was not among `graphs` before, all four start anew. Shared.",
+        "sizes that the new graph has too, within its limits and not at its defaults, if it can have them together; "
+        "`convention` stays if the new graph knows it by that name and it is not its own; `dtype` stays unless it is "
+        "the new graph's main one. With a graph that was not among `graphs` before, all four start anew. Shared.",
     ).tag(sync=True, to_json=wire.text_to_wire, echo_update=False)
     partition = Anything(
         None,

@@ -242,9 +242,7 @@ def test_an_output_that_is_never_produced_is_refused() -> None:
 def test_ops_in_a_cycle_are_refused_and_the_cycle_is_named() -> None:
     a, b = Op("a", "elementwise", [Z], [Y], 1), Op("b", "elementwise", [Y], [Z], 1)
     behind = Op("c", "elementwise", [Z], [X], 1)
-    with pytest.raises(
-        ValueError, match="the ops form a cycle, b -> 'z' -> a -> 'y' -> b; drop"
-    ):
+    with pytest.raises(ValueError, match="the ops form a cycle, b -> 'z' -> a -> 'y' -> b; drop"):
         Graph("g", [behind, a, b])
     with pytest.raises(ValueError, match="op 'a' needs its own result: the ops form a cycle, a -> 'y' -> a; drop one"):
         Graph("g", [Op("a", "elementwise", [Y], [Y], 1)])

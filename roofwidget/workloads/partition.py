@@ -230,9 +230,8 @@ class Partition:
     def kernels(self, dims: Dims = None) -> Kernels:
         """Return one kernel a group: ``a + b``, with FLOPs by class, bytes of main memory, and its precision.
 
-        The precision is that of the op with most FLOPs among those that state one. A matrix product does: the dtype of
-        the wider of its two operands, of equally wide ones the floating-point one. Without such an op it is the dtype
-        of the largest floating-point tensor that leaves the group. A kernel without FLOPs has none.
+        The precision is that of the op with most FLOPs among those that state one, as products do with the dtype of the
+        wider operand; else the dtype of the largest floating-point tensor that leaves. Without FLOPs there is none.
         """
         return kernels_of(self._structure, self._masks, self._spilled, dims, own_precision=True)
 
