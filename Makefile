@@ -50,7 +50,8 @@ notebooks: .venv/.dev bundle
 
 browser: .venv/.dev bundle
 	python tests/browser/chromium.py --install
-	pytest tests/browser
+	# A JupyterLab and a Chromium each: most of the time is waiting.
+	pytest -n 3 tests/browser
 
 build: .venv/.dev
 	rm -rf dist

@@ -53,7 +53,7 @@ def test_sizes_at_their_defaults_are_not_kept(model: RooflineModel) -> None:
 
 def test_sizes_are_changed_by_setting_them_and_numpys_integers_are_sizes(model: RooflineModel) -> None:
     with pytest.raises(TypeError):
-        model.dims["batch"] = 5000
+        model.dims["batch"] = 5000  # type: ignore[index]  # which is the point
     model.dims = {"batch": np.int64(64)}
     with pytest.raises(TypeError):
         model.dims["batch"] = 5000

@@ -168,7 +168,7 @@ def test_two_views_show_one_partition(notebook: OpenNotebook) -> None:
     first, second = Drawn(book), Drawn(book, view=1)
     click_edge(second, "layernorm", "gelu")
     for view in (first, second):
-        view.eventually(lambda view=view: "4 → 3" in view.root.locator(".roofwidget-figures").inner_text())
+        expect(view.root.locator(".roofwidget-figures")).to_contain_text("4 → 3")
     first.root.get_by_role("button", name="Undo").click()
     second.eventually(lambda: "4 → 3" not in second.root.locator(".roofwidget-figures").inner_text())
     first.eventually(lambda: book.python(GROUPS) == UNFUSED)
