@@ -10,7 +10,7 @@ const here = import.meta.dirname;
 const target = join(here, "..", "roofwidget", "static");
 
 // Every widget instance sends script and style to the browser: hence the limits, in bytes, on the two together.
-const limits = { minified: 240_000, gzipped: 88_000 };
+const limits = { minified: 230_000, gzipped: 83_000 };
 
 const options = {
   absWorkingDir: here,

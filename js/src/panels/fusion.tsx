@@ -1,7 +1,7 @@
 // The fusion panel: the graph, what is done to it by hand and by preset, and what that gains.
 
 import { useSignal } from "@preact/signals";
-import { useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { fitting } from "../capacity.ts";
 import { fuse, split, unfused } from "../fusion.ts";
 import { fusingLikeXla, pairing } from "../greedy.ts";
@@ -21,13 +21,27 @@ import { cut, downstream, lackingPeak, sentenceOf, spoken, told, tooLarge } from
 
 /** Inside the panel, px, until it is measured. */
 const ROOM = 216;
+/** While a control is held the panel follows this often, ms: the frames are the chart's. */
+const BEAT = 60;
 
 export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
-  const workload = store.workload.value;
+  const workload = useFollowed(store);
   // What is marked and said is of one graph: another starts anew.
   const turn = useRef(0);
   useMemo(() => turn.current++, [workload?.graph]);
   return workload ? <Panel key={turn.current} store={store} theme={theme} workload={workload} /> : null;
+}
+
+/** The workload, and while a control is held one that was in force a moment ago. */
+function useFollowed(store: Store): Workload | undefined {
+  const held = store.held.value;
+  const beats = useSignal(0);
+  useEffect(() => {
+    if (!held) return;
+    const timer = setInterval(() => beats.value++, BEAT);
+    return () => clearInterval(timer);
+  }, [held]);
+  return beats.value >= 0 && held ? store.workload.peek() : store.workload.value;
 }
 
 interface PanelProps {
