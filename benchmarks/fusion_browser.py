@@ -4,8 +4,10 @@ The size is the length of sequences of the 483 ops of an 8B decoder, dragged by 
 last with the notebook's kernel shut down; it goes fast enough that few frames fall on one power of two, to which it
 snaps. A state is a distinct set of places at which kernels are drawn on the canvas, read in the first task after a
 frame. The graph of a thousand ops is that of `fusion.py`. Gestures come from mouse and keyboard; what is told of them
-are the tasks of the page's main thread, JupyterLab's own among them. The search is timed in a page of its own; a step
-of it is what it does at least before a frame may be drawn.
+are the tasks of the page's main thread, JupyterLab's own among them: those of a cell that sends the same message to a
+widget that does nothing with it are told beside. No frame is dropped while no task keeps a processor busy for longer
+than a frame, or than JupyterLab does by itself. The search is timed in a page of its own; a step of it is what it does
+at least before a frame may be drawn.
 """
 
 from __future__ import annotations
@@ -42,6 +44,17 @@ from benchmarks import fusion
 w = rw.RooflineWidget(["h100-sxm"])
 w"""
 LARGE = "w.graph = fusion.large()"
+BARE = f"""import sys
+sys.path.append({str(HERE.parent)!r})
+import anywidget, traitlets
+from benchmarks import fusion
+from roofwidget.wire import graph_to_wire
+class Bare(anywidget.AnyWidget):
+    _esm = "export default {{ render() {{}} }}"
+    graphs = traitlets.Any().tag(sync=True)
+w = Bare()
+w"""
+SENT = "w.graphs = [['', graph_to_wire(fusion.large())]]"
 # The edges of the first ops that may be clicked, as "from to".
 MERGEABLE = """[f"{a.name} {b.name}" for a in w.graph.ops[:300] for b in w.graph.ops[:300]
  if set(a.outputs) & set(b.inputs) and w.partition.why_not(a.name, b.name) is None]"""
@@ -123,7 +136,7 @@ BRANCHED = (
     "a: x > a; b: a > b; p: b > p; q: p b > q; r: b > r; c: q r > c; d: c > d; s: d > s; t: s d > t; u: t d > u; "
     "v: d > v; e: u v > e; f: e > f; g: f > g"
 )
-STATES, TASK_MS, SEARCH_MS = 55, 50, 20
+STATES, FRAME_MS, SEARCH_MS = 55, 1000 / 60, 20
 GESTURES = 10
 
 
@@ -192,7 +205,7 @@ class Tasks:
         time.sleep(0.4)
 
     def longest(self) -> list[tuple[float, float]]:
-        """Return the longest task of each gesture: ms, and ms of them on a processor."""
+        """Return for each gesture the longest that a task took, ms, and that one kept a processor busy."""
         events = json.loads(self.browser.stop_tracing())["traceEvents"]
         marks = [event for event in events if str(event["name"]).startswith("gesture ")]
         thread = (marks[0]["pid"], marks[0]["tid"])
@@ -203,7 +216,8 @@ class Tasks:
                 continue
             at = sum(start <= event["ts"] for start in starts) - 1
             if at >= 0:
-                found[at] = max(found[at], (event.get("dur", 0) / 1000, event.get("tdur", 0) / 1000))
+                took, busy = found[at]
+                found[at] = (max(took, event.get("dur", 0) / 1000), max(busy, event.get("tdur", 0) / 1000))
         return found
 
 
@@ -211,8 +225,8 @@ def report(name: str, found: list[tuple[float, float]]) -> None:
     """Print the longest tasks of some gestures."""
     wall, busy = (statistics.median(column) for column in zip(*found, strict=True))
     print(
-        f"{f'{fusion.OPS:,} ops: {name}':50} {wall:6.1f} ms median of the longest task, {busy:.1f} ms of it busy, "
-        f"{max(found)[0]:.1f} ms at most"
+        f"{f'{fusion.OPS:,} ops: {name}':50} {wall:6.1f} ms median of the longest task, {max(found)[0]:.1f} at most; "
+        f"busy for {busy:.1f} ms, {max(busy for _, busy in found):.1f} at most"
     )
 
 
@@ -229,8 +243,25 @@ def pairs_in_sight(page: Page, pairs: list[str]) -> Iterator[dict[str, Any]]:
         yield found
 
 
-def merge(browser: Browser, server: lab.Server) -> list[float]:
-    """Print what gestures on a thousand ops come to, and return their longest tasks, ms."""
+def bare(browser: Browser, server: lab.Server) -> float:
+    """Print what JupyterLab itself does with the message of a thousand ops, and return its longest busy task, ms."""
+    book = lab.Notebook(browser, server, "bare.ipynb", [BARE, SENT], width=1200, height=1400)
+    book.run(0)
+    time.sleep(1)
+    tasks = Tasks(browser, book.page)
+    tasks.during(lambda: book.run(1))
+    time.sleep(2)
+    found = tasks.longest()
+    report("sent to a widget that does nothing", found)
+    book.close()
+    return max(busy for _, busy in found)
+
+
+def merge(browser: Browser, server: lab.Server, least: float) -> list[float]:
+    """Print what gestures on a thousand ops come to, and return by how much they keep a frame waiting, ms.
+
+    What JupyterLab does by itself as a graph arrives, `least` ms, is no fault of the widget.
+    """
     book = lab.Notebook(browser, server, "merge.ipynb", [EMPTY, LARGE], width=1200, height=1400)
     book.run(0)
     drawn, page = Drawn(book), book.page
@@ -240,8 +271,9 @@ def merge(browser: Browser, server: lab.Server) -> list[float]:
     tasks.during(lambda: book.run(1))
     page.wait_for_function("window.painted > 0")
     time.sleep(2)
-    every = tasks.longest()
-    report("loaded", every)
+    loaded = tasks.longest()
+    report("loaded", loaded)
+    late = [max(busy for _, busy in loaded) - max(least, FRAME_MS)]
     arrival = page.evaluate("window.painted - window.arrived")
     print(f"{f'{fusion.OPS:,} ops: from the message to the first frame':50} {arrival:6.1f} ms")
     edges = pairs_in_sight(page, book.python(MERGEABLE))
@@ -282,15 +314,16 @@ def merge(browser: Browser, server: lab.Server) -> list[float]:
             gesture()
         found = tasks.longest()
         merged = before - book.python("len(w.partition)")
-        every += found
+        late.append(statistics.median(busy for _, busy in found) - FRAME_MS)
         report(f"{name}, {merged} of {GESTURES} merged", found)
     book.close()
-    return [wall for wall, _ in every]
+    return late
 
 
 def search(browser: Browser) -> list[float]:
     """Print what the search takes in a page, and return the longest times that it does not pause, ms."""
-    text = 'export * from "./src/search.ts"; export * from "./src/graph.ts";'
+    files = ("search", "decoding", "graph")
+    text = "".join(f'export * from "./src/{file}.ts";' for file in files)
     options = ["--bundle", "--minify", "--format=iife", "--global-name=fused", "--target=es2022"]
     js = HERE.parent / "js"
     built = subprocess.run(  # noqa: S603 - the bundler that builds the front end
@@ -321,10 +354,10 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium.find(), args=lab.BROWSER_ARGUMENTS)
         searches = search(browser)
         states = drag_size(browser, server)
-        tasks = merge(browser, server)
+        late = merge(browser, server, bare(browser, server))
         browser.close()
-    if min(states) < STATES or max(tasks) > TASK_MS or max(searches) > SEARCH_MS:
-        sys.exit("a promise is broken: 55 states a second, no task of 50 ms, 20 ms of search before a frame")
+    if min(states) < STATES or max(late) > 0 or max(searches) > SEARCH_MS:
+        sys.exit("a promise is broken: 55 states a second, no frame dropped, 20 ms of search before a frame")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 import { isFloating } from "./dtypes.ts";
 import { dtypeOf, type Graph, type Values } from "./graph.ts";
 import { broken, type Code, linked, type Partition, reached, wayBack } from "./legality.ts";
-import { type Kernels, sumOfKnown, type Texts, untold } from "./tables.ts";
 
 type Ops = readonly number[];
 
@@ -12,7 +11,7 @@ type Ops = readonly number[];
  * first. Groups that wait for each other stay in the order of their first ops.
  */
 export function partitionOf(graph: Graph, groups: readonly Ops[]): Partition {
-  const sorted = groups.map((group) => [...group].sort((a, b) => a - b));
+  const sorted = groups.map(ascending);
   sorted.sort((a, b) => (a[0] as number) - (b[0] as number));
   const place = numbered(graph, sorted);
   const entering = (group: Ops, along: Graph["after"]) =>
@@ -36,6 +35,10 @@ export function partitionOf(graph: Graph, groups: readonly Ops[]): Partition {
   return { groups: kept, groupOf: numbered(graph, kept) };
 }
 
+/** The same group, where it ascends: what is known of it stays known. */
+const ascending = (group: Ops) =>
+  group.every((op, at) => at === 0 || (group[at - 1] as number) < op) ? group : [...group].sort((a, b) => a - b);
+
 function numbered(graph: Graph, groups: readonly Ops[]): Int32Array {
   const groupOf = new Int32Array(graph.ops.length);
   groups.forEach((group, at) => {
@@ -44,11 +47,19 @@ function numbered(graph: Graph, groups: readonly Ops[]): Int32Array {
   return groupOf;
 }
 
-export const unfused = (graph: Graph): Partition =>
-  partitionOf(
+const apart = new WeakMap<Graph, Partition>();
+
+/** Each op a kernel: the same partition whenever it is asked for. */
+export function unfused(graph: Graph): Partition {
+  const known = apart.get(graph);
+  if (known) return known;
+  const found = partitionOf(
     graph,
     graph.ops.map((_, op) => [op]),
   );
+  apart.set(graph, found);
+  return found;
+}
 
 /** With these groups as one; whether they may is for `whyNot` to say. */
 export function fuse(graph: Graph, { groups }: Partition, ...which: readonly number[]): Partition {
@@ -101,7 +112,7 @@ function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {
   ];
 }
 
-function total(column: Float64Array, rows: Ops): number {
+export function total(column: Float64Array, rows: Ops): number {
   let sum = 0;
   for (let at = 0; at < rows.length; at++) sum += column[rows[at] as number] as number;
   return sum;
@@ -183,52 +194,4 @@ export function compulsory(graph: Graph, values: Values): number {
     return graph.isOutput[tensor] || isRead === (graph.producer[tensor] as number) < 0;
   };
   return total(values.bytes, tensors.filter(isNeeded));
-}
-
-type Groups = Pick<Partition, "groups">;
-
-function texts(rows: readonly (string | null)[]): Texts {
-  const known = new Map<string | null, number>();
-  const codes = new Int32Array(rows.length);
-  rows.forEach((text, row) => {
-    const code = known.get(text) ?? known.size;
-    known.set(text, code);
-    codes[row] = code;
-  });
-  return { values: [...known.keys()], codes };
-}
-
-/** The name of each group: "a + b". */
-export const namesOf = (graph: Graph, { groups }: Groups): Texts =>
-  texts(groups.map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")));
-
-/** One kernel a group in the columns of every other table of kernels; sizes that change leave the names as they are. */
-export function kernelsOf(graph: Graph, partition: Groups, values: Values, name = namesOf(graph, partition)): Kernels {
-  const { groups } = partition;
-  const n = groups.length;
-  const column = (count: (group: Ops) => number) => {
-    const filled = new Float64Array(n);
-    for (let row = 0; row < n; row++) filled[row] = count(groups[row] as Ops);
-    return filled;
-  };
-  const flops = new Map(
-    graph.classes.map((word, at) => {
-      const counts = values.flops[at] as Float64Array;
-      return [word, column((group) => total(counts, group))] as const;
-    }),
-  );
-  // Where no op computes anything there are zero FLOPs, not an unknown number.
-  if (flops.size === 0) flops.set("", new Float64Array(n));
-  return untold({
-    n,
-    name,
-    precision: texts(groups.map((group) => precisionOf(graph, values, group))),
-    category: { values: [null], codes: new Int32Array(n) },
-    time: new Float64Array(n).fill(Number.NaN),
-    count: new Float64Array(n).fill(1),
-    flops,
-    bytes: new Map([["main", column((group) => groupBytes(graph, values, group))]]),
-    byLevel: new Map(),
-    totalFlops: sumOfKnown([...flops.values()], n),
-  });
 }

@@ -1,8 +1,7 @@
-// The graph of operations that Python sends, and its counts at the dimensions, convention and dtype in force.
+// A graph of operations, evaluated at the dimensions, convention and dtype in force.
 
-import { type Condition, conditionOf, type WireCondition } from "./conditions.ts";
-import { mainOf } from "./dtypes.ts";
-import { type Compiled, compile, type Lookup, type Wire } from "./expressions.ts";
+import type { Condition } from "./conditions.ts";
+import type { Compiled, Lookup, Wire } from "./expressions.ts";
 
 export interface Dim {
   readonly name: string;
@@ -69,7 +68,7 @@ export interface Graph {
 }
 
 /** Every different count once, and which of them each column's rows have. */
-interface Counts {
+export interface Counts {
   readonly distinct: readonly Compiled[];
   readonly bytes: Int32Array;
   readonly extra: Int32Array;
@@ -104,92 +103,6 @@ export interface Values {
   /** The sizes of a tensor's dimensions. */
   readonly shape: (tensor: number) => readonly number[];
   readonly dtype: string | null;
-}
-
-interface WireGraph {
-  name: string;
-  dims: [string, number, number, number][];
-  conditions?: WireCondition[];
-  convention: string;
-  ops: Op[];
-  tensors: Tensor[];
-  outputs: number[];
-  dtypes: Record<string, number>;
-  conventions: Record<string, Record<string, number>>;
-}
-
-const CLASSES = ["tensor", "vector", "transcendental"];
-
-export function decodeGraph(wire: unknown): Graph {
-  const { name, dims, conditions = [], convention, ops, tensors, outputs, dtypes, conventions } = wire as WireGraph;
-  const reads = ops.map(({ inputs }) => [...new Set(inputs)]);
-  const makes = ops.map((op) => op.outputs);
-  const producer = new Int32Array(tensors.length).fill(-1);
-  const consumers: number[][] = tensors.map(() => []);
-  ops.forEach((op, at) => {
-    for (const tensor of op.outputs) producer[tensor] = at;
-    for (const tensor of reads[at] as number[]) consumers[tensor]?.push(at);
-  });
-  const before = reads.map((read) =>
-    [...new Set(read.map((tensor) => producer[tensor] as number))].filter((p) => p >= 0),
-  );
-  const after = makes.map((made) => [...new Set(made.flatMap((tensor) => consumers[tensor] as number[]))]);
-  const isOutput = new Uint8Array(tensors.length);
-  for (const tensor of outputs) isOutput[tensor] = 1;
-  const words = Object.values(conventions).flatMap((one) => Object.keys(one));
-  const names = [...dims.map(([dim]) => dim), ...words, ...Object.keys(dtypes).map((dtype) => `@${dtype}`)];
-  const symbols = new Map([...new Set(names)].map((symbol, at) => [symbol, at]));
-  const classes = CLASSES.filter((word) => ops.some(({ flops }) => Object.hasOwn(flops, word)));
-  return {
-    name,
-    dims: dims.map(([dim, low, high, initial]) => ({ name: dim, low, high, default: initial })),
-    conditions: conditions.map((condition) => conditionOf(condition, symbols)),
-    ops,
-    tensors,
-    outputs,
-    convention,
-    conventions: new Map(Object.entries(conventions)),
-    dtypes: new Map(Object.entries(dtypes)),
-    mainDtype: mainOf(tensors.map(({ dtype }) => dtype)),
-    reads,
-    makes,
-    touches: makes.map((made, op) => [...(reads[op] as number[]), ...made]),
-    before,
-    after,
-    producer,
-    consumers,
-    isOutput,
-    classes,
-    symbols,
-    counts: compileCounts(ops, tensors, classes, symbols),
-  };
-}
-
-/** The layers of a model repeat the same few counts: each is evaluated once. */
-function compileCounts(
-  ops: readonly Op[],
-  tensors: readonly Tensor[],
-  classes: readonly string[],
-  symbols: ReadonlyMap<string, number>,
-): Counts {
-  const distinct: Compiled[] = [];
-  const known = new Map<string, number>();
-  const numbered = (wire: Wire) => {
-    const key = JSON.stringify(wire);
-    let at = known.get(key);
-    if (at === undefined) {
-      at = distinct.push(compile(wire, symbols)) - 1;
-      known.set(key, at);
-    }
-    return at;
-  };
-  return {
-    distinct,
-    bytes: Int32Array.from(tensors, ({ bytes }) => numbered(bytes)),
-    extra: Int32Array.from(ops, ({ extra }) => numbered(extra)),
-    flops: classes.map((word) => Int32Array.from(ops, ({ flops }) => numbered(flops[word] ?? 0))),
-    shapes: tensors.map(({ shape }) => Int32Array.from(shape, numbered)),
-  };
 }
 
 /** The values of all symbols: of dimensions their defaults unless given, of the convention, and bits of dtypes. */

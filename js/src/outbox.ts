@@ -2,6 +2,8 @@
 
 interface Asked {
   readonly stream?: boolean;
+  /** In a task of its own: a long message would keep the next frame waiting. */
+  readonly later?: boolean;
 }
 
 /** What the store needs of anywidget's model. */
@@ -32,9 +34,10 @@ export function createOutbox(model: Model) {
   function tick() {
     timer = send() ? setTimeout(tick, PERIOD) : undefined;
   }
-  function tellAll(changes: Readonly<Record<string, unknown>>, { stream = false }: Asked = {}) {
+  function tellAll(changes: Readonly<Record<string, unknown>>, { stream = false, later = false }: Asked = {}) {
     for (const [name, value] of Object.entries(changes)) pending.set(name, value);
-    if (!stream) send();
+    if (later) timer ??= setTimeout(tick);
+    else if (!stream) send();
     else if (timer === undefined) tick();
   }
   return {

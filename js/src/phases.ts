@@ -1,13 +1,19 @@
 // The phases of a workload: graphs by name, of which one is in force.
 
 import { faultIn } from "./conditions.ts";
-import { decodeGraph, environment, type Graph } from "./graph.ts";
+import { decoding } from "./decoding.ts";
+import { environment, type Graph } from "./graph.ts";
+import { finish, type Work } from "./work.ts";
 
 export interface Phase {
   readonly name: string;
   readonly wire: unknown;
-  /** Decoded when it is first asked for. */
+  /** How many ops it has. */
+  readonly size: number;
+  /** Decoded at once, unless it has been. */
   readonly graph: () => Graph;
+  /** Decodes it little by little. */
+  readonly decode: () => Work<void>;
 }
 
 /** Those that are as they were `before` stay the same objects. */
@@ -19,14 +25,14 @@ export const phasesOf = (wire: unknown, before: readonly Phase[]): readonly Phas
 
 function phase(name: string, wire: unknown): Phase {
   let decoded: Graph | undefined;
-  return {
-    name,
-    wire,
-    graph: () => {
-      decoded ??= decodeGraph(wire);
-      return decoded;
-    },
-  };
+  function* decode() {
+    decoded ??= yield* decoding(wire);
+  }
+  function graph() {
+    finish(decode());
+    return decoded as Graph;
+  }
+  return { name, wire, size: (wire as Pick<Graph, "ops">).ops.length, graph, decode };
 }
 
 /** Those sizes that a graph has too, within its limits and not at its defaults; none if they do not agree. */

@@ -176,7 +176,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   }
   /** Other kernels have other rows; one that Python still had to hear of could be none of them. */
   function regroup(change: () => void) {
-    act(() => {
+    batch(() => {
       if (selected.value.length > 0) put("selected", []);
       if (hovered.value !== null) put("hovered", null);
       if (filtering.state.atRoof.value.length > 0) put("at_roof", []);
@@ -185,6 +185,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       hovered.value = null;
       change();
     });
+    outbox.tellAll({}, { later: true });
   }
   function setView(next: View) {
     hover(null);

@@ -1,7 +1,8 @@
 // What the last change of the partition merged: the kernels that it was made of, and how much fewer bytes they move.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
-import { groupBytes, kernelsOf } from "./fusion.ts";
+import { groupBytes } from "./fusion.ts";
+import { kernelsOf } from "./grouped.ts";
 import type { Partition } from "./legality.ts";
 import type { Kernels } from "./wire.ts";
 import type { Workload } from "./workload.ts";

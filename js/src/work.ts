@@ -14,8 +14,8 @@ export function finish<T>(work: Work<T>): T {
   }
 }
 
-/** Does what fits into a slice at once, the rest in later ones; what is returned abandons it. */
-export function inSlices<T>(work: Work<T>, then: (result: T) => void): () => void {
+/** Does what fits into a slice at once, or in a task of its own, the rest in later ones; what is returned abandons it. */
+export function inSlices<T>(work: Work<T>, then: (result: T) => void, { later = false } = {}): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   function run() {
     const end = performance.now() + SLICE;
@@ -25,6 +25,7 @@ export function inSlices<T>(work: Work<T>, then: (result: T) => void): () => voi
     } while (performance.now() < end);
     timer = setTimeout(run);
   }
-  run();
+  if (later) timer = setTimeout(run);
+  else run();
   return () => clearTimeout(timer);
 }

@@ -2,12 +2,14 @@
 // ops are one kernel.
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { kernelsOf, namesOf, partitionOf, unfused } from "./fusion.ts";
+import { partitionOf, unfused } from "./fusion.ts";
 import { type Environment, environment, evaluate, type Graph, type Values } from "./graph.ts";
+import { type Grouped, kernelsOf, namesOf } from "./grouped.ts";
 import { createHistory } from "./history.ts";
 import type { Partition } from "./legality.ts";
 import { keptSizes, type Phase, phasesOf } from "./phases.ts";
 import type { Kernels } from "./wire.ts";
+import { inSlices, type Work } from "./work.ts";
 
 export interface Workload {
   readonly graph: Graph;
@@ -28,12 +30,21 @@ interface Entry {
   readonly convention: string;
   readonly dtype: string | null;
 }
-type Tell = (changes: Readonly<Record<string, unknown>>, how?: { readonly stream?: boolean }) => void;
+type Tell = (
+  changes: Readonly<Record<string, unknown>>,
+  how?: { readonly stream?: boolean; readonly later?: boolean },
+) => void;
+
+/** What is shown of a graph of more ops than this is worked out between frames. */
+export const LARGE = 200;
 
 /** The state of a graph and what changes it; `given` are Python's kernels, `tell` tells Python. */
 export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
   const phases = signal<readonly Phase[]>([]);
   const phase = signal("");
+  /** Whether a graph has come and is still being worked out. */
+  const arriving = signal(false);
+  let leave = () => {};
   const phaseOf = (name: string) => phases.value.find((one) => one.name === name);
   const graph = computed(() => phaseOf(phase.value)?.graph());
   /** The positions of the ops of each kernel. */
@@ -49,9 +60,11 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
     if (!now) return undefined;
     const chosen = groups.value;
     // Groups of another graph, on their way while this one came, are no partition of it.
-    const ops = chosen?.reduce((sum, group) => sum + group.length, 0);
-    const fits = ops === now.ops.length && chosen?.every((group) => group.every((op) => op < now.ops.length));
-    return chosen && fits ? partitionOf(now, chosen) : unfused(now);
+    const ops = now.ops.length;
+    const fits =
+      ops === chosen?.reduce((sum, group) => sum + group.length, 0) &&
+      chosen?.every((group) => group.every((op) => op < ops));
+    return chosen && fits && chosen.length < ops ? partitionOf(now, chosen) : unfused(now);
   });
   /** A merge leaves this as it is, and what hangs on it. */
   const counted = computed(() => {
@@ -61,19 +74,44 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
     const env = environment(now, settings);
     return { graph: now, values: evaluate(now, env), env, ...settings };
   });
+  const names = computed(() => graph.value && partition.value && namesOf(graph.value, partition.value));
+  let before: Grouped | undefined;
+  const grouped = computed(() => {
+    const [now, parted, name] = [counted.value, partition.value, names.value];
+    if (!now || !parted) return undefined;
+    const kernels = kernelsOf(now.graph, parted, now.values, { name, before });
+    before = { kernels, partition: parted, values: now.values };
+    return before;
+  });
   const workload = computed<Workload | undefined>(() => {
+    if (arriving.value) return undefined;
     const [now, parted] = [counted.value, partition.value];
     return now && parted && { ...now, partition: parted };
   });
-  const names = computed(() => graph.value && partition.value && namesOf(graph.value, partition.value));
   /** Those of the partition, and without a graph those that Python gave. */
-  const kernels = computed(() => {
-    const now = workload.value;
-    return now ? kernelsOf(now.graph, now.partition, now.values, names.value) : given.value;
-  });
+  const kernels = computed(() => (workload.value && grouped.value?.kernels) ?? given.value);
+
+  /** Works out what is shown of the graph: a large one's frames are drawn meanwhile, of what was there before. */
+  function* working(shown: Phase): Work<void> {
+    yield* shown.decode();
+    for (const each of [partition, counted, names, grouped]) {
+      each.peek();
+      yield;
+    }
+  }
+  function arrive() {
+    leave();
+    const shown = phaseOf(phase.value);
+    arriving.value = shown !== undefined && shown.size > LARGE;
+    if (!shown || !arriving.value) return;
+    const show = () => {
+      arriving.value = false;
+    };
+    leave = inSlices(working(shown), show, { later: true });
+  }
 
   function here(): Entry | undefined {
-    const parted = partition.value;
+    const parted = arriving.value ? undefined : partition.value;
     if (!parted) return undefined;
     const settings = { dims: dims.value, convention: convention.value, dtype: dtype.value };
     return { phase: phase.value, groups: parted.groups, ...settings };
@@ -102,7 +140,8 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
     const { groups: partition, ...settings } = entry;
     const isNew = ([name, value]: [string, unknown]) => !isEqual(value, before[name as keyof Entry]);
     const changes = Object.fromEntries(Object.entries(settings).filter(isNew));
-    tell(isEqual(before.groups, partition) ? changes : { ...changes, partition });
+    if (isEqual(before.groups, partition)) tell(changes);
+    else tell({ ...changes, partition }, { later: true });
   }
   function setPhase(name: string) {
     if (!here() || name === phase.value || !phaseOf(name)) return;
@@ -115,7 +154,7 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
     history.change(() => {
       groups.value = next.groups;
     });
-    tell({ partition: groups.value });
+    tell({ partition: groups.value }, { later: true });
   }
   function setDim(name: string, value: number, how: { readonly stream?: boolean } = {}) {
     const normal = graph.value?.dims.find((dim) => dim.name === name)?.default;
@@ -162,12 +201,16 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
         history.keep(stays);
         phase.value = (phaseOf(phase.value) ?? phases.value[0])?.name ?? "";
         // Of another graph Python tells the rest.
-        if (phaseOf(phase.value) !== was) groups.value = null;
+        if (phaseOf(phase.value) === was) return;
+        groups.value = null;
+        arrive();
       },
       // A change from Python can be undone too, once there was something before it.
       phase: (wire: unknown) => {
-        if (groups.value === null) phase.value = wire as string;
-        else history.change(() => enter(wire as string));
+        if (groups.value === null) {
+          phase.value = wire as string;
+          arrive();
+        } else history.change(() => enter(wire as string));
       },
       partition: (wire: unknown) => {
         const before = groups.value;

@@ -24,7 +24,7 @@ export function chain(name: string, { ops = 2, dims = [["n", 1, 1024, 100]], ...
       ...{ name: `t${at}`, shape: ["n"], dtype, bytes: ["/", ["*", "n", `@${dtype}`], 8] },
     })),
     ops: numbers.map((at) => ({
-      ...{ name: "abcdefgh"[at], kind: "elementwise", inputs: [at], outputs: [at + 1] },
+      ...{ name: "abcdefgh"[at] ?? `op${at}`, kind: "elementwise", inputs: [at], outputs: [at + 1] },
       ...{ flops: { vector: ["*", "@fma", "n"] }, extra: 0, terms: [], precision: null },
     })),
   };

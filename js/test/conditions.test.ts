@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import { faultAt, nearestSize } from "../src/conditions.ts";
-import { type Dim, decodeGraph, environment, type Graph } from "../src/graph.ts";
+import { decodeGraph } from "../src/decoding.ts";
+import { type Dim, environment, type Graph } from "../src/graph.ts";
 import { keptSizes } from "../src/phases.ts";
 import { chain } from "./chains.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Dim, decodeGraph, environment, evaluate, type Op } from "../src/graph.ts";
+import { decodeGraph } from "../src/decoding.ts";
+import { type Dim, environment, evaluate, type Op } from "../src/graph.ts";
 import {
   derivation,
   figuresOf,

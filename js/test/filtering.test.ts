@@ -1,10 +1,10 @@
 // The filters of a model: what passes, what is said of it, and what Python is told.
 
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../src/store.ts";
 import { textAt } from "../src/wire.ts";
 import { stateOf } from "./chains.ts";
-import { FakeModel, type KernelSpec, makeKernels, type ToldSpec, wireKernels } from "./helpers.ts";
+import { eachWithClock, FakeModel, type KernelSpec, makeKernels, type ToldSpec, wireKernels } from "./helpers.ts";
 
 // Ten FLOP a byte is the ridge of the chip: 100 FLOP/s over 10 bytes/s.
 const KERNELS: readonly KernelSpec[] = [
@@ -22,20 +22,12 @@ const TOTALS: ToldSpec = {
   ],
 };
 
-let abort: AbortController;
-beforeEach(() => {
-  vi.useFakeTimers();
-  abort = new AbortController();
-});
-afterEach(() => {
-  abort.abort();
-  vi.useRealTimers();
-});
+const abort = eachWithClock();
 
 function make(told: ToldSpec = {}, changes: Record<string, unknown> = {}) {
   const state = { ...stateOf([]), phase: "", partition: null, kernels: wireKernels(KERNELS, 0, told), ...changes };
   const model = new FakeModel(state);
-  return { model, store: createStore(model, abort.signal) };
+  return { model, store: createStore(model, abort().signal) };
 }
 
 const namesOf = ({ rows, kernels }: ReturnType<typeof make>["store"]) =>

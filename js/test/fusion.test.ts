@@ -7,13 +7,13 @@ import {
   fuse,
   groupBytes,
   groupFlops,
-  kernelsOf,
   precisionOf,
   split,
   totals,
   unfused,
 } from "../src/fusion.ts";
 import { environment, evaluate } from "../src/graph.ts";
+import { kernelsOf } from "../src/grouped.ts";
 import { mergesOf, type Partition, whyNot } from "../src/legality.ts";
 import { textAt } from "../src/wire.ts";
 import { at, cases, type Groups, same, written } from "./graphs.ts";
@@ -199,6 +199,28 @@ describe("the kernels of a partition", () => {
     expect(kernels.totalFlops).toEqual(Float64Array.of(1_001_000, 2000));
     expect(kernels.time.every(Number.isNaN)).toBe(true);
     expect(kernels.count).toEqual(Float64Array.of(1, 1));
+  });
+  it("are the same as any when what merges and splits leave alone is taken from the kernels before", () => {
+    const braid = written("*m: x w > y; a: y > p; +b: y p > q; c: q > r; *n: r w > s; d: s p > t");
+    const counted = evaluate(braid, environment(braid));
+    let partition = unfused(braid);
+    let before = { kernels: kernelsOf(braid, partition, counted), partition, values: counted };
+    for (const change of [
+      fuse(braid, partition, 0, 1),
+      at(braid, [
+        [0, 1],
+        [2, 3],
+        [4, 5],
+      ]),
+      unfused(braid),
+    ]) {
+      const kernels = kernelsOf(braid, change, counted, { before });
+      expect(kernels).toEqual(kernelsOf(braid, change, counted));
+      partition = change;
+      before = { kernels, partition, values: counted };
+    }
+    const larger = evaluate(braid, environment(braid, { dtype: "fp32" }));
+    expect(kernelsOf(braid, partition, larger, { before })).toEqual(kernelsOf(braid, partition, larger));
   });
   it("are judged by the precision that their largest op states, else by what leaves them", () => {
     const stating = {

@@ -1,8 +1,9 @@
 // The graph of operations: as it comes, and what it counts to.
 
 import { describe, expect, it } from "vitest";
+import { decodeGraph } from "../src/decoding.ts";
 import { formula, withNumbers } from "../src/expressions.ts";
-import { decodeGraph, dtypeOf, environment, evaluate, lookup } from "../src/graph.ts";
+import { dtypeOf, environment, evaluate, lookup } from "../src/graph.ts";
 import { written } from "./graphs.ts";
 
 const size = (...shape: (string | number)[]) => ["/", ["*", ...shape, "@bf16"], 8];

@@ -1,8 +1,9 @@
 // Graphs for tests: those of the golden file, and others written as text.
 
 import golden from "../../tests/golden/fusion.json";
+import { decodeGraph } from "../src/decoding.ts";
 import { partitionOf } from "../src/fusion.ts";
-import { decodeGraph, type Environment, evaluate, type Graph, type Kind, type Values } from "../src/graph.ts";
+import { type Environment, evaluate, type Graph, type Kind, type Values } from "../src/graph.ts";
 import type { Partition } from "../src/legality.ts";
 
 type Amount = number | string;

@@ -1,5 +1,6 @@
 // Chips, kernels and models for tests: kernels go through the wire, as they do from Python.
 
+import { afterEach, beforeEach, vi } from "vitest";
 import { type Conditions, isRoof, PLAIN, type Roof, roofOf } from "../src/roofline.ts";
 import type { Model } from "../src/store.ts";
 import { type Ceiling, type Chip, decodeKernels, type Kernels, type Share, type WhatIf } from "../src/wire.ts";
@@ -219,4 +220,18 @@ export function seeded(seed: number): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** For each test of a file a clock that stands until it is moved, and a signal that is aborted at its end. */
+export function eachWithClock(): () => AbortController {
+  let abort: AbortController;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    abort = new AbortController();
+  });
+  afterEach(() => {
+    abort.abort();
+    vi.useRealTimers();
+  });
+  return () => abort;
 }

@@ -1,8 +1,9 @@
 // What the fusion panel says of ops and of chips that lack a peak.
 
 import { describe, expect, it } from "vitest";
+import { decodeGraph } from "../src/decoding.ts";
 import { fuse, unfused } from "../src/fusion.ts";
-import { decodeGraph, environment, evaluate } from "../src/graph.ts";
+import { environment, evaluate } from "../src/graph.ts";
 import { lackingPeak, told } from "../src/panels/merging.ts";
 import { chain } from "./chains.ts";
 import { makeChip, makeRoof } from "./helpers.ts";

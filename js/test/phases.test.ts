@@ -1,10 +1,10 @@
 // Phases of a workload in the store: what stays and what does not, what Python is told, and undo across them.
 
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { fuse } from "../src/fusion.ts";
 import { createStore, type Store } from "../src/store.ts";
 import { chain, stateOf } from "./chains.ts";
-import { FakeModel } from "./helpers.ts";
+import { eachWithClock, FakeModel } from "./helpers.ts";
 
 /** As many ops as the other has; of the sizes it has n alone, up to 50 and of default 10. */
 const DECODE = chain("decode", { dims: [["n", 1, 50, 10]] });
@@ -20,16 +20,10 @@ const GRAPHS = [
 ] as const;
 const RESET = { dims: {}, convention: "", dtype: null, partition: [[0], [1]] };
 
-let abort: AbortController;
-beforeEach(() => {
-  abort = new AbortController();
-});
-afterEach(() => {
-  abort.abort();
-});
+const abort = eachWithClock();
 function make(state: Record<string, unknown> = {}) {
   const model = new FakeModel({ ...stateOf(GRAPHS), ...state });
-  const store = createStore(model, abort.signal);
+  const store = createStore(model, abort().signal);
   return { model, store };
 }
 /** As the real model does, it repeats at once what it is told. */
@@ -80,13 +74,11 @@ describe("a change of phase", () => {
     expect(model.sent.at(-1)).toMatchObject({ phase: "own", convention: "", dtype: null });
   });
   it("says nothing of a size that was dragged just before but what it is now", () => {
-    vi.useFakeTimers();
     const { model, store } = make();
     store.setDim("m", 2, { stream: true });
     store.setDim("m", 3, { stream: true });
     store.setPhase("decode");
     vi.advanceTimersByTime(1000);
-    vi.useRealTimers();
     expect(model.sent).toEqual([{ dims: { m: 2 } }, { phase: "decode", ...RESET }]);
   });
   it("to the same one, or to one that there is not, is none", () => {
@@ -114,13 +106,16 @@ describe("undo across phases", () => {
     mergeAll(store);
     store.setPhase("decode");
     mergeAll(store);
+    vi.runAllTimers();
     model.sent.length = 0;
     store.undo();
+    vi.runAllTimers();
     expect([store.phase.value, groupsOf(store)]).toEqual(["decode", [[0], [1]]]);
     store.undo();
     expect([store.phase.value, groupsOf(store)]).toEqual(["prefill", [[0, 1]]]);
     store.redo();
     store.redo();
+    vi.runAllTimers();
     expect([store.phase.value, groupsOf(store), store.canRedo.value]).toEqual(["decode", [[0, 1]], false]);
     expect(model.sent).toEqual([
       { partition: [[0], [1]] },
@@ -130,7 +125,7 @@ describe("undo across phases", () => {
     ]);
   });
   it("has one entry for each change though the model repeats what it is told", () => {
-    const store = createStore(new Repeating(stateOf(GRAPHS)), abort.signal);
+    const store = createStore(new Repeating(stateOf(GRAPHS)), abort().signal);
     store.setPhase("decode");
     mergeAll(store);
     store.undo();

@@ -1,9 +1,10 @@
 // Partitions that are found, on the golden file that the Python is held to as well.
 
 import { describe, expect, it, vi } from "vitest";
-import { fuse, groupBytes, groupFlops, kernelsOf, partitionOf, precisionOf, unfused } from "../src/fusion.ts";
+import { fuse, groupBytes, groupFlops, partitionOf, precisionOf, unfused } from "../src/fusion.ts";
 import { environment, evaluate, type Graph, type Values } from "../src/graph.ts";
 import { type Cost, fully, likeXla, pairs, timeOf } from "../src/greedy.ts";
+import { kernelsOf } from "../src/grouped.ts";
 import { mergesOf, whyNot } from "../src/legality.ts";
 import { judge } from "../src/roofline.ts";
 import { best, costOn, searching } from "../src/search.ts";

@@ -1,8 +1,8 @@
 // The store: what Python is told and when, what is taken from it, and what each action means.
 
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../src/store.ts";
-import { FakeModel, PROFILE, wireChip, wireKernels } from "./helpers.ts";
+import { eachWithClock, FakeModel, PROFILE, wireChip, wireKernels } from "./helpers.ts";
 
 const STATE = {
   title: "A title",
@@ -33,19 +33,11 @@ const STATE = {
   ...PROFILE,
 };
 
-let abort: AbortController;
-beforeEach(() => {
-  vi.useFakeTimers();
-  abort = new AbortController();
-});
-afterEach(() => {
-  abort.abort();
-  vi.useRealTimers();
-});
+const abort = eachWithClock();
 
 function make(changes: Partial<typeof STATE> = {}) {
   const model = new FakeModel({ ...STATE, ...changes });
-  return { model, store: createStore(model, abort.signal) };
+  return { model, store: createStore(model, abort().signal) };
 }
 
 const peaks = (model: FakeModel) =>
@@ -308,7 +300,7 @@ describe("the end", () => {
   it("stops listening to every change", () => {
     const { model, store } = make();
     expect(model.listening).toBe(Object.keys(STATE).length);
-    abort.abort();
+    abort().abort();
     expect(model.listening).toBe(0);
     model.receive("title", "Another");
     expect(store.title.value).toBe("A title");
@@ -317,7 +309,7 @@ describe("the end", () => {
     const { model, store } = make();
     store.setRate("peak_flops", 110, { stream: true });
     store.setRate("peak_flops", 120, { stream: true });
-    abort.abort();
+    abort().abort();
     expect(peaks(model)).toEqual([110, 120]);
     expect(vi.getTimerCount()).toBe(0);
   });

@@ -36,6 +36,14 @@ describe("long work", () => {
     expect(done).toEqual([1, 2, 3, 4, 5]);
     expect(then).toHaveBeenCalledExactlyOnceWith("done");
   });
+  it("is begun in a task of its own where that is asked for, unless it is abandoned first", () => {
+    const then = vi.fn();
+    inSlices(steps(2), then, { later: true });
+    inSlices(steps(2), then, { later: true })();
+    expect(then).not.toHaveBeenCalled();
+    vi.runAllTimers();
+    expect(then).toHaveBeenCalledExactlyOnceWith("done");
+  });
   it("is abandoned between slices, and tells nothing", () => {
     const [done, then]: [number[], (result: string) => void] = [[], vi.fn()];
     inSlices(steps(5, done), then)();

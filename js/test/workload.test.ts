@@ -1,23 +1,16 @@
 // The graph of a model in the store: sizes, conventions and partitions, what Python is told, and undo.
 
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { fuse } from "../src/fusion.ts";
+import type { Partition } from "../src/legality.ts";
 import { createStore } from "../src/store.ts";
 import { chain, stateOf } from "./chains.ts";
-import { FakeModel } from "./helpers.ts";
+import { eachWithClock, FakeModel } from "./helpers.ts";
 
-let abort: AbortController;
-beforeEach(() => {
-  vi.useFakeTimers();
-  abort = new AbortController();
-});
-afterEach(() => {
-  abort.abort();
-  vi.useRealTimers();
-});
+const abort = eachWithClock();
 function make() {
   const model = new FakeModel(stateOf([["", chain("chain")]]));
-  const store = createStore(model, abort.signal);
+  const store = createStore(model, abort().signal);
   const bytes = () => [...(store.kernels.value.bytes.get("main") ?? [])];
   return { model, store, bytes };
 }
@@ -54,6 +47,33 @@ describe("a graph", () => {
   });
 });
 
+describe("a large graph", () => {
+  const large = chain("large", { ops: 300 });
+  it("is worked out between frames, and nothing of it is shown before it is all there", () => {
+    const { model, store } = make();
+    model.receive("graphs", [["", large]]);
+    model.receive("partition", [[0, 1], ...Array.from({ length: 298 }, (_, at) => [at + 2])]);
+    expect(store.workload.value).toBeUndefined();
+    expect(store.kernels.value.n).toBe(1);
+    store.undo();
+    vi.runAllTimers();
+    expect(store.workload.value?.graph.ops).toHaveLength(300);
+    expect(store.kernels.value.n).toBe(299);
+    expect(model.sent).toEqual([]);
+  });
+  it("gives way to one that comes before it is there", () => {
+    const { model, store } = make();
+    model.receive("graphs", [["", large]]);
+    model.receive("graphs", [["", chain("larger", { ops: 400 })]]);
+    expect(vi.getTimerCount()).toBe(1);
+    model.receive("graphs", [["", chain("small", { ops: 3 })]]);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(store.kernels.value.n).toBe(3);
+    vi.runAllTimers();
+    expect(store.workload.value?.graph.name).toBe("small");
+  });
+});
+
 describe("a partition", () => {
   it("leaves the counts as they are, and a size leaves the partition", () => {
     const { store } = make();
@@ -73,12 +93,23 @@ describe("a partition", () => {
     expect(bytes()).toEqual([400]);
     expect(store.selected.value).toEqual([]);
     expect([store.canUndo.value, store.canRedo.value]).toEqual([true, false]);
+    vi.runAllTimers();
     store.undo();
     expect(bytes()).toEqual([400, 400]);
+    vi.runAllTimers();
     store.redo();
     expect(bytes()).toEqual([400]);
+    vi.runAllTimers();
     const merged = { partition: [[0, 1]] };
     expect(model.sent.slice(1)).toEqual([{ selected: [], ...merged }, { partition: [[0], [1]] }, merged]);
+  });
+  it("chosen again lets go of what is selected, and Python hears of it", () => {
+    const { model, store } = make();
+    store.select([1]);
+    store.setPartition(store.workload.value?.partition as Partition);
+    vi.runAllTimers();
+    expect(model.sent).toEqual([{ selected: [1] }, { selected: [] }]);
+    expect(store.canUndo.value).toBe(false);
   });
   it("from Python can be undone too, and clears what was undone", () => {
     const { model, store, bytes } = make();
@@ -109,6 +140,7 @@ describe("a partition", () => {
     const { model, store } = make();
     const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
     store.setPartition(fuse(graph, partition, 0, 1));
+    vi.runAllTimers();
     const merged = store.workload.value?.partition;
     store.setDtype("fp8");
     store.setConvention("mac");
@@ -149,8 +181,12 @@ describe("what can be undone", () => {
     const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
     store.setPartition(fuse(graph, partition, 0, 1));
     expect(settings(store)).toEqual([{ n: 10 }, "mac", "fp8", 1]);
+    vi.runAllTimers();
     const sent = model.sent.length;
-    for (let times = 0; times < 4; times++) store.undo();
+    for (let times = 0; times < 4; times++) {
+      store.undo();
+      vi.runAllTimers();
+    }
     expect(settings(store)).toEqual([{}, "textbook", null, 2]);
     expect(store.canUndo.value).toBe(false);
     expect(model.sent.slice(sent)).toEqual([
@@ -198,7 +234,7 @@ describe("what can be undone", () => {
   });
   it("has a change from Python too, but not what it starts with", () => {
     const model = new FakeModel({ ...stateOf([["", chain("chain")]]), dims: { n: 7 }, dtype: "fp8" });
-    const store = createStore(model, abort.signal);
+    const store = createStore(model, abort().signal);
     expect(store.canUndo.value).toBe(false);
     model.receive("dims", { n: 8 });
     model.receive("dims", { n: 8 });

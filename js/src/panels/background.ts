@@ -8,7 +8,7 @@ import type { Fits } from "../legality.ts";
 import { type Found, searching } from "../search.ts";
 import type { Store } from "../store.ts";
 import { inSlices, type Work } from "../work.ts";
-import type { Workload } from "../workload.ts";
+import { LARGE, type Workload } from "../workload.ts";
 import { type Flow, flowing } from "./flow.ts";
 
 /** Of graphs with more ops than this the best is not looked for unasked. */
@@ -34,8 +34,40 @@ export function useWork({ workload, cost, fits }: Asked, store: Store, dropped: 
   );
   return <T>(job: Work<T>, then: (result: T) => void) => {
     stop.current?.();
-    stop.current = inSlices(job, (result) => {
+    const show = (result: T) => {
       if (store.workload.peek() === workload) then(result);
+    };
+    stop.current = inSlices(job, show, { later: true });
+  };
+}
+
+/** Whether the panel of a graph may be drawn: that of a large one a task after its chart. */
+export function useNext(graph: Graph | undefined): boolean {
+  const drawn = useSignal<Graph | undefined>(undefined);
+  const isLarge = graph !== undefined && graph.ops.length > LARGE;
+  useEffect(() => {
+    if (!isLarge) return;
+    const timer = setTimeout(() => {
+      drawn.value = graph;
+    });
+    return () => clearTimeout(timer);
+  }, [graph, isLarge]);
+  return !isLarge || drawn.value === graph;
+}
+
+/** Does what a gesture asks for in a task of its own, after its frame, by what is in force then; none is lost. */
+export function useSoon<Actions>(graph: Graph, actions: Actions) {
+  const now = useRef<{ graph: Graph; actions: Actions } | undefined>(undefined);
+  now.current = { graph, actions };
+  useEffect(
+    () => () => {
+      now.current = undefined;
+    },
+    [],
+  );
+  return (act: (actions: Actions) => void) => {
+    setTimeout(() => {
+      if (now.current?.graph === graph) act(now.current.actions);
     });
   };
 }
@@ -43,13 +75,12 @@ export function useWork({ workload, cost, fits }: Asked, store: Store, dropped: 
 /** The layout, once it is known; of a panel that grows wider the old one until then. */
 export function useFlow(graph: Graph, room: number): Flow | undefined {
   const flow = useSignal<Flow | undefined>(undefined);
-  useLayoutEffect(
-    () =>
-      inSlices(flowing(graph, room), (found) => {
-        flow.value = found;
-      }),
-    [graph, room],
-  );
+  useLayoutEffect(() => {
+    const show = (found: Flow) => {
+      flow.value = found;
+    };
+    return inSlices(flowing(graph, room), show, { later: graph.ops.length > LARGE });
+  }, [graph, room]);
   return flow.value;
 }
 

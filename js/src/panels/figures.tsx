@@ -19,9 +19,12 @@ interface FiguresProps {
 }
 
 export function Figures({ workload: { graph, values, partition }, cost, found, crowded, lacking }: FiguresProps) {
-  const apart = useMemo(() => unfused(graph), [graph]);
+  const apart = unfused(graph);
   const before = useMemo(() => tally(graph, values, apart, cost), [apart, values, cost]);
-  const now = useMemo(() => tally(graph, values, partition, cost), [graph, values, partition, cost]);
+  const now = useMemo(
+    () => (partition === apart ? before : tally(graph, values, partition, cost)),
+    [apart, values, partition, cost],
+  );
   const least = useMemo(() => compulsory(graph, values), [graph, values]);
   const best = found
     ? distance(now.seconds / found.seconds, found.how, crowded)

@@ -2,7 +2,7 @@
 
 import type { Graph } from "../graph.ts";
 import type { Workload } from "../workload.ts";
-import { BOX, type Box, type Flow, type Point, ROW } from "./flow.ts";
+import { BOX, type Box, type Edge, type Flow, type Point, ROW } from "./flow.ts";
 import { ties } from "./merging.ts";
 
 export interface View {
@@ -40,19 +40,23 @@ export function shortened(name: string, box: number): string {
 
 /** What is to be drawn of a flow to see this part of it. */
 export function seen({ boxes, edges }: Flow, { left, top, right, bottom }: View) {
-  const isSeen = (xs: readonly number[], ys: readonly number[]) =>
-    Math.max(...xs) >= left && Math.min(...xs) <= right && Math.max(...ys) >= top && Math.min(...ys) <= bottom;
+  const isIn = (x0: number, x1: number, y0: number, y1: number) =>
+    x1 >= left && x0 <= right && y1 >= top && y0 <= bottom;
+  const isSeen = ({ points }: Edge) => {
+    const { x, y } = points[0] as Point;
+    let [x0, x1, y0, y1] = [x, x, y, y];
+    for (const point of points) {
+      [x0, x1] = [Math.min(x0, point.x), Math.max(x1, point.x)];
+      [y0, y1] = [Math.min(y0, point.y), Math.max(y1, point.y)];
+    }
+    return isIn(x0, x1, y0, y1);
+  };
   return {
     ops: [...boxes.keys()].filter((op) => {
       const { x, y, width } = boxes[op] as Box;
-      return isSeen([x - width / 2, x + width / 2], [y - ROW / 2, y + ROW / 2]);
+      return isIn(x - width / 2, x + width / 2, y - ROW / 2, y + ROW / 2);
     }),
-    edges: edges.filter(({ points }) =>
-      isSeen(
-        points.map(({ x }) => x),
-        points.map(({ y }) => y),
-      ),
-    ),
+    edges: edges.filter(isSeen),
   };
 }
 

@@ -64,7 +64,11 @@ export function FlowView(props: FlowViewProps) {
     if (frame.current) resized.observe(frame.current);
     return () => resized.disconnect();
   }, []);
-  useLayoutEffect(() => show(frame.current, flow.boxes[cursor ?? flow.layers[0]?.[0] ?? -1]), [cursor, flow]);
+  useLayoutEffect(() => {
+    if (cursor !== undefined || flow.width > props.room.value) {
+      show(frame.current, flow.boxes[cursor ?? flow.layers[0]?.[0] ?? -1]);
+    }
+  }, [cursor, flow]);
   const bytesOf = (tensors: readonly number[]) =>
     tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0);
   const { left, top } = view.value;

@@ -12,7 +12,7 @@ import { strings, fusionWords as words } from "../strings.ts";
 import type { Theme } from "../theme.ts";
 import type { Work } from "../work.ts";
 import type { Workload } from "../workload.ts";
-import { useBest, useFlow, useWork } from "./background.ts";
+import { useBest, useFlow, useNext, useSoon, useWork } from "./background.ts";
 import { Figures } from "./figures.tsx";
 import { stepFrom } from "./flowparts.ts";
 import { FlowView, HEIGHT } from "./flowview.tsx";
@@ -26,10 +26,11 @@ const BEAT = 60;
 
 export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
   const workload = useFollowed(store);
+  const isDue = useNext(workload?.graph);
   // What is marked and said is of one graph: another starts anew.
   const turn = useRef(0);
   useMemo(() => turn.current++, [workload?.graph]);
-  return workload ? <Panel key={turn.current} store={store} theme={theme} workload={workload} /> : null;
+  return workload && isDue ? <Panel key={turn.current} store={store} theme={theme} workload={workload} /> : null;
 }
 
 /** The workload, and while a control is held one that was in force a moment ago. */
@@ -68,7 +69,7 @@ function Panel({ store, theme, workload }: PanelProps) {
   const share = chip?.share?.bytes;
   const fits = useMemo(() => (share === undefined ? undefined : fitting(graph, values, share)), [graph, values, share]);
   const crowded = useMemo(
-    () => new Set(partition.groups.flatMap((group, at) => (fits && !fits(group) ? [at] : []))),
+    () => new Set(partition.groups.flatMap((group, at) => (group.length > 1 && fits && !fits(group) ? [at] : []))),
     [partition, fits],
   );
   const [tight] = crowded;
@@ -136,22 +137,23 @@ function Panel({ store, theme, workload }: PanelProps) {
     if (other === undefined) say(words.last(nameOf(op)));
     else merge(other, op);
   }
+  const soon = useSoon(graph, { merge, splitOff, cutAbove, enter, step });
   function press(event: KeyboardEvent) {
     if (!flow) return;
     const key = event.key.toLowerCase();
     const op = cursor.value ?? flow.layers[0]?.[0];
     if (event.ctrlKey || event.metaKey) {
       if (event.altKey || (key !== "z" && key !== "y")) return;
-      step(key === "z" && !event.shiftKey);
+      soon((now) => now.step(key === "z" && !event.shiftKey));
     } else if (event.altKey || op === undefined) return;
     else if (/^(?:arrow|home$|end$)/.test(key)) pick(cursor.value === undefined ? op : stepFrom(flow, op, event.key));
     else if (key === "m") {
       marked.value = marked.value === op ? undefined : op;
       pick(op);
       if (marked.value === op) say(words.marked(nameOf(op)));
-    } else if (key === "enter") enter(op);
-    else if (key === "s") splitOff(op);
-    else if (key === "x") cutAbove(op);
+    } else if (key === "enter") soon((now) => now.enter(op));
+    else if (key === "s") soon((now) => now.splitOff(op));
+    else if (key === "x") soon((now) => now.cutAbove(op));
     else if (key === "escape" && marked.value !== undefined) marked.value = undefined;
     else return;
     event.preventDefault();
@@ -181,15 +183,16 @@ function Panel({ store, theme, workload }: PanelProps) {
       <h3>{words.title}</h3>
       {flow ? (
         <FlowView
-          {...{ flow, workload, theme, room, merge, pick, crowded }}
+          {...{ flow, workload, theme, room, pick, crowded }}
           cursor={cursor.value}
           marked={marked.value}
           refused={refused.value}
           pointed={store.hovered.value}
           label={words.graph(graph.name, graph.ops.length)}
           point={store.hover}
-          split={splitOff}
-          cutAt={cutAbove}
+          merge={(from, to) => soon((now) => now.merge(from, to))}
+          split={(op) => soon((now) => now.splitOff(op))}
+          cutAt={(op) => soon((now) => now.cutAbove(op))}
           partnersOf={partnersOf}
           onKeyDown={press}
         />
@@ -216,7 +219,7 @@ function Panel({ store, theme, workload }: PanelProps) {
             </button>
           ))}
         </fieldset>
-        <Figures {...{ workload, cost, found, lacking }} crowded={tight !== undefined} />
+        {flow && <Figures {...{ workload, cost, found, lacking }} crowded={tight !== undefined} />}
         {tight !== undefined && (
           <p class="roofwidget-refused">
             {words.crowded(tooLarge(workload, partition.groups[tight] ?? [], chip), crowded.size - 1)}
