@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,10 @@ from traitlets import Bool, Enum, TraitError, Unicode, default, observe, validat
 
 from roofwidget import wire
 from roofwidget.chips.chip import Chip
+from roofwidget.judging import judged
 from roofwidget.kernels import Kernel, Kernels
 from roofwidget.profile import Profile
 from roofwidget.rates import Rates
-from roofwidget.roofline import bound
 from roofwidget.suggest import listed, nearest, unknown_keyword
 from roofwidget.traits import (
     ChipsTrait,
@@ -98,7 +99,8 @@ class RooflineModel(Rates, Workload, Profile):
     ).tag(sync=True, to_json=wire.graphs_to_wire)
     phase = Unicode(
         "",
-        help="Which of `graphs` is shown; '' without one. With another phase `partition` is unfused; `dims` keeps the "
+        help="Which of `graphs` is shown; '' without one. With another phase `partition` is what it was left with, at "
+        "first unfused; `dims` keeps the "
         "sizes that the new graph has too, within its limits and not at its defaults, if it can have them together; "
         "`convention` stays if the new graph knows it by that name and it is not its own; `dtype` stays unless it is "
         "the new graph's main one. With a graph that was not among `graphs` before, all four start anew. Shared.",
@@ -123,9 +125,11 @@ class RooflineModel(Rates, Workload, Profile):
     focus_chip = Unicode(help="Id of the chip that sliders and gap arrows belong to. Shared.").tag(
         sync=True, echo_update=False
     )
-    precision = Unicode("auto", help="A precision's name, or 'auto': each chip's own default. Shared.").tag(
-        sync=True, echo_update=False
-    )
+    precision = Unicode(
+        "auto",
+        help="A precision's name, or 'auto': the one that all kernels compute in, for chips that have it, else each "
+        "chip's own default. Shared.",
+    ).tag(sync=True, echo_update=False)
     memory = Unicode(
         "main", help="A memory level's name, 'main': each chip's off-chip memory, or 'all': a roof a level. Shared."
     ).tag(sync=True, echo_update=False)
@@ -166,12 +170,7 @@ class RooflineModel(Rates, Workload, Profile):
 
     def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:
         self._lock = threading.Lock()
-        for word in traits:
-            if not self.has_trait(word):
-                raise unknown_keyword(type(self).__name__, word, [*self.trait_names(), "chips", "kernels"])
-        if "graph" in traits and "graphs" in traits:
-            msg = f"{type(self).__name__} takes graph, or graphs by phase, not both"
-            raise TypeError(msg)
+        self._check_keywords(traits, has_kernels=kernels is not None)
         if kernels is not None:
             traits["kernels"] = kernels
         elif chips is not None:
@@ -180,12 +179,27 @@ class RooflineModel(Rates, Workload, Profile):
             traits["chips"] = chips
         elif isinstance(kernels, Kernels) and kernels.chip is not None:
             traits["chips"] = [kernels.chip]
+        elif isinstance(kernels, Kernels) and kernels.source and kernels.totals()["time"] > 0:
+            msg = f"{kernels.source} names no chip, so these roofs are not those it ran under: pass chips=['h100-sxm']"
+            warnings.warn(f"{msg} or the like", UserWarning, stacklevel=2)
         # These make sense only for the chips, kernels and graphs that the others bring.
         last = {name: traits.pop(name) for name in _LAST if name in traits}
         super().__init__(**traits)
         self._refresh_rates()
         for name, value in last.items():
             setattr(self, name, value)
+
+    def _check_keywords(self, traits: Mapping[str, Any], *, has_kernels: bool) -> None:
+        kind = type(self).__name__
+        for word in traits:
+            if not self.has_trait(word):
+                raise unknown_keyword(kind, word, [*self.trait_names(), "chips", "kernels"])
+        if "graph" in traits and "graphs" in traits:
+            msg = f"{kind} takes graph, or graphs by phase, not both"
+            raise TypeError(msg)
+        if has_kernels and ("graph" in traits or "graphs" in traits):
+            msg = f"{kind} takes kernels, or a graph whose kernels it shows, not both"
+            raise TypeError(msg)
 
     def chip(self, name: str | None = None) -> Chip:
         """Return one of the chips by id or name (any case); the focus chip without a name.
@@ -200,12 +214,15 @@ class RooflineModel(Rates, Workload, Profile):
     def bound(self, chip: str | None = None) -> Bound:
         """Return what one of the chips, by default the focus chip, says of the kernels, what-if values in force.
 
+        The bounds of kernels that need another figure which the chip lacks are unknown: one such must not hide the
+        others.
+
         Raises
         ------
         MissingFigureError
             If the chip has no peak or bandwidth that was asked for.
         """
-        return bound(
+        return judged(
             self.shown_kernels,
             self.resolved_chip(chip),
             precision=self.precision,

@@ -7,12 +7,17 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from traitlets import Bunch, HasTraits, TraitError, observe, validate
 
 from roofwidget import units, wire
 from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget.chips.figures import FLOP_CLASSES
 
-__all__ = ["Rates", "one_level"]
+if TYPE_CHECKING:
+    from roofwidget.kernels import Kernels
+
+__all__ = ["Rates", "common_precision", "one_level"]
 
 
 class Rates(HasTraits):
@@ -27,6 +32,8 @@ class Rates(HasTraits):
         _lock: threading.Lock
 
         def chip(self, name: str | None = None) -> Chip: ...
+        @property
+        def shown_kernels(self) -> Kernels: ...
 
     def resolved_chip(self, name: str | None = None) -> Chip:
         """Return one of the chips with its what-if values in place of the data sheet's."""
@@ -68,7 +75,7 @@ class Rates(HasTraits):
         target = self.chip(chip)
         changes: dict[tuple[str, str], tuple[float, float]] = {}
         if peak_flops is not None:
-            key = target.precision(precision or self.precision)
+            key = self._precision_of(target) if precision is None else target.precision(precision)
             what = f"peak_flops of {target.name}"
             rate = units.positive(units.parse(peak_flops, "FLOP/s", what), what)
             changes["peak_flops", key] = (rate, target.peak(key))
@@ -118,7 +125,7 @@ class Rates(HasTraits):
         allowed: Mapping[str, Any] = type(self).what_if.validate(self, kept)
         return allowed
 
-    @observe("focus_chip", "precision", "memory", "what_if")
+    @observe("focus_chip", "precision", "memory", "what_if", "kernels", "partition", "dims")
     def _refresh_rates(self, _change: Any = None) -> None:
         for name in ("peak_flops", "bandwidth"):
             with self._lock:
@@ -139,13 +146,18 @@ class Rates(HasTraits):
             msg = f"{change['name']}: {error}"
             raise TraitError(msg) from None
 
+    def _precision_of(self, chip: Chip) -> str:
+        """Return the precision of a chip's roof: see `precision`."""
+        shared = common_precision(self.shown_kernels) if self.precision == "auto" else ""
+        return chip.precision(shared if shared in chip.peak_flops else self.precision)
+
     def _rate(self, name: str) -> float:
         """Return the `peak_flops` or `bandwidth` of the focus chip now; NaN where the chip has none."""
         if not self.chips:
             return math.nan
         chip = self.chip()
         try:
-            key = chip.precision(self.precision) if name == "peak_flops" else chip.memory(one_level(self.memory))
+            key = self._precision_of(chip) if name == "peak_flops" else chip.memory(one_level(self.memory))
             sheet = chip.peak(key) if name == "peak_flops" else chip.bandwidth(key)
         except MissingFigureError:
             return math.nan
@@ -159,6 +171,27 @@ class Rates(HasTraits):
             self._trait_values["what_if"] = new
         if new != old:
             self._notify_trait("what_if", old, new)
+
+
+def common_precision(kernels: Kernels) -> str:
+    """Return the precision in which all kernels that compute anything do so; empty where they differ or one tells none.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> own = ["fp8", "fp8", "fp32"]
+    >>> common_precision(rw.Kernels(["a", "b", "copy"], [8, 8, 0], [1, 1, 1], precision=own))
+    'fp8'
+    """
+    own = kernels.codes("precision")
+    found: set[str] = set()
+    for key, flops in kernels.flops_by_precision.items():
+        works = flops > 0
+        if key and key not in FLOP_CLASSES:
+            found |= {key} if works.any() else set()
+        else:
+            found |= {own.words[code] or "" for code in np.unique(own.codes[works])}
+    return found.pop() if len(found) == 1 else ""
 
 
 def one_level(memory: str) -> str:

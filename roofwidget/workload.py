@@ -42,6 +42,8 @@ class Workload(HasTraits):
     _known_graphs: tuple[Graph, ...] = ()
     # The partition that was checked last, and for what: one that came together with a phase stays.
     _parted: tuple[str, Graph | None, Partition | None] = ("", None, None)
+    # What is merged in each phase, or was when it was left, and in which graph.
+    _left: Mapping[str, tuple[Graph, Partition]] = MappingProxyType({})
 
     @property
     def shown_kernels(self) -> Kernels:
@@ -196,7 +198,18 @@ class Workload(HasTraits):
             self.dtype = None
         phase, parted, partition = self._parted
         if phase != self.phase or parted is not graph or partition is not self.partition:
-            self.partition = self._unfused()
+            self.partition = self._merged_before(graph)
+
+    def _merged_before(self, graph: Graph) -> Partition | None:
+        """Return what the phase in force was left with, counted as it is now; else each op alone."""
+        known, partition = self._left.get(self.phase, (None, None))
+        return self.partition_of(partition.indices) if partition is not None and known is graph else self._unfused()
+
+    @observe("partition")
+    def _remember(self, _change: Any) -> None:
+        graph = self._graph_of_phase()
+        if graph is not None and self.partition is not None:
+            self._left = {**self._left, self.phase: (graph, self.partition)}
 
     @observe("convention", "dtype")
     def _count_anew(self, _change: Any) -> None:

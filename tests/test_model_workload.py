@@ -212,3 +212,29 @@ def test_the_wire_has_expressions_of_dims_conventions_and_dtypes(model: Roofline
 def test_a_model_without_a_graph_does_not_load_the_operators() -> None:
     asked = "import sys, roofwidget as rw; rw.RooflineModel(); sys.exit('roofwidget.workloads' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+
+
+def test_the_roof_of_auto_is_at_the_precision_that_all_kernels_compute_in() -> None:
+    chip = Chip("C", {"bf16": 1e14, "fp8": 2e14, "fp32": 1e13}, {"HBM": 1e12})
+    kernel = {"name": "mm", "flops": 1e9, "bytes": 1e6}
+    model = RooflineModel([chip], [{**kernel, "precision": "fp8"}, {"name": "copy", "flops": 0, "bytes": 1e6}])
+    assert model.peak_flops == 2e14
+    model.peak_flops = "150 TFLOP/s"
+    assert model.what_if == {"c": {"peak_flops": {"fp8": 1.5e14}}}
+    for others in ([{**kernel, "precision": "bf16"}], [kernel], [{**kernel, "precision": "int4"}]):
+        model.kernels = [{**kernel, "precision": "fp8"}, *others]
+        assert model.peak_flops == 1e14
+    model.kernels = [{**kernel, "flops": {"fp32": 3e9}}]
+    assert model.peak_flops == 1e13
+    model.precision = "bf16"
+    assert model.peak_flops == 1e14
+
+
+def test_the_roof_of_auto_follows_the_dtype_of_a_graph() -> None:
+    chip = Chip("C", {"bf16": 1e14, "fp8": 2e14}, {"HBM": 1e12})
+    graph = Graph("g")
+    graph.output(graph.matmul(graph.input("a", (64, 64), "bf16"), graph.input("b", (64, 64), "bf16")))
+    model = RooflineModel([chip], graph=graph)
+    assert model.peak_flops == 1e14
+    model.dtype = "fp8"
+    assert model.peak_flops == 2e14

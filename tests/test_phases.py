@@ -170,6 +170,24 @@ def test_another_phase_is_unfused_and_its_rows_are_not_selected(model: RooflineM
     assert (groups(model), model.selected) == ([1, 1], ())
 
 
+def test_a_phase_comes_back_with_what_was_merged_in_it_counted_as_it_is_now(
+    model: RooflineModel, graphs: dict[str, Graph]
+) -> None:
+    model.partition = [[0, 1]]
+    model.phase = "decode"
+    model.convention = "torch"
+    model.phase = "prefill"
+    assert (groups(model), settings(model)) == ([2], ({}, "torch", None))
+    model.graphs = {**graphs, "prefill": chain("prefill")}
+    assert groups(model) == [1, 1]
+
+
+def test_kernels_and_a_graph_may_not_be_given_together(graphs: dict[str, Graph]) -> None:
+    for given in ({"graph": graphs["decode"]}, {"graphs": graphs}):
+        with pytest.raises(TypeError, match="takes kernels, or a graph whose kernels it shows, not both"):
+            RooflineModel(["v5p"], [("matmul", 1e9, 1e6)], **given)
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [({"n": 50, "m": 2}, {"n": 50}), ({"n": 51}, {}), ({"n": 10}, {}), ({}, {})],

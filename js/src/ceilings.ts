@@ -1,8 +1,9 @@
 // The roofs below the focus chip's: other peaks, ceilings of its own, and what exposed communication leaves.
 
 import { formatPercent } from "./format.ts";
-import { ALL, type Level, type Roof } from "./roofline.ts";
+import { ALL, CLASSES, type Level, peakFor, type Roof } from "./roofline.ts";
 import { strings } from "./strings.ts";
+import type { Kernels } from "./wire.ts";
 
 /** A ceiling that can be ticked on. */
 export interface PossibleCeiling {
@@ -88,6 +89,47 @@ export function subRoofsOf(
     }),
   );
   return [...drawn, ...effective];
+}
+
+/** What FLOPs some kernel of a table has: of which precision or class, in a kernel of which precision. */
+type Work = readonly (readonly [key: string, own: string | null])[];
+const works = new WeakMap<Kernels, Work>();
+
+function workOf(kernels: Kernels): Work {
+  let found = works.get(kernels);
+  if (!found) {
+    const { values, codes } = kernels.precision;
+    found = [...kernels.flops].flatMap(([key, column]) => {
+      const has = new Set<number>();
+      for (let row = 0; row < kernels.n; row++) if ((column[row] as number) > 0) has.add(codes[row] as number);
+      return [...has].map((code) => [key, values[code] ?? null] as const);
+    });
+    works.set(kernels, found);
+  }
+  return found;
+}
+
+/** The precision in which all kernels that compute anything do so; none where they differ or one tells none. */
+export function commonPrecision(kernels: Kernels): string | undefined {
+  const plain = (key: string) => key === "" || CLASSES.includes(key);
+  const found = new Set(workOf(kernels).map(([key, own]) => (plain(key) ? own : key)));
+  const [only] = found;
+  return found.size === 1 && only ? only : undefined;
+}
+
+/** The flats at other peaks than the roof's that kernels run at, named by precision or by a class with its own peak. */
+export function flatsOf(kernels: Kernels, roof: Roof, drawn: readonly SubRoof[]): SubRoof[] {
+  const used = new Map<string, number | undefined>();
+  for (const [key, own] of workOf(kernels)) {
+    const peak = peakFor(roof, key, own);
+    const isPlain = key === "" || (CLASSES.includes(key) && peak === peakFor(roof, "", own));
+    used.set((isPlain ? own : key) ?? "", peak);
+  }
+  return [...used].flatMap(([name, peak]): SubRoof[] => {
+    const key = `ceiling ${name}`;
+    if (!name || peak === undefined || peak === roof.peak || drawn.some((other) => other.key === key)) return [];
+    return [{ key, name, kind: "compute", peak, bandwidth: roof.bandwidth, level: roof.level, style: "ceiling" }];
+  });
 }
 
 /** The levels of a roof that are drawn: the chosen or main one, those that bind a kernel, or all that are asked for. */

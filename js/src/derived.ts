@@ -1,7 +1,7 @@
 // What follows from the state of one model: roofs, points, and which lines are drawn.
 
 import { computed, type ReadonlySignal } from "@preact/signals";
-import { levelsDrawn, possibleCeilings, subRoofsOf } from "./ceilings.ts";
+import { commonPrecision, levelsDrawn, possibleCeilings, subRoofsOf } from "./ceilings.ts";
 import { deriveRows, type FilterState } from "./filtering.ts";
 import { pointsOf } from "./points.ts";
 import { rankingOf } from "./ranking.ts";
@@ -29,9 +29,12 @@ interface State extends FilterState {
 
 export function derive(state: State) {
   const { chips, kernels, precision, memory, whatIf } = state;
+  const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
   const every = (changes: WhatIf) => {
     const conditions = { ...PLAIN, launchOverhead: state.launchOverhead.value };
-    const roof = (chip: Chip) => roofOf(chip, precision.value, memory.value, changes, conditions);
+    const precisionOf = ({ peaks }: Chip) =>
+      common.value !== undefined && peaks.has(common.value) ? common.value : precision.value;
+    const roof = (chip: Chip) => roofOf(chip, precisionOf(chip), memory.value, changes, conditions);
     return chips.value.map((chip) => [chip.id, roof(chip)] as const);
   };
   /** The roof of every chip, or what it lacks, by id. */
@@ -93,6 +96,8 @@ export function derive(state: State) {
   });
 
   return {
+    /** With precision "auto" the one that all kernels compute in, which the roofs have of chips that have it. */
+    commonPrecision: common,
     roofs,
     lacking,
     shownRoofs,

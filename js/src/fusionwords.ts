@@ -6,13 +6,14 @@ export const fusionWords = {
   title: "Fusion",
   graph: (name: string, ops: number) =>
     `${name || "Graph"} of ${ops} ops. Arrow keys walk along them, M marks one, Enter merges with the marked one or the next downstream, S splits one off, X cuts its kernel above it, Ctrl+Z and Ctrl+Y undo and redo.`,
+  hint: "Click an edge, or drag an op onto another, to merge; click an edge within a kernel, or drag an op out, to split. Keys: arrows, Enter merges, S splits off, X cuts, M marks.",
   ends: (first: string, last: string, count: number) => `${first} + … + ${last} (${count} ops)`,
   same: (group: string) => `${group} is one kernel already`,
   notConnected: (one: string, other: string) => `${one} and ${other} share no tensor`,
-  barrier: (op: string) => `${op} is opaque: nothing else can run in its kernel`,
+  barrier: (op: string) => `${op} is opaque, a whole algorithm in one kernel: nothing else can run in it`,
   kinds: {
     epilogue: (product: string, op: string, kind = "") =>
-      `${product} is a matrix product, which takes elementwise ops after it into its kernel; ${op} is ${kind === "injective" ? "an injective op" : `a ${kind}`}`,
+      `${product} is a matrix product, which takes into its kernel what works on its tile, elementwise ops after it; ${op} is ${kind === "injective" ? "an injective op: it moves elements from one tile to another" : `a ${kind}`}`,
     fed: (one: string, product: string) =>
       `${product} reads what ${one} makes: a matrix product takes nothing before it into its kernel`,
     operands: (one: string, other: string) =>

@@ -49,6 +49,8 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
   const graph = computed(() => phaseOf(phase.value)?.graph());
   /** The positions of the ops of each kernel. */
   const groups = signal<Groups | null>(null);
+  /** Those that a phase was left with. */
+  const left = new WeakMap<Phase, Groups>();
   /** Sizes that differ from their defaults. */
   const dims = signal<Readonly<Record<string, number>>>({});
   /** Empty for the graph's own. */
@@ -119,13 +121,15 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
   const history = createHistory({ here, isSame, restore });
   /** Show another phase; what depends on the graph follows by the rule that Python's `phase` states. */
   function enter(name: string) {
+    const [old, parted] = [phaseOf(phase.value), partition.value];
+    if (old && parted) left.set(old, parted.groups);
     phase.value = name;
     const now = graph.value;
     if (!now) return;
     dims.value = keptSizes(now, dims.value);
     if (!now.conventions.has(convention.value) || convention.value === now.convention) convention.value = "";
     if (dtype.value === now.mainDtype) dtype.value = null;
-    groups.value = unfused(now).groups;
+    groups.value = left.get(phaseOf(name) as Phase) ?? unfused(now).groups;
   }
   /** What Python would conclude from a phase is told with it: it need not answer, which would come late. */
   const tellAll = ({ groups: partition, ...settings }: Entry) => tell({ ...settings, partition });

@@ -1,9 +1,9 @@
 // What lies under the focus roof: which ceilings there are, which are on, and what they look like.
 
 import { describe, expect, it } from "vitest";
-import { levelsDrawn, possibleCeilings, subRoofsOf } from "../src/ceilings.ts";
+import { flatsOf, levelsDrawn, possibleCeilings, subRoofsOf } from "../src/ceilings.ts";
 import type { Ceiling } from "../src/wire.ts";
-import { makeChip, makeRoof } from "./helpers.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
 const ceiling = (name: string, rate: number, rest: Partial<Ceiling> = {}): Ceiling => {
   const memory = rest.memory ?? null;
@@ -36,6 +36,46 @@ describe("ceilings", () => {
   it("are on as chosen, in any case", () => {
     expect(keys("main", ["FP32", "stream hbm"])).toEqual(["(no FMA)", "STREAM HBM", "fp32"]);
     expect(keys("main", [])).toEqual(["(no FMA)", "(STREAM HBM)", "(fp32)"]);
+  });
+});
+
+describe("flats of what kernels run at", () => {
+  const flats = (kernels: readonly KernelSpec[], peaks: Record<string, number>) =>
+    flatsOf(makeKernels(kernels), makeRoof(makeChip({ peaks })), []).map(({ name, peak }) => [name, peak]);
+  const peaks = { bf16: 100, fp32: 20, fp8: 200, vector: 5 };
+  it("are at the peaks of precisions that compute something, but for the roof's own", () => {
+    const kernels = [
+      { flops: 10, precision: "bf16" },
+      { flops: 10, precision: "fp8" },
+      { flops: 0, precision: "fp32" },
+      { flops: { fp32: 3 } },
+      { flops: 1, precision: "int4" },
+    ];
+    expect(flats(kernels, peaks)).toEqual([
+      ["fp8", 200],
+      ["fp32", 20],
+    ]);
+  });
+  it("are named by a class only where it has a peak of its own", () => {
+    const kernels = [
+      { flops: { tensor: 10 }, precision: "fp8" },
+      { flops: { vector: 10 }, precision: "fp32" },
+    ];
+    expect(flats(kernels, peaks)).toEqual([
+      ["fp8", 200],
+      ["vector", 5],
+    ]);
+    expect(flats(kernels, { bf16: 100, fp32: 20, fp8: 200 })).toEqual([
+      ["fp8", 200],
+      ["fp32", 20],
+    ]);
+  });
+  it("are none where no op of the other class is of that precision", () => {
+    const kernels = [
+      { flops: { tensor: 10 }, precision: "bf16" },
+      { flops: { vector: 10, tensor: 0 }, precision: "fp32" },
+    ];
+    expect(flats(kernels, { bf16: 100, fp32_tensor: 50, fp32: 20 })).toEqual([["fp32", 20]]);
   });
 });
 

@@ -284,14 +284,14 @@ describe("a refusal", () => {
     );
   });
   it("names the op that is opaque", () => {
-    expect(refusalOf("?sort: x > y; gelu: y > z", 0, 1)).toBe("sort is opaque: nothing else can run in its kernel");
+    expect(refusalOf("?sort: x > y; gelu: y > z", 0, 1)).toBe("sort is opaque, a whole algorithm in one kernel: nothing else can run in it");
   });
   it("says what a matrix product takes", () => {
     expect(refusalOf("gelu: x > y; *mm: y w > z", 0, 1)).toBe(
       "mm reads what gelu makes: a matrix product takes nothing before it into its kernel",
     );
     expect(refusalOf("*mm: x w > y; !norm: y > z", 0, 1)).toBe(
-      "mm is a matrix product, which takes elementwise ops after it into its kernel; norm is a reduction",
+      "mm is a matrix product, which takes into its kernel what works on its tile, elementwise ops after it; norm is a reduction",
     );
     expect(refusalOf("*mm: x w > y; ~turn: y > z", 0, 1)).toContain("turn is an injective op");
     expect(refusalOf("*one: x w > y; *two: a b > z; +add: y z > o", 1, 0, [[0, 2], [1]])).toContain(

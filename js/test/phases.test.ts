@@ -53,6 +53,18 @@ describe("a change of phase", () => {
     expect([store.selected.value, store.hovered.value]).toEqual([[], null]);
     expect(model.sent).toEqual([{ selected: [], hovered: null, phase: "decode", ...RESET }]);
   });
+  it("and back shows what was merged in it, unless its graph has come anew", () => {
+    const { model, store } = make();
+    mergeAll(store);
+    store.setPhase("decode");
+    store.setPhase("prefill");
+    expect(groupsOf(store)).toEqual([[0, 1]]);
+    expect(model.sent.at(-1)).toMatchObject({ phase: "prefill", partition: [[0, 1]] });
+    store.setPhase("decode");
+    model.receive("graphs", [["prefill", chain("prefill", { dims: [["n", 1, 9, 1]] })], GRAPHS[1]]);
+    store.setPhase("prefill");
+    expect(groupsOf(store)).toEqual([[0], [1]]);
+  });
   it("keeps sizes that the other graph has too and that lie within its limits", () => {
     const { store } = make({ dims: { n: 50, m: 2 } });
     store.setPhase("decode");

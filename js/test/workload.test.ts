@@ -47,6 +47,17 @@ describe("a graph", () => {
   });
 });
 
+describe("the roof of precision auto", () => {
+  it("is at the one that all kernels compute in, on chips that have it", () => {
+    const { store } = make();
+    expect(store.focusRoof.value?.precision).toBe("bf16");
+    store.setDtype("fp8");
+    expect([store.commonPrecision.value, store.focusRoof.value?.peak]).toEqual(["fp8", 200]);
+    store.choosePrecision("bf16");
+    expect(store.focusRoof.value?.peak).toBe(100);
+  });
+});
+
 describe("a large graph", () => {
   const large = chain("large", { ops: 300 });
   it("is worked out between frames, and nothing of it is shown before it is all there", () => {

@@ -20,6 +20,8 @@ from roofwidget.workloads.structure import Mask, Structure, flood, members
 
 __all__ = ["CODES", "FusionError", "Refusal", "Rules"]
 
+_MOVES = ": it moves elements from one tile to another"
+
 CODES: Final = ("same", "not-connected", "barrier", "kinds", "not-convex", "cycle", "capacity")
 """Why a merge is refused, in the order in which the reasons are looked for."""
 
@@ -112,7 +114,7 @@ class Rules:
             return None
         if opaque := group & self.opaque:
             (name, *_) = self._names(opaque)
-            return Refusal("barrier", f"{name} is opaque: nothing else can run in its kernel", (name,))
+            return Refusal("barrier", f"{name} is opaque, a whole algorithm in one kernel: nothing else can run in it", (name,))
         return self._kinds(group) or self._detour(group)
 
     def allows(self, group: Mask) -> bool:
@@ -187,8 +189,8 @@ class Rules:
         elif (1 << a | 1 << b) & self.matmuls:
             product_name, op = (other, a) if product else (one, b)
             sentence = (
-                f"{product_name} is a matrix product, which takes elementwise ops after it into its kernel; "
-                f"{names[op]} is {_article(s.ops[op].kind)}"
+                f"{product_name} is a matrix product, which takes into its kernel what works on its tile, elementwise ops after it; "
+                f"{names[op]} is {_article(s.ops[op].kind)}{_MOVES if 1 << op & self.injective else ''}"
             )
         elif 1 << b & self.injective:
             sentence = f"{other} moves elements to other places, so it cannot follow {one} row by row in its kernel"

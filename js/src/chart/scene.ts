@@ -1,9 +1,9 @@
 // What one picture of the chart shows, worked out from the state: every layer draws from it.
 
-import type { SubRoof } from "../ceilings.ts";
+import { flatsOf, type SubRoof } from "../ceilings.ts";
 import { shortNames } from "../names.ts";
 import type { Points } from "../points.ts";
-import { type Level, peakFor, type Roof } from "../roofline.ts";
+import type { Level, Roof } from "../roofline.ts";
 import { chartHeight, type LogScale, project, type Scales, sameScales, scalesOf } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { chipColours, type Theme } from "../theme.ts";
@@ -43,8 +43,13 @@ const MOST_TIES = 400;
 
 /** Of the rows that are drawn, in the order of drawing, those that are named where there is room. */
 export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
-  const [totals, own] = [rows.filter((row) => isTotal(kernels, row)), rows.filter((row) => !isTotal(kernels, row))];
-  return [...totals.sort(), ...own].slice(0, MOST_NAMES);
+  const totals: number[] = [];
+  const own: number[] = [];
+  for (const row of rows) {
+    if (isTotal(kernels, row)) totals.push(row);
+    else if (own.length < MOST_NAMES) own.push(row);
+  }
+  return [...totals.sort((a, b) => a - b), ...own].slice(0, MOST_NAMES);
 }
 
 /** The scene now, with room for the `parts` of what was merged. With the scales of the `last` one where they are the same: what hangs on them need not be redrawn. */
@@ -60,10 +65,13 @@ export function sceneOf(
   const roofs = store.shownRoofs.value;
   const focus = roofs.find((roof) => roof === store.focusRoof.value);
   const names = shortNames(store.chips.value);
-  const subRoofs = subRoofsOf(store, focus);
+  const drawn = store.subRoofs.value;
+  const subRoofs = focus ? [...drawn, ...flatsOf(store.drawn.value, focus, drawn)] : [];
   const size = { width, height: chartHeight(width) };
   const gutter = (y: LogScale) => gutterOf({ roofs, focus, subRoofs, names }, width, y);
-  const next = scalesOf(size, roofs, points, focus, gutter, parts);
+  // While a control is held nothing that was in the picture makes it smaller by leaving: the hand would lose its place.
+  const before = last?.scales.width === width && store.held.value ? last.scales : undefined;
+  const next = scalesOf(size, roofs, points, focus, gutter, parts, before);
   const scales = last && sameScales(last.scales, next) ? last.scales : next;
   return {
     kernels: store.drawn.value,
@@ -157,22 +165,6 @@ export function joinsOf({ points, at, levels, marked }: Scene): Join[] {
     joins.set(row, { ...join, from: Math.min(join.from, x), to: Math.max(join.to, x) });
   }
   return [...joins.values()].filter(({ from, to }) => from < to);
-}
-
-/** Roofs beside the focus one: those of the store, and the flats of other precisions that kernels have. */
-function subRoofsOf(store: Store, focus: Roof | undefined): readonly SubRoof[] {
-  if (!focus) return [];
-  const { precision, flops } = store.drawn.value;
-  const drawn = store.subRoofs.value;
-  const used = new Map(
-    [...flops.keys()].flatMap((key) => precision.values.map((own) => [key || own, peakFor(focus, key, own)] as const)),
-  );
-  const flats = [...used].flatMap(([name, peak]): SubRoof[] => {
-    const key = `ceiling ${name}`;
-    if (!name || peak === undefined || peak === focus.peak || drawn.some((other) => other.key === key)) return [];
-    return [{ key, name, kind: "compute", peak, bandwidth: focus.bandwidth, level: focus.level, style: "ceiling" }];
-  });
-  return [...drawn, ...flats];
 }
 
 /** Rows that beat their roof: what is wrong is named first. */

@@ -7,16 +7,15 @@ import { type Option, Select } from "./select.tsx";
 
 export function Choices({ store }: { store: Store }) {
   const chips = store.chips.value;
+  const common = store.commonPrecision.value;
+  const own = (chip: Chip) => (common !== undefined && chip.peaks.has(common) ? common : chip.precision);
   const precisions = distinct(chips.flatMap((chip) => [...chip.peaks.keys()]));
   return (
     <div class="roofwidget-choices">
       <Select
         label={strings.precision}
         value={store.precision.value}
-        options={[
-          ["auto", strings.auto(distinct(chips.map((chip) => chip.precision)))],
-          ...precisions.map((name): Option => [name, name]),
-        ]}
+        options={[["auto", strings.auto(distinct(chips.map(own)))], ...precisions.map((name): Option => [name, name])]}
         choose={store.choosePrecision}
       />
       <Select

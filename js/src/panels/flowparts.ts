@@ -1,6 +1,8 @@
 // What is drawn of a flow, and where the pointer and the arrow keys find its ops.
 
+import { formatQuantity } from "../format.ts";
 import type { Graph } from "../graph.ts";
+import { fusionWords } from "../strings.ts";
 import type { Workload } from "../workload.ts";
 import { BOX, type Box, type Edge, type Flow, type Point, ROW } from "./flow.ts";
 import { ties } from "./merging.ts";
@@ -121,3 +123,11 @@ export function bandsOf(
   }
   return paths.flatMap((path, group) => (path.length > 0 ? [{ group, d: path.join("") }] : []));
 }
+
+/** Tensors and their bytes, for people. */
+export const titleOf = (graph: Graph, tensors: readonly number[], bytes: Float64Array) =>
+  tensors
+    .map((tensor) =>
+      fusionWords.carries(graph.tensors[tensor]?.name ?? "", formatQuantity(bytes[tensor] as number, "B")),
+    )
+    .join(", ");

@@ -2,17 +2,16 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { formatQuantity } from "../format.ts";
-import type { Graph } from "../graph.ts";
-import { fusionWords } from "../strings.ts";
 import type { Theme } from "../theme.ts";
 import type { Workload } from "../workload.ts";
 import { Bands } from "./bands.tsx";
-import { BOX, type Box, type Edge, type Flow, MARGIN, type Point } from "./flow.ts";
-import { bandsOf, endsOf, isOut, opAt, pathOf, seen, shortened, thickness } from "./flowparts.ts";
+import { Ends } from "./ends.tsx";
+import { BOX, type Box, type Edge, type Flow, MARGIN, type Point, ROW } from "./flow.ts";
+import { bandsOf, isOut, opAt, pathOf, seen, shortened, thickness, titleOf } from "./flowparts.ts";
 
-/** px; it scrolls beyond this height, and what is further away than half of it is not drawn. */
-export const HEIGHT = 320;
+/** px; it scrolls beyond this height, which ends amid a row: what is cut shows that there is more. */
+export const HEIGHT = MARGIN + 8 * ROW + BOX / 2;
+/** What is further away than this is not drawn. */
 const AROUND = HEIGHT / 2;
 /** A press that moves less than this is a click. */
 const CLICK = 4;
@@ -96,6 +95,8 @@ export function FlowView(props: FlowViewProps) {
     if (op === undefined) return;
     svg.current?.setPointerCapture(event.pointerId);
     props.pick(op);
+    // What is carried shall be seen, and not what there is to know of it.
+    props.point(null);
     drag.value = { op, from, by: from };
   }
   function move(event: PointerEvent) {
@@ -169,48 +170,42 @@ export function FlowView(props: FlowViewProps) {
             data-from={graph.ops[edge.from]?.name}
             data-to={graph.ops[edge.to]?.name}
           >
-            <title>{titleOf(graph, edge, values.bytes)}</title>
+            <title>{titleOf(graph, edge.tensors, values.bytes)}</title>
           </path>
         ))}
-        {ops.flatMap((op) =>
-          endsOf(graph, op).map(({ side, tensors, shared }) => {
+        <Ends {...{ flow, workload, ops }} />
+        {[...ops]
+          .sort((a, b) => Number(a === mover) - Number(b === mover))
+          .map((op) => {
+            const shakes = refused.ops.includes(op);
+            const held = drag.value?.op === op && isFar(drag.value) ? drag.value : undefined;
             const { x, y, width } = flow.boxes[op] as Box;
-            const d = `M${x - (shared ? width / 3 : 0)} ${y + (side * BOX) / 2}v${side * (MARGIN - 2)}`;
+            const [dx, dy] = held ? [held.by.x - held.from.x, held.by.y - held.from.y] : [0, 0];
+            const states = [
+              cursor === op && "cursor",
+              marked === op && "marked",
+              target === op && "target",
+              partners?.has(groupOf[op] as number) && "partner",
+              held && "held",
+            ];
             return (
-              <path key={`${op} ${side}`} d={d} stroke-width={thickness(bytesOf(tensors))} class="roofwidget-edge" />
-            );
-          }),
-        )}
-        {ops.map((op) => {
-          const shakes = refused.ops.includes(op);
-          const held = drag.value?.op === op && isFar(drag.value) ? drag.value : undefined;
-          const { x, y, width } = flow.boxes[op] as Box;
-          const [dx, dy] = held ? [held.by.x - held.from.x, held.by.y - held.from.y] : [0, 0];
-          const states = [
-            cursor === op && "cursor",
-            marked === op && "marked",
-            target === op && "target",
-            partners?.has(groupOf[op] as number) && "partner",
-            held && "held",
-          ];
-          return (
-            <g
-              key={shakes ? `${op} ${refused.count}` : op}
-              class={`roofwidget-op ${states.map((state) => (state ? `roofwidget-${state}` : "")).join(" ")}`}
-              data-op={graph.ops[op]?.name}
-              transform={`translate(${x - width / 2 + dx} ${y - BOX / 2 + dy})`}
-              onPointerEnter={() => props.point(groupOf[op] as number)}
-            >
-              <g class={shakes ? "roofwidget-shake" : ""}>
-                <title>{graph.ops[op]?.name}</title>
-                <rect width={width} height={BOX} rx="4" />
-                <text x={width / 2} y={BOX / 2}>
-                  {shortened(graph.ops[op]?.name ?? "", width)}
-                </text>
+              <g
+                key={shakes ? `${op} ${refused.count}` : op}
+                class={`roofwidget-op ${states.map((state) => (state ? `roofwidget-${state}` : "")).join(" ")}`}
+                data-op={graph.ops[op]?.name}
+                transform={`translate(${x - width / 2 + dx} ${y - BOX / 2 + dy})`}
+                onPointerEnter={() => !drag.value && props.point(groupOf[op] as number)}
+              >
+                <g class={shakes ? "roofwidget-shake" : ""}>
+                  <title>{graph.ops[op]?.name}</title>
+                  <rect width={width} height={BOX} rx="4" />
+                  <text x={width / 2} y={BOX / 2}>
+                    {shortened(graph.ops[op]?.name ?? "", width)}
+                  </text>
+                </g>
               </g>
-            </g>
-          );
-        })}
+            );
+          })}
       </svg>
     </div>
   );
@@ -227,10 +222,3 @@ function show(frame: HTMLElement | null, box: Box | undefined) {
   }
   frame.scrollTop = Math.min(box.y - BOX, Math.max(scrollTop, box.y + BOX - clientHeight));
 }
-
-const titleOf = (graph: Graph, { tensors }: Edge, bytes: Float64Array) =>
-  tensors
-    .map((tensor) =>
-      fusionWords.carries(graph.tensors[tensor]?.name ?? "", formatQuantity(bytes[tensor] as number, "B")),
-    )
-    .join(", ");

@@ -201,7 +201,7 @@ function Panel({ store, theme, workload }: PanelProps) {
       )}
       <Members {...{ graph, partition }} />
       <p class={refused.value.ops.length > 0 ? "roofwidget-refused" : "roofwidget-muted"} role="status">
-        {said.value}
+        {said.value || words.hint}
       </p>
       <div class="roofwidget-beside">
         <fieldset class="roofwidget-presets" aria-label={words.presets}>
