@@ -1,12 +1,10 @@
-"""The bqplot figure shows what the model holds, follows it, and hands bqplot only what a log scale can take."""
+"""The bqplot roofline shows what the model holds, follows it, and hands bqplot only what a log scale can take."""
 
 from __future__ import annotations
 
-import gc
 import math
 import subprocess
 import sys
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,8 +12,9 @@ import numpy as np
 import pytest
 from ipywidgets import Widget
 
-from roofwidget import Chip, Kernel, RooflineModel
+from roofwidget import Chip, Graph, Kernel, RooflineModel, dim
 from roofwidget.companions import roofline_figure
+from roofwidget.companions.parts import bqplot
 
 SMALL = Chip("Small", {"bf16": 100e12, "fp8": 200e12}, {"HBM": 1e12, "L2": 10e12})
 LARGE = Chip("Large", {"bf16": 400e12}, {"HBM": 2e12})
@@ -85,30 +84,116 @@ def test_roofs_follow_the_precision_and_a_chip_without_it_has_none(model: Roofli
 
 def test_roofs_and_kernels_follow_the_memory(model: RooflineModel, figure: Any) -> None:
     model.kernels = [Kernel("cached", 4e9, {"HBM": 1e6, "L2": 1e8}, time=1e-3)]
-    assert figure.marks[1].x.tolist() == [4000.0]
+    assert figure.marks[2].x.tolist() == [4000.0]
     model.memory = "L2"
     assert roofs(figure)["Small"][0][1] == 10.0
-    assert figure.marks[1].x.tolist() == [40.0]
+    assert figure.marks[2].x.tolist() == [40.0]
 
 
 def test_the_focus_chip_stands_out(model: RooflineModel, figure: Any) -> None:
-    assert figure.marks[0].opacities == [1.0, 0.5]
+    lines, heavy = figure.marks[:2]
+    assert (lines.stroke_width, heavy.stroke_width) == (2, 4)
+    assert (heavy.y.max(), heavy.colors) == (100e12, lines.colors[:1])
     model.focus_chip = "large"
-    assert figure.marks[0].opacities == [0.5, 1.0]
+    assert (heavy.y.max(), heavy.colors) == (400e12, lines.colors[1:])
+
+
+def test_a_chip_keeps_its_colour_when_another_is_hidden(model: RooflineModel, figure: Any) -> None:
+    before = figure.marks[0].colors
+    assert len(set(before)) == 2
+    model.shown = ["large"]
+    assert figure.marks[0].colors == before[1:]
 
 
 def test_a_kernel_is_shown_when_its_flops_bytes_and_time_are_known_and_above_zero(figure: Any) -> None:
-    points = figure.marks[1]
+    points = figure.marks[2]
     assert points.names.tolist() == ["matmul"]
     assert points.x.tolist() == [400.0]
     assert points.y.tolist() == pytest.approx([4e13])
 
 
+def test_a_kernel_that_was_not_measured_is_hollow_on_the_focus_chips_roof(model: RooflineModel, figure: Any) -> None:
+    hollow = figure.marks[3]
+    assert not hollow.fill
+    assert (hollow.names.tolist(), hollow.x.tolist(), hollow.y.tolist()) == (
+        ["planned"],
+        [400.0],
+        pytest.approx([100e12]),
+    )
+    model.focus_chip = "large"
+    assert hollow.y.tolist() == pytest.approx([400e12])
+    model.kernels = [("low", 1e9, 1e9)]
+    assert (hollow.x.tolist(), hollow.y.tolist()) == ([1.0], [2e12])
+
+
+def test_a_chip_without_the_precision_of_a_kernel_has_no_place_for_it(model: RooflineModel, figure: Any) -> None:
+    model.kernels = [Kernel("a", {"fp64": 1e9}, 1e9), Kernel("b", {"bf16": 1e9}, 1e9)]
+    assert figure.marks[3].names.tolist() == ["b"]
+
+
+def test_kernels_of_a_graph_follow_partition_dims_dtype_convention_phase_and_graph() -> None:
+    def tail(rows: int) -> Graph:
+        graph = Graph("tail")
+        x = graph.input("x", (dim("batch", 1, 64, default=2) * rows, 1000), "bf16")
+        graph.output(graph.relu(graph.scale(x)))
+        return graph
+
+    model = RooflineModel([SMALL], graphs={"first": tail(10), "second": tail(30)})
+    hollow = roofline_figure(model).marks[3]
+    # One FLOP an element each; 2 bytes in and 2 out.
+    assert (hollow.names.tolist(), hollow.x.tolist()) == (["scale", "relu"], [0.25, 0.25])
+    model.partition = [[0, 1]]
+    assert (hollow.names.tolist(), hollow.x.tolist()) == (["scale + relu"], [0.5])
+    model.dtype = "fp8"
+    assert hollow.x.tolist() == [1.0]
+    model.dtype = None
+    model.phase = "second"
+    assert hollow.x.tolist() == [0.25, 0.25]
+    model.convention = "torch"
+    assert hollow.x.tolist() == [], "elementwise operations count none"
+    model.convention = ""
+    model.graph = tail(1)
+    assert hollow.names.tolist() == ["scale", "relu"]
+    model.graph = None
+    assert hollow.names.tolist() == []
+
+
+def test_dims_move_a_matrix_product_along_the_axis() -> None:
+    graph = Graph()
+    n = dim("n", 30, 3000, default=300)
+    graph.output(graph.matmul(graph.input("a", (n, n), "bf16"), graph.input("b", (n, n), "bf16")))
+    model = RooflineModel([SMALL], graph=graph)
+    hollow = roofline_figure(model).marks[3]
+    assert hollow.x.tolist() == [100.0]
+    model.dims = {"n": 60}
+    assert (hollow.x.tolist(), hollow.y.tolist()) == ([20.0], [20e12])
+
+
+def test_marks_of_ones_own_stay_and_may_share_the_axes(model: RooflineModel, figure: Any) -> None:
+    own = bqplot.Lines(x=[1.0, 2.0], y=[1e12, 2e12], scales=figure.marks[0].scales)
+    figure.marks = [*figure.marks, own]
+    model.bandwidth = "4 TB/s"
+    model.kernels = [("a", 1e9, 1e9, 1.0)]
+    assert figure.marks[-1] is own
+    assert own.y.tolist() == [1e12, 2e12]
+    assert roofs(figure)["Small"][0][1] == 25.0
+
+
+def test_limits_that_are_set_by_hand_stay(model: RooflineModel, figure: Any) -> None:
+    scale = figure.axes[0].scale
+    scale.min, scale.max = 1.0, 1e6
+    model.bandwidth = "4 TB/s"
+    assert (scale.min, scale.max) == (1.0, 1e6)
+    before = figure.axes[1].scale.max
+    model.peak_flops = "900 TFLOP/s"
+    assert figure.axes[1].scale.max == 9e15 != before
+
+
 def test_kernels_follow_the_model(model: RooflineModel, figure: Any) -> None:
     model.kernels = [("a", 1e9, 1e9, 1.0), ("b", 2e9, 1e9, 1.0)]
-    assert figure.marks[1].x.tolist() == [1.0, 2.0]
+    assert figure.marks[2].x.tolist() == [1.0, 2.0]
     model.kernels = []
-    assert figure.marks[1].x.tolist() == []
+    assert figure.marks[2].x.tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -143,7 +228,7 @@ def test_a_log_scale_gets_finite_numbers_above_zero_only(
 
 def test_the_axes_span_everything_drawn(figure: Any) -> None:
     x_axis, y_axis = figure.axes
-    points, lines = figure.marks[1], figure.marks[0]
+    points, lines = figure.marks[2], figure.marks[0]
     assert x_axis.scale.min <= min(points.x.min(), lines.x.min()) < lines.x.max() <= x_axis.scale.max
     assert y_axis.scale.min <= min(points.y.min(), lines.y.min()) < lines.y.max() <= y_axis.scale.max
 
@@ -155,20 +240,7 @@ def test_the_axes_name_quantity_and_unit(figure: Any) -> None:
 
 def test_a_name_that_no_message_can_hold_is_replaced(model: RooflineModel, figure: Any) -> None:
     model.kernels = [("lone \ud800", 1e9, 1e9, 1.0)]
-    assert figure.marks[1].names.tolist() == ["lone ?"]
-
-
-def test_a_closed_figure_no_longer_follows_and_the_model_lets_go_of_it(model: RooflineModel) -> None:
-    figure = roofline_figure(model)
-    marks = figure.marks
-    figure.close()
-    before = marks[0].y.tolist()
-    model.bandwidth = 5e12
-    assert marks[0].y.tolist() == before
-    gone = weakref.ref(figure)
-    del figure
-    gc.collect()
-    assert gone() is None
+    assert figure.marks[2].names.tolist() == ["lone ?"]
 
 
 def test_importing_roofwidget_and_making_a_model_does_not_import_bqplot() -> None:

@@ -1,0 +1,120 @@
+"""Counts of a graph over many sizes at once, as float64 arrays: exact up to 2^53."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import index
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from roofwidget.suggest import listed, nearest
+from roofwidget.workloads.polynomial import Call, Symbol
+
+if TYPE_CHECKING:
+    from roofwidget.bounds import Bools
+    from roofwidget.columns import Floats
+    from roofwidget.workloads import Dim, Graph
+    from roofwidget.workloads.expressions import Count
+
+__all__ = ["allowed", "over", "swept", "whole_numbers", "whole_range"]
+
+# A dimension whose largest value is this many times its smallest is stepped through in powers of two.
+_WIDE: Final = 16
+
+
+def over(count: Count, env: Mapping[str, Any]) -> Floats:
+    """Return a count with arrays in place of its symbols, of the shape that they broadcast to.
+
+    Examples
+    --------
+    >>> from roofwidget.workloads import dim
+    >>> n = dim("n", 1, 9, default=2)
+    >>> over(3 * n * n + 1, {"n": np.array([1.0, 2.0])}).tolist()
+    [4.0, 13.0]
+    """
+    if isinstance(count, int):
+        return np.asarray(float(count))
+    total: Any = 0.0
+    for factors, coefficient in count.terms():
+        number: Any = float(coefficient)
+        for atom, power in factors:
+            number = number * _atom(atom, env) ** power
+        total = total + number
+    return np.asarray(total)
+
+
+def _atom(atom: Symbol | Call, env: Mapping[str, Any]) -> Floats:
+    if isinstance(atom, Symbol):
+        return np.asarray(env[atom.name], dtype=np.float64)
+    values = [over(argument, env) for argument in atom.args]
+    if atom.kind == "/":
+        return np.asarray(np.ceil(values[0] / np.where(values[1] > 0, values[1], np.nan)))
+    broadcast = np.broadcast_arrays(*values)
+    return np.asarray((np.minimum if atom.kind == "min" else np.maximum).reduce(broadcast))
+
+
+def allowed(graph: Graph, env: Mapping[str, Any], n: int) -> Bools:
+    """Return where all that a graph demands of its dimensions holds, shape (n,)."""
+    fine = np.ones(n, dtype=np.bool_)
+    for count, divisor in graph.conditions:
+        whole = over(count, env)
+        if divisor == 0:
+            fine &= whole >= 1
+            continue
+        by = over(divisor, env)
+        fine &= (by >= 1) & (np.mod(whole, np.where(by >= 1, by, 1)) == 0)
+    return fine
+
+
+def swept(where: str, given: Any, graph: Graph) -> tuple[str, Floats]:
+    """Return the dimension that a sweep is over, and its sizes, ascending.
+
+    `given` is the dimension's name, for its whole range, or ``{name: sizes}``; sizes alone are of the only dimension.
+    """
+    dims = {dim.name: dim for dim in graph.dims}
+    if isinstance(given, Mapping) and len(given) == 1:
+        name, sizes = next(iter(given.items()))
+    elif isinstance(given, str):
+        name, sizes = given, None
+    elif len(dims) == 1 and not isinstance(given, Mapping):
+        name, sizes = next(iter(dims)), given
+    else:
+        msg = f"{where}: say which dim of graph '{graph.name}' these are sizes of, as in {{name: sizes}}; it has "
+        raise ValueError(msg + (listed(dims) or "none"))
+    dim = dims.get(name)
+    if dim is None:
+        close = nearest(str(name), dims, most=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"it has {listed(dims) or 'none'}"
+        msg = f"{where}: graph '{graph.name}' has no dim {name!r:.60}; {hint}"
+        raise ValueError(msg)
+    return name, whole_range(dim) if sizes is None else whole_numbers(f"{where}: '{name}'", sizes, dim.low, dim.high)
+
+
+def whole_range(dim: Dim, most: int = 24) -> Floats:
+    """Return sizes over the whole range of a dimension: powers of two and its ends, or at most `most` even steps."""
+    if dim.high >= _WIDE * dim.low:
+        powers = 2.0 ** np.arange(np.ceil(np.log2(dim.low)), np.floor(np.log2(dim.high)) + 1)
+        return np.unique([dim.low, *powers, dim.high])
+    return np.unique(np.round(np.linspace(dim.low, dim.high, min(most, dim.high - dim.low + 1))))
+
+
+def whole_numbers(what: str, sizes: Any, low: int = 1, high: int = 2**53) -> Floats:
+    """Return sizes as float64, ascending, each once; raise unless they are whole numbers from `low` to `high`."""
+    try:
+        found = sorted({index(size) for size in sizes if not isinstance(size, (bool, np.bool_)) or _refused(size)})
+    except TypeError:
+        msg = f"{what}: sizes must be a sequence of whole numbers, got {sizes!r:.60}"
+        raise TypeError(msg) from None
+    if not found:
+        msg = f"{what}: there are no sizes; give at least one"
+        raise ValueError(msg)
+    if found[0] < low or found[-1] > high:
+        wrong = found[0] if found[0] < low else found[-1]
+        msg = f"{what}: sizes must be from {low} to {high}, got {wrong}"
+        raise ValueError(msg)
+    return np.array(found, dtype=np.float64)
+
+
+def _refused(size: object) -> bool:
+    raise TypeError(size)

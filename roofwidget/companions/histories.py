@@ -1,0 +1,214 @@
+"""How ridge points moved over the years, family by family."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from roofwidget.chips import Chip, MissingFigureError, Preset
+from roofwidget.chips import chip as look_up
+from roofwidget.companions.parts import (
+    INK,
+    PALETTE,
+    ROOMY,
+    Limits,
+    axis,
+    bqplot,
+    figure,
+    follow,
+    labels,
+    legend_share,
+    shown_chips,
+    spoken,
+    within,
+)
+from roofwidget.companions.placing import apart
+from roofwidget.model import RooflineModel
+from roofwidget.rates import one_level
+from roofwidget.suggest import keywords
+from roofwidget.wire import text_to_wire
+
+__all__ = ["ridge_history"]
+
+_FOLLOWED: Final = ("chips", "shown", "precision", "memory", "what_if")
+_EMPTY: Final = (1.0, 1e3)
+_ROOM: Final = 1.6
+# More families than this have no legend: it would hide them.
+_NAMED: Final = 10
+
+
+@dataclass(frozen=True)
+class _Point:
+    chip: Chip
+    year: int
+    ridge: float
+
+    @property
+    def family(self) -> str:
+        return text_to_wire(" ".join(word for word in (self.chip.vendor, self.chip.family) if word) or self.chip.name)
+
+
+@keywords("ridge_history")
+def ridge_history(
+    chips: RooflineModel | Preset | Iterable[Chip | str], *, precision: str = "auto", memory: str = "main"
+) -> bqplot.Figure:
+    """Return a figure of chips' ridge points by the year they came out, a line by family.
+
+    A ridge point is ``peak / bandwidth``, FLOP/byte: the intensity that a kernel needs to be compute-bound. The year
+    and the family are the catalogue's, see `Chip`.
+
+    Parameters
+    ----------
+    chips
+        Chips and names of catalogue chips; or a model, whose shown chips with their what-if values, precision and
+        memory are followed.
+    precision, memory
+        Whose peak and which level, as in `Chip.ridge_point`; not for a model, which has its own.
+
+    Returns
+    -------
+    bqplot.Figure
+        Its marks are a ``Lines`` (by family, through the geometric mean of each year), a ``Scatter`` (a point by chip)
+        and a ``Label`` (the names that there is room for, the newest chip of a family first; the others show under the
+        pointer). The title tells how many chips are left out for want of a year, the precision or the memory.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something is no chip, or a precision or memory is given for a model.
+
+    Examples
+    --------
+    >>> figure = ridge_history(["tpu-v4", "v5e", "v5p", "v6e", "ironwood"])
+    >>> families, chips, names = figure.marks
+    >>> families.labels, chips.x.tolist(), chips.y.round(1).tolist()
+    (['Google TPU'], [2021, 2023, 2023, 2024, 2025], [229.2, 240.5, 166.0, 560.4, 312.6])
+    """
+    scales = {"x": bqplot.LinearScale(), "y": bqplot.LogScale()}
+    families = bqplot.Lines(x=[], y=[], scales=scales, colors=list(PALETTE))
+    told = bqplot.Tooltip(fields=["name", "x", "y"], labels=["chip", "year", "ridge point"], formats=["", "d", ".4~r"])
+    points = bqplot.Scatter(x=[], y=[], scales=scales, display_names=False, default_size=40, tooltip=told)
+    names = labels(scales, x_offset=7, y_offset=-5)
+    axes = [
+        axis(scales["x"], "bottom", "Year", tick_format="d"),
+        axis(scales["y"], "left", "Ridge point (FLOP/B)", tick_format="~s"),
+    ]
+    shown = figure([families, points, names], axes, legend_location="top-left", layout=dict(ROOMY))
+    limits = Limits(scales["y"], _EMPTY, room=_ROOM)
+    years_limits = Limits(scales["x"], (2010.0, 2030.0))
+    model, chips_now = _chosen(chips, precision, memory)
+
+    def draw() -> None:
+        rows, word, level = chips_now()
+        known = _points(rows, word, level)
+        years = [point.year for point in known]
+        named = len(_by_family(known)) if 1 < len(_by_family(known)) <= _NAMED else 0
+        low, high = limits.span([point.ridge for point in known], legend_share(named) if named else 0.0)
+        first, last = (min(years), max(years)) if years else (2010, 2030)
+        # Half a year on the left, and on the right the room of a name.
+        left, right = first - 0.5, last + max(1.0, 0.25 * (last - first))
+        years_limits.set(left, right)
+        axes[0].tick_values = np.arange(first, last + 1, max(1, (last - first) // 8))
+        _draw(families, points, known)
+        families.display_legend = named > 0
+        _name(names, known, (left, right), (low, high))
+        shown.title = _title(len(rows) - len(known))
+
+    if model is None:
+        draw()
+        return shown
+    return follow(shown, model, _FOLLOWED, draw)
+
+
+def _chosen(
+    chips: Any, precision: str, memory: str
+) -> tuple[RooflineModel | None, Callable[[], tuple[Sequence[Chip], str, str]]]:
+    """Return the model that is followed, and what tells the chips, the precision and the memory."""
+    if isinstance(chips, RooflineModel):
+        if (precision, memory) != ("auto", "main"):
+            msg = "ridge_history: a model has a precision and a memory of its own; set those of the model"
+            raise ValueError(msg)
+        return chips, lambda: (shown_chips(chips), chips.precision, one_level(chips.memory))
+    if isinstance(chips, (str, Chip)):
+        chips = [chips]
+    if isinstance(chips, Preset):
+        chips = chips.chips
+    if not isinstance(chips, Iterable):
+        msg = f"ridge_history: chips must be a model, or chips and names of them, got {chips!r:.60}"
+        raise TypeError(msg)
+    found = tuple(look_up(one) for one in chips)
+    for what, word in (("precision", precision), ("memory", memory)):
+        if not isinstance(word, str):
+            msg = f"ridge_history: {what} must be text, got {word!r:.60}"
+            raise TypeError(msg)
+    return None, lambda: (found, precision, memory)
+
+
+def _points(chips: Sequence[Chip], precision: str, memory: str) -> list[_Point]:
+    """Return the chips of which all is known, a family's together and oldest first."""
+    found = []
+    for chip in chips:
+        with contextlib.suppress(MissingFigureError):
+            if chip.year is not None:
+                found.append(_Point(chip, chip.year, chip.ridge_point(precision, memory)))
+    order = list(dict.fromkeys(point.family for point in found))
+    return sorted(found, key=lambda point: (order.index(point.family), point.year, point.chip.generation))
+
+
+def _by_family(known: list[_Point]) -> dict[str, list[_Point]]:
+    grouped: dict[str, list[_Point]] = {}
+    for point in known:
+        grouped.setdefault(point.family, []).append(point)
+    return grouped
+
+
+def _draw(families: bqplot.Lines, points: bqplot.Scatter, known: list[_Point]) -> None:
+    grouped = _by_family(known)
+    means = [_by_year(row) for row in grouped.values()]
+    # All lines of a mark are equally long, and longer than a point: short ones stay where they end.
+    longest = max(2, *map(len, means), 2)
+    padded = [[*row, *([row[-1]] * (longest - len(row)))] for row in means]
+    hues = {family: PALETTE[i % len(PALETTE)] for i, family in enumerate(grouped)}
+    with families.hold_sync():
+        families.x = np.array([[year for year, _ in row] for row in padded])
+        families.y = within(np.array([[ridge for _, ridge in row] for row in padded]))
+        families.labels = list(grouped)
+        families.colors = list(hues.values()) or [INK]
+    with points.hold_sync():
+        points.x = np.array([point.year for point in known])
+        points.y = within(np.array([point.ridge for point in known]))
+        points.names = np.array([spoken(point.chip) for point in known], dtype=np.str_)
+        points.colors = [hues[point.family] for point in known] or [INK]
+
+
+def _by_year(family: list[_Point]) -> list[tuple[float, float]]:
+    """Return the geometric mean of a family's ridge points of each year, which on the figure is the middle."""
+    years = dict.fromkeys(point.year for point in family)
+    return [
+        (float(year), float(np.exp(np.mean([np.log(point.ridge) for point in family if point.year == year]))))
+        for year in years
+    ]
+
+
+def _name(names: Any, known: list[_Point], x_span: tuple[float, float], y_span: tuple[float, float]) -> None:
+    """Name the points that there is room for."""
+    newest = {id(row[-1]) for row in _by_family(known).values()}
+    ranked = sorted(known, key=lambda point: (id(point) not in newest, -point.year))
+    width, height = x_span[1] - x_span[0], np.log(y_span[1] / y_span[0])
+    places = [((p.year - x_span[0]) / width, float(np.log(p.ridge / y_span[0]) / height)) for p in ranked]
+    texts = [spoken(point.chip) for point in ranked]
+    kept = apart(places, texts)
+    with names.hold_sync():
+        names.x = np.array([ranked[i].year for i in kept])
+        names.y = within(np.array([ranked[i].ridge for i in kept]))
+        names.text = np.array([texts[i] for i in kept], dtype=np.str_)
+
+
+def _title(left_out: int) -> str:
+    if not left_out:
+        return "Ridge point by year"
+    return f"Ridge point by year ({left_out} chip{'' if left_out == 1 else 's'} left out: no year, precision or memory)"

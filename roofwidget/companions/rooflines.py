@@ -1,0 +1,160 @@
+"""The roofline as a bqplot figure: roofs, measured kernels, and the places of those that were not measured."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget.companions.parts import INK, Limits, axis, bqplot, colours, figure, follow, shown_chips, spoken, within
+from roofwidget.judging import judged
+from roofwidget.rates import one_level
+from roofwidget.roofline import bytes_by_level
+from roofwidget.wire import text_to_wire
+
+if TYPE_CHECKING:
+    from roofwidget.columns import Floats
+    from roofwidget.kernels import Kernels
+    from roofwidget.model import RooflineModel
+
+__all__ = ["roofline_figure"]
+
+_FOLLOWED: Final = (
+    *("chips", "shown", "focus_chip", "precision", "memory", "what_if", "kernels"),
+    # What `convention`, `dtype` and `phase` change shows in these.
+    *("graph", "partition", "dims"),
+)
+# What the axes span while there is nothing to show.
+_EMPTY_X: Final = (0.1, 1e4)
+_EMPTY_Y: Final = (1e9, 1e15)
+
+
+def roofline_figure(model: RooflineModel) -> bqplot.Figure:
+    """Return a log-log bqplot figure of a model's roofs and kernels that follows the model.
+
+    Parameters
+    ----------
+    model
+        A `RooflineModel` or `RooflineWidget`. Roofs are those of the shown chips with their what-if values,
+        ``min(peak, intensity x bandwidth)``; a chip without the chosen precision or memory has none. Kernels are those
+        of the chart: with a graph its partition's.
+
+    Returns
+    -------
+    bqplot.Figure
+        Its marks are a ``Lines`` (arithmetic intensity in FLOP/B against attainable FLOP/s, a line by chip), another
+        (the focus chip's once more, heavier), a ``Scatter`` (achieved FLOP/s of the kernels whose FLOPs, bytes and time
+        are known and above zero) and a hollow ``Scatter`` (what the focus chip's roof allows the kernels that were not
+        measured). Marks that you append to ``figure.marks`` stay; with ``scales=figure.marks[0].scales`` they are on
+        its axes.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> model = rw.RooflineModel(["v5p", "v6e"], [("matmul", 4.3e9, 1.2e7, 31e-6), ("planned", 1e9, 1e8)])
+    >>> roofs, focus, kernels, planned = roofline_figure(model).marks
+    >>> roofs.labels, kernels.x.round(1).tolist(), planned.names.tolist()
+    (['TPU v5p', 'TPU v6e (Trillium)'], [358.3], ['planned'])
+    >>> model.peak_flops = "500 TFLOP/s"
+    >>> float(roofs.y[0].max())
+    500000000000000.0
+    """
+    scales = {"x": bqplot.LogScale(), "y": bqplot.LogScale()}
+    roofs = bqplot.Lines(x=[], y=[], scales=scales, display_legend=True)
+    focus = bqplot.Lines(x=[], y=[], scales=scales, stroke_width=4.0)
+    points = {"x": [], "y": [], "scales": scales, "colors": [INK], "display_names": False}
+    kernels = bqplot.Scatter(**points, default_size=40)
+    planned = bqplot.Scatter(**points, fill=False, stroke=INK, default_size=40)
+    axes = [
+        axis(scales["x"], "bottom", "Arithmetic intensity (FLOP/B)", tick_format="~s"),
+        axis(scales["y"], "left", "Performance (FLOP/s)", tick_format="~s"),
+    ]
+    shown = figure([roofs, focus, kernels, planned], axes, legend_location="bottom-right")
+    x_limits, y_limits = Limits(scales["x"], _EMPTY_X), Limits(scales["y"], _EMPTY_Y)
+
+    def draw() -> None:
+        measured, expected = _measured(model), _expected(model)
+        peaks = _peaks(model)
+        ridges = np.array([peak / bandwidth for _, peak, bandwidth in peaks])
+        left, right = x_limits.span(np.concatenate([ridges, measured[0], expected[0]]))
+        rates = _draw_roofs(roofs, focus, model, peaks, left, right)
+        y_limits.span(np.concatenate([rates, measured[1], expected[1]]))
+        for mark, (intensity, rate, names) in ((kernels, measured), (planned, expected)):
+            with mark.hold_sync():
+                mark.x, mark.y, mark.names = within(intensity), within(rate), names
+
+    return follow(shown, model, _FOLLOWED, draw)
+
+
+def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
+    roofs: bqplot.Lines,
+    focus: bqplot.Lines,
+    model: RooflineModel,
+    peaks: list[tuple[Chip, float, float]],
+    left: float,
+    right: float,
+) -> Floats:
+    """Draw a line a chip, that of the focus chip twice, and return all rates on them."""
+    x = np.array([[left, within(peak / bandwidth), right] for _, peak, bandwidth in peaks])
+    with np.errstate(over="ignore", under="ignore"):
+        y = np.array(
+            [within(np.minimum(peak, row * bandwidth)) for row, (_, peak, bandwidth) in zip(x, peaks, strict=True)]
+        )
+    hues = colours(model)
+    with roofs.hold_sync():
+        roofs.x, roofs.y = x, y
+        roofs.labels = [spoken(chip) for chip, _, _ in peaks]
+        roofs.colors = [hues[chip.id] for chip, _, _ in peaks] or [INK]
+    heavy = [i for i, (chip, _, _) in enumerate(peaks) if chip.id == model.focus_chip]
+    with focus.hold_sync():
+        focus.x, focus.y = x[heavy], y[heavy]
+        focus.colors = [hues[peaks[i][0].id] for i in heavy] or [INK]
+    return np.asarray(y.ravel())
+
+
+def _peaks(model: RooflineModel) -> list[tuple[Chip, float, float]]:
+    """Peak and bandwidth of each shown chip that has the chosen ones."""
+    found = []
+    for chip in shown_chips(model):
+        with contextlib.suppress(MissingFigureError):
+            found.append((chip, chip.peak(model.precision), chip.bandwidth(one_level(model.memory))))
+    return found
+
+
+_Points = tuple["Floats", "Floats", npt.NDArray[np.str_]]
+
+
+def _measured(model: RooflineModel) -> _Points:
+    """Intensity, achieved rate and name of the kernels that a logarithmic chart can show."""
+    kernels = model.shown_kernels
+    moved = np.full(len(kernels), np.nan)
+    if model.chips:
+        chip = model.resolved_chip()
+        with contextlib.suppress(MissingFigureError):
+            moved = bytes_by_level(kernels, chip).get(chip.memory(one_level(model.memory)), moved)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        intensity = kernels.flops / moved
+    return _visible(kernels, intensity, kernels.achieved)
+
+
+def _expected(model: RooflineModel) -> _Points:
+    """Intensity, attainable rate and name of the kernels that were not measured, on the focus chip."""
+    kernels = model.shown_kernels
+    intensity = rate = np.full(len(kernels), np.nan)
+    if model.chips:
+        chip, level = model.resolved_chip(), one_level(model.memory)
+        with contextlib.suppress(MissingFigureError), np.errstate(over="ignore", under="ignore"):
+            bound = judged(kernels, chip, precision=model.precision, memory=level)
+            intensity = bound.ai.get(bound.memory, intensity)
+            rate = np.where(np.isnan(kernels.time), bound.attainable, np.nan)
+    return _visible(kernels, intensity, rate)
+
+
+def _visible(kernels: Kernels, intensity: Floats, rate: Floats) -> _Points:
+    visible = np.logical_and.reduce([np.isfinite(column) & (column > 0) for column in (intensity, rate)])
+    # A file's name may hold lone surrogates; a message may not.
+    names = [text_to_wire(name) for name in kernels.names[visible]]
+    return intensity[visible], rate[visible], np.array(names, dtype=np.str_)

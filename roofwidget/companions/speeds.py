@@ -1,0 +1,252 @@
+"""Who wins where: the fastest chip over two dimensions of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.companions.arrays import swept
+from roofwidget.companions.grids import times_over
+from roofwidget.companions.parts import GREY, PALETTE, ROOMY, axis, bqplot, colours, figure, follow, labels, spoken
+from roofwidget.suggest import keywords, listed
+from roofwidget.units import format_significant
+
+if TYPE_CHECKING:
+    from roofwidget.columns import Floats
+    from roofwidget.model import RooflineModel
+    from roofwidget.workloads import Graph
+
+__all__ = ["speed_map"]
+
+_FOLLOWED: Final = (
+    *("chips", "shown", "precision", "memory", "what_if", "launch_overhead"),
+    # What `convention`, `dtype` and `phase` change shows in these.
+    *("graph", "partition", "dims"),
+)
+# Closer than this (relative) no chip is faster.
+_TIE: Final = 1e-9
+# From these speed-ups on a cell has the next stronger shade; the text in it stays readable on all.
+_STEPS: Final = (1.1, 2.0)
+_SHADES: Final = (0.25, 0.4, 0.55)
+_TIED, _UNKNOWN = "=", "?"
+# Columns that have room for letter and number, and for the letter.
+_NUMBERED: Final = 14
+_LETTERED: Final = 40
+_LEAST: Final = 2
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True)
+class _Map:
+    """What the heat map shows: m chips over the cells of a grid, in rows of y.
+
+    `winner` is the position of the fastest chip, m where two tie, -1 where nothing is known; `speedup` how many times
+    as fast it is as the next, NaN without one. Both of shape (y sizes, x sizes).
+    """
+
+    x_sizes: Floats
+    y_sizes: Floats
+    names: tuple[str, ...]
+    hues: tuple[str, ...]
+    winner: npt.NDArray[np.intp]
+    speedup: Floats
+
+
+@keywords("speed_map")
+def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str] | None = None) -> bqplot.Figure:
+    """Return a heat map of which chip is fastest, over two dimensions of the model's graph, and by how much.
+
+    A chip's time is the sum of the bounds of the partition's kernels there; the speed-up is the next best chip's time
+    over the fastest one's. Both are computed for all cells at once.
+
+    Parameters
+    ----------
+    model
+        A `RooflineModel` or `RooflineWidget` with a graph: its partition, precision, memory, launch overhead and
+        what-if values count; dimensions that are not on an axis are as the model has them.
+    x_dim, y_dim
+        Names of two dimensions of the graph, for their whole range, or ``{name: sizes}``.
+    chips
+        Ids or names of chips of the model, at most 26; its shown chips by default.
+
+    Returns
+    -------
+    bqplot.Figure
+        Its marks are a ``GridHeatMap`` (a hue by chip, stronger where it wins by more) and a ``Label`` (in each cell
+        the chip's letter and its speed-up, ``=`` where none is faster and ``?`` where a bound is unknown or the graph
+        does not allow the sizes). The title tells whose the letters are, and how many
+        cells each chip wins.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the model has no graph, or the graph no such dimension, or both are one, or an axis has a single size.
+    traitlets.TraitError
+        If a chip is none of the model's.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> graph = rw.Graph("layer")
+    >>> n, d = rw.dim("tokens", 1, 4096, default=64), rw.dim("width", 64, 4096, default=1024)
+    >>> graph.output(graph.linear(graph.input("x", (n, d), "bf16"), d))
+    >>> model = rw.RooflineModel(["v5p", "v6e"], graph=graph)
+    >>> speed_map(model, {"tokens": [1, 4096]}, {"width": [1024, 4096]}).marks[1].text.tolist()
+    ['A 1.69×', 'B 1.62×', 'A 1.69×', 'B 2×']
+    """
+    graph = model.counted_graph()
+    if graph is None:
+        msg = "speed_map: the model has no graph whose dims could be swept; set its graph first"
+        raise ValueError(msg)
+    named = None if chips is None else _named(model, chips)
+    axes_now = _axes(graph, x_dim, y_dim)
+    scales = {"column": bqplot.OrdinalScale(), "row": bqplot.OrdinalScale(reverse=True)}
+    colour = bqplot.OrdinalColorScale(colors=[GREY])
+    cells = bqplot.GridHeatMap(color=np.zeros((2, 2)), scales={**scales, "color": colour}, stroke="transparent")
+    texts = labels({"x": scales["column"], "y": scales["row"]}, align="middle")
+    axes = [
+        axis(scales["column"], "bottom", axes_now[0][0], grid_lines="none"),
+        axis(scales["row"], "left", axes_now[1][0], grid_lines="none"),
+    ]
+    shown = figure([cells, texts], axes, padding_y=0.0, layout=dict(ROOMY))
+
+    def draw() -> None:
+        found = _map(model, axes_now, named)
+        _paint(cells, colour, texts, found)
+        shown.title = _title(found)
+
+    return follow(shown, model, _FOLLOWED, draw)
+
+
+_Axes = tuple[tuple[str, "Floats"], tuple[str, "Floats"]]
+
+
+def _named(model: RooflineModel, chips: Any) -> tuple[str, ...]:
+    """Return ids of chips of the model."""
+    given = [chips] if isinstance(chips, str) else list(chips)
+    found = tuple(dict.fromkeys(model.chip(getattr(one, "id", one)).id for one in given))
+    if not 0 < len(found) <= len(_LETTERS):
+        msg = f"speed_map: chips must be 1 to {len(_LETTERS)} of the model's, got {len(found)}"
+        raise ValueError(msg)
+    return found
+
+
+def _axes(graph: Graph, x_dim: Any, y_dim: Any) -> _Axes:
+    for what, given in (("x_dim", x_dim), ("y_dim", y_dim)):
+        if not isinstance(given, (str, Mapping)):
+            msg = f"speed_map: {what} must be the name of a dim or {{name: sizes}}, got {given!r:.60}"
+            raise TypeError(msg)
+    x, y = swept("speed_map", x_dim, graph), swept("speed_map", y_dim, graph)
+    if x[0] == y[0]:
+        msg = f"speed_map: x_dim and y_dim are both '{x[0]}'; the graph has {listed(dim.name for dim in graph.dims)}"
+        raise ValueError(msg)
+    for name, sizes in (x, y):
+        # bqplot takes a grid of one row for a row.
+        if len(sizes) < _LEAST:
+            msg = f"speed_map: '{name}' needs at least {_LEAST} sizes for a map, got {sizes[0]:.0f} alone"
+            raise ValueError(msg)
+    return x, y
+
+
+def _map(model: RooflineModel, axes: _Axes, named: tuple[str, ...] | None) -> _Map:
+    (x_name, x_sizes), (y_name, y_sizes) = axes
+    there = {chip.id for chip in model.chips}
+    ids = [name for name in (model.shown if named is None else named) if name in there][: len(_LETTERS)]
+    hues = colours(model)
+    chips = [model.resolved_chip(name) for name in ids]
+    dims = {} if model.partition is None else {dim.name: dim for dim in model.partition.graph.dims}
+    times = np.full((len(chips), len(y_sizes), len(x_sizes)), np.nan)
+    if x_name in dims and y_name in dims:
+        across, up = (cells.ravel() for cells in np.meshgrid(x_sizes, y_sizes))
+        env = {**model.partition.graph.environment(model.dims), x_name: across, y_name: up}
+        inside = [(env[name] >= dims[name].low) & (env[name] <= dims[name].high) for name in (x_name, y_name)]
+        seconds = times_over(
+            model.partition,
+            env,
+            len(across),
+            chips,
+            precision=model.precision,
+            memory=model.memory,
+            launch_overhead=model.launch_overhead,
+        )
+        times = np.where(inside[0] & inside[1], seconds, np.nan).reshape(times.shape)
+    winner, speedup = _winners(times)
+    picked = tuple(hues[name] if hues[name] != GREY else PALETTE[i % len(PALETTE)] for i, name in enumerate(ids))
+    return _Map(x_sizes, y_sizes, tuple(spoken(chip) for chip in chips), picked, winner, speedup)
+
+
+def _winners(times: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Return who is fastest and by how much, of times of shape (chips, …); see `_Map`."""
+    m = len(times)
+    if not m:
+        return np.full(times.shape[1:], -1, dtype=np.intp), np.full(times.shape[1:], np.nan)
+    ranked = np.sort(np.where(np.isnan(times), np.inf, times), axis=0)
+    best, second = ranked[0], ranked[1] if m > 1 else np.full(times.shape[1:], np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        speedup = np.where(np.isfinite(second), second / best, np.nan)
+    winner = np.where(np.isnan(times), np.inf, times).argmin(axis=0)
+    winner = np.where(np.isfinite(second) & (second <= best * (1 + _TIE)), m, winner)
+    return np.where(np.isinf(best), -1, winner), speedup
+
+
+def _paint(cells: bqplot.GridHeatMap, colour: bqplot.OrdinalColorScale, texts: bqplot.Label, found: _Map) -> None:
+    shades = len(_SHADES)
+    # A code a shade of a chip, then one for ties, then one for what is unknown.
+    step = np.searchsorted(_STEPS, np.nan_to_num(found.speedup, nan=1.0), side="right")
+    tied = len(found.names) * shades
+    code = np.where(found.winner == len(found.names), tied, found.winner * shades + step)
+    code = np.where(found.winner < 0, tied + 1, code)
+    rows, columns = ([f"{size:.0f}" for size in sizes] for sizes in (found.y_sizes, found.x_sizes))
+    with colour.hold_sync():
+        colour.domain = list(range(tied + 2))
+        colour.colors = [
+            *(_tint(hue, share) for hue in found.hues for share in _SHADES),
+            _tint(GREY, 0.4),
+            "transparent",
+        ]
+    with cells.hold_sync():
+        # Sizes are checked against the colours that are there.
+        cells.row = cells.column = None
+        cells.color = code
+        cells.row, cells.column = np.array(rows), np.array(columns)
+    cells.scales["column"].domain, cells.scales["row"].domain = columns, rows
+    written = _written(found)
+    with texts.hold_sync():
+        texts.x = np.array([column for _ in rows for column in columns] if written else [], dtype=np.str_)
+        texts.y = np.array([row for row in rows for _ in columns] if written else [], dtype=np.str_)
+        texts.text = np.array(written, dtype=np.str_)
+
+
+def _written(found: _Map) -> list[str]:
+    """Return the text of each cell, row by row; nothing where there is no room."""
+    columns = len(found.x_sizes)
+    if columns > _LETTERED:
+        return []
+    marks = [*_LETTERS[: len(found.names)], _TIED, _UNKNOWN]
+    return [
+        marks[winner]
+        if columns > _NUMBERED or np.isnan(gain) or marks[winner] in {_TIED, _UNKNOWN}
+        else f"{marks[winner]} {format_significant(float(gain))}×"
+        for winner, gain in zip(found.winner.ravel().tolist(), found.speedup.ravel().tolist(), strict=True)
+    ]
+
+
+def _tint(hue: str, share: float) -> str:
+    red, green, blue = (int(hue[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {share})"
+
+
+def _title(found: _Map) -> str:
+    """Tell who wins how many cells, the names of those who win none left out: their letters are nowhere."""
+    marks = [
+        *(f"{letter} {name}" for letter, name in zip(_LETTERS, found.names, strict=False)),
+        f"{_TIED} none faster",
+        f"{_UNKNOWN} unknown",
+    ]
+    cells = np.bincount(np.where(found.winner < 0, len(found.names) + 1, found.winner).ravel(), minlength=len(marks))
+    told = [f"{mark}: {many}" for mark, many in zip(marks, cells.tolist(), strict=True) if many]
+    return " · ".join([f"Fastest of {len(found.names)} at {found.winner.size} sizes", *told])
