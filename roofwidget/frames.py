@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from roofwidget import columns
-from roofwidget.suggest import nearest
 
 if TYPE_CHECKING:
     from roofwidget.kernels import Kernels
@@ -18,16 +18,19 @@ __all__ = ["FIELDS", "from_frame", "further", "to_frame"]
 FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "count", "self_time")
 _NEEDED: Final = ("name", "flops", "bytes")
 _KEYED: Final = ("flops", "bytes", "origin")
+# So much alike ("categry" and "category") is a slip; what resembles a field less, as "share of self time", is not.
+_SLIP: Final = 0.7
 
 
 def from_frame(frame: Any, table: type[Kernels], main: str) -> Kernels:
     """Make kernels of a data frame with the columns that `to_frame` writes; see `Kernels.from_dataframe`."""
     found = [str(column) for column in frame.columns]
-    twice = next((name for row, name in enumerate(found) if name in found[:row]), None)
+    twice = next((name for name, times in Counter(found).items() if times > 1), None)
     if twice is not None:
         msg = f"the data frame has column '{twice}' twice"
         raise ValueError(msg)
-    others = [name for name in found if not _is_field(name)]
+    absent = set(FIELDS) - {name.partition(":")[0] for name in found}
+    others = [name for name in found if not _is_field(name, absent)]
     missing = [f for f in _NEEDED if not any(name.split(":")[0] == f for name in found)]
     if missing:
         msg = f"the data frame has no column '{missing[0]}'; it has {', '.join(found)}"
@@ -58,24 +61,30 @@ def from_frame(frame: Any, table: type[Kernels], main: str) -> Kernels:
     )
 
 
-def _is_field(name: str) -> bool:
-    """Whether a column is one of ours; refuse one that means to be."""
+def _is_field(name: str, absent: Collection[str]) -> bool:
+    """Whether a column is one of ours; refuse one that means to be one of those that are absent."""
     field, colon, _ = name.partition(":")
     if field in _KEYED and (colon or field in FIELDS):
         return True
     if colon and field in FIELDS:
         msg = f"column '{name}': only 'flops' and 'bytes' take a precision or a level after a colon"
         raise ValueError(msg)
-    close = [] if field in FIELDS else nearest(field, FIELDS, most=1)
+    close = [] if field in FIELDS else _alike(field, absent)
     if close and not _is_another(field, close[0]):
         msg = f"the data frame has a column '{name}'; did you mean '{close[0]}'?"
         raise ValueError(msg)
     return field in FIELDS
 
 
+def _alike(name: str, fields: Collection[str]) -> list[str]:
+    import difflib  # noqa: PLC0415 - only for columns that are none of ours
+
+    return difflib.get_close_matches(name.casefold(), fields, n=1, cutoff=_SLIP)
+
+
 def _is_another(name: str, field: str) -> bool:
     """Whether a name that holds a field's is a phrase of its own, such as ``"time min (s)"``, and no slip."""
-    return field in name.casefold().split() or name.casefold().startswith(f"{field} ")
+    return field in name.casefold().split()
 
 
 def further(frame: Any, names: Iterable[str]) -> tuple[dict[str, Any], list[str]]:

@@ -146,7 +146,7 @@ class Kernels(Told, Chosen):
         ``name``, ``flops`` and ``bytes`` are needed (the last two also as ``flops:fp16`` or ``bytes:HBM``, one a
         precision or level); ``time``, ``self_time``, ``precision``, ``category``, ``count`` and ``origin:flops`` and
         the like are optional. Other columns of numbers or texts become `extra`, unless they look like one of these
-        misspelt; columns of anything else are named in `warnings`.
+        that is missing; columns of anything else are named in `warnings`.
 
         Raises
         ------
@@ -169,7 +169,7 @@ class Kernels(Told, Chosen):
 
     @property
     def flops(self) -> Floats:
-        """FLOPs over all precisions, shape (n,); NaN where unknown."""
+        """FLOPs over all precisions, shape (n,); NaN where unknown: `totals` adds up the others."""
         return columns.sum_of_known(list(self._flops.values()), len(self))
 
     @property

@@ -106,6 +106,27 @@ class Told:
 
         return grouped(cast("Kernels", self), by or ("name",))
 
+    def totals(self) -> Mapping[str, float]:
+        """Return what the rows add up to but for unknown amounts, and the seconds of the rows that these are of.
+
+        ``"flops"``, ``"bytes"`` of the main memory, ``"time"`` (self time, seconds) and ``"launches"``; ``"time without
+        flops"`` and ``"time without bytes"`` are the seconds of rows whose amount is unknown, such as opaque calls and
+        the row of idle time: `flops.sum()` is NaN where there is one. A whole program's bound is no bound of these sums
+        but the sum of its kernels' bounds. NaN where all are unknown.
+
+        Examples
+        --------
+        >>> import roofwidget as rw
+        >>> table = rw.Kernels(["dot", "idle"], [8, np.nan], [2, np.nan], time=[3, 1])
+        >>> float(table.flops.sum()), table.totals()["flops"], table.totals()["time without flops"]
+        (nan, 8.0, 1.0)
+        """
+        kernels = cast("Kernels", self)
+        flops, moved, time = kernels.flops, kernels.bytes, self.self_time
+        added = {"flops": flops, "bytes": moved, "time": time, "launches": kernels.count}
+        added |= {"time without flops": time[np.isnan(flops)], "time without bytes": time[np.isnan(moved)]}
+        return {name: _sum_of_known(column) for name, column in added.items()}
+
     @property
     def short_names(self) -> Texts:
         """Names as charts show them, shape (n,): without return types, parameters, namespaces and template noise."""
@@ -134,3 +155,8 @@ class Told:
         if not isinstance(told, Coded):
             raise KeyError(field)
         return told
+
+
+def _sum_of_known(column: Floats) -> float:
+    known = column[~np.isnan(column)]
+    return float(known.sum()) if len(known) or not len(column) else float("nan")

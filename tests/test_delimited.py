@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 import tracemalloc
 from collections.abc import Sequence
+from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roofwidget.readers import ProfileError, Source
+from roofwidget.readers.blocks import Block
 from roofwidget.readers.delimited import Table, table
 from roofwidget.readers.notation import numbers, shown
 
@@ -77,9 +80,34 @@ def test_a_row_may_end_with_more_separators_than_the_header() -> None:
     assert read("kernel,time\na,1,,\n").columns == {"kernel": ["a"], "time": ["1"]}
 
 
-def test_a_row_that_ends_the_table_ends_it() -> None:
-    found = read("kernel,time\na,1\nTotal,9\nb,2\n", stop=lambda cells: cells[0] == "Total")
-    assert found.columns["kernel"] == ["a"]
+def test_a_table_of_many_columns_keeps_names_beyond_ascii_quotes_and_lines() -> None:
+    names = [f"c{number}" for number in range(200)]
+    rows = [["\u00b5-kernel", *map(str, range(199))], ['say ""hi"", \u20ac', *map(str, range(199, 398))]]
+    lines = [",".join(["kernel", *names[1:]]), *(",".join(f'"{cell}"' for cell in row) for row in rows)]
+    found = read("\n".join([*lines[:2], "loss = 1, 2", "", lines[2], ""]))
+    assert found.columns["kernel"] == ["\u00b5-kernel", 'say "hi", \u20ac']
+    assert found.numbers("c199").tolist() == [198, 397]
+    assert (list(found.lines), found.skipped) == ([2, 5], 1)
+
+
+@example('a,"x ""y"""\n', ",")
+@example('a"b",c\nd,"e"f\n', ",")
+@given(st.text(st.sampled_from('ab,"\n\r ;\x1f\u00e9'), max_size=60), st.sampled_from([",", ";", "\t"]))
+def test_rows_taken_many_at_once_are_those_taken_one_by_one(text: str, mark: str) -> None:
+    text = f"kernel{mark}x\n" + text.replace(",", mark)
+    with mock.patch.object(Block, "end_of_rows", lambda _, at: at):
+        expected: Table | ProfileError
+        try:
+            expected = read(text)
+        except ProfileError as error:
+            expected = error
+    if isinstance(expected, ProfileError):
+        with pytest.raises(ProfileError, match=re.escape(str(expected))):
+            read(text)
+        return
+    found = read(text)
+    assert (found.columns, found.units) == (expected.columns, expected.units)
+    assert (list(found.lines), found.skipped) == (list(expected.lines), expected.skipped)
 
 
 def test_a_row_of_units_under_the_header_is_kept_apart() -> None:

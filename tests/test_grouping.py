@@ -282,6 +282,26 @@ def test_columns_carried_along_that_do_not_fit_are_refused_by_name(told: dict[st
         Kernels(["a", "b"], [1, 1], [1, 1], **told)
 
 
+def test_totals_leave_out_what_is_unknown_and_say_how_long_it_took() -> None:
+    table = Kernels(
+        ["dot", "opaque", "idle"], [8, NAN, NAN], [2, 4, NAN], time=[3, 2, 5], self_time=[3, 1, 5], count=[2, 1, 1]
+    )
+    assert math.isnan(table.flops.sum())
+    assert table.totals() == {
+        "flops": 8,
+        "bytes": 6,
+        "time": 9,
+        "launches": 4,
+        "time without flops": 6,
+        "time without bytes": 5,
+    }
+    assert set(Kernels().totals().values()) == {0}
+    unknown = Kernels(["a"], [NAN], [NAN]).totals()
+    assert [name for name, amount in unknown.items() if math.isnan(amount)] == [
+        *("flops", "bytes", "time", "time without flops", "time without bytes")
+    ]
+
+
 def test_what_is_carried_survives_the_way_through_a_data_frame(launches: Kernels) -> None:
     frame = launches.to_dataframe()
     assert frame["self_time"].tolist() == [1, 2, 3, 10]

@@ -448,6 +448,15 @@ def test_an_unknown_column_is_refused_with_the_nearest_known_one() -> None:
         Kernels.from_dataframe(frame)
 
 
+@pytest.mark.parametrize(
+    "column",
+    ["share of self time", "tile_id", "HLO", "process", "threads", "operation", "TFLOPS/s_mean", "times"],
+)
+def test_a_column_that_resembles_a_field_which_is_there_is_another(column: str) -> None:
+    table = Kernels(["a"], [1], [1], extra={column: [5.0]})
+    assert Kernels.from_dataframe(table.to_dataframe()) == table
+
+
 @pytest.mark.parametrize("column", ["time:fp16", "name:x", "count:HBM", "precision:x", "category:x"])
 def test_a_key_on_a_column_that_has_none_is_refused_rather_than_dropped(column: str) -> None:
     frame = pd.DataFrame({"name": ["a"], "flops": [1], "bytes": [1], column: [1]})

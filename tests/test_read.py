@@ -145,5 +145,32 @@ def test_reading_needs_none_of_the_optional_packages() -> None:
     assert subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
 
 
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(FIXTURES.rglob("*")) if path.suffix in {".json", ".csv", ".txt", ".ncu-rep"}],
+    ids=lambda path: path.name,
+)
+def test_whatever_a_reader_tells_goes_through_a_data_frame(path: Path) -> None:
+    try:
+        kernels = read(path)
+    except ProfileError:
+        pytest.skip("a twin of a file that tells nothing")
+    again = rw.Kernels.from_dataframe(kernels.to_dataframe())
+    assert again.extra.keys() == kernels.extra.keys()
+    # A data frame has no room for the launches behind a row.
+    kernels._launches = None
+    assert again == kernels
+
+
 def test_what_was_read_makes_a_widget() -> None:
     assert repr(rw.read(CSV).roofline(chips=["v5p"])) == "RooflineWidget(TPU v5p; 2 kernels)"
+
+
+def test_a_measured_profile_that_names_no_chip_is_not_drawn_under_others_in_silence() -> None:
+    with pytest.warns(
+        UserWarning, match=r"^buffer names no chip, so these roofs are not those it ran under: pass chips="
+    ):
+        widget = read(CSV).roofline()
+    assert len(widget.chips) > 1
+    unmeasured = rw.RooflineModel(kernels=read(b"kernel,flops,bytes\na,1,2\n"))
+    assert len(unmeasured.kernels) == 1

@@ -66,6 +66,17 @@ def test_ert_ridges_of_real_files_come_out_as_known(name: str, ridge: float, lev
     assert list(chip.memories) == levels
 
 
+def test_ert_may_know_three_levels_as_well_as_one_and_four(tmp_path: Path) -> None:
+    levels = {
+        "ert_one_level.json": ["DRAM"],
+        "ert_four_levels.json": ["DRAM", "L3", "L2", "L1"],
+        str(changed("ert_four_levels.json", lambda d: d["empirical"]["gbytes"]["data"].pop(2), tmp_path)): [
+            *("DRAM", "L2", "L1")
+        ],
+    }
+    assert {name: list(rw.read_ceilings(FIXTURES / name).memories) for name in levels} == levels
+
+
 def test_ert_names_the_precision_by_label_then_by_configuration_and_else_not_at_all() -> None:
     assert dict(rw.read_ceilings(FIXTURES / "ert_four_levels.json").peak_flops) == {"fp64": 2.153e12, "fp32": 4.306e12}
     assert dict(rw.read_ceilings(FIXTURES / "ert_stream.json").peak_flops) == {"fp64": 3.6e12, "fp16": 28.8e12}
@@ -172,6 +183,7 @@ def test_carm_applications_count_what_the_core_asks_for_and_find_their_machine()
     assert kernels.bytes_by_level["L1"].tolist() == [120e9, 24e9, 12.5e9, 60e9]
     assert np.isnan(kernels.bytes).all()
     assert kernels.precision.tolist() == ["fp64", "fp32", "fp64", None]
+    assert kernels.extra["ISA"].tolist() == [None, "avx2", "avx2", None]
     assert kernels.chip == rw.read_ceilings(FIXTURES / "oak_roofline.csv")
     assert kernels.chip is not None
     judged = rw.bound(kernels, kernels.chip, memory="L1")

@@ -156,6 +156,20 @@ def test_a_bad_cell_is_named_by_its_place(name: str, old: str, new: str, told: s
     assert str(caught.value).startswith(f"{path}: {told}")
 
 
+def test_a_metric_that_is_infinite_says_nothing_and_a_time_below_zero_is_refused(tmp_path: Path) -> None:
+    text = (FIXTURES / "likwid_solver" / "l2.txt").read_text(encoding="utf-8")
+    path = tmp_path / "l2.txt"
+    assert "5.9632" in text
+    path.write_text(text.replace("5.9632", "inf"), encoding="utf-8")
+    assert np.isnan(rw.read(path).bytes_by_level.get("L2", [np.nan])).all()
+    path.write_text(text.replace("5.9632", "5e990"), encoding="utf-8")
+    with pytest.raises(ProfileError, match=r"l2\.txt: line \d+: expected a number, got '5e990'"):
+        rw.read(path)
+    path.write_text(text.replace("0.6600", "-0.66"), encoding="utf-8")
+    with pytest.raises(ProfileError, match=r"l2\.txt: the program: its time, -0\.66 s, is below zero"):
+        rw.read(path)
+
+
 def test_json_without_tables_of_a_group_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     path.write_text(json.dumps({"Info": {"CPU name:": "X"}, "L2": [{"Values": 1}]}), encoding="utf-8")

@@ -6,6 +6,7 @@ import gzip
 import io
 import pickle
 import random
+import runpy
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -17,7 +18,7 @@ from roofwidget.readers import ProfileError, read
 
 FIXTURES = Path(__file__).parent / "fixtures" / "ncu"
 REPORT = (FIXTURES / "two_kernels.ncu-rep").read_bytes()
-LONG = (FIXTURES / "european_long.csv").read_text(encoding="utf-8")
+MADE = runpy.run_path(str(FIXTURES.parents[1] / "make_fixtures" / "ncu.py"))
 HEADER = '"ID","Process ID","Kernel Name","Grid Size","Block Size","CC","Metric Name","Metric Unit","Metric Value"\n'
 ROW = '"0","5","k","(1, 1, 1)","(2, 1, 1)","8.6","{}","{}","{}"\n'
 TIME = ROW.format("gpu__time_duration.sum", "ns", "1000")
@@ -79,6 +80,9 @@ def test_an_empty_report_and_an_empty_file_are_told_apart_from_others() -> None:
 
 def test_a_table_of_errors_alone_repeats_what_ncu_said() -> None:
     data = (FIXTURES / "error_only.csv").read_bytes()
+    real = FIXTURES.parents[2].parent / "shared/data/profiles/ncu/error_only_b200.csv"
+    if real.exists():
+        refused(real.read_bytes(), "no kernel was profiled.*; profile again, such as with 'ncu --set roofline")
     refused(data, r"no kernel was profiled; ncu said: twin3.7 was denied the counters \(code 7\); profile again")
     assert read(HEADER.encode() + TIME.encode(), format="ncu").time.tolist() == [1e-6]
     refused(HEADER.encode(), "no kernel was profiled")
@@ -100,6 +104,57 @@ def test_a_bad_number_names_line_column_and_metric() -> None:
 def test_a_number_in_another_notation_than_its_file_is_refused() -> None:
     rows = ROW.format("dram__bytes.sum", "byte", "1.234.567") + ROW.format("lts__t_sector_hit_rate.pct", "%", "65.5")
     refused((HEADER + rows).encode(), "for 'lts__t_sector_hit_rate.pct', got '65.5'")
+
+
+@pytest.mark.parametrize("value", ["1e61", "1e400", "9" * 5000])
+def test_a_number_that_no_counter_reaches_is_refused_before_it_is_multiplied(value: str) -> None:
+    error = refused((HEADER + TIME + ROW.format("dram__bytes.sum", "byte", value)).encode(), "for 'dram__bytes.sum'")
+    assert (error.row, error.column) == (3, "Metric Value")
+    assert len(str(error)) < 200
+
+
+@pytest.mark.parametrize("count", ["0", "1.5", "some", "", "1e300"])
+def test_a_summary_of_no_whole_number_of_launches_is_refused(count: str) -> None:
+    data = (FIXTURES / "summary.csv").read_bytes().replace(b'"40"', f'"{count}"'.encode())
+    error = refused(data, f"expected a whole number from 1, got '{count}'")
+    assert (error.row, error.column) == (2, "Invocations")
+
+
+def report_of(**metrics: float) -> bytes:
+    """Return a report of one launch."""
+    field, amount = MADE["field"], MADE["amount"]
+    told = [field(13, field(1, row) + field(2, amount(value))) for row, value in enumerate(metrics.values())]
+    table = [name.replace("_sum", ".sum") for name in metrics]
+    launch: bytes = MADE["block"](field(7, "k") + b"".join(told), results=1, table=table)
+    return b"NVR\0\0\0\0\0" + launch
+
+
+def test_a_bad_number_in_a_report_names_launch_kernel_and_metric() -> None:
+    for value in (-4.0, 1e61):
+        error = refused(report_of(dram__bytes_sum=value), "the report is damaged, copy it again")
+        assert error.place == "launch 1, kernel 'k'"
+        assert f"expected a number from 0 for 'dram__bytes.sum', got {value:g}" in error.reason
+
+
+@pytest.mark.parametrize("none", [np.nan, np.inf, -np.inf])
+def test_what_ncu_could_not_compute_is_unknown_in_a_report(none: float) -> None:
+    kernels = read(report_of(gpu__time_duration_sum=1000, dram__bytes_sum=none, launch__device_id=none))
+    assert kernels.time.tolist() == [1e-6]
+    assert "DRAM" not in kernels.bytes_by_level
+    assert "device" not in kernels.extra
+
+
+@pytest.mark.parametrize("junk", [bytes(range(256)) * 40, b"\x00" * 5000, b"\x89PNG\r\n\x1a\n" + b"\xfe" * 900])
+def test_binary_junk_is_refused_as_that(junk: bytes) -> None:
+    refused(junk, "no kernel was profiled|not UTF-8")
+    refused(b"NVR\0" + junk, "the report (is damaged here|ends too early|holds no kernel)")
+    with pytest.raises(ProfileError, match="Nsight Compute"):
+        read(junk)
+
+
+def test_what_ncu_said_is_cut_to_a_line_that_can_be_read() -> None:
+    error = refused(b"==ERROR== " + b"x" * 50_000 + b"\n", "no kernel was profiled; ncu said: xxx")
+    assert len(str(error)) < 500
 
 
 def test_a_metric_twice_may_repeat_its_value_but_not_change_it() -> None:
@@ -174,4 +229,3 @@ def test_what_was_read_survives_slicing_and_pickling() -> None:
     kernels = read(REPORT)
     assert pickle.loads(pickle.dumps(kernels)) == kernels  # noqa: S301 - its own bytes
     assert kernels[1:].origin["flops"].tolist() == kernels.origin["flops"].tolist()[1:]
-    assert LONG.count("\n") == len(LONG.splitlines())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from roofwidget.readers import read
-from roofwidget.readers.ncu.shapes import shape_of
+from roofwidget.readers.ncu.shapes import is_tensor_name, shape_of
 
 if TYPE_CHECKING:
     from roofwidget.kernels import Kernels
@@ -98,12 +98,91 @@ def test_the_shape_in_a_name_tells_flops_and_precision(name: str, flops: int, pr
     assert kernels.flops_by_precision[precision].tolist() == [3 * flops]
 
 
-@pytest.mark.parametrize("name", ["ampere_sgemm_128x64_nn", "tile_128x128x16", "reduce_1688", "gemm_64x16816"])
+@pytest.mark.parametrize(
+    "name", ["ampere_sgemm_128x64_nn", "tile_128x128x16", "reduce_1688", "gemm_64x16816", f"m{'1' * 5000}n8k16"]
+)
 def test_other_digits_in_a_name_are_no_shape(name: str) -> None:
     assert shape_of(name) is None
     kernels = launch({"sm__inst_executed_pipe_tensor.sum": "3"}, name=name, cc="8.0")
     assert np.isnan(kernels.flops[0])
     assert said(kernels, "tensor instructions without a shape in the name in this launch")
+
+
+@pytest.mark.parametrize(
+    ("name", "uses_tensor_cores"),
+    [
+        ("gemma_rms_norm<float>", False),
+        ("at::native::lgamma_kernel", False),
+        ("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize64x64x8_stage3_warpsize2x2x1_ffma_aligna4", False),
+        ("f<cutlass::arch::Mma<cutlass::gemm::GemmShape<1, 1, 1>, 1, float>>", False),
+        ("f<cutlass::arch::Mma<cutlass::gemm::GemmShape<(int)8, 8, 99>>>", True),
+        ("collective::CollectiveMma<MainloopSm90TmaGmmaWarpSpecialized<4>>", True),
+        ("my_wgmma_kernel", True),
+        ("sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n", True),
+    ],
+)
+def test_a_name_tells_of_tensor_cores_only_in_words_of_their_own(name: str, *, uses_tensor_cores: bool) -> None:
+    assert is_tensor_name(name) == uses_tensor_cores
+    # Such a kernel's FP32 work is not all of it, and that of the others is.
+    assert np.isnan(launch({f"{SASS}ffma_pred_on.sum": "10"}, name=name, cc="8.0").flops[0]) == uses_tensor_cores
+
+
+def test_half_precision_that_may_be_register_moves_is_left_out_and_said() -> None:
+    fp32 = {f"{SASS}ffma_pred_on.sum": "10", f"{SASS}hfma_pred_on.sum": "64", f"{SASS}hadd_pred_on.sum": "0"}
+    kernels = launch(fp32, cc="8.0")
+    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"fp32": [20]}
+    assert said(kernels, "hfma is left out in this launch ('k'): this chip counts register moves there")
+    # Arithmetic has additions too, other chips move otherwise, and a pipe that never ran moved nothing.
+    for other in (
+        launch(fp32 | {f"{SASS}hadd_pred_on.sum": "5"}, cc="8.0"),
+        launch(fp32, cc="8.6"),
+        launch(fp32 | {"sm__inst_executed_pipe_tensor.sum": "0"}, cc="8.0"),
+    ):
+        assert other.flops_by_precision["fp16_vector"][0] >= 4 * 64
+        assert not said(other, "hfma is left out")
+
+
+def test_zeros_of_tensor_counters_on_a_busy_new_chip_are_said_and_flops_by_name_replace_the_rest() -> None:
+    told = {
+        f"{PATH}src_bf16_dst_fp32.sum": "0",
+        f"{SASS}ffma_pred_on.sum": "500",
+        "sm__throughput.avg.pct_of_peak_sustained_elapsed": "86",
+    }
+    kernels = launch(told, name="triton_dot", cc="10.0")
+    assert kernels.flops.tolist() == [1000]
+    assert said(kernels, "all tensor counters are 0 for this launch that keep SMs busy ('triton_dot')")
+    given = launch(told, name="triton_dot", cc="10.0", flops={"triton": {"bf16": 8e6}})
+    assert {key: np.nansum(column) for key, column in given.flops_by_precision.items()} == {"fp32": 0, "bf16": 8e6}
+    assert given.flops.tolist() == [8e6]
+    assert not said(given, "all tensor counters are 0")
+    # Before Hopper a zero is a zero.
+    assert not said(launch(told, cc="8.6"), "all tensor counters are 0")
+
+
+def test_an_operation_that_no_counter_tells_of_is_said_to_be_missing() -> None:
+    words = {f"{SASS}ffma_pred_on.sum": "10", f"{SASS}fmul_pred_on.sum": "1"}
+    assert said(launch(words), "missing from FLOPs: fp64, fp16 outside tensor cores, fadd")
+    assert not said(launch(words | {f"{SASS}fadd_pred_on.sum": "0"}), "fadd")
+
+
+def test_launches_of_one_chip_share_a_roof_where_the_capability_is_not_told() -> None:
+    lines = [f'"{number}","5","k","gpu__time_duration.sum","","1000"' for number in (0, 1)]
+    table = [HEADER.replace('"CC",', ""), *lines, ""]
+    kernels = read("\n".join(table).encode(), chip="a100-pcie-40gb")
+    assert kernels.chip is not None
+    assert not said(read("\n".join(table).encode()), "several devices")
+
+
+def test_headers_with_their_unit_in_brackets_are_read() -> None:
+    text = '"ID","Kernel Name","dram__bytes.sum [Kbyte]","gpu__time_duration.sum [us]"\n"0","k","2.5","4"\n'
+    kernels = read(text.encode())
+    assert (kernels.bytes.tolist(), kernels.time.tolist()) == ([2500], [4e-6])
+
+
+def test_text_of_a_program_in_another_notation_does_not_decide_that_of_the_numbers() -> None:
+    header = '"ID","Kernel Name","Range:Msg","dram__bytes.sum","lts__t_sector_hit_rate.pct"\n'
+    kernels = read(f'{header}"","","","byte","%"\n"0","k","1,5","1,024","65.5"\n'.encode())
+    assert kernels.bytes.tolist() == [1024]
 
 
 def test_from_hopper_on_instructions_of_the_tensor_pipe_are_never_multiplied() -> None:

@@ -210,6 +210,14 @@ def test_what_a_table_writes_as_csv_it_reads_again() -> None:
     assert again.count.tolist() == [1, 7]
 
 
+def test_kernels_of_no_bytes_or_next_to_none_stay_and_are_bound_by_compute() -> None:
+    kernels = read(csv("kernel,flops,bytes,time", "none,3e12,0,1", "cached,3e12,1e6,1", "copy,0,1e9,1", "noop,0,0,1"))
+    np.testing.assert_array_equal(kernels.arithmetic_intensity, [math.inf, 3e6, 0, NAN])
+    judged = rw.bound(kernels, rw.Chip("Mine", {"fp32": 1e13}, {"HBM": 1e12}))
+    assert judged.bound_by.tolist() == ["compute", "compute", "HBM", "compute"]
+    np.testing.assert_allclose(judged.utilization, [0.3, 0.3, 1e-3, 0])
+
+
 # -- other tools' columns --------------------------------------------------------------------------------------
 
 

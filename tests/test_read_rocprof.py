@@ -257,6 +257,18 @@ def test_missing_counters_of_one_precision_are_said(tmp_path: Path) -> None:
             "row 2, column 'End_Timestamp': the kernel ends before it starts",
         ),
         ("pmc_perf.csv", ",5\r\n", ",5.5.5\r\n", "row 2, column 'Dispatch_ID': expected a finite number"),
+        (
+            "pmc_perf.csv",
+            ",5\r\n",
+            ",5.5\r\n",
+            "row 2, column 'Dispatch_ID': expected a whole number in all its digits",
+        ),
+        (
+            "pmc_perf.csv",
+            ",1700000000000000123,",
+            ",1.7E+18,",
+            "row 2, column 'Start_Timestamp': expected a whole number in all its digits, got '1.7E+18'",
+        ),
         ("roofline.csv", "1250.0,", "-1250.0,", "row 2, column 'HBMBw': expected a finite number from 0"),
         ("sysinfo.csv", "1600.0,", "fast,", "row 2, column 'hbm_bw': expected a finite number"),
     ],

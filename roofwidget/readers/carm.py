@@ -108,7 +108,10 @@ def read(
             "time": "Time (method MIX: milliseconds)",
             "precision": "Precision",
         },
-        extra={"ISA": rows.texts("ISA"), "threads": rows.numbers("Threads", optional=True)},
+        extra={
+            "ISA": [word.strip() or None for word in rows.texts("ISA")],
+            "threads": rows.numbers("Threads", optional=True),
+        },
         warnings=[_MODEL],
         source=source.name,
     )

@@ -13,6 +13,7 @@ import numpy as np
 
 from roofwidget.columns import Floats
 from roofwidget.readers import notation
+from roofwidget.readers.cells import Columns
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.rows import MOST_COLUMNS, Lines, Rows, Test, header_of
 from roofwidget.readers.source import Source
@@ -45,7 +46,7 @@ class Table:
     def __init__(
         self,
         source: Source,
-        columns: Mapping[str, list[str]],
+        columns: Columns,
         lines: Sequence[int] = (),
         *,
         skipped: int = 0,
@@ -68,7 +69,7 @@ class Table:
     def decimal(self) -> str:
         if self._decimal is None:
             self._decimal, self.decided = notation.decimal(
-                ((name, cells) for name, cells in self.columns.items() if name not in self._plain), self._conflict
+                ((name, cells) for name, cells in self.columns.passing() if name not in self._plain), self._conflict
             )
         return self._decimal
 
@@ -134,7 +135,6 @@ def table(
     source: Source,
     *,
     header: Test,
-    stop: Test | None = None,
     short: Test | None = None,
     plain: Collection[str] = (),
 ) -> Table:
@@ -148,8 +148,6 @@ def table(
         The file.
     header
         Whether these cells are the header.
-    stop
-        Whether a row ends the table; rows with the header's number of cells and others are asked.
     short
         Whether cells that are fewer than the header's are a row all the same: its last cells are then empty.
     plain
@@ -164,21 +162,20 @@ def table(
     Examples
     --------
     >>> rows = table(Source.of(b"==PROF== hello\n\na;b\n1;2,5\ndone\n3;4\n"), header=lambda cells: "a" in cells)
-    >>> rows.columns, list(rows.lines), rows.skipped, rows.numbers("b").tolist()
+    >>> dict(rows.columns), list(rows.lines), rows.skipped, rows.numbers("b").tolist()
     ({'a': ['1', '3'], 'b': ['2,5', '4']}, [4, 6], 1, [2.5, 4.0])
     """
-    with io.TextIOWrapper(source.open(), encoding=source.encoding, newline="") as text:
+    with io.TextIOWrapper(source.open(), encoding=source.encoding) as text:
         lines = Lines(text, source)
         names, delimiter = header_of(lines, header, source)
-        rows = Rows(lines, delimiter, len(names), source, stop=stop, short=short)
-        columns = rows.columns()
+        rows = Rows(lines, delimiter, len(names), source, short=short)
+        cells = rows.read()
     units = None
-    if rows.numbers and _are_units([cells[0] for cells in columns]):
-        units = {name: cells.pop(0) for name, cells in zip(names, columns, strict=True)}
-        units.pop("", None)
+    if rows.numbers and _are_units(first := cells.first_row()):
+        units = {name: cell for name, cell in zip(names, first, strict=True) if name}
         rows.numbers.pop(0)
-    kept = {name: cells for name, cells in zip(names, columns, strict=True) if name}
-    return Table(source, kept, rows.numbers, skipped=rows.skipped, units=units, plain=plain)
+    columns = Columns(cells, {name: at for at, name in enumerate(names) if name}, first=int(units is not None))
+    return Table(source, columns, rows.numbers, skipped=rows.skipped, units=units, plain=plain)
 
 
 def _are_units(cells: Sequence[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -91,7 +92,7 @@ def described(document: object) -> str:
 
 
 def _refuse_duplicate(keys: list[str], place: str, name: str) -> NoReturn:
-    twice = next(key for row, key in enumerate(keys) if key in keys[:row])
+    twice = next(key for key, times in Counter(keys).items() if times > 1)
     raise ProfileError(name, f"the key {twice!r} occurs twice in the object that ends here", place=place)
 
 

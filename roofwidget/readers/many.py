@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -115,7 +116,7 @@ def _paths(given: Any) -> list[str]:
             raise FileNotFoundError(msg)
         return paths
     paths = [os.fspath(path) for path in given]
-    twice = next((path for row, path in enumerate(paths) if path in paths[:row]), None)
+    twice = next((path for path, times in Counter(paths).items() if times > 1), None)
     if twice is not None:
         msg = f"'{twice}' is there twice"
         raise ValueError(msg)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
@@ -17,7 +16,7 @@ __all__ = ["decimal", "is_number", "numbers"]
 MISSING: Final = frozenset({"", "n/a", "na", "nan", "<na>", "no data", "none", "null", "-", "--", "nil", "nat"})
 _GROUPING: Final = "'\u2019 \u00a0\u202f\u2009"
 _NUMBER: Final = re.compile(rf"[-+]?(?=[.,]?\d)(\d[\d{_GROUPING}]*)?([\d{_GROUPING}.,]*)(e[-+]?\d+)?", re.IGNORECASE)
-_STRANGE: Final = re.compile(r"[^0-9eE+\-.\n]")
+_OF_NUMBERS: Final = b"0123456789eE+-."
 _EXPONENT: Final = re.compile(r"[eE]")
 # What a column shows of its notation: so many different cells are looked at before it counts as no numbers.
 _SAMPLE: Final = 1000
@@ -81,12 +80,32 @@ def decimal(
 
 def _shown_by(cells: Sequence[str]) -> tuple[str, int] | None:
     """Return the mark that a column of numbers shows, and where; None for a column of something else."""
-    different = dict.fromkeys(cells)
-    marked = [cell for cell in different if "." in cell or "," in cell]
-    if not marked or not _are_numbers(itertools.islice(different, _SAMPLE)):
+    sample = _first_different(cells)
+    if not _are_numbers(sample):
         return None
-    told = next((cell for cell in marked if is_number(cell) and shown(cell) is not None), None)
+    told = next(filter(_is_telling, sample), None)
+    if told is None and len(sample) == _SAMPLE and _holds_marks(cells):
+        told = next(filter(_is_telling, dict.fromkeys(cells)), None)
     return None if told is None else (shown(told) or "", cells.index(told))
+
+
+def _holds_marks(cells: Sequence[str]) -> bool:
+    joined = "".join(cells)
+    return "." in joined or "," in joined
+
+
+def _is_telling(cell: str) -> bool:
+    return ("." in cell or "," in cell) and is_number(cell) and shown(cell) is not None
+
+
+def _first_different(cells: Sequence[str]) -> list[str]:
+    """Return the first so many different cells, all where there are fewer."""
+    found: dict[str, None] = {}
+    for start in range(0, len(cells), _SAMPLE):
+        found |= dict.fromkeys(cells[start : start + _SAMPLE])
+        if len(found) >= _SAMPLE:
+            break
+    return list(found)[:_SAMPLE]
 
 
 def _are_numbers(cells: Iterable[str]) -> bool:
@@ -104,18 +123,19 @@ def numbers(cells: Sequence[str], mark: str) -> tuple[Floats, int | None]:
     >>> column.tolist(), bad
     ([1234.5, nan, 2000.0], None)
     """
-    joined = "\n".join(cells)
-    if cells and not _STRANGE.search(joined) and (mark == "." or "." not in joined):
+    written = "".join(cells).encode()
+    if cells and not written.translate(None, _OF_NUMBERS) and (mark == "." or b"." not in written):
         try:
-            return np.array(joined.split("\n"), dtype=np.float64), None
+            return np.array(cells, dtype=np.float64), None
         except ValueError:
             pass  # an empty cell, or one that is no number: found below
     different: dict[str, float] = {}
-    for cell in dict.fromkeys(cells):
-        number = _number(cell, mark)
-        if number is None:
-            return np.full(len(cells), np.nan), cells.index(cell)
-        different[cell] = number
+    for row, cell in enumerate(cells):
+        if cell not in different:
+            number = _number(cell, mark)
+            if number is None:
+                return np.full(len(cells), np.nan), row
+            different[cell] = number
     return np.array([different[cell] for cell in cells], dtype=np.float64), None
 
 

@@ -18,7 +18,6 @@ what is not found so. Every other column of numbers or texts becomes one of `Ker
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
@@ -30,6 +29,7 @@ from roofwidget.columns import Floats
 from roofwidget.frames import FIELDS
 from roofwidget.kernels import MAIN, Kernels
 from roofwidget.readers import dialects
+from roofwidget.readers.blocks import row
 from roofwidget.readers.delimited import MOST_COLUMNS, Table, table
 from roofwidget.readers.dialects import Dialect, Field
 from roofwidget.readers.errors import ProfileError
@@ -59,10 +59,10 @@ def recognises(source: Source) -> bool:
         return _are_records(document) and _is_header(list(document[0]))  # type: ignore[index]  # they are a list
     lines = source.beginning.removeprefix("\ufeff").splitlines()[:_LINES]
     return any(
-        _is_header([cell.strip() for cell in next(csv.reader([line], delimiter=mark), [])])
+        _is_header([cell.strip() for cell in row(iter([line]), mark)[0]])
         for line in lines
         for mark in (",", ";", "\t")
-        if mark in line and len(line) < csv.field_size_limit()
+        if mark in line
     )
 
 
@@ -94,7 +94,7 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
 
 def takes(given: object) -> bool:
     """Whether an object is a data frame, a mapping of columns, or a list of kernels, tuples or dicts."""
-    return is_frame(given) or (isinstance(given, (list, tuple)) and not isinstance(given, str))
+    return is_frame(given) or isinstance(given, (list, tuple))
 
 
 def read_object(given: Any, *, columns: Mapping[str, Any] | None = None) -> Kernels:
@@ -203,7 +203,7 @@ def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
             amounts.names(),
             flops,
             moved,
-            time=amounts.amount("time"),
+            time=amounts.time,
             self_time=amounts.amount("self_time"),
             precision=amounts.precision(),
             category=amounts.words("category"),
@@ -249,7 +249,7 @@ class _Amounts:
         self._rows = rows
         count = self._raw("count")
         self.count = np.ones(len(rows)) if count is None else count
-        self._time = self.amount("time")
+        self.time = self.amount("time")
 
     def _raw(self, key: str) -> Floats | None:
         field = self._fields.get(key)
@@ -270,7 +270,7 @@ class _Amounts:
         if field.per == "launch":
             return numbers * self.count
         if field.per == "second":
-            return numbers * (np.full(len(numbers), np.nan) if self._time is None else self._time)
+            return numbers * (np.full(len(numbers), np.nan) if self.time is None else self.time)
         return numbers
 
     def by_key(self, field: str, plain: str) -> dict[str, Any]:

@@ -171,13 +171,15 @@ class Source:
             reason = f"not {self.encoding[:6].upper().rstrip('-')} text: {error.reason}"
             raise ProfileError(self.name, reason, place=f"byte {error.start + 1}") from None
 
-    def json(self, *, nan: bool = False) -> object:
+    def json(self, *, nan: bool = False, limit: int = TEXT_LIMIT) -> object:
         """Return the parsed JSON, parsed once and kept: do not change it.
 
         Parameters
         ----------
         nan
             Whether the format may hold the literals ``NaN``, ``Infinity`` and ``-Infinity``, which JSON has not.
+        limit
+            The most bytes of text that are parsed.
 
         Raises
         ------
@@ -185,7 +187,7 @@ class Source:
             If it is not JSON, has a key twice in one object, or holds such a literal: names line and column.
         """
         if self._parsed is None:
-            self._parsed = documents.parse(self.text(), self.name)
+            self._parsed = documents.parse(self.text(limit), self.name)
         if self._parsed.constant and not nan:
             documents.refuse_constant(self.text(), self.name)
         return self._parsed.value
@@ -200,7 +202,7 @@ class Source:
         if begin not in ("{", "[") or (self.size or 0) >= DOCUMENT_LIMIT:
             return None
         try:
-            return self.json(nan=True)
+            return self.json(nan=True, limit=DOCUMENT_LIMIT)
         except ProfileError:
             return None
 

@@ -113,7 +113,7 @@ def amount(value: Cell) -> bytes:
         return field(1, value)
     if isinstance(value, int):
         return field(5, value)
-    if struct.unpack("<f", struct.pack("<f", value))[0] == value:
+    if abs(value) < 2**127 and struct.unpack("<f", struct.pack("<f", value))[0] == value:
         return varint(2 << 3 | 5) + struct.pack("<f", value)
     return varint(3 << 3 | 1) + struct.pack("<d", value)
 

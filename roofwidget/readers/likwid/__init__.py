@@ -152,7 +152,7 @@ def _merged(parts: list[Block], warnings: list[str], *, is_one_run: bool) -> Cou
                 if name not in ours:
                     ours[name] = amount * scale
                     base.rules[f"{key}:{name}"] = f"{row.rules[f'{key}:{name}']} (group {part.group}{how})"
-        if not is_one_run and abs(row.time / base.time - 1) > _APART:
+        if not is_one_run and base.time > 0 and abs(row.time / base.time - 1) > _APART:
             region = f"region {part.region}" if part.region else "the program"
             warnings.append(
                 f"{region} took {row.time:g} s in the run of group {part.group}, {base.time:g} s in another"
@@ -173,6 +173,10 @@ def _table(
     for what, parts in (("FLOPs", [row.flops for row in rows]), ("bytes", [row.bytes for row in rows])):
         if not any(parts):
             warnings.append(f"no group of {what} was measured: they are unknown (groups FLOPS_DP, L2, L3, MEM, MEM_DP)")
+    for region, row in zip(regions, rows, strict=True):
+        if row.time < 0:
+            place = f"region {region}" if region else "the program"
+            raise ProfileError(source.name, f"its time, {row.time:g} s, is below zero: measure again", place=place)
     rules = dict.fromkeys(key for row in rows for key in row.rules)
     return Kernels(
         [region or "program" for region in regions],

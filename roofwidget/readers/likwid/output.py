@@ -20,7 +20,9 @@ _TABLE: Final = re.compile(
 _STARTS: Final = re.compile(r"^(?:(?:Region .*, )?Group \d+: \S+\s*|TABLE,(?:Region .*,)?Group \d+ .*)$", re.MULTILINE)
 _KINDS: Final = ("Event", "Metric", "Region Info")
 _STATISTICS: Final = frozenset({"Sum", "Min", "Max", "Avg"})
-_NOTHING: Final = frozenset({"-", "", "nan", "-nan", "nil"})
+_NOTHING: Final = frozenset({"-", "", "nan", "-nan", "inf", "-inf", "nil"})
+# More than any machine counts.
+_MOST: Final = 1e100
 _MOST_BYTES: Final = 256 * 2**20
 
 
@@ -146,12 +148,18 @@ class _Reader:
 
 
 def _value(file: str, cell: object, place: str) -> float:
-    if isinstance(cell, str) and cell.casefold() in _NOTHING:
+    is_nothing = (
+        cell.casefold() in _NOTHING if isinstance(cell, str) else isinstance(cell, float) and not math.isfinite(cell)
+    )
+    if is_nothing:
         return math.nan
     try:
-        return float(cell)  # type: ignore[arg-type]  # else TypeError
+        number = float(cell)  # type: ignore[arg-type]  # else TypeError
     except (TypeError, ValueError, OverflowError):
-        raise ProfileError(file, f"expected a number, got {cell!r:.60}", place=place) from None
+        number = math.nan
+    if not abs(number) < _MOST:
+        raise ProfileError(file, f"expected a number, got {cell!r:.60}", place=place)
+    return number
 
 
 def _of_json(source: Source) -> Iterator[Block]:

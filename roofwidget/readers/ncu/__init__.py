@@ -24,9 +24,11 @@ FLOPs of tensor cores
     ``sm__ops_path_tensor_*``, which counts FLOPs. Else, before Hopper, instructions of the tensor pipe times the FLOPs
     of the shape in the kernel's name: 512 for 8x8x4 (``s884``), 2048 for 16x8x8 (``s1688``), 4096 for 16x8x16
     (``s16816``). Without a shape they are unknown; no factor is guessed. On A100 the tensor pipe also moves registers:
-    where 32 threads' hfma stand against each of its instructions, neither is counted. From Hopper on counters that
-    are all 0 prove nothing: such FLOPs are unknown, and ``flops={"nvjet": "155 GFLOP"}`` gives them by name, as FLOPs
-    of one launch (a number, text, a mapping by precision, or an `Op` with the kernel's shapes).
+    where 32 threads' hfma stand against each of its instructions, neither is counted; hfma is left out, too, where
+    nothing tells of the pipe and no other half-precision arithmetic was counted. From Hopper on counters that are all
+    0 prove nothing: FLOPs of a kernel whose name tells of tensor cores are then unknown, those of a busy one get a
+    warning, and ``flops={"nvjet": "155 GFLOP"}`` gives either by name, as FLOPs of one launch (a number, text, a
+    mapping by precision, or an `Op` with the kernel's shapes).
 bytes
     DRAM: ``dram__bytes``, else reads and writes, else sectors. L2: ``lts__t_bytes``, else sectors, else what crosses to
     the SMs, as Nsight's own charts have it by turns: never compare two files of different rules. L1:
@@ -89,7 +91,8 @@ def read(
     source
         A report, a table, or a folder of passes of one program.
     flops
-        FLOPs of one launch by a pattern of kernels' names, for launches whose FLOPs no counter tells.
+        FLOPs of one launch by a pattern of kernels' names, for launches whose FLOPs no counter tells, or whose
+        counters of tensor cores are all 0 on a chip on which that proves nothing.
     fp16_packed
         Whether half-precision instructions outside tensor cores do two operations a thread (HFMA2).
     chip

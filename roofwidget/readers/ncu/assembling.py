@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -94,7 +95,7 @@ def kernels(
     if not (time.is_known.any() or traffic or counts.flops or flops):
         reason = f"holds no time, bytes or FLOPs of its {len(launches)} launches; collect them with '{COMMAND}'"
         raise ProfileError(source, reason)
-    parts, precision, reasons, said = _completed(launches, counts, flops)
+    parts, counts, precision, said = _completed(launches, counts, flops)
     most = _most(parts, launches)
     roof, heard = roofs(launches, traffic, given=chip, precision=most, fp16_packed=fp16_packed)
     parts = _charged(parts, roof)
@@ -113,28 +114,32 @@ def kernels(
         count=count,
         origin={
             **rules,
-            "flops": _joined_rules(parts, reasons),
+            "flops": _joined_rules(parts, counts.reasons),
             "time": time.rules,
             **{f"bytes:{level}": told.rules for level, told in traffic.items()},
         },
         extra=_extra(launches),
         chip=roof,
-        warnings=[*launches.remarks, *remarks.of(launches, counts, reasons, time, traffic), *said, *heard],
+        warnings=[*launches.remarks, *remarks.of(launches, counts, time, traffic), *said, *heard],
         source=source,
     )
 
 
 def _completed(
     launches: Launches, counts: Counts, given: Given | None
-) -> tuple[dict[str, Told], list[str | None], np.ndarray[Any, Any], list[str]]:
-    """Return FLOPs with those that the user gives, the precision given with them, reasons and remarks."""
+) -> tuple[dict[str, Told], Counts, list[str | None], list[str]]:
+    """Return FLOPs with those that the user gives, what is open still, the precision given, and remarks."""
     n = len(launches)
     parts, reasons = dict(counts.flops), counts.reasons.copy()
     precision: list[str | None] = [None] * n
     if given is None:
-        return parts, precision, reasons, []
+        return parts, counts, precision, []
     is_unknown = np.array([reason is not None for reason in reasons], dtype=np.bool_)
-    found, said = matched(given, list(launches.names), is_unknown)
+    # Where the tensor cores' zeros prove nothing, what other units did may not be all.
+    found, said = matched(given, list(launches.names), is_unknown | counts.tensor.all_zero)
+    rows = list(found)
+    for told in parts.values():
+        told.values[rows], told.rules[rows] = np.nan, None
     for row, (flops, judged, rule) in found.items():
         for key, number in flops.items():
             if key not in parts:
@@ -142,7 +147,10 @@ def _completed(
             parts[key].values[row] = number
             parts[key].rules[row] = rule
         reasons[row], precision[row] = None, judged
-    return parts, precision, reasons, said
+    all_zero = counts.tensor.all_zero.copy()
+    all_zero[rows] = False
+    tensor = dataclasses.replace(counts.tensor, all_zero=all_zero)
+    return parts, dataclasses.replace(counts, reasons=reasons, tensor=tensor), precision, said
 
 
 def _charged(parts: dict[str, Told], chip: Chip | None) -> dict[str, Told]:

@@ -35,7 +35,7 @@ class Counts:
     tensor
         What is known of the tensor cores.
     missing
-        Precisions that no counter of the file tells of.
+        Precisions that no counter of the file tells of, and operations such as ``fadd`` of which none does.
     """
 
     flops: Mapping[str, Told]
@@ -47,18 +47,22 @@ class Counts:
 def counted(launches: Launches, *, fp16_packed: bool = True) -> Counts:
     """Return FLOPs: add and mul count one, fma two, in half precision twice that where instructions are packed."""
     n = len(launches)
+    words = {key: [f"{letter}{form}" for form in ("add", "mul", "fma")] for key, letter in _FAMILIES.items()}
+    executed = {word: _executed(launches, word) for three in words.values() for word in three}
     families = {
-        key: _family(launches, letter, 2 if key == HALF and fp16_packed else 1) for key, letter in _FAMILIES.items()
+        key: _family(three, executed, n, packed=2 if key == HALF and fp16_packed else 1) for key, three in words.items()
     }
-    hfma = _executed(launches, "hfma").values
-    tensor = tensor_flops(launches, hfma)
-    moved = Told(np.where(tensor.moves, 0.0, families[HALF].values), families[HALF].rules)
-    families[HALF] = moved
+    other_halves = sum_of_known([executed[word].values for word in ("hadd", "hmul")], n)
+    tensor = tensor_flops(launches, executed["hfma"].values, other_halves)
+    moved = tensor.moves | tensor.may_move
+    families[HALF] = Told(np.where(moved, 0.0, families[HALF].values), families[HALF].rules)
     parts: dict[str, Told] = {**families, **tensor.flops}
     known = sum_of_known([told.values for told in parts.values()], n)
     is_zero_known = families["fp32"].is_known & (known == 0)
     is_known = ~tensor.is_unknown & ((known > 0) | is_zero_known)
     missing = [key for key, told in families.items() if not told.is_known.any()]
+    partly = [word for key, three in words.items() if key not in missing for word in three]
+    missing += [word for word in partly if not executed[word].is_known.any()]
     # A precision without FLOPs is none; a kernel without any has 0 of the most common one.
     flops = {key: told.where(is_known & (told.values > 0)) for key, told in parts.items()}
     flops["fp32"] = flops["fp32"].or_else(families["fp32"].where(is_known & is_zero_known))
@@ -66,11 +70,10 @@ def counted(launches: Launches, *, fp16_packed: bool = True) -> Counts:
     return Counts(kept, _reasons(tensor, known, is_known), tensor, missing)
 
 
-def _family(launches: Launches, letter: str, packed: int) -> Told:
+def _family(words: Sequence[str], executed: Mapping[str, Told], n: int, *, packed: int) -> Told:
     """Return the FLOPs of one precision outside the tensor cores."""
-    n = len(launches)
-    weights = {f"{letter}add": packed, f"{letter}mul": packed, f"{letter}fma": 2 * packed}
-    parts = {word: _executed(launches, word) for word in weights}
+    weights = {word: packed * (2 if word.endswith("fma") else 1) for word in words}
+    parts = {word: executed[word] for word in words}
     values = whole(sum_of_known([weights[word] * told.values for word, told in parts.items()], n))
     told = list(zip(*(part.rules for part in parts.values()), strict=True))
     texts = {rules: _rule(weights, rules) for rules in set(told)}

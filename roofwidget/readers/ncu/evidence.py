@@ -11,7 +11,7 @@ import numpy.typing as npt
 from roofwidget.columns import Floats, Texts
 from roofwidget.readers.ncu.launches import Launches
 
-__all__ = ["Told", "amount", "cycles", "first_known", "nothing", "texts_where", "time", "whole"]
+__all__ = ["Told", "amount", "cycles", "first_known", "nothing", "quotient", "texts_where", "time", "whole"]
 
 _NEARLY = 1e-9
 
@@ -79,10 +79,8 @@ def time(launches: Launches) -> Told:
     if "time" not in launches.kept:
         candidates = [(launches.metric("gpu__time_duration.sum"), "gpu__time_duration.sum")]
         for unit in ("sm", "smsp"):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                seconds = launches.metric(f"{unit}__cycles_elapsed.avg") / _rate(launches, unit)
-            rule = f"{unit}__cycles_elapsed.avg / {unit}__cycles_elapsed.avg.per_second"
-            candidates.append((np.where(np.isfinite(seconds), seconds, np.nan), rule))
+            seconds = quotient(launches.metric(f"{unit}__cycles_elapsed.avg"), _rate(launches, unit))
+            candidates.append((seconds, f"{unit}__cycles_elapsed.avg / {unit}__cycles_elapsed.avg.per_second"))
         rest = ("gpu__time_duration.avg", "gpu__time_active.sum", "gpu__time_active.avg")
         candidates += [(launches.metric(name), name) for name in rest]
         launches.kept["time"] = first_known(len(launches), candidates)
@@ -98,7 +96,7 @@ def cycles(launches: Launches) -> Floats:
         seconds = time(launches).values
         candidates = [
             *((launches.metric(f"{unit}__cycles_elapsed.avg"), "") for unit in ("smsp", "sm")),
-            (launches.metric("smsp__cycles_elapsed.sum") / (schedulers * units), ""),
+            (quotient(launches.metric("smsp__cycles_elapsed.sum"), schedulers * units), ""),
             *((_rate(launches, unit) * seconds, "") for unit in ("smsp", "sm")),
         ]
         launches.kept["cycles"] = first_known(len(launches), candidates).values
@@ -131,6 +129,19 @@ def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, ra
                 candidates.append((rate * factor(launches), f"{name}.{form} x {word}{suffix}"))
     told = first_known(len(launches), candidates)
     return Told(whole(told.values * times), told.rules)
+
+
+def quotient(above: Floats, below: Floats) -> Floats:
+    """Return a quotient by row, NaN where it is not finite.
+
+    Examples
+    --------
+    >>> quotient(np.array([6.0, 1.0]), np.array([3.0, 0.0])).tolist()
+    [2.0, nan]
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = above / below
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 def whole(column: Floats) -> Floats:

@@ -99,7 +99,8 @@ class Launches:
         """The compute capability, such as 8.0, shape (n,); NaN where not told."""
         major = self.metric("device__attribute_compute_capability_major")
         minor = self.metric("device__attribute_compute_capability_minor")
-        told = [_version(word) for word in self.words["cc"]]
+        versions = {word: _version(word) for word in set(self.words["cc"])}
+        told = [versions[word] for word in self.words["cc"]]
         return np.where(np.isnan(told), major + minor / 10, told)
 
     def with_remark(self, remark: str) -> Launches:

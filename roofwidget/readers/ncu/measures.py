@@ -6,13 +6,17 @@ import functools
 import re
 from typing import Final
 
+import numpy as np
+
 from roofwidget.columns import Floats
 
-__all__ = ["exponent", "in_base_units", "is_whole"]
+__all__ = ["exponent", "first_bad", "in_base_units", "is_whole"]
 
 _PREFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "K": 3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _UNITS: Final = "byte|second|cycle|inst|thread|sector|warp|block|register|request|hz|bit|op|ops|FLOP|B|s"
 _PART: Final = re.compile(rf"([numKkMGTPE]?)({_UNITS})", re.IGNORECASE)
+# Far above what any counter reaches, and far enough below the largest float that products of three stay finite.
+_MOST: Final = 1e60
 _WHOLE: Final = frozenset({"byte", "ns", "nsecond", "inst", "thread", "sector", "cycle", "warp", "block", "request"})
 
 
@@ -45,12 +49,23 @@ def in_base_units(column: Floats, unit: str) -> Floats:
 
     Examples
     --------
-    >>> import numpy as np
     >>> in_base_units(np.array([10720.0]), "nsecond").tolist()
     [1.072e-05]
     """
     power = exponent(unit)
     return column / 10.0**-power if power < 0 else column * 10.0**power
+
+
+def first_bad(column: Floats) -> int | None:
+    """Return the place of the first number that no metric can have: infinite, negative, or beyond 1e60.
+
+    Examples
+    --------
+    >>> first_bad(np.array([1.0, np.nan, -2.0]))
+    2
+    """
+    wrong = np.flatnonzero((column < 0) | (column > _MOST))
+    return int(wrong[0]) if len(wrong) else None
 
 
 def _power(part: str) -> int:

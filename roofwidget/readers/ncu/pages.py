@@ -27,12 +27,14 @@ _AVERAGE, _LEAST, _MOST, _INVOCATIONS = "Average", "Minimum", "Maximum", "Invoca
 _HEADERS: Final = dict(
     zip(WORDS, ("ID", "Process ID", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"), strict=True)
 )
-# What looks like a number there says nothing of the notation: versions, addresses.
-_PLAIN: Final = (*_HEADERS.values(), "Host Name", "Process Name")
+# What looks like a number elsewhere says nothing of the notation: versions, addresses, ranges that a program named.
+_NUMBERS: Final = frozenset({_VALUE, _AVERAGE, _LEAST, _MOST, _INVOCATIONS})
 _BRACKETED: Final = re.compile(r"(\S+__\S+) \[(.*)\]")
 _MESSAGE: Final = re.compile(r"^==(?:ERROR|WARNING)== *(.+)$", re.MULTILINE)
 _MAY_GROUP: Final = re.compile(r"\d{1,3}\.\d{3}")
 _FAILED: Final = "(!)"
+_SAID: Final = 300
+_MOST_LAUNCHES: Final = 2**53
 
 Rows = npt.NDArray[np.intp]
 
@@ -60,16 +62,18 @@ def read_pages(source: Source) -> Launches:
     if _KERNEL not in source.beginning and len(source.head) < HEAD_BYTES:
         raise _nothing(source)
     names: list[str] = []
+    plain: list[str] = []
 
     def header(cells: Sequence[str]) -> bool:
         names[:] = cells
+        plain[:] = [cell for cell in cells if cell not in _NUMBERS and "__" not in cell]
         return is_header(cells)
 
     def short(cells: Sequence[str]) -> bool:
         # The page of details leaves the columns of rules out where a row has none.
         return _RULE in names and len(cells) > names.index(_METRIC) and cells[0].isdecimal()
 
-    rows = table(source, header=header, short=short, plain=_PLAIN)
+    rows = table(source, header=header, short=short, plain=plain)
     launches = _Long(rows).launches() if _METRIC in rows.columns else _wide(rows)
     if not len(launches):
         raise _nothing(source)
@@ -78,7 +82,7 @@ def read_pages(source: Source) -> Launches:
 
 def _nothing(source: Source) -> ProfileError:
     said = _MESSAGE.search(source.beginning)
-    words = f"; ncu said: {said[1].strip()}" if said else ""
+    words = f"; ncu said: {said[1].strip()[:_SAID]}" if said else ""
     return ProfileError(source.name, f"no kernel was profiled{words}; profile again, such as with '{COMMAND}'")
 
 
@@ -107,10 +111,11 @@ class _Long:
         """Return the metrics as columns."""
         rows, spread, metrics = self.rows, dict[str, tuple[Floats, Floats]](), dict[str, Floats]()
         device: list[str | None] = [None] * len(self.first)
-        told = {
-            metric: [(unit, at) for name, unit, at in self.groups if name == metric] for metric, _, _ in self.groups
-        }
-        _decide(rows, ((rows.texts(self.value)[row], unit) for _, unit, at in self.groups for row in at))
+        told: dict[str, list[tuple[str, Rows]]] = {}
+        for metric, unit, at in self.groups:
+            told.setdefault(metric, []).append((unit, at))
+        cells = rows.texts(self.value)
+        _decide(rows, (((cells[row] for row in at), unit) for _, unit, at in self.groups))
         for metric, groups in told.items():
             if metric == DEVICE_NAME:
                 for row in (row for _, at in groups for row in at):
@@ -121,9 +126,21 @@ class _Long:
                 spread[metric] = (self._column(metric, _LEAST, groups), self._column(metric, _MOST, groups))
         count = np.ones(len(self.first))
         if self.is_summary and _INVOCATIONS in rows.columns:
-            count = np.array([rows.numbers(_INVOCATIONS, least=1)[row] for row in self.first])
-        names = [rows.texts(_KERNEL)[row] for row in self.first]
+            count = self._invocations()
+        names = _picked(rows.texts(_KERNEL), self.first)
         return Launches(rows.source.name, names, _words(rows, self.first), metrics, device, count, spread)
+
+    def _invocations(self) -> Floats:
+        """Return how many launches each kernel of a summary had."""
+        cells = [self.rows.columns[_INVOCATIONS][row] for row in self.first]
+        count, bad = notation.numbers(cells, self.rows.decimal)
+        wrong = np.flatnonzero(~((count >= 1) & (count <= _MOST_LAUNCHES) & (count == np.rint(count))))
+        if bad is not None or len(wrong):
+            at = int(wrong[0]) if bad is None else bad
+            raise self.rows.error(
+                self.first[at], _INVOCATIONS, f"expected a whole number from 1, got {cells[at]!r:.60}"
+            )
+        return count
 
     def _keys(self) -> list[tuple[str, ...]]:
         """Return what tells the launches apart, row by row: their number in a process, or kernel and shape."""
@@ -172,11 +189,11 @@ def _wide(rows: Table) -> Launches:
     device: list[str | None] = [None] * len(at)
     if DEVICE_NAME in columns:
         header, _ = columns.pop(DEVICE_NAME)
-        device = [rows.columns[header][row] or None for row in at]
-    cells = {name: [rows.columns[header][row] for row in at] for name, (header, _) in columns.items()}
-    _decide(rows, ((cell, columns[name][1]) for name in columns for cell in cells[name]))
+        device = [cell or None for cell in _picked(rows.columns[header], at)]
+    cells = {name: _picked(rows.columns[header], at) for name, (header, _) in columns.items()}
+    _decide(rows, ((cells[name], unit) for name, (_, unit) in columns.items()))
     metrics = {name: _numbers(rows, at, cells[name], (header, name, unit)) for name, (header, unit) in columns.items()}
-    names = [rows.texts(_KERNEL)[row] for row in at]
+    names = _picked(rows.texts(_KERNEL), at)
     return Launches(rows.source.name, names, _words(rows, at), metrics, device, np.ones(len(at)))
 
 
@@ -187,25 +204,34 @@ def _canonical(name: str, unit: str) -> str | None:
     return name if WANTED.fullmatch(name) else None
 
 
-def _words(rows: Table, at: Iterable[int]) -> dict[str, list[str | None]]:
-    at = list(at)
-    nothing = [""] * len(rows)
-    return {word: [rows.columns.get(header, nothing)[row] or None for row in at] for word, header in _HEADERS.items()}
+def _words(rows: Table, at: Sequence[int] | Rows) -> dict[str, list[str | None]]:
+    columns = {word: rows.columns.get(header) for word, header in _HEADERS.items()}
+    return {
+        word: [None] * len(at) if cells is None else [cell or None for cell in _picked(cells, at)]
+        for word, cells in columns.items()
+    }
 
 
-def _decide(rows: Table, cells: Iterable[tuple[str, str]]) -> None:
+def _picked(cells: Sequence[str], at: Sequence[int] | Rows) -> list[str]:
+    """Return some cells of a column, in rising order of rows: all of them in most tables."""
+    return list(cells) if len(at) == len(cells) else [cells[row] for row in at]
+
+
+def _decide(rows: Table, columns: Iterable[tuple[Iterable[str], str]]) -> None:
     """Settle the notation where no number shows it: ``117.344`` nanoseconds are 117344, for a count has no fraction."""
     if rows.decimal and not rows.decided:
-        grouped = any(_MAY_GROUP.fullmatch(cell) and measures.is_whole(unit) for cell, unit in cells)
+        counts = (cells for cells, unit in columns if measures.is_whole(unit))
+        grouped = any("." in cell and _MAY_GROUP.fullmatch(cell) for cells in counts for cell in cells)
         rows.decimal = "," if grouped else "."
 
 
 def _numbers(rows: Table, at: Rows, cells: Sequence[str], named: tuple[str, str, str]) -> Floats:
     """Return cells of a metric (its header, name and unit) as numbers in base units, NaN where ncu has no value."""
     header, metric, unit = named
-    column, bad = notation.numbers(["" if cell.startswith(_FAILED) else cell for cell in cells], rows.decimal)
-    if bad is None and len(wrong := np.flatnonzero(np.isinf(column) | (column < 0))):
-        bad = int(wrong[0])
+    column, bad = notation.numbers(cells, rows.decimal)
+    if bad is not None and cells[bad].startswith(_FAILED):
+        column, bad = notation.numbers(["" if cell.startswith(_FAILED) else cell for cell in cells], rows.decimal)
+    bad = measures.first_bad(column) if bad is None else bad
     if bad is not None:
         reason = f"expected a finite number from 0 for '{metric}', got {ascii(cells[bad])[:60]}"
         raise rows.error(int(at[bad]), header, reason)

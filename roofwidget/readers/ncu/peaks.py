@@ -43,11 +43,9 @@ class Peak:
 
 def sm_clock(launches: Launches) -> Floats:
     """Return the clock of the SMs during each launch, Hz."""
-    seconds = evidence.time(launches).values
-    with np.errstate(divide="ignore", invalid="ignore"):
-        derived = evidence.cycles(launches) / seconds
+    derived = evidence.quotient(evidence.cycles(launches), evidence.time(launches).values)
     rates = [(_rate(launches, unit), "") for unit in ("sm", "smsp")]
-    return evidence.first_known(len(launches), [*rates, (np.where(np.isfinite(derived), derived, np.nan), "")]).values
+    return evidence.first_known(len(launches), [*rates, (derived, "")]).values
 
 
 def boost_clock(launches: Launches) -> float:

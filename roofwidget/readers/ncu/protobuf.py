@@ -5,10 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-__all__ = ["MalformedError", "fields", "number"]
+__all__ = ["MalformedError", "fields", "first_number", "number"]
 
 _VARINT, _EIGHT, _LENGTH, _FOUR = 0, 1, 2, 5
 _MOST_SHIFT = 63
+# The last byte of a varint has no top bit.
+_MORE = 0x80
 
 Value = int | bytes
 
@@ -44,14 +46,15 @@ def fields(data: bytes, wanted: frozenset[int] | None = None) -> Iterator[tuple[
     at, end = 0, len(data)
     while at < end:
         start = at
-        key, at = _varint(data, at)
+        # Nearly all keys and sizes are of one byte or two; a call for each would take most of the time.
+        key, at = (data[at], at + 1) if data[at] < _MORE else _varint(data, at)
         field, kind = key >> 3, key & 7
         value: Value
         if kind == _VARINT:
             value, at = _varint(data, at)
         else:
             if kind == _LENGTH:
-                size, at = _varint(data, at)
+                size, at = (data[at], at + 1) if at < end and data[at] < _MORE else _varint(data, at)
             elif kind in {_EIGHT, _FOUR}:
                 size = 8 if kind == _EIGHT else 4
             else:
@@ -65,6 +68,21 @@ def fields(data: bytes, wanted: frozenset[int] | None = None) -> Iterator[tuple[
             at += size
         if wanted is None or field in wanted:
             yield field, kind, value
+
+
+def first_number(data: bytes, field: int) -> int | None:
+    """Return the first field of a message if it is this one and a varint of at most two bytes, else None.
+
+    Examples
+    --------
+    >>> first_number(bytes([0x08, 0x96, 0x01]), 1), first_number(bytes([0x12, 0x00]), 1)
+    (150, None)
+    """
+    if len(data) < 3 or data[0] != field << 3:  # noqa: PLR2004 - a key and a number of up to two bytes
+        return None
+    if data[1] < _MORE:
+        return data[1]
+    return data[1] & 0x7F | data[2] << 7 if data[2] < _MORE else None
 
 
 def number(kind: int, value: Value) -> float | int | None:
@@ -89,7 +107,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
     for position in range(at, len(data)):
         byte = data[position]
         value |= (byte & 0x7F) << shift
-        if byte < 0x80:  # noqa: PLR2004 - the last byte of a varint has no top bit
+        if byte < _MORE:
             return value, position + 1
         shift += 7
         if shift > _MOST_SHIFT:

@@ -6,33 +6,40 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.columns import Texts
 from roofwidget.readers.ncu.counts import Counts
 from roofwidget.readers.ncu.evidence import Told
 from roofwidget.readers.ncu.launches import Launches
 from roofwidget.readers.ncu.paths import Mask
 from roofwidget.readers.ncu.traffic import Moved
 
-__all__ = ["of"]
+__all__ = ["of", "on_counts"]
 
 _SHOWN: Final = 40
+_BUSY: Final = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+_MUCH: Final = 50
 _GIVE: Final = "give them by name, such as flops={'gemm': '155 GFLOP'}"
 _FAMILY: Final = {"fp16_vector": "fp16 outside tensor cores"}
 
 
-def of(launches: Launches, counts: Counts, reasons: Texts, time: Told, traffic: Moved) -> list[str]:
-    """Return the remarks on FLOPs, bytes and time; `reasons` says which FLOPs are unknown still."""
+def of(launches: Launches, counts: Counts, time: Told, traffic: Moved) -> list[str]:
+    """Return the remarks on FLOPs, bytes and time."""
     tensor = counts.tensor
-    is_unknown = np.array([reason is not None for reason in reasons], dtype=np.bool_)
+    is_unknown = np.array([reason is not None for reason in counts.reasons], dtype=np.bool_)
     remarks: list[str] = []
     zero = tensor.all_zero & is_unknown
     if zero.any():
-        busy = np.nanmax(launches.metric("sm__throughput.avg.pct_of_peak_sustained_elapsed")[zero], initial=-1)
-        share = f", with SMs up to {busy:.0f} % busy" if busy >= 0 else ""
+        most = np.nanmax(launches.metric(_BUSY)[zero], initial=-1)
+        share = f", with SMs up to {most:.0f} % busy" if most >= 0 else ""
         names = _names(launches, zero)
         remarks.append(
             f"all tensor counters are 0 for {_of(launches, zero)}{share} ({names}): {_counters(launches)} miss the "
             f"instructions of new tensor cores, so these FLOPs are unknown, not 0; {_GIVE}"
+        )
+    busy = tensor.all_zero & ~is_unknown & (launches.metric(_BUSY) >= _MUCH)
+    if busy.any():
+        remarks.append(
+            f"all tensor counters are 0 for {_of(launches, busy)} that keep SMs busy ({_names(launches, busy)}): FLOPs "
+            f"are those of other units; if they use new tensor cores, {_GIVE}"
         )
     if (tensor.no_shape & is_unknown).any():
         where = tensor.no_shape & is_unknown
@@ -49,16 +56,23 @@ def of(launches: Launches, counts: Counts, reasons: Texts, time: Told, traffic: 
     rest = is_unknown & ~zero & ~uncounted & ~tensor.no_shape
     if rest.any():
         remarks.append(f"FLOPs are unknown for {_of(launches, rest)}: the file does not count them all; {_GIVE}")
-    return [*remarks, *_on_counts(launches, counts), *_on_the_rest(time, traffic)]
+    return [*remarks, *on_counts(launches, counts), *_on_the_rest(time, traffic)]
 
 
-def _on_counts(launches: Launches, counts: Counts) -> list[str]:
+def on_counts(launches: Launches, counts: Counts) -> list[str]:
+    """Return the remarks on how FLOPs were counted, and what is not among them."""
     remarks: list[str] = []
     tensor = counts.tensor
     if tensor.moves.any():
         remarks.append(
             f"the tensor pipe moved registers in {_of(launches, tensor.moves)} ({_names(launches, tensor.moves)}), "
             "32 hfma an instruction: neither counts as FLOPs"
+        )
+    if tensor.may_move.any():
+        remarks.append(
+            f"hfma is left out in {_of(launches, tensor.may_move)} ({_names(launches, tensor.may_move)}): this chip "
+            "counts register moves there, and without sm__inst_executed_pipe_tensor.sum they cannot be told from "
+            "arithmetic"
         )
     estimated = [told for told in counts.flops.values() if any("shape" in (rule or "") for rule in told.rules)]
     if estimated:

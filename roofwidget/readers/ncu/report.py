@@ -6,6 +6,7 @@ and results follow and that holds a table of metric names. Reports keep values i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from roofwidget.columns import Floats
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.ncu import protobuf
+from roofwidget.readers.ncu import measures, protobuf
 from roofwidget.readers.ncu.launches import DEVICE_NAME, WANTED, WORDS, Launches
 from roofwidget.readers.source import Source
 
@@ -86,21 +87,35 @@ class _Report:
         """Return the results as columns."""
         rows = [self._with_device(result) for result in self.results]
         told = dict.fromkeys(metric for row in rows for metric in row.numbers)
-        metrics = {metric: _column(metric, [row.numbers.get(metric) for row in rows]) for metric in told}
+        metrics = {metric: self._column(metric, [row.numbers.get(metric, np.nan) for row in rows]) for metric in told}
         words: dict[str, list[str | None]] = {word: [None] * len(rows) for word in WORDS}
         words["id"] = [str(row) for row in range(len(rows))]
         words["process"] = [row.process for row in rows]
         words["grid"] = [row.grid for row in rows]
         words["block"] = [row.block for row in rows]
         for word in ("device", "context", "stream"):
-            numbers = [row.numbers.get(f"launch__{word}_id") for row in rows]
-            words[word] = [None if number is None else f"{number:.0f}" for number in numbers]
+            numbers = [row.numbers.get(f"launch__{word}_id", np.nan) for row in rows]
+            words[word] = [f"{number:.0f}" if np.isfinite(number) else None for number in numbers]
         devices = [row.texts.get(DEVICE_NAME) for row in rows]
         return Launches(self.name, [row.name for row in rows], words, metrics, devices, np.ones(len(rows)))
 
+    def _column(self, metric: str, values: list[float]) -> Floats:
+        column = np.array(values)
+        # What ncu could not compute is NaN or infinite in a report, and "n/a" in its tables.
+        column[np.isinf(column)] = np.nan
+        row = measures.first_bad(column)
+        if row is not None:
+            reason = (
+                f"expected a number from 0 for '{metric}', got {column[row]:g}; the report is damaged, copy it again"
+            )
+            raise ProfileError(self.name, reason, place=f"launch {row + 1}, kernel '{self.results[row].name[:60]}'")
+        # Some versions call the unit of this "second", yet it is always nanoseconds.
+        return column / _NANO if metric.startswith("gpu__time_") else column
+
     def _with_device(self, result: _Result) -> _Result:
         """Return the launch with the attributes of its device, which a report may keep once beside the launches."""
-        device = self.devices.get(int(result.numbers.get("launch__device_id", 0)))
+        number = result.numbers.get("launch__device_id", 0)
+        device = self.devices.get(int(number)) if np.isfinite(number) else None
         if device is None:
             return result
         name, attributes = device
@@ -156,7 +171,11 @@ class _Report:
             if field != _METRIC:
                 told[field] = value
                 continue
-            key, number, text = self._metric(_bytes(value))
+            metric = _bytes(value)
+            first = protobuf.first_number(metric, _NAME)
+            if first is not None and first not in self.wanted:
+                continue
+            key, number, text = self._metric(metric)
             name = self.wanted.get(key) if isinstance(key, int) else None
             if name is not None and number is not None:
                 numbers[name] = number
@@ -208,9 +227,9 @@ class _Report:
 
     # -- bytes -----------------------------------------------------------------------------------------------------
 
-    def _fields(self, message: bytes, *wanted: int) -> list[tuple[int, int, int | bytes]]:
+    def _fields(self, message: bytes, *wanted: int) -> Iterator[tuple[int, int, int | bytes]]:
         try:
-            return list(protobuf.fields(message, frozenset(wanted) or None))
+            yield from protobuf.fields(message, frozenset(wanted) or None)
         except protobuf.MalformedError:
             raise self._damaged() from None
 
@@ -245,13 +264,6 @@ class _Report:
 
     def _damaged(self) -> ProfileError:
         return ProfileError(self.name, "the report is damaged here; copy it again", place=f"byte {self.at + 1}")
-
-
-def _column(metric: str, values: list[float | None]) -> Floats:
-    column = np.array([np.nan if value is None else value for value in values])
-    column[~np.isfinite(column)] = np.nan
-    # Some versions call the unit of this "second", yet it is always nanoseconds.
-    return column / _NANO if metric.startswith("gpu__time_") else column
 
 
 def _text(value: int | bytes | None) -> str:

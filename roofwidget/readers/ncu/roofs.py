@@ -49,9 +49,9 @@ def roofs(
         Whether half-precision instructions do two operations a thread.
     """
     sheet = chip_called(given) if given is not None else _looked_up(launches)
-    devices = {
-        (name, capability) for name, capability in zip(launches.device, launches.capability.tolist(), strict=True)
-    }
+    # An unknown capability is NaN, which no other NaN equals.
+    capabilities = np.nan_to_num(launches.capability).tolist()
+    devices = set(zip(launches.device, capabilities, strict=True))
     if len(devices) > 1 and given is None:
         return None, ["launches of several devices: there is no one roof; read one at a time with device="]
     clock = peaks.mean(launches, peaks.sm_clock(launches))

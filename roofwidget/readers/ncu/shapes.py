@@ -18,9 +18,9 @@ _PATTERNS: Final = (
     # cuBLAS, cuDNN, CUTLASS: s16816gemm, h884, i16832; the letter is what accumulates.
     re.compile(r"(?<![A-Za-z0-9])(?P<kind>[shdi])(16|8)(8)(4|8|16|32|64)(?![0-9])"),
     # CUTLASS's templates, spelt out.
-    re.compile(rf"\bMma<(?:\w+::)*GemmShape<{_INT}(\d+), ?{_INT}(\d+), ?{_INT}(\d+)>"),
-    re.compile(r"(?<![A-Za-z0-9])(?:tensor|SM[78]\d_)(\d+)x(\d+)x(\d+)"),
-    re.compile(r"(?<![A-Za-z0-9])m(\d+)n(\d+)k(\d+)"),
+    re.compile(rf"\bMma<(?:\w+::)*GemmShape<{_INT}(\d{{1,3}}), ?{_INT}(\d{{1,3}}), ?{_INT}(\d{{1,3}})>"),
+    re.compile(r"(?<![A-Za-z0-9])(?:tensor|SM[78]\d_)(\d{1,3})x(\d{1,3})x(\d{1,3})(?!\d)"),
+    re.compile(r"(?<![A-Za-z0-9])m(\d{1,3})n(\d{1,3})k(\d{1,3})(?!\d)"),
 )
 _SHAPES: Final = frozenset({(8, 8, 4), (8, 8, 16), (8, 8, 32), *((16, 8, k) for k in (4, 8, 16, 32, 64))})
 _KINDS: Final = {"d": "fp64", "h": "fp16"}
@@ -32,9 +32,13 @@ _TYPES: Final = (
     ("int8", re.compile(r"int8|\b[su]8\b|_[su]8", re.IGNORECASE)),
 )
 _OPERANDS: Final = 160
+# A word of its own, for "gemma" and "lgamma" end alike; CUTLASS calls the scalar product Mma too, of the shape 1x1x1.
+_MMA: Final = rf"(?<![a-z])(?:wg|[bdghiqw])?mma(?![a-z])(?!<(?:\w+::)*GemmShape<{_INT}1,)|(?:Collective|Tiled|TmaG)mma"
 _SURE: Final = re.compile(
-    r"tensorop|nvjet|g?mma(?![a-z])|xmma|tcgen05|fmha|flash_|\bMma<|SM(?:8|9|10|12)\d_\d+x\d+x\d+", re.IGNORECASE
+    rf"tensorop|nvjet|{_MMA}|xmma|tcgen05|fmha|flash_|SM(?:8|9|10|12)\d_\d+x\d+x\d+", re.IGNORECASE
 )
+# The name of a library's family of kernels, and then the scalar instruction that this one uses.
+_SCALAR: Final = re.compile(r"_[fd]fma(?![a-z])|simt", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ def is_tensor_name(name: str) -> bool:
     >>> is_tensor_name("nvjet_sm100_tst_128x256_64x6_2x1_2cta_v_bz_TNT"), is_tensor_name("ampere_sgemm_128x64_nn")
     (True, False)
     """
-    return _SURE.search(name) is not None or shape_of(name) is not None
+    return shape_of(name) is not None or (_SURE.search(name) is not None and _SCALAR.search(name) is None)
 
 
 def _type(name: str, end: int, kind: str | None) -> str:

@@ -42,6 +42,8 @@ class Tensor:
         Where all of them read 0 on a chip on which that proves nothing.
     moves
         Where the tensor pipe moved registers for a kernel of other arithmetic.
+    may_move
+        Where hfma may be such moves, for nothing tells of the pipe and no other half-precision arithmetic was counted.
     no_shape
         Where instructions were counted, but the name does not tell their shape.
     sparse
@@ -53,11 +55,12 @@ class Tensor:
     is_counted: Mask
     all_zero: Mask
     moves: Mask
+    may_move: Mask
     no_shape: Mask
     sparse: Mask
 
 
-def tensor_flops(launches: Launches, hfma: Floats) -> Tensor:
+def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> Tensor:
     """Return the tensor cores' FLOPs of each launch.
 
     Parameters
@@ -66,6 +69,8 @@ def tensor_flops(launches: Launches, hfma: Floats) -> Tensor:
         The launches.
     hfma
         Threads' half-precision fused multiply-adds, shape (n,); NaN where not counted.
+    other_halves
+        Their half-precision additions and products, alike.
     """
     capability = launches.capability
     # From Hopper on, one instruction of the pipe may be of many shapes, and some counters miss the new instructions.
@@ -74,12 +79,15 @@ def tensor_flops(launches: Launches, hfma: Floats) -> Tensor:
     instructions = _instructions(launches)
     # GA100 runs HFMA2.MMA, a register move, on the tensor pipe: 32 threads' hfma for each of its instructions.
     moved = np.isclose(hfma, _WARP * instructions.values, rtol=1e-6, atol=0)
-    moves = (capability == _GA100) & (instructions.values > 0) & moved
+    is_ga100 = capability == _GA100
+    moves = is_ga100 & (instructions.values > 0) & moved
+    may_move = is_ga100 & np.isnan(instructions.values) & (hfma > 0) & ~(other_halves > 0)
     executed = np.where(moves, 0, instructions.values)
     is_told = paths.total > 0
     estimated, no_shape = _by_shape(launches, Told(executed, instructions.rules), (executed > 0) & ~is_told & ~is_new)
 
-    named = np.array([is_tensor_name(name) for name in launches.names], dtype=np.bool_)
+    says = {name: is_tensor_name(name) for name in set(launches.names)}
+    named = np.array([says[name] for name in launches.names], dtype=np.bool_)
     is_counted = ~np.isnan(paths.total) | ~np.isnan(executed)
     all_zero = is_new & is_counted & ~is_told & ~(executed > 0)
     busy = is_new & ~is_told & ((executed > 0) | (_share(launches) > 0))
@@ -87,7 +95,7 @@ def tensor_flops(launches: Launches, hfma: Floats) -> Tensor:
     flops = {**estimated, **paths.flops}
     for key in estimated.keys() & paths.flops.keys():
         flops[key] = paths.flops[key].or_else(estimated[key])
-    return Tensor(flops, is_unknown, is_counted, all_zero, moves, no_shape, paths.sparse)
+    return Tensor(flops, is_unknown, is_counted, all_zero, moves, may_move, no_shape, paths.sparse)
 
 
 def _instructions(launches: Launches) -> Told:
@@ -118,10 +126,11 @@ def _by_shape(launches: Launches, instructions: Told, wanted: Mask) -> tuple[dic
     n = len(launches)
     flops: dict[str, Told] = {}
     no_shape = np.zeros(n, dtype=np.bool_)
+    is_volta = launches.capability == _VOLTA
     for row in np.flatnonzero(wanted).tolist():
         shape = shape_of(launches.names[row])
         where = "in the kernel's name"
-        if shape is None and launches.capability[row] == _VOLTA:
+        if shape is None and is_volta[row]:
             shape, where = _VOLTA_SHAPE, "the only one of this chip"
         if shape is None:
             no_shape[row] = True

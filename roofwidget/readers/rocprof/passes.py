@@ -28,6 +28,8 @@ _END: Final = ("End_Timestamp", "EndNs")
 _DURATION: Final = ("DurationNs", "Duration_ns")
 _LONG: Final = ("Counter_Name", "Counter_Value")
 _NANOSECONDS: Final = 1e9
+_MOST_EXACT: Final = 2.0**53
+_MOST_WHOLE: Final = 2**63
 
 _MERGED: Final = re.compile(r"pmc_perf\.csv(\.gz)?", re.IGNORECASE)
 _PASS: Final = re.compile(r"(pmc_perf_.*|results.*|timestamps|.*counter_collection)\.csv(\.gz)?", re.IGNORECASE)
@@ -224,9 +226,17 @@ def _whole(rows: Table, name: str) -> npt.NDArray[np.int64]:
         return np.array(cells, dtype=np.str_).astype(np.int64) if cells else np.zeros(0, dtype=np.int64)
     except (ValueError, OverflowError):
         numbers = rows.numbers(name)
-    if np.isnan(numbers).any():
-        raise rows.error(int(np.isnan(numbers).argmax()), name, "expected a whole number, got nothing")
-    return numbers.astype(np.int64)
+    return np.array([_exactly(rows, name, row, number) for row, number in enumerate(numbers.tolist())], dtype=np.int64)
+
+
+def _exactly(rows: Table, name: str, row: int, number: float) -> int:
+    cell = rows.texts(name)[row].strip()
+    if cell.isdecimal() and int(cell) < _MOST_WHOLE:
+        return int(cell)
+    # A spreadsheet rounds nanoseconds since 1970, and then all times between them are wrong.
+    if not (number <= _MOST_EXACT and number.is_integer()):
+        raise rows.error(row, name, f"expected a whole number in all its digits, got {cell!r:.60}")
+    return int(number)
 
 
 def _seconds(rows: Table) -> tuple[Floats | None, str]:

@@ -142,7 +142,11 @@ def chip_of(kept: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None
     devices = properties.get("deviceProperties")
     used = set(kept.device.device.integers().tolist())
     entries = [entry for entry in devices if isinstance(entry, dict)] if isinstance(devices, list) else []
-    names = {str(entry["name"]) for entry in entries if entry.get("id") in used and "name" in entry}
+    names = {
+        str(entry["name"])
+        for entry in entries
+        if isinstance(entry.get("id"), int) and entry["id"] in used and "name" in entry
+    }
     if len(names) > 1:
         return None, [f"the kernels ran on different chips: {listed(sorted(names))}"]
     if not names:

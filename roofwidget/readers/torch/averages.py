@@ -43,6 +43,8 @@ FORMAT: Final = "torch-averages"
 EXPECTED: Final = "the averages of PyTorch's profiler, as objects or as the table that they print"
 
 _MICRO: Final = 1e-6
+# More than any sum of FLOPs or of microseconds; products of two stay finite.
+_MOST: Final = 1e30
 _DEVICE_TOTAL: Final = ("device_time_total", "cuda_time_total", "xpu_time_total", "privateuse1_time_total")
 _DEVICE_SELF: Final = tuple(f"self_{word}" for word in _DEVICE_TOTAL)
 # Each runs within the operation of the first name, and both have the shapes.
@@ -122,7 +124,7 @@ def _average(event: Any, row: int, name: str) -> Average:
                     found = float(value)
                 except (TypeError, ValueError):
                     found = np.nan
-                if not 0 <= found < np.inf:
+                if not 0 <= found <= _MOST:
                     raise ProfileError(name, f"expected a number from 0, got {value!r:.40}", row=row, column=word)
                 return found
         return 0.0
@@ -133,10 +135,12 @@ def _average(event: Any, row: int, name: str) -> Average:
     device_self = number(_DEVICE_SELF)
     device_type = getattr(event, "device_type", None)
     on_host = host_total > 0 or device_self == 0 if device_type is None else str(device_type).endswith("CPU")
-    shapes = getattr(event, "input_shapes", None)
+    shapes, count = getattr(event, "input_shapes", None), number(["count"])
+    if count % 1:
+        raise ProfileError(name, f"expected a whole number, got {count:g}", row=row, column="count")
     return Average(
         event.key,
-        number(["count"]),
+        count,
         number(["flops"]),
         shapes if isinstance(shapes, (list, tuple)) and shapes else None,
         (number(_DEVICE_TOTAL) * _MICRO, device_self * _MICRO),

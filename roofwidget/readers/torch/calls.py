@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -36,6 +36,11 @@ _DTYPES: Final[Mapping[str, tuple[str, int]]] = {
     "unsigned char": ("int8", 1),
     "bool": ("bool", 1),
 }
+_INT: Final = re.compile(r"-?[0-9]{1,18}")
+_INTS: Final = re.compile(r"-?[0-9]{1,18}|\[(?:-?[0-9]{1,18}(?:, *-?[0-9]{1,18}){0,9})?\]")
+# PyTorch's own limits: 64 axes, and a signed number of 64 bits for the elements.
+_MOST_AXES: Final = 64
+_MOST_ELEMENTS: Final = 2**63
 _OURS: Final = {ours: (ours, size) for ours, size in _DTYPES.values()}
 
 
@@ -144,16 +149,17 @@ class Call:
 
     def ints(self, position: int, rank: int) -> Dims:
         """Return a list of `rank` ints, such as strides; one int stands for as many of it."""
-        try:
-            given = ast.literal_eval(self.value(position))
-        except (SyntaxError, ValueError):
-            raise Unusable from None
-        listed = [given] if isinstance(given, int) else given
-        if not isinstance(listed, list) or not all(isinstance(entry, int) for entry in listed):
-            raise Unusable
+        listed = self.all_ints(position)
         if len(listed) not in {1, rank}:
             raise Unusable
-        return tuple(listed) if len(listed) == rank else tuple(listed) * rank
+        return listed if len(listed) == rank else listed * rank
+
+    def all_ints(self, position: int) -> Dims:
+        """Return one int or a list of them, none where they were not recorded."""
+        text = self.value(position)
+        if text and not _INTS.fullmatch(text):
+            raise Unusable
+        return tuple(map(int, _INT.findall(text)))
 
     @property
     def shape(self) -> str:
@@ -178,6 +184,7 @@ class Call:
 
 
 def _sizes(given: Sequence[object]) -> Dims:
-    if not all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in given):
+    sizes = tuple(size for size in given if isinstance(size, int) and not isinstance(size, bool) and size >= 0)
+    if len(sizes) < len(given) or len(sizes) > _MOST_AXES or prod(sizes) > _MOST_ELEMENTS:
         raise Unusable
-    return tuple(given)  # type: ignore[arg-type]  # checked above
+    return sizes

@@ -10,6 +10,7 @@ import numpy as np
 from roofwidget.columns import Floats
 from roofwidget.kernels import Kernels
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.ncu import measures, remarks
 from roofwidget.readers.ncu.counts import counted
 from roofwidget.readers.ncu.launches import WANTED, WORDS, Launches
 from roofwidget.readers.ncu.traffic import moved
@@ -19,15 +20,11 @@ __all__ = ["counted_kernels"]
 
 _HALF: Final = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 _CAPABILITY: Final = "device__attribute_compute_capability_"
-_GA100: Final = 8.0
+_MOST_CAPABILITY: Final = 1000
 
 _NO_TIME: Final = (
     "where CUPTI counts, the durations in a trace are made up: seconds are unknown; take them from a trace without "
     "counters"
-)
-_MOVES: Final = (
-    "hfma is left out: this chip counts register moves there, and without sm__inst_executed_pipe_tensor they cannot "
-    "be told from arithmetic"
 )
 
 
@@ -48,7 +45,7 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
     ProfileError
         If no counter is one of FLOPs or bytes.
     """
-    launches, said = _launches(ranges, properties, name)
+    launches = _launches(ranges, properties, name)
     counts, levels = counted(launches), moved(launches)
     if not counts.flops and not levels:
         told = ", ".join(sorted({metric for each in ranges for metric in each.metrics})[:4]) or "nothing"
@@ -57,7 +54,7 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
         )
         raise ProfileError(name, reason)
     unknown = [reason for reason in dict.fromkeys(counts.reasons.tolist()) if reason]
-    said += [f"FLOPs of {int((counts.reasons == reason).sum())} launches are {reason}" for reason in unknown]
+    said = [f"FLOPs of {int((counts.reasons == reason).sum())} launches are {reason}" for reason in unknown]
     nothing = np.full(len(ranges), np.nan)
     rows = Kernels(
         launches.names,
@@ -67,40 +64,38 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
             **{f"flops:{key}": told.rules for key, told in counts.flops.items()},
             **{f"bytes:{level}": told.rules for level, told in levels.items()},
         },
-        warnings=said,
+        warnings=[_NO_TIME, *said, *remarks.on_counts(launches, counts)],
         source=name,
     )
     return rows.groupby("name")
 
 
-def _launches(ranges: Sequence[Counted], properties: Mapping[str, Any], name: str) -> tuple[Launches, list[str]]:
+def _launches(ranges: Sequence[Counted], properties: Mapping[str, Any], name: str) -> Launches:
     n = len(ranges)
-    wanted = dict.fromkeys(metric for each in ranges for metric in each.metrics if WANTED.fullmatch(metric))
-    metrics = {metric: np.array([each.metrics.get(metric, np.nan) for each in ranges]) for metric in wanted}
-    metrics = {metric: np.where(column < 0, np.nan, column) for metric, column in metrics.items()}
-    capability = _capability(properties)
-    for word, number in capability.items():
+    told = dict.fromkeys(metric for each in ranges for metric in each.metrics)
+    metrics = {metric: _column(ranges, metric, name) for metric in told if WANTED.fullmatch(metric)}
+    for word, number in _capability(properties).items():
         metrics[f"{_CAPABILITY}{word}"] = np.full(n, float(number))
-    said = [_NO_TIME]
-    if _hides_moves(metrics, capability):
-        metrics[_HALF.format("hfma")] = np.zeros(n)
-        said.append(_MOVES)
     words = {word: [None] * n for word in WORDS}
-    return Launches(name, [each.name for each in ranges], words, metrics, [None] * n, np.ones(n)), said
+    return Launches(name, [each.name for each in ranges], words, metrics, [None] * n, np.ones(n))
+
+
+def _column(ranges: Sequence[Counted], metric: str, name: str) -> Floats:
+    column = np.array([each.metrics.get(metric, np.nan) for each in ranges])
+    row = measures.first_bad(column)
+    if row is not None:
+        reason = f"expected a count from 0, got {column[row]:g}; profile again"
+        raise ProfileError(name, reason, place=f"range {row + 1}, '{ranges[row].name[:60]}', counter '{metric}'")
+    return column
 
 
 def _capability(properties: Mapping[str, Any]) -> dict[str, int]:
     """Return the compute capability if all devices share one."""
     devices = properties.get("deviceProperties")
     entries = [entry for entry in devices if isinstance(entry, dict)] if isinstance(devices, list) else []
-    found = {(entry.get("computeMajor"), entry.get("computeMinor")) for entry in entries}
-    major, minor = next(iter(found)) if len(found) == 1 else (None, None)
-    return {"major": major, "minor": minor} if isinstance(major, int) and isinstance(minor, int) else {}
-
-
-def _hides_moves(metrics: Mapping[str, Floats], capability: Mapping[str, int]) -> bool:
-    """GA100 moves registers by an instruction that counts as hfma; half arithmetic has additions or products too."""
-    is_ga100 = bool(capability) and capability["major"] + capability["minor"] / 10 == _GA100
-    has_pipe = any("inst_executed_pipe_tensor" in metric for metric in metrics)
-    others = [metrics.get(_HALF.format(word)) for word in ("hadd", "hmul")]
-    return is_ga100 and not has_pipe and all(column is None or not np.nansum(column) for column in others)
+    found = [(entry.get("computeMajor"), entry.get("computeMinor")) for entry in entries]
+    if not found or found.count(found[0]) < len(found):
+        return {}
+    told = zip(("major", "minor"), found[0], strict=True)
+    known = {word: number for word, number in told if isinstance(number, int) and 0 <= number < _MOST_CAPABILITY}
+    return known if len(known) == len(found[0]) else {}

@@ -180,7 +180,7 @@ class Collected:
 
     def _time(self, event: Mapping[str, Any], into: Timed) -> bool:
         start, duration = float(event["ts"]), float(event.get("dur", NONE))
-        if not 0 <= duration < np.inf or not abs(start) < np.inf:
+        if not 0 <= duration <= _MOST_TIME or not abs(start) <= _MOST_TIME:
             # An event that the profiler did not see the end of has no duration, or -1.
             self.unfinished += 1
             return False
@@ -210,9 +210,9 @@ class Collected:
         return code
 
     def _launch(self, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:
-        correlation = _id(args, "correlation")
-        if correlation != NONE:
-            self.launches.start.append(float(event["ts"]))
+        correlation, start = _id(args, "correlation"), float(event["ts"])
+        if correlation != NONE and abs(start) <= _MOST_TIME:
+            self.launches.start.append(start)
             self.launches.thread.append(self._threads((event.get("pid"), event.get("tid"))))
             self.launches.correlation.append(correlation)
 
@@ -226,15 +226,19 @@ class Collected:
             rows.device.append(_id(args, "device", "Device Id"))
             rows.resources.append(self._given(_as_told(args)))
             # Compiled kernels may tell their own work; their 0 FLOPs mean that nobody counted.
-            rows.flops.append(float(args.get("kernel_flop") or np.nan))
-            moved = args.get("bytes")
-            rows.bytes.append(float(args.get("kernel_num_gb") or np.nan) * 1e9 if moved is None else float(moved))
+            rows.flops.append(_amount(args, "kernel_flop") or np.nan)
+            told = _amount(args, "bytes")
+            rows.bytes.append((_amount(args, "kernel_num_gb") or np.nan) * 1e9 if told is None else told)
 
     def _counters(self, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:
         metrics = {key: float(value) for key, value in args.items() if _is_number(value)}
         self.counted.append(Counted(_text(event["name"]), metrics))
 
 
+# Microseconds of 30,000 years, and more work than all computers ever did: beyond these no sum stays exact or finite.
+_MOST_TIME: Final = 1e18
+_MOST_WORK: Final = 1e30
+_AGAIN: Final = "export the trace again, or take the event out"
 _RUNTIMES: Final = ("cuda_runtime", "cuda_driver", "hip_runtime", "xpu_runtime", "privateuse1_runtime", "Runtime")
 _CATEGORIES: Final = {"Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}
 
@@ -271,6 +275,18 @@ def _is_number(given: Any) -> bool:
     return isinstance(given, (int, float)) and not isinstance(given, bool) and abs(given) < np.inf
 
 
+def _amount(args: Mapping[str, Any], key: str) -> float | None:
+    """Return an amount of work, or None where it is not told."""
+    given = args.get(key)
+    if given is None:
+        return None
+    amount = float(given)
+    if not 0 <= amount <= _MOST_WORK:
+        msg = f"expected a number from 0 as its '{key}', got {given!r:.40}"
+        raise ValueError(msg)
+    return amount
+
+
 def _id(args: Mapping[str, Any], *keys: str) -> int:
     """Return a number that names something; some versions write it as text."""
     for key in keys:
@@ -284,7 +300,7 @@ def _text(given: object) -> str:
         msg = f"expected a text as its name, got {given!r:.40}"
         raise TypeError(msg)
     # Half of a surrogate pair is no text that could be shown or sent.
-    return given.encode("utf-8", "replace").decode() if not given.isascii() else given
+    return (given if given.isascii() else given.encode("utf-8", "replace").decode()) or "unnamed"
 
 
 def _list(given: object) -> list[object]:
@@ -298,7 +314,7 @@ def _list(given: object) -> list[object]:
 
 def _flaw(event: object, error: Exception) -> str:
     if not isinstance(event, dict):
-        return f"expected an object, got {event!r:.40}"
+        return f"expected an object, got {event!r:.40}; {_AGAIN}"
     if isinstance(error, KeyError):
-        return f"the event has no {error}; it is {event.get('name')!r:.60} of '{event.get('cat')}'"
-    return f"a bad value in {event.get('name')!r:.60} of '{event.get('cat')}': {error}"
+        return f"the event has no {error}; it is {event.get('name')!r:.60} of '{event.get('cat')}'; {_AGAIN}"
+    return f"a bad value in {event.get('name')!r:.60} of '{event.get('cat')}': {error!s:.200}; {_AGAIN}"

@@ -6,7 +6,7 @@ The table of rules stands with the reader of traces, `roofwidget.readers.torch.t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import Final
@@ -70,7 +70,7 @@ def _convolution(
     """Positions: stride, padding and dilation begin at `first`; the libraries' own operations put padding first."""
     x, weight = call.tensor(0), call.tensor(1)
     rank = len(weight) - 2
-    if rank < 1 or len(x) not in {rank + 1, rank + 2}:
+    if rank not in {1, 2, 3} or len(x) not in {rank + 1, rank + 2}:
         raise Unusable
     strides, dilations = call.ints(first + padding_first, rank), call.ints(first + 2, rank)
     padding = _padding(call, first + (not padding_first), weight[2:], dilations)
@@ -83,12 +83,19 @@ def _convolution(
         extra = call.ints(transposed + 1, rank)
         spans = zip(x[-rank:], strides, padding, dilations, weight[2:], extra, strict=True)
         sides = [(n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, s, p, d, k, e in spans]
-        written = batch * weight[1] * group * prod(sides)
+        written = batch * weight[1] * group * _elements(sides)
         return _convolved(call, prod(x) * prod(weight[1:]), written, f"transposed, {detail}".rstrip(", "))
     spans_ = zip(x[-rank:], strides, padding, dilations, weight[2:], strict=True)
     sides = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, s, p, d, k in spans_]
-    written = batch * weight[0] * prod(sides)
+    written = batch * weight[0] * _elements(sides)
     return _convolved(call, written * prod(weight[1:]), written, detail)
+
+
+def _elements(sides: Sequence[int]) -> int:
+    """Return how many elements a result of such sides has; two negative ones would have a positive product."""
+    if min(sides) < 0:
+        raise Unusable
+    return prod(sides)
 
 
 def _padding(call: Call, position: int, kernel: Dims, dilations: Dims) -> Dims:
@@ -112,8 +119,6 @@ def _settings(strides: Dims, padding: Dims, dilations: Dims, groups: int) -> str
 
 
 def _convolved(call: Call, products: int, written: int, detail: str) -> Work:
-    if written < 0:
-        raise Unusable
     rule = f"2 x results x channels of a group x kernel from the shapes of {call.name}"
     return Work("convolution", 2 * products, call.moved(written), rule, detail=detail)
 
@@ -196,8 +201,7 @@ def _unary(call: Call, function: str) -> Work:
 def _layer_norm(call: Call) -> Work:
     x = call.tensor(0)
     affine = call.has(2)
-    told = [int(size) for size in re.findall(r"\d+", call.value(1))]
-    width = prod(call.tensor(2) if affine else told or x[-1:])
+    width = prod(call.tensor(2) if affine else call.all_ints(1) or x[-1:])
     graph = Graph()
     graph.layernorm(graph.input("x", (max(prod(x) // max(width, 1), 1), max(width, 1)), "fp32"), affine=affine)
     flops = int(graph.count("flops")) if prod(x) else 0
@@ -223,7 +227,7 @@ def _filled(call: Call) -> Work:
 
 def _looked_up(call: Call, index: int) -> Work:
     table, rows = call.tensor(0), call.tensor(index)
-    axis = int(call.value(1)) if call.name == "aten::index_select" and call.value(1).lstrip("-").isdigit() else 0
+    axis = call.ints(1, 1)[0] if call.name == "aten::index_select" else 0
     if not -len(table) <= axis < len(table):
         raise Unusable
     found = prod(rows) * prod(size for at, size in enumerate(table) if at != axis % len(table))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from roofwidget.columns import Floats
 from roofwidget.readers.torch.events import NONE, Collected, Integers, Mask
 
 __all__ = ["Nest", "launching"]
+
+Axis: TypeAlias = npt.NDArray[np.complex128]
 
 # Older profilers write whole microseconds: a launch may seem to come this much before or after its operation.
 _SLACK: Final = 1.0
@@ -36,12 +39,10 @@ class Nest:
     def __init__(self, thread: Integers, start: Floats, duration: Floats) -> None:
         n = len(thread)
         self._start, self._duration = start, duration
-        self._origin = float(start.min()) if n else 0.0
-        self._span = float((start + duration).max()) - self._origin + 1 if n else 1.0
-        begins = self._axis(thread, start)
+        begins = _axis(thread, start)
         self._order = np.lexsort((np.arange(n), -duration, begins))
         self._begins = begins[self._order]
-        self._ends = self._begins + duration[self._order]
+        self._ends = self._begins + 1j * duration[self._order]
         self._levels = _by_depth(self._depth())
         self._above = np.full(n, NONE)
         for outer, inner in zip(self._levels, self._levels[1:], strict=False):
@@ -59,7 +60,7 @@ class Nest:
 
     def enclosing(self, thread: Integers, time: Floats) -> Integers:
         """Return the innermost operation that was running on each thread at each time, or -1."""
-        at = self._axis(thread, time)
+        at = _axis(thread, time)
         # The one that began last; if that had ended by then, the one around it, and so on.
         found = np.searchsorted(self._begins, at, side="right") - 1
         while (over := self._ended(found, at)).any():
@@ -73,18 +74,13 @@ class Nest:
         since = time - self._start[rows]
         return (rows >= 0) & (since >= -_SLACK) & (since <= self._duration[rows] + _SLACK)
 
-    def _axis(self, thread: Integers, time: Floats) -> Floats:
-        """One axis for all threads, a stretch of it a thread."""
-        axis: Floats = (time - self._origin) + thread * self._span
-        return axis
-
     def _depth(self) -> Integers:
         """How many enclose each: all that began before it but those that have ended."""
         ended = np.searchsorted(np.sort(self._ends), self._begins, side="right")
         depth: Integers = np.maximum(np.arange(len(ended)) - ended, 0)
         return depth
 
-    def _ended(self, found: Integers, at: Floats) -> Mask:
+    def _ended(self, found: Integers, at: Axis) -> Mask:
         if not len(self._ends):
             return np.zeros(len(at), dtype=np.bool_)
         over: Mask = (found >= 0) & (self._ends[found] < at)
@@ -95,6 +91,15 @@ class Nest:
             return places
         found: Integers = np.where(places >= 0, self._order[places], NONE)
         return found
+
+
+def _axis(thread: Integers, time: Floats) -> Axis:
+    """Return one axis for all threads. Complex numbers are ordered by their first part, then by their second.
+
+    A stretch of a line for each thread would round the times of long traces, and of those where one event is far off.
+    """
+    axis: Axis = thread + 1j * time
+    return axis
 
 
 def _by_depth(depth: Integers) -> list[Integers]:

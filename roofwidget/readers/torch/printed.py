@@ -14,10 +14,14 @@ from roofwidget.readers.torch.average import Average
 
 __all__ = ["averages", "is_table"]
 
+_MOST_TEXT: Final = 64 * 2**20
 _RULE: Final = re.compile(r"-{4,}(?:  -{4,}){4,} *")
 _CALLS: Final = "# of Calls"
 _SECONDS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-_TIME: Final = re.compile(r"(\d+(?:\.\d+)?)(s|ms|us|ns)")
+# A table prints at most a dozen digits; more would make a number that is infinite.
+_NUMBER: Final = re.compile(r"[0-9]{1,24}(?:\.[0-9]+)?")
+_WHOLE: Final = re.compile(r"[0-9]{1,24}")
+_TIME: Final = re.compile(r"([0-9]{1,24}(?:\.[0-9]+)?)(s|ms|us|ns)")
 _FLOPS: Final = re.compile(r"Total ([KMGTP]?)FLOPs")
 _POWERS: Final = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _NOTHING: Final = ("", "--", "N/A")
@@ -43,8 +47,8 @@ def averages(source: Source) -> list[Average]:
     ProfileError
         If there is no table, a column is missing or a cell holds something else than it should.
     """
-    lines = source.text().splitlines()
-    rules = [at for at, line in enumerate(lines) if _RULE.fullmatch(line)]
+    lines = source.text(_MOST_TEXT).splitlines()
+    rules = dict.fromkeys(at for at, line in enumerate(lines) if _RULE.fullmatch(line))
     first = next((at for at in rules if at + 2 in rules and _CALLS in lines[at + 1]), None)
     if first is None:
         raise ProfileError(source.name, f"expected a table with a column '{_CALLS}' between lines of dashes")
@@ -85,12 +89,12 @@ class _Row:
             raise self.error(header, f"expected a time such as '5.807us', got {cell!r:.40}")
         return float(found[1]) * _SECONDS[found[2]]
 
-    def number(self, header: str) -> float:
+    def number(self, header: str, *, whole: bool = False) -> float:
         cell = self.cells[header]
         if cell in _NOTHING:
             return 0.0
-        if not re.fullmatch(r"\d+(\.\d+)?", cell):
-            raise self.error(header, f"expected a number, got {cell!r:.40}")
+        if not (_WHOLE if whole else _NUMBER).fullmatch(cell):
+            raise self.error(header, f"expected a {'whole ' if whole else ''}number, got {cell!r:.40}")
         return float(cell)
 
     def error(self, header: str | None, reason: str) -> ProfileError:
@@ -127,7 +131,7 @@ class _Columns:
         host = row.seconds(_HOST[0]), row.seconds(_HOST[1])
         return Average(
             row.cells["Name"],
-            row.number(_CALLS),
+            row.number(_CALLS, whole=True),
             row.number(self.flops) * self.unit if self.flops else 0.0,
             _shapes(row.cells["Input Shapes"]) if self.shapes else None,
             device,
@@ -141,6 +145,6 @@ def _shapes(cell: str) -> list[object] | None:
     """Return the sizes by argument, None where the table cut them off."""
     try:
         found = json.loads(cell)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, list) else None

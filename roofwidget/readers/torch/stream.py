@@ -18,6 +18,7 @@ _CHUNK: Final = 2**22
 _MOST_IN_ONE: Final = 2**26
 _TAIL: Final = 2**16
 _LONGEST_TOKEN: Final = 16
+_CUT_OFF: Final = "the file ends too early; export it again, or copy it whole"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 # The end of one object and the begin of the next. Within a text a quote is escaped, so this is hardly ever in one; and
 # where it is, or deeper in an event, what is cut there is no JSON and is read event by event.
@@ -130,13 +131,13 @@ class _Window:
         """Go beyond the next letter, which must be this one."""
         found = self.peek()
         if found != letter:
-            raise self.error(f"not JSON: expected '{letter}', got {found!r}" if found else "the file ends too early")
+            raise self.error(f"not JSON: expected '{letter}', got {found!r}" if found else _CUT_OFF)
         self._at += 1
 
     def value(self) -> Any:
         """Return the JSON value that begins here."""
         if not self.peek():
-            raise self.error("the file ends too early")
+            raise self.error(_CUT_OFF)
         while True:
             try:
                 value, end = self._scan(self._text, self._at)
@@ -147,8 +148,7 @@ class _Window:
                     continue
                 begun = self._text.rstrip()
                 cut_off = open_text or (error.pos > len(begun) - _LONGEST_TOKEN and not begun.endswith(("}", "]")))
-                reason = "the file ends too early" if cut_off else "not JSON"
-                raise self.error(f"{reason}: {error.msg}", error.pos) from None
+                raise self.error(_CUT_OFF if cut_off else f"not JSON: {error.msg}", error.pos) from None
             except RecursionError:
                 raise self.error("nested too deeply") from None
             except ValueError as error:

@@ -157,9 +157,9 @@ def work(of: Instruction) -> Work | None:
     if counted is None:
         return None
     outputs, depth, named = counted
-    if outputs * depth > _MOST:
-        return None
     moved = sum(shape.bytes for shape in (*of.operands, *of.outputs))
+    if max(outputs * depth, moved) > _MOST:
+        return None
     rule = f"2 x {outputs} outputs x {depth} ({named}) of {of.target}"
     return Work(2 * outputs * depth, moved, of.operands[0].precision, rule)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,8 +45,8 @@ class Table:
             if not isinstance(name, str):
                 raise ProfileError(source, "expected an object with an 'id'", place=f"column {position + 1}")
             ids.append(name)
-        if len(set(ids)) < len(ids):
-            twice = next(name for position, name in enumerate(ids) if name in ids[:position])
+        twice = next((name for name, times in Counter(ids).items() if times > 1), None)
+        if twice is not None:
             raise ProfileError(source, "two columns have this id", column=twice)
         cells = [_cells(row, number, len(ids), source) for number, row in enumerate(rows, 1)]
         by_column: list[Any] = list(zip(*cells, strict=True)) if cells else [()] * len(ids)
