@@ -15,8 +15,8 @@ from roofwidget.bounds import Bools, Bound, frozen
 from roofwidget.chips import Preset
 from roofwidget.chips.chip import Chip
 from roofwidget.columns import Floats
+from roofwidget.judging import judged
 from roofwidget.kernels import as_kernels
-from roofwidget.roofline import bound
 from roofwidget.suggest import keywords
 from roofwidget.tables import aligned, html_table, one_line
 from roofwidget.units import format_quantity, format_significant
@@ -242,7 +242,7 @@ def compare_chips(
             raise ValueError(msg)
         labels.append(label)
         bounds.append(
-            bound(
+            judged(
                 table,
                 chip,
                 precision=own or precision,

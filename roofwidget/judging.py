@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from roofwidget.bounds import Bools, Bound
 from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.chips.figures import FLOP_CLASSES
+from roofwidget.kernel import NETWORK
 from roofwidget.kernels import Kernels
 from roofwidget.roofline import bound
 
-__all__ = ["judged", "without_figures"]
+__all__ = ["judged", "lacking", "without_figures"]
 
 
-def judged(
-    kernels: Kernels, chip: Chip, *, precision: str = "auto", memory: str = "main", launch_overhead: float = 0.0
-) -> Bound:
-    """Return what `roofwidget.bound` does, but kernels that need a figure the chip lacks are unknown.
+def judged(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
+    """Return what `roofwidget.bound` does, but the bounds of kernels that need a figure the chip lacks are unknown.
+
+    Their FLOPs and the bytes of memories are told all the same, and a remark says how many they are. The options are
+    those of `roofwidget.bound`.
 
     Raises
     ------
@@ -32,9 +36,23 @@ def judged(
     ['compute', 'unknown']
     """
     lost = without_figures(kernels, chip)
-    if lost.any():
-        kernels = _unknown(kernels, lost)
-    return bound(kernels, chip, precision=precision, memory=memory, launch_overhead=launch_overhead)
+    if not lost.any():
+        return bound(kernels, chip, **options)
+    found = bound(_unknown(kernels, lost), chip, **options)
+    return replace(found, flops=kernels.flops, source=kernels.source, remarks=(*found.remarks, lacking(lost, chip)))
+
+
+def lacking(lost: Bools, chip: Chip) -> str:
+    """Return a sentence on the kernels that need a figure the chip lacks.
+
+    Examples
+    --------
+    >>> lacking(np.array([True, True]), Chip("My chip", {"bf16": 1e12}, {"HBM": 1e11}))
+    '2 kernels need a figure that My chip lacks, such as the peak of its precision.'
+    """
+    count = int(lost.sum())
+    who = "1 kernel needs" if count == 1 else f"{count:,} kernels need"
+    return f"{who} a figure that {chip.name} lacks, such as the peak of its precision."
 
 
 def without_figures(kernels: Kernels, chip: Chip) -> Bools:
@@ -75,7 +93,10 @@ def _unknown(kernels: Kernels, rows: Bools) -> Kernels:
     return Kernels(
         kernels.names,
         {key: np.where(rows, np.nan, column) for key, column in kernels.flops_by_precision.items()},
-        {level: np.where(rows, np.nan, column) for level, column in kernels.bytes_by_level.items()},
+        {
+            level: np.where(rows & (level.casefold() == NETWORK), np.nan, column)
+            for level, column in kernels.bytes_by_level.items()
+        },
         time=kernels.time,
         precision=kernels.codes("precision"),
         count=kernels.count,

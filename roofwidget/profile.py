@@ -107,18 +107,20 @@ class Profile(HasTraits):
         kernels = self.shown_kernels
         return filters.rows(kernels, lambda: self._bound_by(kernels))
 
-    def projection(self, source: Chip | str | None = None) -> Projection:
+    def projection(self, source: Chip | str | None = None, *, recast: str | None = None) -> Projection:
         """Return how long the kernels would take on the focus chip, what-if values in force; see `roofwidget.project`.
 
-        `source` is the chip they ran on, if they do not tell. The rows of `at_roof` run at their roof.
+        `source` is the chip they ran on, if they do not tell. The rows of `at_roof` run at their roof. With `recast`
+        all FLOPs are done in that precision.
         """
         return project(
             self.shown_kernels,
             self.resolved_chip(),
             source=source,
-            precision=self.precision,
+            precision=self.precision if recast is None else None,
             memory=self.memory,
             at_roof=self.at_roof,
+            recast=recast,
         )
 
     def _bound_by(self, kernels: Kernels) -> Texts:
@@ -184,6 +186,13 @@ class Profile(HasTraits):
         forms = " or ".join(f"'{word}:…'" for word in (*TABLE_COLUMNS_BY, "extra"))
         msg = f"{trait}: the table has no column '{key[:60]}'; nearest: {listed(near)}; or {forms}"
         raise TraitError(msg)
+
+    def _has_column(self, key: object) -> bool:
+        try:
+            self._column_key(str(key).removeprefix("-"), "columns")
+        except TraitError:
+            return False
+        return True
 
     @validate("at_roof")
     def _check_at_roof(self, proposal: Any) -> tuple[int, ...]:

@@ -17,8 +17,9 @@ import numpy as np
 from roofwidget import units
 from roofwidget.bounds import Bools, frozen
 from roofwidget.chips.chip import Chip, MissingFigureError
-from roofwidget.columns import Floats, Texts
-from roofwidget.judging import judged, without_figures
+from roofwidget.chips.figures import FLOP_CLASSES
+from roofwidget.columns import Floats, Texts, sum_of_known
+from roofwidget.judging import judged, lacking, without_figures
 from roofwidget.kernels import Kernels, as_kernels
 from roofwidget.suggest import keywords
 from roofwidget.tables import aligned, html_table, one_line
@@ -154,6 +155,7 @@ def project(
     precision: str | None = None,
     memory: str = "main",
     at_roof: Iterable[int] = (),
+    recast: str | None = None,
 ) -> Projection:
     """Say how long measured kernels would take on another chip, at another clock or precision, or at their roof.
 
@@ -179,6 +181,9 @@ def project(
         The level whose bytes count, as in `roofwidget.bound`; on both chips.
     at_roof
         Rows that are taken to run at their roof on the new chip.
+    recast
+        A precision that all FLOPs are done in on the new chip, whichever kernels tell; those of a class, such as
+        vector, stay in it. Bytes stay what they are.
 
     Raises
     ------
@@ -200,9 +205,13 @@ def project(
     old = _source(table, source)
     new = _at_clock(_look_up(chip), clock)
     rows = _rows(at_roof, len(table))
-    asked = old.default_precision if precision is None else precision
+    if recast is not None and precision is not None:
+        msg = f"project: with recast='{recast:.60}' no precision of a kernel's own is left: leave out precision"
+        raise ValueError(msg)
+    asked = recast or precision or old.default_precision
     before = judged(table, old, memory=memory)
-    after = judged(table, new, precision=asked, memory=memory)
+    there = table if recast is None else _recast(table)
+    after = judged(there, new, precision=asked, memory=memory)
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.where(rows, after.time / after.measured, after.time / before.time)
     scaled = np.isfinite(factor) & (factor > 0) & ~np.isnan(table.self_time)
@@ -215,7 +224,7 @@ def project(
         measured=table.self_time,
         by_kernel=frozen(seconds),
         scaled=frozen(scaled),
-        remarks=tuple(_remarks(table, new, asked_for=None if precision in {None, "auto"} else precision)),
+        remarks=tuple(_remarks(there, new, asked_for=None if precision in {None, "auto"} else precision)),
     )
 
 
@@ -256,11 +265,26 @@ def _rows(given: Iterable[int], n: int) -> Bools:
     return rows
 
 
+def _recast(kernels: Kernels) -> Kernels:
+    """Return the same work without any precision; FLOPs of a class keep it."""
+    flops = kernels.flops_by_precision
+    plain = [column for key, column in flops.items() if key not in FLOP_CLASSES]
+    return Kernels(
+        kernels.names,
+        {
+            **({"": sum_of_known(plain, len(kernels))} if plain else {}),
+            **{key: column for key, column in flops.items() if key in FLOP_CLASSES},
+        },
+        kernels.bytes_by_level,
+        time=kernels.time,
+        count=kernels.count,
+    )
+
+
 def _remarks(kernels: Kernels, chip: Chip, *, asked_for: str | None) -> Iterator[str]:
-    lost = int(without_figures(kernels, chip).sum())
-    if lost:
-        who = "1 kernel needs" if lost == 1 else f"{lost:,} kernels need"
-        yield f"{who} a figure that {chip.name} lacks, such as the peak of its precision."
+    lost = without_figures(kernels, chip)
+    if lost.any():
+        yield lacking(lost, chip)
     own = kernels.codes("precision")
     told = np.array([word is not None for word in own.words], dtype=np.bool_)[own.codes]
     for key, flops in kernels.flops_by_precision.items():

@@ -77,6 +77,17 @@ def test_a_kernel_unknown_on_one_chip_is_left_out_on_all_of_them() -> None:
     assert "left out of all times, as a bound is unknown: L2 only; ?" in repr(both)
 
 
+def test_a_kernel_of_which_one_chip_lacks_the_peak_hides_no_other() -> None:
+    both = compare_chips(
+        rw.Kernels(["a", "b"], {"fp64_matrix": [100, np.nan], "bf16": [np.nan, 100]}, [1, 1]),
+        [rw.Chip("AMD", {"bf16": 100, "fp64_matrix": 50}, {"HBM": 10}), chip("other")],
+    )
+    np.testing.assert_array_equal(both.kernel_time, [[2, np.nan], [1, 1]])
+    assert both.unknown == ("a",)
+    assert both.bounds[1].flops.tolist() == [100, 100]
+    assert both.bounds[1].notes == ("1 kernel needs a figure that other lacks, such as the peak of its precision.",)
+
+
 def test_no_kernels_take_no_time_and_have_no_speedup() -> None:
     none = compare_chips([], [chip("a"), chip("b")])
     assert none.time.tolist() == none.perfect_overlap.tolist() == [0, 0]

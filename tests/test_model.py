@@ -419,6 +419,13 @@ def test_set_what_if_refuses_a_bad_rate_and_changes_nothing(model: RooflineModel
     assert state(model) == before
 
 
+def test_a_kernel_whose_peak_a_chip_lacks_hides_no_other() -> None:
+    kernels = Kernels(["a", "b"], [100, 100], [1, 1], precision=["fp64", "bf16"])
+    model = RooflineModel([Chip("Small", {"bf16": 50}, {"HBM": 10})], kernels)
+    assert model.bound().bound_by.tolist() == ["unknown", "compute"]
+    assert model.bound().time[1] == 2
+
+
 def test_set_what_if_refuses_what_the_chip_lacks_and_changes_nothing(model: RooflineModel) -> None:
     before = state(model)
     with pytest.raises(MissingFigureError, match="Large has no peak for precision 'fp8'"):

@@ -173,3 +173,20 @@ def test_what_the_front_end_sends_is_taken_but_for_what_is_pythons(
     widget = RooflineWidget([SMALL], step, baseline=[("a", 1, 2)])
     widget.set_state(message)
     assert getattr(widget, kept[0]) == kept[1]
+
+
+@pytest.mark.parametrize(
+    ("message", "columns", "sort_by"),
+    [
+        ({"columns": ["name", "grid", "time"]}, ("name", "time"), "-time"),
+        ({"sort_by": "-grid"}, None, "-time"),
+        ({"sort_by": "", "columns": None}, None, ""),
+    ],
+    ids=brief,
+)
+def test_columns_of_kernels_that_were_replaced_meanwhile_undo_nothing_else(
+    step: Kernels, message: dict[str, Any], columns: tuple[str, ...] | None, sort_by: str
+) -> None:
+    widget = RooflineWidget([SMALL], step, sort_by="-time")
+    widget.set_state({**message, "search": "copy"})
+    assert (widget.columns, widget.sort_by, widget.search) == (columns, sort_by, "copy")

@@ -202,3 +202,32 @@ def test_a_data_frame_has_a_row_a_kernel(step: Kernels) -> None:
     assert frame.columns.tolist() == ["name", "before", "after", "scaled"]
     same(frame["after"], [2, 1, 1.5, 1, math.nan])
     assert isinstance(project(step, NEW), Projection)
+
+
+def test_recast_work_is_judged_by_one_precision_whatever_it_tells() -> None:
+    told = Kernels(
+        ["bf16", "by key", "plain", "of a class", "?"],
+        {
+            "": [8e14, np.nan, 8e14, np.nan, np.nan],
+            "bf16": [np.nan, 4e14, np.nan, 4e14, np.nan],
+            "vector": [np.nan, np.nan, np.nan, 8e13, np.nan],
+        },
+        [1e12] * 5,
+        time=[16, 4, 16, 8, 1],
+        precision=["bf16", None, None, None, None],
+        chip=OLD,
+    )
+    new = Chip("New", {"bf16": 4e14, "fp8": 8e14, "fp8_vector": 8e13}, {"DRAM": 2e12})
+    # On Old 8, 4, 8 and 4.8 s; recast on New 1, 0.5, 1 and 1.5 s.
+    found = project(told, new, recast="fp8")
+    assert found.by_kernel.tolist() == pytest.approx([2, 0.5, 2, 2.5, 1], rel=1e-12)
+    assert found.precision == "fp8"
+    assert not any("precision" in note for note in found.notes)
+    assert project(told, new, precision="fp8").by_kernel[0] == 4
+
+
+def test_recast_work_needs_a_peak_and_no_other_precision(step: Kernels) -> None:
+    with pytest.raises(MissingFigureError, match="New has no peak for precision 'fp64'"):
+        project(step, NEW, recast="fp64")
+    with pytest.raises(ValueError, match="recast='fp8' no precision"):
+        project(step, NEW, recast="fp8", precision="bf16")

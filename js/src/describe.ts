@@ -68,15 +68,21 @@ function yardsticks(bound: Bound): string[] {
   if (Number.isNaN(bound.utilization)) {
     return bound.attainableFraction > 0 ? [strings.atMostOfPeak(formatPercent(bound.attainableFraction))] : [];
   }
-  const gap = bound.aboveRoof ? strings.aboveRoof : strings.possible(formatRatio(1 / bound.utilization));
+  const gap = bound.aboveRoof ? strings.aboveRoof : strings.possible(factorText(bound));
   return [strings.ofPeak(formatPercent(bound.peakFraction)), strings.ofRoof(formatPercent(bound.utilization)), gap];
 }
 
 export function gapText(bound: Bound): string {
-  return bound.aboveRoof
-    ? strings.aboveRoofShort
-    : strings.gap(formatPercent(bound.utilization), formatRatio(1 / bound.utilization));
+  if (bound.aboveRoof) return strings.aboveRoofShort;
+  const isFar = 1 / bound.utilization > FAR;
+  const below = isFar ? strings.farBelow : strings.ofRoof(formatPercent(bound.utilization));
+  return strings.gap(below, factorText(bound));
 }
+
+/** Beyond this a factor tells no more than that the roof says nothing of such a kernel. */
+const FAR = 1000;
+const factorText = ({ utilization }: Bound) =>
+  1 / utilization > FAR ? strings.moreThan(formatRatio(FAR)) : formatRatio(1 / utilization);
 
 export function tooltipRows(kernels: Kernels, row: number, roof: Roof, view: View = "roofline"): Row[] {
   const words = strings.tooltip;

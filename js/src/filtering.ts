@@ -1,7 +1,7 @@
 // The state of the filters and of what else is chosen to be shown of a profile, and the actions that change it.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { byFallingTime, type Filters, filteredRows, smallNames, UNFILTERED } from "./filters.ts";
+import { byFallingTime, type Filters, filteredRows, type Prepared, smallNames, UNFILTERED } from "./filters.ts";
 import type { Outbox } from "./outbox.ts";
 import { judge, type Roof } from "./roofline.ts";
 import { type Baseline, decodeBaseline, type Kernels, type Texts } from "./wire.ts";
@@ -92,11 +92,14 @@ export function deriveRows(
     top: state.top.value,
     infeed: state.infeed.value,
   }));
-  const names = computed(() => smallNames(kernels.value));
-  const order = computed(() => byFallingTime(kernels.value));
-  const boundBy = computed(() => boundsOf(kernels.value, focusRoof.value));
-  const prepared = { names: () => names.value, order: () => order.value, boundBy: () => boundBy.value };
-  const rows = computed(() => filteredRows(kernels.value, filters.value, prepared));
+  const now = prepare(kernels, focusRoof);
+  const rows = computed(() => filteredRows(kernels.value, filters.value, now));
+  // Asked for only where there is one.
+  const earlier = computed(() => (state.baseline.value as Baseline).kernels);
+  const before = prepare(earlier, focusRoof);
+  const earlierRows = computed(() =>
+    state.baseline.value ? filteredRows(earlier.value, filters.value, before) : new Int32Array(),
+  );
   const totals = computed(() => {
     const { n, selfTime, totalTime } = kernels.value;
     const seconds = rows.value.reduce((sum, row) => sum + (selfTime[row] || 0), 0);
@@ -106,14 +109,16 @@ export function deriveRows(
   return {
     /** The rows that pass, in the table's order. */
     rows,
+    /** The rows of the run before that pass the same filters. */
+    earlierRows,
     /** How many pass, of how many, and their share of the self time of all; NaN where none was measured. */
     totals,
     /** What bounds each kernel on the focus chip: as the table's rows, not only those that pass. */
-    boundBy,
+    boundBy: computed(now.boundBy),
     /** What each category takes, that of the longest self time first: as their codes go. */
     byCategory,
     /** All rows by falling self time. */
-    timeOrder: order,
+    timeOrder: computed(now.order),
     /** Whether a filter is set that `clearFilters` lifts. */
     isFiltered: computed(() =>
       Object.entries(filters.value).some(
@@ -121,6 +126,13 @@ export function deriveRows(
       ),
     ),
   };
+}
+
+function prepare(kernels: ReadonlySignal<Kernels>, roof: ReadonlySignal<Roof | undefined>): Prepared {
+  const names = computed(() => smallNames(kernels.value));
+  const order = computed(() => byFallingTime(kernels.value));
+  const boundBy = computed(() => boundsOf(kernels.value, roof.value));
+  return { names: () => names.value, order: () => order.value, boundBy: () => boundBy.value };
 }
 
 export interface Category {

@@ -90,6 +90,14 @@ export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
   return rows.sort((a, b) => (weight[b] as number) - (weight[a] as number) || a - b);
 }
 
+/** These rows as they follow one another in the order of all. */
+export function inOrder(order: Int32Array, rows: Int32Array): Int32Array {
+  if (rows.length === order.length) return order;
+  const passes = new Uint8Array(order.length);
+  for (const row of rows) passes[row] = 1;
+  return order.filter((row) => passes[row]);
+}
+
 export const isInfeed = (category: string | null): boolean => /infeed|outfeed/.test((category ?? "").toLowerCase());
 
 /** Tells whether a name in small letters holds every word; undefined where there is none. */

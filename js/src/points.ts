@@ -133,7 +133,7 @@ export function pointsOf(
   return points;
 }
 
-export const everyRow = ({ n }: Kernels) => Int32Array.from({ length: n }, (_, row) => row);
+export const everyRow = ({ n }: Pick<Kernels, "n">) => Int32Array.from({ length: n }, (_, row) => row);
 const columnsOf = (kernels: Kernels, roof: Roof) => roof.levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
 
 /** An unmeasured kernel stands on its roof, which neither the link nor its launches lower. */

@@ -1,7 +1,7 @@
 // How long a measured program would take elsewhere if each kernel stayed as far from its roof as it is: the mirror of roofwidget/projection.py, held to the same golden file.
 
-import { bytesAt, computeTimes, NETWORK, type Roof } from "./roofline.ts";
-import type { Kernels } from "./wire.ts";
+import { bytesAt, CLASSES, computeTimes, NETWORK, type Roof } from "./roofline.ts";
+import { type Kernels, sumOfKnown } from "./wire.ts";
 
 /** Seconds, of their own: they may be added. */
 export interface Projection {
@@ -56,4 +56,14 @@ export function project(
     sum.time += byKernel[row] as number;
   }
   return { ...sum, byKernel };
+}
+
+/** The same work without any precision, to be judged by the one of a roof; FLOPs of a class keep it. */
+export function recast(kernels: Kernels): Kernels {
+  const isClass = ([key]: readonly [string, Float64Array]) => CLASSES.includes(key);
+  const told = [...kernels.flops];
+  const plain = told.filter((entry) => !isClass(entry)).map(([, column]) => column);
+  const flops = new Map(told.filter(isClass));
+  if (plain.length > 0) flops.set("", sumOfKnown(plain, kernels.n));
+  return { ...kernels, precision: { values: [null], codes: new Int32Array(kernels.n) }, flops };
 }

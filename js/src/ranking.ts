@@ -20,8 +20,11 @@ export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undef
   const best: { row: number; gain: number }[] = [];
   const boundOf = roof && judge(kernels, roof);
   for (const row of rows) {
-    const gain = boundOf ? gainOf(kernels, row, boundOf(row).time) : 0;
-    if (!(gain > (best[FIRST - 1]?.gain ?? 0))) continue;
+    const least = best[FIRST - 1]?.gain ?? 0;
+    // None gives back more than all its time: few of very many need be judged.
+    if (!boundOf || !((kernels.selfTime[row] as number) > least)) continue;
+    const gain = gainOf(kernels, row, boundOf(row).time);
+    if (!(gain > least)) continue;
     // Of equal ones the first of the table.
     const at = best.findIndex((other) => gain > other.gain);
     best.splice(at < 0 ? best.length : at, 0, { row, gain });

@@ -158,7 +158,8 @@ function findBytes(kernels: Kernels, chip: Chip, level: string): Float64Array {
 }
 
 const MATMUL = ["matmul", "tensor", "matrix"];
-const CLASSES = ["matmul", "tensor", "vector", "transcendental"];
+/** Kinds of FLOPs that have no precision in their name. */
+export const CLASSES = ["matmul", "tensor", "vector", "transcendental"];
 
 /** FLOP/s for FLOPs of a precision or class, or plain ones (""), of a kernel whose own precision may be told. */
 export function peakFor(roof: Roof, key: string, own: string | null): number | undefined {

@@ -22,15 +22,12 @@ export interface Runs {
   /** Rows of the run before, and of now, that have no match: the longest first. */
   readonly onlyBefore: readonly number[];
   readonly onlyNow: readonly number[];
-  /** How many became what. */
-  readonly counts: ReadonlyMap<string, number>;
 }
 
 export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
   const { kernels: before, match, verdict } = baseline;
   const changes: Change[] = [];
   const onlyBefore: number[] = [];
-  const counts = new Map<string, number>();
   const isNew = new Uint8Array(kernels.n).fill(1);
   for (let earlier = 0; earlier < before.n; earlier++) {
     const row = match[earlier] as number;
@@ -41,7 +38,6 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
     }
     const word = textAt(verdict, earlier) ?? "unknown";
     isNew[row] = 0;
-    counts.set(word, (counts.get(word) ?? 0) + 1);
     changes.push({
       earlier,
       row,
@@ -61,8 +57,25 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
     changes: changes.sort((a, b) => size(b) - size(a) || a.row - b.row),
     onlyBefore: onlyBefore.sort(longest(before)),
     onlyNow: onlyNow.sort(longest(kernels)),
-    counts,
   };
+}
+
+/** Of two runs what passes the filters: a kernel that is in both where it passes in either, so that none is lost. */
+export function passing(runs: Runs, rowsBefore: Int32Array, rowsNow: Int32Array): Runs {
+  const [then, now] = [new Set(rowsBefore), new Set(rowsNow)];
+  return {
+    before: runs.before,
+    changes: runs.changes.filter(({ earlier, row }) => then.has(earlier) || now.has(row)),
+    onlyBefore: runs.onlyBefore.filter((row) => then.has(row)),
+    onlyNow: runs.onlyNow.filter((row) => now.has(row)),
+  };
+}
+
+/** How many kernels became what. */
+export function countsOf(changes: readonly Change[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { verdict } of changes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+  return counts;
 }
 
 /** By how much a time has changed: "−25 %". */

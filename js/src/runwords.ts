@@ -16,6 +16,8 @@ export const runWords = {
   keeps: "Each kernel keeps its share of the roof.",
   stays: (time: string) => `${time} stay as they are: a bound of theirs is unknown.`,
   ranOn: "Ran on",
+  runIn: "All FLOPs in",
+  asTold: "their precision",
   atRoof: "At their roof:",
   selectSome: "Select kernels to see them at their roof.",
   allSelected: (count: number) => `all ${count} selected`,

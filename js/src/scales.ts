@@ -43,12 +43,17 @@ export function sameScales(a: Scales, b: Scales): boolean {
 /** Nothing is drawn in less than this, px. */
 export const SMALLEST = 40;
 const STRIP = 76;
+/** The strip ends at this many times the roof, and goes on by this factor beyond its first and last point. */
+const [ABOVE, MARGIN] = [10, 1.6];
 
 export function chartHeight(width: number): number {
   return Math.round(Math.max(280, Math.min(520, width * 0.56)));
 }
 
-/** `gutterOf` tells from the vertical scale how wide a column the names of the roofs need; `parts` need room too. */
+/**
+ * `gutterOf` tells from the vertical scale how wide a column the names of the roofs need; `parts` need room too, and
+ * what was shown `before` keeps the room that it had.
+ */
 export function scalesOf(
   size: { width: number; height: number },
   roofs: readonly Roof[],
@@ -56,40 +61,47 @@ export function scalesOf(
   focus: Roof | undefined,
   gutterOf: (y: LogScale) => number = () => 0,
   parts?: Points,
+  before?: Scales,
 ): Scales {
   const { width, height } = size;
   const rates = rugRates(points);
   const left = 46;
   const [top, bottom] = [12, height - 40];
-  const [x, yExtent] = extents(roofs, parts ? [points, parts] : [points], focus);
+  const now = extents(roofs, parts ? [points, parts] : [points], focus);
+  const [x, yExtent] = [joined(now[0], before?.x.domain), joined(now[1], before?.y.domain)];
   const y = scaleLog(yExtent, [bottom, top]);
   const gutter = gutterOf(y);
-  const plot = { left: left + (rates.length > 0 ? STRIP : 0), top, right: width - 12 - gutter, bottom };
+  const hasStrip = rates.length > 0 || before?.strip !== undefined;
+  const plot = { left: left + (hasStrip ? STRIP : 0), top, right: width - 12 - gutter, bottom };
   const judge = focus ?? roofs[0];
   const slow = rates.reduce((low, rate) => Math.min(low, rate), (judge?.sheetBandwidth ?? 1) / 30);
-  const fast = rates.reduce(
-    (high, rate) => Math.max(high, rate),
-    Math.max(judge?.sheetBandwidth ?? 1, judge?.bandwidth ?? 1),
-  );
+  const roof = Math.max(judge?.sheetBandwidth ?? 1, judge?.bandwidth ?? 1);
+  // What only seems so fast, as the start of an asynchronous copy does, would leave the others no room.
+  const fast = rates.reduce((high, rate) => Math.max(high, Math.min(rate, roof * ABOVE)), roof);
   return {
     width,
     height,
     plot,
     gutter,
-    strip:
-      rates.length > 0
-        ? {
-            left: left + 4,
-            right: left + STRIP - 6,
-            top: plot.top,
-            bottom: plot.bottom,
-            y: scaleLog([slow / 1.6, fast * 1.6], [plot.bottom, plot.top]),
-          }
-        : undefined,
+    strip: hasStrip
+      ? {
+          left: left + 4,
+          right: left + STRIP - 6,
+          top: plot.top,
+          bottom: plot.bottom,
+          y: scaleLog(joined([slow / MARGIN, fast * MARGIN], before?.strip?.y.domain), [plot.bottom, plot.top]),
+        }
+      : undefined,
     x: scaleLog(x, [plot.left, plot.right]),
     y,
   };
 }
+
+/** Room for what is shown now and what was before. */
+export const joined = (now: Extent, before: Extent = now): Extent => [
+  Math.min(now[0], before[0]),
+  Math.max(now[1], before[1]),
+];
 
 /** Written out: a library's scale would bring its colours, dates and interpolation, a third of the bundle. */
 export function scaleLog(domain: Extent, [from, to]: Extent): LogScale {
@@ -157,7 +169,7 @@ export function decades(scale: LogScale, room: number): number[] {
     .map((exponent) => Number(`1e${exponent}`));
 }
 
-/** Where each point stands, px: those without bytes at the right edge, those without FLOPs in the strip. */
+/** Where each point stands, px: those without bytes at the right edge, those without FLOPs in the strip, to its end. */
 export function project(points: Points, scales: Scales): { x: Float32Array; y: Float32Array } {
   const { plot, strip } = scales;
   const x = new Float32Array(points.n);
@@ -166,7 +178,8 @@ export function project(points: Points, scales: Scales): { x: Float32Array; y: F
   for (let at = 0; at < points.n; at++) {
     const ai = points.x[at] as number;
     x[at] = ai === 0 ? middle : Number.isFinite(ai) ? scales.x(ai) : plot.right - 8;
-    y[at] = (ai === 0 && strip ? strip.y : scales.y)(points.y[at] as number);
+    const rate = points.y[at] as number;
+    y[at] = ai === 0 && strip ? strip.y(Math.min(rate, strip.y.domain[1] / MARGIN)) : scales.y(rate);
   }
   return { x, y };
 }

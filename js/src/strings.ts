@@ -63,7 +63,9 @@ export const strings = {
   atMostOfPeak: (percent: string) => `at most ${percent} of peak`,
   ofRoof: (percent: string) => `${percent} of roof`,
   possible: (ratio: string) => `${ratio}× possible`,
-  gap: (percent: string, ratio: string) => `${percent} of roof · ${ratio}×`,
+  gap: (below: string, ratio: string) => `${below} · ${ratio}×`,
+  farBelow: "far below its roof",
+  moreThan: (ratio: string) => `> ${ratio}`,
   aboveRoof: "above its roof: check its counts, its time and the peaks",
   aboveRoofShort: "above its roof",
   zeroFlopsSentence: (bytes: string, time: string, bandwidth: string) =>

@@ -1,5 +1,6 @@
 // The totals of a program and of its steps, as rows after those of its kernels: drawn and pointed at like them.
 
+import { inOrder } from "./filters.ts";
 import type { Kernels, Texts } from "./wire.ts";
 import { textAt } from "./wire.ts";
 
@@ -42,10 +43,11 @@ export function withTotals(kernels: Kernels): Kernels {
 export function drawnRows(kernels: Kernels, rows: Int32Array, order: Int32Array, programOnly: boolean): Int32Array {
   const totals = Array.from({ length: kernels.n - kernels.own }, (_, at) => kernels.own + at);
   if (programOnly) return Int32Array.from(totals.reverse());
-  const passes = new Uint8Array(kernels.own);
-  for (const row of rows) passes[row] = 1;
   const program = totals.filter((row) => isProgram(kernels, row)).slice(0, 1);
-  return Int32Array.from([...order.filter((row) => passes[row]), ...program]);
+  const drawn = new Int32Array(rows.length + program.length);
+  drawn.set(inOrder(order, rows));
+  drawn.set(program, rows.length);
+  return drawn;
 }
 
 function joined(one: Float64Array, other: Float64Array): Float64Array {

@@ -42,6 +42,15 @@ describe("a gap arrow", () => {
     expect(gap?.to).toBeCloseTo(one.scales.y(1e13));
     expect(annotations(one, gapsOf(one)).find(({ key }) => key === "gap 0")?.text).toBe("25 % of roof · 4×");
   });
+  it("is told of once where kernels stand on one another", () => {
+    const told = (time: number) => {
+      const both = scene([measured(1e12, 1e11, 0.4), measured(1e12, 1e11, time)]);
+      return annotations(both, gapsOf(both)).filter(({ key }) => key.startsWith("gap ")).length;
+    };
+    expect(told(0.4)).toBe(1);
+    expect(told(0.41)).toBe(1);
+    expect(told(0.8)).toBe(2);
+  });
   it("is not drawn above the roof, at the roof, nor where the peak is unknown", () => {
     expect(gapsOf(scene([measured(1e12, 1e11, 0.05)]))).toEqual([]);
     expect(gapsOf(scene([measured(1e12, 1e11, 0.1)]))).toEqual([]);

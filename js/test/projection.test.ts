@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import golden from "../../tests/golden/projection.json";
-import { boundTimes, project } from "../src/projection.ts";
+import { boundTimes, project, recast } from "../src/projection.ts";
 import { judge } from "../src/roofline.ts";
 import { type Chip, decodeKernels } from "../src/wire.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof, wireChip, wireKernels } from "./helpers.ts";
@@ -96,5 +96,27 @@ describe("the least time of each kernel", () => {
       const boundOf = judge(kernels, roof);
       expect([...boundTimes(kernels, roof)]).toEqual(Array.from({ length: 30 }, (_, row) => boundOf(row).time));
     }
+  });
+});
+
+describe("work recast to another precision", () => {
+  const chip = makeChip({ peaks: { bf16: 100e12, fp8: 200e12, bf16_vector: 10e12 }, memories: { HBM: 1e12 } });
+  it("is judged by its peak, whatever was told", () => {
+    const kernels = makeKernels([
+      { flops: 4e14, bytes: 1e12, precision: "bf16" },
+      { flops: { bf16: 2e14, fp8: 2e14 }, bytes: 1e12 },
+      { flops: 4e14, bytes: 3e12 },
+    ]);
+    expect([...boundTimes(recast(kernels), makeRoof(chip, "fp8"))]).toEqual([2, 2, 3]);
+    expect([...boundTimes(kernels, makeRoof(chip, "fp8"))]).toEqual([4, 3, 3]);
+  });
+  it("keeps FLOPs of a class in it, and what is unknown unknown", () => {
+    const kernels = makeKernels([
+      { flops: { vector: 3e13, bf16: 1e14 }, bytes: 1e12, precision: "fp8" },
+      { flops: null, bytes: 1e12 },
+    ]);
+    const times = boundTimes(recast(kernels), makeRoof(chip, "bf16"));
+    expect(times[0]).toBe(4);
+    expect(times[1]).toBeNaN();
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { earlierPoints, runArrows } from "../src/chart/compare.tsx";
 import type { Scene } from "../src/chart/scene.ts";
 import { pointsOf } from "../src/points.ts";
-import { changeText, runsOf } from "../src/runs.ts";
+import { changeText, countsOf, passing, runsOf } from "../src/runs.ts";
 import { project, scalesOf } from "../src/scales.ts";
 import type { Baseline } from "../src/wire.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
@@ -43,7 +43,7 @@ describe("two runs", () => {
       [2, 1, 1, 1.5, "slower"],
       [3, 4, 2, 2, "equal"],
     ]);
-    expect([...RUNS.counts]).toEqual([
+    expect([...countsOf(RUNS.changes)]).toEqual([
       ["faster", 1],
       ["slower", 1],
       ["equal", 1],
@@ -54,6 +54,14 @@ describe("two runs", () => {
       [4, 1],
       [3, 0],
     ]);
+  });
+  it("follow the filters, and keep what passes in either run", () => {
+    const { changes, onlyBefore, onlyNow } = passing(RUNS, Int32Array.of(0, 1), Int32Array.of(0, 1));
+    expect(changes.map(({ earlier, row }) => [earlier, row])).toEqual([
+      [0, 2],
+      [2, 1],
+    ]);
+    expect([onlyBefore, onlyNow]).toEqual([[1], [0]]);
   });
   it("are compared while word of how they match is still that of other kernels", () => {
     const { changes, onlyBefore } = runsOf(BEFORE, makeKernels([kernel("matmul", 4)]));

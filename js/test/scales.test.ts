@@ -107,6 +107,18 @@ describe("the extents of the chart", () => {
 });
 
 describe("kernels without FLOPs or bytes", () => {
+  it("without FLOPs that only seem very fast stand at the end of the strip, which keeps its room for the others", () => {
+    const copies = [
+      { flops: 0, bytes: 1e9, time: 1e-3 },
+      { flops: 0, bytes: 1e9, time: 1e-9 },
+    ];
+    const { points, scales } = draw(copies);
+    expect(scales.strip?.y.domain[1]).toBeCloseTo(3.35e12 * 10 * 1.6, -9);
+    const { y } = project(points, scales);
+    expect(y[1]).toBeCloseTo(scales.strip?.y(3.35e13) as number, 3);
+    expect(y[0]).toBeCloseTo(scales.strip?.y(1e12) as number, 3);
+    expect(points.y[1]).toBe(1e18);
+  });
   it("without FLOPs stand in a strip left of the plot, by bytes/s", () => {
     const { points, scales } = draw([
       { flops: 0, bytes: 1e9, time: 0.001 },
@@ -156,4 +168,25 @@ describe("the point nearest to the pointer", () => {
 
 it("the chart is as high as a readable shape of its width, within bounds", () => {
   expect([100, 600, 2000].map(chartHeight)).toEqual([280, 336, 520]);
+});
+
+describe("what was shown before", () => {
+  const few = [{ flops: 1e12, bytes: 1e10, time: 1e-2 }];
+  const many = [...few, { flops: 1e9, bytes: 1e12, time: 10 }, { flops: 0, bytes: 1e9, time: 1 }];
+  const after = (before: Scales) => {
+    const { roofs, points } = draw(few);
+    return scalesOf(SIZE, roofs, points, roofs[0], undefined, undefined, before);
+  };
+  it("keeps its room, and the strip its place", () => {
+    const { scales } = draw(many);
+    const kept = after(scales);
+    expect(domains(kept)).toEqual(domains(scales));
+    expect(kept.plot).toEqual(scales.plot);
+    expect(kept.strip?.y.domain).toEqual(scales.strip?.y.domain);
+  });
+  it("takes none from what is shown now", () => {
+    const { points, roofs, scales } = draw(many);
+    const grown = scalesOf(SIZE, roofs, points, roofs[0], undefined, undefined, draw(few).scales);
+    expect(domains(grown)).toEqual(domains(scales));
+  });
 });

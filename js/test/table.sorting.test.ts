@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { type Column, columnsOf } from "../src/panels/table/columns.ts";
 import { orderOf } from "../src/panels/table/ordering.ts";
-import { sortedNext, sortingOf, valuesOf } from "../src/panels/table/sorting.ts";
+import { rankAhead, sortedNext, sortingOf, valuesOf } from "../src/panels/table/sorting.ts";
 import { makeKernels, seeded } from "./helpers.ts";
 
 const all = (n: number) => Int32Array.from({ length: n }, (_, row) => row);
@@ -48,9 +48,28 @@ describe("rows by texts", () => {
     expect(order(["fusion.10", "copy", "Fusion.2", "fusion.1"])).toEqual(["copy", "fusion.1", "Fusion.2", "fusion.10"]);
     expect(order(["b", "A", "a", "B"], true)).toEqual(["b", "B", "A", "a"]);
   });
-  it("of which there are very many go by their letters", () => {
-    const names = Array.from({ length: 6000 }, (_, at) => `${at % 2 ? "K" : "k"}${String(at).padStart(4, "0")}`);
+  it("of which there are very many do so too", () => {
+    const names = Array.from({ length: 6000 }, (_, at) => `${at % 2 ? "K" : "k"}ernel<${at}, ${(at * 7) % 100}>`);
     expect(order([...names].reverse())).toEqual(names);
+  });
+  it("stand as a collator that knows numbers puts them, however many share their beginnings", () => {
+    const random = seeded(5);
+    const word = () =>
+      ["void ", "gemm", "Norm", "1", "20", "3x", "", "100000000000000000001"][Math.floor(random() * 8)];
+    const names = Array.from({ length: 3000 }, () => Array.from({ length: 7 }, word).join(""));
+    const { compare } = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+    const expected = names.map((name, row) => ({ name, row })).sort((a, b) => compare(a.name, b.name) || a.row - b.row);
+    expect(order(names)).toEqual(expected.map(({ name }) => name));
+  });
+  it("are the same worked out ahead, a slice at a time", () => {
+    const names = Array.from({ length: 20_000 }, (_, at) => `k${(at * 7919) % 20_000}`);
+    const columns = columnsOf(makeKernels(names.map((name) => ({ name }))), undefined);
+    const work = rankAhead(columns);
+    let pauses = 0;
+    while (!work.next().done) pauses++;
+    expect(pauses).toBeGreaterThan(4);
+    const column = columns.find(({ key }) => key === "name") as Column;
+    expect([...valuesOf(column, names.length)]).toEqual(names.map((name) => Number(name.slice(1))));
   });
   it("end with those that have none", () => {
     const kernels = makeKernels([{ category: null }, { category: "b" }, { category: null }, { category: "a" }]);

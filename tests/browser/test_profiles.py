@@ -128,6 +128,48 @@ def test_the_time_slider_leaves_the_fewest_kernels_of_a_share_and_is_one_stream(
     drawn.eventually(lambda: book.python("w.time_share") == 1.0)
 
 
+def test_the_axes_hold_still_while_the_time_slider_is_held(notebook: OpenNotebook) -> None:
+    # Without the last one the axes would need six decades less.
+    cell = SMALL.replace("[1e12, 1e12, 1e12, 1e12, 1e11, 1e11, 1e10]", "[1e12, 1e12, 1e12, 1e12, 1e11, 1e18, 1e10]")
+    book = notebook([cell])
+    book.run(0)
+    drawn = Drawn(book)
+    ticks = drawn.chart.locator(".roofwidget-axes > text")
+    before = ticks.all_text_contents()
+    slider = bar(drawn).get_by_role("slider")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    drawn.page.mouse.move(box["x"] + box["width"] - 8, y)
+    drawn.page.mouse.down()
+    drawn.page.mouse.move(box["x"] + 8 + (box["width"] - 16) / 2, y, steps=8)
+    drawn.eventually(lambda: counted(drawn).startswith(("1 of", "2 of")))
+    assert ticks.all_text_contents() == before
+    drawn.page.mouse.up()
+    drawn.eventually(lambda: ticks.all_text_contents() != before)
+
+
+def test_a_chip_without_a_kernels_peak_has_no_figure_for_it_and_hides_no_other(notebook: OpenNotebook) -> None:
+    cell = """import roofwidget as rw
+amd = rw.Chip("AMD", {"fp32": "20 TFLOP/s", "fp64_matrix": "40 TFLOP/s"}, {"HBM": "1 TB/s"})
+other = rw.Chip("Other", {"fp32": "40 TFLOP/s"}, {"HBM": "2 TB/s"})
+nan = float("nan")
+kernels = rw.Kernels(["dgemm", "sgemm"], {"fp64_matrix": [4e13, nan], "fp32": [nan, 4e13]}, [1e9, 1e9], time=[2, 4])
+w = rw.RooflineWidget([amd, other], kernels, selected=[0], columns=["name", "bound_by", "utilization"])
+w"""
+    book = notebook([cell], height=1400)
+    book.run(0)
+    drawn = Drawn(book)
+    drawn.root.get_by_role("button", name="Table").click()
+    cells = drawn.root.get_by_role("grid").get_by_role("gridcell")
+    drawn.eventually(lambda: cells.all_inner_texts() == ["compute", "50 %", "compute", "50 %"])
+    book.python("setattr(w, 'focus_chip', 'other')")
+    drawn.eventually(lambda: cells.all_inner_texts() == ["compute", "25 %", "unknown", "–"])
+    assert drawn.sentence() == "dgemm on Other · Other has no peak for its fp64_matrix FLOPs"
+    assert book.python("w.bound().bound_by.tolist()") == ["unknown", "compute"]
+
+
 def test_a_click_on_the_bar_of_categories_shows_one_and_with_shift_two(notebook: OpenNotebook) -> None:
     book = notebook([SMALL])
     book.run(0)

@@ -173,6 +173,45 @@ def test_arrows_follow_the_filters_the_kernels_and_the_baseline(notebook: OpenNo
     expect(fold(drawn, "Two runs")).to_have_count(0)
 
 
+def test_the_table_of_differences_follows_the_filters(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, COMPARED)
+    fold(drawn, "Two runs").click()
+    names = drawn.root.locator(".roofwidget-compare tbody th")
+    expect(names).to_have_count(4)
+    book.python("setattr(w, 'search', 'm*')")
+    drawn.eventually(lambda: names.all_inner_texts() == ["matmul", "norm"])
+    expect(fold(drawn, "Two runs")).to_contain_text("1 faster · 1 slower")
+    expect(drawn.root.locator(".roofwidget-alone")).to_have_count(0)
+    book.python("setattr(w, 'search', 'gone')")
+    expect(names).to_have_count(0)
+    assert drawn.root.locator(".roofwidget-alone").all_inner_texts() == ["1 kernel only before:\n<b>gone</b> 1.5 s"]
+    # It was the longest before and is not now.
+    book.python("setattr(w, 'search', '')")
+    book.python("setattr(w, 'top', 1)")
+    drawn.eventually(lambda: names.all_inner_texts() == ["attention", "matmul"])
+
+
+def test_the_time_in_another_precision_is_a_choice(notebook: OpenNotebook) -> None:
+    cell = (
+        PROGRAM
+        + """
+fast = rw.Chip("Fast", {"bf16": "100 TFLOP/s", "fp8": "400 TFLOP/s"}, {"HBM": "1 TB/s"})
+w = rw.roofline([fast], rw.Kernels(["matmul", "norm"], [4e14, 1e12], [1e12, 2e12], time=[8, 4],
+                                   precision=["bf16", "bf16"], chip=fast))
+w"""
+    )
+    book, drawn = shown(notebook, cell)
+    fold(drawn, "Projected time").click()
+    line = drawn.root.locator(".roofwidget-projected")
+    expect(line).to_have_text("12 s on Fast (bf16): 1× as fast")
+    drawn.root.get_by_label("All FLOPs in").select_option("fp8")
+    # The product needs 1 s for its bytes and FLOPs instead of 4, twice of which it took.
+    expect(line).to_have_text("6 s on Fast (fp8): 2× as fast")
+    assert book.python("w.projection(recast='fp8').time") == 6
+    drawn.root.get_by_label("All FLOPs in").select_option(label="their precision")
+    expect(line).to_contain_text("12 s on Fast (bf16)")
+
+
 @pytest.mark.parametrize("width", [1200, 480])
 def test_nothing_of_the_panels_is_wider_than_the_widget(notebook: OpenNotebook, width: int) -> None:
     long = (

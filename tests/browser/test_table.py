@@ -145,6 +145,32 @@ def test_a_click_on_a_row_isolates_its_point(notebook: OpenNotebook) -> None:
     drawn.eventually(lambda: opacity(matmul) == 255)
 
 
+def test_a_click_on_a_point_isolates_it(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook)
+    matmul, gelu = drawn.place(*MATMUL), drawn.place(*GELU)
+    drawn.page.mouse.click(*gelu)
+    drawn.eventually(lambda: book.python("list(w.selected)") == [2])
+    drawn.eventually(lambda: int(drawn.chart.evaluate(OPACITY, list(matmul))) < 100)
+    drawn.page.mouse.click(*gelu)
+    drawn.eventually(lambda: int(drawn.chart.evaluate(OPACITY, list(matmul))) == 255)
+
+
+def test_of_very_many_points_too_all_but_the_selected_fade(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, MANY)
+    # The first and the last of them: 1e12 FLOP in 1 s, 1.0000001e12 in 2 s, at 100 FLOP/B.
+    first, last = drawn.place(100, 1e12), drawn.place(100, 5e11)
+
+    def opacities() -> list[int]:
+        return [int(drawn.chart.evaluate(OPACITY, list(place))) for place in (first, last)]
+
+    assert opacities() == [255, 255]
+    book.python("setattr(w, 'selected', [0])")
+    drawn.eventually(lambda: opacities()[1] < 200)
+    assert opacities()[0] == 255
+    book.python("setattr(w, 'selected', [])")
+    drawn.eventually(lambda: opacities() == [255, 255])
+
+
 def test_rows_are_selected_by_modifier_range_and_keyboard(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook)
     row(drawn, "=norm").click()

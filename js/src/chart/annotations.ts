@@ -8,7 +8,7 @@ import { fusionWords, strings } from "../strings.ts";
 import { column } from "./column.ts";
 import type { Gap, Join } from "./gaps.tsx";
 import { isMeasured, radiusAt } from "./kernels.ts";
-import { type Label, type Place, type Placed, placeLabels, shorten } from "./labels.ts";
+import { type Label, type Place, type Placed, placeLabels, shorten, textWidth } from "./labels.ts";
 import { roofLabels } from "./roofnames.ts";
 import { joinsOf, type Scene } from "./scene.ts";
 import type { TrailLine } from "./trails.tsx";
@@ -88,23 +88,30 @@ function kernelLabels(scene: Scene): Label[] {
   });
 }
 
-function gapLabels({ kernels, focus, theme }: Scene, gaps: readonly Gap[], strong: boolean): Label[] {
+function gapLabels({ kernels, focus, scales: { plot }, theme }: Scene, gaps: readonly Gap[], strong: boolean): Label[] {
   if (!focus) return [];
   const boundOf = judge(kernels, focus);
+  const told: Gap[] = [];
   return gaps
     .filter((gap) => gap.strong === strong)
-    .map((gap) => {
+    .flatMap((gap) => {
+      // Kernels that stand on one another have about the same gap: it is told once.
+      if (told.some(({ x, from }) => Math.abs(x - gap.x) < SIZE / 2 && Math.abs(from - gap.from) < SIZE)) return [];
+      told.push(gap);
       const middle = (gap.from + gap.to) / 2 + 4;
+      const text = gapText(boundOf(gap.row));
+      // Across a line it may be written, not across the numbers of the strip.
+      const hasRoom = gap.x < plot.left || gap.x - 7 - textWidth(text, SIZE, strong) > plot.left;
       return {
         key: `gap ${gap.row}`,
-        text: gapText(boundOf(gap.row)),
+        text,
         size: SIZE,
         bold: strong,
         must: true,
         colour: theme.text,
         places: [0, -14, 14].flatMap((shift): Place[] => [
           { x: gap.x + 7, y: middle + shift, anchor: "start" },
-          { x: gap.x - 7, y: middle + shift, anchor: "end" },
+          ...(hasRoom ? [{ x: gap.x - 7, y: middle + shift, anchor: "end" } as const] : []),
         ]),
       };
     });

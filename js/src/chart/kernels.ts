@@ -3,6 +3,7 @@
 import { MEASURED, type Points, SIDES } from "../points.ts";
 import type { Scales } from "../scales.ts";
 import { LEAST } from "../sizes.ts";
+import { CROWD, paintCrowd } from "./crowd.ts";
 
 export interface KernelsPicture {
   readonly points: Points;
@@ -88,8 +89,11 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
       context.restore();
     } else {
       if (painted?.key !== key) sprites.clear();
-      context.clearRect(0, 0, scales.width, scales.height);
-      drawAll(() => true);
+      if (points.n > CROWD) paintCrowd(context, { ...picture, radius, look: next.look, ratio, spriteOf });
+      else {
+        context.clearRect(0, 0, scales.width, scales.height);
+        drawAll(() => true);
+      }
     }
     painted = next;
   };

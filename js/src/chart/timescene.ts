@@ -3,7 +3,7 @@
 import { shortNames } from "../names.ts";
 import type { Points } from "../points.ts";
 import type { Roof } from "../roofline.ts";
-import { type Box, chartHeight, decades, type Extent, type Scales, scaleLog } from "../scales.ts";
+import { type Box, chartHeight, decades, type Extent, joined, type Scales, scaleLog } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { chipColours, type Theme } from "../theme.ts";
 import { isMeasured, radiusAt } from "./kernels.ts";
@@ -52,7 +52,8 @@ export function timeSceneOf(
 ): TimeScene {
   const kernels = store.drawn.value;
   const focus = judgeOf(store);
-  const next = timeScales(width, points, timesShown(kernels, points, focus));
+  const before = last?.scales.width === width && store.held.value ? last.scales : undefined;
+  const next = timeScales(width, points, timesShown(kernels, points, focus), before);
   const scales = last && same(last.scales, next) ? last.scales : next;
   const overhead = focus?.conditions.launchOverhead ?? 0;
   return {
@@ -78,16 +79,22 @@ export function timeSceneOf(
 /** Where the diagonal starts, seconds. */
 export const start = ({ x, y }: Scales) => Math.max(x.domain[0], y.domain[0]);
 
-export function timeScales(width: number, points: Points, [xTimes, yTimes]: [x: Extent, y: Extent]): TimeScales {
+export function timeScales(
+  width: number,
+  points: Points,
+  [xTimes, yTimes]: [x: Extent, y: Extent],
+  before?: TimeScales,
+): TimeScales {
   const height = chartHeight(width);
   const outer = { left: 56, top: 26, right: width - 12, bottom: height - 40 };
   const hasZero = (times: Float64Array) => times.subarray(0, points.n).includes(0);
   const plot = {
     ...outer,
-    left: outer.left + (hasZero(points.x) ? COLUMN : 0),
-    bottom: outer.bottom - (hasZero(points.y) ? ROW : 0),
+    left: Math.max(outer.left + (hasZero(points.x) ? COLUMN : 0), before?.plot.left ?? 0),
+    bottom: Math.min(outer.bottom - (hasZero(points.y) ? ROW : 0), before?.plot.bottom ?? height),
   };
-  const [x, y] = [scaleLog(xTimes, [plot.left, plot.right]), scaleLog(yTimes, [plot.bottom, plot.top])];
+  const x = scaleLog(joined(xTimes, before?.x.domain), [plot.left, plot.right]);
+  const y = scaleLog(joined(yTimes, before?.y.domain), [plot.bottom, plot.top]);
   return { width, height, plot, outer, gutter: 0, strip: undefined, x, y };
 }
 

@@ -1,9 +1,9 @@
 // What has become of each kernel of an earlier run, and which kernels one run has alone.
 
-import { useSignal } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
 import { nameOf, shortNameOf } from "../describe.ts";
 import { formatQuantity } from "../format.ts";
-import { changeText, type Runs } from "../runs.ts";
+import { changeText, countsOf, passing, type Runs } from "../runs.ts";
 import type { Store } from "../store.ts";
 import { runWords as words } from "../strings.ts";
 import type { Kernels } from "../wire.ts";
@@ -15,12 +15,17 @@ const PAGE = 20;
 const seconds = (time: number) => formatQuantity(time, "s");
 
 export function Compare({ store }: { store: Store }) {
-  const runs = store.runs.value;
+  const passed = useComputed(() => {
+    const { runs, earlierRows, rows } = store;
+    return runs.value && passing(runs.value, earlierRows.value, rows.value);
+  });
+  const runs = passed.value;
   if (!runs) return null;
   const [from, to] = [runs.before.totalTime, store.kernels.value.totalTime];
   const total = `${words.fromTo(seconds(from), seconds(to))} (${changeText(from, to)})`;
+  const found = countsOf(runs.changes);
   const counts = Object.entries(words.verdicts).flatMap(([verdict, word]) => {
-    const count = runs.counts.get(verdict) ?? 0;
+    const count = found.get(verdict) ?? 0;
     return count > 0 ? [`${count} ${word}`] : [];
   });
   return (

@@ -3,7 +3,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { nameOf, shortNameOf } from "../describe.ts";
 import { formatQuantity, formatRatio } from "../format.ts";
-import { boundTimes, type Projection, project } from "../projection.ts";
+import { boundTimes, type Projection, project, recast } from "../projection.ts";
 import { isRoof, roofOf } from "../roofline.ts";
 import type { Store } from "../store.ts";
 import { runWords as words } from "../strings.ts";
@@ -27,13 +27,21 @@ export function Projected({ store }: { store: Store }) {
     const roof = from.value;
     return roof && isRoof(roof) ? boundTimes(store.kernels.value, roof) : undefined;
   });
-  const found = useComputed(() => {
-    const roof = store.focusRoof.value;
-    if (!roof || !there.value) return undefined;
-    const kernels = store.kernels.value;
-    return project(kernels, there.value, boundTimes(kernels, roof), new Set(store.atRoof.value));
+  const wanted = useSignal("");
+  /** The roof where they go; at another precision only if that chip has it. */
+  const goal = useComputed(() => {
+    const [roof, precision] = [store.focusRoof.value, wanted.value];
+    if (!roof?.peaks.has(precision)) return roof && { roof, isRecast: false };
+    const other = roofOf(roof.chip, precision, store.memory.value, store.whatIf.value);
+    return isRoof(other) ? { roof: other, isRecast: true } : { roof, isRecast: false };
   });
-  const [old, to, result] = [from.value, store.focusRoof.value, found.value];
+  const found = useComputed(() => {
+    if (!goal.value || !there.value) return undefined;
+    const [kernels, { roof, isRecast }] = [store.kernels.value, goal.value];
+    const here = boundTimes(isRecast ? recast(kernels) : kernels, roof);
+    return project(kernels, there.value, here, new Set(store.atRoof.value));
+  });
+  const [old, to, result] = [from.value, goal.value?.roof, found.value];
   if (!old || !to) return null;
   const seconds = (time: number) => formatQuantity(time, "s");
   const changes = result && Math.abs(result.time / result.before - 1) > 1e-9;
@@ -50,6 +58,15 @@ export function Projected({ store }: { store: Store }) {
           }}
         />
       )}
+      <Select
+        row
+        label={words.runIn}
+        value={goal.value?.isRecast ? wanted.value : ""}
+        options={[["", words.asTold], ...[...to.chip.peaks.keys()].map((name) => [name, name] as const)]}
+        choose={(name) => {
+          wanted.value = name;
+        }}
+      />
       {isRoof(old)
         ? result && (
             <>

@@ -6,6 +6,7 @@ import { bytesAt, isOffChip, judge, type Roof } from "../../roofline.ts";
 import { tableWords as words } from "../../strings.ts";
 import type { Kernels, Texts } from "../../wire.ts";
 import { textAt } from "../../wire.ts";
+import { type Ranks, ranksOf } from "./natural.ts";
 import { orderOf } from "./ordering.ts";
 
 /** What a number counts; "share" is of 1, "plain" has no unit that is known. */
@@ -25,8 +26,9 @@ interface Head {
 export interface TextColumn extends Head {
   readonly kind: "text";
   at(row: number): string | null;
-  /** All of them. */
+  /** All of them, and how the different ones follow one another. */
   texts(): Texts;
+  readonly ranks: Ranks;
   /** What is shown of it, where that is not all. */
   shown?(row: number): string;
 }
@@ -59,12 +61,11 @@ const own = (key: OwnKey, from: readonly string[] = []): Head => ({
   ofFile: false,
   from,
 });
-const text = (head: Head, column: Texts): TextColumn => ({
-  ...head,
-  kind: "text",
-  at: (row) => textAt(column, row),
-  texts: () => column,
-});
+const text = (
+  head: Head,
+  texts: () => Texts,
+  at = (row: number): string | null => textAt(texts(), row),
+): TextColumn => ({ ...head, kind: "text", at, texts, ranks: ranksOf(() => texts().values) });
 const number = (head: Head, kind: Kind, at: (row: number) => number): NumberColumn => ({ ...head, kind, at });
 const told = (head: Head, kind: Kind, values: Float64Array) => number(head, kind, (row) => values[row] as number);
 
@@ -87,9 +88,9 @@ function measuredColumns(kernels: Kernels): Column[] {
   const self = ["self_time", "time"];
   return [
     number(own("rank", self), "plain", (row) => ranking().rank[row] as number),
-    { ...text(own("name"), name), shown: (row) => textAt(short, row)?.trim() || nameOf(kernels, row) },
-    text(own("category"), category),
-    text(own("precision", ["precision"]), precision),
+    { ...text(own("name"), () => name), shown: (row) => textAt(short, row)?.trim() || nameOf(kernels, row) },
+    text(own("category"), () => category),
+    text(own("precision", ["precision"]), () => precision),
     told(own("count", ["count"]), "plain", count),
     told(own("time", ["time"]), "s", time),
     told(own("self_time", self), "s", selfTime),
@@ -178,7 +179,11 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
   const all = [...counts, "time"];
   return [
     number(own("attainable", counts), "FLOP/s", (row) => bound(row).attainable),
-    { ...own("bound_by", counts), kind: "text", at: (row) => bound(row).boundBy, texts: () => boundsOf(kernels, roof) },
+    text(
+      own("bound_by", counts),
+      once(() => boundsOf(kernels, roof)),
+      (row) => bound(row).boundBy,
+    ),
     number(own("bound_time", counts), "s", (row) => bound(row).time),
     number(own("utilization", all), "share", (row) => bound(row).utilization),
     number(own("roof_fraction", all), "share", (row) => bound(row).achieved / bound(row).attainable),
@@ -196,7 +201,7 @@ function extraColumn(name: string, values: Texts | Float64Array): Column {
   const unit = UNIT.exec(name);
   const title = unit ? name.slice(0, unit.index) : name;
   const head = { key: isTaken ? `extra:${name}` : name, title, meaning: words.ofTheFile(name), ofFile: true, from: [] };
-  if (!(values instanceof Float64Array)) return text(head, values);
+  if (!(values instanceof Float64Array)) return text(head, () => values);
   return told(head, (unit?.[1] as Kind | undefined) ?? "plain", values);
 }
 

@@ -1,5 +1,6 @@
 // Which column the rows are sorted by, and what stands for its cells then.
 
+import type { Work } from "../../work.ts";
 import type { Column } from "./columns.ts";
 import { columnFor } from "./shown.ts";
 
@@ -8,9 +9,6 @@ export interface Sorting {
   readonly column: Column;
   readonly falling: boolean;
 }
-
-/** Of more different texts than this, numbers within them are not compared as numbers: a click would take too long. */
-const MANY = 5000;
 
 /** What a trait such as "-time" means; "" and what no column is called mean the longest self time first. */
 export function sortingOf(columns: readonly Column[], sortBy: string): Sorting | undefined {
@@ -32,20 +30,14 @@ export function valuesOf(column: Column, n: number): Float64Array {
   const values = new Float64Array(n);
   if (column.kind !== "text") for (let row = 0; row < n; row++) values[row] = column.at(row);
   else {
-    const { values: texts, codes } = column.texts();
-    const places = placesOf(texts);
+    const { codes } = column.texts();
+    const places = column.ranks.places();
     for (let row = 0; row < n; row++) values[row] = places[codes[row] as number] ?? Number.NaN;
   }
   return values;
 }
 
-/** Where each of these texts stands among all; case makes no difference, and NaN is for none. */
-function placesOf(texts: readonly (string | null)[]): Float64Array {
-  const folded = texts.map((text) => text?.toLowerCase() ?? null);
-  const ordered = folded.filter((text) => text !== null);
-  if (ordered.length > MANY) ordered.sort();
-  else ordered.sort(new Intl.Collator("en", { numeric: true, sensitivity: "base" }).compare);
-  // Of equal ones the last place counts, for each of them.
-  const places = new Map<string | null, number>(ordered.map((text, place) => [text, place]));
-  return Float64Array.from(folded, (text) => places.get(text) ?? Number.NaN);
+/** Makes these columns ready to sort by. */
+export function* rankAhead(columns: readonly Column[]): Work<void> {
+  for (const column of columns) if (column.kind === "text") yield* column.ranks.ahead();
 }

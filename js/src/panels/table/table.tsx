@@ -1,9 +1,12 @@
 // The table of kernels under the chart: what passes the filters, sorted, with what the chart knows of each.
 
 import { useSignal } from "@preact/signals";
-import { useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { inOrder } from "../../filters.ts";
+import { everyRow } from "../../points.ts";
 import type { Store } from "../../store.ts";
 import { tableWords as words } from "../../strings.ts";
+import { inSlices } from "../../work.ts";
 import { Fold } from "../fold.tsx";
 import { Select } from "../select.tsx";
 import { Chooser } from "./chooser.tsx";
@@ -13,7 +16,7 @@ import { Grid } from "./grid.tsx";
 import { orderOf } from "./ordering.ts";
 import { copyText, fileName, saveText } from "./saving.ts";
 import { picked, usualColumns } from "./shown.ts";
-import { type Sorting, sortingOf, valuesOf } from "./sorting.ts";
+import { rankAhead, type Sorting, sortingOf, valuesOf } from "./sorting.ts";
 
 interface TableProps {
   readonly store: Store;
@@ -39,6 +42,8 @@ function Unfolded({ store, narrow }: TableProps) {
   const roof = store.focusRoof.value ?? store.shownRoofs.value[0];
   const told = useMemo(() => toldColumns(kernels), [kernels]);
   const columns = useMemo(() => columnsOf(kernels, roof, told), [kernels, roof, told]);
+  // Of very many names the order takes longer than a click may.
+  useEffect(() => inSlices(rankAhead([...told.ours, ...told.theirs]), () => undefined, { later: true }), [told]);
   const keys = store.columns.value;
   const chosen = keys ? picked(columns, keys) : usualColumns(columns, kernels, roof);
   const shown = chosen.length > 0 ? chosen : picked(columns, ["name"]);
@@ -98,8 +103,9 @@ function useOrder(store: Store, sorting: Sorting | undefined): Int32Array {
   const column = store.held.value && isSame ? kept.current?.column : sorting?.column;
   const falling = sorting?.falling ?? true;
   kept.current = column && { column, falling };
-  const values = useMemo(() => column && valuesOf(column, n), [column, n]);
-  return useMemo(() => (values ? orderOf(rows, values, falling) : rows), [rows, values, falling]);
+  // Other filters change nothing in the order of those that they let pass.
+  const all = useMemo(() => column && orderOf(everyRow({ n }), valuesOf(column, n), falling), [column, n, falling]);
+  return useMemo(() => (all ? inOrder(all, rows) : rows), [rows, all]);
 }
 
 /** Cards have no headings to press. */

@@ -1,0 +1,101 @@
+// The order of texts in which "k2" goes before "k10", of very many different ones worked out in slices.
+
+import { finish, type Work } from "../../work.ts";
+
+/** The places of texts, worked out once: in slices before anyone asks, or at once for whoever does. */
+export interface Ranks {
+  ahead(): Work<void>;
+  places(): Float64Array;
+}
+
+/** So many are looked at between two looks at the clock. */
+const SLICE = 4096;
+const [ZERO, NINE] = [48, 57];
+const isDigit = (code: number) => code >= ZERO && code <= NINE;
+
+export function ranksOf(texts: () => readonly (string | null)[]): Ranks {
+  let work: Work<Float64Array> | undefined;
+  let places: Float64Array | undefined;
+  function* ahead(): Work<void> {
+    while (!places) {
+      work ??= placing(texts());
+      const { done, value } = work.next();
+      if (done) places = value;
+      else yield;
+    }
+  }
+  return {
+    ahead,
+    places: () => {
+      finish(ahead());
+      return places as Float64Array;
+    },
+  };
+}
+
+/** Where each of these texts stands among all: equal ones in one place, case makes no difference, and NaN is for none. */
+function* placing(texts: readonly (string | null)[]): Work<Float64Array> {
+  const folded = texts.map((text) => text?.toLowerCase() ?? "");
+  yield;
+  const order = yield* merged(folded);
+  const places = new Float64Array(texts.length).fill(Number.NaN);
+  let place = 0;
+  for (const [at, which] of order.entries()) {
+    const before = order[at - 1];
+    if (before !== undefined && compare(folded[before] as string, folded[which] as string) !== 0) place = at;
+    if (texts[which] !== null) places[which] = place;
+  }
+  return places;
+}
+
+/** Runs that are in order are merged to ever longer ones. */
+function* merged(texts: readonly string[]): Work<Int32Array> {
+  const n = texts.length;
+  const shared = texts.reduce((end, text) => differAt(texts[0] as string, text, 0, end), texts[0]?.length ?? 0);
+  yield;
+  let [from, to] = [Int32Array.from(texts.keys()), new Int32Array(n)];
+  let looked = 0;
+  for (let run = 1; run < n; run *= 2) {
+    for (let left = 0; left < n; left += 2 * run) {
+      const [middle, end] = [Math.min(left + run, n), Math.min(left + 2 * run, n)];
+      let [one, other] = [left, middle];
+      for (let at = left; at < end; at++) {
+        const [a, b] = [from[one] as number, from[other] as number];
+        const isFirst = other >= end || (one < middle && compare(texts[a] as string, texts[b] as string, shared) <= 0);
+        to[at] = isFirst ? a : b;
+        if (isFirst) one++;
+        else other++;
+      }
+      looked += end - left;
+      if (looked > SLICE) {
+        yield;
+        looked = 0;
+      }
+    }
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+function differAt(a: string, b: string, from: number, to: number): number {
+  let at = from;
+  while (at < to && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  return at;
+}
+
+/** Below 0 where the first goes before the other; up to a place they are known to be equal. */
+function compare(a: string, b: string, from = 0): number {
+  const at = differAt(a, b, from, a.length);
+  // Where they differ within a number, the one with more digits is larger.
+  let start = at;
+  while (isDigit(a.charCodeAt(start - 1))) start--;
+  const longer = isDigit(a.charCodeAt(start)) && isDigit(b.charCodeAt(start)) ? digits(a, start) - digits(b, start) : 0;
+  return longer || (a.charCodeAt(at) || 0) - (b.charCodeAt(at) || 0);
+}
+
+/** How many digits there are from a place on. */
+function digits(text: string, start: number): number {
+  let end = start;
+  while (isDigit(text.charCodeAt(end))) end++;
+  return end - start;
+}
