@@ -9,12 +9,14 @@ import * as esbuild from "esbuild";
 const here = import.meta.dirname;
 const target = join(here, "..", "roofwidget", "static");
 
-// Every widget instance sends script and style to the browser: hence the limits, in bytes, on the two together.
-const limits = { minified: 230_000, gzipped: 83_000 };
+// Every kernel sends script and style to the browser, every widget the loader: hence the limits, in bytes.
+const limits = { minified: 245_000, gzipped: 90_000 };
+const loaderLimit = 3_000;
+const LOADER = "loader.js";
 
 const options = {
   absWorkingDir: here,
-  entryPoints: ["src/widget.tsx", "src/widget.css"],
+  entryPoints: ["src/widget.tsx", "src/widget.css", "src/loader.ts"],
   outdir: target,
   bundle: true,
   format: "esm",
@@ -33,7 +35,9 @@ function faults(name, text) {
   for (const [url] of text.matchAll(/(?:https?|wss?):\/\/[^\s"'`)]*/g)) {
     if (!url.startsWith("http://www.w3.org/")) found.push(`${name} contains the address ${url}`);
   }
-  if (/\bimport\s*\(/.test(text)) found.push(`${name} contains a dynamic import`);
+  // The loader's one import is of text that the kernel sent.
+  const imports = text.match(/\bimport\s*\(/g) ?? [];
+  if (imports.length > (name === LOADER ? 1 : 0)) found.push(`${name} contains a dynamic import`);
   if (/@import\b/.test(text)) found.push(`${name} contains a style import`);
   return found;
 }
@@ -43,14 +47,19 @@ function weigh(files) {
   const found = [];
   const total = { minified: 0, gzipped: 0 };
   const line = (name, { minified, gzipped }) =>
-    console.log(`${name.padEnd(12)} ${String(minified).padStart(7)} B ${String(gzipped).padStart(7)} B gzipped`);
+    console.log(`${name.padEnd(14)} ${String(minified).padStart(7)} B ${String(gzipped).padStart(7)} B gzipped`);
   for (const { path, contents } of files) {
     const size = { minified: contents.length, gzipped: gzipSync(contents, { level: 9 }).length };
-    total.minified += size.minified;
-    total.gzipped += size.gzipped;
-    line(basename(path), size);
+    const name = basename(path);
+    line(name, size);
+    if (name !== LOADER) {
+      total.minified += size.minified;
+      total.gzipped += size.gzipped;
+    } else if (size.minified > loaderLimit) {
+      found.push(`the loader is ${size.minified} B minified, over the limit of ${loaderLimit} B`);
+    }
   }
-  line("together", total);
+  line("script, style", total);
   for (const [kind, limit] of Object.entries(limits)) {
     if (total[kind] > limit) found.push(`script and style are ${total[kind]} B ${kind}, over the limit of ${limit} B`);
   }

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import anywidget
 from IPython.display import display
-from traitlets import HasTraits, Unicode, default
+from traitlets import HasTraits, Instance, Unicode, default
 
+from roofwidget import delivery
 from roofwidget.model import RooflineModel
 from roofwidget.workload import is_same_grouping
 
 __all__ = ["RooflineWidget"]
 
-_STATIC = Path(__file__).parent / "static"
-_PYTHONS_OWN = ("title", "chips", "kernels", "graphs", "launch_overhead", "baseline")
+_PYTHONS_OWN = ("title", "chips", "kernels", "graphs", "launch_overhead", "baseline", "_code", "_css", "_esm")
 
 
 class RooflineWidget(RooflineModel, anywidget.AnyWidget):
@@ -37,18 +36,29 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     # The text, not the path: a path keeps every closed widget alive.
     _esm = Unicode().tag(sync=True)
     _css = Unicode().tag(sync=True)
+    # Where the loader that is sent as the text finds the code.
+    _code = Instance(delivery.FrontEnd, allow_none=True).tag(sync=True, to_json=delivery.reference)
 
     @default("_esm")
     def _default_esm(self) -> str:
-        return _built("widget.js")
+        return delivery.first_script()
 
     @default("_css")
     def _default_css(self) -> str:
-        return _built("widget.css")
+        return delivery.first_style()
+
+    @default("_code")
+    def _default_code(self) -> delivery.FrontEnd | None:
+        return delivery.front_end()
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take what the front end sends, but for what Python owns."""
         taken = {name: value for name, value in sync_data.items() if name not in _PYTHONS_OWN}
+        # Columns of kernels that Python has replaced since the front end spoke must not undo the rest of its message.
+        if isinstance(taken.get("columns"), list):
+            taken["columns"] = [key for key in taken["columns"] if self._has_column(key)]
+        if not self._has_column(taken.get("sort_by") or "name"):
+            del taken["sort_by"]
         # What else a message holds is of the phase that it brings.
         super().set_state(dict(sorted(taken.items(), key=lambda entry: entry[0] != "phase")))
 
@@ -72,11 +82,3 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     def show(self) -> None:
         """Display the widget here."""
         display(self)  # type: ignore[no-untyped-call]
-
-
-def _built(name: str) -> str:
-    try:
-        return (_STATIC / name).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        msg = f"the front end is not built: {name} is missing; run 'make build', or 'npm run build' in js/"
-        raise FileNotFoundError(msg) from None

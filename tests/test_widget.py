@@ -11,7 +11,6 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -228,6 +227,13 @@ def test_what_python_owns_cannot_be_changed_by_a_message(widget: RooflineWidget,
     assert model_state(widget) == before
 
 
+@pytest.mark.parametrize("name", ["_code", "_css", "_esm"])
+def test_a_message_cannot_change_what_code_runs(widget: RooflineWidget, name: str) -> None:
+    before = getattr(widget, name)
+    widget.set_state({name: None if name == "_code" else "export default {}"})
+    assert getattr(widget, name) == before
+
+
 def test_names_in_a_message_that_are_no_traits_change_nothing(widget: RooflineWidget) -> None:
     before = model_state(widget)
     widget.set_state({"peak_flops": 5.0, "__class__": "x", "nonsense": 1})
@@ -249,26 +255,9 @@ def test_nothing_the_model_defines_shadows_an_attribute_of_any_widget() -> None:
     assert not (own - kept_by_traitlets) & set(dir(anywidget.AnyWidget))
 
 
-def test_the_widget_syncs_what_the_model_syncs_and_its_own_text() -> None:
+def test_the_widget_syncs_what_the_model_syncs_and_where_its_code_is() -> None:
     own = set(RooflineWidget.class_trait_names(sync=True)) - set(anywidget.AnyWidget.class_trait_names(sync=True))
-    assert own == set(RooflineModel.class_trait_names(sync=True)) | {"_esm", "_css"}
-
-
-def test_the_front_end_is_the_built_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "widget.js").write_text("export default {}; // ∞", encoding="utf-8")
-    (tmp_path / "widget.css").write_text(".roofwidget {}", encoding="utf-8")
-    monkeypatch.setattr(widget_module, "_STATIC", tmp_path)
-    widget = RooflineWidget([SMALL])
-    assert (widget._esm, widget._css) == ("export default {}; // ∞", ".roofwidget {}")
-
-
-def test_without_a_built_front_end_the_error_names_the_build_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(widget_module, "_STATIC", tmp_path / "missing")
-    with pytest.raises(FileNotFoundError, match="run 'make build'"):
-        RooflineWidget([SMALL])
-    assert RooflineModel([SMALL]).peak_flops == 100e12
+    assert own == set(RooflineModel.class_trait_names(sync=True)) | {"_code", "_css", "_esm"}
 
 
 def test_the_repr_is_short_stable_and_without_an_address(widget: RooflineWidget) -> None:

@@ -27,6 +27,8 @@ interface State extends FilterState {
   readonly held: ReadonlySignal<boolean>;
 }
 
+const MANY = 5000;
+
 export function derive(state: State) {
   const { chips, kernels, precision, memory, whatIf } = state;
   const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
@@ -53,6 +55,12 @@ export function derive(state: State) {
     const roof = roofs.value.get(state.focusChip.value);
     return roof && isRoof(roof) ? roof : undefined;
   });
+  let rested: Roof | undefined;
+  /** The focus roof; while a control is held over very many kernels the one before: what adds up their times waits. */
+  const restedRoof = computed(() => {
+    if (!state.held.value || kernels.value.n <= MANY) rested = focusRoof.value;
+    return rested;
+  });
   const filtered = deriveRows(state, kernels, focusRoof);
   const drawn = computed(() => withTotals(kernels.value));
   /** Whether the totals of the program and its steps stand instead of the kernels. */
@@ -62,7 +70,7 @@ export function derive(state: State) {
     drawnRows(drawn.value, filtered.rows.value, filtered.timeOrder.value, showsTotals.value),
   );
   const points = computed(() => pointsOf(drawn.value, shownRoofs.value, focusRoof.value, drawnNow.value));
-  const ranking = computed(() => rankingOf(kernels.value, filtered.rows.value, focusRoof.value));
+  const ranking = computed(() => rankingOf(kernels.value, filtered.rows.value, restedRoof.value));
   const runs = computed(() => {
     const baseline = state.baseline.value;
     // The kernels of a graph are no run.
@@ -102,6 +110,7 @@ export function derive(state: State) {
     lacking,
     shownRoofs,
     focusRoof,
+    restedRoof,
     ...filtered,
     /** The table that points are of: the kernels and, after them, the totals of their program. */
     drawn,

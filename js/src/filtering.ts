@@ -2,8 +2,9 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { byFallingTime, type Filters, filteredRows, type Prepared, smallNames, UNFILTERED } from "./filters.ts";
+import { probing } from "./judging.ts";
 import type { Outbox } from "./outbox.ts";
-import { judge, type Roof } from "./roofline.ts";
+import type { Roof } from "./roofline.ts";
 import { type Baseline, decodeBaseline, type Kernels, type Texts } from "./wire.ts";
 
 /** Which points the chart shows: kernels and the program's total, or the totals of the program and its steps. */
@@ -93,7 +94,13 @@ export function deriveRows(
     infeed: state.infeed.value,
   }));
   const now = prepare(kernels, focusRoof);
-  const rows = computed(() => filteredRows(kernels.value, filters.value, now));
+  let last: Int32Array = new Int32Array();
+  /** What passes; the same array while the same rows do, and what hangs on it need not be found anew. */
+  const rows = computed(() => {
+    const next = filteredRows(kernels.value, filters.value, now);
+    if (!isEqual(next, last)) last = next;
+    return last;
+  });
   // Asked for only where there is one.
   const earlier = computed(() => (state.baseline.value as Baseline).kernels);
   const before = prepare(earlier, focusRoof);
@@ -159,7 +166,19 @@ function categoriesOf({ category: { values, codes }, selfTime, totalTime }: Kern
 export function boundsOf(kernels: Kernels, roof: Roof | undefined): Texts {
   const codes = new Map<string, number>();
   const codeOf = (word: string) => codes.get(word) ?? codes.set(word, codes.size).size - 1;
-  const boundOf = roof && judge(kernels, roof);
-  const column = Int32Array.from({ length: kernels.n }, (_, row) => codeOf(boundOf?.(row).boundBy ?? "unknown"));
+  const probe = roof && probing(kernels, roof);
+  const wordOf = (row: number) => {
+    if (!probe) return "unknown";
+    const { regime, slowest } = probe(row);
+    return regime === "memory" ? (roof.levels[slowest]?.name ?? "") : regime;
+  };
+  const column = new Int32Array(kernels.n);
+  for (let row = 0; row < column.length; row++) column[row] = codeOf(wordOf(row));
   return { values: [...codes.keys()], codes: column };
+}
+
+function isEqual(one: Int32Array, other: Int32Array): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
 }

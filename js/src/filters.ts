@@ -86,7 +86,8 @@ const ODD = /ς|i\u0307/;
 /** All rows by falling self time; of equal ones the table's order, those that were not measured last. */
 export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
   const weight = selfTime.map((seconds) => (Number.isNaN(seconds) ? -1 : seconds));
-  const rows = Int32Array.from({ length: n }, (_, row) => row);
+  const rows = new Int32Array(n);
+  for (let row = 0; row < n; row++) rows[row] = row;
   return rows.sort((a, b) => (weight[b] as number) - (weight[a] as number) || a - b);
 }
 

@@ -1,7 +1,8 @@
 // Which kernels are points of the chart, and where they stand in its units.
 
-import type { Bound, Regime, Roof } from "./roofline.ts";
-import { bytesAt, judge } from "./roofline.ts";
+import { ABOVE, networkOf, type Probe, peaksOf, probing, type Regime, TIE } from "./judging.ts";
+import { keeping } from "./kept.ts";
+import { bytesAt, type Roof } from "./roofline.ts";
 import { radii } from "./sizes.ts";
 import { isProgram, isTotal } from "./totals.ts";
 import type { Kernels } from "./wire.ts";
@@ -9,11 +10,8 @@ import type { Kernels } from "./wire.ts";
 /** The roof of a measured point: it stands where it was measured, not on a roof. */
 export const MEASURED = -1;
 
-/**
- * Points in columns. A measured kernel has one, another one on every shown roof; with all levels of memory each has
- * one a level whose bytes are known, under the focus chip alone.
- */
-export interface Points {
+/** Points in columns, but for what a roof says of them. */
+export interface Places {
   readonly n: number;
   readonly row: Int32Array;
   /** Index into the shown roofs, or MEASURED. */
@@ -26,9 +24,6 @@ export interface Points {
   readonly x: Float64Array;
   /** FLOP/s; at zero FLOPs bytes/s, for the strip at the left edge. */
   readonly y: Float64Array;
-  /** What binds it: memory (or unknown), compute, or what is outside the chip's roof; or that it is a program. */
-  readonly side: Uint8Array;
-  readonly aboveRoof: Uint8Array;
   /** px; NaN for one whose size says nothing. */
   readonly radius: Float32Array;
   /** For each row the point that stands for it: measured, or on the focus roof; -1 when there is none. */
@@ -37,6 +32,16 @@ export interface Points {
   readonly measured: number;
   /** Rows without a place: FLOPs or bytes are unknown, or both zero. */
   readonly notDrawn: number;
+}
+
+/**
+ * A measured kernel has one point, another one on every shown roof; with all levels of memory each has one a level whose
+ * bytes are known, under the focus chip alone.
+ */
+export interface Points extends Places {
+  /** What binds it: memory (or unknown), compute, or what is outside the chip's roof; or that it is a program. */
+  readonly side: Uint8Array;
+  readonly aboveRoof: Uint8Array;
   /** The levels of the judging roof that bind some kernel. */
   readonly binding: ReadonlySet<string>;
 }
@@ -56,6 +61,92 @@ export function pointsOf(
   rows: Int32Array = everyRow(kernels),
 ): Points {
   const judging = focus && roofs.includes(focus) ? focus : roofs[0];
+  if (!judging) return pointsOnRoofs(kernels, [], undefined, new Int32Array());
+  const [level] = judging.levels;
+  const bytes = level && judging.levels.length === 1 && bytesAt(kernels, judging.chip, level.name);
+  const places = bytes && measured(rows, [kernels, bytes], () => measuredPlaces(kernels, rows, bytes));
+  return places ? { ...places, ...judged(kernels, judging, places) } : pointsOnRoofs(kernels, roofs, judging, rows);
+}
+
+/** Where measured kernels stand is not for a roof to say: while it is dragged they keep their columns. With others none. */
+const measured = keeping<Places | undefined>();
+const codes = keeping<Int32Array>();
+
+function measuredPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined {
+  const { totalFlops, time } = kernels;
+  if (!rows.every((row) => (time[row] as number) > 0)) return undefined;
+  const row = new Int32Array(rows.length);
+  const [x, y] = [new Float64Array(rows.length), new Float64Array(rows.length)];
+  const radius = new Float32Array(rows.length);
+  const home = new Int32Array(kernels.n).fill(-1);
+  const radiusOf = radii(kernels);
+  let [n, notDrawn] = [0, 0];
+  for (let at = 0; at < rows.length; at++) {
+    const one = rows[at] as number;
+    const [flops, moved] = [totalFlops[one] as number, bytes[one] as number];
+    const rate = (flops > 0 ? flops : moved) / (time[one] as number);
+    if (!(rate > 0 && Number.isFinite(rate)) || Number.isNaN(flops + moved)) {
+      if (!isTotal(kernels, one)) notDrawn++;
+      continue;
+    }
+    row[n] = one;
+    x[n] = flops / moved;
+    y[n] = rate;
+    radius[n] = radiusOf(one);
+    home[one] = n++;
+  }
+  return {
+    ...{ n, row: row.subarray(0, n), x: x.subarray(0, n), y: y.subarray(0, n), radius: radius.subarray(0, n), home },
+    ...{ roof: new Int16Array(n).fill(MEASURED), level: new Int8Array(n), binds: new Uint8Array(n).fill(1) },
+    ...{ measured: n, notDrawn },
+  };
+}
+
+type Judged = Pick<Points, "side" | "aboveRoof" | "binding">;
+
+/** What the roof says of each point that stands where it was measured. */
+function judged(kernels: Kernels, roof: Roof, { n, row, x, y }: Places): Judged {
+  const [side, aboveRoof] = [new Uint8Array(n), new Uint8Array(n)];
+  const name = roof.levels[0]?.name ?? "";
+  const peaks = plainPeaks(kernels, roof);
+  let isBinding = false;
+  if (peaks) {
+    // Two limits of which the lower one counts: as what `probing` says of times, for a hundred thousand in a frame.
+    const { bandwidth } = roof;
+    const code = codes(row, [kernels], () => row.map((one) => kernels.precision.codes[one] as number));
+    for (let at = 0; at < n; at++) {
+      const [ai, rate, peak] = [x[at] as number, y[at] as number, peaks[code[at] as number] as number];
+      const slope = ai * bandwidth;
+      const isFlat = slope * (1 + TIE) >= peak;
+      side[at] = isFlat ? SIDES.compute : SIDES.memory;
+      isBinding ||= slope < peak;
+      aboveRoof[at] = rate / (ai === 0 ? bandwidth : isFlat ? peak : slope < peak ? slope : Number.NaN) > ABOVE ? 1 : 0;
+    }
+  } else {
+    const probe = probing(kernels, roof);
+    for (let at = 0; at < n; at++) {
+      const one = row[at] as number;
+      const { time, regime } = probe(one);
+      isBinding ||= regime === "memory";
+      side[at] = sideOf(regime);
+      aboveRoof[at] = time / (kernels.time[one] as number) > ABOVE ? 1 : 0;
+    }
+  }
+  for (let at = 0; at < n; at++) if (isProgram(kernels, row[at] as number)) side[at] = SIDES.program;
+  return { side, aboveRoof, binding: new Set(isBinding ? [name] : []) };
+}
+
+/** The peak of each precision, the last that of kernels without one, where nothing but peak and slope limits kernels. */
+function plainPeaks(kernels: Kernels, roof: Roof): Float64Array | undefined {
+  const { overlap, exposedComm, launchOverhead } = roof.conditions;
+  const [key] = kernels.flops.keys();
+  const isPlain = overlap === 1 && exposedComm === 0 && launchOverhead === 0 && kernels.flops.size === 1;
+  if (!isPlain || key === undefined || networkOf(kernels)) return undefined;
+  return peaksOf(kernels, roof, key);
+}
+
+/** Where some kernels are not measured, or stand at several levels. */
+function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof | undefined, rows: Int32Array): Points {
   const binding = new Set<string>();
   const most = rows.length * Math.max(1, roofs.length, judging?.levels.length ?? 0);
   const points = {
@@ -78,16 +169,19 @@ export function pointsOf(
   // Other chips' levels are other levels: with all of them only one chip's kernels can be told apart.
   const marked = judging.levels.length > 1 ? [judging] : roofs;
   const moved = new Map([judging, ...marked].map((roof) => [roof, columnsOf(kernels, roof)] as const));
-  const bounds = new Map([judging, ...marked].map((roof) => [roof, judge(kernels, roof)] as const));
+  const probes = new Map([judging, ...marked].map((roof) => [roof, probing(kernels, roof)] as const));
 
   const radiusOf = radii(kernels);
   const put = (row: number, roof: Roof, index: number) => {
-    const bound = bounds.get(roof)?.(row) as Bound;
-    const time = index === MEASURED ? (kernels.time[row] as number) : rateTime(bound);
+    const probe = (probes.get(roof) as (row: number) => Readonly<Probe>)(row);
+    const measured = kernels.time[row] as number;
+    // An unmeasured kernel stands on its roof, which neither the link nor its launches lower.
+    const time = index === MEASURED ? measured : Math.max(probe.computeTime, probe.memoryTime);
     const flops = kernels.totalFlops[row] as number;
     const columns = moved.get(roof) as readonly Float64Array[];
     const before = points.n;
-    if (roof === judging && bound.regime === "memory") binding.add(bound.boundBy);
+    const boundBy = probe.regime === "memory" ? probe.slowest : -1;
+    if (roof === judging && boundBy >= 0) binding.add(roof.levels[boundBy]?.name ?? "");
     const stand = (level: number) => {
       const bytes = columns[level]?.[row] as number;
       const y = (flops > 0 ? flops : bytes) / time;
@@ -98,16 +192,16 @@ export function pointsOf(
       points.level[at] = level;
       points.x[at] = flops / bytes;
       points.y[at] = y;
-      points.side[at] = isProgram(kernels, row) ? SIDES.program : sideOf(bound.regime);
+      points.side[at] = isProgram(kernels, row) ? SIDES.program : sideOf(probe.regime);
       points.radius[at] = radiusOf(row);
-      points.aboveRoof[at] = index === MEASURED && bound.aboveRoof ? 1 : 0;
+      points.aboveRoof[at] = index === MEASURED && probe.time / measured > ABOVE ? 1 : 0;
       return true;
     };
     if (columns.length === 1) stand(0);
     else {
       // The one that binds comes last, and so lies on top; without FLOPs there is one place, by bytes a second.
       const levels = columns.map((_, level) => level).filter((level) => !Number.isNaN(columns[level]?.[row] as number));
-      const binds = levels.find((level) => roof.levels[level]?.name === bound.boundBy) ?? levels[0];
+      const binds = levels.find((level) => level === boundBy) ?? levels[0];
       if (flops === 0) levels.some(stand);
       else for (const level of levels.filter((other) => other !== binds)) stand(level);
       if (flops !== 0 && binds !== undefined) stand(binds);
@@ -133,11 +227,12 @@ export function pointsOf(
   return points;
 }
 
-export const everyRow = ({ n }: Pick<Kernels, "n">) => Int32Array.from({ length: n }, (_, row) => row);
+export function everyRow({ n }: Pick<Kernels, "n">): Int32Array {
+  const rows = new Int32Array(n);
+  for (let row = 0; row < n; row++) rows[row] = row;
+  return rows;
+}
 const columnsOf = (kernels: Kernels, roof: Roof) => roof.levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
-
-/** An unmeasured kernel stands on its roof, which neither the link nor its launches lower. */
-const rateTime = (bound: Bound) => Math.max(bound.computeTime, bound.memoryTime);
 
 function hasPlace(kernels: Kernels, row: number, moved: readonly Float64Array[] | undefined): boolean {
   return !!moved?.some((bytes) => !Number.isNaN((kernels.totalFlops[row] as number) + (bytes[row] as number)));

@@ -58,7 +58,9 @@ export function createRates({ held, outbox, told, focusRoof }: Parts) {
   return {
     whatIf,
     take: (wire: WhatIf) => {
-      whatIf.value = grip ? withRate(wire, grip) : wire;
+      const next = grip ? withRate(wire, grip) : wire;
+      // What was told from here comes back: as a change it would have all drawn again.
+      if (JSON.stringify(next) !== JSON.stringify(whatIf.value)) whatIf.value = next;
     },
     /** A control of a chip that is gone holds nothing. */
     keepAmong: (chips: readonly Chip[]) => {

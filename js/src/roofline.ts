@@ -42,32 +42,6 @@ export interface Missing {
   readonly name: string;
 }
 
-export type Regime = "compute" | "memory" | "network" | "overhead" | "unknown";
-
-/** What a roof says about one kernel; NaN is unknown. Times in seconds, rates in FLOP/s. */
-export interface Bound {
-  readonly computeTime: number;
-  /** Of the slowest level. */
-  readonly memoryTime: number;
-  readonly networkTime: number;
-  readonly overheadTime: number;
-  readonly time: number;
-  readonly boundBy: string;
-  readonly regime: Regime;
-  /** FLOP/B at the roof's level, and at the level that memory time is of. */
-  readonly ai: number;
-  readonly slowest: Level;
-  readonly aiOfSlowest: number;
-  /** The peak that judges it: FLOPs over compute time. */
-  readonly peak: number;
-  readonly attainable: number;
-  readonly achieved: number;
-  readonly peakFraction: number;
-  readonly attainableFraction: number;
-  readonly utilization: number;
-  readonly aboveRoof: boolean;
-}
-
 /** The memory that stands for every level. */
 export const ALL = "all";
 export const PLAIN: Conditions = { overlap: 1, exposedComm: 0, launchOverhead: 0 };
@@ -75,8 +49,6 @@ export const PLAIN: Conditions = { overlap: 1, exposedComm: 0, launchOverhead: 0
 /** The level of bytes that cross the chip's link. */
 export const NETWORK = "network";
 const OFF_CHIP = /^(?:main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory)$/i;
-const TIE = 1e-12;
-const ABOVE = 1 + 1e-9;
 
 export const isOffChip = (level: string) => OFF_CHIP.test(level.trim());
 
@@ -170,83 +142,4 @@ export function peakFor(roof: Roof, key: string, own: string | null): number | u
   const words = MATMUL.includes(key) ? [key, ...MATMUL.filter((word) => word !== key)] : [key];
   const names = [...words.map((word) => `${own ?? roof.precision}_${word}`), ...words];
   return roof.peaks.get(names.find((name) => roof.peaks.has(name)) ?? "") ?? plain;
-}
-
-/** Seconds at the peaks, row by row. */
-export function computeTimes(kernels: Kernels, roof: Roof): (row: number) => number {
-  const { values, codes } = kernels.precision;
-  // The last peak is that of kernels without a precision.
-  const peaksOf = (key: string) => [...values, null].map((own) => peakFor(roof, key, own) ?? Number.NaN);
-  const parts = [...kernels.flops].map(([key, column]) => [column, peaksOf(key)] as const);
-  return (row) => {
-    let total = 0;
-    let known = false;
-    for (const [column, peaks] of parts) {
-      const flops = column[row] as number;
-      if (Number.isNaN(flops)) continue;
-      total += flops / (peaks[codes[row] ?? -1] ?? (peaks.at(-1) as number));
-      known = true;
-    }
-    return known ? total : Number.NaN;
-  };
-}
-
-/** What a roof says of these kernels, row by row. */
-export function judge(kernels: Kernels, roof: Roof): (row: number) => Bound {
-  const { levels, conditions, peak: flat } = roof;
-  const { overlap, exposedComm, launchOverhead } = conditions;
-  const moved = levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
-  const ours = bytesAt(kernels, roof.chip, roof.level);
-  const network = [...kernels.bytes].find(([name]) => name.toLowerCase() === NETWORK)?.[1];
-  const compute = computeTimes(kernels, roof);
-  return (row) => {
-    const computeTime = compute(row);
-    let [slowest, memoryTime] = [0, Number.NaN];
-    for (let at = 0; at < levels.length; at++) {
-      const seconds = (moved[at]?.[row] as number) / (levels[at] as Level).bandwidth;
-      if (seconds > memoryTime || (Number.isNaN(memoryTime) && !Number.isNaN(seconds))) {
-        [slowest, memoryTime] = [at, seconds];
-      }
-    }
-    const sent = network?.[row] || 0;
-    const networkTime = sent > 0 ? sent / (roof.chip.link ?? Number.NaN) : 0;
-    const overheadTime = launchOverhead && (kernels.count[row] as number) * launchOverhead;
-    const body = Math.max(computeTime, memoryTime) + (1 - overlap) * Math.min(computeTime, memoryTime);
-    const time = Math.max(body / (1 - exposedComm), networkTime, overheadTime);
-    const regime = Number.isNaN(time)
-      ? "unknown"
-      : (body / (1 - exposedComm)) * (1 + TIE) < Math.max(networkTime, overheadTime)
-        ? networkTime * (1 + TIE) >= overheadTime
-          ? "network"
-          : "overhead"
-        : computeTime * (1 + TIE) >= memoryTime
-          ? "compute"
-          : "memory";
-    const flops = kernels.totalFlops[row] as number;
-    const measured = (kernels.time[row] as number) || Number.NaN;
-    const peak = flops > 0 ? flops / computeTime : flat;
-    const level = levels[slowest] as Level;
-    const roofRate = ((1 - exposedComm) * flops) / body;
-    const achieved = flops / measured;
-    const utilization = time / measured;
-    return {
-      computeTime,
-      memoryTime,
-      networkTime,
-      overheadTime,
-      time,
-      boundBy: regime === "memory" ? level.name : regime,
-      regime,
-      ai: flops / (ours[row] as number),
-      slowest: level,
-      aiOfSlowest: flops / (moved[slowest]?.[row] as number),
-      peak,
-      attainable: roofRate,
-      achieved,
-      peakFraction: achieved / peak,
-      attainableFraction: roofRate / peak,
-      utilization,
-      aboveRoof: utilization > ABOVE,
-    };
-  };
 }

@@ -1,5 +1,6 @@
 // From FLOP/B and FLOP/s to pixels: the extents of the chart, its frame and its log scales.
 
+import { keeping } from "./kept.ts";
 import type { Points } from "./points.ts";
 import type { Roof } from "./roofline.ts";
 import { ridgePoint } from "./roofline.ts";
@@ -64,20 +65,20 @@ export function scalesOf(
   before?: Scales,
 ): Scales {
   const { width, height } = size;
-  const rates = rugRates(points);
+  const { slowest, fastest } = spanOf(points);
   const left = 46;
   const [top, bottom] = [12, height - 40];
   const now = extents(roofs, parts ? [points, parts] : [points], focus);
   const [x, yExtent] = [joined(now[0], before?.x.domain), joined(now[1], before?.y.domain)];
   const y = scaleLog(yExtent, [bottom, top]);
   const gutter = gutterOf(y);
-  const hasStrip = rates.length > 0 || before?.strip !== undefined;
+  const hasStrip = fastest > 0 || before?.strip !== undefined;
   const plot = { left: left + (hasStrip ? STRIP : 0), top, right: width - 12 - gutter, bottom };
   const judge = focus ?? roofs[0];
-  const slow = rates.reduce((low, rate) => Math.min(low, rate), (judge?.sheetBandwidth ?? 1) / 30);
+  const slow = Math.min(slowest, (judge?.sheetBandwidth ?? 1) / 30);
   const roof = Math.max(judge?.sheetBandwidth ?? 1, judge?.bandwidth ?? 1);
   // What only seems so fast, as the start of an asynchronous copy does, would leave the others no room.
-  const fast = rates.reduce((high, rate) => Math.max(high, Math.min(rate, roof * ABOVE)), roof);
+  const fast = Math.max(roof, Math.min(fastest, roof * ABOVE));
   return {
     width,
     height,
@@ -124,20 +125,11 @@ function extents(roofs: readonly Roof[], tables: readonly Points[], focus: Roof 
   for (const { bandwidth, sheet } of focus?.levels ?? []) {
     xLow = Math.min(xLow, (focus?.sheetPeak ?? 0) / sheet / 3, (focus?.peak ?? 0) / bandwidth / 2);
   }
-  for (const points of tables) {
-    for (let at = 0; at < points.n; at++) {
-      const x = points.x[at] as number;
-      if (x === 0) continue;
-      const y = points.y[at] as number;
-      if (Number.isFinite(x)) {
-        xLow = Math.min(xLow, x / 2);
-        xHigh = Math.max(xHigh, x * 2.5);
-      }
-      if ((points.roof[at] as number) < 0) {
-        yLow = Math.min(yLow, y / 2.5);
-        yHigh = Math.max(yHigh, y * 2);
-      }
-    }
+  for (const span of tables.map(spanOf)) {
+    xLow = Math.min(xLow, span.x[0] / 2);
+    xHigh = Math.max(xHigh, span.x[1] * 2.5);
+    yLow = Math.min(yLow, span.y[0] / 2.5);
+    yHigh = Math.max(yHigh, span.y[1] * 2);
   }
   for (const roof of roofs) yLow = Math.min(yLow, roof.sheetBandwidth * xLow);
   return yHigh > 0
@@ -151,10 +143,41 @@ function extents(roofs: readonly Roof[], tables: readonly Points[], focus: Roof 
       ];
 }
 
-function rugRates(points: Points): number[] {
-  const rates: number[] = [];
-  for (let at = 0; at < points.n; at++) if (points.x[at] === 0) rates.push(points.y[at] as number);
-  return rates;
+/** From the lowest to the highest; of none from infinity to zero. */
+interface Span {
+  /** Of all points but those in the strip. */
+  readonly x: Extent;
+  /** Of those that were measured. */
+  readonly y: Extent;
+  /** Of those in the strip, bytes/s. */
+  readonly slowest: number;
+  readonly fastest: number;
+}
+
+/** While a roof is dragged measured points keep their columns, and what is known of these. */
+const span = keeping<Span>();
+const spanOf = (points: Points): Span => span(points.x, [], () => findSpan(points));
+
+function findSpan({ n, x, y, roof }: Points): Span {
+  let [left, right, low, high] = [Number.POSITIVE_INFINITY, 0, Number.POSITIVE_INFINITY, 0];
+  let [slowest, fastest] = [Number.POSITIVE_INFINITY, 0];
+  for (let at = 0; at < n; at++) {
+    const [ai, rate] = [x[at] as number, y[at] as number];
+    if (ai === 0) {
+      slowest = Math.min(slowest, rate);
+      fastest = Math.max(fastest, rate);
+      continue;
+    }
+    if (Number.isFinite(ai)) {
+      left = Math.min(left, ai);
+      right = Math.max(right, ai);
+    }
+    if ((roof[at] as number) < 0) {
+      low = Math.min(low, rate);
+      high = Math.max(high, rate);
+    }
+  }
+  return { x: [left, right], y: [low, high], slowest, fastest };
 }
 
 /** The powers of ten of a scale's domain, as many as have `room` pixels each. */
@@ -169,8 +192,18 @@ export function decades(scale: LogScale, room: number): number[] {
     .map((exponent) => Number(`1e${exponent}`));
 }
 
+export interface Spots {
+  readonly x: Float32Array;
+  readonly y: Float32Array;
+}
+
+const spots = keeping<Spots>();
+
 /** Where each point stands, px: those without bytes at the right edge, those without FLOPs in the strip, to its end. */
-export function project(points: Points, scales: Scales): { x: Float32Array; y: Float32Array } {
+export const project = (points: Points, scales: Scales): Spots =>
+  spots(points.x, [scales], () => findSpots(points, scales));
+
+function findSpots(points: Points, scales: Scales): Spots {
   const { plot, strip } = scales;
   const x = new Float32Array(points.n);
   const y = new Float32Array(points.n);

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { gapText, nameOf, sentenceOf, sentenceOfRoof, tooltipRows } from "../src/describe.ts";
-import { judge } from "../src/roofline.ts";
+import { judge } from "../src/judging.ts";
 import { strings } from "../src/strings.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
@@ -78,6 +78,24 @@ describe("the sentence", () => {
     expect(sentenceOfRoof(ROOF)).toMatch(
       /^H100 · 990 TFLOP\/s at bf16, 3\.35 TB\/s from HBM · ridge point 295\.5 FLOP\/B: /,
     );
+  });
+});
+
+describe("of a kernel that ran on another chip", () => {
+  const ran = makeChip({ id: "a", name: "A100" });
+  const kernels = { ...makeKernels([MATMUL, { flops: 4e12, bytes: 1e10 }]), chip: ran };
+  it("the sentence says where it was measured, and of no gap that it could close", () => {
+    expect(sentenceOf(kernels, 0, ROOF)).toBe(
+      "matmul on H100 · measured on A100 · min(990 TFLOP/s, 400 FLOP/B × 3.35 TB/s) = 990 TFLOP/s attainable · " +
+        "compute-bound · 40 % of peak · 40 % of roof",
+    );
+    expect(sentenceOf(kernels, 0, makeRoof(ran))).not.toContain("measured on");
+    expect(sentenceOf(kernels, 1, ROOF)).not.toContain("measured on");
+  });
+  it("the tooltip says it too", () => {
+    expect(tooltipRows(kernels, 0, ROOF)).toContainEqual([words.measuredOn, "A100"]);
+    expect(tooltipRows(kernels, 0, makeRoof(ran)).map(([label]) => label)).not.toContain(words.measuredOn);
+    expect(tooltipRows(kernels, 1, ROOF).map(([label]) => label)).not.toContain(words.measuredOn);
   });
 });
 

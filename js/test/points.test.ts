@@ -1,7 +1,8 @@
 // Which kernels are points, how many of them, and where.
 
 import { describe, expect, it } from "vitest";
-import { MEASURED, type Points, pointsOf, SIDES } from "../src/points.ts";
+import { judge } from "../src/judging.ts";
+import { MEASURED, type Points, pointsOf, SIDES, sideOf } from "../src/points.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
 const FAST = makeRoof(makeChip({ id: "fast", peaks: { bf16: 100 }, memories: { HBM: 10 } }));
@@ -191,5 +192,50 @@ describe("a kernel that its launches bind", () => {
     );
     expect([...points.side]).toEqual([SIDES.outside, SIDES.compute]);
     expect(points.y[0]).toBe(100);
+  });
+});
+
+describe("measured kernels under one level", () => {
+  const amounts = [0, 1, 3, 1e3, 5e4, 1e5, 2e5, 1e9, null];
+  const specs = amounts.flatMap((flops) =>
+    amounts.flatMap((bytes) =>
+      [1e-9, 1e-3, 1].map((time, at) => ({ flops, bytes, time, precision: ["bf16", "fp8", null, "int4"][at] ?? null })),
+    ),
+  );
+  const kernels = makeKernels(specs);
+  const chip = makeChip({ peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 1 } });
+  const roof = makeRoof(chip);
+  /** What `judge` says of each point. */
+  const judged = ({ n, row }: Points, table = kernels) =>
+    Array.from({ length: n }, (_, at) => {
+      const { regime, aboveRoof } = judge(table, roof)(row[at] as number);
+      return [sideOf(regime), Number(aboveRoof)];
+    });
+  const told = ({ n, side, aboveRoof }: Points) => Array.from({ length: n }, (_, at) => [side[at], aboveRoof[at]]);
+  it("are on the side, and above or under their roof, as they are judged", () => {
+    const points = pointsOf(kernels, [roof], roof);
+    expect(points.n).toBeGreaterThan(150);
+    expect(told(points)).toEqual(judged(points));
+    expect(new Set(told(points).map(String)).size).toBe(4);
+  });
+  it("are so too where FLOPs are told by class, and where all is not measured", () => {
+    const classes = makeKernels(
+      specs.map(({ flops, ...rest }) => ({ ...rest, flops: { tensor: flops ?? 0, vector: 1 } })),
+    );
+    const points = pointsOf(classes, [roof], roof);
+    expect(told(points)).toEqual(judged(points, classes));
+    const mixed = makeKernels([...specs, { flops: 1, bytes: 1 }]);
+    const both = pointsOf(mixed, [roof], roof);
+    expect(told(both)).toEqual(judged(both, mixed));
+    expect(both.n).toBe(pointsOf(kernels, [roof], roof).n + 1);
+  });
+  it("keep their columns while a roof is dragged, and only those", () => {
+    const rows = Int32Array.from(specs, (_, row) => row);
+    const faster = makeRoof(chip, "auto", "main", { [chip.id]: { bandwidth: { HBM: 50 } } });
+    const [before, after] = [pointsOf(kernels, [roof], roof, rows), pointsOf(kernels, [faster], faster, rows)];
+    expect(after.x).toBe(before.x);
+    expect(after.side).not.toEqual(before.side);
+    const others = rows.filter((row) => row !== before.row[0]);
+    expect(pointsOf(kernels, [roof], roof, others).n).toBe(before.n - 1);
   });
 });

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import golden from "../../tests/golden/projection.json";
+import { judge } from "../src/judging.ts";
 import { boundTimes, project, recast } from "../src/projection.ts";
-import { judge } from "../src/roofline.ts";
 import { type Chip, decodeKernels } from "../src/wire.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof, wireChip, wireKernels } from "./helpers.ts";
 
@@ -67,6 +67,22 @@ describe("the time of a program elsewhere", () => {
     ];
     expect(found.byKernel.length).toBe(expected.by_kernel.length);
     expect(both.filter(([is, wanted]) => !near(is, wanted))).toEqual([]);
+  });
+});
+
+describe("the time of kernels far below their roof", () => {
+  it("is that of those that are scaled at less than a tenth of it and are not put at it", () => {
+    const kernels = makeKernels([
+      // Of 1 s each: 5 %, 10 % and 50 % of their roof, and one whose bound is unknown.
+      { flops: 5e12, bytes: 1, time: 1 },
+      { flops: 1e13, bytes: 1, time: 1 },
+      { flops: 5e13, bytes: 1, time: 1 },
+      { flops: null, bytes: null, time: 1 },
+      { flops: 5e12, bytes: 1, time: 2, selfTime: 1 },
+    ]);
+    const times = boundTimes(kernels, makeRoof(makeChip()));
+    expect(project(kernels, times, times, new Set()).far).toBe(2);
+    expect(project(kernels, times, times, new Set([0])).far).toBe(1);
   });
 });
 

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import golden from "../../tests/golden/roofline.json";
-import { attainable, type Bound, isOffChip, isRoof, judge, levelOf, ridgePoint, roofOf } from "../src/roofline.ts";
+import { type Bound, judge } from "../src/judging.ts";
+import { attainable, isOffChip, isRoof, levelOf, ridgePoint, roofOf } from "../src/roofline.ts";
 import type { Chip } from "../src/wire.ts";
 import { type Amount, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 

@@ -5,8 +5,8 @@ import { fuse, groupBytes, groupFlops, partitionOf, precisionOf, unfused } from 
 import { environment, evaluate, type Graph, type Values } from "../src/graph.ts";
 import { type Cost, fully, likeXla, pairs, timeOf } from "../src/greedy.ts";
 import { kernelsOf } from "../src/grouped.ts";
+import { judge } from "../src/judging.ts";
 import { mergesOf, whyNot } from "../src/legality.ts";
-import { judge } from "../src/roofline.ts";
 import { best, costOn, searching } from "../src/search.ts";
 import { cases, type Rates, written } from "./graphs.ts";
 import { makeChip, makeRoof } from "./helpers.ts";

@@ -145,7 +145,8 @@ describe("on the chart", () => {
   it("a part without FLOPs has a line only while there is a strip for it", () => {
     const parts = pointsAt([[0, 200]]);
     expect(trailLines(scene, trails, parts)).toEqual([]);
-    const strip = { left: 0, right: 10, top: 0, bottom: 300, y: (value: number) => value };
+    const y = Object.assign((value: number) => value, { domain: [1, 1e6] });
+    const strip = { left: 0, right: 10, top: 0, bottom: 300, y };
     const drawn = { ...scene, scales: { ...scales, strip } } as unknown as Scene;
     expect(trailLines(drawn, trails, parts)).toHaveLength(1);
   });

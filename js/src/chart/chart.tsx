@@ -65,7 +65,9 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
     if (!still) choices.current = new Map(labels.map(({ key, choice }) => [key, choice]));
     const outline = theme.background;
     if (canvas.current) {
-      paint(canvas.current, { points: points.value, at, ...pointColours(scene), outline, alert: theme.alert, scales });
+      const inMotion = store.held.value;
+      const signs = { ...pointColours(scene), outline, alert: theme.alert };
+      paint(canvas.current, { points: points.value, at, scales, inMotion, ...signs });
     }
   });
   const axes = useMemo(

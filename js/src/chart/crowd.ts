@@ -1,5 +1,6 @@
 // Very many points: their pixels are put together here, since the canvas takes longer over as many copies of a picture.
 
+import { keeping } from "../kept.ts";
 import type { KernelsPicture } from "./kernels.ts";
 
 export interface Crowd extends KernelsPicture {
@@ -28,14 +29,20 @@ interface Plate {
   readonly whole: Uint32Array;
 }
 
+/** One a canvas: a new one for each picture would be more to throw away than to draw. */
+const plates = keeping<Plate>();
+
 /** More points than this are a crowd. */
 export const CROWD = 2000;
 
 export function paintCrowd(context: CanvasRenderingContext2D, crowd: Crowd): void {
   const { points, at, faded, ratio } = crowd;
   const { width, height } = context.canvas;
-  const image = context.createImageData(width, height);
-  const plate = { image, whole: new Uint32Array(image.data.buffer) };
+  const plate = plates(context.canvas, [width, height], () => {
+    const image = context.createImageData(width, height);
+    return { image, whole: new Uint32Array(image.data.buffer) };
+  });
+  plate.whole.fill(0);
   const stamps = new Map<number, Stamp>();
   const covered = coveredIn(crowd, width, height);
   for (const turn of [1, 0]) {
@@ -47,7 +54,7 @@ export function paintCrowd(context: CanvasRenderingContext2D, crowd: Crowd): voi
       press(plate, stamp, Math.round((at.x[index] as number) * ratio), Math.round((at.y[index] as number) * ratio));
     }
   }
-  context.putImageData(image, 0, 0);
+  context.putImageData(plate.image, 0, 0);
 }
 
 /** Points that a later one hides: one on the same pixel, at least as large, and whole if they are. */

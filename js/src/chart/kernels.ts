@@ -1,5 +1,6 @@
 // The kernels on their canvas: circles where memory binds, squares where compute does, diamonds elsewhere, a star for their program; only what changed is redrawn.
 
+import { keeping } from "../kept.ts";
 import { MEASURED, type Points, SIDES } from "../points.ts";
 import type { Scales } from "../scales.ts";
 import { LEAST } from "../sizes.ts";
@@ -18,6 +19,8 @@ export interface KernelsPicture {
   readonly outline: string;
   readonly alert: string;
   readonly scales: Scales;
+  /** Whether it changes with every frame: of a crowd what changed is laid over what was there, until it rests. */
+  readonly inMotion?: boolean;
 }
 
 /** What is on the canvas: enough to tell which points look different in the next picture. */
@@ -28,12 +31,14 @@ interface Painted {
   readonly y: Float32Array;
   readonly radius: Float32Array;
   readonly look: Uint32Array;
+  /** Whether points were laid over others that they lie under. */
+  readonly isRough: boolean;
 }
 
 type Region = readonly [x: number, y: number, reach: number];
 
-/** When more points than this have changed all are drawn anew: it costs less. */
-const MANY = 64;
+/** When more points than this have changed all are drawn anew: it costs less; in a crowd in motion more than that. */
+const [MANY, MANY_OF_CROWD] = [64, 3000];
 /** How far the ring and the arrow of a point above its roof reach, px. */
 const RING = 11;
 /** The opacity of a faded point. */
@@ -50,10 +55,13 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
     const context = canvas.getContext("2d");
     if (!context) return;
     const key = [width, height, ratio, picture.outline, picture.alert, ...picture.colours].join();
-    const radius = Float32Array.from({ length: points.n }, (_, index) => radiusAt(points, index));
-    const next = { key, n: points.n, x: at.x, y: at.y, radius, look: looks(picture, radius) };
-    const changed = painted && painted.key === key && painted.n === points.n ? changes(painted, next) : undefined;
-    if (changed?.length === 0) return;
+    const radius = sizes(points.radius, [radiusOf(points)], () => radiiOf(points));
+    const next: Painted = { key, n: points.n, ...at, radius, look: looks(picture, radius), isRough: false };
+    if (painted?.key !== key) sprites.clear();
+    const before = painted?.key === key && painted.n === points.n ? painted : undefined;
+    const changed = before && changes(before, next);
+    const { inMotion = false } = picture;
+    if (changed?.length === 0 && (inMotion || !before?.isRough)) return;
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -72,8 +80,11 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
       sprites.set(name, sprite);
       return sprite;
     };
-    if (painted && changed && changed.length <= MANY) {
-      const before = painted;
+    const isCrowd = points.n > CROWD;
+    const isRough = isCrowd && inMotion && !!before && !!changed && isOverlaid(before, next, changed);
+    if (isRough) for (const index of changed) draw(index);
+    else if (isCrowd) paintCrowd(context, { ...picture, radius, look: next.look, ratio, spriteOf });
+    else if (before && changed && changed.length <= MANY) {
       const regionsOf = ({ x, y, radius }: Painted): Region[] =>
         changed.map((index) => [x[index] as number, y[index] as number, (radius[index] as number) + RING]);
       const regions = [...regionsOf(before), ...regionsOf(next)];
@@ -88,15 +99,22 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
       });
       context.restore();
     } else {
-      if (painted?.key !== key) sprites.clear();
-      if (points.n > CROWD) paintCrowd(context, { ...picture, radius, look: next.look, ratio, spriteOf });
-      else {
-        context.clearRect(0, 0, scales.width, scales.height);
-        drawAll(() => true);
-      }
+      context.clearRect(0, 0, scales.width, scales.height);
+      drawAll(() => true);
     }
-    painted = next;
+    painted = { ...next, isRough };
   };
+}
+
+/** Whether what changed may be laid over what was there: points that stay, none of which loses the sign above it. */
+function isOverlaid(before: Painted, after: Painted, changed: readonly number[]): boolean {
+  const isSigned = ({ look }: Painted, index: number) => ((look[index] as number) & SIGN) !== 0;
+  return (
+    changed.length <= MANY_OF_CROWD &&
+    before.x === after.x &&
+    before.y === after.y &&
+    !changed.some((index) => isSigned(before, index) && !isSigned(after, index))
+  );
 }
 
 /** px, of a point whose size says nothing: the more there are, the smaller. */
@@ -112,22 +130,44 @@ export function radiusAt(points: Points, index: number): number {
 
 export const isMeasured = (points: Points, index: number) => points.roof[index] === MEASURED;
 
+// While a roof is dragged measured points keep their columns, and these.
+const [sizes, constants] = [keeping<Float32Array>(), keeping<Uint32Array>()];
+
+function radiiOf(points: Points): Float32Array {
+  const radii = new Float32Array(points.n);
+  for (let index = 0; index < radii.length; index++) radii[index] = radiusAt(points, index);
+  return radii;
+}
+
+/** Of a look, the sign above a point. */
+const SIGN = 128;
+
 /** One number for all that a point looks like, but for its place. */
-function looks({ points, colour, hollow, faded }: KernelsPicture, radius: Float32Array): Uint32Array {
-  const look = new Uint32Array(points.n);
-  for (let index = 0; index < points.n; index++) {
-    const signs = (hollow[index] as number) * 2 + (points.aboveRoof[index] as number);
-    const shape = (points.side[index] as number) * 4 + signs;
-    const size = 2 * (radius[index] as number) + 64 * (faded[index] as number);
-    look[index] = ((colour[index] as number) * 16 + shape) * 128 + size;
+function looks(picture: KernelsPicture, radius: Float32Array): Uint32Array {
+  const { colour, hollow, faded, points } = picture;
+  const { side, aboveRoof } = points;
+  const look = constants(radius, [colour, hollow, faded], () => lasting(picture, radius)).slice();
+  for (let index = 0; index < look.length; index++) {
+    look[index] = (look[index] as number) + ((side[index] as number) * 4 + (aboveRoof[index] as number)) * SIGN;
+  }
+  return look;
+}
+
+/** What of a look no roof changes. */
+function lasting({ colour, hollow, faded }: KernelsPicture, radius: Float32Array): Uint32Array {
+  const look = new Uint32Array(radius.length);
+  for (let index = 0; index < look.length; index++) {
+    const shape = (colour[index] as number) * 16 + (hollow[index] as number) * 2;
+    look[index] = shape * SIGN + 2 * (radius[index] as number) + 64 * (faded[index] as number);
   }
   return look;
 }
 
 function changes(before: Painted, after: Painted): number[] {
   const found: number[] = [];
+  const isStill = before.x === after.x && before.y === after.y;
   for (let index = 0; index < after.n; index++) {
-    const moved = before.x[index] !== after.x[index] || before.y[index] !== after.y[index];
+    const moved = !isStill && (before.x[index] !== after.x[index] || before.y[index] !== after.y[index]);
     if (moved || before.look[index] !== after.look[index]) found.push(index);
   }
   return found;

@@ -1,8 +1,9 @@
 // What one picture of the chart shows, worked out from the state: every layer draws from it.
 
 import { flatsOf, type SubRoof } from "../ceilings.ts";
+import { keeping } from "../kept.ts";
 import { shortNames } from "../names.ts";
-import type { Points } from "../points.ts";
+import { MEASURED, type Points } from "../points.ts";
 import type { Level, Roof } from "../roofline.ts";
 import { chartHeight, type LogScale, project, type Scales, sameScales, scalesOf } from "../scales.ts";
 import type { Store } from "../store.ts";
@@ -90,47 +91,55 @@ export function sceneOf(
   };
 }
 
+const sets = keeping<ReadonlySet<number>>();
+
 /** What is pointed at and selected. */
 export function chosenIn(store: Store): Pick<Scene, "marked" | "selected"> {
-  const [pointed, selected] = [store.pointed.value, store.selected.value];
-  const few = selected.length > MOST_MARKED ? [] : selected;
-  return { marked: [...new Set(pointed === null ? few : [pointed, ...few])], selected: new Set(selected) };
+  const [pointed, rows] = [store.pointed.value, store.selected.value];
+  const few = rows.length > MOST_MARKED ? [] : rows;
+  const marked = [...new Set(pointed === null ? few : [pointed, ...few])];
+  return { marked, selected: sets(rows, [], () => new Set(rows)) };
 }
 
-/** The colours of chips, for marks on their roofs, of categories, for measured kernels, and of totals. */
+/** The colours of categories, for measured kernels, of totals, and of chips, for marks on their roofs. */
 export function pointColours(scene: Scene) {
-  const { kernels, points, roofs, colours, theme } = scene;
+  const { points, roofs, colours, theme, kernels, levels, selected } = scene;
   const chips = roofs.map((roof) => colours.get(roof.chip.id) ?? theme.text);
-  const colour = new Uint16Array(points.n);
-  for (let index = 0; index < points.n; index++) {
-    const row = points.row[index] as number;
-    const hue = (kernels.category.codes[row] ?? 0) % theme.categories.length;
-    const own = isTotal(kernels, row) ? theme.categories.length + (isProgram(kernels, row) ? 0 : 1) : hue;
-    colour[index] = isMeasured(points, index) ? chips.length + own : (points.roof[index] as number);
-  }
+  const hues = theme.categories.length;
   return {
-    colours: [...chips, ...theme.categories, theme.text, theme.muted],
-    colour,
-    hollow: hollowOf(scene),
-    faded: fadedOf(scene),
+    colours: [...theme.categories, theme.text, theme.muted, ...chips],
+    colour: colour(points.row, [kernels, points.roof, hues], () => colourOf(scene, hues)),
+    hollow: hollow(points.binds, [levels.length > 0], () => hollowOf(scene)),
+    faded: faded(points.row, [kernels, selected], () => fadedOf(scene)),
   };
 }
 
-/** In hierarchical mode a kernel's points are hollow but for the one at the level that binds. */
-function hollowOf({ points, levels }: Scene): Uint8Array {
-  const hollow = new Uint8Array(points.n);
-  for (let index = 0; index < points.n && levels.length > 0; index++) {
-    hollow[index] = points.binds[index] ? 0 : 1;
+// While a roof is dragged measured points keep their columns, and these.
+const [colour, hollow, faded] = [keeping<Uint16Array>(), keeping<Uint8Array>(), keeping<Uint8Array>()];
+
+function colourOf({ kernels, points: { row, roof } }: Scene, hues: number): Uint16Array {
+  const colour = new Uint16Array(row.length);
+  const { codes } = kernels.category;
+  for (let index = 0; index < row.length; index++) {
+    const [one, on] = [row[index] as number, roof[index] as number];
+    if (on !== MEASURED) colour[index] = hues + 2 + on;
+    else if (isTotal(kernels, one)) colour[index] = isProgram(kernels, one) ? hues : hues + 1;
+    else colour[index] = (codes[one] ?? 0) % hues;
   }
-  return hollow;
+  return colour;
+}
+
+/** In hierarchical mode a kernel's points are hollow but for the one at the level that binds. */
+function hollowOf({ points: { binds }, levels }: Scene): Uint8Array {
+  return levels.length > 0 ? binds.map((is) => 1 - is) : new Uint8Array(binds.length);
 }
 
 /** What is not selected while something is; the program's total is no kernel beside others. */
 function fadedOf({ kernels, points, selected }: Scene): Uint8Array {
-  const faded = new Uint8Array(points.n);
-  for (let index = 0; index < points.n && selected.size > 0; index++) {
-    const row = points.row[index] as number;
-    faded[index] = selected.has(row) || isTotal(kernels, row) ? 0 : 1;
+  const { row } = points;
+  const faded = new Uint8Array(row.length);
+  for (let index = 0; index < row.length && selected.size > 0; index++) {
+    faded[index] = selected.has(row[index] as number) || isTotal(kernels, row[index] as number) ? 0 : 1;
   }
   return faded;
 }

@@ -2,7 +2,7 @@
 
 import { gapText, shortNameOf } from "../describe.ts";
 import { formatQuantity } from "../format.ts";
-import { judge } from "../roofline.ts";
+import { judge } from "../judging.ts";
 import type { Box } from "../scales.ts";
 import { strings } from "../strings.ts";
 import { radiusAt } from "./kernels.ts";

@@ -1,7 +1,8 @@
 // The kernels of the time view: compute time against memory time of one launch, on one roof.
 
+import { judge } from "../judging.ts";
 import { everyRow, MEASURED, type Points, SIDES, sideOf } from "../points.ts";
-import { judge, type Roof } from "../roofline.ts";
+import type { Roof } from "../roofline.ts";
 import type { Extent } from "../scales.ts";
 import { radii } from "../sizes.ts";
 import { isProgram, isTotal } from "../totals.ts";

@@ -1,0 +1,258 @@
+// The loader: one import a page however many widgets, the code of each widget's own kernel, and what is said without it.
+
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import load from "../src/loader.ts";
+
+const REGISTRY = Symbol.for("roofwidget");
+const page = globalThis as unknown as Record<symbol, unknown>;
+
+/** What the code that is loaded in these tests did, in order. */
+const done: unknown[] = [];
+
+/** Code that tells what it is told. */
+const script = (name: string) => `
+  globalThis.loaded.push("import ${name}");
+  export default () => ({
+    initialize: ({ model }) => {
+      globalThis.loaded.push("initialize ${name} " + model.get("title"));
+      return () => "initialize is over";
+    },
+    render: ({ el }) => {
+      globalThis.loaded.push("render ${name} dressed " + el.dressed());
+      if (el.broken) throw new Error("broken");
+      return () => "render is over";
+    },
+  });`;
+
+interface Shared {
+  script: string;
+  style: string;
+  digest: string;
+}
+
+/** A kernel's models as its widget manager finds them. */
+function manager(models: Record<string, Shared>) {
+  return {
+    models,
+    get_model(id: string) {
+      const model = this.models[id];
+      if (!model) return Promise.reject(new Error("widget model not found"));
+      return Promise.resolve({ get: (name: string) => model[name as keyof Shared] });
+    },
+  };
+}
+
+function make(models: Record<string, Shared>, reference: unknown = "IPY_MODEL_1", abort = new AbortController()) {
+  const state: Record<string, unknown> = { _code: reference, title: "A" };
+  const model = { get: (name: string) => state[name], widget_manager: manager(models) };
+  const widget = load();
+  return {
+    initialize: () => widget.initialize({ model, signal: abort.signal }),
+    render: (el: FakeElement) => widget.render({ model, signal: abort.signal, el: el as unknown as HTMLElement }),
+  };
+}
+
+class FakeElement {
+  readonly dataset: Record<string, string> = {};
+  readonly children: FakeElement[] = [];
+  textContent = "";
+  isConnected = true;
+  broken = false;
+  ownerDocument = fakeDocument();
+  root: object = this.ownerDocument;
+  append(child: FakeElement) {
+    this.children.push(child);
+  }
+  querySelector(selector: string) {
+    const digest = /^style\[data-roofwidget="(.*)"\]$/.exec(selector)?.[1];
+    return this.children.find(({ dataset }) => dataset["roofwidget"] === digest) ?? null;
+  }
+  getRootNode() {
+    return this.root;
+  }
+  dressed() {
+    return this.ownerDocument.head.children.length;
+  }
+}
+
+interface FakeDocument {
+  readonly head: FakeElement;
+  readonly frames: (() => void)[];
+  readonly defaultView: { requestAnimationFrame(draw: () => void): void };
+  createElement(): FakeElement;
+}
+
+function fakeDocument(): FakeDocument {
+  const frames: (() => void)[] = [];
+  let head: FakeElement | undefined;
+  return {
+    get head() {
+      head ??= new FakeElement();
+      return head;
+    },
+    frames,
+    defaultView: { requestAnimationFrame: (draw) => void frames.push(draw) },
+    createElement: () => new FakeElement(),
+  };
+}
+
+const ONE = { script: script("one"), style: ".one {}", digest: "d1" };
+const TWO = { script: script("two"), style: ".two {}", digest: "d2" };
+
+const made: string[] = [];
+const revoked: string[] = [];
+
+beforeEach(() => {
+  for (const list of [done, made, revoked]) list.length = 0;
+  delete page[REGISTRY];
+  vi.stubGlobal("loaded", done);
+  vi.stubGlobal(
+    "Blob",
+    class {
+      readonly text: string;
+      constructor([text]: string[]) {
+        this.text = text ?? "";
+      }
+    },
+  );
+  vi.stubGlobal("URL", {
+    // Each its own, as a blob's is: the runtime would know the same text again.
+    createObjectURL: ({ text }: { text: string }) => {
+      made.push(text);
+      return `data:text/javascript,${encodeURIComponent(`${text}//${Math.random()}`)}`;
+    },
+    revokeObjectURL: (url: string) => void revoked.push(url),
+  });
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+describe("the code", () => {
+  it("is imported once for ten widgets, each of which is one of its own", async () => {
+    const widgets = Array.from({ length: 10 }, () => make({ 1: ONE }));
+    await Promise.all(widgets.map((widget) => widget.initialize()));
+    expect(done).toEqual(["import one", ...Array<string>(10).fill("initialize one A")]);
+    expect(made).toEqual([ONE.script]);
+    expect(revoked).toHaveLength(1);
+  });
+  it("is found by later widgets, whose shared model has another id", async () => {
+    await make({ 1: ONE }).initialize();
+    await make({ 7: ONE }, "IPY_MODEL_7").initialize();
+    expect(done).toEqual(["import one", "initialize one A", "initialize one A"]);
+  });
+  it("of another kernel with another version is imported beside it", async () => {
+    await make({ 1: ONE }).initialize();
+    await make({ 1: TWO }).initialize();
+    await make({ 1: ONE }).initialize();
+    expect(done).toEqual(["import one", "initialize one A", "import two", "initialize two A", "initialize one A"]);
+  });
+  it("returns what it returns: what is to be called at the end", async () => {
+    const widget = make({ 1: ONE });
+    expect(((await widget.initialize()) as () => string)()).toBe("initialize is over");
+    expect(((await widget.render(new FakeElement())) as () => string)()).toBe("render is over");
+  });
+  it("throws what it throws", async () => {
+    const widget = make({ 1: ONE });
+    await widget.initialize();
+    const el = new FakeElement();
+    el.broken = true;
+    expect(() => widget.render(el)).toThrow("broken");
+  });
+  it("is not started for a model that was closed meanwhile", async () => {
+    const abort = new AbortController();
+    const widget = make({ 1: ONE }, "IPY_MODEL_1", abort);
+    const initialized = widget.initialize();
+    abort.abort();
+    await initialized;
+    expect(done).toEqual(["import one"]);
+  });
+});
+
+describe("the style", () => {
+  it("is in place before the first view is drawn, and once for all", async () => {
+    const widget = make({ 1: ONE });
+    await widget.initialize();
+    const first = new FakeElement();
+    const second = new FakeElement();
+    second.ownerDocument = first.ownerDocument;
+    second.root = first.ownerDocument;
+    await widget.render(first);
+    await widget.render(second);
+    expect(done.slice(-2)).toEqual(["render one dressed 1", "render one dressed 1"]);
+    expect(first.ownerDocument.head.children.map(({ textContent }) => textContent)).toEqual([".one {}"]);
+  });
+  it("is in each document, and of each version", async () => {
+    const [one, two] = [make({ 1: ONE }), make({ 1: TWO })];
+    await one.initialize();
+    await two.initialize();
+    const here = new FakeElement();
+    const elsewhere = new FakeElement();
+    await one.render(here);
+    await two.render(here);
+    await two.render(elsewhere);
+    expect(here.ownerDocument.head.children.map(({ dataset }) => dataset["roofwidget"])).toEqual(["d1", "d2"]);
+    expect(elsewhere.ownerDocument.head.children.map(({ dataset }) => dataset["roofwidget"])).toEqual(["d2"]);
+  });
+  it("is in the shadow root of a view that is inside one, even if it is put there after it was drawn", async () => {
+    const widget = make({ 1: ONE });
+    await widget.initialize();
+    const el = new FakeElement();
+    el.isConnected = false;
+    await widget.render(el);
+    const shadow = Object.assign(new FakeElement(), { host: el });
+    el.root = shadow;
+    for (const draw of el.ownerDocument.frames) draw();
+    expect(shadow.children.map(({ textContent }) => textContent)).toEqual([".one {}"]);
+    await widget.render(el);
+    expect(shadow.children).toHaveLength(1);
+  });
+});
+
+describe("without the code", () => {
+  const SENTENCE =
+    "The code of this roofwidget has not reached the page. Run the cell that makes the widget again; if that does not " +
+    "help, set the environment variable ROOFWIDGET_INLINE=1 before the kernel starts.";
+
+  it.each<[string, Record<string, Shared>, unknown, RegExp]>([
+    ["no model is found", {}, "IPY_MODEL_1", /^widget model not found$/],
+    ["there is no reference", { 1: ONE }, null, /^roofwidget: the model of its code was closed$/],
+    ["the text is no code", { 1: { ...ONE, script: "export default (" } }, "IPY_MODEL_1", /./],
+  ])("a view says so where %s, the console why, and nothing is thrown", async (_, models, reference, why) => {
+    const told = vi.spyOn(console, "error").mockImplementation(() => {});
+    const widget = make(models, reference);
+    await widget.initialize();
+    const el = new FakeElement();
+    await widget.render(el);
+    expect(el.textContent).toBe(SENTENCE);
+    expect(told).toHaveBeenCalledOnce();
+    expect(told.mock.lastCall?.[0]).toHaveProperty("message", expect.stringMatching(why));
+    expect(done).toEqual([]);
+  });
+  it("the next widget tries again", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const broken = { ...ONE, script: "export default (" };
+    await make({ 1: broken }).initialize();
+    await make({ 1: ONE }).initialize();
+    expect(done).toEqual(["import one", "initialize one A"]);
+    expect(revoked).toHaveLength(2);
+  });
+  it("a host whose look-up throws at once is no different", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const model = {
+      get: () => null,
+      widget_manager: {
+        get_model: () => {
+          throw new Error("not supported");
+        },
+      },
+    };
+    const widget = load();
+    const { signal } = new AbortController();
+    await widget.initialize({ model, signal });
+    const el = new FakeElement();
+    widget.render({ model, signal, el: el as unknown as HTMLElement });
+    expect(el.textContent).toBe(SENTENCE);
+  });
+});

@@ -1,0 +1,195 @@
+"""How the front end's code gets to a page of JupyterLab: once, and still there when the page or the kernel is new."""
+
+from __future__ import annotations
+
+import base64
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenNotebook
+from tests.browser.drawn import Drawn
+from tests.browser.lab import READY, Notebook
+
+GUIDE = "import roofwidget as rw\nw = rw.RooflineWidget()\nw"
+TEN = """import roofwidget as rw
+from IPython.display import display
+for _ in range(10):
+    w = rw.RooflineWidget()
+    display(w)"""
+
+# Keeps the size of every text that is imported from here on.
+COUNT_IMPORTS = """() => {
+  window.imported = [];
+  const original = URL.createObjectURL;
+  URL.createObjectURL = (blob) => {
+    if (blob.type === 'text/javascript') window.imported.push(blob.size);
+    return original.call(URL, blob);
+  };
+}"""
+BUNDLES = "() => window.imported.filter((size) => size > 100000).length"
+LARGEST_OTHER = "() => Math.max(...window.imported.filter((size) => size <= 100000))"
+STYLES = "() => document.querySelectorAll('style[data-roofwidget]').length"
+KNOWN = "() => globalThis[Symbol.for('roofwidget')].size"
+# Whether the style was in place whenever a view was put into the page.
+WATCH_VIEWS = """() => {
+  window.dressed = [];
+  const styles = () => document.querySelectorAll('style[data-roofwidget]').length;
+  new MutationObserver((records) => {
+    for (const { addedNodes } of records)
+      for (const node of addedNodes)
+        if (node.nodeType === 1 && (node.matches('.roofwidget') || node.querySelector('.roofwidget')))
+          window.dressed.push(styles());
+  }).observe(document.body, { childList: true, subtree: true });
+}"""
+NODES = "() => document.getElementsByTagName('*').length"
+RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
+SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
+TOGGLE_SAVING = "() => window.jupyterapp.commands.execute('@jupyter-widgets/jupyterlab-manager:saveWidgetState')"
+SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
+
+
+class Received:
+    """The bytes that a page's websockets got since this was made."""
+
+    def __init__(self, book: Notebook) -> None:
+        self.bytes = 0
+        session = book.page.context.new_cdp_session(book.page)
+        session.on("Network.webSocketFrameReceived", self._add)
+        session.send("Network.enable")
+
+    def _add(self, event: dict[str, dict[str, object]]) -> None:
+        frame = event["response"]
+        data = str(frame["payloadData"])
+        self.bytes += len(data.encode()) if frame["opcode"] == 1 else len(base64.b64decode(data))
+
+
+def reload(book: Notebook) -> None:
+    book.page.reload()
+    book.page.wait_for_function(READY)
+
+
+def works(book: Notebook) -> None:
+    """Change the view in the browser and the model in Python, and see each reach the other."""
+    drawn = Drawn(book)
+    drawn.box("bandwidth").fill("3 TB/s")
+    drawn.box("bandwidth").press("Enter")
+    drawn.eventually(lambda: book.python("w.bandwidth") == 3e12)
+    book.python("setattr(w, 'title', 'From Python')")
+    expect(drawn.root.locator("h2")).to_have_text("From Python")
+
+
+def test_ten_widgets_import_the_code_once_and_send_it_once(notebook: OpenNotebook) -> None:
+    book = notebook([GUIDE, "w2 = rw.RooflineWidget()\nw2", TEN])
+    book.page.evaluate(COUNT_IMPORTS)
+    received = Received(book)
+    book.run(0)
+    Drawn(book, 0)
+    first = received.bytes
+    book.run(1)
+    Drawn(book, 1)
+    second = received.bytes - first
+    assert first > 200_000
+    assert second < 40_000
+    book.run(2)
+    Drawn(book, 11)
+    assert received.bytes - first - second < 10 * 40_000
+    assert book.page.evaluate(BUNDLES) == 1
+    assert book.page.evaluate(LARGEST_OTHER) < 3_000
+    assert (book.page.evaluate(KNOWN), book.page.evaluate(STYLES)) == (1, 1)
+
+
+def test_the_style_is_in_place_before_any_view_is(notebook: OpenNotebook) -> None:
+    book = notebook([GUIDE, "w"])
+    book.page.evaluate(WATCH_VIEWS)
+    book.run(0)
+    book.run(1)
+    first, second = Drawn(book, 0), Drawn(book, 1)
+    assert book.page.evaluate("() => window.dressed") == [1, 1]
+    assert first.root.locator(".roofwidget-main").evaluate("(main) => getComputedStyle(main).display") == "grid"
+    first.drag("bandwidth", 0.2)
+    second.eventually(lambda: second.roof("v7x-fp8") == first.roof("v7x-fp8"))
+
+
+def test_a_reloaded_page_finds_the_code_in_the_running_kernel(notebook: OpenNotebook) -> None:
+    book = notebook([GUIDE])
+    book.run(0)
+    works(book)
+    book.page.evaluate(SAVE)
+    reload(book)
+    works(book)
+    assert book.page.evaluate(STYLES) == 1
+
+
+def test_a_restarted_kernel_sends_the_code_and_the_page_does_not_import_it_again(notebook: OpenNotebook) -> None:
+    book = notebook([GUIDE])
+    book.page.evaluate(COUNT_IMPORTS)
+    book.run(0)
+    works(book)
+    book.page.evaluate(RESTART)
+    book.page.wait_for_function(READY)
+    book.run(0)
+    works(book)
+    assert book.page.evaluate(BUNDLES) == 1
+
+
+def test_closing_everything_sends_the_code_anew(notebook: OpenNotebook) -> None:
+    book = notebook([GUIDE, "import ipywidgets; ipywidgets.Widget.close_all()", GUIDE])
+    for index in range(3):
+        book.run(index)
+    works(book)
+    assert book.page.evaluate(KNOWN) == 1
+
+
+def test_a_notebook_saved_with_its_widgets_shows_them_without_their_kernel(notebook: OpenNotebook) -> None:
+    book = notebook([GUIDE])
+    book.run(0)
+    before = Drawn(book).roof("v7x-fp8")
+    book.page.evaluate(TOGGLE_SAVING)
+    try:
+        book.page.evaluate(SAVE)
+    finally:
+        # The server keeps the setting for the tests that follow.
+        book.page.evaluate(TOGGLE_SAVING)
+    book.page.evaluate(SHUT_DOWN)
+    reload(book)
+    drawn = Drawn(book)
+    assert drawn.roof("v7x-fp8") == before
+    drawn.drag("bandwidth", 0.2)
+    assert drawn.roof("v7x-fp8") != before
+    assert book.python("'w' in globals()") is False
+
+
+def test_a_view_whose_code_was_closed_says_what_to_do(notebook: OpenNotebook) -> None:
+    book = notebook([GUIDE])
+    book.run(0)
+    Drawn(book)
+    book.page.evaluate(SAVE)
+    book.python("w._code.close()")
+    reload(book)
+    expect(book.cell(0)).to_contain_text("Run the cell that makes the widget again")
+    book.run(0)
+    works(book)
+    # The cause is told to the console.
+    assert any("model of its code was closed" in error for error in book.console_errors)
+    book.console_errors.clear()
+
+
+def test_a_widget_that_brings_the_whole_code_works_as_well(notebook: OpenNotebook) -> None:
+    book = notebook([f"import os\nos.environ['ROOFWIDGET_INLINE'] = '1'\n{GUIDE}"])
+    book.page.evaluate(COUNT_IMPORTS)
+    book.run(0)
+    works(book)
+    assert book.page.evaluate(BUNDLES) == 1
+    assert book.page.evaluate(STYLES) == 0
+
+
+def test_widgets_made_and_closed_leave_no_nodes(notebook: OpenNotebook) -> None:
+    book = notebook([GUIDE, "w.close()"])
+    counts = []
+    for _ in range(3):
+        for _ in range(8):
+            book.run(0)
+            Drawn(book)
+            book.run(1)
+        counts.append(book.page.evaluate(NODES))
+    assert counts == [counts[0]] * 3

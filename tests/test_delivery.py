@@ -1,0 +1,189 @@
+"""The front end's code: once for all widgets of a kernel, and with each of them where a page finds no shared model."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import comm
+import ipywidgets
+import pytest
+from ipywidgets.embed import dependency_state, embed_minimal_html
+
+import roofwidget as rw
+from roofwidget import Chip, RooflineModel, RooflineWidget, delivery
+
+SMALL = Chip("Small", {"bf16": 100e12}, {"HBM": 1e12})
+TEXTS = {
+    "loader.js": "export default () => {}; // ∞",
+    "widget.js": "export default {}; // ∞",
+    "widget.css": ".roofwidget {}",
+}
+# printf 'export default {}; // ∞\0.roofwidget {}' | sha256sum
+DIGEST = "0e4176135f951c702fbe0d18d595f0494ee7192be10373135c38d6b712793466"
+OTHER_HOSTS = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
+
+
+@pytest.fixture(autouse=True)
+def _no_widget_is_left_open(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("ROOFWIDGET_INLINE", raising=False)
+    for name in OTHER_HOSTS:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    ipywidgets.Widget.close_all()
+    yield
+    ipywidgets.Widget.close_all()
+
+
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(delivery, "_STATIC", tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Collect the first state that every model sends, in order."""
+    states: list[dict[str, Any]] = []
+    create = comm.create_comm
+
+    def record(**arguments: Any) -> Any:
+        states.append(arguments["data"]["state"])
+        return create(**arguments)
+
+    monkeypatch.setattr(comm, "create_comm", record)
+    return states
+
+
+def inline(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have this process look like `host`, or like one whose user said so."""
+    if "=" in host:
+        monkeypatch.setenv(*host.split("="))
+    else:
+        monkeypatch.setitem(sys.modules, host, ModuleType(host))
+
+
+# -- once for all ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("built")
+def test_the_shared_model_holds_the_built_text_and_its_digest() -> None:
+    widget = RooflineWidget([SMALL])
+    assert (widget._esm, widget._css) == (TEXTS["loader.js"], "")
+    assert widget._code is not None
+    assert (widget._code.script, widget._code.style) == (TEXTS["widget.js"], TEXTS["widget.css"])
+    assert widget._code.digest == DIGEST
+
+
+def test_a_default_widget_sends_less_than_twenty_kilobytes_beside_its_kernels(opened: list[dict[str, Any]]) -> None:
+    RooflineWidget()
+    sent = {name: value for name, value in opened[-1].items() if name != "kernels"}
+    assert sent["_anywidget_id"].endswith("RooflineWidget")
+    assert len(json.dumps(sent).encode("utf-8")) < 20_000
+
+
+def test_many_widgets_send_the_code_once_and_before_the_first_of_them(opened: list[dict[str, Any]]) -> None:
+    widgets = [RooflineWidget([SMALL]) for _ in range(20)]
+    sent = [("script" in state, "chips" in state) for state in opened]
+    assert [order for order in sent if any(order)] == [(True, False)] + 20 * [(False, True)]
+    codes = {state["_code"] for state in opened if "chips" in state}
+    assert codes == {f"IPY_MODEL_{delivery.front_end().model_id}"}  # type: ignore[union-attr]
+    assert len({widget._code for widget in widgets}) == 1
+
+
+def test_the_model_needs_no_code(opened: list[dict[str, Any]]) -> None:
+    RooflineModel([SMALL])
+    assert opened == []
+
+
+def test_after_everything_was_closed_the_code_is_sent_anew(opened: list[dict[str, Any]]) -> None:
+    first = RooflineWidget([SMALL])._code
+    ipywidgets.Widget.close_all()
+    second = RooflineWidget([SMALL])._code
+    assert second is not None
+    assert second is not first
+    assert opened[-1]["_code"] == f"IPY_MODEL_{second.model_id}"
+
+
+def test_a_closed_widget_leaves_the_code_open_for_the_next() -> None:
+    first = RooflineWidget([SMALL])
+    code = first._code
+    first.close()
+    assert RooflineWidget([SMALL])._code is code
+
+
+def test_a_widget_whose_code_was_closed_can_still_be_asked_for_its_state() -> None:
+    widget = RooflineWidget([SMALL])
+    assert widget._code is not None
+    widget._code.close()
+    assert widget.get_state("_code") == {"_code": None}
+    assert RooflineWidget([SMALL])._code is not widget._code
+
+
+@pytest.mark.usefixtures("built")
+def test_the_shared_model_is_told_in_few_words() -> None:
+    assert repr(delivery.front_end()) == f"FrontEnd({DIGEST[:8]})"
+
+
+def test_the_state_of_one_widget_for_a_page_without_a_kernel_includes_the_code(built: Path) -> None:
+    widget = RooflineWidget([SMALL])
+    RooflineWidget([SMALL])
+    state = dependency_state([widget])
+    code = state[state[widget.model_id]["state"]["_code"].removeprefix("IPY_MODEL_")]
+    assert (code["model_module"], code["model_name"]) == ("@jupyter-widgets/base", "WidgetModel")
+    assert code["state"]["script"] == TEXTS["widget.js"]
+    embed_minimal_html(str(built / "page.html"), [widget], state=state)
+    assert (built / "page.html").read_text(encoding="utf-8").count(DIGEST) == 1
+
+
+# -- with each -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize("host", [*OTHER_HOSTS, "ROOFWIDGET_INLINE=1"])
+def test_where_no_shared_model_is_found_each_widget_brings_the_whole(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    inline(host, monkeypatch)
+    RooflineWidget([SMALL])
+    sent = {name: opened[-1][name] for name in ("_esm", "_css", "_code")}
+    assert sent == {"_esm": TEXTS["widget.js"], "_css": TEXTS["widget.css"], "_code": None}
+    assert not any("script" in state for state in opened)
+
+
+@pytest.mark.parametrize("setting", ["0", ""])
+def test_the_variable_can_be_set_to_nothing(monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
+    monkeypatch.setenv("ROOFWIDGET_INLINE", setting)
+    assert delivery.is_shared()
+
+
+# -- not built -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("host", "missing"),
+    [
+        *(("ROOFWIDGET_INLINE=0", name) for name in ("loader.js", "widget.js", "widget.css")),
+        *(("ROOFWIDGET_INLINE=1", name) for name in ("widget.js", "widget.css")),
+    ],
+)
+def test_without_a_built_front_end_the_error_names_the_build_command(
+    built: Path, monkeypatch: pytest.MonkeyPatch, host: str, missing: str
+) -> None:
+    inline(host, monkeypatch)
+    (built / missing).unlink()
+    with pytest.raises(FileNotFoundError, match=f"^the front end is not built: {missing} is missing; run 'make build'"):
+        RooflineWidget([SMALL])
+    assert RooflineModel([SMALL]).peak_flops == 100e12
+
+
+def test_the_built_loader_is_small_and_the_bundle_is_beside_it() -> None:
+    widget = rw.roofline(["v5p"])
+    assert len(widget._esm.encode("utf-8")) <= 3_000
+    assert widget._code is not None
+    assert len(widget._code.script) > 100_000
