@@ -91,7 +91,7 @@ def reading(path: str, how: str) -> None:
     else:
         import roofwidget as rw  # noqa: PLC0415 - json.load has no such import to pay for
 
-        calls = int(rw.read(path, format="torch", progress=False).count.sum())
+        calls = int(rw.read(path, format="torch", idle=False, progress=False).count.sum())
     seconds = time.perf_counter() - start
     print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, calls)
 

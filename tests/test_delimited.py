@@ -123,6 +123,18 @@ def test_a_file_cut_off_within_its_last_row_is_refused_by_line() -> None:
     with pytest.raises(ProfileError, match="row 3: the file ends within a row: 3 of 4 cells"):
         read("kernel,a,b,c\nx,1,2,3\ny,1,2")
     assert read("kernel,a,b,c\nx,1,2,3\ny,1,2\n").skipped == 1, "with an end it is a line of something else"
+    assert read("kernel,a,b,c\nx,1,2,3\ny,1").skipped == 1, "half a row may be a program's output"
+
+
+@pytest.mark.parametrize(("last", "count"), [('"', 1), ('"y', 1), ('"y"', 1), ('"y",', 2), ('"y","1","2","3', 4)])
+def test_a_last_line_that_begins_or_ends_within_quotes_is_a_part_of_a_row(last: str, count: int) -> None:
+    with pytest.raises(ProfileError, match=f"row 3: the file ends within a row: {count} of 4 cells; it is cut off"):
+        read(f'kernel,a,b,c\n"x","1","2","3"\n{last}')
+    assert read(f'kernel,a,b,c\n{last}"\n"x","1","2","3"').columns["c"][-1] == "3"
+
+
+def test_a_last_row_of_inches_is_whole() -> None:
+    assert read('kernel,a,b,c\nx 5",1,2,3').columns["kernel"] == ['x 5"']
 
 
 def test_two_columns_of_one_name_are_refused_and_nameless_ones_left_out() -> None:

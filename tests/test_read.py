@@ -166,11 +166,12 @@ def test_what_was_read_makes_a_widget() -> None:
     assert repr(rw.read(CSV).roofline(chips=["v5p"])) == "RooflineWidget(TPU v5p; 2 kernels)"
 
 
-def test_a_measured_profile_that_names_no_chip_is_not_drawn_under_others_in_silence() -> None:
-    with pytest.warns(
-        UserWarning, match=r"^buffer names no chip, so these roofs are not those it ran under: pass chips="
-    ):
+def test_a_measured_profile_that_names_no_chip_is_not_drawn_under_others() -> None:
+    said = r"^buffer names no chip, so there is no roof to hold its kernels against: pass chips=\['h100-sxm'\] or"
+    with pytest.warns(UserWarning, match=said):
         widget = read(CSV).roofline()
-    assert len(widget.chips) > 1
+    assert (widget.chips, repr(widget)) == ((), "RooflineWidget(no chips; 2 kernels)")
+    widget.chips = ["v5p"]
+    assert (widget.focus_chip, widget.shown) == ("tpu-v5p", ("tpu-v5p",))
     unmeasured = rw.RooflineModel(kernels=read(b"kernel,flops,bytes\na,1,2\n"))
-    assert len(unmeasured.kernels) == 1
+    assert (len(unmeasured.kernels), len(unmeasured.chips)) == (1, 4)

@@ -169,6 +169,63 @@ def test_a_missing_column_and_a_row_that_is_cut_off_are_named() -> None:
     refused((HEADER + TIME + TIME.rstrip("\n")[:-16]).encode(), "the file ends within a row")
 
 
+def three(number: int, name: str = "k", process: int = 5) -> str:
+    """Return the rows of a launch with three metrics."""
+    metrics = (("dram__bytes.sum", "byte"), ("gpu__time_duration.sum", "ns"), ("lts__t_bytes.sum", "byte"))
+    rows = "".join(ROW.format(metric, unit, "1,000") for metric, unit in metrics)
+    return rows.replace('"0","5","k"', f'"{number}","{process}","{name}"')
+
+
+def test_a_table_that_ends_anywhere_within_a_row_is_refused_with_its_line() -> None:
+    text = HEADER + three(0) + three(1)
+    begin, value = text.rindex('"1"'), text.rindex('"1,000"')
+    for end in {*range(begin + 1, len(text) - 1)} - {value}:
+        error = refused(
+            text[:end].encode(), "the file ends within a row: .* of 9 cells; it is cut off: export it again"
+        )
+        assert error.row == 7
+    assert "has no 'lts__t_bytes.sum', which all launches before it have" in str(read(text[:value].encode()).warnings)
+    assert read(text[:-1].encode()) == read(text.encode())
+    assert read(f"{text}loss = 3".encode()) == read(text.encode())
+
+
+def test_a_real_table_that_ends_within_a_kernel_s_name_is_refused() -> None:
+    real = FIXTURES.parents[2].parent / "shared/data/profiles/ncu/nersc_a100_cutlass_gemm_20480.csv"
+    if not real.exists():
+        pytest.skip("the real profile is not beside this repository")
+    data = real.read_bytes()
+    cut = data[: len(data) * 6 // 10]
+    error = refused(cut, "the file ends within a row")
+    assert error.row == cut.count(b"\n") + 1
+
+
+def test_a_table_that_ends_after_some_metrics_of_its_last_launch_says_so() -> None:
+    lines = [HEADER, *(three(0) + three(1) + three(2, "last")).splitlines(keepends=True)]
+    for rows, lacking in ((8, "'gpu__time_duration.sum' and 1 more"), (9, "'lts__t_bytes.sum'")):
+        said = read("".join(lines[:rows]).encode()).warnings
+        assert (
+            f"the last launch, 'last', has no {lacking}, which all launches before it have: if the file is cut off, "
+            "export it again"
+        ) in said
+    assert "cut off" not in str(read("".join(lines).encode()).warnings)
+
+
+def test_a_last_launch_of_other_metrics_is_no_sign_of_a_file_that_is_cut_off() -> None:
+    first, second = three(0), three(1).splitlines(keepends=True)
+    assert "cut off" not in str(read((HEADER + first + second[0] + second[2]).encode()).warnings)
+    assert "cut off" not in str(read((HEADER + first + three(0, process=6).splitlines()[0]).encode()).warnings)
+    assert "cut off" not in str(read(FIXTURES / "hopper_long.csv").warnings)
+
+
+def test_a_page_of_details_that_ends_before_a_value_is_refused() -> None:
+    text = (FIXTURES / "details.csv").read_text(encoding="utf-8")
+    end = text.index('"1.25"')
+    for cut in (end, end + 1, end + 5):
+        error = refused(text[:cut].encode(), "the file ends within a row: 12 of 15 cells; it is cut off")
+        assert error.row == 2
+    assert read(text[: end + 6].encode()).time.tolist() == [1.25e-3]
+
+
 def test_a_wide_table_without_roofline_metrics_says_what_to_collect() -> None:
     text = '"ID","Kernel Name","launch__waves_per_multiprocessor"\n"","",""\n"0","k","1.5"\n'
     refused(text.encode(), "holds no time, bytes or FLOPs of its 1 launches; collect them with 'ncu --set roofline")

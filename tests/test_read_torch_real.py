@@ -48,7 +48,17 @@ def test_an_h100_trace_has_the_numbers_of_its_kernels() -> None:
     assert (kernels.count[flash], kernels.flops[flash] / 4) == (4, 40_716_288)
     assert (kernels.bytes[flash] / 4, kernels.arithmetic_intensity[flash]) == (577_536, 70.5)
     assert kernels.chip == rw.chip("h100-sxm")
-    assert kernels.time.sum() == pytest.approx(309.437744140625e-6, rel=2e-5)
+    assert kernels.time[kernels.category != "idle"].sum() == pytest.approx(309.437744140625e-6, rel=2e-5)
+
+
+def test_an_h100_trace_is_idle_as_long_as_the_time_line_beside_it_says() -> None:
+    kernels = read(real("tracelens_h100_bert-small.json.gz"))
+    with real("tracelens_h100_bert-small__ref_gpu_timeline.csv").open(encoding="utf-8") as file:
+        told = {row["type"]: float(row["time ms"]) for row in csv.DictReader(file)}
+    at = row(kernels, "idle or not profiled")
+    assert kernels.time[at] * 1e3 == pytest.approx(told["idle_time"], rel=1e-6)
+    assert kernels.time.sum() * 1e3 == pytest.approx(told["total_time"], rel=1e-6)
+    assert kernels.time[at] / kernels.time.sum() == pytest.approx(0.9208158635540133, rel=1e-6)
 
 
 @pytest.mark.parametrize("table", ["GEMM", "SDPA_fwd", "BinaryElementwise"])
@@ -72,7 +82,10 @@ def test_an_h100_trace_agrees_with_the_tables_beside_it(table: str) -> None:
 
 def test_an_a100_trace_without_shapes_has_times_only() -> None:
     kernels = read(real("hta_a100_alexnet_noshapes.json.gz"))
-    assert kernels.count.sum() == 79 + 16 + 3
+    assert kernels.count[kernels.category != "idle"].sum() == 79 + 16 + 3
+    copies = row(kernels, "Memcpy HtoD (Pageable -> Device)")
+    assert kernels.bytes_by_level["host"][copies] == 244_403_360
+    assert np.isnan(kernels.bytes[copies])
     assert np.isnan(kernels.flops[kernels.category != "copy"]).all()
     assert kernels.extra["operation"][row(kernels, "ampere_sgemm_32x32_sliced1x4_tn")] == "aten::addmm"
     assert any("profile with record_shapes=True" in word for word in kernels.warnings)

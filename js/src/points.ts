@@ -61,7 +61,7 @@ export function pointsOf(
   rows: Int32Array = everyRow(kernels),
 ): Points {
   const judging = focus && roofs.includes(focus) ? focus : roofs[0];
-  if (!judging) return pointsOnRoofs(kernels, [], undefined, new Int32Array());
+  if (!judging) return pointsAlone(kernels, rows);
   const [level] = judging.levels;
   const bytes = level && judging.levels.length === 1 && bytesAt(kernels, judging.chip, level.name);
   const places = bytes && measured(rows, [kernels, bytes], () => measuredPlaces(kernels, rows, bytes));
@@ -100,6 +100,19 @@ function measuredPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array)
     ...{ roof: new Int16Array(n).fill(MEASURED), level: new Int8Array(n), binds: new Uint8Array(n).fill(1) },
     ...{ measured: n, notDrawn },
   };
+}
+
+/** Stands for the main memory of a chip that is not known. */
+const NOWHERE = { memories: new Map([["main", null]]) };
+const timed = keeping<Int32Array>();
+
+/** Without a roof those that were measured still stand where they were measured. */
+function pointsAlone(kernels: Kernels, all: Int32Array): Points {
+  const rows = timed(all, [kernels], () => all.filter((row) => (kernels.time[row] as number) > 0));
+  const bytes = bytesAt(kernels, NOWHERE, "main");
+  const places = measured(rows, [kernels, bytes], () => measuredPlaces(kernels, rows, bytes)) as Places;
+  const side = Uint8Array.from(places.row, (row) => (isProgram(kernels, row) ? SIDES.program : SIDES.memory));
+  return { ...places, side, aboveRoof: new Uint8Array(places.n), binding: new Set() };
 }
 
 type Judged = Pick<Points, "side" | "aboveRoof" | "binding">;
@@ -146,9 +159,9 @@ function plainPeaks(kernels: Kernels, roof: Roof): Float64Array | undefined {
 }
 
 /** Where some kernels are not measured, or stand at several levels. */
-function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof | undefined, rows: Int32Array): Points {
+function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, rows: Int32Array): Points {
   const binding = new Set<string>();
-  const most = rows.length * Math.max(1, roofs.length, judging?.levels.length ?? 0);
+  const most = rows.length * Math.max(1, roofs.length, judging.levels.length);
   const points = {
     n: 0,
     row: new Int32Array(most),
@@ -165,7 +178,6 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof |
     notDrawn: 0,
     binding,
   };
-  if (!judging) return points;
   // Other chips' levels are other levels: with all of them only one chip's kernels can be told apart.
   const marked = judging.levels.length > 1 ? [judging] : roofs;
   const moved = new Map([judging, ...marked].map((roof) => [roof, columnsOf(kernels, roof)] as const));

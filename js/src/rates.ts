@@ -8,7 +8,6 @@ import type { Chip, Quantity, WhatIf } from "./wire.ts";
 
 interface Asked {
   readonly stream?: boolean;
-  readonly level?: string | undefined;
 }
 
 interface Parts {
@@ -20,9 +19,16 @@ interface Parts {
   focusRoof(): Roof | undefined;
 }
 
+/** A rate that a control takes hold of. */
+export interface Held {
+  readonly quantity: Quantity;
+  /** Of a bandwidth: another level than the roof's. */
+  readonly level?: string | undefined;
+}
+
 export function createRates({ held, outbox, told, focusRoof }: Parts) {
   const whatIf = signal<WhatIf>({});
-  let grip: (Rate & { moved: boolean }) | undefined;
+  let grip: { readonly rates: readonly Rate[]; readonly moved: boolean } | undefined;
 
   function rateOf(quantity: Quantity, level?: string, rate?: number): Rate | undefined {
     const roof = focusRoof();
@@ -34,18 +40,19 @@ export function createRates({ held, outbox, told, focusRoof }: Parts) {
         : [memory?.name ?? roof.level, memory?.bandwidth ?? roof.bandwidth, memory?.sheet ?? roof.sheetBandwidth];
     return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
   }
-  /** Change a rate of the focus chip, a bandwidth at another `level` too; at its data sheet's the what-if is gone. */
-  function setRate(quantity: Quantity, rate: number, { stream = false, level }: Asked = {}) {
-    const change = rateOf(quantity, level, rate);
-    if (!change) return;
-    if (grip) grip = { ...change, moved: true };
-    whatIf.value = withRate(whatIf.value, change);
+  const withAll = (start: WhatIf, rates: readonly Rate[]) => rates.reduce(withRate, start);
+  /** Change rates of the focus chip; at its data sheet's the what-if is gone. */
+  function setRates(wanted: readonly (Held & { readonly rate: number })[], { stream = true }: Asked = {}) {
+    const rates = wanted.flatMap(({ quantity, level, rate }) => rateOf(quantity, level, rate) ?? []);
+    if (rates.length === 0) return;
+    if (grip) grip = { rates, moved: true };
+    whatIf.value = withAll(whatIf.value, rates);
     outbox.tell("what_if", whatIf.value, { stream });
   }
-  function hold(quantity: Quantity, level?: string) {
-    const rate = rateOf(quantity, level);
-    if (!rate) return;
-    grip = { ...rate, moved: false };
+  function holdRates(wanted: readonly Held[]) {
+    const rates = wanted.flatMap(({ quantity, level }) => rateOf(quantity, level) ?? []);
+    if (rates.length === 0) return;
+    grip = { rates, moved: false };
     held.value = true;
   }
   function release() {
@@ -58,19 +65,27 @@ export function createRates({ held, outbox, told, focusRoof }: Parts) {
   return {
     whatIf,
     take: (wire: WhatIf) => {
-      const next = grip ? withRate(wire, grip) : wire;
+      const next = withAll(wire, grip?.rates ?? []);
       // What was told from here comes back: as a change it would have all drawn again.
       if (JSON.stringify(next) !== JSON.stringify(whatIf.value)) whatIf.value = next;
     },
     /** A control of a chip that is gone holds nothing. */
     keepAmong: (chips: readonly Chip[]) => {
-      const gone = grip?.chip;
+      const gone = grip?.rates[0]?.chip;
       if (gone === undefined || chips.some(({ id }) => id === gone)) return;
       outbox.drop("what_if");
       grip = undefined;
       held.value = false;
       whatIf.value = told();
     },
-    actions: { setRate, hold, release },
+    actions: {
+      setRates,
+      holdRates,
+      release,
+      /** One rate. */
+      setRate: (quantity: Quantity, rate: number, { stream = false, level }: Asked & Partial<Held> = {}) =>
+        setRates([{ quantity, rate, level }], { stream }),
+      hold: (quantity: Quantity, level?: string) => holdRates([{ quantity, level }]),
+    },
   };
 }

@@ -104,7 +104,7 @@ export const attainable = (ai: number, roof: { peak: number; bandwidth: number }
   Math.min(roof.peak, ai * roof.bandwidth);
 
 /** Bytes of each kernel at a chip's level, as Python's `bound` finds them. */
-export function bytesAt(kernels: Kernels, chip: Chip, level: string): Float64Array {
+export function bytesAt(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
   const isMain = level === chip.memories.keys().next().value;
   // Which words mean the main memory hangs on what the chip's other levels are called.
   const key = isMain ? [...chip.memories.keys()].join("\n").toLowerCase() : `near ${level.toLowerCase()}`;
@@ -116,7 +116,7 @@ export function bytesAt(kernels: Kernels, chip: Chip, level: string): Float64Arr
   return column;
 }
 
-function findBytes(kernels: Kernels, chip: Chip, level: string): Float64Array {
+function findBytes(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
   const [main = "", ...others] = [...chip.memories.keys()].map((name) => name.toLowerCase());
   const told = [...kernels.bytes].map(([name, column]) => [name.toLowerCase(), column] as const);
   const exact = told.find(([name]) => name === level.toLowerCase())?.[1];

@@ -7,10 +7,11 @@ import { ridgePoint } from "./roofline.ts";
 
 export type Extent = readonly [low: number, high: number];
 
-/** A logarithmic scale: a function to pixels that knows its domain. */
+/** A logarithmic scale: a function to pixels that knows its domain, and the way back. */
 export interface LogScale {
   (value: number): number;
   readonly domain: Extent;
+  invert(px: number): number;
 }
 
 export interface Box {
@@ -75,8 +76,8 @@ export function scalesOf(
   const hasStrip = fastest > 0 || before?.strip !== undefined;
   const plot = { left: left + (hasStrip ? STRIP : 0), top, right: width - 12 - gutter, bottom };
   const judge = focus ?? roofs[0];
-  const slow = Math.min(slowest, (judge?.sheetBandwidth ?? 1) / 30);
-  const roof = Math.max(judge?.sheetBandwidth ?? 1, judge?.bandwidth ?? 1);
+  const slow = Math.min(slowest, (judge?.sheetBandwidth ?? fastest) / 30);
+  const roof = Math.max(judge?.sheetBandwidth ?? fastest, judge?.bandwidth ?? fastest);
   // What only seems so fast, as the start of an asynchronous copy does, would leave the others no room.
   const fast = Math.max(roof, Math.min(fastest, roof * ABOVE));
   return {
@@ -108,7 +109,8 @@ export const joined = (now: Extent, before: Extent = now): Extent => [
 export function scaleLog(domain: Extent, [from, to]: Extent): LogScale {
   const [low, high] = [Math.log10(domain[0]), Math.log10(domain[1])];
   const slope = (to - from) / (high - low);
-  return Object.assign((value: number) => from + (Math.log10(value) - low) * slope, { domain });
+  const invert = (px: number) => 10 ** (low + (px - from) / slope);
+  return Object.assign((value: number) => from + (Math.log10(value) - low) * slope, { domain, invert });
 }
 
 /** Room for every roof on its data sheet and every point, so that a drag moves the roof and not the axes. */

@@ -143,6 +143,7 @@ function Sentence({ store, notDrawn, pointedChip }: SentenceProps) {
 
 /** Why there is no roof: no chip is shown, or those that are lack what was chosen. */
 function noRoof(store: Store): string {
+  if (store.chips.value.length === 0) return strings.noChips;
   const shown = store.chips.value.filter(({ id }) => store.shown.value.includes(id));
   const reasons = shown.flatMap((chip) => {
     const missing = store.lacking.value.get(chip.id);

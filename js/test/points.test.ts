@@ -124,9 +124,11 @@ describe("a kernel without a place", () => {
   });
 });
 
-it("without any chip there are no points and nothing to count", () => {
-  const points = pointsOf(makeKernels([{ flops: 1, bytes: 1, time: 1 }, {}]), [], undefined);
-  expect([points.n, points.notDrawn]).toEqual([0, 0]);
+it("without any chip those that were measured stand where they were, and no others", () => {
+  const specs = [{}, { flops: 6, bytes: { HBM: 2, L2: 9 }, time: 3 }, { flops: 1, bytes: 1 }, { flops: 0, time: 1 }];
+  const points = pointsOf(makeKernels(specs), [], undefined);
+  expect(sorted(points)).toEqual([{ row: 1, roof: MEASURED, x: 3, y: 2 }]);
+  expect([points.side[0], points.aboveRoof[0], points.notDrawn, points.home[1]]).toEqual([0, 0, 1, 0]);
 });
 
 describe("with all levels of memory", () => {

@@ -190,3 +190,8 @@ describe("what was shown before", () => {
     expect(domains(grown)).toEqual(domains(scales));
   });
 });
+
+it("a scale leads back from pixels to values", () => {
+  const scale = scaleLog([1e-3, 1e6], [400, 20]);
+  for (const value of [1e-3, 0.5, 7e4]) expect(scale.invert(scale(value))).toBeCloseTo(value, 9 - Math.log10(value));
+});

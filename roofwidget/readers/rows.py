@@ -147,12 +147,12 @@ class Rows:
         if line == "\n":
             return 1
         cells, used = row(itertools.chain(block.lines_from(at), self._lines), self._delimiter)
+        ends_open = not used[-1].endswith("\n") and _is_open(used, self._delimiter)
         if len(cells) > self._width and not any(cells[self._width :]):
             del cells[self._width :]
-        if self._short is not None and len(cells) < self._width and self._short(cells):
-            cells += [""] * (self._width - len(cells))
-        if len(cells) == self._width:
-            self._cells.add_row(cells)
+        is_short = self._short is not None and len(cells) < self._width and self._short(cells)
+        if not ends_open and (is_short or len(cells) == self._width):
+            self._cells.add_row([*cells, *[""] * (self._width - len(cells))])
             self._count([number])
             return len(used)
         self._refuse_cut_off(cells, used, number)
@@ -166,7 +166,19 @@ class Rows:
             raise ProfileError(self._source.name, f"a table of more than {_MOST_CELLS:,} cells; split it")
 
     def _refuse_cut_off(self, cells: Sequence[str], used: Sequence[str], number: int) -> None:
-        """Refuse a last line of most of a row's cells and no end: the file is cut off. Elsewhere it is no row."""
-        if not used[-1].endswith("\n") and self._width / 2 < len(cells) < self._width:
-            reason = f"the file ends within a row: {len(cells)} of {self._width} cells; it is cut off"
+        """Refuse a last line without an end that is a part of a row: the file is cut off. Elsewhere it is no row.
+
+        Most of a row's cells are a part of one, and so is less that begins with a quote, as a program's output hardly
+        ever does.
+        """
+        is_part = self._width / 2 < len(cells) <= self._width or (len(used) == 1 and used[0].startswith('"'))
+        if is_part and not used[-1].endswith("\n"):
+            where = f"{len(cells)} of {self._width} cells"
+            reason = f"the file ends within a row: {where}; it is cut off: export it again, or take this line out"
             raise ProfileError(self._source.name, reason, row=number)
+
+
+def _is_open(lines: Sequence[str], delimiter: str) -> bool:
+    """Whether a quoted cell goes on beyond the last of these lines of one row."""
+    *others, last = lines
+    return len(row(iter([*others, f"{last}\n", "\n"]), delimiter)[1]) > len(lines)

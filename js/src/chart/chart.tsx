@@ -11,6 +11,7 @@ import { Axes } from "./axes.tsx";
 import { earlierPoints, RunArrows, runArrows, runLabels } from "./compare.tsx";
 import { Gaps, Joins, Ties } from "./gaps.tsx";
 import { useGlide } from "./glide.ts";
+import { Grips, useGrab, useGrip } from "./grab.tsx";
 import { createPainter, radiusOf } from "./kernels.ts";
 import { Labels, Leaders, Rings, Rubber } from "./marks.tsx";
 import { usePointing } from "./pointing.ts";
@@ -44,10 +45,12 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
   });
   const share = useGlide(trails?.merges);
   const room = parts.value ?? earlier.value?.points;
-  const resting = sceneOf(store, points.value, heaviest.value, width, theme, last.current, room);
+  const grip = useGrip();
+  const before = { scene: last.current, axes: grip.value?.scales };
+  const resting = sceneOf(store, points.value, heaviest.value, width, theme, before, room);
   const scene = glided(resting, trails, parts.value, share);
   const { kernels, roofs, focus, scales, at } = scene;
-  const { index, rubber, handlers } = usePointing(store, scene, pointedChip);
+  const { index, rubber, handlers } = usePointing(store, scene, pointedChip, useGrab(store, scene, grip));
 
   const gaps = gapsOf(scene, store.ranking.value.rows);
   const choices = useRef<ReadonlyMap<string, number>>(new Map());
@@ -100,11 +103,12 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
       </svg>
       <canvas ref={canvas} style={box} />
       <svg class="roofwidget-labels" {...size} aria-hidden="true">
+        <Grips {...scene} />
         <Rings scene={scene} pointed={index} />
         <Leaders labels={labels} scene={scene} />
         <Labels labels={labels} theme={theme} />
         <Rubber box={rubber} />
-        {roofs.length === 0 && (
+        {roofs.length === 0 && points.value.n === 0 && (
           <text x={size.width / 2} y={size.height / 2} text-anchor="middle" font-size={14} fill={theme.muted}>
             {strings.noChip}
           </text>

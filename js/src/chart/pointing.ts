@@ -1,17 +1,22 @@
 // What the pointer and the keys do on the chart: point at a kernel, walk from one to the next, select.
 
 import { type Signal, useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { isModified } from "../keys.ts";
 import { MEASURED, type Points } from "../points.ts";
 import { nearest } from "../scales.ts";
 import type { Store } from "../store.ts";
+import type { Grab } from "./grab.tsx";
 import { useRubber } from "./rubber.ts";
 import { indicesOf, type Scene } from "./scene.ts";
 
 /** A point is found within this many pixels of the pointer: all of the largest. */
 const REACH = 16;
 
-export function usePointing(store: Store, scene: Scene, pointedChip: Signal<string | undefined>) {
+/** On a point a press means it, px; beside it the roof that runs there. */
+const TOUCH = 8;
+
+export function usePointing(store: Store, scene: Scene, pointedChip: Signal<string | undefined>, grab?: Grab) {
   // A row has several points when it was not measured, one on each roof: this is the one under the pointer.
   const last = useSignal(-1);
   const pinnedChip = useSignal<string | undefined>(undefined);
@@ -19,6 +24,7 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
   const hovered = store.pointed.value;
   const index = indexOf(points, hovered, last.value);
   const rubber = useRubber(store, scene);
+  const grabbed = useRef(false);
 
   function point(next: number) {
     last.value = next;
@@ -41,6 +47,7 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
     ArrowDown: () => climb(-1),
     Enter: () => hovered !== null && choose(hovered, false),
     Escape: () => {
+      if (grab?.isHeld) return grab.takeBack();
       if (rubber.isHeld) return rubber.takeBack();
       point(-1);
       store.select([]);
@@ -59,7 +66,12 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
   function onPointer(event: PointerEvent) {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    if (grab?.isHeld) return grab.move(x, y);
     if (rubber.isHeld) return rubber.move(x, y);
+    if (event.type === "pointerdown") {
+      grabbed.current = nearest(at, x, y, TOUCH) < 0 && grab?.take(event, x, y) === true;
+      if (grabbed.current) return point(-1);
+    }
     const found = nearest(at, x, y, REACH);
     point(found);
     if (found < 0 && event.type === "pointerdown") rubber.take(event, x, y);
@@ -71,13 +83,22 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
     handlers: {
       onPointerMove: onPointer,
       onPointerDown: onPointer,
-      onPointerUp: (event: PointerEvent) => rubber.letGo(isAdding(event)),
-      onPointerCancel: rubber.takeBack,
+      onPointerUp: (event: PointerEvent) => {
+        grab?.letGo();
+        rubber.letGo(isAdding(event));
+      },
+      onPointerCancel: () => {
+        grab?.takeBack();
+        rubber.takeBack();
+      },
       // A finger that is lifted leaves too, but its tooltip stays to be read.
       onPointerLeave: (event: PointerEvent) => event.pointerType !== "touch" && point(-1),
       onFocusOut: () => point(-1),
       onClick: (event: MouseEvent) => {
-        if (rubber.hasDrawn()) return;
+        // The browser calls the end of a drag a click, too.
+        const wasGrabbed = grabbed.current;
+        grabbed.current = false;
+        if (rubber.hasDrawn() || wasGrabbed) return;
         if (hovered !== null) choose(hovered, isAdding(event));
         else if (store.selected.value.length > 0) store.select([]);
       },

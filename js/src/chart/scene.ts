@@ -53,14 +53,14 @@ export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
   return [...totals.sort((a, b) => a - b), ...own].slice(0, MOST_NAMES);
 }
 
-/** The scene now, with room for the `parts` of what was merged. With the scales of the `last` one where they are the same: what hangs on them need not be redrawn. */
+/** The scene now, with room for the `parts` of what was merged. With the scales of the scene before where they are the same: what hangs on them need not be redrawn; a hand that holds the roof keeps its axes. */
 export function sceneOf(
   store: Store,
   points: Points,
   heaviest: readonly number[],
   width: number,
   theme: Theme,
-  last: Scene | undefined,
+  { scene: last, axes }: { readonly scene: Scene | undefined; readonly axes: Scales | undefined },
   parts?: Points,
 ): Scene {
   const roofs = store.shownRoofs.value;
@@ -73,7 +73,7 @@ export function sceneOf(
   // While a control is held nothing that was in the picture makes it smaller by leaving: the hand would lose its place.
   const before = last?.scales.width === width && store.held.value ? last.scales : undefined;
   const next = scalesOf(size, roofs, points, focus, gutter, parts, before);
-  const scales = last && sameScales(last.scales, next) ? last.scales : next;
+  const scales = axes ?? (last && sameScales(last.scales, next) ? last.scales : next);
   return {
     kernels: store.drawn.value,
     points,

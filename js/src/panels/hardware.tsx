@@ -1,10 +1,10 @@
 // The focus chip: its sliders, its card, and what lowers its roof.
 
 import { useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
 import { isRoof, levelOf, type Roof } from "../roofline.ts";
 import type { Store } from "../store.ts";
 import { strings, words } from "../strings.ts";
+import { useUid } from "../uid.ts";
 import type { Chip } from "../wire.ts";
 import { Card } from "./card.tsx";
 import { Limits } from "./limits.tsx";
@@ -13,7 +13,7 @@ import { reasonOf } from "./reasons.ts";
 
 export function Hardware({ store }: { store: Store }) {
   const open = useSignal(false);
-  const id = useId();
+  const id = useUid();
   const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
   const roof = store.roofs.value.get(store.focusChip.value);
   if (!chip || !roof) return null;

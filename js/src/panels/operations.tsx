@@ -1,10 +1,10 @@
 // What each op of a graph counts to, and how: a list that draws only the rows in sight.
 
 import { useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
 import { isModified } from "../keys.ts";
 import type { Store } from "../store.ts";
 import { workloadWords as words } from "../strings.ts";
+import { useUid } from "../uid.ts";
 import { derivation, figuresOf, type Line, walked } from "./dims.ts";
 
 /** Of an op's row and of the list, px, as in the style sheet. Only rows in sight are drawn, however many ops there are. */
@@ -13,7 +13,7 @@ const LIST = 264;
 const IN_SIGHT = LIST / ROW + 1;
 
 export function Operations({ store }: { store: Store }) {
-  const id = useId();
+  const id = useUid();
   const first = useSignal(0);
   const pointed = useSignal<number | null>(null);
   const active = useSignal<number | null>(null);

@@ -10,7 +10,8 @@ The report is read best: it holds every value in base units and double precision
 ``ncu --csv --metrics …``, the wide one of ``--page raw``, ``--page details`` and ``--print-summary per-kernel``, in
 base or automatic units, with banners and output of the program between the rows, numbers in English or European
 notation (decided once for the file), and several passes of one program: a list of files as ``passes``, a folder or a
-zip of them.
+zip of them. A table that ends within a row is cut off and refused; where only its last launch lacks what the launches
+before it have, a warning says so.
 
 Where numbers come from; `Kernels.origin` tells it row by row:
 

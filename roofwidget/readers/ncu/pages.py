@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -34,6 +34,7 @@ _MESSAGE: Final = re.compile(r"^==(?:ERROR|WARNING)== *(.+)$", re.MULTILINE)
 _MAY_GROUP: Final = re.compile(r"\d{1,3}\.\d{3}")
 _FAILED: Final = "(!)"
 _SAID: Final = 300
+_SHOWN: Final = 60
 _MOST_LAUNCHES: Final = 2**53
 
 Rows = npt.NDArray[np.intp]
@@ -71,7 +72,9 @@ def read_pages(source: Source) -> Launches:
 
     def short(cells: Sequence[str]) -> bool:
         # The page of details leaves the columns of rules out where a row has none.
-        return _RULE in names and len(cells) > names.index(_METRIC) and cells[0].isdecimal()
+        if _RULE not in names or _VALUE not in names or not cells[0].isdecimal():
+            return False
+        return len(cells) > names.index(_METRIC) and any(cells[names.index(_VALUE) :])
 
     rows = table(source, header=header, short=short, plain=plain)
     launches = _Long(rows).launches() if _METRIC in rows.columns else _wide(rows)
@@ -128,7 +131,33 @@ class _Long:
         if self.is_summary and _INVOCATIONS in rows.columns:
             count = self._invocations()
         names = _picked(rows.texts(_KERNEL), self.first)
-        return Launches(rows.source.name, names, _words(rows, self.first), metrics, device, count, spread)
+        words = _words(rows, self.first)
+        found = Launches(rows.source.name, names, words, metrics, device, count, spread)
+        lacking = self._missing_at_the_end(told, words["process"])
+        return found.with_remark(_cut_off(names[-1], lacking)) if lacking else found
+
+    def _missing_at_the_end(
+        self, told: Mapping[str, Sequence[tuple[str, Rows]]], process: Sequence[str | None]
+    ) -> list[str]:
+        """Return the metrics that each launch of a process has but the last, if they are the last of each launch.
+
+        Between others a metric may well be missing: not all kernels have all.
+        """
+        others = [launch for launch, number in enumerate(process[:-1]) if number == process[-1]]
+        cells, last = self.rows.texts(self.value), len(process) - 1
+        known, lacking = [-1], dict[str, int]()
+        for metric, groups in told.items() if others else ():
+            at = np.concatenate([rows for _, rows in groups])
+            launch = self.launch[at]
+            has = np.zeros(len(process), dtype=np.bool_)
+            has[launch] = True
+            if has[others].all():
+                place = int(at[launch == others[-1]].min())
+                if any(cells[row] for row in at[launch == last]):
+                    known.append(place)
+                else:
+                    lacking[metric] = place
+        return list(lacking) if min(lacking.values(), default=-1) > max(known) else []
 
     def _invocations(self) -> Floats:
         """Return how many launches each kernel of a summary had."""
@@ -195,6 +224,14 @@ def _wide(rows: Table) -> Launches:
     metrics = {name: _numbers(rows, at, cells[name], (header, name, unit)) for name, (header, unit) in columns.items()}
     names = _picked(rows.texts(_KERNEL), at)
     return Launches(rows.source.name, names, _words(rows, at), metrics, device, np.ones(len(at)))
+
+
+def _cut_off(name: str, lacking: Sequence[str]) -> str:
+    more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+    return (
+        f"the last launch, '{name[:_SHOWN]}', has no '{lacking[0]}'{more}, which all launches before it have: if the "
+        "file is cut off, export it again"
+    )
 
 
 def _canonical(name: str, unit: str) -> str | None:

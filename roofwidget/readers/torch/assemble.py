@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,7 +13,7 @@ from roofwidget.chips import AmbiguousChipError, UnknownChipError
 from roofwidget.chips import chip as find_chip
 from roofwidget.chips.chip import Chip
 from roofwidget.columns import Coded, Floats
-from roofwidget.kernels import Kernels
+from roofwidget.kernels import MAIN, Kernels
 from roofwidget.readers.torch.events import Collected, Integers, Mask
 from roofwidget.readers.torch.units import Rows, is_copy
 from roofwidget.readers.torch.work_table import WorkTable, coded
@@ -24,8 +25,12 @@ _MICRO: Final = 1e-6
 _MOST_NAMED: Final = 5
 # Matrix instructions on fp32 operands that are rounded to tf32; the shape's name is theirs alone where both are fp32.
 _TF32: Final = ("tf32", "s1688gemm")
-# A copy within one device reads and writes there.
-_WITHIN: Final = ("Device -> Device", "DtoD")
+# A copy within one device reads and writes there. Others cross a link, and no memory's roof is the roof of that.
+_WITHIN: Final = re.compile(r"Device -> Device|\bD(?:to|2)D\b")
+_ACROSS: Final = {
+    "host": re.compile(r"\b(?:[HM](?:to|2)[ADH]|[AD](?:to|2)[HM])\b"),
+    "peer": re.compile(r"\bP(?:to|2)P\b"),
+}
 _COMMUNICATION: Final = ("nccl", "rccl")
 
 NO_SHAPES: Final = "no shapes in this profile, so FLOPs and bytes are unknown: profile with record_shapes=True"
@@ -39,6 +44,8 @@ class _Amounts:
     ----------
     flops, bytes
         NaN where unknown.
+    across
+        By level where the bytes cross the link of that name; others are those of the main memory.
     vector
         Whether the FLOPs are no matrix product's.
     told_flops, told_bytes
@@ -49,6 +56,7 @@ class _Amounts:
 
     flops: Floats
     bytes: Floats
+    across: Mapping[str, Mask]
     vector: Mask
     told_flops: Mask
     told_bytes: Mask
@@ -59,14 +67,16 @@ class _Amounts:
         events = rows.device
         copies, alone = is_copy(kept)[events], rows.members == 1
         flops, moved = kept.device.flops.floats()[events], kept.device.bytes.floats()[events]
-        within = np.array([any(mark in name for mark in _WITHIN) for name in kept.names.values()], dtype=np.bool_)
-        moved *= np.where(copies & within[kept.device.name.integers()[events]], 2, 1)
+        across = {level: copies & _named(kept, way)[events] for level, way in _ACROSS.items()}
+        is_across = np.any(list(across.values()), axis=0)
+        moved *= np.where(copies & ~is_across & _named(kept, _WITHIN)[events], 2, 1)
         told_flops, told_bytes = alone & ~copies & ~np.isnan(flops), alone & ~np.isnan(moved)
         counted = rows.carries & ~copies
         formula = np.where(copies, 0, np.where(counted, table.flops[rows.call], np.nan))
         return cls(
             np.where(told_flops, flops, formula),
             np.where(told_bytes, moved, np.where(counted, table.bytes[rows.call], np.nan)),
+            {level: where for level, where in across.items() if where.any()},
             table.is_vector[rows.call] & ~told_flops & ~copies,
             told_flops,
             told_bytes,
@@ -77,12 +87,23 @@ class _Amounts:
     def on_host(cls, table: WorkTable, rows: Rows) -> _Amounts:
         none = np.zeros(len(rows), dtype=np.bool_)
         call = rows.call
-        return cls(table.flops[call], table.bytes[call], table.is_vector[call], none, none, none)
+        return cls(table.flops[call], table.bytes[call], {}, table.is_vector[call], none, none, none)
 
     def flops_by_class(self) -> dict[str, Floats]:
         if not self.vector.any():
             return {"": self.flops}
         return {"": np.where(self.vector, np.nan, self.flops), "vector": np.where(self.vector, self.flops, np.nan)}
+
+    def bytes_by_level(self) -> dict[str, Floats]:
+        return {
+            MAIN: np.where(self._is_across, np.nan, self.bytes),
+            **{level: np.where(where, self.bytes, np.nan) for level, where in self.across.items()},
+        }
+
+    @property
+    def _is_across(self) -> Mask:
+        where: Mask = np.logical_or.reduce([np.zeros_like(self.copies), *self.across.values()])
+        return where
 
     def origin(self, table: WorkTable, rows: Rows) -> dict[str, Any]:
         why_flops = [
@@ -93,11 +114,13 @@ class _Amounts:
         why_bytes = [
             ("kernel_num_gb of the kernel's event x 1e9", self.told_bytes & ~self.copies),
             ("bytes of the copy's event, twice within one device", self.told_bytes & self.copies),
-            (None, np.isnan(self.bytes)),
+            (None, np.isnan(self.bytes) | self._is_across),
         ]
+        told = "bytes of the copy's event, which cross a link"
         return {
             "flops": _with_words(table.flops_rule[rows.call], why_flops),
             "bytes:main": _with_words(table.bytes_rule[rows.call], why_bytes),
+            **{f"bytes:{level}": coded([None, told], where.astype(np.int32)) for level, where in self.across.items()},
         }
 
 
@@ -111,7 +134,7 @@ def device_kernels(kept: Collected, table: WorkTable, rows: Rows, *, by_operatio
     return Kernels(
         name.texts(),
         work.flops_by_class(),
-        work.bytes,
+        work.bytes_by_level(),
         time=rows.time * _MICRO,
         precision=_with_tf32(table.precision[rows.call], kernel),
         category=_device_category(table.category[rows.call], kernel, work.copies),
@@ -127,7 +150,7 @@ def host_kernels(table: WorkTable, rows: Rows) -> Kernels:
     return Kernels(
         table.name[rows.call].texts(),
         work.flops_by_class(),
-        work.bytes,
+        work.bytes_by_level(),
         time=rows.time * _MICRO,
         self_time=rows.self_time * _MICRO,
         precision=table.precision[rows.call],
@@ -186,8 +209,8 @@ def about_joins(calls: Kernels, rows: Rows, kept: Collected) -> list[str]:
     return said
 
 
-def without_launches(rows: Kernels) -> Kernels:
-    """Return the sums without the rows that they are sums of."""
+def without_launches(rows: Kernels, calls: int) -> Kernels:
+    """Return the sums without the rows that they are sums of, which are so many calls."""
     return Kernels(
         rows.names,
         rows.flops_by_precision,
@@ -200,9 +223,15 @@ def without_launches(rows: Kernels) -> Kernels:
         origin={key: rows.codes(f"origin:{key}") for key in rows.origin},
         extra=rows.extra_columns,
         chip=rows.chip,
-        warnings=[*rows.warnings, f"the {int(rows.count.sum()):,} calls are too many to keep one by one"],
+        warnings=[*rows.warnings, f"the {calls:,} calls are too many to keep one by one"],
         source=rows.source,
     )
+
+
+def _named(kept: Collected, pattern: re.Pattern[str]) -> Mask:
+    """Tell which rows on the device have such a name, shape (m,)."""
+    found = np.array([pattern.search(name) is not None for name in kept.names.values()], dtype=np.bool_)
+    return found[kept.device.name.integers()]
 
 
 def _cut(name: str) -> str:

@@ -19,9 +19,15 @@ trace is read as a stream, within the same memory however long it is.
 - FLOPs come from shapes, by the rules below, or from ``kernel_flop`` where a compiler wrote it; a zero there means that
   nobody counted. Of other operations they are unknown.
 - Bytes are compulsory bytes, under the level ``"main"``: each operand read once, each result written once, which is the
-  least that the operation can do with. No memory's traffic was measured. Copies tell their own bytes.
+  least that the operation can do with. No memory's traffic was measured. Copies and fills tell their own bytes: within
+  a device under ``"main"`` (a copy's twice, for it reads and writes), to and from the host under ``"host"`` and between
+  devices under ``"peer"``. The last two cross a link that no memory's roof bounds: their time counts, and they have no
+  bound.
 - Seconds are the durations of the kernels' events. Where CUPTI counted (``cuda_profiler_range``), durations are made
   up and are refused: FLOPs and bytes then come from the counters.
+- The row of the category ``idle`` holds the time in which a device ran nothing, from its first event to its last: that
+  span less the union of the events of all streams, added over devices (``idle=False`` leaves it out). Shares of the
+  time are then shares of the span, unless kernels overlap: a warning says by how much.
 - The precision is that of the first tensor; fp32 operands count as tf32 where the kernel's name says so.
 
 | operations | FLOPs |
@@ -49,6 +55,7 @@ from roofwidget.readers.source import Source
 from roofwidget.readers.torch import assemble, units
 from roofwidget.readers.torch.counters import counted_kernels
 from roofwidget.readers.torch.events import collect
+from roofwidget.readers.torch.idle import Spans, with_idle
 from roofwidget.readers.torch.stream import EVENTS, Trace
 from roofwidget.readers.torch.work_table import WorkTable
 
@@ -77,7 +84,7 @@ def recognises(source: Source) -> bool:
     return has_events or begins_like_kineto
 
 
-def read(source: Source, *, by: str | None = None, progress: Progress = None) -> Kernels:
+def read(source: Source, *, by: str | None = None, idle: bool = True, progress: Progress = None) -> Kernels:
     """Read a trace.
 
     Parameters
@@ -87,6 +94,8 @@ def read(source: Source, *, by: str | None = None, progress: Progress = None) ->
     by
         ``"operation"``: a row for each operation, shape and dtype, with the time of all its kernels. ``"kernel"``: a
         row for each kernel of these. None: the first where the trace has shapes, else the second.
+    idle
+        Whether the time in which a device ran nothing is a row.
     progress
         None: a bar in a notebook; True: a bar; False: none; or a function of (bytes read, bytes in all).
 
@@ -100,12 +109,15 @@ def read(source: Source, *, by: str | None = None, progress: Progress = None) ->
     ------
     ProfileError
         If the file is no trace, cut off or damaged, or holds neither kernels nor operations.
-    ValueError
-        If `by` is another word.
+    TypeError, ValueError
+        If an option is not what it says.
     """
     if by not in (None, "operation", "kernel"):
         msg = f"by must be 'operation', 'kernel' or None, got {by!r:.40}"
         raise ValueError(msg)
+    if idle not in (True, False):
+        msg = f"idle must be True or False, got {idle!r:.40}"
+        raise TypeError(msg)
     with advancing(progress, source.size, unit="B", description=f"reading {source.name}") as advance:
         trace = Trace(source, advance)
         kept = collect(trace.batches(), source.name)
@@ -123,16 +135,19 @@ def read(source: Source, *, by: str | None = None, progress: Progress = None) ->
     rows = units.operation_rows(kept, table) if by_operation else units.launch_rows(kept, table)
     calls = assemble.device_kernels(kept, table, rows, by_operation=by_operation)
     calls.chip, about_chip = assemble.chip_of(kept, trace.properties)
-    said += [*about_chip, *assemble.about_joins(calls, rows, kept)]
+    spans = Spans.of(kept)
+    said += [*about_chip, *assemble.about_joins(calls, rows, kept), *spans.overlap()]
     # Without shapes only its kernels tell one call of an operation from another.
     keys = ["name", "shape", "dtype", "kernel" if by_operation else "operation"]
     keys = [key for key in keys if key != "kernel" or not kept.shapes]
-    return _added(calls, keys, said, shapes=kept.shapes, name=source.name)
+    return _added(calls, keys, said, shapes=kept.shapes, name=source.name, spans=spans if idle else None)
 
 
-def _added(calls: Kernels, keys: list[str], said: list[str], *, shapes: bool, name: str) -> Kernels:
-    """Return the calls of one kind as one row."""
+def _added(
+    calls: Kernels, keys: list[str], said: list[str], *, shapes: bool, name: str, spans: Spans | None = None
+) -> Kernels:
+    """Return the calls of one kind as one row, and the idle time of these spans as another."""
     calls.warnings = (*said, *assemble.remarks(calls, shapes=shapes))
     calls.source = name
-    rows = calls.groupby(*keys)
-    return rows if len(calls) < _MOST_LAUNCHES else assemble.without_launches(rows)
+    rows = (calls if spans is None else with_idle(calls, spans)).groupby(*keys)
+    return rows if len(calls) < _MOST_LAUNCHES else assemble.without_launches(rows, len(calls))

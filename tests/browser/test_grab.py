@@ -1,0 +1,90 @@
+"""The roof in the hand, in a real JupyterLab: its flat, its slope and its ridge point follow the pointer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.drawn import Drawn
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import OpenNotebook
+
+# Its ridge is at 100 FLOP/byte; one kernel on the slope of the roof, one under its flat.
+CELL = """import roofwidget as rw
+chip = rw.Chip("Example", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+w = rw.roofline([chip], [("on the roof", 1e12, 1e11, 0.1), ("under it", 1e14, 1e11, 3)])
+w"""
+RATES = "(w.peak_flops, w.bandwidth)"
+
+
+@pytest.fixture
+def drawn(notebook: OpenNotebook) -> Drawn:
+    book = notebook([CELL])
+    book.run(0)
+    return Drawn(book)
+
+
+def middle(drawn: Drawn, part: str) -> tuple[float, float]:
+    """Return the middle of what can be grabbed, px in the page."""
+    box = drawn.root.locator(f"[data-part='{part}']").bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def pull(drawn: Drawn, part: str, right: float, down: float) -> None:
+    """Take hold of a part of the roof and draw it somewhere; it is not let go."""
+    x, y = middle(drawn, part)
+    mouse = drawn.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x + right, y + down, steps=6)
+
+
+@pytest.mark.parametrize(
+    ("part", "by", "rates"),
+    [
+        ("peak", (25, -30), ["higher", "same"]),
+        ("bandwidth", (40, 0), ["same", "lower"]),
+        ("ridge", (-40, 20), ["lower", "higher"]),
+    ],
+)
+def test_a_part_of_the_roof_follows_the_pointer_and_python_hears_of_it(
+    drawn: Drawn, part: str, by: tuple[float, float], rates: list[str]
+) -> None:
+    (right, down), before = by, middle(drawn, part)
+    pull(drawn, part, right, down)
+    after = middle(drawn, part)
+    drawn.page.mouse.up()
+    # Up and down the flat, both ways the ridge point; the slope has moved sideways where the pointer is.
+    if part != "bandwidth":
+        assert abs(after[1] - before[1] - down) < 2
+    if part == "ridge":
+        assert abs(after[0] - before[0] - right) < 2
+
+    def told(rate: float, sheet: float) -> str:
+        return "same" if rate == sheet else "higher" if rate > sheet else "lower"
+
+    def now() -> list[str]:
+        return [told(*pair) for pair in zip(drawn.book.python(RATES), (1e14, 1e12), strict=True)]
+
+    drawn.eventually(lambda: now() == rates)
+
+
+def test_escape_takes_a_grabbed_roof_back(drawn: Drawn) -> None:
+    pull(drawn, "ridge", 60, 30)
+    drawn.page.keyboard.press("Escape")
+    drawn.page.mouse.up()
+    drawn.eventually(lambda: tuple(drawn.book.python(RATES)) == (1e14, 1e12))
+    assert drawn.book.python("(list(w.selected), dict(w.what_if))") == [[], {}]
+
+
+def test_a_press_on_a_kernel_means_the_kernel(drawn: Drawn) -> None:
+    x, y = drawn.place(10, 1e13)
+    mouse = drawn.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.up()
+    drawn.eventually(lambda: drawn.book.python("list(w.selected)") == [0])
+    assert tuple(drawn.book.python(RATES)) == (1e14, 1e12)
