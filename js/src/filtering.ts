@@ -109,7 +109,8 @@ export function deriveRows(
   );
   const totals = computed(() => {
     const { n, selfTime, totalTime } = kernels.value;
-    const seconds = rows.value.reduce((sum, row) => sum + (selfTime[row] || 0), 0);
+    let seconds = 0;
+    for (const row of rows.value) seconds += selfTime[row] || 0;
     return { kernels: rows.value.length, all: n, share: seconds / totalTime };
   });
   const byCategory = computed(() => categoriesOf(kernels.value));

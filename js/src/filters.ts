@@ -95,8 +95,11 @@ export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
 export function inOrder(order: Int32Array, rows: Int32Array): Int32Array {
   if (rows.length === order.length) return order;
   const passes = new Uint8Array(order.length);
-  for (const row of rows) passes[row] = 1;
-  return order.filter((row) => passes[row]);
+  for (let at = 0; at < rows.length; at++) passes[rows[at] as number] = 1;
+  const found = new Int32Array(rows.length);
+  let n = 0;
+  for (let at = 0; at < order.length; at++) if (passes[order[at] as number]) found[n++] = order[at] as number;
+  return found;
 }
 
 export const isInfeed = (category: string | null): boolean => /infeed|outfeed/.test((category ?? "").toLowerCase());
@@ -124,12 +127,13 @@ function holds(name: string, pieces: readonly string[]): boolean {
 function isAmongLongest({ n, selfTime }: Kernels, order: Int32Array, share: number): Uint8Array {
   const among = new Uint8Array(n);
   let total = 0;
-  for (const row of order) total += selfTime[row] || 0;
+  for (let at = 0; at < n; at++) total += selfTime[order[at] as number] || 0;
   // A table without any time has no shares.
   if (!(total > 0)) return among.fill(1);
+  const enough = share * total * (1 - TIE);
   let sum = 0;
-  for (const row of order) {
-    if (sum >= share * total * (1 - TIE)) break;
+  for (let at = 0; at < n && sum < enough; at++) {
+    const row = order[at] as number;
     among[row] = 1;
     sum += selfTime[row] || 0;
   }
@@ -137,7 +141,8 @@ function isAmongLongest({ n, selfTime }: Kernels, order: Int32Array, share: numb
 }
 
 function firstRows(keep: Uint8Array, top: number | null, { order }: Prepared): Int32Array {
-  let left = keep.reduce((sum, one) => sum + one, 0);
+  let left = 0;
+  for (let row = 0; row < keep.length; row++) left += keep[row] as number;
   if (top !== null && left > top) {
     left = 0;
     for (const row of order()) {

@@ -68,31 +68,39 @@ export function pointsOf(
   return places ? { ...places, ...judged(kernels, judging, places) } : pointsOnRoofs(kernels, roofs, judging, rows);
 }
 
+/** Where all rows would stand if they were measured; `y` is 0 of those that have no place. */
+interface Grounds {
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+  readonly radius: Float32Array;
+}
+
 /** Where measured kernels stand is not for a roof to say: while it is dragged they keep their columns. With others none. */
 const measured = keeping<Places | undefined>();
+const grounds = keeping<Grounds>();
 const codes = keeping<Int32Array>();
 
 function measuredPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined {
-  const { totalFlops, time } = kernels;
-  if (!rows.every((row) => (time[row] as number) > 0)) return undefined;
+  const { time } = kernels;
+  for (let at = 0; at < rows.length; at++) if (!((time[rows[at] as number] as number) > 0)) return undefined;
+  // A filter has other rows, and these columns as they were.
+  const all = grounds(bytes, [kernels], () => groundsOf(kernels, bytes));
   const row = new Int32Array(rows.length);
   const [x, y] = [new Float64Array(rows.length), new Float64Array(rows.length)];
   const radius = new Float32Array(rows.length);
   const home = new Int32Array(kernels.n).fill(-1);
-  const radiusOf = radii(kernels);
   let [n, notDrawn] = [0, 0];
   for (let at = 0; at < rows.length; at++) {
     const one = rows[at] as number;
-    const [flops, moved] = [totalFlops[one] as number, bytes[one] as number];
-    const rate = (flops > 0 ? flops : moved) / (time[one] as number);
-    if (!(rate > 0 && Number.isFinite(rate)) || Number.isNaN(flops + moved)) {
+    const rate = all.y[one] as number;
+    if (rate === 0) {
       if (!isTotal(kernels, one)) notDrawn++;
       continue;
     }
     row[n] = one;
-    x[n] = flops / moved;
+    x[n] = all.x[one] as number;
     y[n] = rate;
-    radius[n] = radiusOf(one);
+    radius[n] = all.radius[one] as number;
     home[one] = n++;
   }
   return {
@@ -100,6 +108,21 @@ function measuredPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array)
     ...{ roof: new Int16Array(n).fill(MEASURED), level: new Int8Array(n), binds: new Uint8Array(n).fill(1) },
     ...{ measured: n, notDrawn },
   };
+}
+
+function groundsOf(kernels: Kernels, bytes: Float64Array): Grounds {
+  const { n, totalFlops, time } = kernels;
+  const [x, y, radius] = [new Float64Array(n), new Float64Array(n), new Float32Array(n)];
+  const radiusOf = radii(kernels);
+  for (let row = 0; row < n; row++) {
+    const [flops, moved] = [totalFlops[row] as number, bytes[row] as number];
+    const rate = (flops > 0 ? flops : moved) / (time[row] as number);
+    if (!(rate > 0 && Number.isFinite(rate)) || Number.isNaN(flops + moved)) continue;
+    x[row] = flops / moved;
+    y[row] = rate;
+    radius[row] = radiusOf(row);
+  }
+  return { x, y, radius };
 }
 
 /** Stands for the main memory of a chip that is not known. */

@@ -18,6 +18,9 @@ export interface Crowd extends KernelsPicture {
 interface Stamp {
   readonly dx: Int16Array;
   readonly dy: Int16Array;
+  /** Both as one, on a plate, and how far at most. */
+  readonly away: Int32Array;
+  readonly reach: number;
   /** Red, green, blue and opacity, 0 to 255; and the four as one. */
   readonly rgba: Uint8ClampedArray;
   readonly whole: Uint32Array;
@@ -49,7 +52,7 @@ export function paintCrowd(context: CanvasRenderingContext2D, crowd: Crowd): voi
     for (let index = 0; index < points.n; index++) {
       if (faded[index] !== turn || covered[index]) continue;
       const look = crowd.look[index] as number;
-      const stamp = stamps.get(look) ?? stampOf(crowd.spriteOf(index));
+      const stamp = stamps.get(look) ?? stampOf(crowd.spriteOf(index), width);
       stamps.set(look, stamp);
       press(plate, stamp, Math.round((at.x[index] as number) * ratio), Math.round((at.y[index] as number) * ratio));
     }
@@ -75,43 +78,53 @@ export function coveredIn(crowd: Crowd, width: number, height: number): Uint8Arr
   return covered;
 }
 
-function stampOf(sprite: HTMLCanvasElement): Stamp {
+function stampOf(sprite: HTMLCanvasElement, across: number): Stamp {
   const { width, height } = sprite;
   const all = sprite.getContext("2d")?.getImageData(0, 0, width, height).data ?? new Uint8ClampedArray();
   const clear = (at: number) => all[4 * at + 3] === 0;
   const pixels = Array.from({ length: all.length / 4 }, (_, at) => at).filter((at) => !clear(at));
   const rgba = Uint8ClampedArray.from(pixels.flatMap((at) => [...all.subarray(4 * at, 4 * at + 4)]));
+  const dx = Int16Array.from(pixels, (at) => (at % width) - width / 2);
+  const dy = Int16Array.from(pixels, (at) => Math.floor(at / width) - height / 2);
   return {
-    dx: Int16Array.from(pixels, (at) => (at % width) - width / 2),
-    dy: Int16Array.from(pixels, (at) => Math.floor(at / width) - height / 2),
+    dx,
+    dy,
+    away: Int32Array.from(pixels, (_, at) => (dy[at] as number) * across + (dx[at] as number)),
+    reach: [...dx, ...dy].reduce((most, by) => Math.max(most, Math.abs(by)), 0),
     rgba,
     whole: new Uint32Array(rgba.buffer),
   };
 }
 
 /** Lays a stamp over what is there. */
-function press(
-  { image: { data, width, height }, whole }: Plate,
-  { dx, dy, rgba, whole: ink }: Stamp,
-  x: number,
-  y: number,
-) {
-  for (let pixel = 0; pixel < dx.length; pixel++) {
+function press(plate: Plate, stamp: Stamp, x: number, y: number) {
+  const { width, height } = plate.image;
+  const { dx, dy, away, reach } = stamp;
+  const middle = y * width + x;
+  if (x >= reach && x < width - reach && y >= reach && y < height - reach) {
+    for (let pixel = 0; pixel < away.length; pixel++) lay(plate, stamp, pixel, middle + (away[pixel] as number));
+    return;
+  }
+  for (let pixel = 0; pixel < away.length; pixel++) {
     const [left, top] = [x + (dx[pixel] as number), y + (dy[pixel] as number)];
     if (left < 0 || left >= width || top < 0 || top >= height) continue;
-    const [from, at] = [4 * pixel, top * width + left];
-    const opacity = rgba[from + 3] as number;
-    if (opacity === 255) {
-      whole[at] = ink[pixel] as number;
-      continue;
-    }
-    const to = 4 * at;
-    const over = opacity / 255;
-    const under = ((data[to + 3] as number) / 255) * (1 - over);
-    for (let part = 0; part < 3; part++) {
-      const mixed = (rgba[from + part] as number) * over + (data[to + part] as number) * under;
-      data[to + part] = mixed / (over + under);
-    }
-    data[to + 3] = 255 * (over + under);
+    lay(plate, stamp, pixel, middle + (away[pixel] as number));
   }
+}
+
+function lay({ image: { data }, whole }: Plate, { rgba, whole: ink }: Stamp, pixel: number, at: number) {
+  const from = 4 * pixel;
+  const opacity = rgba[from + 3] as number;
+  if (opacity === 255) {
+    whole[at] = ink[pixel] as number;
+    return;
+  }
+  const to = 4 * at;
+  const over = opacity / 255;
+  const under = ((data[to + 3] as number) / 255) * (1 - over);
+  for (let part = 0; part < 3; part++) {
+    const mixed = (rgba[from + part] as number) * over + (data[to + part] as number) * under;
+    data[to + part] = mixed / (over + under);
+  }
+  data[to + 3] = 255 * (over + under);
 }
