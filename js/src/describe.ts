@@ -1,8 +1,11 @@
 // What is said of a kernel: the sentence under the chart, the tooltip's rows, the call-out of its gap.
 
 import { formatIntensity, formatPercent, formatQuantity, formatRatio } from "./format.ts";
-import type { Bound, Roof } from "./roofline.ts";
-import { bytesAt, judge, peakFor, ridgePoint } from "./roofline.ts";
+import type { Bound } from "./judging.ts";
+import { judge } from "./judging.ts";
+import { roofElsewhere } from "./measured.ts";
+import type { Roof } from "./roofline.ts";
+import { bytesAt, peakFor, ridgePoint } from "./roofline.ts";
 import type { View } from "./store.ts";
 import { strings } from "./strings.ts";
 import { isTotal } from "./totals.ts";
@@ -34,13 +37,19 @@ export function sentenceOfRoof(roof: Roof, view: View = "roofline"): string {
 export function sentenceOf(kernels: Kernels, row: number, roof: Roof): string {
   const bound = judge(kernels, roof)(row);
   const parts = [strings.on(shortNameOf(kernels, row), roof.chip.name)];
+  const elsewhere = elsewhereOf(kernels, row, roof);
+  if (elsewhere) parts.push(strings.measuredOn(elsewhere));
   const lacking = lacksPeakFor(kernels, row, roof);
   if (lacking !== undefined) return [...parts, strings.noPeakForKernel(roof.chip.name, lacking)].join(" · ");
   if (bound.regime === "unknown") return [...parts, strings.unknownSentence].join(" · ");
   parts.push(kernels.totalFlops[row] === 0 ? zeroFlops(kernels, row, roof, bound) : formula(kernels, row, roof, bound));
   parts.push(strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s")));
-  return [...parts, ...yardsticks(bound)].join(" · ");
+  return [...parts, ...yardsticks(bound, elsewhere !== undefined)].join(" · ");
 }
+
+/** The chip that a time was measured on, where the roof is another's. */
+const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
+  (kernels.time[row] as number) > 0 ? roofElsewhere(kernels, roof)?.chip.name : undefined;
 
 /** The smaller of peak and slope, in numbers; with all levels a slope for each whose bytes are known. */
 function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
@@ -63,13 +72,14 @@ function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): str
   return strings.zeroFlopsSentence(formatQuantity(bytes, "B"), formatQuantity(bound.time, "s"), rate);
 }
 
-/** Both yardsticks together, and what closing the gap is worth. */
-function yardsticks(bound: Bound): string[] {
+/** Both yardsticks together, and what closing the gap is worth: not to a kernel that ran elsewhere. */
+function yardsticks(bound: Bound, ranElsewhere: boolean): string[] {
   if (Number.isNaN(bound.utilization)) {
     return bound.attainableFraction > 0 ? [strings.atMostOfPeak(formatPercent(bound.attainableFraction))] : [];
   }
-  const gap = bound.aboveRoof ? strings.aboveRoof : strings.possible(factorText(bound));
-  return [strings.ofPeak(formatPercent(bound.peakFraction)), strings.ofRoof(formatPercent(bound.utilization)), gap];
+  const shares = [strings.ofPeak(formatPercent(bound.peakFraction)), strings.ofRoof(formatPercent(bound.utilization))];
+  if (ranElsewhere) return shares;
+  return [...shares, bound.aboveRoof ? strings.aboveRoof : strings.possible(factorText(bound))];
 }
 
 export function gapText(bound: Bound): string {
@@ -99,6 +109,7 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof, view: Vie
     add(strings.time.axisY, formatQuantity(bound.memoryTime / each, "s"));
   }
   add(words.chip, roof.chip.name);
+  add(words.measuredOn, elsewhereOf(kernels, row, roof));
   for (const [label, value] of intensityRows(kernels, row, roof, bound)) add(label, value);
   const outside = bound.regime === "network" || bound.regime === "overhead";
   if (bound.ai !== 0) {

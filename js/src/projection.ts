@@ -1,7 +1,11 @@
 // How long a measured program would take elsewhere if each kernel stayed as far from its roof as it is: the mirror of roofwidget/projection.py, held to the same golden file.
 
-import { bytesAt, CLASSES, computeTimes, NETWORK, type Roof } from "./roofline.ts";
+import { computeTimes } from "./judging.ts";
+import { bytesAt, CLASSES, NETWORK, type Roof } from "./roofline.ts";
 import { type Kernels, sumOfKnown } from "./wire.ts";
+
+/** Below this share of its roof something else than the roof explains a kernel's time. */
+export const FAR = 0.1;
 
 /** Seconds, of their own: they may be added. */
 export interface Projection {
@@ -10,6 +14,8 @@ export interface Projection {
   readonly time: number;
   /** Of the kernels that keep their time, since a bound of theirs is unknown. */
   readonly notScaled: number;
+  /** Of those that scale, keep their share of the roof and reach little of it. */
+  readonly far: number;
   /** Of each where it goes; NaN where it was not measured. */
   readonly byKernel: Float64Array;
 }
@@ -44,7 +50,7 @@ export function project(
   atRoof: ReadonlySet<number>,
 ): Projection {
   const byKernel = selfTime.slice();
-  const sum = { before: 0, time: 0, notScaled: 0 };
+  const sum = { before: 0, time: 0, notScaled: 0, far: 0 };
   for (let row = 0; row < n; row++) {
     const own = selfTime[row] as number;
     if (Number.isNaN(own)) continue;
@@ -52,6 +58,7 @@ export function project(
     const scales = factor > 0 && Number.isFinite(factor);
     if (scales) byKernel[row] = own * factor;
     else sum.notScaled += own;
+    if (scales && !atRoof.has(row) && (there[row] as number) < FAR * (time[row] as number)) sum.far += own;
     sum.before += own;
     sum.time += byKernel[row] as number;
   }

@@ -1,6 +1,8 @@
 // Which kernels to fix first: those that would give back most of the program's time at their roof.
 
-import { judge, type Roof } from "./roofline.ts";
+import { judge } from "./judging.ts";
+import { roofElsewhere } from "./measured.ts";
+import type { Roof } from "./roofline.ts";
 import type { Kernels } from "./wire.ts";
 
 export interface Ranking {
@@ -15,10 +17,13 @@ export interface Ranking {
 /** How many are fixed first. */
 const FIRST = 5;
 
-/** Of these rows; what has no work that a roof could judge, or beats its roof, has nothing to give back. */
+/**
+ * Of these rows, by the chip they ran on if that is known, else by `roof`; what has no work that a roof could judge, or
+ * beats its roof, has nothing to give back.
+ */
 export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undefined): Ranking {
   const best: { row: number; gain: number }[] = [];
-  const boundOf = roof && judge(kernels, roof);
+  const boundOf = roof && judge(kernels, roofElsewhere(kernels, roof) ?? roof);
   for (const row of rows) {
     const least = best[FIRST - 1]?.gain ?? 0;
     // None gives back more than all its time: few of very many need be judged.

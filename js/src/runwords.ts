@@ -3,7 +3,7 @@
 const kernels = (count: number) => (count === 1 ? "1 kernel" : `${count} kernels`);
 
 export const runWords = {
-  fixFirst: (count: number) => `Fix these ${count} first`,
+  fixFirst: (count: number, elsewhere = "") => `Fix these ${count} first${elsewhere && ` · measured on ${elsewhere}`}`,
   back: (percent: string) => `${percent} of the time`,
   gains: (chip: string) => `What each would give back at its roof on ${chip}, of the time of all kernels:`,
   selectThem: (count: number) => `Select these ${count}`,
@@ -15,6 +15,8 @@ export const runWords = {
     `${time} on ${chip} (${precision}): ${ratio}× as fast`,
   keeps: "Each kernel keeps its share of the roof.",
   stays: (time: string) => `${time} stay as they are: a bound of theirs is unknown.`,
+  far: (percent: string, limit: string) =>
+    `${percent} of the time is that of kernels below ${limit} of their roof, which another roof may not speed up.`,
   ranOn: "Ran on",
   runIn: "All FLOPs in",
   asTold: "their precision",
@@ -25,8 +27,14 @@ export const runWords = {
 
   compared: "Two runs",
   counted: (counts: readonly string[]) => counts.join(" · "),
-  verdicts: { faster: "faster", slower: "slower", equal: "equal", unknown: "unknown" } as Record<string, string>,
-  verdictTitle: "equal: the ranges of their times overlap",
+  verdicts: {
+    faster: "faster",
+    slower: "slower",
+    equal: "equal",
+    "other work": "other work",
+    unknown: "unknown",
+  } as Record<string, string>,
+  verdictTitle: "equal: the ranges of their times overlap; other work: their FLOPs differ",
   kernel: "Kernel",
   before: "Before",
   now: "Now",

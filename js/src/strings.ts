@@ -42,6 +42,7 @@ export const strings = {
   computeRegion: "compute-bound",
   zeroFlops: "0 FLOP, B/s",
   noChip: "No chip is shown: toggle one on.",
+  noChips: 'No chip is known to hold these kernels against: set chips, for example w.chips = ["h100-sxm"].',
   ridge: (roof: Roof, ridge: string, peak: string, bandwidth: string) =>
     `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}`,
   ridges: (roof: Roof, peak: string) =>
@@ -51,6 +52,7 @@ export const strings = {
     time: "kernels above the diagonal are memory-bound, below it compute-bound",
   },
   on: (kernel: string, chip: string) => `${kernel} on ${chip}`,
+  measuredOn: (chip: string) => `measured on ${chip}`,
   attainable: (formula: string, rate: string) => `${formula} = ${rate} attainable`,
   bound: (by: string, regime: string, time: string) =>
     ({
@@ -85,6 +87,7 @@ export const strings = {
   tooltip: {
     category: "category",
     chip: "on",
+    measuredOn: "measured on",
     ai: "AI",
     aiAt: (level: string) => `AI at ${level}`,
     achieved: "achieved",

@@ -32,6 +32,10 @@ export const tableWords = {
   notCopied: "The browser does not allow copying here: save a CSV file instead.",
   saved: (count: number, file: string) => `${rows(count)} in ${file}`,
   none: "No kernel passes the filters.",
+  elsewhere: (ran: string, judging: string) =>
+    `Measured on ${ran}; bounds, shares of the roof and headroom are those on ${judging}.`,
+  chip: "chip",
+  ran: "measured on",
   main: "main memory",
   heads: {
     name: "Kernel",

@@ -12,7 +12,7 @@ export interface Theme {
   readonly alert: string;
   readonly memoryWash: string;
   readonly computeWash: string;
-  /** One a chip or vendor: Okabe and Ito's hues, at a lightness that can be read as text. */
+  /** One a chip or vendor: near Okabe and Ito's hues, at a lightness that can be read as text. */
   readonly chips: readonly string[];
   /** One a category. */
   readonly categories: readonly string[];
@@ -28,7 +28,7 @@ export const LIGHT: Theme = {
   alert: "#b42318",
   memoryWash: "#0072b2",
   computeWash: "#d55e00",
-  chips: ["#0067a3", "#b34700", "#007355", "#a0407a", "#8a5d00", "#4b53bc", "#5b6168"],
+  chips: ["#0067a3", "#c03a00", "#007355", "#a0407a", "#756300", "#7a3ecf", "#5b6168"],
   categories: ["#4477aa", "#aa3377", "#228833", "#997700", "#cc3311", "#007788", "#6a51a3", "#5c6670"],
 };
 
@@ -42,13 +42,13 @@ export const DARK: Theme = {
   alert: "#ff8577",
   memoryWash: "#56b4e9",
   computeWash: "#ff8a3d",
-  chips: ["#56b4e9", "#ff8a3d", "#2cc79a", "#e79cc8", "#f0b432", "#a3a8ff", "#c0c5cb"],
+  chips: ["#56b4e9", "#ff8a3d", "#2cc79a", "#e79cc8", "#ead84a", "#b07cff", "#c0c5cb"],
   categories: ["#88bbee", "#ee88bb", "#66cc77", "#ddbb44", "#ff7755", "#44ccdd", "#bca7f0", "#bfc5cc"],
 };
 
 /**
- * A colour by chip id. Shown chips of several vendors: a hue a vendor, its generations as steps of it. Of one vendor: a
- * hue a chip, since steps of a single hue would waste the palette.
+ * A colour by chip id: a hue a chip while there are enough of them, since steps of one hue are hard to tell apart; of
+ * more chips a hue a vendor, its generations as steps of it.
  */
 export function chipColours(
   chips: readonly Chip[],
@@ -60,8 +60,7 @@ export function chipColours(
   const pool = chips.length <= theme.chips.length ? chips : chips.filter(({ id }) => shown.includes(id));
   const vendors = [...new Set([...pool, ...chips].map(({ vendor }) => vendor))];
   const familyOf = ({ vendor }: Chip) => pool.filter((other) => other.vendor === vendor);
-  const one = new Set(pool.map(({ vendor }) => vendor)).size === 1;
-  const hueEach = pool.length <= theme.chips.length && (one || pool.some((chip) => familyOf(chip).length > STEPS));
+  const hueEach = pool.length <= theme.chips.length;
   return new Map(
     chips.map((chip) => {
       if (hueEach && pool.includes(chip)) return [chip.id, hue(pool.indexOf(chip))];
@@ -74,8 +73,6 @@ export function chipColours(
   );
 }
 
-/** More chips of one vendor than this are hard to tell apart by steps of one hue. */
-const STEPS = 3;
 /** How far the oldest of many generations goes from its vendor's hue towards the colour of text. */
 const DARKEST = 0.66;
 

@@ -57,6 +57,12 @@ describe("a gap arrow", () => {
     expect(gapsOf(scene([{ ...measured(1e12, 1e11, 0.4), precision: "fp64" }]))).toEqual([]);
     expect(gapsOf(scene([{ name: "k", flops: 1e12, bytes: 1e11 }]))).toEqual([]);
   });
+  it("is not drawn on another chip than the one that kernels ran on", () => {
+    const one = scene([measured(1e12, 1e11, 0.4)]);
+    const ran = makeChip({ id: "ran" });
+    expect(gapsOf({ ...one, kernels: { ...one.kernels, chip: ran } })).toEqual([]);
+    expect(gapsOf({ ...one, kernels: { ...one.kernels, chip: ROOF.chip } })).toHaveLength(1);
+  });
   it("is drawn for each of a few kernels, and of many only for those that are marked", () => {
     const many = Array.from({ length: 40 }, (_, row) => measured(1e12, 1e11 + row * 1e10, 4));
     expect(gapsOf(scene(many.slice(0, 12)))).toHaveLength(12);

@@ -8,12 +8,40 @@ const make = (vendor: string, count: number) =>
   Array.from({ length: count }, (_, k) => makeChip({ id: `${vendor} ${k}`, vendor, generation: Math.floor(k / 2) }));
 const MANY = [...make("NVIDIA", 20), ...make("AMD", 8), ...make("Google", 10)];
 
-function luminance(hex: string): number {
-  const [r, g, b] = [1, 3, 5].map((at) => {
+type Three = [number, number, number];
+
+const linear = (hex: string) =>
+  [1, 3, 5].map((at) => {
     const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
     return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-  }) as [number, number, number];
+  }) as Three;
+function luminance(hex: string): number {
+  const [r, g, b] = linear(hex);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+/** Of two colours in Oklab, by the matrices of Björn Ottosson's "A perceptual color space for image processing" (2020). */
+function distance(one: string, other: string): number {
+  const times = (rows: readonly Three[], [x, y, z]: Three) => rows.map(([a, b, c]) => a * x + b * y + c * z) as Three;
+  const lab = (hex: string) => {
+    const cones = times(
+      [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+      ],
+      linear(hex),
+    );
+    return times(
+      [
+        [0.2104542553, 0.793617785, -0.0040720468],
+        [1.9779984951, -2.428592205, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.808675766],
+      ],
+      cones.map(Math.cbrt) as Three,
+    );
+  };
+  const [a, b] = [lab(one), lab(other)];
+  return Math.hypot(...a.map((value, at) => value - (b[at] as number)));
 }
 function contrast(a: string, b: string): number {
   const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y) as [number, number];
@@ -33,20 +61,26 @@ describe("the colours of chips", () => {
       }
     });
   }
-  it("are steps of a hue where several vendors are shown, the newest generation the purest", () => {
-    const colours = chipColours(MANY, LIGHT, ["NVIDIA 0", "NVIDIA 19", "AMD 7"]);
+  it("are steps of a vendor's hue where more chips are shown than there are hues, the newest the purest", () => {
+    const ids = [0, 3, 6, 9, 12, 15, 19].map((k) => `NVIDIA ${k}`);
+    const colours = chipColours(MANY, LIGHT, [...ids, "AMD 7"]);
     expect(colours.get("NVIDIA 19")).toBe(LIGHT.chips[0]);
     expect(colours.get("AMD 7")).toBe(LIGHT.chips[1]);
     expect(luminance(colours.get("NVIDIA 0") as string)).toBeLessThan(luminance(LIGHT.chips[0] as string));
   });
-  it("are a hue each where one vendor is shown, whatever else could be", () => {
-    const colours = chipColours(MANY, LIGHT, ["Google 2", "Google 5"]);
-    expect([colours.get("Google 2"), colours.get("Google 5")]).toEqual(LIGHT.chips.slice(0, 2));
+  it.each([
+    ["of one vendor", ["Google 2", "Google 5"]],
+    ["of two, of which one has two", ["NVIDIA 4", "NVIDIA 8", "AMD 1"]],
+    ["six in all", ["NVIDIA 0", "NVIDIA 4", "NVIDIA 8", "NVIDIA 12", "AMD 1", "Google 0"]],
+  ])("are a hue each while there are enough: %s", (_, ids) => {
+    const colours = chipColours(MANY, LIGHT, ids);
+    expect(ids.map((id) => colours.get(id))).toEqual(LIGHT.chips.slice(0, ids.length));
   });
-  it("are a hue each where a vendor has more chips than steps can tell apart", () => {
-    const colours = chipColours(MANY, LIGHT, ["NVIDIA 0", "NVIDIA 4", "NVIDIA 8", "NVIDIA 12", "AMD 1"]);
-    const shown = ["NVIDIA 0", "NVIDIA 4", "NVIDIA 8", "NVIDIA 12", "AMD 1"].map((id) => colours.get(id));
-    expect(shown).toEqual(LIGHT.chips.slice(0, 5));
+  it.each([LIGHT, DARK])("of at most six chips are far apart, not only different", ({ chips }) => {
+    const six = chips.slice(0, 6);
+    const pairs = six.flatMap((one, at) => six.slice(at + 1).map((other) => [one, other] as const));
+    // A just noticeable difference is about 0.02.
+    expect(Math.min(...pairs.map(([one, other]) => distance(one, other)))).toBeGreaterThan(0.115);
   });
   it("of few chips stay whatever is shown", () => {
     const few = [...make("NVIDIA", 4), ...make("AMD", 2)];

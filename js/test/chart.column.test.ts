@@ -125,6 +125,13 @@ describe("the column of names", () => {
     expect(sceneAt(1200, SIX.slice(0, 1)).scales.gutter).toBe(0);
     expect(sceneAt(1200, []).scales.gutter).toBe(0);
   });
+  it("has room for a model's name however narrow the chart", () => {
+    const cards = ["NVIDIA GeForce RTX 2080 Ti (Founders)", "NVIDIA GeForce RTX 3090"].map((name, at) =>
+      makeChip({ id: `card${at}`, name, vendor: "NVIDIA", peaks: { fp16: 1e14 * (1 + at / 100) } }),
+    );
+    const texts = annotations(sceneAt(340, cards), []).map(({ text }) => text);
+    expect(texts).toEqual(expect.arrayContaining(["RTX 2080 Ti", "RTX 3090"]));
+  });
   it("leaves the plot most of the width", () => {
     for (const width of [320, 480, 1200]) {
       const { gutter, width: chart } = sceneAt(width, SIX).scales;
@@ -199,6 +206,11 @@ describe("a name in the column", () => {
   it("leaves out leading words that tell nothing, but not before a bare number", () => {
     expect(brief("Instinct MI300X", "TPU v5p", "EPYC 9654")).toEqual(["MI300X", "v5p", "EPYC 9654"]);
     expect(brief("mine", "yours")).toEqual(["mine", "yours"]);
+  });
+  it("is not cut where a model's own name goes on", () => {
+    expect(
+      brief("GeForce RTX 2080 Ti (Founders)", "H200 SXM 141GB", "M1 Max (32-core GPU)", "M1 (8-core GPU)"),
+    ).toEqual(["RTX 2080 Ti", "H200", "M1 Max", "M1 (8-core GPU)"]);
   });
   it("stays whole where two are called the same", () => {
     expect(brief("mine 1", "mine 1")).toEqual(["mine 1", "mine 1"]);

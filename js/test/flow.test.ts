@@ -284,7 +284,9 @@ describe("a refusal", () => {
     );
   });
   it("names the op that is opaque", () => {
-    expect(refusalOf("?sort: x > y; gelu: y > z", 0, 1)).toBe("sort is opaque, a whole algorithm in one kernel: nothing else can run in it");
+    expect(refusalOf("?sort: x > y; gelu: y > z", 0, 1)).toBe(
+      "sort is opaque, a whole algorithm in one kernel: nothing else can run in it",
+    );
   });
   it("says what a matrix product takes", () => {
     expect(refusalOf("gelu: x > y; *mm: y w > z", 0, 1)).toBe(

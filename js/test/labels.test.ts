@@ -5,7 +5,10 @@ import {
   type Anchor,
   boxesOf,
   boxOf,
+  inWords,
   type Label,
+  leaderOf,
+  type Mark,
   type Placed,
   placeLabels,
   shorten,
@@ -26,6 +29,10 @@ const label = (key: string, places: Label["places"], more: Partial<Label> = {}):
   ...more,
 });
 const at = (x: number, y: number, anchor: Anchor = "start") => ({ x, y, anchor });
+const named = (x: number, y: number, mark: Mark): Placed => ({
+  ...{ key: "kernel 0", text: "gelu", size: 10, colour: "#000", choice: 0, mark },
+  ...at(x, y),
+});
 const boxOfPlaced = (placed: Placed) => boxOf(textWidth(placed.text, placed.size, placed.bold), placed.size, placed);
 const overlap = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
@@ -187,5 +194,36 @@ describe("a long name", () => {
     }
     expect(shorten("abc", 3)).toBe("abc");
     expect(shorten("", 3)).toBe("");
+  });
+});
+
+describe("a name far from what it names", () => {
+  // Ten px high, its letters from 91.4 to 102.6.
+  const mark = { x: 50, y: 40, radius: 4 };
+  it("has a line from its box to the rim of the mark", () => {
+    expect(leaderOf(named(50, 100, mark))).toBe("M50,91.4L50,44");
+    expect(leaderOf(named(80, 40, mark))).toBe("M80,40L54,40");
+  });
+  it("has none within 20 px of it, nor one without a mark", () => {
+    expect(leaderOf(named(74, 40, mark))).toBe("");
+    expect(leaderOf(named(74.1, 40, mark))).not.toBe("");
+    const { mark: _, ...roof } = named(50, 100, mark);
+    expect(leaderOf(roof)).toBe("");
+  });
+});
+
+describe("a name with little room", () => {
+  const within = (most: number) => (text: string) => text.length <= most;
+  it("ends with a whole word", () => {
+    expect(inWords("RTX PRO 6000 Blackwell (Workstation/Server)", within(26))).toBe("RTX PRO 6000 Blackwell…");
+    expect(inWords("GH200 (96GB HBM3), GPU part", within(20))).toBe("GH200 (96GB HBM3)…");
+    expect(inWords("RTX 2080 Ti", within(11))).toBe("RTX 2080 Ti");
+    expect(inWords("RTX 2080 Ti", within(10))).toBe("RTX 2080…");
+  });
+  it("keeps its number, and is as short as can be where not even that fits", () => {
+    expect(inWords("RTX 2080 Ti", within(5))).toBe("RTX 2080…");
+    expect(inWords("Instinct MI300X", within(4))).toBe("Instinct MI300X");
+    expect(inWords("Ice Lake", within(4))).toBe("Ice…");
+    expect(inWords("Trainium2", within(4))).toBe("Trainium2");
   });
 });

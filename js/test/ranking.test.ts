@@ -1,9 +1,11 @@
 // Which kernels give back most at their roof, on a chip of 100 TFLOP/s and 1 TB/s.
 
 import { describe, expect, it } from "vitest";
+import { apartOf } from "../src/apart.ts";
+import { roofElsewhere } from "../src/measured.ts";
 import { rankingOf } from "../src/ranking.ts";
 import type { Kernels } from "../src/wire.ts";
-import { makeChip, makeKernels, makeRoof } from "./helpers.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
 const ROOF = makeRoof(makeChip());
 const ranked = (kernels: Kernels, rows = Array.from({ length: kernels.n }, (_, row) => row)) =>
@@ -46,7 +48,63 @@ describe("what to fix first", () => {
     expect(gains[0]).toBeCloseTo(3, 12);
     expect(share).toBeCloseTo(0.6, 12);
   });
+  it("is judged by the chip that kernels ran on, whichever has the focus", () => {
+    const kernels = makeKernels(beside(1, 3));
+    const ran = makeChip({ id: "ran", peaks: { bf16: 2e14 } });
+    // 1e14 FLOPs need 0.5 s there.
+    expect(ranked({ ...kernels, chip: ran })).toEqual({ rows: [1, 0], gains: [3.5, 1.5], share: 5 / 6 });
+    expect(ranked({ ...kernels, chip: makeChip() }).gains).toEqual([3, 1]);
+    // A chip of which nothing is known judges nothing.
+    expect(ranked({ ...kernels, chip: makeChip({ id: "ran", memories: {} }) }).gains).toEqual([3, 1]);
+  });
   it("is nothing without a roof", () => {
     expect(rankingOf(makeKernels(beside(1)), Int32Array.of(0), undefined).rows).toEqual([]);
+  });
+});
+
+describe("the roof of the chip that kernels ran on", () => {
+  const ran = makeChip({ id: "ran", memories: { HBM: 2e12, L2: 4e12, L1: null } });
+  const kernels = { ...makeKernels(beside(1)), chip: ran };
+  const here = makeChip({ id: "here", memories: { GDDR6: 1e12, L2: 3e12, L1: 5e12 } });
+  it("is at the memory that is looked at", () => {
+    expect(roofElsewhere(kernels, makeRoof(here))?.level).toBe("HBM");
+    expect(roofElsewhere(kernels, makeRoof(here, "auto", "L2"))?.bandwidth).toBe(4e12);
+    expect(roofElsewhere(kernels, makeRoof(here, "auto", "all"))?.levels).toHaveLength(2);
+    expect(roofElsewhere(kernels, makeRoof(here, "auto", "L1"))).toBeUndefined();
+  });
+  it("is none where they ran on the chip of the roof, or nobody knows where", () => {
+    expect(roofElsewhere(kernels, makeRoof(ran))).toBeUndefined();
+    expect(roofElsewhere(makeKernels(beside(1)), makeRoof(here))).toBeUndefined();
+  });
+});
+
+describe("kernels of one name", () => {
+  const three = ["addmm", "addmm", "gelu"].map((name) => ({ name }));
+  const apart = (
+    extra: Record<string, readonly (string | null)[] | readonly number[]>,
+    specs: readonly KernelSpec[] = three,
+  ) => apartOf(makeKernels(specs, { extra }), [0, 1, 2]);
+  it("are told apart by their shape, others by nothing", () => {
+    expect(apart({ stream: [7, 8, 9], shape: ["64x64", "8x8", "4"] })).toEqual(["64x64", "8x8", ""]);
+    expect(apart({ "Input Dims": ["[[1]]", "[[2]]", "[[3]]"] })).toEqual(["[[1]]", "[[2]]", ""]);
+  });
+  it("are told apart by their program, else by what differs, but no rank and no measured number", () => {
+    expect(apart({ rank: [1, 2, 3], program: [49, 56, 1], HLO: ["a", "b", "c"] })).toEqual([
+      "program 49",
+      "program 56",
+      "",
+    ]);
+    expect(apart({ rank: [1, 2, 3], rate: [0.5, 1.5, 2], HLO: ["a", "b", "c"] })).toEqual(["HLO a", "HLO b", ""]);
+    expect(
+      apart(
+        { shape: ["8x8", "8x8", "8x8"] },
+        three.map((one, at) => ({ ...one, precision: ["fp16", "fp8", null][at] ?? null })),
+      ),
+    ).toEqual(["fp16", "fp8", ""]);
+  });
+  it("are told apart by what differs most where nothing is of each alone, else by their places", () => {
+    const same = ["k", "k", "k"].map((name) => ({ name }));
+    expect(apart({ shape: ["1", "1", "2"], stream: [1, 1, 1] }, same)).toEqual(["1", "1", "2"]);
+    expect(apart({}, same)).toEqual(["#1", "#2", "#3"]);
   });
 });

@@ -105,14 +105,14 @@ describe("the usual columns", () => {
   const keys = (columns: readonly Column[]) => columns.map(({ key }) => key);
   it("of a measured profile are those of a performance engineer", () => {
     expect(keys(usualColumns(COLUMNS, KERNELS, ROOF))).toEqual([
-      ...["name", "category", "self_time", "share", "flops", "bytes:HBM", "ai:HBM", "achieved", "attainable"],
-      ...["bound_by", "utilization", "peak_fraction", "headroom"],
+      ...["name", "self_time", "share", "utilization", "headroom", "bound_by", "achieved", "attainable"],
+      ...["peak_fraction", "ai:HBM", "flops", "bytes:HBM", "category"],
     ]);
   });
   it("leave out time, and what hangs on it, where none was measured", () => {
     const kernels = makeKernels([{ flops: 1, bytes: 1 }]);
     expect(keys(usualColumns(columnsOf(kernels, ROOF), kernels, ROOF))).toEqual([
-      ...["name", "flops", "bytes:HBM", "ai:HBM", "attainable", "bound_by", "bound_time"],
+      ...["name", "bound_time", "bound_by", "attainable", "ai:HBM", "flops", "bytes:HBM"],
     ]);
   });
   it("with all levels hold each that kernels tell of", () => {

@@ -73,6 +73,41 @@ def test_what_to_fix_first_is_told_while_folded_and_selects(notebook: OpenNotebo
     drawn.eventually(lambda: book.python("list(w.selected)") == [1, 2, 0, 3, 4])
 
 
+def test_what_to_fix_first_is_judged_where_it_ran_and_says_so(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, PLAIN)
+    expect(drawn.root.locator(".roofwidget-gaps path")).to_have_count(4)
+    book.python("setattr(w, 'focus_chip', 'twice')")
+    title = fold(drawn, "Fix these 5 first · measured on My chip")
+    expect(title).to_contain_text("42 % of the time")
+    expect(drawn.root.locator(".roofwidget-gaps path")).to_have_count(0)
+    title.click()
+    expect(drawn.root.get_by_text("would give back at its roof on My chip")).to_be_visible()
+    book.python("setattr(w, 'selected', [0])")
+    expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("matmul on Twice · measured on My chip · min(")
+
+
+def test_what_to_fix_first_stays_unfolded_through_a_filter_that_leaves_one(notebook: OpenNotebook) -> None:
+    book, drawn = shown(notebook, PLAIN)
+    fold(drawn, "Fix these 5 first").click()
+    book.python("setattr(w, 'search', 'norm')")
+    expect(fold(drawn, "Fix these")).to_have_count(0)
+    book.python("setattr(w, 'search', '')")
+    expect(fold(drawn, "Fix these 5 first")).to_have_attribute("aria-expanded", "true")
+
+
+def test_kernels_of_one_name_are_told_apart_by_their_shape(notebook: OpenNotebook) -> None:
+    cell = PROGRAM + (
+        "w = rw.roofline([mine], rw.Kernels(['addmm', 'addmm', 'gelu'], [1e14, 1e14, 1e12], [1, 1, 1],"
+        " time=[9, 8, 7], extra={'shape': ['64 x 64', '<i>8</i>', '4']}))\nw"
+    )
+    _, drawn = shown(notebook, cell)
+    fold(drawn, "Fix these 3 first").click()
+    buttons = drawn.root.locator(".roofwidget-ranking .roofwidget-kernel")
+    said = [button.locator(".roofwidget-apart").all_inner_texts() for button in buttons.all()]
+    assert said == [["64 x 64"], ["<i>8</i>"], []]
+    expect(buttons.nth(1)).to_have_attribute("title", "addmm\n<i>8</i>")
+
+
 def test_of_many_kernels_those_to_fix_first_have_arrows(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, MANY)
     arrows = drawn.root.locator(".roofwidget-gaps path")

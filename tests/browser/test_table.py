@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from math import nan
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
 
+import roofwidget as rw
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
 from tests.browser.lab import Notebook
@@ -238,17 +241,63 @@ def test_a_csv_file_holds_every_digit_and_no_formula(notebook: OpenNotebook, tmp
     assert download.value.suggested_filename == "kernels.csv"
     download.value.save_as(tmp_path / "kernels.csv")
     assert (tmp_path / "kernels.csv").read_bytes().decode("utf-8-sig") == (
-        "name,flops,category,grid size,headroom\r\n"
-        "'=norm,1000000000000,loop,64,6\r\n"
-        "matmul,400000000000000,gemm,108,1\r\n"
-        "<i>gelu</i>,150000000000000,loop,32,1.5\r\n"
-        "copy,0,,1,1\r\n"
+        "name,flops,category,grid size,headroom,precision,count,time,self_time,bytes:HBM,chip\r\n"
+        "'=norm,1000000000000,loop,64,6,,1,8,8,2000000000000,My chip\r\n"
+        "matmul,400000000000000,gemm,108,1,,1,5,5,1000000000000,My chip\r\n"
+        "<i>gelu</i>,150000000000000,loop,32,1.5,,1,3,3,1000000000000,My chip\r\n"
+        "copy,0,,1,1,,1,2,2,1000000000000,My chip\r\n"
     )
     row(drawn, "copy").click()
     with drawn.page.expect_download() as download:
         drawn.root.get_by_role("button", name="Save the selected row as a CSV file").click()
     download.value.save_as(tmp_path / "one.csv")
     assert len((tmp_path / "one.csv").read_text("utf-8").splitlines()) == 2
+
+
+def test_a_csv_file_is_read_again_as_the_same_kernels(notebook: OpenNotebook, tmp_path: Path) -> None:
+    cell = """import roofwidget as rw
+ran = rw.Chip("Ran here", {"fp16": "100 TFLOP/s", "fp8": "200 TFLOP/s"}, {"HBM": "1 TB/s", "L2": "8 TB/s"})
+other = rw.Chip("Judges", {"fp16": "300 TFLOP/s", "fp8": "900 TFLOP/s"}, {"HBM": "3 TB/s"})
+w = rw.roofline([ran, other], rw.Kernels(
+    ["addmm", "addmm", "copy"], {"fp16": [1e12, 0.1, None], "fp8": [3e11, None, None], "": [None, None, 0]},
+    {"DRAM": [1e9, 3e-7, 7e9], "L2": [5e10, None, None]}, time=[0.5, 1 / 3, 0.25], self_time=[0.375, 1 / 3, 0.25],
+    count=[3, 1, 2], precision=["fp16", "fp8", None], extra={"shape": ["8x8", "4x4", None]}, chip=ran))
+w.focus_chip = "judges"
+w"""
+    book, drawn = shown(notebook, cell)
+    book.python("setattr(w, 'columns', ['name', 'headroom'])")
+    expect(head(drawn, "Of roof")).to_have_count(0)
+    with drawn.page.expect_download() as download:
+        drawn.root.get_by_role("button", name=re.compile("^Save all 3 rows")).click()
+    download.value.save_as(tmp_path / "kernels.csv")
+    again = rw.read(tmp_path / "kernels.csv")
+    assert again.names.tolist() == ["addmm", "addmm", "copy"]
+    assert again.time.tolist() == [0.5, 1 / 3, 0.25]
+    assert again.self_time.tolist() == [0.375, 1 / 3, 0.25]
+    assert again.count.tolist() == [3, 1, 2]
+    assert again.precision.tolist() == ["fp16", "fp8", None]
+    counted = {"fp16": [1e12, 0.1, nan], "fp8": [3e11, nan, nan], "": [nan, nan, 0]}
+    assert again.flops_by_precision.keys() == counted.keys()
+    for precision, column in counted.items():
+        np.testing.assert_array_equal(again.flops_by_precision[precision], column)
+    assert again.bytes_by_level.keys() == {"HBM", "L2"}
+    np.testing.assert_array_equal(again.bytes_by_level["HBM"], [1e9, 3e-7, 7e9])
+    np.testing.assert_array_equal(again.bytes_by_level["L2"], [5e10, nan, nan])
+    assert list(again.extra["shape"]) == ["8x8", "4x4", None]
+    assert (again.extra["chip"][0], again.extra["measured on"][0]) == ("Judges", "Ran here")
+    expect(drawn.root.get_by_text("Measured on Ran here; bounds")).to_be_visible()
+
+
+def test_the_columns_that_say_most_stand_first_and_the_way_to_the_others_is_seen(notebook: OpenNotebook) -> None:
+    _, drawn = shown(notebook, width=1100)
+    heads = table(drawn).get_by_role("columnheader").all_inner_texts()
+    assert heads[:6] == ["Kernel", "Self time ▾", "Share", "Of roof", "Headroom", "Bound by"]
+    box, last = table(drawn).bounding_box(), head(drawn, "Bound by").bounding_box()
+    assert box is not None
+    assert last is not None
+    assert last["x"] + last["width"] <= box["x"] + box["width"]
+    style = "(grid) => getComputedStyle(grid, '::-webkit-scrollbar').height"
+    assert table(drawn).evaluate(style) == "10px"
 
 
 @pytest.mark.parametrize("by", ["button", "keyboard"])

@@ -281,6 +281,15 @@ def test_a_view_that_is_cleared_away_leaves_nothing_behind(notebook: OpenNoteboo
     drawn.eventually(lambda: bool(element.evaluate("(element) => element.childElementCount === 0")))
 
 
+def test_in_a_narrow_cell_every_chip_is_in_sight(notebook: OpenNotebook) -> None:
+    cell = 'import roofwidget as rw\nw = rw.roofline(["h100-sxm", "b200", "mi300x", "mi325x", "v5p", "v6e"])\nw'
+    _, drawn = shown(notebook, cell, width=480)
+    right = drawn.root.evaluate("(root) => root.getBoundingClientRect().right")
+    pills = drawn.root.locator(".roofwidget-pill").all()
+    assert len(pills) == 6
+    assert all(pill.evaluate("(pill) => pill.getBoundingClientRect().right") <= right for pill in pills)
+
+
 def test_a_narrow_cell_puts_the_panel_under_the_chart(notebook: OpenNotebook) -> None:
     _, drawn = shown(notebook, GUIDE, width=480)
     chart, panel = drawn.chart.bounding_box(), drawn.root.locator(".roofwidget-hardware").bounding_box()

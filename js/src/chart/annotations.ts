@@ -2,7 +2,9 @@
 
 import { gapText, shortNameOf } from "../describe.ts";
 import { formatRatio } from "../format.ts";
-import { judge, ridgePoint } from "../roofline.ts";
+import { judge } from "../judging.ts";
+import { roofElsewhere } from "../measured.ts";
+import { ridgePoint } from "../roofline.ts";
 import type { Box, Scales } from "../scales.ts";
 import { fusionWords, strings } from "../strings.ts";
 import { column } from "./column.ts";
@@ -19,9 +21,10 @@ const TICKS = 46;
 /** More measured kernels than this: arrows only for those that are hovered, selected or to be fixed first. */
 const FEW = 12;
 
+/** None on another chip than the one that kernels ran on: no change of theirs closes the distance to its roof. */
 export function gapsOf(scene: Scene, first: readonly number[] = []): Gap[] {
   const { kernels, points, at, focus, scales, marked } = scene;
-  if (!focus) return [];
+  if (!focus || roofElsewhere(kernels, focus)) return [];
   const boundOf = judge(kernels, focus);
   const rows = scene.selected.size > 0 ? [] : points.measured <= FEW ? scene.named : first;
   return [...new Set([...marked, ...rows])].flatMap((row) => {
@@ -73,16 +76,19 @@ function kernelLabels(scene: Scene): Label[] {
   return [...new Set([...marked, ...named])].flatMap((row) => {
     const index = points.home[row] ?? -1;
     if (index < 0) return [];
+    const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) };
     return {
       key: `kernel ${row}`,
       text: shorten(shortNameOf(kernels, row), 24),
       size: SIZE,
       bold: marked.includes(row),
       colour: selected.size === 0 || marked.includes(row) ? theme.text : theme.muted,
+      // What stands along the line that joins its points is near to it there.
+      ...(joins.has(row) ? {} : { mark }),
       places: [
-        ...around(at.x[index] as number, at.y[index] as number, radiusAt(points, index) + 4),
+        ...around(mark.x, mark.y, mark.radius + 4),
         ...besideJoin(joins.get(row)),
-        ...(isMeasured(points, index) || levels.length > 0 ? [] : besideTie(at.x[index] as number, scales)),
+        ...(isMeasured(points, index) || levels.length > 0 ? [] : besideTie(mark.x, scales)),
       ],
     };
   });

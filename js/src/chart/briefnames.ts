@@ -1,5 +1,8 @@
 // The shortest names that tell some chips from one another.
 
+/** A word after a model's number that makes it another model; the kind of a card's plug does not. */
+const MODEL = /^(?!(?:SXM|PCIe)$)\p{L}+$/u;
+
 /** Of each name as many words as tell it from the others, without leading words that tell nothing. */
 export function briefNames(names: readonly string[]): string[] {
   const all = names.map((name) => name.split(" "));
@@ -15,10 +18,16 @@ export function briefNames(names: readonly string[]): string[] {
   return brief.map((name, index) => (brief.indexOf(name) === brief.lastIndexOf(name) ? name : (names[index] ?? name)));
 }
 
-/** The first words, a number among them, with which no other name starts; else all words. */
+/** The first words, a number among them, with which no other name starts, and what belongs to it; else all words. */
 function headOf(words: readonly string[], all: readonly (readonly string[])[]): readonly string[] {
   const heads = words.map((_, count) => words.slice(0, count + 1));
   const startsWith = (other: readonly string[], head: readonly string[]) => head.every((word, k) => other[k] === word);
   const alone = (head: readonly string[]) => all.filter((other) => startsWith(other, head)).length === 1;
-  return heads.find((head) => /\d/.test(head.join("")) && alone(head)) ?? words;
+  const found = heads.findIndex((head) => /\d/.test(head.join("")) && alone(head));
+  if (found < 0) return words;
+  // An RTX 2080 Ti is no RTX 2080.
+  const isOpen = (head = "") => head.lastIndexOf("(") > head.lastIndexOf(")");
+  const goesOn = (word: string, at: number) => MODEL.test(word) || isOpen(heads[at - 1]?.join(" "));
+  const end = words.findIndex((word, at) => at > found && !goesOn(word, at));
+  return words.slice(0, end < 0 ? undefined : end);
 }

@@ -5,7 +5,7 @@ import { formatPercent } from "../format.ts";
 import type { Roof } from "../roofline.ts";
 import type { LogScale } from "../scales.ts";
 import { briefNames } from "./briefnames.ts";
-import { type Placed, shorten, textWidth } from "./labels.ts";
+import { inWords, type Placed, shorten, textWidth } from "./labels.ts";
 import { textOfSub } from "./roofnames.ts";
 import type { Scene } from "./scene.ts";
 
@@ -16,6 +16,8 @@ const NEAR = 19;
 const SAME = 2;
 /** From the end of the flats to the names, px. */
 export const LEADER = 16;
+/** So much has a model's name in a chart however narrow, px. */
+const MODEL = 92;
 /** The height of a row, and the blank between two names in one, px. */
 const [ROW, BLANK] = [15, 3];
 
@@ -50,7 +52,8 @@ export function gutterOf(lines: Lines, width: number, y: LogScale): number {
   const entries = entriesOf(lines);
   const flats = entries.map(({ sheetPeak }) => y(sheetPeak)).sort((a, b) => a - b);
   if (!flats.some((flat, index) => flat - (flats[index - 1] ?? Number.NEGATIVE_INFINITY) < NEAR)) return 0;
-  const most = Math.max(60, Math.min(200, width * 0.19));
+  const longest = Math.max(...entries.map(({ key, texts: [name = ""] }) => (key.startsWith("roof ") ? wide(name) : 0)));
+  const most = Math.max(60, Math.min(MODEL, longest), Math.min(200, width * 0.19));
   const rows = rowsOf(entries, ({ sheetPeak }) => y(sheetPeak), most);
   return LEADER + Math.ceil(Math.min(most, Math.max(...rows.map((row) => widthOf(row.entries, most)))));
 }
@@ -183,13 +186,13 @@ const within = (middle: number, count: number, top: number, bottom: number) => {
 
 // As wide as in bold, whichever of them has the focus.
 const widthOf = (entries: readonly Entry[], most: number) =>
-  entries.reduce((sum, entry) => sum + textWidth(`${textOf(entry, most)},`, SIZE, true) + BLANK, -BLANK);
+  entries.reduce((sum, entry) => sum + wide(textOf(entry, most)) + BLANK, -BLANK);
+const wide = (text: string) => textWidth(`${text},`, SIZE, true);
 
 function textOf({ texts }: Entry, most: number): string {
   const fits = (text: string) => textWidth(text, SIZE, true) <= most;
-  const whole = texts.find(fits);
-  const least = texts.at(-1) ?? "";
+  const least = inWords(texts.at(-1) ?? "", fits);
   let length = least.length;
   while (length > 4 && !fits(shorten(least, length))) length--;
-  return whole ?? shorten(least, length);
+  return texts.find(fits) ?? shorten(least, length);
 }

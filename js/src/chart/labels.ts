@@ -21,6 +21,14 @@ export interface Label {
   readonly places: readonly Place[];
   /** Rather across a line than left out; never across another label. */
   readonly must?: boolean;
+  /** What it names, px: from a place far away a line leads there. */
+  readonly mark?: Mark;
+}
+
+export interface Mark {
+  readonly x: number;
+  readonly y: number;
+  readonly radius: number;
 }
 
 export interface Placed extends Place, Omit<Label, "places" | "must"> {
@@ -96,6 +104,32 @@ export function shorten(text: string, most: number): string {
   if (text.length <= most) return text;
   const head = Math.ceil((most - 1) * 0.6);
   return `${text.slice(0, head)}…${text.slice(text.length - (most - 1 - head))}`;
+}
+
+/** A label further than this from its mark has a line to it, px. */
+const FAR = 20;
+
+/** A path from a label to the rim of what it names, where that is far. */
+export function leaderOf(label: Placed): string {
+  const { mark } = label;
+  if (!mark) return "";
+  const box = boxOf(textWidth(label.text, label.size, label.bold), label.size, label);
+  const [x, y] = [within(mark.x, box.left, box.right), within(mark.y, box.top, box.bottom)];
+  const length = Math.hypot(mark.x - x, mark.y - y);
+  if (length - mark.radius <= FAR) return "";
+  const rim = mark.radius / length;
+  return `M${x},${y}L${mark.x + (x - mark.x) * rim},${mark.y + (y - mark.y) * rim}`;
+}
+
+const within = (at: number, low: number, high: number) => Math.max(low, Math.min(at, high));
+
+/** As many whole words of a name as fit, its number among them: cut within one it would be another name. */
+export function inWords(text: string, fits: (text: string) => boolean): string {
+  const words = text.split(" ");
+  const heads = words.map((_, left) => words.slice(0, words.length - left).join(" "));
+  const telling = heads.filter((head) => /\d/.test(head) || !/\d/.test(text));
+  const [, ...shorter] = telling.map((head) => `${head.replace(/[\s,;:·(-]+$/, "")}…`);
+  return [text, ...shorter].find(fits) ?? (shorter.at(-1) || text);
 }
 
 const inside = (box: Box, bounds: Box) =>

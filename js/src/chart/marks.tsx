@@ -4,7 +4,7 @@ import type { Box } from "../scales.ts";
 import type { Theme } from "../theme.ts";
 import { leaders } from "./column.ts";
 import { radiusAt } from "./kernels.ts";
-import type { Placed } from "./labels.ts";
+import { leaderOf, type Placed } from "./labels.ts";
 import { indicesOf, type Scene } from "./scene.ts";
 
 export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
@@ -35,13 +35,19 @@ export function Rubber({ box }: { box: Box | undefined }) {
   return <rect class="roofwidget-rubber" x={left} y={top} width={right - left} height={bottom - top} />;
 }
 
-/** Lines from the ends of flats to their names in the column beside the plot. */
+/** Lines from the ends of flats to their names in the column beside the plot, and from points to names far off. */
 export function Leaders({ labels, scene }: { labels: readonly Placed[]; scene: Scene }) {
   return (
     <g class="roofwidget-leaders" fill="none">
       {leaders(scene, labels).map(({ key, d, colour }) => (
         <path key={key} d={d} stroke={colour} />
       ))}
+      <path
+        class="roofwidget-leader"
+        d={labels.map(leaderOf).join("")}
+        stroke={scene.theme.text}
+        stroke-opacity={0.5}
+      />
     </g>
   );
 }

@@ -6,11 +6,13 @@ import type { Roof } from "../roofline.ts";
 import { ridgePoint } from "../roofline.ts";
 import type { Scales } from "../scales.ts";
 import { strings } from "../strings.ts";
-import { type Label, type Place, shorten } from "./labels.ts";
+import { inWords, type Label, type Place } from "./labels.ts";
 import type { Rates } from "./paths.ts";
 import type { Scene } from "./scene.ts";
 
 const SIZE = 12;
+/** Letters of a roof's name. */
+const LONGEST = 26;
 /** How far up a slope its name may stand: where it reads well, then wherever there is room. */
 const SHARES = [0.35, 0.5, 0.2, 0.65, 0.8, ...Array.from({ length: 25 }, (_, step) => 0.14 + 0.03 * step)];
 
@@ -37,7 +39,7 @@ function nameOf(roof: Roof, { focus, colours, names, scales, theme }: Scene): La
   const along = [1, 0.5, 0.25, 0.75].map((share) => ridge + (plot.right - ridge) * share);
   return {
     key: `roof ${roof.chip.id}`,
-    text: shorten(names.get(roof.chip.id) ?? roof.chip.name, 26),
+    text: inWords(names.get(roof.chip.id) ?? roof.chip.name, (text) => text.length <= LONGEST),
     size: SIZE,
     bold: roof === focus,
     colour: colours.get(roof.chip.id) ?? theme.text,

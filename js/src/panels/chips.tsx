@@ -1,11 +1,12 @@
 // The bar: a pill for each of a few chips, grouped by vendor in the order of generations; the picker has the others.
 
 import { useSignal } from "@preact/signals";
-import { useId, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { shortNames } from "../names.ts";
 import type { Store } from "../store.ts";
 import { strings, words } from "../strings.ts";
 import { chipColours, type Theme } from "../theme.ts";
+import { useUid } from "../uid.ts";
 import type { Chip } from "../wire.ts";
 import { Choices } from "./choices.tsx";
 import { Picker } from "./picker.tsx";
@@ -20,7 +21,7 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
   before.current = pills.map(({ id }) => id);
   const open = useSignal(false);
   const more = useRef<HTMLButtonElement>(null);
-  const id = useId();
+  const id = useUid();
   const colours = chipColours(chips, theme, shown);
   const names = shortNames(chips);
   const hidden = chips.length - pills.length;
@@ -50,7 +51,7 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
             <button
               ref={more}
               type="button"
-              class="roofwidget-button roofwidget-more"
+              class="roofwidget-button"
               data-lm-suppress-shortcuts="true"
               aria-expanded={open.value}
               aria-controls={open.value ? id : undefined}

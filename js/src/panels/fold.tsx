@@ -1,19 +1,22 @@
 // A heading that unfolds what stands under it.
 
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import { useUid } from "../uid.ts";
 
 interface FoldProps {
   readonly title: string;
   /** What holds at present, told while it is folded too. */
   readonly note: string;
   readonly children: ComponentChildren;
+  /** Whether it is unfolded, where that outlives the fold. */
+  readonly open?: Signal<boolean>;
 }
 
-export function Fold({ title, note, children }: FoldProps) {
-  const open = useSignal(false);
-  const id = useId();
+export function Fold({ title, note, children, open: kept }: FoldProps) {
+  const own = useSignal(false);
+  const open = kept ?? own;
+  const id = useUid();
   return (
     <div class="roofwidget-fold">
       <button

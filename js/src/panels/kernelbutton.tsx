@@ -9,9 +9,11 @@ interface KernelButtonProps {
   readonly row: number;
   /** What stands at its end. */
   readonly value?: string;
+  /** What tells it from others of its name. */
+  readonly apart?: string | undefined;
 }
 
-export function KernelButton({ store, row, value = "" }: KernelButtonProps) {
+export function KernelButton({ store, row, value = "", apart }: KernelButtonProps) {
   const kernels = store.kernels.value;
   const selected = store.selected.value;
   const point = () => store.hover(row);
@@ -22,7 +24,7 @@ export function KernelButton({ store, row, value = "" }: KernelButtonProps) {
       class="roofwidget-kernel"
       data-lm-suppress-shortcuts="true"
       data-row={row}
-      title={nameOf(kernels, row)}
+      title={[nameOf(kernels, row), apart].filter(Boolean).join("\n")}
       aria-pressed={selected.includes(row)}
       onClick={({ ctrlKey, metaKey }) => {
         const how = { add: ctrlKey || metaKey, range: false };
@@ -35,6 +37,7 @@ export function KernelButton({ store, row, value = "" }: KernelButtonProps) {
     >
       <span>{shortNameOf(kernels, row)}</span>
       {value && <span class="roofwidget-value">{value}</span>}
+      {apart && <span class="roofwidget-apart">{apart}</span>}
     </button>
   );
 }

@@ -2,8 +2,8 @@
 
 import { useComputed, useSignal } from "@preact/signals";
 import { nameOf, shortNameOf } from "../describe.ts";
-import { formatQuantity, formatRatio } from "../format.ts";
-import { boundTimes, type Projection, project, recast } from "../projection.ts";
+import { formatPercent, formatQuantity, formatRatio } from "../format.ts";
+import { boundTimes, FAR, type Projection, project, recast } from "../projection.ts";
 import { isRoof, roofOf } from "../roofline.ts";
 import type { Store } from "../store.ts";
 import { runWords as words } from "../strings.ts";
@@ -30,7 +30,7 @@ export function Projected({ store }: { store: Store }) {
   const wanted = useSignal("");
   /** The roof where they go; at another precision only if that chip has it. */
   const goal = useComputed(() => {
-    const [roof, precision] = [store.focusRoof.value, wanted.value];
+    const [roof, precision] = [store.restedRoof.value, wanted.value];
     if (!roof?.peaks.has(precision)) return roof && { roof, isRecast: false };
     const other = roofOf(roof.chip, precision, store.memory.value, store.whatIf.value);
     return isRoof(other) ? { roof: other, isRecast: true } : { roof, isRecast: false };
@@ -80,7 +80,8 @@ export function Projected({ store }: { store: Store }) {
                 )}
               </p>
               <p class="roofwidget-muted">
-                {words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}
+                {words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}
+                {result.far > 0 && words.far(formatPercent(result.far / result.before), formatPercent(FAR))}
               </p>
               <AtRoof store={store} result={result} />
             </>

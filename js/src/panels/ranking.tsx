@@ -1,26 +1,34 @@
 // Which kernels to fix first, and what that is worth.
 
+import { useSignal } from "@preact/signals";
+import { apartOf } from "../apart.ts";
 import { formatPercent, formatQuantity } from "../format.ts";
+import { roofElsewhere } from "../measured.ts";
 import type { Store } from "../store.ts";
 import { runWords as words } from "../strings.ts";
 import { Fold } from "./fold.tsx";
 import { KernelButton } from "./kernelbutton.tsx";
 
 export function Ranking({ store }: { store: Store }) {
+  // Here, since a filter that leaves one kernel takes the fold away for a while.
+  const open = useSignal(false);
   const { rows, gains, share } = store.ranking.value;
+  const roof = store.focusRoof.value;
   // Of a single kernel the chart says it all.
-  if (rows.length < 2) return null;
-  const { totalTime } = store.kernels.value;
+  if (rows.length < 2 || !roof) return null;
+  const kernels = store.kernels.value;
+  const elsewhere = roofElsewhere(kernels, roof)?.chip.name;
+  const apart = apartOf(kernels, rows);
   return (
-    <Fold title={words.fixFirst(rows.length)} note={words.back(formatPercent(share))}>
-      <p class="roofwidget-muted">{words.gains(store.focusRoof.value?.chip.name ?? "")}</p>
+    <Fold open={open} title={words.fixFirst(rows.length, elsewhere)} note={words.back(formatPercent(share))}>
+      <p class="roofwidget-muted">{words.gains(elsewhere ?? roof.chip.name)}</p>
       <ol class="roofwidget-ranking">
         {rows.map((row, at) => {
           const gain = gains[at] as number;
-          const value = `${formatPercent(gain / totalTime)} · ${formatQuantity(gain, "s")}`;
+          const value = `${formatPercent(gain / kernels.totalTime)} · ${formatQuantity(gain, "s")}`;
           return (
             <li key={row}>
-              <KernelButton store={store} row={row} value={value} />
+              <KernelButton store={store} row={row} value={value} apart={apart[at]} />
             </li>
           );
         })}

@@ -2,7 +2,8 @@
 
 import { nameOf } from "../../describe.ts";
 import { boundsOf } from "../../filtering.ts";
-import { bytesAt, isOffChip, judge, type Roof } from "../../roofline.ts";
+import { judge } from "../../judging.ts";
+import { bytesAt, isOffChip, type Roof } from "../../roofline.ts";
 import { tableWords as words } from "../../strings.ts";
 import type { Kernels, Texts } from "../../wire.ts";
 import { textAt } from "../../wire.ts";

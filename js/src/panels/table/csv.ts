@@ -1,20 +1,24 @@
 // Rows as text for spreadsheets: comma-separated for a file, tab-separated for the clipboard.
 
-import type { Column } from "./columns.ts";
+/** What is written of each row, under a key. */
+export interface Written {
+  readonly key: string;
+  at(row: number): string | number | null;
+}
 
 /** What a spreadsheet would take for the start of a formula; also as wide letters. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /** One line a row under a line of keys, in base units and with all digits; what is unknown is empty. */
-export function toCsv(columns: readonly Column[], rows: Int32Array): string {
+export function toCsv(columns: readonly Written[], rows: Int32Array): string {
   return written(columns, rows, ",", "\r\n");
 }
 
-export function toTsv(columns: readonly Column[], rows: Int32Array): string {
+export function toTsv(columns: readonly Written[], rows: Int32Array): string {
   return written(columns, rows, "\t", "\n");
 }
 
-function written(columns: readonly Column[], rows: Int32Array, apart: string, end: string): string {
+function written(columns: readonly Written[], rows: Int32Array, apart: string, end: string): string {
   const quoted = new RegExp(`["\\r\\n${apart}]`);
   const cell = (text: string) => (quoted.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = [columns.map(({ key }) => cell(harmless(key))).join(apart)];
@@ -22,9 +26,9 @@ function written(columns: readonly Column[], rows: Int32Array, apart: string, en
   return lines.map((line) => line + end).join("");
 }
 
-function plain(column: Column, row: number): string {
-  if (column.kind === "text") return harmless(column.at(row) ?? "");
-  const value = column.at(row);
+function plain(column: Written, row: number): string {
+  const value = column.at(row) ?? "";
+  if (typeof value === "string") return harmless(value);
   return Number.isNaN(value) ? "" : String(value);
 }
 

@@ -3,10 +3,11 @@
 // biome-ignore-all lint/a11y/useSemanticElements: rows stand where they are scrolled to, as those of a table cannot
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { isModified } from "../../keys.ts";
 import type { Store } from "../../store.ts";
 import { tableWords as words } from "../../strings.ts";
+import { useUid } from "../../uid.ts";
 import { walked } from "../dims.ts";
 import type { Column } from "./columns.ts";
 import { cardLayout, gridLayout, placesInSight, scrollFor } from "./layout.ts";
@@ -24,7 +25,7 @@ interface GridProps {
 }
 
 export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps) {
-  const id = useId();
+  const id = useUid();
   const list = useRef<HTMLDivElement>(null);
   const scrolled = useSignal(0);
   /** The row that the keys are at, and the one that a range starts from. */

@@ -8,17 +8,18 @@ import type { Column } from "./columns.ts";
 export function usualColumns(columns: readonly Column[], kernels: Kernels, roof: Roof | undefined): Column[] {
   const isMeasured = kernels.totalTime > 0;
   const levels = roof ? roof.levels.map(({ name }) => name) : ["main"];
+  // What a narrow table cuts off is what tells least.
   const keys = [
     "name",
-    ...(kernels.category.values.some(Boolean) ? ["category"] : []),
-    ...(isMeasured ? ["self_time", "share"] : []),
-    "flops",
-    ...levels.map((level) => `bytes:${level}`),
-    ...levels.map((level) => `ai:${level}`),
+    ...(isMeasured ? ["self_time", "share", "utilization", "headroom"] : ["bound_time"]),
+    "bound_by",
     ...(isMeasured ? ["achieved"] : []),
     "attainable",
-    "bound_by",
-    ...(isMeasured ? ["utilization", "peak_fraction", "headroom"] : ["bound_time"]),
+    ...(isMeasured ? ["peak_fraction"] : []),
+    ...levels.map((level) => `ai:${level}`),
+    "flops",
+    ...levels.map((level) => `bytes:${level}`),
+    ...(kernels.category.values.some(Boolean) ? ["category"] : []),
   ];
   return picked(columns, keys);
 }

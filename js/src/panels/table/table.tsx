@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { inOrder } from "../../filters.ts";
+import { roofElsewhere } from "../../measured.ts";
 import { everyRow } from "../../points.ts";
 import type { Store } from "../../store.ts";
 import { tableWords as words } from "../../strings.ts";
@@ -12,6 +13,7 @@ import { Select } from "../select.tsx";
 import { Chooser } from "./chooser.tsx";
 import { type Column, columnsOf, toldColumns } from "./columns.ts";
 import { toCsv, toTsv } from "./csv.ts";
+import { exportedColumns } from "./exported.ts";
 import { Grid } from "./grid.tsx";
 import { orderOf } from "./ordering.ts";
 import { copyText, fileName, saveText } from "./saving.ts";
@@ -40,6 +42,7 @@ export function Table({ store, narrow }: TableProps) {
 function Unfolded({ store, narrow }: TableProps) {
   const kernels = store.kernels.value;
   const roof = store.focusRoof.value ?? store.shownRoofs.value[0];
+  const elsewhere = roof && roofElsewhere(kernels, roof)?.chip.name;
   const told = useMemo(() => toldColumns(kernels), [kernels]);
   const columns = useMemo(() => columnsOf(kernels, roof, told), [kernels, roof, told]);
   // Of very many names the order takes longer than a click may.
@@ -64,7 +67,8 @@ function Unfolded({ store, narrow }: TableProps) {
   }
   function save() {
     const name = fileName(kernels.source || store.title.value);
-    if (root.current) saveText(root.current.ownerDocument, name, toCsv(shown, rows));
+    if (root.current)
+      saveText(root.current.ownerDocument, name, toCsv(exportedColumns(columns, shown, kernels, roof), rows));
     said.value = words.saved(rows.length, name);
   }
   return (
@@ -89,6 +93,7 @@ function Unfolded({ store, narrow }: TableProps) {
         <Tool text={words.csv} title={words.csvTitle(what)} use={save} />
       </div>
       {choosing.value && <Chooser store={store} columns={columns} shown={shown} />}
+      {roof && elsewhere && <p class="roofwidget-muted">{words.elsewhere(elsewhere, roof.chip.name)}</p>}
       <Grid {...{ store, columns: shown, order, sorting, narrow, copy }} />
     </div>
   );

@@ -1,0 +1,34 @@
+// The columns of a file: those shown, and beside them all that it takes to read the kernels again.
+
+import { SHAPE } from "../../apart.ts";
+import type { Roof } from "../../roofline.ts";
+import { tableWords as words } from "../../strings.ts";
+import type { Kernels } from "../../wire.ts";
+import type { Column } from "./columns.ts";
+import type { Written } from "./csv.ts";
+
+const NEEDED = /^(?:name|category|precision|count|time|self_time|flops|flops:.*|bytes:.*)$/;
+
+/** Those shown, in their order, then those needed; the chip that judges, and the one they ran on. */
+export function exportedColumns(
+  columns: readonly Column[],
+  shown: readonly Column[],
+  { flops, chip }: Kernels,
+  roof: Roof | undefined,
+): Written[] {
+  const isNeeded = ({ key, ofFile }: Column) => (ofFile ? SHAPE.test(key) || key === words.ran : NEEDED.test(key));
+  const chips = [
+    [words.chip, roof?.chip.name],
+    [words.ran, chip?.name],
+  ] as const;
+  const ours = chips.flatMap(([key, name]) => (name === undefined ? [] : [{ key, at: () => name }]));
+  const plain = flops.get("");
+  const all = [...shown, ...columns.filter((column) => isNeeded(column) && !shown.includes(column))];
+  const told = all.flatMap((column): Written[] => {
+    if (ours.some(({ key }) => key === column.key)) return [];
+    // Beside FLOPs by precision their sum would be read as others.
+    if (column.key !== "flops" || flops.size <= 1) return [column];
+    return plain ? [{ key: "flops", at: (row) => plain[row] as number }] : [];
+  });
+  return [...told, ...ours];
+}
