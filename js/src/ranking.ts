@@ -1,6 +1,6 @@
 // Which kernels to fix first: those that would give back most of the program's time at their roof.
 
-import { judge } from "./judging.ts";
+import { probing } from "./judging.ts";
 import { roofElsewhere } from "./measured.ts";
 import type { Roof } from "./roofline.ts";
 import type { Kernels } from "./wire.ts";
@@ -23,12 +23,12 @@ const FIRST = 5;
  */
 export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undefined): Ranking {
   const best: { row: number; gain: number }[] = [];
-  const boundOf = roof && judge(kernels, roofElsewhere(kernels, roof) ?? roof);
+  const probe = roof && probing(kernels, roofElsewhere(kernels, roof) ?? roof);
   for (const row of rows) {
     const least = best[FIRST - 1]?.gain ?? 0;
     // None gives back more than all its time: few of very many need be judged.
-    if (!boundOf || !((kernels.selfTime[row] as number) > least)) continue;
-    const gain = gainOf(kernels, row, boundOf(row).time);
+    if (!probe || !((kernels.selfTime[row] as number) > least)) continue;
+    const gain = gainOf(kernels, row, probe(row).time);
     if (!(gain > least)) continue;
     // Of equal ones the first of the table.
     const at = best.findIndex((other) => gain > other.gain);

@@ -45,6 +45,13 @@ NODES = "() => document.getElementsByTagName('*').length"
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 TOGGLE_SAVING = "() => window.jupyterapp.commands.execute('@jupyter-widgets/jupyterlab-manager:saveWidgetState')"
+# Saves, and tells of how many models the file holds the state.
+SAVE_STATES = """async () => {
+  const { commands, shell } = window.jupyterapp;
+  await commands.execute('docmanager:save');
+  const saved = shell.currentWidget.content.model.getMetadata('widgets');
+  return Object.keys(saved?.['application/vnd.jupyter.widget-state+json']?.state ?? {}).length;
+}"""
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
 
 
@@ -146,7 +153,8 @@ def test_a_notebook_saved_with_its_widgets_shows_them_without_their_kernel(noteb
     before = Drawn(book).roof("v7x-fp8")
     book.page.evaluate(TOGGLE_SAVING)
     try:
-        book.page.evaluate(SAVE)
+        # The setting is in force a moment later.
+        Drawn(book).eventually(lambda: book.page.evaluate(SAVE_STATES) > 1)
     finally:
         # The server keeps the setting for the tests that follow.
         book.page.evaluate(TOGGLE_SAVING)
@@ -192,4 +200,5 @@ def test_widgets_made_and_closed_leave_no_nodes(notebook: OpenNotebook) -> None:
             Drawn(book)
             book.run(1)
         counts.append(book.page.evaluate(NODES))
-    assert counts == [counts[0]] * 3
+    # JupyterLab's own come and go; these would be one at least for each of the sixteen.
+    assert counts[2] - counts[0] < 8
