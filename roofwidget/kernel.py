@@ -73,8 +73,8 @@ class Kernel:
         name: str,
         flops: Number | Mapping[str, Number],
         bytes: Number | Mapping[str, Number],  # noqa: A002 - the field's word
-        *,
         time: Number = None,
+        *,
         precision: str | None = None,
         category: str | None = None,
         count: int = 1,
@@ -140,7 +140,7 @@ def as_kernel(record: Any, row: int) -> Kernel:
         if isinstance(record, Mapping):
             return Kernel(**{"flops": None, "bytes": None, **record}) if "name" in record else Kernel(**record)
         if isinstance(record, Sequence) and not isinstance(record, str) and 3 <= len(record) <= 4:  # noqa: PLR2004
-            return Kernel(*record[:3], time=record[3] if len(record) > 3 else None)  # noqa: PLR2004
+            return Kernel(*record)
     except (TypeError, ValueError) as error:
         msg = f"kernel {row}: {error}"
         raise type(error)(msg) from None

@@ -1,4 +1,4 @@
-"""Which kernels of two runs are the same: equal in some columns, and in order where several are."""
+"""Which kernels of two runs are the same: equal in some columns, then in their work, then in order."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.columns import Coded
+from roofwidget.columns import Coded, Floats
 from roofwidget.kernels import Kernels
 from roofwidget.provenance import Rows
 from roofwidget.suggest import listed, nearest
 
-__all__ = ["matched"]
+__all__ = ["does_other_work", "matched"]
 
 _SHAPE: Final = "shape"
+# FLOPs that are a rate times a time, or printed with few digits, are not the same to the last digit in two runs.
+_ROUNDING: Final = 0.01
 Keys = npt.NDArray[np.int64]
 
 
@@ -44,10 +46,54 @@ def matched(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple[Ro
     if _SHAPE in before.extra and _SHAPE in after.extra:
         several = _is_several(keys, n)
         keys = _joined(keys, np.where(several, _codes(before, after, _SHAPE) + 1, 0))
-    keys = _joined(keys, np.concatenate([_occurrence(keys[:n]), _occurrence(keys[n:])]))
+    of_flops = _joined(keys, _rounded(before.flops / before.count, after.flops / after.count))
+    of_work = _joined(of_flops, _rounded(before.bytes / before.count, after.bytes / after.count))
+    match = np.full(n, -1, dtype=np.intp)
+    free = np.ones(len(after), dtype=np.bool_)
+    for rule in (of_work, of_flops, keys):
+        first, second = np.flatnonzero(match < 0), np.flatnonzero(free)
+        rows, others = _in_order(rule[first], rule[n + second])
+        match[first[rows]] = second[others]
+        free[second[others]] = False
+    found = np.flatnonzero(match >= 0)
+    return found, match[found]
+
+
+def does_other_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
+    """Whether two tables' kernels, row by row, differ in FLOPs, of a launch and of all: then times say nothing.
+
+    Bytes may differ: to move fewer is how a kernel becomes faster.
+
+    Examples
+    --------
+    >>> first = Kernels(["a", "b", "c"], [4e9, 4e9, 4e9], [1, 1, 1], count=[1, 2, 1])
+    >>> second = Kernels(["a", "b", "c"], [4.4e9, 2e9, 4e9], [1, 1, 9], count=[1, 1, 1])
+    >>> does_other_work(first, second).tolist()
+    [True, False, False]
+    """
+    first, second = before.flops, after.flops
+    return _differ(first, second) & _differ(first / before.count, second / after.count)
+
+
+def _differ(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = np.abs(first - second) > _ROUNDING * np.maximum(first, second)
+    return found
+
+
+def _in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
+    """Return the rows of equal keys: the first of one and the first of the other, the second and the second."""
+    keys = _joined(np.concatenate([before, after]), np.concatenate([_occurrence(before), _occurrence(after)]))
+    n = len(before)
     _, rows_before, rows_after = np.intersect1d(keys[:n], keys[n:], assume_unique=True, return_indices=True)
-    order = np.argsort(rows_before)
-    return rows_before[order], rows_after[order]
+    return rows_before, rows_after
+
+
+def _rounded(before: Floats, after: Floats) -> Keys:
+    """Return numbers that are equal where amounts are but for rounding; unknown equals unknown."""
+    with np.errstate(divide="ignore"):
+        steps = np.round(np.log(np.concatenate([before, after])) / _ROUNDING)
+    _, codes = np.unique(steps, return_inverse=True, equal_nan=True)
+    return codes.astype(np.int64)
 
 
 def _joined(keys: Keys, codes: Keys) -> Keys:

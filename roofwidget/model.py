@@ -13,6 +13,7 @@ from traitlets import Bool, Enum, TraitError, Unicode, default, observe, validat
 
 from roofwidget import wire
 from roofwidget.chips.chip import Chip
+from roofwidget.choices import GIVE_CHIPS, Choices
 from roofwidget.judging import judged
 from roofwidget.kernels import Kernel, Kernels
 from roofwidget.profile import Profile
@@ -49,14 +50,15 @@ _LAST = (
 )
 
 
-class RooflineModel(Rates, Workload, Profile):
+class RooflineModel(Rates, Choices, Workload, Profile):
     """The state of a roofline, with every number the front end shows and no browser.
 
     Parameters
     ----------
     chips
         A `Preset`, or a list of `Chip` objects and names. Without chips and kernels: the TPU guide's preset. With
-        kernels alone: the chip they ran on, or the guide's chips.
+        kernels alone: the chip they ran on; none, with a warning, for a measured profile that names none; else the
+        guide's chips.
     kernels
         `Kernels`, a list of records, or a data frame.
     **traits
@@ -180,8 +182,9 @@ class RooflineModel(Rates, Workload, Profile):
         elif isinstance(kernels, Kernels) and kernels.chip is not None:
             traits["chips"] = [kernels.chip]
         elif isinstance(kernels, Kernels) and kernels.source and kernels.totals()["time"] > 0:
-            msg = f"{kernels.source} names no chip, so these roofs are not those it ran under: pass chips=['h100-sxm']"
-            warnings.warn(f"{msg} or the like", UserWarning, stacklevel=2)
+            traits["chips"] = []
+            msg = f"{kernels.source} names no chip, so there is no roof to hold its kernels against: {GIVE_CHIPS}"
+            warnings.warn(msg, UserWarning, stacklevel=2)
         # These make sense only for the chips, kernels and graphs that the others bring.
         last = {name: traits.pop(name) for name in _LAST if name in traits}
         super().__init__(**traits)
@@ -207,7 +210,7 @@ class RooflineModel(Rates, Workload, Profile):
         Raises
         ------
         traitlets.TraitError
-            If it is none of the chips here; the nearest are named.
+            If it is none of the chips here: the nearest are named; or if there are none.
         """
         return self._chip_of(self.focus_chip if name is None else name)
 
@@ -221,6 +224,8 @@ class RooflineModel(Rates, Workload, Profile):
         ------
         MissingFigureError
             If the chip has no peak or bandwidth that was asked for.
+        traitlets.TraitError
+            If it is none of the chips here, or there are none.
         """
         return judged(
             self.shown_kernels,
@@ -241,7 +246,7 @@ class RooflineModel(Rates, Workload, Profile):
         return None if self.hovered is None else self.shown_kernels[self.hovered]
 
     def __repr__(self) -> str:
-        names = ", ".join(self._chip_of(key).name for key in self.shown)
+        names = ", ".join(self._chip_of(key).name for key in self.shown) if self.chips else "no chips"
         counted = "" if self.partition is None else f" counted by {self.told_convention()}"
         return f"{type(self).__name__}({names}; {len(self.shown_kernels)} kernels{counted})"
 
@@ -286,47 +291,6 @@ class RooflineModel(Rates, Workload, Profile):
     def _check_focus_chip(self, proposal: Any) -> str:
         return self._chip_of(proposal["value"]).id if self.chips else ""
 
-    @validate("precision")
-    def _check_precision(self, proposal: Any) -> str:
-        name: str = proposal["value"].casefold()
-        known = dict.fromkeys(precision for chip in self.chips for precision in chip.peak_flops)
-        if name != "auto" and name not in known:
-            msg = f"precision: none of the chips has '{name}'; they have {listed(known)}, or use 'auto'"
-            raise TraitError(msg)
-        return name
-
-    @validate("memory")
-    def _check_memory(self, proposal: Any) -> str:
-        name: str = proposal["value"]
-        known = dict.fromkeys(
-            memory.name for chip in self.chips for memory in chip.memories.values() if memory.bandwidth is not None
-        )
-        for level in ["main", "all", *known]:
-            if level.casefold() == name.casefold():
-                return level
-        msg = (
-            f"memory: none of the chips has a bandwidth for '{name}'; they have {listed(known)}, or use 'main' or 'all'"
-        )
-        raise TraitError(msg)
-
-    @validate("ceilings")
-    def _check_ceilings(self, proposal: Any) -> tuple[str, ...] | None:
-        if proposal["value"] is None:
-            return None
-        by_key = self._known_ceilings()
-        for name in proposal["value"]:
-            if name.casefold() not in by_key:
-                near = nearest(name, by_key.values()) or dict.fromkeys(by_key.values())
-                msg = f"ceilings: none of the chips has '{name}'; nearest: {listed(near)}"
-                raise TraitError(msg)
-        return tuple(by_key[name.casefold()] for name in proposal["value"])
-
-    def _known_ceilings(self) -> dict[str, str]:
-        """Names of ceilings by what they are in any case; the focus chip's spelling goes before others'."""
-        chips = sorted(self.chips, key=lambda chip: chip.id == self.focus_chip)
-        known = [name for chip in chips for name in (*(c.key for c in chip.ceilings), *chip.peak_flops)]
-        return {name.casefold(): name for name in known}
-
     @validate("selected")
     def _check_selected(self, proposal: Any) -> tuple[int, ...]:
         return tuple(self._row_of(row, "selected") for row in proposal["value"])
@@ -345,11 +309,16 @@ class RooflineModel(Rates, Workload, Profile):
         self.hovered = None
 
     @observe("chips")
-    def _keep_chips_consistent(self, _change: Any) -> None:
+    def _keep_chips_consistent(self, change: Any) -> None:
         ids = [chip.id for chip in self.chips]
         with self.hold_trait_notifications():
-            still = [key for key in self._trait_values.get("shown", ()) if key in ids]
-            self.shown = still or ids[:_SHOWN_AT_FIRST]
+            shown = self._trait_values.get("shown", ())
+            still = [key for key in shown if key in ids]
+            before = [chip.id for chip in change["old"] or ()]
+            # One that was not among them before: what is shown was said together with the chips.
+            is_given = not before or any(key not in before for key in still)
+            added = [] if is_given else [key for key in ids if key not in before]
+            self.shown = [*still, *added[: max(0, _SHOWN_AT_FIRST - len(still))]] if still else ids[:_SHOWN_AT_FIRST]
             if self._trait_values.get("focus_chip") not in ids:
                 self.focus_chip = self._default_focus_chip()
             self._swap_what_if(self._of_known_figures)
@@ -359,12 +328,6 @@ class RooflineModel(Rates, Workload, Profile):
                 known = self._known_ceilings()
                 self.ceilings = tuple(name for name in self.ceilings if name.casefold() in known)
         self._refresh_rates()
-
-    def _keep_choice(self, name: str, fallback: str) -> None:
-        try:
-            getattr(self, f"_check_{name}")({"value": getattr(self, name)})
-        except TraitError:
-            setattr(self, name, fallback)
 
     @observe("focus_chip")
     def _show_focus_chip(self, _change: Any) -> None:
@@ -377,6 +340,9 @@ class RooflineModel(Rates, Workload, Profile):
             self.focus_chip = self.shown[0]
 
     def _chip_of(self, name: object) -> Chip:
+        if not self.chips:
+            msg = f"there are no chips, and so no roof; {GIVE_CHIPS}, or set .chips"
+            raise TraitError(msg)
         for chip in self.chips:
             if name == chip.id:
                 return chip

@@ -141,7 +141,7 @@ class Rates(HasTraits):
             return
         try:
             self.set_what_if(**{change["name"]: change["new"]})
-        except MissingFigureError as error:
+        except (MissingFigureError, TraitError) as error:
             self._refresh_rates()
             msg = f"{change['name']}: {error}"
             raise TraitError(msg) from None

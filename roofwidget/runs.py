@@ -16,13 +16,13 @@ from roofwidget.columns import Coded, Floats, Texts
 from roofwidget.grouping import PER_LAUNCH
 from roofwidget.judging import judged
 from roofwidget.kernels import Kernels, as_kernels
-from roofwidget.matching import matched
+from roofwidget.matching import does_other_work, matched
 from roofwidget.provenance import Rows
 from roofwidget.suggest import keywords
 
 __all__ = ["RunComparison", "compare_runs"]
 
-_VERDICTS: Final = ("faster", "slower", "equal", "unknown")
+_VERDICTS: Final = ("faster", "slower", "equal", "unknown", "other work")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,11 +128,12 @@ class RunComparison:
 
     @property
     def verdict(self) -> Texts:
-        """``faster``, ``slower``, ``equal`` or, where one was not measured, ``unknown``.
+        """``faster``, ``slower``, ``equal``; ``unknown`` where one was not measured, ``other work`` where FLOPs differ.
 
         A kernel's seconds range from its launches times the shortest of them to its launches times the longest, where
         the run tells these (see `Kernels.groupby`), else they are what was measured alone. Ranges that overlap are
-        equal.
+        equal. FLOPs that differ by more than 1 %, of all launches and of each, are other work, of which times say
+        nothing; bytes may differ.
         """
         return self._verdicts.texts()
 
@@ -161,11 +162,12 @@ class RunComparison:
     @cached_property
     def _verdicts(self) -> Coded:
         (low_before, high_before), (low_after, high_after) = map(_range, (self.matched_before, self.matched_after))
-        faster, slower, equal, unknown = range(4)
+        faster, slower, equal, unknown, other = range(5)
         codes = np.full(len(self), equal, dtype=np.int32)
         codes[high_after < low_before * (1 - TIE)] = faster
         codes[low_after * (1 - TIE) > high_before] = slower
         codes[np.isnan(self.change)] = unknown
+        codes[does_other_work(self.matched_before, self.matched_after)] = other
         return Coded(_VERDICTS, codes)
 
 
@@ -176,7 +178,8 @@ def compare_runs(
     """Match the kernels of two runs of one program, and say which became faster or slower.
 
     Kernels with equal names belong together. Where several have one name in a run, those of equal ``"shape"`` do, if
-    both runs tell it, and of these the first of one run and the first of the other, the second and the second.
+    both runs tell it, and of these those of equal FLOPs and bytes a launch, then of equal FLOPs alone, then the first
+    of one run and the first of the other, the second and the second. Equal is what differs by rounding, about 1 %.
     `Kernels.groupby` makes one of many launches before, and tells how far their times spread.
 
     Parameters

@@ -97,6 +97,9 @@ class Workload(HasTraits):
         name: str = proposal["value"]
         if name in self.graphs or (name == "" and not self.graphs):
             return name
+        if list(self.graphs) == [""] or (not self.graphs and self.graph is not None):
+            msg = f"phase: the graph has no phases, so none is called '{name}'; give graphs={{'{name}': graph, …}}"
+            raise TraitError(msg)
         if not self.graphs:
             msg = f"phase: there are no graphs, so none is called '{name}'; set graphs first"
             raise TraitError(msg)

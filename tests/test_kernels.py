@@ -93,6 +93,13 @@ def test_a_kernel_needs_a_name_flops_and_bytes_and_the_rest_is_unknown_or_one() 
         Kernel("matmul", 4.3e9)  # type: ignore[call-arg]
 
 
+def test_the_time_may_be_the_fourth_argument_as_it_is_of_a_tuple() -> None:
+    assert Kernel("a", 1e9, 2e9, "12 ms") == Kernel("a", 1e9, 2e9, time=12e-3)
+    assert Kernels.from_records([("a", 1e9, 2e9, "12 ms")]).time.tolist() == [12e-3]
+    with pytest.raises(TypeError, match="from 4 to 5 positional arguments but 6 were given"):
+        Kernel("a", 1e9, 2e9, 12e-3, "bf16")  # type: ignore[call-arg]  # what must be named
+
+
 def test_amounts_may_be_text_with_units() -> None:
     kernel = Kernel("matmul", "4.3 GFLOP", "12 MiB", time="31 us")
     assert (kernel.flops, kernel.bytes, kernel.time) == (4.3e9, 12 * 2**20, 31e-6)

@@ -121,6 +121,30 @@ def test_kernels_alone_are_shown_on_the_chip_they_ran_on_else_on_the_guides() ->
     assert RooflineModel(kernels=KERNELS).chips == preset("tpu-roofline-guide").chips
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda model: model.bound(),
+        lambda model: model.chip("v5p"),
+        lambda model: model.resolved_chip(),
+        lambda model: model.projection(),
+        lambda model: model.set_what_if(peak_flops=1e12),
+        lambda model: setattr(model, "peak_flops", 1e12),
+        lambda model: setattr(model, "shown", ["v5p"]),
+        lambda model: setattr(model, "precision", "bf16"),
+        lambda model: setattr(model, "memory", "L2"),
+        lambda model: setattr(model, "ceilings", ["STREAM"]),
+    ],
+)
+def test_what_needs_a_chip_where_there_is_none_is_one_clear_error(asked: Callable[[RooflineModel], object]) -> None:
+    model = RooflineModel([], KERNELS)
+    with pytest.raises(TraitError, match=r"there are no chips.*; pass chips=\['h100-sxm'\] or the like"):
+        asked(model)
+    assert [model.shown, model.precision, model.memory, model.ceilings] == [(), "auto", "main", None]
+    assert math.isnan(model.peak_flops)
+    assert repr(model).startswith("RooflineModel(no chips; ")
+
+
 def test_the_first_six_chips_are_shown_at_first() -> None:
     chips = [Chip(f"chip {number}", {"bf16": 1e12}, {"HBM": 1e12}) for number in range(8)]
     assert RooflineModel(chips).shown == tuple(chip.id for chip in chips[:6])
@@ -131,7 +155,7 @@ def test_a_model_without_chips_has_no_focus_and_no_rates() -> None:
     assert (model.chips, model.shown, model.focus_chip) == ((), (), "")
     assert math.isnan(model.peak_flops)
     assert math.isnan(model.bandwidth)
-    assert repr(model) == "RooflineModel(; 0 kernels)"
+    assert repr(model) == "RooflineModel(no chips; 0 kernels)"
 
 
 def test_every_trait_can_be_given_at_the_start() -> None:
@@ -452,7 +476,31 @@ def test_new_chips_keep_what_can_be_kept(model: RooflineModel) -> None:
     model.selected, model.hovered = [1], 2
     before = state(model)
     model.chips = [LARGE, OTHER]
-    assert state(model) == before | {"chips": (LARGE, OTHER)}
+    assert state(model) == before | {"chips": (LARGE, OTHER), "shown": ("large", "other")}
+
+
+def test_chips_that_are_added_are_shown_but_not_those_that_were_hidden(model: RooflineModel) -> None:
+    model.shown = ["large"]
+    model.chips = [OTHER, SMALL, LARGE]
+    assert (model.shown, model.focus_chip) == (("other", "large"), "large")
+
+
+def test_chips_are_added_to_those_shown_up_to_the_usual_six() -> None:
+    chips = [Chip(f"c{number}", {"bf16": 1}, {"HBM": 1}) for number in range(12)]
+    model = RooflineModel(chips[:4])
+    model.chips = chips[:9]
+    assert model.shown == ("c0", "c1", "c2", "c3", "c4", "c5")
+    model.shown = [chip.id for chip in chips[:8]]
+    model.chips = chips
+    assert model.shown == tuple(f"c{number}" for number in range(8))
+
+
+def test_what_is_said_to_be_shown_together_with_chips_is_shown_alone(model: RooflineModel) -> None:
+    with model.hold_trait_notifications():
+        model.chips = [SMALL, LARGE, OTHER]
+        model.shown = ["other"]
+    assert model.shown == ("other",)
+    assert RooflineModel([SMALL, LARGE], shown=["large"]).shown == ("large",)
 
 
 def test_new_chips_drop_what_cannot_be_kept(model: RooflineModel) -> None:

@@ -156,6 +156,16 @@ def test_what_is_no_phase_is_refused_and_nothing_changes(
     assert state(model) == before
 
 
+def test_a_single_graph_has_no_phases() -> None:
+    said = r"^phase: the graph has no phases, so none is called 'decode'; give graphs={'decode': graph, …}$"
+    with pytest.raises(TraitError, match=said):
+        RooflineModel(["v5p"], graph=chain("train"), phase="decode")
+    model = RooflineModel(["v5p"], graph=chain("train"))
+    with pytest.raises(TraitError, match=said):
+        model.phase = "decode"
+    assert model.phase == ""
+
+
 def test_a_phase_needs_graphs() -> None:
     with pytest.raises(TraitError, match="set graphs first"):
         RooflineModel(phase="decode")

@@ -109,7 +109,7 @@ def test_many_names_are_shortened_where_the_time_is() -> None:
 def test_an_earlier_run_is_sent_with_its_matches_and_verdicts(step: Kernels) -> None:
     model = RooflineModel([SMALL], step)
     assert baseline_to_wire(model.baseline, model) is None
-    model.baseline = Kernels(["copy.1", "gone", "matmul"], [0] * 3, [1] * 3, time=[5, 1, 7])
+    model.baseline = Kernels(["copy.1", "gone", "matmul"], [1] * 3, [1] * 3, time=[5, 1, 7])
     sent = baseline_to_wire(model.baseline, model)
     assert sent is not None
     assert words(sent["kernels"]["name"]) == ["copy.1", "gone", "matmul"]

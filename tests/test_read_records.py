@@ -101,10 +101,52 @@ def test_bytes_by_level_and_flops_by_precision_keep_their_keys() -> None:
     assert (kernels.precision.tolist(), kernels.category.tolist()) == (["fp16"], ["dot"])
 
 
-def test_a_word_that_may_be_a_rate_or_a_count_is_not_guessed() -> None:
-    kernels = read(csv("name,GFLOPs,time", "a,5,1"))
+@pytest.mark.parametrize("word", ["GFLOPs", "gflops", "Achieved TFLOPS", "speed (MFLOPS)"])
+def test_a_word_that_may_be_a_rate_or_a_count_is_not_guessed_but_asked_about(word: str) -> None:
+    kernels = read(csv(f"name,{word},time", "a,5,1"))
     assert np.isnan(kernels.flops).all()
-    assert kernels.extra["GFLOPs"].tolist() == [5]
+    assert kernels.extra[word].tolist() == [5]
+    (said,) = kernels.warnings
+    unit = next(f"{prefix}FLOP" for prefix in "GTM" if prefix in word.upper().replace("FLOPS", "")[-2:])
+    assert said.startswith(
+        f"'{word}' is not used: a count or a rate? say columns={{'flops': ('{word}', '{unit}')}}, or "
+    )
+    assert read(csv(f"name,{word},time", "a,5,1"), columns={"flops": (word, f"{unit}/s")}).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("word", "field", "expected"),
+    [
+        ("TFLOP/s", "flops", 3e12 * 2),
+        ("gflops/s", "flops", 3e9 * 2),
+        ("GB/s", "bytes", 3e9 * 2),
+        ("GiB/s", "bytes", 3 * 2**30 * 2),
+        ("GFLOP", "flops", 3e9),
+    ],
+)
+def test_a_column_that_is_called_by_its_unit_alone_is_used(word: str, field: str, expected: float) -> None:
+    kernels = read(csv(f"name,time,{word}", "a,2,3"))
+    assert getattr(kernels, field).tolist() == [expected]
+    assert kernels.warnings == ()
+
+
+def test_times_may_be_called_by_their_unit_alone_and_rates_need_one() -> None:
+    kernels = read(csv("kernel,flops,GB/s,ms", "a,1,4,500"))
+    assert (kernels.time.tolist(), kernels.bytes.tolist()) == ([0.5], [2e9])
+    kernels = read(csv("kernel,flops,GB/s", "a,1,4"))
+    assert kernels.warnings == ("'GB/s' is not used: it is a rate, and no column tells the time",)
+
+
+@pytest.mark.parametrize("word", ["gbps", "mb", "Memory Throughput (GB/s)"])
+def test_what_may_be_other_bytes_than_those_moved_is_asked_about(word: str) -> None:
+    kernels = read(csv(f"name,time,{word}", "a,2,3"))
+    assert np.isnan(kernels.bytes).all()
+    assert kernels.warnings[0].startswith(f"'{word}' is not used: if it tells of bytes that the kernel moves, say col")
+
+
+def test_units_beside_a_column_that_tells_the_same_are_no_matter() -> None:
+    kernels = read(csv("name,time,flops,bytes,GFLOPs,GB/s,ms", "a,2,3,4,5,6,7"))
+    assert (kernels.flops.tolist(), kernels.bytes.tolist(), kernels.warnings) == ([3], [4], ())
 
 
 def test_other_columns_of_numbers_and_texts_are_kept() -> None:
@@ -141,8 +183,20 @@ def test_a_wrong_map_of_columns_names_the_right_word(columns: Any, error: type[E
 
 
 def test_a_table_without_anything_to_show_says_how_to_name_columns() -> None:
-    with pytest.raises(ProfileError, match=r"DataFrame: no column of names and of FLOPs, bytes or seconds .* columns="):
+    with pytest.raises(ProfileError, match=r"^DataFrame: none of the columns 'a' is known to hold names, .* columns="):
         read(pd.DataFrame({"a": [1]}))
+
+
+def test_a_column_of_a_file_that_is_not_there_is_named_with_the_nearest() -> None:
+    data = csv("op,gflop,ms", "a,1,2")
+    with pytest.raises(
+        ProfileError, match=r"^buffer: columns: the table has no column 'gflpo'; did you mean 'gflop'\?$"
+    ):
+        read(data, columns={"flops": ("gflpo", "GFLOP")})
+    with pytest.raises(ProfileError, match=r"no column 'gflpo'; did you mean 'gflop'\?$"):
+        read(json.dumps([{"op": "a", "gflop": 1}]).encode(), columns={"flops": "gflpo"})
+    with pytest.raises(TypeError, match=r"columns: 'flops' needs a column's name, or a name and a unit .* got 5"):
+        read(data, columns={"flops": 5})
 
 
 @pytest.mark.parametrize(
@@ -166,8 +220,31 @@ def test_a_bad_cell_of_a_data_frame_is_refused_by_row_and_column() -> None:
 
 
 def test_lines_among_the_rows_are_left_out_and_said() -> None:
-    kernels = read(csv("name,time", "a,1", "done, 3, 4", "b,2"))
-    assert kernels.warnings == ("1 lines among the rows are no rows of the table and were left out",)
+    kernels = read(csv("name,time", "a,1", "# step 2, loss 3, 4", "b,2", "done"))
+    assert kernels.names.tolist() == ["a", "b"]
+    assert kernels.warnings == ("2 lines among the rows, no rows of the table, left out",)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("void gemm<128, 64>(int),1e9,2e6,3e-3", "5 cells where the header has 4: quote names that hold ','"),
+        ("gemm,1e9,2e6", "3 cells where the header has 4: write empty cells too"),
+        ('"gemm,1e9,2e6,3e-3', "1 cell where the header has 4: .*close what is quoted"),
+    ],
+)
+@pytest.mark.parametrize("before", [(), ("copy,0,8e6,4e-6",)])
+def test_a_row_of_other_cells_than_the_header_is_refused_by_its_line(
+    line: str, message: str, before: tuple[str, ...]
+) -> None:
+    with pytest.raises(ProfileError, match=f"^buffer: row {2 + len(before)}: {message}"):
+        read(csv("name,flops,bytes,time", *before, line, "last,1,1,1"))
+
+
+@pytest.mark.parametrize("rows", [(), ("nothing was measured",)])
+def test_a_table_of_which_no_row_was_read_is_an_error(rows: tuple[str, ...]) -> None:
+    with pytest.raises(ProfileError, match=r"^buffer: no row under the header, whose columns are 'name', 'time'$"):
+        read(csv("name,time", *rows))
 
 
 def test_a_damaged_parquet_file_is_one_clear_error() -> None:

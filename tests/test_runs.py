@@ -61,6 +61,59 @@ def test_a_shape_may_be_a_number() -> None:
     assert pairs(before, after) == [(0, 1), (1, 0)]
 
 
+def products(*of: tuple[float, float, float], **more: Any) -> Kernels:
+    flops, moved, time = zip(*of, strict=True)
+    return Kernels(["addmm"] * len(of), flops, moved, time=time, **more)
+
+
+def test_of_several_with_one_name_those_of_equal_work_belong_together() -> None:
+    before = products((1.26e9, 9e6, 98.7e-6), (4.41e9, 2e7, 41.3e-6))
+    after = products((4.41e9, 2e7, 41.3e-6), (1.26e9, 9e6, 98.7e-6))
+    assert pairs(before, after) == [(0, 1), (1, 0)]
+    assert compare_runs(before, after).verdict.tolist() == ["equal", "equal"]
+
+
+def test_of_several_of_equal_flops_those_of_equal_bytes_belong_together_and_then_the_first() -> None:
+    copies = [products(*((0, moved, 1) for moved in sizes)) for sizes in ([8, 2, 4, 2], [2, 4, 2, 9])]
+    assert pairs(*copies) == [(0, 3), (1, 0), (2, 1), (3, 2)]
+    before, after = products((4, 1, 1), (8, 1, 1)), products((8, 3, 1), (4, 3, 1))
+    assert pairs(before, after) == [(0, 1), (1, 0)], "bytes that were measured differ from run to run"
+
+
+def test_work_is_that_of_a_launch_and_rounding_does_not_count() -> None:
+    before = products((4e9, 1, 1), (16e9, 4, 4), count=[1, 2])
+    after = products((8.0001e9, 2, 2), (8e9, 2, 2), count=[1, 2])
+    assert pairs(before, after) == [(0, 1), (1, 0)]
+
+
+def test_times_of_other_work_are_no_verdict() -> None:
+    before, after = products((1.26e9, 1, 98.7e-6)), products((4.41e9, 1, 41.3e-6))
+    assert compare_runs(before, after).verdict.tolist() == ["other work"]
+    match, verdict = compare_runs(before, after).by_row_before()
+    assert (match.tolist(), verdict.texts().tolist()) == ([0], ["other work"])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ((1e9, 8e6, 2), (1e9, 1e6, 1)),
+        ((1e9, 1, 2), (1.009e9, 1, 1)),
+        ((math.nan, 1, 2), (1e9, 1, 1)),
+        ((0, 8e6, 2), (0, 1e6, 1)),
+    ],
+    ids=["fewer bytes", "rounding", "unknown", "no FLOPs"],
+)
+def test_fewer_bytes_rounding_and_unknown_flops_are_no_other_work(before: Any, after: Any) -> None:
+    assert compare_runs(products(before), products(after)).verdict.tolist() == ["faster"]
+
+
+def test_the_same_work_in_fewer_or_more_launches_is_no_other_work() -> None:
+    before = products((4e9, 1, 2), count=[1])
+    assert compare_runs(before, products((4e9, 1, 1), count=[2])).verdict.tolist() == ["faster"]
+    assert compare_runs(before, products((8e9, 1, 3), count=[2])).verdict.tolist() == ["slower"]
+    assert compare_runs(before, products((2e9, 1, 1), count=[2])).verdict.tolist() == ["other work"]
+
+
 def test_columns_to_match_by_can_be_chosen() -> None:
     before = run(["a", "a"], [1, 1], category=["x", None], extra={"grid": [1, 2]})
     after = run(["a", "b"], [1, 1], category=[None, "x"], extra={"grid": [1, 1]})

@@ -6,11 +6,12 @@ import type { Scene } from "../src/chart/scene.ts";
 import { pointsOf } from "../src/points.ts";
 import { changeText, countsOf, passing, runsOf } from "../src/runs.ts";
 import { project, scalesOf } from "../src/scales.ts";
+import { runWords } from "../src/strings.ts";
 import type { Baseline } from "../src/wire.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
 const ROOF = makeRoof(makeChip());
-const WORDS = ["faster", "slower", "equal", "unknown", null];
+const WORDS = ["faster", "slower", "equal", "unknown", "other work", null];
 
 const kernel = (name: string, time: number | null, bytes = 1e12): KernelSpec => ({ name, flops: 1e14, bytes, time });
 function baseline(
@@ -48,6 +49,12 @@ describe("two runs", () => {
       ["slower", 1],
       ["equal", 1],
     ]);
+  });
+  it("have a word for each verdict of Python's, and no arrow where the work is another", () => {
+    expect(new Set([...Object.keys(runWords.verdicts), null])).toEqual(new Set(WORDS));
+    const other = runsOf(baseline([kernel("matmul", 8)], [2], ["other work"]), NOW);
+    expect(drawn(NOW, other).arrows).toEqual([]);
+    expect([...countsOf(other.changes)]).toEqual([["other work", 1]]);
   });
   it("have kernels of their own, the longest first", () => {
     expect([RUNS.onlyBefore, RUNS.onlyNow]).toEqual([

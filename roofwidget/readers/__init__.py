@@ -7,15 +7,15 @@ A reader is a module named in `FORMATS`. It has ``FORMAT`` (its name), ``EXPECTE
 
 from __future__ import annotations
 
-import codecs
 import functools
 import inspect
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from roofwidget.readers import documents
+from roofwidget.readers import refusals
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.source import HEAD_BYTES, Source
+from roofwidget.readers.folders import read_folder
+from roofwidget.readers.source import Source
 from roofwidget.suggest import listed, nearest, unknown_keyword
 
 if TYPE_CHECKING:
@@ -72,8 +72,10 @@ def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kern
     FileNotFoundError
         If there is no such file.
     ProfileError
-        If the file is damaged, of no known format, or holds a bad value: the message names the file, the place and
-        what was expected.
+        If the file is damaged, of no known format or not of `format`, or holds a bad value: the message names the
+        file, the place and what was expected, or what the file looks like.
+    ImportError
+        If a format needs a package that is not installed: the message names it.
     TypeError
         If the reader has no such option: the message names the nearest one.
     ValueError
@@ -91,10 +93,14 @@ def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kern
         if hasattr(module, "takes") and module.takes(path_or_buffer):
             return _called(module.read_object, path_or_buffer, options)
     source = Source.of(path_or_buffer)
+    if format is not None:
+        return _read_as(modules[0], source, options)
+    if source.is_folder:
+        return read_folder(source, modules, lambda module, source: _called(module.read, source, options))
     for module in modules:
-        if format is not None or module.recognises(source):
+        if module.recognises(source):
             return _called(module.read, source, options)
-    raise _refusal(source, modules)
+    raise refusals.of_unknown(source)
 
 
 def reader(format: str) -> ModuleType:  # noqa: A002 - the field's word
@@ -134,38 +140,17 @@ def _called(function: Callable[..., Kernels], given: object, options: dict[str, 
     return function(given, **options)
 
 
-def _refusal(source: Source, modules: list[ModuleType]) -> ProfileError:
-    """Return the error for an input that no reader recognises."""
-    expected = f"expected {'; '.join(module.EXPECTED for module in modules)}"
-    if source.is_folder:
-        names = listed(list(source.members())[:4])
-        held = f"a folder that holds {names}" if names else "an empty folder"
-        return ProfileError(source.name, f"{held}, no profile of a known tool; {expected}")
-    if not source.head.strip():
-        return ProfileError(source.name, f"the file is empty; {expected}")
-    if source.beginning.lstrip().startswith(("{", "[")):
-        return _json_error(source, expected)
-    if (wrong := _first_that_is_no_text(source)) is not None:
-        return ProfileError(source.name, f"not UTF-8; {expected}", place=f"byte {wrong + 1}")
-    begin = ascii(source.beginning.lstrip("\ufeff \r\n")[:40])
-    return ProfileError(source.name, f"begins with {begin}, which is no profile of a known tool; {expected}")
-
-
-def _json_error(source: Source, expected: str) -> ProfileError:
+def _read_as(module: ModuleType, source: Source, options: dict[str, Any]) -> Kernels:
+    """Read what a user says is of this format; where that fails for it is of another one, say so."""
     try:
-        document = source.json(nan=True)
-    except ProfileError as error:
-        return ProfileError(source.name, f"{error.reason}; {expected}", place=error.place)
-    return ProfileError(source.name, f"{expected}, got {documents.described(document)}")
-
-
-def _first_that_is_no_text(source: Source) -> int | None:
-    try:
-        ends = len(source.head) < HEAD_BYTES
-        codecs.getincrementaldecoder(source.encoding)().decode(source.head, final=ends)
-    except UnicodeDecodeError as error:
-        return error.start
-    return None
+        return _called(module.read, source, options)
+    except (ImportError, ProfileError) as error:
+        is_of_a_cell = isinstance(error, ProfileError) and (error.row, error.column) != (None, None)
+        others = [one for one in _by_format().values() if one is not module]
+        refusal = None if is_of_a_cell or "columns" in options else refusals.of_another(source, module, others)
+        if refusal is None:
+            raise
+    raise refusal
 
 
 def __getattr__(name: str) -> Any:

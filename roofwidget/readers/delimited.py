@@ -15,11 +15,11 @@ from roofwidget.columns import Floats
 from roofwidget.readers import notation
 from roofwidget.readers.cells import Columns
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.rows import MOST_COLUMNS, Lines, Rows, Test, header_of
+from roofwidget.readers.rows import MOST_COLUMNS, Lines, NoHeaderError, Rows, Test, header_of
 from roofwidget.readers.source import Source
 from roofwidget.suggest import nearest
 
-__all__ = ["MOST_COLUMNS", "Table", "table"]
+__all__ = ["MOST_COLUMNS", "NoHeaderError", "Table", "table"]
 
 
 class Table:
@@ -137,10 +137,12 @@ def table(
     header: Test,
     short: Test | None = None,
     plain: Collection[str] = (),
+    strict: bool = False,
 ) -> Table:
     r"""Read the first table whose header row passes the test.
 
-    Lines before it are skipped, and so are lines among the rows that have another number of cells.
+    Lines before it are skipped, and so are lines among the rows that have another number of cells: what a program
+    prints stands between the rows of many tools.
 
     Parameters
     ----------
@@ -152,12 +154,15 @@ def table(
         Whether cells that are fewer than the header's are a row all the same: its last cells are then empty.
     plain
         Columns whose numbers do not follow the notation of the others and always have a decimal point.
+    strict
+        Whether a line among the rows of several cells, but not of the header's number, is refused: no program printed
+        it. One that begins with ``#`` is a remark.
 
     Raises
     ------
     ProfileError
         If there is no such header, two of its columns have one name, there are more than 20,000 columns or 100 million
-        cells, a line is longer than 64 MiB, or the file ends within a row.
+        cells, a line is longer than 64 MiB, or the file ends within a row. Without a header a `NoHeaderError`.
 
     Examples
     --------
@@ -168,7 +173,7 @@ def table(
     with io.TextIOWrapper(source.open(), encoding=source.encoding) as text:
         lines = Lines(text, source)
         names, delimiter = header_of(lines, header, source)
-        rows = Rows(lines, delimiter, len(names), source, short=short)
+        rows = Rows(lines, delimiter, len(names), source, short=short, strict=strict)
         cells = rows.read()
     units = None
     if rows.numbers and _are_units(first := cells.first_row()):

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from roofwidget import units
 from roofwidget.frames import FIELDS
+from roofwidget.readers.unit_names import meanings
 from roofwidget.suggest import listed, nearest, unknown_keyword
 
-__all__ = ["Dialect", "Field", "found_in", "with_own"]
+__all__ = ["Dialect", "Field", "column_and_unit", "found_in", "no_column", "with_own"]
 
 _UNITS: Final = {"flops": "FLOP", "bytes": "B", "time": "s", "self_time": "s"}
 _GIBI: Final = 2.0**30
@@ -86,14 +87,39 @@ def with_own(dialect: Dialect, columns: Mapping[str, Any], names: Sequence[str])
         stem = field.split(":")[0]
         if stem not in FIELDS:
             raise unknown_keyword("columns", field, FIELDS)
-        column, unit = (given, None) if isinstance(given, str) else given
+        column, unit = column_and_unit(field, given)
         if column not in names:
-            close = nearest(column, names, most=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(names[:20])}"
-            msg = f"columns: the table has no column '{column}'; {hint}"
-            raise ValueError(msg)
+            raise ValueError(no_column(column, names))
         own[field] = _with_unit(stem, column, unit if unit is not None else _unit_of(column)[1])
     return Dialect(dialect.name, own)
+
+
+def column_and_unit(field: str, given: Any) -> tuple[str, str | None]:
+    """Return the column that a user assigned to a field, and its unit if told.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a name nor a name and a unit.
+    """
+    column, unit = given if isinstance(given, (tuple, list)) and len(given) == 2 else (given, None)  # noqa: PLR2004 - a pair
+    if not isinstance(column, str) or not isinstance(unit, (str, type(None))):
+        msg = f"columns: '{field}' needs a column's name, or a name and a unit such as ('ms', 'ms'), got {given!r:.60}"
+        raise TypeError(msg)
+    return column, unit
+
+
+def no_column(column: str, names: Sequence[str]) -> str:
+    """Say that a table lacks a column that a user named; the nearest is named, or those that there are.
+
+    Examples
+    --------
+    >>> no_column("wrok", ["what", "work"])
+    "columns: the table has no column 'wrok'; did you mean 'work'?"
+    """
+    close = nearest(column, names, most=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(names[:20])}"
+    return f"columns: the table has no column '{column}'; {hint}"
 
 
 def _with_unit(field: str, column: str, unit: str) -> Field:
@@ -188,6 +214,16 @@ def _plain(names: Sequence[str]) -> dict[str, Field]:
         except ValueError:
             continue
         found.setdefault(key, field)
+    return _with_bare_units(found, names) if Dialect("plain", found).is_enough else found
+
+
+def _with_bare_units(found: dict[str, Field], names: Sequence[str]) -> dict[str, Field]:
+    """Return the fields with those whose columns are called by their unit alone, rates only where there is a time."""
+    certain = [one for one in meanings(names, found) if one.is_certain]
+    for one in sorted(certain, key=lambda one: one.field != "time"):
+        field = _with_unit(one.field, one.column, one.units[0])
+        if one.field not in found and ("time" in found or not field.per):
+            found[one.field] = field
     return found
 
 

@@ -13,7 +13,9 @@ Made by any tool that writes one row a kernel. A column of names is needed, and 
 - fasterbench: zero FLOPs of a layer that it does not count are unknown.
 
 ``columns={"flops": "their column"}``, or ``("their column", "GFLOP")`` with its unit (``"GFLOP/s"`` is a rate), says
-what is not found so. Every other column of numbers or texts becomes one of `Kernels.extra`.
+what is not found so. A column that is called by its unit alone is used where that says all (``GB/s``, ``GFLOP``,
+``ms``); of ``GFLOPs``, a count or a rate, a warning asks. A row has as many cells as the header; a line of one cell or
+one that begins with ``#`` is none. Every other column of numbers or texts becomes one of `Kernels.extra`.
 """
 
 from __future__ import annotations
@@ -30,11 +32,14 @@ from roofwidget.frames import FIELDS
 from roofwidget.kernels import MAIN, Kernels
 from roofwidget.readers import dialects
 from roofwidget.readers.blocks import row
-from roofwidget.readers.delimited import MOST_COLUMNS, Table, table
+from roofwidget.readers.delimited import MOST_COLUMNS, NoHeaderError, Table, table
 from roofwidget.readers.dialects import Dialect, Field
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.frames import columns_of, is_frame, parquet
+from roofwidget.readers.heads import columns_of_text, first_lines
 from roofwidget.readers.source import Source
+from roofwidget.readers.unit_names import lacking, meanings, question
+from roofwidget.suggest import listed
 
 __all__ = ["EXPECTED", "FORMAT", "read", "read_object", "recognises", "takes"]
 
@@ -42,7 +47,6 @@ FORMAT: Final = "table"
 EXPECTED: Final = "a table (CSV, Parquet, JSON records) with a column of names and columns of FLOPs, bytes or seconds"
 
 _PARQUET: Final = b"PAR1"
-_LINES: Final = 50
 _COUNTED: Final = ("flops", "bytes", "time", "self_time")
 # What the tables of XProf and TraceLens hold beside the kernels' own.
 _SELECTING: Final = ("Step", "step", "Rank", "rank", "Include Infeed/Outfeed", "include_infeed_outfeed")
@@ -57,10 +61,9 @@ def recognises(source: Source) -> bool:
     document = source.document()
     if document is not None:
         return _are_records(document) and _is_header(list(document[0]))  # type: ignore[index]  # they are a list
-    lines = source.beginning.removeprefix("\ufeff").splitlines()[:_LINES]
     return any(
         _is_header([cell.strip() for cell in row(iter([line]), mark)[0]])
-        for line in lines
+        for line in first_lines(source)
         for mark in (",", ";", "\t")
         if mark in line
     )
@@ -85,11 +88,30 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
         if not _are_records(document):
             raise ProfileError(source.name, "expected a list of objects, one a kernel")
         return _kernels(_Given(columns_of(document), source.name), columns)
-    wanted = [given if isinstance(given, str) else given[0] for given in (columns or {}).values()]
-    found = table(source, header=lambda cells: set(wanted) <= set(cells) if wanted else _is_header(cells))
+    found = _table(source, [dialects.column_and_unit(*given)[0] for given in (columns or {}).items()])
     if decimal is not None:
         found.decimal = decimal
     return _kernels(_Read(found), columns)
+
+
+def _table(source: Source, wanted: Sequence[str]) -> Table:
+    """Return the table with these columns, or whose columns are known words."""
+    try:
+        found = table(
+            source, header=lambda cells: set(wanted) <= set(cells) if wanted else _is_header(cells), strict=True
+        )
+    except NoHeaderError:
+        names = columns_of_text(source)
+        if not names:
+            raise
+        missing = [column for column in wanted if column not in names]
+        reason = dialects.no_column(missing[0], names) if missing else lacking(names, dialects.found_in(names).fields)
+        raise ProfileError(source.name, reason) from None
+    if not len(found):
+        raise ProfileError(
+            source.name, f"no row under the header, whose columns are {listed(list(found.columns)[:12])}"
+        )
+    return found
 
 
 def takes(given: object) -> bool:
@@ -186,10 +208,12 @@ def _is_header(cells: Sequence[str]) -> bool:
 def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
     dialect = dialects.found_in(given.names)
     if own:
-        dialect = dialects.with_own(dialect, own, given.names)
+        try:
+            dialect = dialects.with_own(dialect, own, given.names)
+        except ValueError as error:
+            raise ProfileError(given.name, str(error)) from None
     if not dialect.is_enough:
-        reason = 'no column of names and of FLOPs, bytes or seconds is known; say which with columns={"flops": "…"}'
-        raise ProfileError(given.name, reason)
+        raise ProfileError(given.name, lacking(given.names, dialect.fields))
     rows = _selected(given, dialect)
     amounts = _Amounts(given, dialect, rows)
     flops, moved = amounts.by_key("flops", ""), amounts.by_key("bytes", MAIN)
@@ -310,9 +334,12 @@ def _with_unknowns(dialect: Dialect, flops: dict[str, Any], moved: dict[str, Any
 def _remarks(given: _Read | _Given, dialect: Dialect) -> list[str]:
     found = []
     if given.skipped:
-        found.append(f"{given.skipped} lines among the rows are no rows of the table and were left out")
+        lines = "1 line" if given.skipped == 1 else f"{given.skipped} lines"
+        found.append(f"{lines} among the rows, no rows of the table, left out")
     if dialect.name == "TraceLens":
         found.append("bytes are TraceLens's model, operands once: no measured traffic")
+    if dialect.name == "plain":
+        found += map(question, meanings(given.names, dialect.fields))
     return found
 
 

@@ -13,7 +13,7 @@ from roofwidget.readers.cells import Cells
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.source import Source
 
-__all__ = ["MOST_COLUMNS", "Lines", "Rows", "Test", "header_of"]
+__all__ = ["MOST_COLUMNS", "Lines", "NoHeaderError", "Rows", "Test", "header_of"]
 
 MOST_COLUMNS: Final = 20_000
 _MOST_CELLS: Final = 100_000_000
@@ -23,6 +23,10 @@ _BLOCK: Final = 2**20
 _DELIMITERS: Final = (",", ";", "\t")
 
 Test: TypeAlias = Callable[[Sequence[str]], bool]
+
+
+class NoHeaderError(ProfileError):
+    """No line of a file is the header that is looked for."""
 
 
 class Lines:
@@ -100,7 +104,7 @@ def header_of(lines: Lines, is_header: Test, source: Source) -> tuple[list[str],
             lines.put_back(used[1:])
     if widest > MOST_COLUMNS:
         raise ProfileError(source.name, f"a table of {widest:,} columns; at most {MOST_COLUMNS:,} are read")
-    raise ProfileError(source.name, "the file has no table with the columns of this format")
+    raise NoHeaderError(source.name, "the file has no table with the columns of this format")
 
 
 def _checked_names(names: list[str], line: int, source: Source) -> list[str]:
@@ -115,12 +119,15 @@ def _checked_names(names: list[str], line: int, source: Source) -> list[str]:
 class Rows:
     """The rows under a header: `read` reads them, and fills `numbers`, their lines, and `skipped`."""
 
-    def __init__(self, lines: Lines, delimiter: str, width: int, source: Source, *, short: Test | None) -> None:
+    def __init__(
+        self, lines: Lines, delimiter: str, width: int, source: Source, *, short: Test | None, strict: bool
+    ) -> None:
         self._lines = lines
         self._delimiter = delimiter
         self._width = width
         self._source = source
         self._short = short
+        self._strict = strict
         self._cells = Cells(width)
         self.numbers = array("q")
         self.skipped = 0
@@ -156,6 +163,8 @@ class Rows:
             self._count([number])
             return len(used)
         self._refuse_cut_off(cells, used, number)
+        if self._strict and self._delimiter in line and not line.startswith("#"):
+            self._refuse_row(len(row(iter([line]), self._delimiter)[0]), number)
         self._lines.put_back(used[len(block) - at :])
         self.skipped += bool(line.strip())
         return 1
@@ -176,6 +185,14 @@ class Rows:
             where = f"{len(cells)} of {self._width} cells"
             reason = f"the file ends within a row: {where}; it is cut off: export it again, or take this line out"
             raise ProfileError(self._source.name, reason, row=number)
+
+    def _refuse_row(self, count: int, number: int) -> NoReturn:
+        mend = f'quote names that hold {self._delimiter!a}, as in "f<1{self._delimiter} 2>"'
+        if count <= self._width:
+            mend = "write empty cells too, close what is quoted, or take the line out"
+        cells = f"{count} cell{'' if count == 1 else 's'}"
+        reason = f"{cells} where the header has {self._width}: {mend}"
+        raise ProfileError(self._source.name, reason, row=number)
 
 
 def _is_open(lines: Sequence[str], delimiter: str) -> bool:

@@ -1,0 +1,115 @@
+"""What to say of an input that no reader takes, or that is none of the format that was named: what it looks like."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Final
+
+from roofwidget.readers import documents
+from roofwidget.readers.dialects import found_in
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.heads import columns_seen
+from roofwidget.readers.source import HEAD_BYTES, Source
+from roofwidget.readers.unit_names import lacking
+from roofwidget.suggest import listed
+
+__all__ = ["of_another", "of_unknown", "read_many_hint"]
+
+_SEE: Final = "docs/readers.md lists the formats"
+_NO_PROFILE: Final = "which is no profile of a known tool"
+_BEFORE: Final = "\ufeff \t\r\n"
+_SHOWN: Final = 4
+_COLUMNS: Final = 12
+_MAGIC: Final = {
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF8": "a GIF picture",
+    b"%PDF": "a PDF document",
+    b"SQLite format 3": "an SQLite database",
+    b"\x7fELF": "a program",
+    b"<!doctype html": "a web page",
+    b"<html": "a web page",
+    b"<svg": "an SVG picture",
+}
+
+
+def of_unknown(source: Source) -> ProfileError:
+    """Return the error for an input that no reader recognises: what it looks like, and what helps."""
+    place = None
+    if source.is_folder:
+        held = listed(list(source.members())[:_SHOWN])
+        what = (
+            f"a folder that holds {held}, no profile as a whole"
+            if held
+            else "an empty folder, no profile of a known tool"
+        )
+        reason = f"{what}{read_many_hint(source) if held else ''}"
+    elif not source.head.strip():
+        reason = "the file is empty"
+    elif columns := columns_seen(source):
+        reason = lacking(columns, found_in(columns).fields)
+    elif (look := _look(source)) is not None:
+        reason = f"{look}, {_NO_PROFILE}"
+    else:
+        reason, place = _of_text(source)
+    return ProfileError(source.name, f"{reason}; {_SEE}", place=place)
+
+
+def of_another(source: Source, module: ModuleType, others: Sequence[ModuleType]) -> ProfileError | None:
+    """Return the error for a file that is none of a format's by what it holds; None where that does not tell."""
+    if source.is_folder or module.recognises(source):
+        return None
+    other = next((one.FORMAT for one in others if one.recognises(source)), None)
+    if other is not None:
+        reason = f"by what it holds this is of format '{other}', not '{module.FORMAT}': leave `format` out"
+        return ProfileError(source.name, reason)
+    look = _look(source)
+    if look is None and module.FORMAT != "table" and (columns := columns_seen(source)):
+        look = f"a table with the columns {listed(columns[:_COLUMNS])}"
+    # What reads JSON itself says best what is amiss in it.
+    if look is None or (look.startswith("JSON") and "json" in module.EXPECTED.casefold()):
+        return None
+    return ProfileError(source.name, f"{look}, not {module.EXPECTED}")
+
+
+def read_many_hint(source: Source) -> str:
+    """Return what to do with files of a folder that are no parts of one profile; nothing for an archive."""
+    is_folder = source.path is not None and source.path.is_dir()
+    if not is_folder or all("/" in name for name in source.members()):
+        return ""
+    return f"; rw.read_many('{source.name.rstrip('/')}/*') reads file by file"
+
+
+def _look(source: Source) -> str | None:
+    """Say what a file plainly is."""
+    head = source.head[:64].lstrip().lower()
+    look = next((what for magic, what in _MAGIC.items() if head.startswith(magic.lower())), None)
+    document = None if look else source.document()
+    if document is None:
+        return look
+    if isinstance(document, dict) and {"cells", "nbformat"} <= document.keys():
+        return "a notebook"
+    return f"JSON, {documents.described(document)}"
+
+
+def _of_text(source: Source) -> tuple[str, str | None]:
+    """Return what to say of a text or of bytes that are none, and the place."""
+    if source.beginning.lstrip(_BEFORE)[:1] in ("{", "["):
+        try:
+            source.json(nan=True)
+        except ProfileError as error:
+            return error.reason, error.place
+    if (wrong := _first_that_is_no_text(source)) is not None:
+        return f"not UTF-8, and {_NO_PROFILE.removeprefix('which is ')}", f"byte {wrong + 1}"
+    return f"begins with {source.beginning.lstrip(_BEFORE)[:40]!a}, {_NO_PROFILE}", None
+
+
+def _first_that_is_no_text(source: Source) -> int | None:
+    try:
+        ends = len(source.head) < HEAD_BYTES
+        codecs.getincrementaldecoder(source.encoding)().decode(source.head, final=ends)
+    except UnicodeDecodeError as error:
+        return error.start
+    return None
