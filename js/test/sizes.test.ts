@@ -1,4 +1,4 @@
-// How large points are: by their share of the time of all.
+// How large points are: by their share of the time in which something ran.
 
 import { describe, expect, it } from "vitest";
 import { radiusAt } from "../src/chart/kernels.ts";
@@ -14,6 +14,10 @@ describe("the radius of a point", () => {
     // 16 px would be all of the time: a quarter of it has half of that.
     expect(sizes([{ time: 25 }, { time: 75 }])).toEqual([8, 14]);
     expect(sizes([{ time: 64 }, { time: 36 }])).toEqual([13, 9.5]);
+  });
+  it("leaves out the time in which nothing ran", () => {
+    const idle = { name: "idle or not profiled", time: 900, category: "idle" };
+    expect(sizes([{ time: 25 }, idle, { time: 75 }])).toEqual([8, 16, 14]);
   });
   it("is that of the seconds of its own", () => {
     expect(sizes([{ time: 100, selfTime: 25 }, { time: 75 }])).toEqual([8, 14]);
