@@ -3,6 +3,7 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { commonPrecision, levelsDrawn, possibleCeilings, subRoofsOf } from "./ceilings.ts";
 import { deriveRows, type FilterState } from "./filtering.ts";
+import { inOrder } from "./filters.ts";
 import { pointsOf } from "./points.ts";
 import { rankingOf } from "./ranking.ts";
 import type { Missing, Roof } from "./roofline.ts";
@@ -62,15 +63,14 @@ export function derive(state: State) {
     return rested;
   });
   const filtered = deriveRows(state, kernels, focusRoof);
+  const longestFirst = computed(() => inOrder(filtered.timeOrder.value, filtered.rows.value));
   const drawn = computed(() => withTotals(kernels.value));
   /** Whether the totals of the program and its steps stand instead of the kernels. */
   const showsTotals = computed(() => state.scope.value === "program" && drawn.value.n > drawn.value.own);
   /** The rows of `drawn` that are points, where they have a place. */
-  const drawnNow = computed(() =>
-    drawnRows(drawn.value, filtered.rows.value, filtered.timeOrder.value, showsTotals.value),
-  );
+  const drawnNow = computed(() => drawnRows(drawn.value, longestFirst.value, showsTotals.value));
   const points = computed(() => pointsOf(drawn.value, shownRoofs.value, focusRoof.value, drawnNow.value));
-  const ranking = computed(() => rankingOf(kernels.value, filtered.rows.value, restedRoof.value));
+  const ranking = computed(() => rankingOf(kernels.value, longestFirst.value, restedRoof.value));
   const runs = computed(() => {
     const baseline = state.baseline.value;
     // The kernels of a graph are no run.

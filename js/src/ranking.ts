@@ -18,21 +18,22 @@ export interface Ranking {
 const FIRST = 5;
 
 /**
- * Of these rows, by the chip they ran on if that is known, else by `roof`; what has no work that a roof could judge, or
- * beats its roof, has nothing to give back.
+ * Of these rows, those that take longest first, by the chip they ran on if that is known, else by `roof`; what has no
+ * work that a roof could judge, or beats its roof, has nothing to give back.
  */
 export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undefined): Ranking {
   const best: { row: number; gain: number }[] = [];
   const probe = roof && probing(kernels, roofElsewhere(kernels, roof) ?? roof);
-  for (const row of rows) {
+  for (let at = 0; probe && at < rows.length; at++) {
+    const row = rows[at] as number;
     const least = best[FIRST - 1]?.gain ?? 0;
     // None gives back more than all its time: few of very many need be judged.
-    if (!probe || !((kernels.selfTime[row] as number) > least)) continue;
+    if (!((kernels.selfTime[row] as number) >= least)) break;
     const gain = gainOf(kernels, row, probe(row).time);
-    if (!(gain > least)) continue;
+    if (!(gain > 0)) continue;
     // Of equal ones the first of the table.
-    const at = best.findIndex((other) => gain > other.gain);
-    best.splice(at < 0 ? best.length : at, 0, { row, gain });
+    const after = best.findIndex((other) => gain > other.gain || (gain === other.gain && row < other.row));
+    best.splice(after < 0 ? best.length : after, 0, { row, gain });
     best.length = Math.min(best.length, FIRST);
   }
   const gains = best.map(({ gain }) => gain);

@@ -1,6 +1,5 @@
 // The totals of a program and of its steps, as rows after those of its kernels: drawn and pointed at like them.
 
-import { inOrder } from "./filters.ts";
 import type { Kernels, Texts } from "./wire.ts";
 import { textAt } from "./wire.ts";
 
@@ -39,13 +38,13 @@ export function withTotals(kernels: Kernels): Kernels {
   };
 }
 
-/** The rows to draw, in the order of drawing: what takes long lies under what does not, and the program on top. */
-export function drawnRows(kernels: Kernels, rows: Int32Array, order: Int32Array, programOnly: boolean): Int32Array {
+/** The rows to draw, in the order of drawing: `rows`, what takes long under what does not, and the program on top. */
+export function drawnRows(kernels: Kernels, rows: Int32Array, programOnly: boolean): Int32Array {
   const totals = Array.from({ length: kernels.n - kernels.own }, (_, at) => kernels.own + at);
   if (programOnly) return Int32Array.from(totals.reverse());
   const program = totals.filter((row) => isProgram(kernels, row)).slice(0, 1);
   const drawn = new Int32Array(rows.length + program.length);
-  drawn.set(inOrder(order, rows));
+  drawn.set(rows);
   drawn.set(program, rows.length);
   return drawn;
 }

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { apartOf } from "../src/apart.ts";
+import { byFallingTime, inOrder } from "../src/filters.ts";
 import { roofElsewhere } from "../src/measured.ts";
 import { rankingOf } from "../src/ranking.ts";
 import type { Kernels } from "../src/wire.ts";
@@ -9,7 +10,7 @@ import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
 const ROOF = makeRoof(makeChip());
 const ranked = (kernels: Kernels, rows = Array.from({ length: kernels.n }, (_, row) => row)) =>
-  rankingOf(kernels, Int32Array.from(rows), ROOF);
+  rankingOf(kernels, inOrder(byFallingTime(kernels), Int32Array.from(rows)), ROOF);
 
 /** 1 s at its roof, and so many seconds beside it. */
 const beside = (...seconds: readonly number[]) => seconds.map((extra) => ({ flops: 1e14, bytes: 1, time: 1 + extra }));

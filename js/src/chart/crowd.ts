@@ -14,16 +14,22 @@ export interface Crowd extends KernelsPicture {
   spriteOf(index: number): HTMLCanvasElement;
 }
 
-/** The pixels of a small picture that are not clear: how far each is from the middle, and its colour. */
-interface Stamp {
+/** Pixels of a small picture: how far each is from the middle, also as one number on a plate, and its colour. */
+interface Ink {
   readonly dx: Int16Array;
   readonly dy: Int16Array;
-  /** Both as one, on a plate, and how far at most. */
   readonly away: Int32Array;
-  readonly reach: number;
   /** Red, green, blue and opacity, 0 to 255; and the four as one. */
   readonly rgba: Uint8ClampedArray;
   readonly whole: Uint32Array;
+}
+
+/** A small picture: the pixels that hide what is under them, and those that do so in part. */
+interface Stamp {
+  readonly solid: Ink;
+  readonly soft: Ink;
+  /** How far a pixel is from the middle at most. */
+  readonly reach: number;
 }
 
 /** What is stamped on, and its pixels as numbers. */
@@ -34,6 +40,8 @@ interface Plate {
 
 /** One a canvas: a new one for each picture would be more to throw away than to draw. */
 const plates = keeping<Plate>();
+/** Of small pictures: to read a canvas takes long. */
+const stamps = keeping<Stamp>();
 
 /** More points than this are a crowd. */
 export const CROWD = 2000;
@@ -46,14 +54,18 @@ export function paintCrowd(context: CanvasRenderingContext2D, crowd: Crowd): voi
     return { image, whole: new Uint32Array(image.data.buffer) };
   });
   plate.whole.fill(0);
-  const stamps = new Map<number, Stamp>();
+  const looks = new Map<number, Stamp>();
   const covered = coveredIn(crowd, width, height);
   for (const turn of [1, 0]) {
     for (let index = 0; index < points.n; index++) {
       if (faded[index] !== turn || covered[index]) continue;
       const look = crowd.look[index] as number;
-      const stamp = stamps.get(look) ?? stampOf(crowd.spriteOf(index), width);
-      stamps.set(look, stamp);
+      let stamp = looks.get(look);
+      if (!stamp) {
+        const sprite = crowd.spriteOf(index);
+        stamp = stamps(sprite, [width], () => stampOf(sprite, width));
+        looks.set(look, stamp);
+      }
       press(plate, stamp, Math.round((at.x[index] as number) * ratio), Math.round((at.y[index] as number) * ratio));
     }
   }
@@ -81,50 +93,47 @@ export function coveredIn(crowd: Crowd, width: number, height: number): Uint8Arr
 function stampOf(sprite: HTMLCanvasElement, across: number): Stamp {
   const { width, height } = sprite;
   const all = sprite.getContext("2d")?.getImageData(0, 0, width, height).data ?? new Uint8ClampedArray();
-  const clear = (at: number) => all[4 * at + 3] === 0;
-  const pixels = Array.from({ length: all.length / 4 }, (_, at) => at).filter((at) => !clear(at));
-  const rgba = Uint8ClampedArray.from(pixels.flatMap((at) => [...all.subarray(4 * at, 4 * at + 4)]));
-  const dx = Int16Array.from(pixels, (at) => (at % width) - width / 2);
-  const dy = Int16Array.from(pixels, (at) => Math.floor(at / width) - height / 2);
-  return {
-    dx,
-    dy,
-    away: Int32Array.from(pixels, (_, at) => (dy[at] as number) * across + (dx[at] as number)),
-    reach: [...dx, ...dy].reduce((most, by) => Math.max(most, Math.abs(by)), 0),
-    rgba,
-    whole: new Uint32Array(rgba.buffer),
+  const opacity = (at: number) => all[4 * at + 3] as number;
+  const pixels = Array.from({ length: all.length / 4 }, (_, at) => at).filter((at) => opacity(at) > 0);
+  const inkOf = (some: readonly number[]): Ink => {
+    const rgba = Uint8ClampedArray.from(some.flatMap((at) => [...all.subarray(4 * at, 4 * at + 4)]));
+    const dx = Int16Array.from(some, (at) => (at % width) - width / 2);
+    const dy = Int16Array.from(some, (at) => Math.floor(at / width) - height / 2);
+    const away = Int32Array.from(some, (_, at) => (dy[at] as number) * across + (dx[at] as number));
+    return { dx, dy, away, rgba, whole: new Uint32Array(rgba.buffer) };
   };
+  const solid = inkOf(pixels.filter((at) => opacity(at) === 255));
+  const soft = inkOf(pixels.filter((at) => opacity(at) < 255));
+  const reach = [solid.dx, solid.dy, soft.dx, soft.dy].flatMap((by) => [...by].map(Math.abs));
+  return { solid, soft, reach: Math.max(0, ...reach) };
 }
 
 /** Lays a stamp over what is there. */
-function press(plate: Plate, stamp: Stamp, x: number, y: number) {
+function press(plate: Plate, { solid, soft, reach }: Stamp, x: number, y: number) {
   const { width, height } = plate.image;
-  const { dx, dy, away, reach } = stamp;
   const middle = y * width + x;
   if (x >= reach && x < width - reach && y >= reach && y < height - reach) {
-    for (let pixel = 0; pixel < away.length; pixel++) lay(plate, stamp, pixel, middle + (away[pixel] as number));
+    const { whole } = plate;
+    const { away, whole: ink } = solid;
+    for (let pixel = 0; pixel < away.length; pixel++) whole[middle + (away[pixel] as number)] = ink[pixel] as number;
+    for (let pixel = 0; pixel < soft.away.length; pixel++) lay(plate, soft, pixel, middle);
     return;
   }
-  for (let pixel = 0; pixel < away.length; pixel++) {
-    const [left, top] = [x + (dx[pixel] as number), y + (dy[pixel] as number)];
-    if (left < 0 || left >= width || top < 0 || top >= height) continue;
-    lay(plate, stamp, pixel, middle + (away[pixel] as number));
+  for (const ink of [solid, soft]) {
+    for (let pixel = 0; pixel < ink.away.length; pixel++) {
+      const [left, top] = [x + (ink.dx[pixel] as number), y + (ink.dy[pixel] as number)];
+      if (left >= 0 && left < width && top >= 0 && top < height) lay(plate, ink, pixel, middle);
+    }
   }
 }
 
-function lay({ image: { data }, whole }: Plate, { rgba, whole: ink }: Stamp, pixel: number, at: number) {
-  const from = 4 * pixel;
-  const opacity = rgba[from + 3] as number;
-  if (opacity === 255) {
-    whole[at] = ink[pixel] as number;
-    return;
-  }
-  const to = 4 * at;
-  const over = opacity / 255;
+function lay({ image: { data } }: Plate, { rgba, away }: Ink, pixel: number, middle: number) {
+  const [from, to] = [4 * pixel, 4 * (middle + (away[pixel] as number))];
+  const over = (rgba[from + 3] as number) / 255;
   const under = ((data[to + 3] as number) / 255) * (1 - over);
+  const all = over + under;
   for (let part = 0; part < 3; part++) {
-    const mixed = (rgba[from + part] as number) * over + (data[to + part] as number) * under;
-    data[to + part] = mixed / (over + under);
+    data[to + part] = ((rgba[from + part] as number) * over + (data[to + part] as number) * under) / all;
   }
-  data[to + 3] = 255 * (over + under);
+  data[to + 3] = 255 * all;
 }
