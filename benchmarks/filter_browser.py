@@ -2,7 +2,8 @@
 
 Every kernel has a name of its own, as long as those of C++ templates are, and each is drawn: there is no limit by time.
 Gestures come from mouse and keyboard. The clock runs in the page, from the event to the first task after the frame that
-follows it. A first answer holds what is worked out once for a table, such as its names in small letters.
+follows it; the median of a gesture's answers is held to its promise. A first answer holds what is worked out once for a
+table, such as its names in small letters.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Answers:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.worst = 0.0
+        self.slowest = 0.0
 
     def to(self, name: str, kind: str, *gestures: Callable[[], object]) -> None:
         """Do one thing after another, each told to the page as one event of a kind, and print how long they took."""
@@ -68,7 +69,7 @@ class Answers:
             times.append(float(self.page.evaluate("window.answered")))
             # Python has been told, and what the answer left behind is cleared away.
             time.sleep(0.5)
-        self.worst = max(self.worst, *times)
+        self.slowest = max(self.slowest, statistics.median(times))
         then = f", {statistics.median(times[1:]):.1f} ms then, {max(times):.1f} ms at most" if len(times) > 1 else ""
         print(f"{f'{KERNELS:,} kernels: {name}':40} {times[0]:6.1f} ms first{then}")
 
@@ -111,8 +112,8 @@ def main() -> None:
             answers.to(f"sort, {title.lower()}", "click", *[head.click] * 4)
         book.close()
         browser.close()
-    if answers.worst > LIMIT_MS:
-        sys.exit(f"a promise is broken: an answer took {answers.worst:.0f} ms, not {LIMIT_MS}")
+    if answers.slowest > LIMIT_MS:
+        sys.exit(f"a promise is broken: half of some answers took over {answers.slowest:.0f} ms, not {LIMIT_MS}")
 
 
 if __name__ == "__main__":
