@@ -230,7 +230,11 @@ def test_kernels_that_would_wait_for_each_other_are_refused_though_each_is_conve
 @pytest.mark.parametrize(
     ("text", "pair", "sentence"),
     [
-        ("a opaque: x > y; b elementwise: y > z", "a b", "a is opaque, a whole algorithm in one kernel: nothing else can run in it"),
+        (
+            "a opaque: x > y; b elementwise: y > z",
+            "a b",
+            "a is opaque, a whole algorithm in one kernel: nothing else can run in it",
+        ),
         (
             "a elementwise: x > y; b matmul: y w > z",
             "a b",
@@ -239,7 +243,10 @@ def test_kernels_that_would_wait_for_each_other_are_refused_though_each_is_conve
         (
             "a matmul: x w > y; b reduction: y > z",
             "a b",
-            "a is a matrix product, which takes into its kernel what works on its tile, elementwise ops after it; b is a reduction",
+            (
+                "a is a matrix product, which takes into its kernel what works on its tile, elementwise ops after it; "
+                "b is a reduction"
+            ),
         ),
         (
             "a elementwise: x > y; b matmul: x w > z",

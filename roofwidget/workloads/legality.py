@@ -114,7 +114,8 @@ class Rules:
             return None
         if opaque := group & self.opaque:
             (name, *_) = self._names(opaque)
-            return Refusal("barrier", f"{name} is opaque, a whole algorithm in one kernel: nothing else can run in it", (name,))
+            sentence = f"{name} is opaque, a whole algorithm in one kernel: nothing else can run in it"
+            return Refusal("barrier", sentence, (name,))
         return self._kinds(group) or self._detour(group)
 
     def allows(self, group: Mask) -> bool:
@@ -189,7 +190,8 @@ class Rules:
         elif (1 << a | 1 << b) & self.matmuls:
             product_name, op = (other, a) if product else (one, b)
             sentence = (
-                f"{product_name} is a matrix product, which takes into its kernel what works on its tile, elementwise ops after it; "
+                f"{product_name} is a matrix product, which takes into its kernel what works on its tile, "
+                "elementwise ops after it; "
                 f"{names[op]} is {_article(s.ops[op].kind)}{_MOVES if 1 << op & self.injective else ''}"
             )
         elif 1 << b & self.injective:
