@@ -2,37 +2,13 @@
 
 import { ABOVE, networkOf, type Probe, peaksOf, probing, type Regime, TIE } from "./judging.ts";
 import { keeping } from "./kept.ts";
+import { MEASURED, measuredPlaces, type Places } from "./places.ts";
 import { bytesAt, type Roof } from "./roofline.ts";
 import { radii } from "./sizes.ts";
 import { isProgram, isTotal } from "./totals.ts";
 import type { Kernels } from "./wire.ts";
 
-/** The roof of a measured point: it stands where it was measured, not on a roof. */
-export const MEASURED = -1;
-
-/** Points in columns, but for what a roof says of them. */
-export interface Places {
-  readonly n: number;
-  readonly row: Int32Array;
-  /** Index into the shown roofs, or MEASURED. */
-  readonly roof: Int16Array;
-  /** Index into the levels of the roof that judges it. */
-  readonly level: Int8Array;
-  /** Whether it stands at the level that binds; of a kernel that no level binds, at the first. */
-  readonly binds: Uint8Array;
-  /** FLOP/B: infinite at zero bytes. At zero FLOPs, 0. */
-  readonly x: Float64Array;
-  /** FLOP/s; at zero FLOPs bytes/s, for the strip at the left edge. */
-  readonly y: Float64Array;
-  /** px; NaN for one whose size says nothing. */
-  readonly radius: Float32Array;
-  /** For each row the point that stands for it: measured, or on the focus roof; -1 when there is none. */
-  readonly home: Int32Array;
-  /** How many kernels of them are measured. */
-  readonly measured: number;
-  /** Rows without a place: FLOPs or bytes are unknown, or both zero. */
-  readonly notDrawn: number;
-}
+export { MEASURED, type Places };
 
 /**
  * A measured kernel has one point, another one on every shown roof; with all levels of memory each has one a level whose
@@ -64,66 +40,11 @@ export function pointsOf(
   if (!judging) return pointsAlone(kernels, rows);
   const [level] = judging.levels;
   const bytes = level && judging.levels.length === 1 && bytesAt(kernels, judging.chip, level.name);
-  const places = bytes && measured(rows, [kernels, bytes], () => measuredPlaces(kernels, rows, bytes));
+  const places = bytes && measuredPlaces(kernels, rows, bytes);
   return places ? { ...places, ...judged(kernels, judging, places) } : pointsOnRoofs(kernels, roofs, judging, rows);
 }
 
-/** Where all rows would stand if they were measured; `y` is 0 of those that have no place. */
-interface Grounds {
-  readonly x: Float64Array;
-  readonly y: Float64Array;
-  readonly radius: Float32Array;
-}
-
-/** Where measured kernels stand is not for a roof to say: while it is dragged they keep their columns. With others none. */
-const measured = keeping<Places | undefined>();
-const grounds = keeping<Grounds>();
 const codes = keeping<Int32Array>();
-
-function measuredPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined {
-  const { time } = kernels;
-  for (let at = 0; at < rows.length; at++) if (!((time[rows[at] as number] as number) > 0)) return undefined;
-  // A filter has other rows, and these columns as they were.
-  const all = grounds(bytes, [kernels], () => groundsOf(kernels, bytes));
-  const row = new Int32Array(rows.length);
-  const [x, y] = [new Float64Array(rows.length), new Float64Array(rows.length)];
-  const radius = new Float32Array(rows.length);
-  const home = new Int32Array(kernels.n).fill(-1);
-  let [n, notDrawn] = [0, 0];
-  for (let at = 0; at < rows.length; at++) {
-    const one = rows[at] as number;
-    const rate = all.y[one] as number;
-    if (rate === 0) {
-      if (!isTotal(kernels, one)) notDrawn++;
-      continue;
-    }
-    row[n] = one;
-    x[n] = all.x[one] as number;
-    y[n] = rate;
-    radius[n] = all.radius[one] as number;
-    home[one] = n++;
-  }
-  return {
-    ...{ n, row: row.subarray(0, n), x: x.subarray(0, n), y: y.subarray(0, n), radius: radius.subarray(0, n), home },
-    ...{ roof: new Int16Array(n).fill(MEASURED), level: new Int8Array(n), binds: new Uint8Array(n).fill(1) },
-    ...{ measured: n, notDrawn },
-  };
-}
-
-function groundsOf(kernels: Kernels, bytes: Float64Array): Grounds {
-  const { n, totalFlops, time } = kernels;
-  const [x, y, radius] = [new Float64Array(n), new Float64Array(n), new Float32Array(n)];
-  const radiusOf = radii(kernels);
-  for (let row = 0; row < n; row++) {
-    const [flops, moved] = [totalFlops[row] as number, bytes[row] as number];
-    const rate = (flops > 0 ? flops : moved) / (time[row] as number);
-    if (!(rate > 0 && Number.isFinite(rate)) || Number.isNaN(flops + moved)) continue;
-    x[row] = flops / moved;
-    y[row] = rate;
-    radius[row] = radiusOf(row);
-  }
-  return { x, y, radius };
-}
 
 /** Stands for the main memory of a chip that is not known. */
 const NOWHERE = { memories: new Map([["main", null]]) };
@@ -133,7 +54,7 @@ const timed = keeping<Int32Array>();
 function pointsAlone(kernels: Kernels, all: Int32Array): Points {
   const rows = timed(all, [kernels], () => all.filter((row) => (kernels.time[row] as number) > 0));
   const bytes = bytesAt(kernels, NOWHERE, "main");
-  const places = measured(rows, [kernels, bytes], () => measuredPlaces(kernels, rows, bytes)) as Places;
+  const places = measuredPlaces(kernels, rows, bytes) as Places;
   const side = Uint8Array.from(places.row, (row) => (isProgram(kernels, row) ? SIDES.program : SIDES.memory));
   return { ...places, side, aboveRoof: new Uint8Array(places.n), binding: new Set() };
 }

@@ -2,6 +2,7 @@
 // ops are one kernel.
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { type Entry, type Groups, isEqual, isSame, isSameGrouping } from "./entries.ts";
 import { partitionOf, unfused } from "./fusion.ts";
 import { type Environment, environment, evaluate, type Graph, type Values } from "./graph.ts";
 import { type Grouped, kernelsOf, namesOf } from "./grouped.ts";
@@ -21,15 +22,6 @@ export interface Workload {
   readonly env: Environment;
 }
 
-type Groups = readonly (readonly number[])[];
-/** What can be undone. */
-interface Entry {
-  readonly phase: string;
-  readonly groups: Groups;
-  readonly dims: Readonly<Record<string, number>>;
-  readonly convention: string;
-  readonly dtype: string | null;
-}
 type Tell = (
   changes: Readonly<Record<string, unknown>>,
   how?: { readonly stream?: boolean; readonly later?: boolean },
@@ -256,13 +248,3 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
     },
   };
 }
-
-/** A thousand groups are the same lists, but for those that a merge has touched. */
-const isSameGrouping = (one: Groups, other: Groups) =>
-  one.length === other.length && one.every((group, at) => group === other[at] || isEqual(group, other[at]));
-const isEqual = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
-/** In any order of sizes. */
-const isSame = (one: Entry, other: Entry) =>
-  isEqual([one.phase, one.convention, one.dtype], [other.phase, other.convention, other.dtype]) &&
-  isSameGrouping(one.groups, other.groups) &&
-  isEqual(Object.entries(one.dims).sort(), Object.entries(other.dims).sort());
