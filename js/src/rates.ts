@@ -1,6 +1,8 @@
 // The what-if rates of the focus chip, and the control that holds one: until it is let go, Python's word on it waits.
 
 import { type Signal, signal } from "@preact/signals";
+import { isEqual } from "./entries.ts";
+import type { History } from "./history.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Roof } from "./roofline.ts";
 import { type Rate, withRate } from "./whatif.ts";
@@ -14,6 +16,7 @@ interface Parts {
   /** Whether a control is held. */
   readonly held: Signal<boolean>;
   readonly outbox: Outbox;
+  readonly history: History;
   /** What Python says. */
   told(): WhatIf;
   focusRoof(): Roof | undefined;
@@ -26,8 +29,20 @@ export interface Held {
   readonly level?: string | undefined;
 }
 
-export function createRates({ held, outbox, told, focusRoof }: Parts) {
+export function createRates({ held, outbox, history, told, focusRoof }: Parts) {
   const whatIf = signal<WhatIf>({});
+  let known: readonly Chip[] = [];
+  let isFirst = true;
+  const among = (entry: WhatIf): WhatIf =>
+    Object.fromEntries(Object.entries(entry).filter(([id]) => known.some((chip) => chip.id === id)));
+  history.add({
+    here: () => whatIf.value,
+    isSame: isEqual,
+    restore: (entry: WhatIf) => {
+      whatIf.value = among(entry);
+      outbox.put("what_if", whatIf.value);
+    },
+  });
   let grip: { readonly rates: readonly Rate[]; readonly moved: boolean } | undefined;
 
   function rateOf(quantity: Quantity, level?: string, rate?: number): Rate | undefined {
@@ -46,19 +61,24 @@ export function createRates({ held, outbox, told, focusRoof }: Parts) {
     const rates = wanted.flatMap(({ quantity, level, rate }) => rateOf(quantity, level, rate) ?? []);
     if (rates.length === 0) return;
     if (grip) grip = { rates, moved: true };
-    whatIf.value = withAll(whatIf.value, rates);
+    const change = () => {
+      whatIf.value = withAll(whatIf.value, rates);
+    };
+    history.change(change, stream ? rates.map(({ quantity, key }) => `${quantity} ${key}`).join() : undefined);
     outbox.tell("what_if", whatIf.value, { stream });
   }
   function holdRates(wanted: readonly Held[]) {
     const rates = wanted.flatMap(({ quantity, level }) => rateOf(quantity, level) ?? []);
     if (rates.length === 0) return;
     grip = { rates, moved: false };
+    history.hold();
     held.value = true;
   }
   function release() {
     const moved = grip?.moved;
     grip = undefined;
     held.value = false;
+    history.release();
     outbox.send();
     if (!moved) whatIf.value = told();
   }
@@ -66,11 +86,17 @@ export function createRates({ held, outbox, told, focusRoof }: Parts) {
     whatIf,
     take: (wire: WhatIf) => {
       const next = withAll(wire, grip?.rates ?? []);
-      // What was told from here comes back: as a change it would have all drawn again.
-      if (JSON.stringify(next) !== JSON.stringify(whatIf.value)) whatIf.value = next;
+      const change = () => {
+        whatIf.value = next;
+      };
+      // What a model starts with is no change; what was told from here comes back, and would have all drawn again.
+      if (isFirst) change();
+      else if (!isEqual(next, whatIf.value)) history.change(change);
+      isFirst = false;
     },
     /** A control of a chip that is gone holds nothing. */
     keepAmong: (chips: readonly Chip[]) => {
+      known = chips;
       const gone = grip?.rates[0]?.chip;
       if (gone === undefined || chips.some(({ id }) => id === gone)) return;
       outbox.drop("what_if");

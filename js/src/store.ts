@@ -1,33 +1,36 @@
 // The state of one model as signals, and the actions that change it: with outbox.ts the only file that writes to the model.
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { derive } from "./derived.ts";
 import { createFiltering } from "./filtering.ts";
+import { createHistory } from "./history.ts";
 import type { Partition } from "./legality.ts";
 import { createOutbox, type Model } from "./outbox.ts";
 import { createRates } from "./rates.ts";
 import type { Roof } from "./roofline.ts";
+import { createSelection } from "./selection.ts";
 import { followMerges } from "./trails.ts";
+import { createViewing, type View, type Zoom } from "./viewing.ts";
 import type { Chip, Kernels, WhatIf } from "./wire.ts";
 import { decodeChips, decodeKernels } from "./wire.ts";
 import { createWorkload } from "./workload.ts";
 
-export type { Model };
-
-/** Rate against intensity, or memory time against compute time. */
-export type View = "roofline" | "time";
+export type { Model, View, Zoom };
 
 export type Store = ReturnType<typeof createStore>;
 
 export function createStore(model: Model, abort: AbortSignal) {
   const outbox = createOutbox(model);
   const { put, tell } = outbox;
+  const history = createHistory();
   const title = signal("");
   const chips = signal<readonly Chip[]>([]);
   const given = signal<Kernels>(undefined as unknown as Kernels);
-  const workload = createWorkload(given, outbox.tellAll);
+  const workload = createWorkload(given, outbox.tellAll, history);
   const filtering = createFiltering(outbox);
   const { kernels } = workload;
+  const viewing = createViewing(outbox, history);
+  const selection = createSelection({ model, outbox, kernels, atRoof: filtering.state.atRoof });
   const shown = signal<readonly string[]>([]);
   const focusChip = signal("");
   const precision = signal("auto");
@@ -36,15 +39,11 @@ export function createStore(model: Model, abort: AbortSignal) {
   const ceilings = signal<readonly string[] | null>(null);
   const allLevels = signal(false);
   const launchOverhead = signal(0);
-  const view = signal<View>("roofline");
-  const selected = signal<readonly number[]>([]);
-  const hovered = signal<number | null>(null);
-  /** A total that is pointed at, by its row of `drawn`; Python is told of kernels alone. */
-  const total = signal<number | null>(null);
   const held = signal(false);
   const rates = createRates({
     held,
     outbox,
+    history,
     told: () => model.get("what_if") as WhatIf,
     focusRoof: (): Roof | undefined => derived.focusRoof.value,
   });
@@ -53,9 +52,11 @@ export function createStore(model: Model, abort: AbortSignal) {
   let heldTrait: string | undefined;
 
   const plain: Record<string, { value: unknown }> = {
-    ...{ title, shown, precision, memory, ceilings, view, selected, hovered },
+    ...{ title, shown, precision, memory, ceilings },
     ...{ focus_chip: focusChip, exposed_comm: exposedComm, all_levels: allLevels, launch_overhead: launchOverhead },
     ...filtering.traits,
+    ...viewing.traits,
+    ...selection.state,
   };
   const read: Record<string, (value: unknown) => void> = {
     ...Object.fromEntries(
@@ -86,17 +87,10 @@ export function createStore(model: Model, abort: AbortSignal) {
     what_if: (value) => rates.take(value as WhatIf),
     ...filtering.read,
   };
-  const isKernel = (row: number) => row < kernels.value.n;
-  // What was about to be said of the rows before means nothing now.
   function forgetRows(change: () => void) {
     batch(() => {
       change();
-      outbox.drop("selected", "hovered", "at_roof");
-      selected.value = (model.get("selected") as number[]).filter(isKernel);
-      filtering.state.atRoof.value = (model.get("at_roof") as number[]).filter(isKernel);
-      total.value = null;
-      const row = model.get("hovered") as number | null;
-      hovered.value = row !== null && isKernel(row) ? row : null;
+      selection.reread();
     });
   }
   const listeners = Object.entries(read).map(([name, take]) => {
@@ -152,7 +146,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   }
   /** While a trait is dragged, what the kernel says of it waits. */
   function holdTrait(name: "exposed_comm" | "dims" | "time_share") {
-    if (name === "dims") workload.actions.holdSettings();
+    if (name === "dims") history.hold();
     heldTrait = name;
     held.value = true;
   }
@@ -160,7 +154,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     const name = heldTrait;
     heldTrait = undefined;
     held.value = false;
-    workload.actions.releaseSettings();
+    history.release();
     outbox.send();
     if (name !== undefined) read[name]?.(model.get(name));
   }
@@ -174,38 +168,17 @@ export function createStore(model: Model, abort: AbortSignal) {
     ceilings.value = others.length < before.length ? others : [...before, key];
     tell("ceilings", ceilings.value);
   }
-  /** Other kernels have other rows; one that Python still had to hear of could be none of them. */
+  /** Other kernels have other rows. */
   function regroup(change: () => void) {
     batch(() => {
-      if (selected.value.length > 0) put("selected", []);
-      if (hovered.value !== null) put("hovered", null);
-      if (filtering.state.atRoof.value.length > 0) put("at_roof", []);
-      filtering.state.atRoof.value = [];
-      selected.value = [];
-      hovered.value = null;
+      selection.clear();
       change();
     });
     outbox.tellAll({}, { later: true });
   }
-  function setView(next: View) {
-    hover(null);
-    view.value = next;
-    tell("view", next);
-  }
   function setAllLevels(on: boolean) {
     allLevels.value = on;
     tell("all_levels", on);
-  }
-  function hover(row: number | null) {
-    const own = row !== null && isKernel(row) ? row : null;
-    total.value = row === own ? null : row;
-    if (own === hovered.value) return;
-    hovered.value = own;
-    tell("hovered", own, { stream: true });
-  }
-  function select(rows: readonly number[]) {
-    selected.value = rows.filter(isKernel);
-    tell("selected", selected.value);
   }
 
   return {
@@ -218,15 +191,20 @@ export function createStore(model: Model, abort: AbortSignal) {
     trails,
     setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
     setPhase: (name: string) => regroup(() => workload.actions.setPhase(name)),
-    undo: () => (workload.actions.keepsRows(true) ? act : regroup)(workload.actions.undo),
-    redo: () => (workload.actions.keepsRows(false) ? act : regroup)(workload.actions.redo),
+    undo: () => (workload.actions.keepsRows(true) ? act : regroup)(history.undo),
+    redo: () => (workload.actions.keepsRows(false) ? act : regroup)(history.redo),
+    canUndo: history.canUndo,
+    canRedo: history.canRedo,
     title,
-    selected,
-    hovered,
-    /** The row of `drawn` that is pointed at: a kernel's, or past them a total's. */
-    pointed: computed(() => total.value ?? hovered.value),
+    ...selection.state,
+    pointed: selection.pointed,
+    ...viewing.state,
+    ...viewing.actions,
+    setView(next: View) {
+      selection.actions.hover(null);
+      viewing.actions.setView(next);
+    },
     launchOverhead,
-    view,
     /** Whether a control is held. */
     held,
     focus,
@@ -243,8 +221,6 @@ export function createStore(model: Model, abort: AbortSignal) {
     releaseTimeShare: releaseTrait,
     toggleCeiling,
     setAllLevels,
-    setView,
-    hover,
-    select,
+    ...selection.actions,
   };
 }

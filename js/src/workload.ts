@@ -6,7 +6,7 @@ import { type Entry, type Groups, isEqual, isSame, isSameGrouping } from "./entr
 import { partitionOf, unfused } from "./fusion.ts";
 import { type Environment, environment, evaluate, type Graph, type Values } from "./graph.ts";
 import { type Grouped, kernelsOf, namesOf } from "./grouped.ts";
-import { createHistory } from "./history.ts";
+import type { History } from "./history.ts";
 import type { Partition } from "./legality.ts";
 import { keptSizes, type Phase, phasesOf } from "./phases.ts";
 import type { Kernels } from "./wire.ts";
@@ -31,7 +31,7 @@ type Tell = (
 export const LARGE = 200;
 
 /** The state of a graph and what changes it; `given` are Python's kernels, `tell` tells Python. */
-export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
+export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell, history: History) {
   const phases = signal<readonly Phase[]>([]);
   const phase = signal("");
   /** Whether a graph has come and is still being worked out. */
@@ -110,7 +110,7 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
     const settings = { dims: dims.value, convention: convention.value, dtype: dtype.value };
     return { phase: phase.value, groups: parted.groups, ...settings };
   }
-  const history = createHistory({ here, isSame, restore });
+  const mine = history.add({ here, isSame, restore });
   /** Show another phase; what depends on the graph follows by the rule that Python's `phase` states. */
   function enter(name: string) {
     const [old, parted] = [phaseOf(phase.value), partition.value];
@@ -194,7 +194,7 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
         const was = phaseOf(phase.value);
         phases.value = phasesOf(wire, before);
         const stays = (entry: Entry) => before.some((one) => one.name === entry.phase && phases.value.includes(one));
-        history.keep(stays);
+        mine.keep(stays);
         phase.value = (phaseOf(phase.value) ?? phases.value[0])?.name ?? "";
         // Of another graph Python tells the rest.
         if (phaseOf(phase.value) === was) return;
@@ -227,21 +227,15 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell) {
       phase,
       /** Their names. */
       phases: computed(() => phases.value.map(({ name }) => name)),
-      canUndo: history.canUndo,
-      canRedo: history.canRedo,
     },
     actions: {
       setPartition,
       setPhase,
-      undo: history.undo,
-      redo: history.redo,
       /** Whether rows stay what they are in the next step. */
       keepsRows(isBack: boolean) {
-        const [next, before] = [history.next(isBack), here()];
-        return next?.phase === before?.phase && isEqual(next?.groups, before?.groups);
+        const [next, before] = [mine.next(isBack), here()];
+        return !next || (next.phase === before?.phase && isEqual(next.groups, before.groups));
       },
-      holdSettings: history.hold,
-      releaseSettings: history.release,
       setDim,
       setConvention,
       setDtype,

@@ -1,6 +1,6 @@
 // Chains of elementwise operations as Python sends them, and the state of a model that has them.
 
-import { PROFILE, wireChip, wireKernels } from "./helpers.ts";
+import { PROFILE, VIEWING, wireChip, wireKernels } from "./helpers.ts";
 
 interface ChainSpec {
   ops?: number;
@@ -38,7 +38,7 @@ export function stateOf(graphs: readonly (readonly [phase: string, graph: unknow
     chips: [wireChip({ id: "c", peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10 } })],
     kernels: wireKernels([{ flops: 10, bytes: 1 }]),
     ...{ shown: ["c"], focus_chip: "c", precision: "auto", memory: "main", what_if: {}, exposed_comm: [] },
-    ...{ ceilings: null, all_levels: false, launch_overhead: 0, view: "roofline", selected: [], hovered: null },
+    ...{ ceilings: null, all_levels: false, launch_overhead: 0, ...VIEWING, selected: [], hovered: null },
     ...{ graphs, phase, partition: (graph as { ops: unknown[] }).ops.map((_, at) => [at]) },
     ...{ dims: {}, convention: "", dtype: null },
     ...PROFILE,

@@ -157,6 +157,12 @@ const lowerKeys = (amount: Amount): Amount =>
     ? Object.fromEntries(Object.entries(amount).map(([key, part]) => [key.toLowerCase(), part]))
     : amount;
 
+/** How a model is looked at when it starts. */
+export const VIEWING = {
+  ...{ view: "roofline", zoom: null, rate_unit: "FLOP/s", word: 0, x_axis: "intensity", tick_base: 10 },
+  ...{ time_scale: "log", presentation: false },
+};
+
 /** The traits of profiles as a model starts with them. */
 export const PROFILE = {
   search: "",

@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../src/store.ts";
-import { eachWithClock, FakeModel, PROFILE, wireChip, wireKernels } from "./helpers.ts";
+import { eachWithClock, FakeModel, PROFILE, VIEWING, wireChip, wireKernels } from "./helpers.ts";
 
 const STATE = {
   title: "A title",
@@ -21,7 +21,7 @@ const STATE = {
   ceilings: null as string[] | null,
   all_levels: false,
   launch_overhead: 0,
-  view: "roofline",
+  ...VIEWING,
   graphs: [] as unknown,
   phase: "",
   partition: null as number[][] | null,

@@ -1,0 +1,68 @@
+// What both planes are drawn on: layers of one size, one above the other, that the pointer and the keys act on.
+
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { createPainter, type KernelsPicture } from "./kernels.ts";
+import type { Placed } from "./labels.ts";
+import { Labels, Rings, Rubber } from "./marks.tsx";
+import type { Pointing } from "./pointing.ts";
+import type { Scene } from "./scene.ts";
+
+interface StageProps {
+  readonly scene: Scene;
+  readonly label: string;
+  readonly pointing: Pointing;
+  readonly picture: KernelsPicture;
+  readonly labels: readonly Placed[];
+  /** What lies under the points. */
+  readonly under: ComponentChildren;
+  /** What lies over them and under every name. */
+  readonly over?: ComponentChildren;
+  /** What lies beside the picture, as the tooltip does. */
+  readonly children?: ComponentChildren;
+}
+
+export function Stage({ scene, label, pointing, picture, labels, under, over, children }: StageProps) {
+  const { scales, theme } = scene;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const paint = useMemo(createPainter, []);
+  useLayoutEffect(() => {
+    if (canvas.current) paint(canvas.current, picture);
+  });
+  const size = { width: scales.width, height: scales.height };
+  const box = { width: `${size.width}px`, height: `${size.height}px` };
+  return (
+    <div
+      class="roofwidget-chart"
+      style={box}
+      role="application"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the kernels
+      tabIndex={0}
+      data-lm-suppress-shortcuts="true"
+      aria-label={label}
+      {...pointing.handlers}
+    >
+      <svg {...size} aria-hidden="true">
+        {under}
+      </svg>
+      <canvas ref={canvas} style={box} />
+      <svg class="roofwidget-labels" {...size} aria-hidden="true">
+        <Rings scene={scene} pointed={pointing.index} />
+        {over}
+        <Labels labels={labels} theme={theme} />
+        <Rubber box={pointing.rubber} />
+      </svg>
+      {children}
+    </div>
+  );
+}
+
+/** Where names stand: while it is `still` they stay where they were, as beside a roof that is dragged. */
+export function useStanding(still: boolean, place: (choices?: ReadonlyMap<string, number>) => Placed[]): Placed[] {
+  const choices = useRef<ReadonlyMap<string, number>>(new Map());
+  const labels = place(still ? choices.current : undefined);
+  useLayoutEffect(() => {
+    if (!still) choices.current = new Map(labels.map(({ key, choice }) => [key, choice]));
+  });
+  return labels;
+}
