@@ -29,7 +29,8 @@ KERNELS = [("matmul", 4.3e9, 1.2e7), ("copy", 0, 8e6), ("opaque", None, None)]
 
 SYNCED = {
     *("title", "chips", "kernels", "shown", "focus_chip", "precision", "memory", "what_if", "selected", "hovered"),
-    *("exposed_comm", "ceilings", "all_levels", "launch_overhead", "view"),
+    *("exposed_comm", "ceilings", "all_levels", "launch_overhead"),
+    *("view", "zoom", "rate_unit", "word", "x_axis", "tick_base", "time_scale", "presentation"),
     *("graphs", "phase", "partition", "dims", "convention", "dtype"),
     *("search", "categories", "bounds", "precisions", "time_share", "top", "infeed", "scope"),
     *("baseline", "sort_by", "columns", "at_roof"),
