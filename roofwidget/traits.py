@@ -16,6 +16,8 @@ from roofwidget import units
 from roofwidget.chips.chip import Chip
 from roofwidget.chosen import share_above_zero, whole_from_one
 from roofwidget.kernels import Kernels, as_kernels
+from roofwidget.languages import ENGLISH, languages
+from roofwidget.suggest import listed
 
 __all__ = [
     "ChipsTrait",
@@ -25,6 +27,7 @@ __all__ = [
     "GraphsTrait",
     "HowManyTrait",
     "KernelsTrait",
+    "LocaleTrait",
     "NamesTrait",
     "RateTrait",
     "RowTrait",
@@ -88,6 +91,22 @@ class NamesTrait(traitlets.TraitType[tuple[str, ...], Any]):
         if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
             self.error(obj, value)
         return tuple(names)
+
+
+class LocaleTrait(traitlets.TraitType[str, Any]):
+    """A language of the front end, or a locale of it such as 'de-AT'; kept as the language."""
+
+    default_value = ENGLISH
+    info_text = "a language such as 'en' or 'de'"
+
+    def validate(self, obj: Any, value: Any) -> str:
+        if not isinstance(value, str):
+            self.error(obj, value)
+        language = value.replace("_", "-").split("-")[0].casefold()
+        if language not in languages():
+            msg = f"there is no catalogue for '{value}'; there are {listed(languages())}"
+            raise _refuse(obj, self, ValueError(msg))
+        return language
 
 
 class RateTrait(traitlets.TraitType[float, Any]):

@@ -7,7 +7,7 @@ from typing import Any
 
 import anywidget
 from IPython.display import display
-from traitlets import HasTraits, Instance, Unicode, default
+from traitlets import HasTraits, Instance, Unicode, default, observe
 
 from roofwidget import delivery
 from roofwidget.model import RooflineModel
@@ -41,7 +41,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     @default("_esm")
     def _default_esm(self) -> str:
-        return delivery.first_script()
+        return delivery.first_script(self.locale)
 
     @default("_css")
     def _default_css(self) -> str:
@@ -49,7 +49,14 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     @default("_code")
     def _default_code(self) -> delivery.FrontEnd | None:
-        return delivery.front_end()
+        return delivery.front_end(self.locale)
+
+    @observe("locale")
+    def _redraw_in_the_language(self, _change: Any) -> None:
+        # Views are drawn anew when the script is another, and then need the code that it is to find.
+        with self.hold_sync():
+            self._code = delivery.front_end(self.locale)
+            self._esm = delivery.first_script(self.locale)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take what the front end sends, but for what Python owns."""

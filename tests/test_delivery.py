@@ -13,14 +13,17 @@ import comm
 import ipywidgets
 import pytest
 from ipywidgets.embed import dependency_state, embed_minimal_html
+from traitlets import TraitError
 
 import roofwidget as rw
-from roofwidget import Chip, RooflineModel, RooflineWidget, delivery
+from roofwidget import Chip, RooflineModel, RooflineWidget, delivery, languages
 
 SMALL = Chip("Small", {"bf16": 100e12}, {"HBM": 1e12})
 TEXTS = {
     "loader.js": "export default () => {}; // ∞",
     "widget.js": "export default {}; // ∞",
+    "loader.de.js": "export default () => {}; // ∞ de",
+    "widget.de.js": "export default {}; // ∞ de",
     "widget.css": ".roofwidget {}",
 }
 # printf 'export default {}; // ∞\0.roofwidget {}' | sha256sum
@@ -42,7 +45,7 @@ def _no_widget_is_left_open(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in TEXTS.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    monkeypatch.setattr(delivery, "_STATIC", tmp_path)
+    monkeypatch.setattr(languages, "STATIC", tmp_path)
     return tmp_path
 
 
@@ -162,6 +165,78 @@ def test_the_variable_can_be_set_to_nothing(monkeypatch: pytest.MonkeyPatch, set
     assert delivery.is_shared()
 
 
+# -- in each language ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("built")
+def test_widgets_of_two_languages_send_each_code_once(opened: list[dict[str, Any]]) -> None:
+    widgets = [RooflineWidget([SMALL], locale=locale) for locale in ("en", "de", "en", "de")]
+    assert [state["script"] for state in opened if "script" in state] == [TEXTS["widget.js"], TEXTS["widget.de.js"]]
+    assert [widget._esm for widget in widgets] == 2 * [TEXTS["loader.js"], TEXTS["loader.de.js"]]
+    english, german = (delivery.front_end(language) for language in ("en", "de"))
+    assert [widget._code for widget in widgets] == 2 * [english, german]
+    assert english is not None
+    assert german is not None
+    assert (english.style, english.digest == german.digest) == (german.style, False)
+
+
+@pytest.mark.usefixtures("built")
+def test_a_widget_that_brings_the_whole_brings_that_of_its_language(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inline("ROOFWIDGET_INLINE=1", monkeypatch)
+    widget = RooflineWidget([SMALL], locale="de")
+    assert (opened[-1]["_esm"], opened[-1]["_code"]) == (TEXTS["widget.de.js"], None)
+    widget.locale = "en"
+    assert (widget._esm, widget._css) == (TEXTS["widget.js"], TEXTS["widget.css"])
+
+
+@pytest.mark.usefixtures("built")
+def test_another_language_is_one_message_with_script_and_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    widget = RooflineWidget([SMALL])
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(widget.comm, "send", lambda data, **_: sent.append(data["state"]))
+    widget.locale = "de"
+    german = delivery.front_end("de")
+    assert german is not None
+    assert sent == [{"_esm": TEXTS["loader.de.js"], "_code": f"IPY_MODEL_{german.model_id}"}]
+    widget.locale = "de-CH"
+    assert len(sent) == 1
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize(
+    ("locale", "language"),
+    [("en", "en"), ("de", "de"), ("de-AT", "de"), ("de_DE.UTF-8", "de"), ("DE", "de"), ("en_GB", "en")],
+)
+def test_a_locale_is_kept_as_its_language(locale: str, language: str) -> None:
+    assert RooflineModel([SMALL], locale=locale).locale == language
+    assert RooflineWidget([SMALL], locale=locale).locale == language
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize("locale", ["fr", "", "deutsch", "C"])
+def test_a_locale_without_a_catalogue_is_an_error_that_names_those_there_are(locale: str) -> None:
+    model = RooflineModel([SMALL], locale="de")
+    said = f"^RooflineModel.locale: there is no catalogue for '{locale}'; there are 'en', 'de'$"
+    with pytest.raises(TraitError, match=said):
+        model.locale = locale
+    assert model.locale == "de"
+    with pytest.raises(TraitError, match=said):
+        RooflineModel([SMALL], locale=locale)
+    with pytest.raises(TraitError, match="expected a language"):
+        model.locale = None
+
+
+def test_the_languages_are_those_of_the_files_that_are_there(built: Path) -> None:
+    (built / "widget.fr.js").write_text("", encoding="utf-8")
+    assert languages.languages() == ("en", "de", "fr")
+    for path in built.iterdir():
+        path.unlink()
+    assert languages.languages() == ("en",)
+    assert RooflineModel([SMALL]).locale == "en"
+
+
 # -- not built -------------------------------------------------------------------------------------------------
 
 
@@ -182,8 +257,19 @@ def test_without_a_built_front_end_the_error_names_the_build_command(
     assert RooflineModel([SMALL]).peak_flops == 100e12
 
 
-def test_the_built_loader_is_small_and_the_bundle_is_beside_it() -> None:
-    widget = rw.roofline(["v5p"])
+@pytest.mark.parametrize("locale", ["en", "de"])
+def test_the_built_loader_is_small_and_the_bundle_is_beside_it(locale: str) -> None:
+    widget = rw.roofline(["v5p"], locale=locale)
     assert len(widget._esm.encode("utf-8")) <= 3_000
     assert widget._code is not None
     assert len(widget._code.script) > 100_000
+    assert ('"rechengebunden"' in widget._code.script, '"compute-bound"' in widget._code.script) == (
+        locale == "de",
+        locale == "en",
+    )
+
+
+def test_every_built_file_is_ensured_in_a_wheel() -> None:
+    config = (Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8")
+    for path in languages.STATIC.iterdir():
+        assert config.count(f'"roofwidget/static/{path.name}"') == 2

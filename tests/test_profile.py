@@ -226,7 +226,7 @@ def test_a_bad_value_is_one_clear_error_and_changes_nothing(
 
 
 def test_the_tables_own_columns_have_the_keys_of_the_front_end() -> None:
-    words = (Path(__file__).parent.parent / "js" / "src" / "tablewords.ts").read_text(encoding="utf-8")
+    words = (Path(__file__).parent.parent / "js" / "src" / "words" / "en" / "table.ts").read_text(encoding="utf-8")
     heads = re.search(r"heads: \{(.*?)\}", words, re.DOTALL)
     assert heads is not None
     assert set(re.findall(r"(\w+):", heads[1])) == set(TABLE_COLUMNS)

@@ -18,6 +18,9 @@ export function nameOf(kernels: Kernels, row: number): string {
   return textAt(kernels.name, row)?.trim() || strings.unnamed(row);
 }
 
+/** What binds a kernel, in words. */
+export const bindingWord = (answer: string) => strings.binding[answer] ?? answer;
+
 /** What the chart calls it. */
 export function shortNameOf(kernels: Kernels, row: number): string {
   return textAt(kernels.short, row)?.trim() || nameOf(kernels, row);
@@ -62,7 +65,7 @@ function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): strin
   });
   const flat = bound.computeTime >= bound.memoryTime;
   const limit = flat ? peak : formatQuantity(bound.attainable, "FLOP/s");
-  return strings.attainable(`min(${[peak, ...slopes].join(", ")})`, limit);
+  return strings.attainable(strings.least([peak, ...slopes]), limit);
 }
 
 function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
@@ -84,15 +87,23 @@ function yardsticks(bound: Bound, ranElsewhere: boolean): string[] {
 
 export function gapText(bound: Bound): string {
   if (bound.aboveRoof) return strings.aboveRoofShort;
-  const isFar = 1 / bound.utilization > FAR;
-  const below = isFar ? strings.farBelow : strings.ofRoof(formatPercent(bound.utilization));
-  return strings.gap(below, factorText(bound));
+  return strings.gap(
+    isFar(bound) ? strings.farBelow : strings.ofRoof(formatPercent(bound.utilization)),
+    upToText(bound),
+  );
+}
+
+/** What closing a gap is worth. */
+export function upToText(bound: Bound): string {
+  if (bound.aboveRoof) return strings.aboveRoofShort;
+  return (isFar(bound) ? strings.times : strings.upTo)(factorText(bound));
 }
 
 /** Beyond this a factor tells no more than that the roof says nothing of such a kernel. */
 const FAR = 1000;
-const factorText = ({ utilization }: Bound) =>
-  1 / utilization > FAR ? strings.moreThan(formatRatio(FAR)) : formatRatio(1 / utilization);
+const isFar = ({ utilization }: Bound) => 1 / utilization > FAR;
+const factorText = (bound: Bound) =>
+  isFar(bound) ? strings.moreThan(formatRatio(FAR)) : formatRatio(1 / bound.utilization);
 
 export function tooltipRows(kernels: Kernels, row: number, roof: Roof, view: View = "roofline"): Row[] {
   const words = strings.tooltip;
@@ -122,7 +133,7 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof, view: Vie
   add(words.roof, measured ? formatPercent(bound.utilization) : undefined);
   add(words.peak, measured ? formatPercent(bound.peakFraction) : undefined);
   add(words.atMost, measured || bound.ai === 0 ? undefined : formatPercent(bound.attainableFraction));
-  add(words.boundBy, bound.boundBy);
+  add(words.boundBy, bindingWord(bound.boundBy));
   if (bound.regime === "memory" && bound.computeTime > 0 && roof.levels.length === 1) {
     const ratio = bound.memoryTime / bound.computeTime;
     add(words.flip, words.ofNow(formatQuantity(ratio * bound.slowest.bandwidth, "B/s", 4), formatRatio(ratio)));

@@ -1,6 +1,6 @@
 // Numbers to text and text to numbers: the mirror of roofwidget/units.py, held to the same golden file.
 
-import { strings } from "./strings.ts";
+import { numerals, strings } from "./strings.ts";
 
 export type Unit = "FLOP/s" | "B/s" | "FLOP" | "B" | "s" | "J/FLOP" | "J/B";
 
@@ -19,7 +19,7 @@ export function formatSignificant(value: number, digits = 3): string {
 }
 
 /** With an SI prefix and its unit. */
-export function formatQuantity(value: number, unit: Unit, digits = 3): string {
+export function formatQuantity(value: number, unit: Unit | `${string}/${string}`, digits = 3): string {
   const word = special(value);
   if (word !== undefined) return word === strings.unknown ? word : `${word} ${unit}`;
   const thousands = (exponent: number) => {
@@ -30,11 +30,11 @@ export function formatQuantity(value: number, unit: Unit, digits = 3): string {
   return signed(value, digits, thousands, unit);
 }
 
-/** An arithmetic intensity in FLOP/B: plain up to 9,999, with a prefix above. */
-export function formatIntensity(value: number, digits = 3): string {
+/** An arithmetic intensity in FLOP/B, or what else is a ratio: plain up to 9,999, with a prefix above. */
+export function formatIntensity(value: number, digits = 3, unit = "FLOP/B"): string {
   const word = special(value);
-  if (word !== undefined) return word === strings.unknown ? word : `${word} FLOP/B`;
-  return signed(value, digits, (exponent) => (exponent < 4 ? 0 : Math.min(24, 3 * Math.floor(exponent / 3))), "FLOP/B");
+  if (word !== undefined) return word === strings.unknown ? word : `${word} ${unit}`;
+  return signed(value, digits, (exponent) => (exponent < 4 ? 0 : Math.min(24, 3 * Math.floor(exponent / 3))), unit);
 }
 
 /** A share as a percentage: whole from 10 % up, two digits below. */
@@ -48,10 +48,18 @@ export function formatRatio(ratio: number): string {
   return formatSignificant(ratio, Math.min(digits, 15));
 }
 
-/** The label of a power of ten on an axis: 0.1, 1, 10, 100, 1k, 10k. */
+/** A ratio with one decimal, which is there too when it is none: "4.0". */
+export function formatTenths(ratio: number): string {
+  return ratio.toFixed(1).replace(".", numerals.mark);
+}
+
+/** What is written at a tick of an axis: 1e-4, 0.1, 1, 2.5, 100, 1k, 20k. */
 export function formatTick(value: number): string {
-  if (value < 1e-3) return `1e${Math.round(Math.log10(value))}`;
-  return value < 1000 ? formatSignificant(value) : signed(value, 1, (exponent) => 3 * Math.floor(exponent / 3), "", "");
+  if (value < 1e-3) {
+    const [mantissa, exponent] = value.toExponential(2).split("e");
+    return `${formatSignificant(Number(mantissa))}e${exponent}`;
+  }
+  return value < 1000 ? formatSignificant(value) : signed(value, 3, (exponent) => 3 * Math.floor(exponent / 3), "", "");
 }
 
 /** A bare number below this was meant in the unit that is shown: no chip does so little a second. */
@@ -59,14 +67,14 @@ const LEAST = 1e6;
 
 /** What a person typed: a number in base units, one with a unit, or "×1.5" of `current`; else a sentence. */
 export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number): number | string {
-  const example = unit === "FLOP/s" ? "2 PFLOP/s" : "3.35 TB/s";
-  const typed = text.trim();
+  const example = unit === "FLOP/s" ? formatQuantity(2e15, unit) : formatQuantity(3.35e12, unit);
+  const typed = numerals.read(text.trim());
   const factor = /^[×x*]\s*(.+)$/.exec(typed);
   if (factor?.[1] && NUMBER.exec(factor[1])?.[0] === factor[1]) return positive(current * Number(factor[1]), example);
   const digits = NUMBER.exec(typed)?.[0];
-  if (digits === undefined) return strings.noNumber(typed, example);
+  if (digits === undefined) return strings.noNumber(text.trim(), example);
   const suffix = typed.slice(digits.length).trim();
-  if (suffix === "" && Number(digits) > 0 && Number(digits) < LEAST) return strings.unitMissing(typed, example);
+  if (suffix === "" && Number(digits) > 0 && Number(digits) < LEAST) return strings.unitMissing(text.trim(), example);
   const [exponent, multiple] = scaleOf(suffix, unit) ?? [Number.NaN, 1];
   if (Number.isNaN(exponent)) return strings.notAUnit(suffix, unit, example);
   const [mantissa, own = "0"] = digits.toLowerCase().split("e");
@@ -114,10 +122,10 @@ function round(value: number, digits: number): { figures: string; exponent: numb
   return { figures: figures.replace(/0+$/, ""), exponent };
 }
 
-/** Put the decimal point into `figures`, which stand for d.ddd times 10^exponent. */
+/** Put the decimal mark into `figures`, which stand for d.ddd times 10^exponent. */
 function place(figures: string, exponent: number): string {
-  if (exponent < 0) return `0.${"0".repeat(-exponent - 1)}${figures}`;
+  if (exponent < 0) return `0${numerals.mark}${"0".repeat(-exponent - 1)}${figures}`;
   const whole = figures.slice(0, exponent + 1).padEnd(exponent + 1, "0");
   const fraction = figures.slice(exponent + 1);
-  return fraction ? `${whole}.${fraction}` : whole;
+  return fraction ? whole + numerals.mark + fraction : whole;
 }

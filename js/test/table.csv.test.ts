@@ -1,10 +1,10 @@
 // Rows for spreadsheets: every digit, and no text that one would take for a formula.
 
 import { describe, expect, it } from "vitest";
+import { fileName } from "../src/files.ts";
 import { columnsOf } from "../src/panels/table/columns.ts";
 import { harmless, toCsv, toTsv } from "../src/panels/table/csv.ts";
 import { exportedColumns } from "../src/panels/table/exported.ts";
-import { fileName } from "../src/panels/table/saving.ts";
 import { picked } from "../src/panels/table/shown.ts";
 import type { Kernels } from "../src/wire.ts";
 import { makeChip, makeKernels, makeRoof } from "./helpers.ts";
@@ -113,6 +113,6 @@ describe("a file's name", () => {
     ["../..", "kernels.csv"],
     ["", "kernels.csv"],
   ])("out of %j is %j", (text, name) => {
-    expect(fileName(text)).toBe(name);
+    expect(fileName(text, "csv", "kernels")).toBe(name);
   });
 });

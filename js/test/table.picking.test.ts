@@ -66,6 +66,7 @@ describe("a rectangle on the chart", () => {
   const kernels = { ...makeKernels([{}, {}, {}, {}]), own: 3 };
   const scene = {
     kernels,
+    scales: {},
     points: { n: 5, row: Int32Array.of(2, 0, 0, 1, 3) },
     at: { x: Float32Array.of(10, 20, 90, 50, 15), y: Float32Array.of(10, 20, 90, 50, 15) },
   } as unknown as Scene;

@@ -4,7 +4,7 @@ import { compile, formula, type Wire, withNumbers } from "../expressions.ts";
 import { formatIntensity, formatQuantity } from "../format.ts";
 import { groupBytes } from "../fusion.ts";
 import { type Dim, type Environment, type Graph, lookup, type Values } from "../graph.ts";
-import { strings, workloadWords } from "../strings.ts";
+import { numerals, strings, workloadWords } from "../strings.ts";
 
 /** A range that is wider than this is shown by its octaves. */
 const WIDEST = 32;
@@ -64,7 +64,7 @@ const SIZE = /^([×x*])?\s*(\d{1,3}(?:[, _]\d{3})+|\d+(?:\.\d+)?|\.\d+)\s*(?:([k
 
 /** What a person typed: a whole number of the range, with a prefix if it likes, or "×2" of `current`; else a sentence. */
 export function parseSize(text: string, dim: Dim, current: number): number | string {
-  const [, times, digits = "", prefix = "", binary] = SIZE.exec(text.trim()) ?? [];
+  const [, times, digits = "", prefix = "", binary] = SIZE.exec(numerals.readWhole(text.trim())) ?? [];
   if (digits === "") return strings.noNumber(text.trim(), String(dim.default));
   const thousands = prefix === "" ? 0 : " KMG".indexOf(prefix.toUpperCase());
   const number = Number(digits.replace(/[, _]/g, "")) * (binary ? 1024 : 1000) ** thousands;

@@ -1,5 +1,6 @@
 // The bar of filters under the chart of a profile: how much of it is shown, and what chooses that.
 
+import { bindingWord } from "../describe.ts";
 import type { Scope } from "../filtering.ts";
 import { isInfeed, UNFILTERED } from "../filters.ts";
 import { formatPercent } from "../format.ts";
@@ -9,6 +10,8 @@ import type { Theme } from "../theme.ts";
 import { CategoryBar } from "./categories.tsx";
 import { Choice } from "./choice.tsx";
 import { Fold } from "./fold.tsx";
+import { Said } from "./said.tsx";
+import { Section } from "./section.tsx";
 import { Select } from "./select.tsx";
 import { Slider } from "./slider.tsx";
 
@@ -16,16 +19,23 @@ import { Slider } from "./slider.tsx";
 const HANDFUL = 5;
 const TOPS = [10, 30, 100, 300, 1000];
 
-export function Filters({ store, theme }: { store: Store; theme: Theme }) {
+interface FiltersProps {
+  readonly store: Store;
+  readonly theme: Theme;
+  /** px. */
+  readonly width: number;
+}
+
+export function Filters({ store, theme, width }: FiltersProps) {
   const { n, totalTime, program, warnings } = store.kernels.value;
   const { kernels } = store.totals.value;
   const isProfile = (n > HANDFUL && totalTime > 0) || program !== null || warnings.length > 0;
   if (!isProfile && kernels === n) return null;
   const isOfKernels = !store.showsTotals.value;
   return (
-    <section class="roofwidget-filters" aria-label={words.title}>
+    <Section name="filters" class="roofwidget-filters" title={words.title} note={counted(store)}>
       <div class="roofwidget-filter-row">
-        <Counted store={store} isOfKernels={isOfKernels} />
+        <Said class="roofwidget-counted" text={counted(store)} held={store.held.value} />
         {isOfKernels && <Controls store={store} />}
         {program && (
           <Select
@@ -37,7 +47,7 @@ export function Filters({ store, theme }: { store: Store; theme: Theme }) {
         )}
         {store.isFiltered.value && <Clear store={store} />}
       </div>
-      {isOfKernels && <CategoryBar store={store} theme={theme} />}
+      {isOfKernels && <CategoryBar store={store} theme={theme} width={width} />}
       {warnings.length > 0 && (
         <Fold title={words.remarks(warnings.length)} note="">
           <ul class="roofwidget-remarks">
@@ -47,7 +57,7 @@ export function Filters({ store, theme }: { store: Store; theme: Theme }) {
           </ul>
         </Fold>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -64,20 +74,28 @@ export function Emptied({ store }: { store: Store }) {
 
 function Clear({ store }: { store: Store }) {
   return (
-    <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" onClick={store.clearFilters}>
+    <button
+      type="button"
+      class="roofwidget-button"
+      data-lm-suppress-shortcuts="true"
+      onClick={({ currentTarget }) => {
+        // It goes away, and the keys would be the host's.
+        currentTarget
+          .closest(".roofwidget")
+          ?.querySelector<HTMLElement>(".roofwidget-chart")
+          ?.focus({ preventScroll: true });
+        store.clearFilters();
+      }}
+    >
       {words.clear}
     </button>
   );
 }
 
-function Counted({ store, isOfKernels }: { store: Store; isOfKernels: boolean }) {
+function counted(store: Store): string {
   const { kernels, all, share } = store.totals.value;
   const time = Number.isNaN(share) ? "" : ` · ${words.ofTime(shareText(share))}`;
-  return (
-    <span class="roofwidget-counted" role="status" aria-live={store.held.value ? "off" : "polite"}>
-      {isOfKernels ? words.counted(kernels, all) + time : words.totals(store.drawnRows.value.length)}
-    </span>
-  );
+  return store.showsTotals.value ? words.totals(store.drawnRows.value.length) : words.counted(kernels, all) + time;
 }
 
 function Controls({ store }: { store: Store }) {
@@ -106,7 +124,7 @@ function Controls({ store }: { store: Store }) {
       <Choice
         label={words.boundBy}
         chosen={store.bounds.value}
-        offered={answersOf(store).map((word) => [word, word])}
+        offered={answersOf(store).map((word) => [word, bindingWord(word)])}
         choose={store.setBounds}
       />
       <Choice

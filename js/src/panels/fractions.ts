@@ -1,7 +1,7 @@
 // Shares of communication that is exposed: what a person types, and back to text.
 
 import { formatPercent } from "../format.ts";
-import { words } from "../strings.ts";
+import { numerals, words } from "../strings.ts";
 
 const NUMBER = /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 
@@ -12,10 +12,11 @@ const NUMBER = /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 export function parseFractions(text: string): readonly number[] | string {
   const percent = text.includes("%");
   const fractions: number[] = [];
-  for (const part of text.replaceAll("%", " ").split(/[\s,;]+/)) {
+  for (const part of text.replaceAll("%", " ").split(numerals.apart)) {
     if (part === "") continue;
-    if (!NUMBER.test(part)) return words.noFraction(part);
-    const number = Number(part);
+    const digits = numerals.read(part);
+    if (!NUMBER.test(digits)) return words.noFraction(part);
+    const number = Number(digits);
     const fraction = percent || number >= 1 ? number / 100 : number;
     if (!(fraction < 1)) return words.notAFraction(part);
     if (fraction > 0) fractions.push(fraction);
@@ -26,5 +27,5 @@ export function parseFractions(text: string): readonly number[] | string {
 /** "20, 40, 60 %"; nothing for no fractions. */
 export function formatFractions(fractions: readonly number[]): string {
   const percents = fractions.map((fraction) => formatPercent(fraction).replace(" %", ""));
-  return percents.length > 0 ? `${percents.join(", ")} %` : "";
+  return percents.length > 0 ? `${numerals.list(percents)} %` : "";
 }

@@ -46,7 +46,7 @@ export function runsOf(chip: Chip): readonly Run[] {
 
 /** The labels of what the chip has without a figure, such as the levels without a bandwidth. */
 export function unknownOf(chip: Chip): readonly string[] {
-  return chip.figures.filter((figure) => !isKnown(figure)).map(({ label }) => label);
+  return chip.figures.filter((figure) => !isKnown(figure)).map(({ label }) => words.figure(label));
 }
 
 /** Vendor, family, year and status, where the chip tells them. */
@@ -62,7 +62,7 @@ export function factsOf(chip: Chip): readonly (readonly [label: string, value: s
 
 function rowOf(figure: Known): Row {
   return {
-    label: figure.label,
+    label: words.figure(figure.label),
     value: amount(figure.value, figure.unit),
     measured: figure.measured,
     others: figure.checks.map(([value, source]) => ({

@@ -29,7 +29,9 @@ export function cellText(column: Column, row: number): string {
 /** The whole text, or where the number came from. */
 export function cellTitle(column: Column, row: number, kernels: Kernels): string {
   const parts = originsOf(column, row, kernels);
-  if (column.kind === "text") return [column.at(row) ?? "", ...parts].filter(Boolean).join("\n");
+  // The name may be cut short in its cell; what binds it has a word in each language.
+  const whole = column.kind === "text" && (column.key === "bound_by" ? column.shown?.(row) : column.at(row));
+  if (column.kind === "text") return [whole ?? "", ...parts].filter(Boolean).join("\n");
   if (Number.isNaN(column.at(row))) return [words.unknownTitle, ...parts].join("\n");
   return parts.join("\n");
 }

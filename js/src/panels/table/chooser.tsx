@@ -2,16 +2,18 @@
 
 import type { Store } from "../../store.ts";
 import { tableWords as words } from "../../strings.ts";
+import type { Disclosed } from "../disclosure.ts";
 import type { Column } from "./columns.ts";
 import { toggled } from "./shown.ts";
 
 interface ChooserProps {
+  readonly opened: Disclosed;
   readonly store: Store;
   readonly columns: readonly Column[];
   readonly shown: readonly Column[];
 }
 
-export function Chooser({ store, columns, shown }: ChooserProps) {
+export function Chooser({ opened, store, columns, shown }: ChooserProps) {
   const keys = shown.map(({ key }) => key);
   const group = (title: string, some: readonly Column[]) =>
     some.length > 0 && (
@@ -38,7 +40,7 @@ export function Chooser({ store, columns, shown }: ChooserProps) {
     </button>
   );
   return (
-    <div class="roofwidget-chooser">
+    <section class="roofwidget-chooser" aria-label={words.columns} {...opened}>
       {group(
         words.ours,
         columns.filter(({ ofFile }) => !ofFile),
@@ -51,6 +53,6 @@ export function Chooser({ store, columns, shown }: ChooserProps) {
         {button(words.usualColumns, () => store.setColumns(null))}
         {button(words.allColumns, () => store.setColumns(columns.map(({ key }) => key)))}
       </div>
-    </div>
+    </section>
   );
 }

@@ -1,6 +1,6 @@
 // The columns of the table: what each holds of every kernel, worked out when it is asked for.
 
-import { nameOf } from "../../describe.ts";
+import { bindingWord, nameOf } from "../../describe.ts";
 import { boundsOf } from "../../filtering.ts";
 import { judge } from "../../judging.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline.ts";
@@ -180,11 +180,14 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
   const all = [...counts, "time"];
   return [
     number(own("attainable", counts), "FLOP/s", (row) => bound(row).attainable),
-    text(
-      own("bound_by", counts),
-      once(() => boundsOf(kernels, roof)),
-      (row) => bound(row).boundBy,
-    ),
+    {
+      ...text(
+        own("bound_by", counts),
+        once(() => boundsOf(kernels, roof)),
+        (row) => bound(row).boundBy,
+      ),
+      shown: (row) => bindingWord(bound(row).boundBy),
+    },
     number(own("bound_time", counts), "s", (row) => bound(row).time),
     number(own("utilization", all), "share", (row) => bound(row).utilization),
     number(own("roof_fraction", all), "share", (row) => bound(row).achieved / bound(row).attainable),

@@ -2,11 +2,12 @@
 
 import { SHAPE } from "../../apart.ts";
 import type { Roof } from "../../roofline.ts";
-import { tableWords as words } from "../../strings.ts";
 import type { Kernels } from "../../wire.ts";
 import type { Column } from "./columns.ts";
 import type { Written } from "./csv.ts";
 
+/** Names of columns in a file: in no language, for it is read again. */
+const [JUDGING, RAN] = ["chip", "measured on"];
 const NEEDED = /^(?:name|category|precision|count|time|self_time|flops|flops:.*|bytes:.*)$/;
 
 /** Those shown, in their order, then those needed; the chip that judges, and the one they ran on. */
@@ -16,10 +17,10 @@ export function exportedColumns(
   { flops, chip }: Kernels,
   roof: Roof | undefined,
 ): Written[] {
-  const isNeeded = ({ key, ofFile }: Column) => (ofFile ? SHAPE.test(key) || key === words.ran : NEEDED.test(key));
+  const isNeeded = ({ key, ofFile }: Column) => (ofFile ? SHAPE.test(key) || key === RAN : NEEDED.test(key));
   const chips = [
-    [words.chip, roof?.chip.name],
-    [words.ran, chip?.name],
+    [JUDGING, roof?.chip.name],
+    [RAN, chip?.name],
   ] as const;
   const ours = chips.flatMap(([key, name]) => (name === undefined ? [] : [{ key, at: () => name }]));
   const plain = flops.get("");

@@ -1,5 +1,7 @@
 // Handing rows over to the person's computer: the clipboard, or a file.
 
+import { saveFile } from "../../files.ts";
+
 /** Whether it could be copied: a page that is not served securely may only copy what is marked. */
 export async function copyText(document: Document, text: string): Promise<boolean> {
   try {
@@ -25,21 +27,5 @@ function copyMarked(document: Document, text: string): boolean {
 
 /** The mark in front tells spreadsheets that letters beyond ASCII are UTF-8. */
 export function saveText(document: Document, name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  // The browser has to have begun with it.
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
-}
-
-/** A file's name out of any text. */
-export function fileName(text: string): string {
-  const stem = text
-    .replace(/^.*[/\\]/, "")
-    .replace(/\.[a-z0-9.]{1,12}$/i, "")
-    .replace(/[^\p{L}\p{N}._-]+/gu, "-")
-    .replace(/^[-.]+|[-.]+$/g, "");
-  return `${stem.slice(0, 80) || "kernels"}.csv`;
+  saveFile(document, name, new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
 }

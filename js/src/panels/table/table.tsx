@@ -2,12 +2,14 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { fileName } from "../../files.ts";
 import { inOrder } from "../../filters.ts";
 import { roofElsewhere } from "../../measured.ts";
 import { everyRow } from "../../points.ts";
 import type { Store } from "../../store.ts";
 import { tableWords as words } from "../../strings.ts";
 import { inSlices } from "../../work.ts";
+import { useDisclosure } from "../disclosure.ts";
 import { Fold } from "../fold.tsx";
 import { Select } from "../select.tsx";
 import { Chooser } from "./chooser.tsx";
@@ -16,7 +18,7 @@ import { toCsv, toTsv } from "./csv.ts";
 import { exportedColumns } from "./exported.ts";
 import { Grid } from "./grid.tsx";
 import { orderOf } from "./ordering.ts";
-import { copyText, fileName, saveText } from "./saving.ts";
+import { copyText, saveText } from "./saving.ts";
 import { picked, usualColumns } from "./shown.ts";
 import { rankAhead, type Sorting, sortingOf, valuesOf } from "./sorting.ts";
 
@@ -32,7 +34,7 @@ export function Table({ store, narrow }: TableProps) {
   const counted = words.counted(store.rows.value.length, n);
   return (
     <div class="roofwidget-table">
-      <Fold title={words.title} note={chosen > 0 ? `${counted} · ${words.chosen(chosen)}` : counted}>
+      <Fold name="table" title={words.title} note={chosen > 0 ? `${counted} · ${words.chosen(chosen)}` : counted}>
         <Unfolded store={store} narrow={narrow} />
       </Fold>
     </div>
@@ -52,7 +54,7 @@ function Unfolded({ store, narrow }: TableProps) {
   const shown = chosen.length > 0 ? chosen : picked(columns, ["name"]);
   const sorting = sortingOf(columns, store.sortBy.value);
   const order = useOrder(store, sorting);
-  const choosing = useSignal(false);
+  const choosing = useDisclosure();
   const root = useRef<HTMLDivElement>(null);
   const said = useSignal("");
 
@@ -66,7 +68,7 @@ function Unfolded({ store, narrow }: TableProps) {
     said.value = done ? words.copied(rows.length) : words.notCopied;
   }
   function save() {
-    const name = fileName(kernels.source || store.title.value);
+    const name = fileName(kernels.source || store.title.value, "csv", "kernels");
     if (root.current)
       saveText(root.current.ownerDocument, name, toCsv(exportedColumns(columns, shown, kernels, roof), rows));
     said.value = words.saved(rows.length, name);
@@ -74,15 +76,7 @@ function Unfolded({ store, narrow }: TableProps) {
   return (
     <div ref={root}>
       <div class="roofwidget-tools">
-        <button
-          type="button"
-          class="roofwidget-button"
-          data-lm-suppress-shortcuts="true"
-          aria-expanded={choosing.value}
-          onClick={() => {
-            choosing.value = !choosing.value;
-          }}
-        >
+        <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...choosing.button}>
           {words.columns}
         </button>
         {narrow && <Sorter store={store} columns={columns} sorting={sorting} />}
@@ -92,7 +86,7 @@ function Unfolded({ store, narrow }: TableProps) {
         <Tool text={words.copy} title={words.copyTitle(what)} use={copy} />
         <Tool text={words.csv} title={words.csvTitle(what)} use={save} />
       </div>
-      {choosing.value && <Chooser store={store} columns={columns} shown={shown} />}
+      {choosing.isOpen && <Chooser opened={choosing.opened} store={store} columns={columns} shown={shown} />}
       {roof && elsewhere && <p class="roofwidget-muted">{words.elsewhere(elsewhere, roof.chip.name)}</p>}
       <Grid {...{ store, columns: shown, order, sorting, narrow, copy }} />
     </div>

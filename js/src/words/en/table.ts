@@ -1,6 +1,7 @@
 // Those of the table.
 
-const whole = (count: number) => count.toLocaleString("en");
+import { whole } from "./numbers.ts";
+
 const kernels = (count: number) => (count === 1 ? "1 kernel" : `${whole(count)} kernels`);
 const rows = (count: number) => (count === 1 ? "1 row" : `${whole(count)} rows`);
 
@@ -34,8 +35,6 @@ export const tableWords = {
   none: "No kernel passes the filters.",
   elsewhere: (ran: string, judging: string) =>
     `Measured on ${ran}; bounds, shares of the roof and headroom are those on ${judging}.`,
-  chip: "chip",
-  ran: "measured on",
   main: "main memory",
   heads: {
     name: "Kernel",

@@ -1,6 +1,6 @@
-// Every word of the filter bar.
+// Those of the filter bar.
 
-const whole = (count: number) => count.toLocaleString("en");
+import { whole } from "./numbers.ts";
 
 export const filterWords = {
   title: "Filters",

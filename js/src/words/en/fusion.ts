@@ -1,6 +1,6 @@
-// Every word of the fusion panel that a person reads.
+// Those of the fusion panel.
 
-import type { Share } from "./wire.ts";
+import type { Share } from "../../wire.ts";
 
 export const fusionWords = {
   title: "Fusion",

@@ -1,0 +1,81 @@
+// Those of the fusion panel, in German.
+
+import type { Like } from "../../catalogue.ts";
+import type * as en from "../en/fusion.ts";
+
+/** How a partition was found, as `how` names it. */
+const HOW: Readonly<Record<string, string>> = { optimal: "optimal", greedy: "Greedy-Suche" };
+const told = (how: string) => HOW[how] ?? how;
+
+export const fusionWords: Like<typeof en.fusionWords> = {
+  title: "Fusion",
+  graph: (name, ops) =>
+    `${name || "Graph"} mit ${ops} Operationen. Pfeiltasten gehen sie entlang, M merkt eine vor, Enter verschmilzt mit der vorgemerkten oder der nächsten dahinter, S löst eine heraus, X schneidet ihren Kernel über ihr durch, Strg+Z und Strg+Y machen rückgängig und stellen wieder her.`,
+  hint: "Verschmelzen: eine Kante anklicken oder eine Operation auf eine andere ziehen; trennen: eine Kante im Kernel anklicken oder eine Operation hinausziehen. Tasten: Pfeile, Enter verschmilzt, S löst heraus, X schneidet, M merkt vor.",
+  ends: (first, last, count) => `${first} + … + ${last} (${count} Operationen)`,
+  same: (group) => `${group} ist schon ein Kernel`,
+  notConnected: (one, other) => `${one} und ${other} haben keinen Tensor gemeinsam`,
+  barrier: (op) => `${op} ist undurchsichtig, ein ganzer Algorithmus in einem Kernel: nichts anderes kann darin laufen`,
+  kinds: {
+    epilogue: (product, op, kind = "") =>
+      `${product} ist ein Matrixprodukt; es nimmt in seinen Kernel auf, was auf seiner Kachel arbeitet, elementweise Operationen dahinter; ${op} ist ${kind === "injective" ? "injektiv: Elemente wechseln die Kachel" : `von der Art ${kind}`}`,
+    fed: (one, product) =>
+      `${product} liest, was ${one} liefert: ein Matrixprodukt nimmt nichts in seinen Kernel auf, was vor ihm läuft`,
+    operands: (one, other) =>
+      `${one} und ${other} lesen keinen gemeinsamen Tensor: zwei Matrixprodukte teilen einen Kernel nur nebeneinander`,
+    apart: (product, op) =>
+      `${op} arbeitet auf nichts, was ${product} liefert: ein Matrixprodukt nimmt nur auf, was auf seinem Ergebnis arbeitet`,
+    rows: (one, other) =>
+      `${one} und ${other} laufen durch verschiedene Zeilen: sie reduzieren Tensoren verschiedener Form`,
+    moved: (one, op) =>
+      `${op} bringt Elemente an andere Stellen und kann daher ${one} im Kernel nicht Zeile für Zeile folgen`,
+  },
+  notConvex: (inner, first, last) => `${inner} muss nach ${first} und vor ${last} laufen`,
+  cycle: (group, between) => `${group} in einem Kernel liefe sowohl vor als auch nach ${between}`,
+  capacity: (group, need, { level, units }, chip, there) =>
+    `die Kacheln von ${group} brauchen ${need} zugleich; ${units > 1 ? `der Anteil einer Einheit am ${level}` : `der ${level}`} von ${chip} fasst ${there}`,
+  crowded: (sentence, more) =>
+    `${sentence}${more > 0 ? `, und ${more} ${more === 1 ? "weiterer Kernel passt" : "weitere Kernel passen"} nicht` : ""}: gezählt, als passten sie`,
+  merged: (group) => `${group}: ein Kernel`,
+  apartNow: (op) => `${op} steht für sich`,
+  alone: (op) => `${op} ist schon ein eigener Kernel`,
+  last: (op) => `nichts liest, was ${op} liefert: ein Ende mit M vormerken`,
+  marked: (op) => `${op} ist vorgemerkt: Enter auf einer anderen verschmilzt beide`,
+  topmost: (op) => `nichts in seinem Kernel läuft vor ${op}`,
+  at: (op, kind, parts) =>
+    [
+      ...[op, kind, `${parts.enters} hinein, ${parts.leaves} hinaus`],
+      ...(parts.from ? [`von ${parts.from}`] : []),
+      ...(parts.to ? [`nach ${parts.to}`] : []),
+      ...(parts.others ? [`in einem Kernel mit ${parts.others}`] : []),
+    ].join(" · "),
+  members: "Kernel und ihre Operationen",
+  more: (kernels) => `und ${kernels} weitere`,
+  presets: "Vorgaben",
+  none: "keine",
+  pairs: "Paare",
+  xla: "wie XLA",
+  best: (chip) => (chip ? `beste für ${chip}` : "beste"),
+  undo: "Rückgängig",
+  redo: "Wiederherstellen",
+  kernels: "Kernel",
+  flops: "FLOPs",
+  bytes: "Bytes",
+  intensity: "Intensität",
+  time: "Roofline-Zeit",
+  speedUp: "Gegen unfusioniert",
+  compulsory: "Bytes mindestens",
+  least: (bytes, ratio) => `${bytes} · jetzt ${ratio}×`,
+  toBest: "Beste",
+  from: (before, after) => `${before} → ${after}`,
+  times: (ratio) => `${ratio}×`,
+  trail: (ratio) => `${ratio}× · gleiche FLOPs`,
+  faster: (ratio, how) => `${ratio}× schneller (${told(how)})`,
+  isBest: (how) => (how === "optimal" ? "diese hier (optimal)" : "keine bessere gefunden (Greedy-Suche)"),
+  isNone: "diese passt nicht auf den Chip",
+  found: (chip, kernels, how) => `beste für ${chip}: ${kernels} (${told(how)})`,
+  working: "wird berechnet…",
+  preset: (name, kernels) => `${name}: ${kernels}`,
+  counted: (kernels) => `${kernels} Kernel`,
+  carries: (tensor, bytes) => `${tensor}: ${bytes}`,
+};

@@ -1,0 +1,24 @@
+// How numbers are written and read in German.
+
+import type { Like } from "../../catalogue.ts";
+import type * as en from "../en/numbers.ts";
+
+/** A count with its thousands apart. */
+export const whole = (count: number) => count.toLocaleString("de");
+
+const PREFIXES: Record<string, string> = { k: "Kilo", M: "Mega", G: "Giga", T: "Tera", P: "Peta", E: "Exa" };
+
+export const numerals: Like<typeof en.numerals> = {
+  language: "de",
+  mark: ",",
+  // A comma is within a number.
+  list: (numbers) => numbers.join("; "),
+  apart: /[\s;]+|,\s+/,
+  read: (typed) => typed.replace(",", "."),
+  // "4.096" is four thousand, "1.5k" is not five.
+  readWhole: (typed) => typed.replace(/\.(?=\d{3}(?!\d))/g, "_").replace(",", "."),
+  spoken(number, prefix, unit) {
+    const [many, joint, one] = [PREFIXES[prefix] ?? prefix, ...(unit === "B/s" ? ["byte", "Byte"] : ["-FLOP", "FLOP"])];
+    return `${number} ${many ? `${many}${joint}` : one} pro Sekunde`;
+  },
+};

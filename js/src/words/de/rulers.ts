@@ -1,0 +1,30 @@
+// Those of the rulers, of the call-outs of gaps, and of the snapshots, in German.
+
+import type { Like } from "../../catalogue.ts";
+import type * as en from "../en/rulers.ts";
+
+const kernels = (count: number) => (count === 1 ? "1 Kernel" : `${count} Kernel`);
+
+export const rulerWords: Like<typeof en.rulerWords> = {
+  limit: (name, rate) => `${name} ${rate}`,
+  withRatio: (limit, ratio) => `${limit} · ${ratio}×`,
+  roofsAbove: (limits) => `Rooflines darüber: ${limits.join("; ")}.`,
+  rulers: "Lineale",
+};
+
+export const snapshotWords: Like<typeof en.snapshotWords> = {
+  title: "Momentaufnahmen",
+  freeze: "Diese Kurve festhalten",
+  hint: "F hält die Kurve fest, wie sie ist; R zeigt und verbirgt Lineale.",
+  name: (place) => `Aufnahme ${place}`,
+  nameOf: (name) => `Name von ${name}`,
+  show: (name) => `${name} zeigen`,
+  remove: (name) => `${name} löschen`,
+  noName: "Eine Momentaufnahme braucht einen Namen.",
+  what: (chip, peak, bandwidth) => `${chip} · ${peak} · ${bandwidth}`,
+  kept: (name, chip, peak, count) => `Festgehalten als ${name}: ${chip}, ${peak}, ${kernels(count)}.`,
+  faster: (ratio) => `${ratio}×`,
+  intensity: (ratio) => `AI ${ratio}×`,
+  peak: (ratio) => `Spitze ${ratio}×`,
+  bandwidth: (level, ratio) => `${level} ${ratio}×`,
+};

@@ -1,0 +1,46 @@
+// Those of the ranking, the projected time and the comparison of two runs, in German.
+
+import type { Like } from "../../catalogue.ts";
+import type * as en from "../en/runs.ts";
+
+export const runWords: Like<typeof en.runWords> = {
+  fixFirst: (count, elsewhere = "") => `Diese ${count} zuerst${elsewhere && ` · gemessen auf ${elsewhere}`}`,
+  back: (percent) => `${percent} der Zeit`,
+  gains: (chip) => `Was jeder auf der Roofline von ${chip} einspart, von der Zeit aller Kernel:`,
+  selectThem: (count) => `Diese ${count} auswählen`,
+
+  projected: "Hochgerechnete Zeit",
+  fromTo: (from, to) => `${from} → ${to}`,
+  ranFor: (time, chip, precision) => `${time} auf ${chip} (${precision})`,
+  goesFor: (time, chip, precision, ratio) => `${time} auf ${chip} (${precision}): ${ratio}× so schnell`,
+  keeps: "Jeder Kernel behält seinen Anteil an der Roofline.",
+  stays: (time) => `${time} bleiben, wie sie sind: eine Grenze ist unbekannt.`,
+  far: (percent, limit) =>
+    `${percent} der Zeit entfallen auf Kernel unter ${limit} der Roofline, die eine andere Roofline kaum beschleunigt.`,
+  ranOn: "Gelaufen auf",
+  runIn: "Alle FLOPs in",
+  asTold: "wie gemessen",
+  atRoof: "Auf der Roofline:",
+  selectSome: "Kernel auswählen, um sie auf der Roofline zu sehen.",
+  allSelected: (count) => `alle ${count} ausgewählten`,
+  more: (count) => `und ${count} weitere`,
+
+  compared: "Zwei Läufe",
+  counted: (counts) => counts.join(" · "),
+  verdicts: {
+    faster: "schneller",
+    slower: "langsamer",
+    equal: "gleich",
+    "other work": "andere Arbeit",
+    unknown: "unbekannt",
+  },
+  verdictTitle: "gleich: die Bereiche der Zeiten überlappen; andere Arbeit: die FLOPs sind verschieden",
+  kernel: "Kernel",
+  before: "Vorher",
+  now: "Jetzt",
+  change: "Änderung",
+  verdict: "Urteil",
+  showMore: (count) => `${count} weitere`,
+  onlyBefore: (count) => `${count} Kernel nur vorher:`,
+  onlyNow: (count) => `${count} Kernel nur jetzt:`,
+};

@@ -1,0 +1,47 @@
+// Those of the chart's axes and units, and of the tools that show a part of it, in German.
+
+import type { Like } from "../../catalogue.ts";
+import type * as en from "../en/view.ts";
+
+export const axisWords: Like<typeof en.axisWords> = {
+  word: "Wort",
+  cycle: "Takt",
+  intensity: (unit, bytes) => `arithmetische Intensität (${unit}${ofBytes(bytes)})`,
+  intensityShort: (unit, bytes) => `AI (${unit}${ofBytes(bytes)})`,
+  balance: (unit, bytes) => `Balance (${unit}${ofBytes(bytes)})`,
+  balanceShort: (unit, bytes) => `Balance (${unit}${ofBytes(bytes)})`,
+  zeroFlops: (unit) => `0 FLOP, ${unit}`,
+  noFlops: "0 FLOP",
+  menu: "Achsen",
+  note: "Was im Diagramm steht. Sätze, Kurzinfos und Tabellen bleiben bei FLOP/s und Bytes.",
+  rate: "Rate",
+  rates: { "FLOP/s": "pro Sekunde", "FLOP/cycle": "pro Takt" },
+  noClock: (chip) => `${chip}: Takt unbekannt, daher pro Sekunde`,
+  data: "Daten",
+  bytes: (bytes) => (bytes === 0 ? "in Byte" : `in Wörtern zu ${bytes} Byte`),
+  across: "Waagerecht",
+  kinds: { intensity: "Intensität, FLOP pro Byte", balance: "Balance, Byte pro FLOP" },
+  ticks: "Striche",
+  bases: { 10: "Zehnerpotenzen", 2: "Zweierpotenzen" },
+};
+
+const ofBytes = (bytes: number) => (bytes === 0 ? "" : ` zu ${bytes} B`);
+
+export const toolWords: Like<typeof en.toolWords> = {
+  bar: "Werkzeuge des Diagramms",
+  zoomIn: "Vergrößern (+)",
+  zoomOut: "Verkleinern (−)",
+  fit: "Alles zeigen (0)",
+  undo: "Rückgängig",
+  redo: "Wiederherstellen",
+  select: "Ziehen wählt Kernel aus",
+  zoom: "Ziehen vergrößert ein Rechteck",
+  pan: "Ziehen verschiebt das Diagramm (W A S D)",
+  presentation: "Vortragsgröße",
+  screen: "Ganzer Bildschirm",
+  more: "Achsen und weitere Werkzeuge",
+  outside: (count) => `${count} Kernel außerhalb`,
+  outsideShort: (count) => `${count} außerhalb`,
+  shows: (x, y) => `Ausschnitt: ${x.join(" bis ")}, ${y.join(" bis ")}.`,
+  whole: "Alles ist zu sehen.",
+};

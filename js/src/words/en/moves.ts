@@ -1,0 +1,28 @@
+// Those of kernels that are carried elsewhere on the roofline.
+
+export const moveWords = {
+  less: (ratio: string) => `${ratio}× less traffic`,
+  more: (ratio: string) => `${ratio}× more traffic`,
+  faster: (change: string, ratio: string) => `${change} (${ratio}× faster)`,
+  slower: (change: string, ratio: string) => `${change} (${ratio}× slower)`,
+  still: (time: string) => `still ${time}`,
+  unknownTime: "time unknown",
+  attainable: (change: string) => `attainable ${change}`,
+  atRoof: "at its roof",
+  all: (change: string) => `all kernels ${change}`,
+  line: (parts: readonly string[]) => parts.join(" · "),
+  whatIf: (parts: string) => `what if: ${parts}`,
+  told: "what if",
+  said: (kernel: string, parts: string) => `${kernel}: ${parts}`,
+  pickedUp: (kernel: string, can: { readonly bytes: boolean; readonly time: boolean }, byKeys: boolean) => {
+    const ways = [
+      ...(can.bytes ? ["left and right change its bytes"] : []),
+      ...(can.time ? [can.bytes ? "up and down its time" : "up and down change its time"] : []),
+    ];
+    return `${kernel} is picked up: ${ways.join(", ")}${byKeys ? ", by 5 %; Enter drops it, Escape takes it back" : ""}`;
+  },
+  reset: (kernel: string) => `Take back what is asked of ${kernel}`,
+  moved: (count: number) => (count === 1 ? "1 kernel is moved" : `${count} kernels are moved`),
+  back: "Take back",
+  resetAll: (count: number) => (count === 1 ? "Take back the moved kernel" : "Take back all moved kernels"),
+} as const;

@@ -1,0 +1,30 @@
+// Those of the rulers, of the call-outs of gaps, and of the snapshots.
+
+const kernels = (count: number) => (count === 1 ? "1 kernel" : `${count} kernels`);
+
+export const rulerWords = {
+  /** At a crossing; with what is possible there, where that says something. */
+  limit: (name: string, rate: string) => `${name} ${rate}`,
+  withRatio: (limit: string, ratio: string) => `${limit} · ${ratio}×`,
+  roofsAbove: (limits: readonly string[]) => `Roofs above it: ${limits.join("; ")}.`,
+  rulers: "Rulers",
+} as const;
+
+export const snapshotWords = {
+  title: "Snapshots",
+  freeze: "Freeze this curve",
+  hint: "F freezes the curve as it stands; R shows and hides rulers.",
+  /** What it is called until it has a name. */
+  name: (place: number) => `snapshot ${place}`,
+  nameOf: (name: string) => `Name of ${name}`,
+  show: (name: string) => `Show ${name}`,
+  remove: (name: string) => `Delete ${name}`,
+  noName: "A snapshot needs a name.",
+  what: (chip: string, peak: string, bandwidth: string) => `${chip} · ${peak} · ${bandwidth}`,
+  kept: (name: string, chip: string, peak: string, count: number) =>
+    `Frozen as ${name}: ${chip}, ${peak}, ${kernels(count)}.`,
+  faster: (ratio: string) => `${ratio}×`,
+  intensity: (ratio: string) => `AI ${ratio}×`,
+  peak: (ratio: string) => `peak ${ratio}×`,
+  bandwidth: (level: string, ratio: string) => `${level} ${ratio}×`,
+} as const;

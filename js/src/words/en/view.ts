@@ -1,0 +1,46 @@
+// Those of the chart's axes and units, and of the tools that show a part of it.
+
+export const axisWords = {
+  word: "word",
+  cycle: "cycle",
+  intensity: (unit: string, bytes: number) => `arithmetic intensity (${unit}${ofBytes(bytes)})`,
+  intensityShort: (unit: string, bytes: number) => `AI (${unit}${ofBytes(bytes)})`,
+  balance: (unit: string, bytes: number) => `balance (${unit}${ofBytes(bytes)})`,
+  balanceShort: (unit: string, bytes: number) => `balance (${unit}${ofBytes(bytes)})`,
+  zeroFlops: (unit: string) => `0 FLOP, ${unit}`,
+  noFlops: "0 FLOP",
+  menu: "Axes",
+  /** Why the sentence may say another number than the axes. */
+  note: "What is written on the chart. Sentences, tooltips and tables stay in FLOP/s and bytes.",
+  rate: "Rate",
+  rates: { "FLOP/s": "per second", "FLOP/cycle": "per clock cycle" },
+  noClock: (chip: string) => `${chip}: clock unknown, so per second`,
+  data: "Data",
+  bytes: (bytes: number) => (bytes === 0 ? "in bytes" : `in words of ${bytes} bytes`),
+  across: "Across",
+  kinds: { intensity: "intensity, FLOP per byte", balance: "balance, bytes per FLOP" },
+  ticks: "Ticks",
+  bases: { 10: "powers of ten", 2: "powers of two" },
+};
+
+const ofBytes = (bytes: number) => (bytes === 0 ? "" : ` of ${bytes} B`);
+
+export const toolWords = {
+  bar: "Chart tools",
+  zoomIn: "Zoom in (+)",
+  zoomOut: "Zoom out (−)",
+  fit: "Show everything (0)",
+  undo: "Undo",
+  redo: "Redo",
+  select: "Drag selects kernels",
+  zoom: "Drag zooms into a rectangle",
+  pan: "Drag moves the chart (W A S D)",
+  presentation: "Presentation size",
+  screen: "Full screen",
+  more: "Axes and more tools",
+  outside: (count: string, one: boolean) => `${count} ${one ? "kernel" : "kernels"} outside`,
+  outsideShort: (count: string) => `${count} outside`,
+  shows: (x: readonly [string, string], y: readonly [string, string]) =>
+    `Zoomed: ${x.join(" to ")}, ${y.join(" to ")}.`,
+  whole: "Everything is shown.",
+};
