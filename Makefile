@@ -43,7 +43,7 @@ js: bundle
 	npm --prefix js test
 
 unit: .venv/.dev bundle
-	pytest --ignore=tests/browser
+	pytest -n 2 --ignore=tests/browser
 
 notebooks: .venv/.dev bundle
 	pytest --nbval-lax --nbval-current-env notebooks

@@ -1,4 +1,4 @@
-"""Fixtures: a JupyterLab and a Chromium for the session, notebooks for each test."""
+"""Fixtures: a JupyterLab, a Chromium and its pages for the session, notebooks for each test."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser import chromium, lab
+from tests.browser.tabs import Tab, Tabs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,10 +49,21 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
+@pytest.fixture(scope="session")
+def tabs(browser: Browser) -> Iterator[Tabs]:
+    """Keep pages from one test to the next."""
+    kept = Tabs(browser)
+    yield kept
+    kept.close()
+
+
 @pytest.fixture
-def notebook(request: pytest.FixtureRequest, server: lab.Server, browser: Browser) -> Iterator[OpenNotebook]:
-    """Open notebooks in pages of their own, closed again after the test."""
-    opened: list[lab.Notebook] = []
+def notebook(
+    request: pytest.FixtureRequest, server: lab.Server, browser: Browser, tabs: Tabs
+) -> Iterator[OpenNotebook]:
+    """Open notebooks in pages that are as good as new, each with a kernel of its own, and take them away again."""
+    used: list[Tab] = []
+    failed = request.session.testsfailed
 
     def open_notebook(
         cells: Sequence[str],
@@ -61,15 +73,16 @@ def notebook(request: pytest.FixtureRequest, server: lab.Server, browser: Browse
         theme: lab.Theme = "light",
     ) -> lab.Notebook:
         test = re.sub(r"\W+", "-", request.node.nodeid.rpartition("/")[2]).strip("-")
-        name = f"{test}-{len(opened)}.ipynb"
-        book = lab.Notebook(browser, server, name, cells, width=width, height=height)
-        opened.append(book)
+        name = f"{test}-{len(used)}.ipynb"
+        used.append(tabs.take())
+        book = lab.Notebook(browser, server, name, cells, width=width, height=height, tab=used[-1])
         # The server remembers the theme of the test before.
         book.theme(theme)
         return book
 
     yield open_notebook
-    errors = [error for book in opened for error in book.console_errors]
-    for book in opened:
-        book.close()
+    errors = [error for tab in used for error in tab.console_errors]
+    passed = not errors and request.session.testsfailed == failed
+    for tab in used:
+        tabs.give_back(tab, trusted=passed)
     assert errors == []

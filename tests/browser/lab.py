@@ -1,4 +1,4 @@
-"""Drive a real JupyterLab in a real browser: one server, one browser, a page a notebook.
+"""Drive a real JupyterLab in a real browser: one server, one browser, and notebooks open in its pages.
 
 Cells run through JupyterLab's command registry, because keys sent to a page get lost. Every wait is
 bounded.
@@ -23,11 +23,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
+from tests.browser.tabs import START_SECONDS, Tab
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 Theme = Literal["light", "dark"]
 
@@ -40,7 +42,6 @@ BROWSER_ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-START_SECONDS = 90.0
 RUN_SECONDS = 60.0
 LOCAL = (
     "http://127.0.0.1",
@@ -52,13 +53,7 @@ LOCAL = (
 )
 THEMES: dict[Theme, str] = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 
-# Page scripts. "panel" is the notebook on show; a single-document page has exactly one.
-READY = """() => {
-  const panel = window.jupyterapp?.shell?.currentWidget;
-  const kernel = panel?.sessionContext?.session?.kernel;
-  return kernel?.status === 'idle' && kernel.connectionStatus === 'connected'
-    && panel.content?.widgets?.length > 0;
-}"""
+# Page scripts.
 START = """(index) => {
   const { content } = window.jupyterapp.shell.currentWidget;
   content.deselectAll();
@@ -203,10 +198,14 @@ def _await_server(process: subprocess.Popen[bytes], url: str, record: Path) -> N
 
 
 class Notebook:
-    """A notebook open in a page of its own, its kernel ready.
+    """A notebook open in a page that shows nothing else, its kernel ready.
+
+    The page is a new one, unless a `tab` without a notebook is handed in.
 
     Attributes
     ----------
+    tab : Tab
+        What the page is in.
     page : playwright.sync_api.Page
         The page, for everything not named here.
     requests : list of str
@@ -224,20 +223,15 @@ class Notebook:
         *,
         width: int,
         height: int,
+        tab: Tab | None = None,
     ) -> None:
-        self.requests: list[str] = []
-        self.console_errors: list[str] = []
         self._write(server.root / name, cells)
-        self._context = browser.new_context(viewport={"width": width, "height": height})
-        self.page: Page = self._context.new_page()
+        self.tab = tab or Tab(browser)
+        self.page: Page = self.tab.page
         self.page.set_default_timeout(RUN_SECONDS * 1000)
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("websocket", lambda channel: self.requests.append(channel.url))
-        self.page.on("console", self._note)
-        self.page.on("pageerror", lambda error: self.console_errors.append(str(error)))
-        # Only a single-document page forgets, on purpose, which notebooks were open before.
-        self.page.goto(f"{server.url}/doc/tree/{name}", timeout=START_SECONDS * 1000)
-        self.page.wait_for_function(READY, timeout=START_SECONDS * 1000)
+        self.tab.open(server.url, name, width=width, height=height)
+        self.requests: list[str] = self.tab.requests
+        self.console_errors: list[str] = self.tab.console_errors
 
     @staticmethod
     def _write(path: Path, cells: Sequence[str]) -> None:
@@ -260,10 +254,6 @@ class Notebook:
             "nbformat_minor": 5,
         }
         path.write_text(json.dumps(content), encoding="utf-8")
-
-    def _note(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
-            self.console_errors.append(message.text)
 
     @property
     def external_requests(self) -> list[str]:
@@ -324,7 +314,5 @@ class Notebook:
 
     def close(self) -> None:
         """End the kernel and close the page."""
-        with contextlib.suppress(Exception):
-            # A page or a kernel that a test has ended is as closed as it can be.
-            self.page.evaluate(SHUTDOWN)
-        self._context.close()
+        self.tab.clear()
+        self.tab.close()

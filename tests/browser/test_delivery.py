@@ -8,7 +8,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenNotebook
 from tests.browser.drawn import Drawn
-from tests.browser.lab import READY, Notebook
+from tests.browser.lab import Notebook
+from tests.browser.tabs import READY
 
 GUIDE = "import roofwidget as rw\nw = rw.RooflineWidget()\nw"
 TEN = """import roofwidget as rw
