@@ -46,6 +46,38 @@ export const DARK: Theme = {
   categories: ["#88bbee", "#ee88bb", "#66cc77", "#ddbb44", "#ff7755", "#44ccdd", "#bca7f0", "#bfc5cc"],
 };
 
+/** Of the two colours that a person has set for all pages, with hues that can be told from them. */
+export function forcedTheme(background: string, text: string): Theme {
+  const base = luminance(background) < luminance(text) ? DARK : LIGHT;
+  const read = (hue: string) => legible(hue, background, text);
+  return {
+    ...base,
+    ...{ background, text, muted: text, line: text, grid: mix(background, text, 0.25), alert: read(base.alert) },
+    chips: base.chips.map(read),
+    categories: base.categories.map(read),
+  };
+}
+
+/** A hue, as far towards the colour of text as it must go to be read. */
+function legible(hue: string, background: string, text: string): string {
+  const shares = Array.from({ length: 11 }, (_, tenths) => tenths / 10);
+  return shares.map((share) => mix(hue, text, share)).find((colour) => contrast(colour, background) >= 4.5) ?? text;
+}
+
+/** Of two colours, as the Web Content Accessibility Guidelines 2.2 define it: 1 to 21. */
+function contrast(one: string, other: string): number {
+  const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function luminance(hex: string): number {
+  const [r = 0, g = 0, b = 0] = channels(hex).map((value) => {
+    const share = value / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
 /**
  * A colour by chip id: a hue a chip while there are enough of them, since steps of one hue are hard to tell apart; of
  * more chips a hue a vendor, its generations as steps of it.
@@ -77,7 +109,11 @@ export function chipColours(
 const DARKEST = 0.66;
 
 export function mix(from: string, to: string, share: number): string {
-  const channel = (hex: string, at: number) => Number.parseInt(hex.slice(at, at + 2), 16);
-  const mixed = [1, 3, 5].map((at) => Math.round(channel(from, at) * (1 - share) + channel(to, at) * share));
-  return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+  const goal = channels(to);
+  return hexOf(channels(from).map((value, at) => Math.round(value * (1 - share) + (goal[at] as number) * share)));
 }
+
+const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+
+/** Of channels from 0 to 255. */
+export const hexOf = (rgb: readonly number[]) => `#${rgb.map((value) => value.toString(16).padStart(2, "0")).join("")}`;

@@ -2,13 +2,14 @@
 
 import { strings, words } from "../strings.ts";
 import type { Chip } from "../wire.ts";
+import type { Disclosed } from "./disclosure.ts";
 import { factsOf, type Row, type Run, runsOf, unknownOf } from "./sheet.ts";
 
-export function Card({ id, chip }: { id: string; chip: Chip }) {
+export function Card({ opened, chip }: { opened: Disclosed; chip: Chip }) {
   const unknown = unknownOf(chip);
   return (
     <section
-      id={id}
+      {...opened}
       class="roofwidget-card"
       aria-label={words.detailsOf(chip.name)}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must be able to reach it

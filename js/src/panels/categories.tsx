@@ -9,7 +9,19 @@ import type { Theme } from "../theme.ts";
 /** What takes a smaller share than this is put together. */
 const SMALL = 0.01;
 
-export function CategoryBar({ store, theme }: { store: Store; theme: Theme }) {
+/** Parts narrower than this, px, cannot be pressed: the bar shows them, and the list of categories chooses them. */
+const TARGET = 25;
+/** Of the panel around the bar, px. */
+const PADDING = 24;
+
+interface CategoryBarProps {
+  readonly store: Store;
+  readonly theme: Theme;
+  /** Of the panel, px. */
+  readonly width: number;
+}
+
+export function CategoryBar({ store, theme, width }: CategoryBarProps) {
   const all = store.byCategory.value;
   if (all.length < 2 || !(store.kernels.value.totalTime > 0)) return null;
   const chosen = store.categories.value;
@@ -24,6 +36,16 @@ export function CategoryBar({ store, theme }: { store: Store; theme: Theme }) {
       {large.map((category, code) => {
         const on = chosen === null || chosen.includes(category.name);
         const text = partText(category);
+        const background = theme.categories[code % theme.categories.length];
+        const part = { title: text, style: { flexGrow: category.share } };
+        const paint = <span style={{ background, opacity: on ? 1 : 0.25 }} />;
+        if (category.share * (width - PADDING) < TARGET) {
+          return (
+            <i key={category.name} {...part}>
+              {paint}
+            </i>
+          );
+        }
         return (
           <button
             type="button"
@@ -32,11 +54,10 @@ export function CategoryBar({ store, theme }: { store: Store; theme: Theme }) {
             data-category={category.name}
             aria-label={text}
             aria-pressed={chosen !== null && on}
-            title={text}
-            style={{ flexGrow: category.share }}
+            {...part}
             onClick={(event) => click(category, event.shiftKey || event.ctrlKey || event.metaKey)}
           >
-            <span style={{ background: theme.categories[code % theme.categories.length], opacity: on ? 1 : 0.25 }} />
+            {paint}
           </button>
         );
       })}

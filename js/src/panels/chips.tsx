@@ -1,14 +1,13 @@
 // The bar: a pill for each of a few chips, grouped by vendor in the order of generations; the picker has the others.
 
-import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { shortNames } from "../names.ts";
 import type { Store } from "../store.ts";
 import { strings, words } from "../strings.ts";
 import { chipColours, type Theme } from "../theme.ts";
-import { useUid } from "../uid.ts";
 import type { Chip } from "../wire.ts";
 import { Choices } from "./choices.tsx";
+import { useDisclosure } from "./disclosure.ts";
 import { Picker } from "./picker.tsx";
 import { byGeneration, groupBy, pillsOf } from "./picking.ts";
 import { reasonOf, shortReasonOf } from "./reasons.ts";
@@ -19,16 +18,10 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
   const before = useRef<readonly string[]>([]);
   const pills = pillsOf(chips, shown, store.focusChip.value, before.current);
   before.current = pills.map(({ id }) => id);
-  const open = useSignal(false);
-  const more = useRef<HTMLButtonElement>(null);
-  const id = useUid();
+  const picker = useDisclosure();
   const colours = chipColours(chips, theme, shown);
   const names = shortNames(chips);
   const hidden = chips.length - pills.length;
-  const close = () => {
-    open.value = false;
-    more.current?.focus();
-  };
   return (
     <>
       <div class="roofwidget-bar">
@@ -48,29 +41,14 @@ export function Chips({ store, theme }: { store: Store; theme: Theme }) {
             </div>
           ))}
           {hidden > 0 && (
-            <button
-              ref={more}
-              type="button"
-              class="roofwidget-button"
-              data-lm-suppress-shortcuts="true"
-              aria-expanded={open.value}
-              aria-controls={open.value ? id : undefined}
-              onClick={() => {
-                open.value = !open.value;
-              }}
-              onKeyDown={(event) => {
-                if (event.key !== "Escape" || !open.value) return;
-                close();
-                event.stopPropagation();
-              }}
-            >
+            <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" {...picker.button}>
               {words.more(hidden)}
             </button>
           )}
         </fieldset>
         <Choices store={store} />
       </div>
-      {hidden > 0 && open.value && <Picker id={id} store={store} close={close} />}
+      {hidden > 0 && picker.isOpen && <Picker opened={picker.opened} store={store} close={picker.close} />}
     </>
   );
 }

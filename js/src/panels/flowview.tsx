@@ -2,6 +2,7 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { placeIn } from "../place.ts";
 import type { Theme } from "../theme.ts";
 import type { Workload } from "../workload.ts";
 import { Bands } from "./bands.tsx";
@@ -84,9 +85,9 @@ export function FlowView(props: FlowViewProps) {
     [mover, partition, props.crowded],
   );
 
-  const placeOf = ({ clientX, clientY }: PointerEvent): Point => {
-    const { left = 0, top = 0 } = svg.current?.getBoundingClientRect() ?? {};
-    return { x: clientX - left, y: clientY - top };
+  const placeOf = (event: PointerEvent): Point => {
+    const [x, y] = svg.current ? placeIn(svg.current, flow.width, event) : [0, 0];
+    return { x, y };
   };
   function press(event: PointerEvent) {
     if (event.button !== 0) return;

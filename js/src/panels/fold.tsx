@@ -1,10 +1,16 @@
 // A heading that unfolds what stands under it.
 
 import { type Signal, useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext } from "preact/hooks";
 import { useUid } from "../uid.ts";
 
+/** Where one panel at a time is unfolded, as on a projector: which; undefined where each is as it was left. */
+export const InUse = createContext<Signal<string> | undefined>(undefined);
+
 interface FoldProps {
+  /** Of a whole panel. */
+  readonly name?: string;
   readonly title: string;
   /** What holds at present, told while it is folded too. */
   readonly note: string;
@@ -13,9 +19,10 @@ interface FoldProps {
   readonly open?: Signal<boolean>;
 }
 
-export function Fold({ title, note, children, open: kept }: FoldProps) {
+export function Fold({ name, title, note, children, open: kept }: FoldProps) {
   const own = useSignal(false);
-  const open = kept ?? own;
+  const inUse = useContext(InUse);
+  const open = inUse && name !== undefined ? turnOf(inUse, name) : (kept ?? own);
   const id = useUid();
   return (
     <div class="roofwidget-fold">
@@ -40,3 +47,12 @@ export function Fold({ title, note, children, open: kept }: FoldProps) {
     </div>
   );
 }
+
+const turnOf = (inUse: Signal<string>, name: string) => ({
+  get value() {
+    return inUse.value === name;
+  },
+  set value(open: boolean) {
+    inUse.value = open ? name : "";
+  },
+});

@@ -18,6 +18,7 @@ import { stepFrom } from "./flowparts.ts";
 import { FlowView, HEIGHT } from "./flowview.tsx";
 import { Members } from "./members.tsx";
 import { cut, downstream, lackingPeak, sentenceOf, spoken, told, tooLarge } from "./merging.ts";
+import { Section } from "./section.tsx";
 
 /** Inside the panel, px, until it is measured. */
 const ROOM = 216;
@@ -179,7 +180,7 @@ function Panel({ store, theme, workload }: PanelProps) {
     [words.redo, store.canRedo.value ? () => step(false) : undefined],
   ];
   return (
-    <section class="roofwidget-hardware roofwidget-fusion" aria-label={words.title}>
+    <Section name="fusion" class="roofwidget-hardware roofwidget-fusion" title={words.title}>
       <h3>{words.title}</h3>
       {flow ? (
         <FlowView
@@ -226,6 +227,6 @@ function Panel({ store, theme, workload }: PanelProps) {
           </p>
         )}
       </div>
-    </section>
+    </Section>
   );
 }

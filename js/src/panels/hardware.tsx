@@ -1,50 +1,49 @@
 // The focus chip: its sliders, its card, and what lowers its roof.
 
-import { useSignal } from "@preact/signals";
 import { isRoof, levelOf, type Roof } from "../roofline.ts";
 import type { Store } from "../store.ts";
 import { strings, words } from "../strings.ts";
-import { useUid } from "../uid.ts";
 import type { Chip } from "../wire.ts";
 import { Card } from "./card.tsx";
+import { useDisclosure } from "./disclosure.ts";
 import { Limits } from "./limits.tsx";
+import { MovedKernels } from "./moved.tsx";
 import { Rate } from "./rate.tsx";
 import { reasonOf } from "./reasons.ts";
+import { Section } from "./section.tsx";
+import { Snapshots } from "./snapshots.tsx";
 
 export function Hardware({ store }: { store: Store }) {
-  const open = useSignal(false);
-  const id = useUid();
+  const card = useDisclosure();
   const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
   const roof = store.roofs.value.get(store.focusChip.value);
   if (!chip || !roof) return null;
   return (
-    <section class="roofwidget-hardware" aria-label={chip.name}>
+    <Section name="hardware" class="roofwidget-hardware" title={chip.name}>
       <div class="roofwidget-row roofwidget-heading">
         <h3>{chip.name}</h3>
         <button
           type="button"
           class="roofwidget-button"
           data-lm-suppress-shortcuts="true"
-          aria-expanded={open.value}
-          aria-controls={open.value ? id : undefined}
           aria-label={words.detailsOf(chip.name)}
-          onClick={() => {
-            open.value = !open.value;
-          }}
+          {...card.button}
         >
           {words.details}
         </button>
       </div>
-      {open.value && <Card id={id} chip={chip} />}
+      {card.isOpen && <Card opened={card.opened} chip={chip} />}
       {isRoof(roof) ? (
         <>
           <Rates store={store} roof={roof} />
+          <MovedKernels store={store} />
           <Limits store={store} />
+          <Snapshots store={store} />
         </>
       ) : (
         <p class="roofwidget-muted">{strings.noSliders(reasonOf(chip, roof))}</p>
       )}
-    </section>
+    </Section>
   );
 }
 

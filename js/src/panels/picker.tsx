@@ -7,16 +7,17 @@ import { shortNames } from "../names.ts";
 import type { Store } from "../store.ts";
 import { words } from "../strings.ts";
 import type { Chip } from "../wire.ts";
+import type { Disclosed } from "./disclosure.ts";
 import { found, grouped } from "./picking.ts";
 import { reasonOf, shortReasonOf } from "./reasons.ts";
 
 interface PickerProps {
-  readonly id: string;
+  readonly opened: Disclosed;
   readonly store: Store;
   close(): void;
 }
 
-export function Picker({ id, store, close }: PickerProps) {
+export function Picker({ opened, store, close }: PickerProps) {
   const query = useSignal("");
   /** The one option that Tab goes to; the arrow keys go to the others. */
   const active = useSignal("");
@@ -51,15 +52,15 @@ export function Picker({ id, store, close }: PickerProps) {
     ));
 
   function key(event: KeyboardEvent) {
+    opened.onKeyDown(event);
     if (isModified(event)) return;
-    if (event.key === "Escape") close();
-    else if (!(list.current && search.current && walk(event, list.current, search.current))) return;
+    if (!(list.current && search.current && walk(event, list.current, search.current))) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
   return (
-    <section id={id} class="roofwidget-picker" aria-label={words.picker} onKeyDown={key}>
+    <section id={opened.id} class="roofwidget-picker" aria-label={words.picker} onKeyDown={key}>
       <div class="roofwidget-row">
         <input
           ref={search}

@@ -46,7 +46,11 @@ export function Projected({ store }: { store: Store }) {
   const seconds = (time: number) => formatQuantity(time, "s");
   const changes = result && Math.abs(result.time / result.before - 1) > 1e-9;
   return (
-    <Fold title={words.projected} note={changes ? words.fromTo(seconds(result.before), seconds(result.time)) : ""}>
+    <Fold
+      name="projected"
+      title={words.projected}
+      note={changes ? words.fromTo(seconds(result.before), seconds(result.time)) : ""}
+    >
       {!store.kernels.value.chip && store.chips.value.length > 1 && (
         <Select
           row

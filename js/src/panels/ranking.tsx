@@ -20,7 +20,12 @@ export function Ranking({ store }: { store: Store }) {
   const elsewhere = roofElsewhere(kernels, roof)?.chip.name;
   const apart = apartOf(kernels, rows);
   return (
-    <Fold open={open} title={words.fixFirst(rows.length, elsewhere)} note={words.back(formatPercent(share))}>
+    <Fold
+      name="ranking"
+      open={open}
+      title={words.fixFirst(rows.length, elsewhere)}
+      note={words.back(formatPercent(share))}
+    >
       <p class="roofwidget-muted">{words.gains(elsewhere ?? roof.chip.name)}</p>
       <ol class="roofwidget-ranking">
         {rows.map((row, at) => {

@@ -1,6 +1,8 @@
 // One rate of the focus chip: a slider on a log track with marks at the shown chips' values, and a box to type it in.
 
+import { useMemo } from "preact/hooks";
 import { formatQuantity, formatRatio, parseRate } from "../format.ts";
+import { spokenRate } from "../spoken.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
 import type { Quantity } from "../wire.ts";
@@ -35,7 +37,13 @@ interface RateProps {
   readonly reach: readonly number[];
 }
 
-export function Rate({ store, quantity, level, unit, label, spoken, value, sheet, marks, reach }: RateProps) {
+/** While another rate is dragged all of this one stays as it is. */
+export function Rate(props: RateProps) {
+  const { store, ...shown } = props;
+  return useMemo(() => <Control {...props} />, [store, JSON.stringify(shown)]);
+}
+
+function Control({ store, quantity, level, unit, label, spoken, value, sheet, marks, reach }: RateProps) {
   const all = [...new Set([...marks.map(([, rate]) => rate), sheet])];
   const known = [...all, ...reach.filter((rate) => rate > 0)];
   const low = Math.floor(Math.log10(Math.min(...known))) - 1;
@@ -59,6 +67,22 @@ export function Rate({ store, quantity, level, unit, label, spoken, value, sheet
     return step === undefined ? undefined : () => set(10 ** clamp(Math.log10(value) + step), true);
   }
 
+  const ticks = useMemo(
+    () => (
+      <div class="roofwidget-marks">
+        {all.map((rate) => (
+          <i
+            key={rate}
+            title={strings.mark(chipsAt(rate).join(", "), formatQuantity(rate, unit, 4))}
+            class={rate === sheet ? "roofwidget-mark roofwidget-sheet" : "roofwidget-mark"}
+            style={{ left: `${((Math.log10(rate) - low) / (high - low)) * 100}%` }}
+          />
+        ))}
+      </div>
+    ),
+    [JSON.stringify([marks, sheet, low, high])],
+  );
+
   return (
     <div class="roofwidget-rate" data-quantity={quantity}>
       <div class="roofwidget-row">
@@ -79,19 +103,10 @@ export function Rate({ store, quantity, level, unit, label, spoken, value, sheet
         />
       </div>
       <div class="roofwidget-track">
-        <div class="roofwidget-marks">
-          {all.map((rate) => (
-            <i
-              key={rate}
-              title={strings.mark(chipsAt(rate).join(", "), formatQuantity(rate, unit, 4))}
-              class={rate === sheet ? "roofwidget-mark roofwidget-sheet" : "roofwidget-mark"}
-              style={{ left: `${((Math.log10(rate) - low) / (high - low)) * 100}%` }}
-            />
-          ))}
-        </div>
+        {ticks}
         <Slider
           label={spoken}
-          text={shown}
+          text={spokenRate(value, unit)}
           min={low}
           max={high}
           step={0.001}

@@ -6,18 +6,20 @@ interface SelectProps {
   readonly label: string;
   readonly value: string;
   readonly options: readonly Option[];
+  /** A value that cannot be chosen. */
+  readonly disabled?: string | undefined;
   /** In a row of its own, the options at its end. */
   readonly row?: boolean;
   choose(value: string): void;
 }
 
-export function Select({ label, value, options, row = false, choose }: SelectProps) {
+export function Select({ label, value, options, disabled, row = false, choose }: SelectProps) {
   return (
     <label class={row ? "roofwidget-row" : undefined}>
       <span class={row ? undefined : "roofwidget-muted"}>{label}</span>
       <select data-lm-suppress-shortcuts="true" value={value} onChange={(event) => choose(event.currentTarget.value)}>
         {options.map(([name, text]) => (
-          <option key={name} value={name}>
+          <option key={name} value={name} disabled={name === disabled}>
             {text}
           </option>
         ))}

@@ -10,6 +10,7 @@ import { isLog, keyed, parseSize, positionOf, shareOf, valueAt } from "./dims.ts
 import { EntryBox, Fault, useEntry } from "./entry.tsx";
 import { Fold } from "./fold.tsx";
 import { Operations } from "./operations.tsx";
+import { Section } from "./section.tsx";
 import { Select } from "./select.tsx";
 import { Slider } from "./slider.tsx";
 
@@ -23,7 +24,7 @@ export function Workload({ store }: { store: Store }) {
   const marked = (text: string, dtype: string) =>
     chip && !chip.peaks.has(dtype) ? words.noPeak(text, chip.name) : text;
   return (
-    <section class="roofwidget-workload" aria-label={words.title}>
+    <Section name="workload" class="roofwidget-workload" title={graph.name || words.title}>
       <h3>{graph.name || words.title}</h3>
       {phases.length > 1 && (
         <Select
@@ -60,7 +61,7 @@ export function Workload({ store }: { store: Store }) {
       <Fold title={words.operations} note={String(graph.ops.length)}>
         <Operations store={store} />
       </Fold>
-    </section>
+    </Section>
   );
 }
 

@@ -1,0 +1,37 @@
+// What the host's page tells of its colours: its theme, the system's preference, and colours that a person forces.
+
+import { DARK, forcedTheme, hexOf, LIGHT, type Theme } from "./theme.ts";
+
+const QUERIES = { dark: "(prefers-color-scheme: dark)", forced: "(forced-colors: active)" };
+
+/** The host switches its theme by an attribute of body; a plain page by the system's preference. */
+export function followTheme(
+  { ownerDocument: { body, defaultView } }: HTMLElement,
+  abort: AbortSignal,
+  changed: () => void,
+) {
+  const attributes = new MutationObserver(changed);
+  attributes.observe(body, { attributes: true });
+  for (const query of Object.values(QUERIES)) {
+    defaultView?.matchMedia(query).addEventListener("change", changed, { signal: abort });
+  }
+  abort.addEventListener("abort", () => attributes.disconnect());
+}
+
+export function themeOf({ ownerDocument }: HTMLElement): Theme {
+  const matches = (query: string) => ownerDocument.defaultView?.matchMedia(query).matches;
+  if (matches(QUERIES.forced))
+    return forcedTheme(systemColour(ownerDocument, "Canvas"), systemColour(ownerDocument, "CanvasText"));
+  const told = ownerDocument.body.dataset["jpThemeLight"];
+  return (told === undefined ? matches(QUERIES.dark) : told === "false") ? DARK : LIGHT;
+}
+
+/** "#rrggbb" of a colour that has a name alone. */
+function systemColour(document: Document, name: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = name;
+  document.body.append(probe);
+  const told = document.defaultView?.getComputedStyle(probe).color.match(/\d+/g) ?? [];
+  probe.remove();
+  return hexOf([0, 1, 2].map((at) => Number(told[at] ?? 0)));
+}

@@ -1,0 +1,110 @@
+// The curves that were frozen: a name to type, to show or to hide, and to delete.
+
+import { useSignal } from "@preact/signals";
+import { formatQuantity } from "../format.ts";
+import { LONGEST } from "../snapshots.ts";
+import type { Store } from "../store.ts";
+import { snapshotWords as words } from "../strings.ts";
+import type { Snapshot } from "../wire.ts";
+import { Fault, useEntry } from "./entry.tsx";
+import { Fold } from "./fold.tsx";
+
+export function Snapshots({ store }: { store: Store }) {
+  const open = useSignal(false);
+  const snapshots = store.snapshots.value;
+  return (
+    <div class="roofwidget-frozen">
+      <Fold title={words.title} note={snapshots.length > 0 ? String(snapshots.length) : ""} open={open}>
+        <button
+          type="button"
+          class="roofwidget-button"
+          data-lm-suppress-shortcuts="true"
+          onClick={() => store.freeze()}
+        >
+          {words.freeze}
+        </button>
+        <p class="roofwidget-muted">{words.hint}</p>
+        {snapshots.length > 0 && (
+          <ul>
+            {snapshots.map((snapshot, place) => (
+              <Entry key={place} store={store} snapshot={snapshot} place={place} />
+            ))}
+          </ul>
+        )}
+      </Fold>
+      <p class="roofwidget-spoken" role="status">
+        {lastOf(store)}
+      </p>
+    </div>
+  );
+}
+
+function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; place: number }) {
+  const { name, hidden, peak, bandwidth } = snapshot;
+  const entry = useEntry<{ readonly name: string }>(
+    (typed) => (typed.trim() ? { name: typed.trim() } : words.noName),
+    (typed) => {
+      entry.clear();
+      if (typed.name !== name) store.renameSnapshot(place, typed.name);
+    },
+  );
+  return (
+    <li>
+      <span class="roofwidget-row">
+        <input
+          type="checkbox"
+          data-lm-suppress-shortcuts="true"
+          aria-label={words.show(name)}
+          checked={!hidden}
+          onChange={() => store.hideSnapshot(place, !hidden)}
+        />
+        <input
+          type="text"
+          class="roofwidget-box"
+          data-lm-suppress-shortcuts="true"
+          aria-label={words.nameOf(name)}
+          aria-invalid={entry.fault.value !== ""}
+          maxLength={LONGEST}
+          value={entry.draft.value ?? name}
+          onInput={(event) => {
+            entry.draft.value = event.currentTarget.value;
+          }}
+          onBlur={entry.commit}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") entry.commit();
+            else if (event.key === "Escape") entry.clear();
+            else return;
+            event.stopPropagation();
+          }}
+        />
+        <button
+          type="button"
+          class="roofwidget-reset"
+          data-lm-suppress-shortcuts="true"
+          aria-label={words.remove(name)}
+          title={words.remove(name)}
+          onClick={() => store.deleteSnapshot(place)}
+        >
+          ×
+        </button>
+      </span>
+      <small class="roofwidget-muted">
+        {words.what(
+          chipName(store, snapshot.chip),
+          formatQuantity(peak, "FLOP/s", 4),
+          formatQuantity(bandwidth, "B/s", 4),
+        )}
+      </small>
+      <Fault entry={entry} />
+    </li>
+  );
+}
+
+const chipName = ({ chips }: Store, id: string) => chips.value.find((chip) => chip.id === id)?.name ?? id;
+
+/** What was frozen last, to be spoken. */
+function lastOf(store: Store): string {
+  const last = store.snapshots.value.at(-1);
+  if (!last) return "";
+  return words.kept(last.name, chipName(store, last.chip), formatQuantity(last.peak, "FLOP/s", 4), last.kernels.length);
+}

@@ -1,0 +1,350 @@
+"""The widget for everyone: by keyboard and by ear, in forced colours, enlarged, right to left, wherever it is shown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import OpenNotebook
+from tests.browser.drawn import Drawn
+from tests.browser.lab import Notebook, Theme
+
+AXE = Path(__file__).parents[2] / "js" / "node_modules" / "axe-core" / "axe.min.js"
+# Every rule but those of whole pages, with the size of targets, which is off unless asked for.
+CHECK = """async (root) => {
+  const { violations, incomplete, passes } = await axe.run(root, { rules: { 'target-size': { enabled: true } } });
+  const found = [...violations, ...incomplete].flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}: ${failureSummary}`));
+  return { found, passed: passes.map(({ id }) => id) };
+}"""
+# Names of whatever has the focus in turn but does not keep the notebook's keys away.
+UNGUARDED = """(root) => [...root.querySelectorAll('a[href], button, input, select, textarea, [tabindex]')]
+  .filter((one) => one.dataset.lmSuppressShortcuts !== 'true').map((one) => one.outerHTML.slice(0, 200))"""
+# What is smaller than 24 px either way; a tick is pressed by its label, a link stands in a text.
+SMALL = """(root) => [...root.querySelectorAll('button, input, select')]
+  .map((one) => [one, (one.type === 'checkbox' ? one.closest('label') : one).getBoundingClientRect()])
+  .filter(([, { width, height }]) => width > 0 && (width < 23.9 || height < 23.9))
+  .map(([one, { width, height }]) => `${width} x ${height}: ${one.outerHTML.slice(0, 200)}`)"""
+# Parts of the widget that are cut off where nothing scrolls.
+CLIPPED = """(root) => {
+  const right = root.getBoundingClientRect().right + 1;
+  const scrolls = (one) => one !== root && (/auto|scroll|hidden/.test(getComputedStyle(one).overflowX)
+    || scrolls(one.parentElement));
+  return [...root.querySelectorAll('button, input, select, p, h3, svg, canvas')]
+    .filter((one) => one.getBoundingClientRect().right > right && !scrolls(one.parentElement))
+    .map((one) => one.outerHTML.slice(0, 200));
+}"""
+# Where the ticks of the axes are written, px from the chart's corner.
+TICKS = """(root) => [...root.querySelectorAll('.roofwidget-axes text')].map((one) =>
+  one.getBoundingClientRect().x - root.querySelector('.roofwidget-chart').getBoundingClientRect().x)"""
+# What Tab stops at: a toolbar and a list are one stop each.
+STOPS = ":is(button, input, select, [tabindex='0']):not([tabindex='-1'])"
+EXPANDED = "(all) => all.map((one) => one.getAttribute('aria-expanded') === 'true')"
+
+PLAIN = "import roofwidget as rw\nw = rw.RooflineWidget()\nw"
+# Chips for which there is no room in the bar.
+CATALOGUE = """w = rw.RooflineWidget(rw.chips(), [
+    {"name": "left", "flops": 1e9, "bytes": 1e9}, {"name": "right", "flops": 1e12, "bytes": 1e9}])
+w.shown = ["h100-sxm", "a100-sxm-80gb"]
+w"""
+GRAPH = """g = rw.Graph("tail")
+x = g.input("x", (rw.dim("batch", 1, 1024, default=32) * 2048, 4096), "bf16")
+g.output(g.add(g.dropout(g.gelu(g.layernorm(x))), x))
+w = rw.roofline(["h100-sxm"], graph=g)
+w"""
+# Categories of 90 %, 9 % and, too narrow to be pressed, 1 % of the time.
+PROFILE = """names, times = ["matmul", "norm", "gelu", "copy", "send", "wait"], [50, 40, 5, 4, 0.5, 0.5]
+kernels = rw.Kernels(names, [4e14, 1e12, 1.5e14, 0, 1e12, 1e12], {"HBM": [1e12, 2e12, 1e12, 1e12, 1e11, 1e11]},
+                     time=times, category=["gemm", "gemm", "loop", "loop", "rest", "rest"])
+w = rw.roofline([rw.Chip("My chip", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})], kernels)
+w"""
+
+
+def shown(book: Notebook, cell: int) -> Drawn:
+    """Run a cell, with the widgets of the others cleared away."""
+    book.page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+    book.run(cell)
+    return Drawn(book)
+
+
+def unfold(drawn: Drawn) -> None:
+    """Open the picker, the card, the table with its columns, and every fold."""
+    for _ in range(3):
+        drawn.root.evaluate("(root) => root.querySelectorAll('[aria-expanded=false]').forEach((one) => one.click())")
+        drawn.page.wait_for_timeout(100)
+
+
+def checked(drawn: Drawn) -> set[str]:
+    """Hold all that is shown now to the rules; return the names of those that it was held to."""
+    answer = drawn.root.evaluate(CHECK)
+    assert answer["found"] == []
+    assert drawn.root.evaluate(UNGUARDED) == []
+    assert drawn.root.evaluate(SMALL) == []
+    return set(answer["passed"])
+
+
+def test_axe_finds_nothing_in_any_state_of_the_widget(notebook: OpenNotebook) -> None:
+    book = notebook([PLAIN, CATALOGUE, GRAPH, PROFILE], height=2600)
+    book.page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    themes: list[Theme] = ["light", "dark"]
+    for theme in themes:
+        book.theme(theme)
+        held: set[str] = set()
+        for cell in range(4):
+            drawn = shown(book, cell)
+            held |= checked(drawn)
+            unfold(drawn)
+            held |= checked(drawn)
+        assert {"color-contrast", "target-size", "label", "nested-interactive", "scrollable-region-focusable"} <= held
+        expect(drawn.root.locator(".roofwidget-categories > button")).to_have_count(2)
+        expect(drawn.root.locator(".roofwidget-categories > i")).to_have_count(1)
+
+
+def stops(drawn: Drawn) -> list[str]:
+    """Return what Tab goes to within the widget, in order."""
+    names = []
+    for _ in range(120):
+        drawn.page.keyboard.press("Tab")
+        name = drawn.root.evaluate("""(root) => {
+          const one = document.activeElement;
+          if (!root.contains(one)) return null;
+          const { outlineStyle, outlineWidth } = getComputedStyle(one);
+          const ring = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 ? '' : 'no ring: ';
+          return ring + (one.getAttribute('aria-label') ?? one.labels?.[0]?.textContent ?? one.textContent);
+        }""")
+        if name is None:
+            break
+        names.append(name)
+    return names
+
+
+def test_everything_is_done_by_keyboard_and_focus_comes_back(notebook: OpenNotebook) -> None:
+    book = notebook([PLAIN, "# next\n", CATALOGUE, PROFILE])
+    book.start(0)
+    book.page.evaluate("() => { window.focused = document.activeElement; }")
+    book.wait(0)
+    drawn = Drawn(book)
+    assert book.page.evaluate("() => window.focused === document.activeElement"), "a new widget takes no focus"
+
+    drawn.root.locator("button").first.focus()
+    reached = stops(drawn)
+    assert not [name for name in reached if name.startswith("no ring")]
+    assert len(reached) == drawn.root.locator(STOPS).count() - 1
+
+    drawn = shown(book, 2)
+    for opener, inside in ((r"^\+ \d+ more", ".roofwidget-picker input"), (r"^Details of", ".roofwidget-card")):
+        button = drawn.root.get_by_role("button", name=re.compile(opener))
+        button.press("Enter")
+        drawn.root.locator(inside).first.focus()
+        drawn.page.keyboard.press("Escape")
+        expect(button).to_be_focused()
+        expect(button).to_have_attribute("aria-expanded", "false")
+
+    scroller = drawn.root.evaluate_handle("""(root) => {
+      let one = root.parentElement;
+      while (one && !(one.scrollHeight > one.clientHeight && /auto|scroll/.test(getComputedStyle(one).overflowY)))
+        one = one.parentElement;
+      return one ?? document.scrollingElement;
+    }""")
+    drawn.chart.scroll_into_view_if_needed()
+    drawn.chart.focus()
+    top = scroller.evaluate("(one) => one.scrollTop")
+    for key, name in (("End", "right"), ("Home", "left"), ("ArrowRight", "right"), ("ArrowLeft", "left")):
+        drawn.page.keyboard.press(key)
+        assert drawn.tooltip().startswith(name)
+    drawn.page.keyboard.press("Space")
+    drawn.eventually(lambda: book.python("list(w.selected)") == [0])
+    drawn.page.keyboard.press("ArrowUp")
+    assert scroller.evaluate("(one) => one.scrollTop") == top
+
+    drawn = shown(book, 3)
+    search = drawn.root.get_by_role("searchbox")
+    search.fill("nothing is called so")
+    clear = drawn.root.get_by_role("button", name="Clear").first
+    clear.press("Enter")
+    expect(drawn.chart).to_be_focused()
+    assert book.page.locator(".jp-Notebook .jp-Cell").count() == 4
+
+
+def spoken(drawn: Drawn) -> str:
+    """Return what the status line under the chart says to those who hear it."""
+    lines = drawn.root.locator("p[role=status].roofwidget-spoken").all_text_contents()
+    return lines[0].replace("\xa0", " ")
+
+
+def test_the_sentence_is_heard_once_and_not_all_along_a_drag(notebook: OpenNotebook) -> None:
+    book = notebook([PLAIN])
+    book.run(0)
+    drawn = Drawn(book)
+    assert spoken(drawn) == drawn.sentence()
+    tree = drawn.root.aria_snapshot().replace("\xa0", " ")
+    assert tree.count("ridge point 640.8 FLOP/B") == 1
+    assert re.search(r"status: .*ridge point 640\.8 FLOP/B", tree)
+    assert re.search(r'slider "Peak fp8".*', tree)
+    expect(drawn.slider("bandwidth")).to_have_attribute("aria-valuetext", "7.2 terabytes per second")
+
+    during: list[str] = []
+    before = spoken(drawn)
+    drawn.drag("bandwidth", 0.2, during=lambda: during.extend([spoken(drawn), drawn.sentence()]))
+    assert during[0] == before
+    assert during[1] != before
+    assert spoken(drawn) == drawn.sentence() == during[1]
+
+
+def centre(one: Locator) -> tuple[float, float]:
+    box = one.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def colours(drawn: Drawn) -> dict[str, Any]:
+    answer: dict[str, Any] = drawn.root.evaluate("""(root) => {
+      const style = (selector) => getComputedStyle(root.querySelector(selector));
+      return {
+        label: root.querySelector('text[data-label^="roof"]').getAttribute('fill'),
+        halo: root.querySelector('text[data-label^="roof"]').getAttribute('stroke'),
+        axes: root.querySelector('.roofwidget-axes').getAttribute('fill'),
+        panel: style('.roofwidget-hardware').borderTopWidth,
+        chosen: style('.roofwidget-chosen').outlineStyle,
+        parts: new Set([...root.querySelectorAll('.roofwidget-categories span')]
+          .map((one) => getComputedStyle(one).backgroundColor)).size,
+      };
+    }""")
+    return answer
+
+
+def test_it_follows_forced_colours_a_narrow_page_and_text_from_right_to_left(notebook: OpenNotebook) -> None:
+    book = notebook([PROFILE.replace("names", "import roofwidget as rw\nnames", 1)], height=1400)
+    book.run(0)
+    drawn = Drawn(book)
+    unfold(drawn)
+    table = drawn.root.get_by_role("grid")
+    table.press("ArrowDown")
+    table.press("Enter")
+    table.blur()
+    expect(drawn.root.locator(".roofwidget-chosen")).to_have_count(1)
+    ours = colours(drawn)
+    assert (ours["halo"], ours["panel"], ours["chosen"], ours["parts"]) == ("#ffffff", "0px", "none", 3)
+    schemes: tuple[Any, ...] = (("light", "#ffffff", "#000000"), ("dark", "#000000", "#ffffff"))
+    for scheme, background, text in schemes:
+        book.page.emulate_media(forced_colors="active", color_scheme=scheme)
+        expect(drawn.root.locator(".roofwidget-axes")).to_have_attribute("fill", text)
+        forced = colours(drawn)
+        assert (forced["halo"], forced["panel"], forced["chosen"], forced["parts"]) == (background, "1px", "solid", 3)
+    book.page.emulate_media(forced_colors="none", color_scheme="light")
+    expect(drawn.root.locator(".roofwidget-axes")).to_have_attribute("fill", ours["axes"])
+
+    # Half as many px is what a page enlarged to 200 % has; 460 leave the widget less than 360.
+    for width in (600, 460):
+        book.page.set_viewport_size({"width": width, "height": 1400})
+        drawn.eventually(lambda: drawn.root.locator(".roofwidget-narrow").count() == 1)
+        assert drawn.root.evaluate(CLIPPED) == []
+        assert drawn.root.evaluate(SMALL) == []
+
+    places = drawn.root.evaluate(TICKS)
+    thumb = float(drawn.slider("peak").input_value())
+    book.page.evaluate("() => { document.body.dir = 'rtl'; }")
+    assert drawn.root.evaluate(TICKS) == places
+    assert drawn.root.evaluate(CLIPPED) == []
+    slider = drawn.slider("peak")
+    slider.press("ArrowRight")
+    assert float(slider.input_value()) > thumb
+    row = drawn.root.locator(".roofwidget-rate .roofwidget-row").first
+    box = row.locator(".roofwidget-box")
+    assert centre(box)[0] < centre(row)[0], "the box stands where a line ends"
+
+
+def test_in_a_presentation_everything_is_larger_and_under_the_hand(notebook: OpenNotebook) -> None:
+    book = notebook([GRAPH.replace("g =", "import roofwidget as rw\ng =", 1)], height=1200)
+    book.run(0)
+    drawn = Drawn(book)
+    label = drawn.root.locator("text[data-label='roof h100-sxm']")
+    small = label.bounding_box()
+    assert small is not None
+    book.python("setattr(w, 'presentation', True)")
+    drawn.root.locator(".roofwidget-large").wait_for()
+    large = label.bounding_box()
+    assert large is not None
+    assert abs(large["height"] / small["height"] - 1.6) < 0.05
+    sizes = drawn.root.evaluate("""(root) => [...root.querySelectorAll('p, button, select, input, text, dt')]
+      .filter((one) => one.getClientRects().length > 0)
+      .map((one) => parseFloat(getComputedStyle(one).fontSize) * one.currentCSSZoom)""")
+    assert min(sizes) >= 16
+    folds = drawn.root.locator("section > .roofwidget-fold > button")
+    assert folds.evaluate_all("(all) => all.map((one) => one.getAttribute('aria-expanded'))") == [
+        "true",
+        "false",
+        "false",
+    ]
+    folds.nth(2).click()
+    assert folds.evaluate_all("(all) => all.map((one) => one.getAttribute('aria-expanded'))") == [
+        "false",
+        "false",
+        "true",
+    ]
+    drawn.root.locator("[data-op='gelu']").click()
+    expect(drawn.root.locator("[data-op='gelu']")).to_have_class(re.compile("cursor"))
+
+    drawn.chart.scroll_into_view_if_needed()
+    drawn.chart.focus()
+    drawn.page.keyboard.press("ArrowRight")
+    told = drawn.tooltip()
+    x, y = centre(drawn.root.locator(".roofwidget-ring").first)
+    drawn.page.keyboard.press("Escape")
+    drawn.page.mouse.move(x, y)
+    assert drawn.tooltip() == told
+    pixels = drawn.root.locator("canvas").evaluate("(one) => one.width / one.getBoundingClientRect().width")
+    assert abs(pixels - 1) < 0.01
+
+    flat = drawn.root.locator(".roofwidget-grips [data-part=peak]")
+    x, y = centre(flat)
+    drawn.page.mouse.move(x + 40, y)
+    drawn.page.mouse.down()
+    drawn.page.mouse.move(x + 40, y + 30)
+    drawn.page.mouse.move(x + 40, y + 60)
+    drawn.eventually(lambda: abs(centre(flat)[1] - y - 60) < 2)
+    drawn.page.keyboard.press("Escape")
+    drawn.page.mouse.up()
+    drawn.eventually(lambda: abs(centre(flat)[1] - y) < 2)
+    assert drawn.root.evaluate(CLIPPED) == []
+
+
+def size(drawn: Drawn) -> tuple[float, float]:
+    box = drawn.chart.bounding_box()
+    assert box is not None
+    return box["width"], box["height"]
+
+
+def test_it_fills_a_screen_of_its_own_and_comes_back_from_where_it_was_hidden(notebook: OpenNotebook) -> None:
+    book = notebook([PLAIN, "w"], width=1600, height=800)
+    book.run(0)
+    book.run(1)
+    drawn, second = Drawn(book, 0), Drawn(book, 1)
+    before = size(drawn)
+    drawn.root.evaluate("(root) => root.requestFullscreen()")
+    drawn.eventually(lambda: size(drawn)[1] == 592)
+    sentence = drawn.root.locator(".roofwidget-sentence").bounding_box()
+    assert sentence is not None
+    assert sentence["y"] + sentence["height"] <= 800, "the chart and its sentence are on one screen"
+    assert drawn.root.evaluate("(root) => getComputedStyle(root).backgroundColor") == "rgb(255, 255, 255)"
+    book.page.evaluate("() => document.exitFullscreen()")
+    drawn.eventually(lambda: size(drawn) == before)
+
+    fold = "window.jupyterapp.shell.currentWidget.content.widgets[1].outputHidden"
+    book.page.evaluate(f"{fold} = true")
+    expect(book.page.locator(".roofwidget-chart")).to_have_count(1)
+    book.python("setattr(w, 'peak_flops', 2e15)")
+    drawn.eventually(lambda: drawn.label("ridge v7x-fp8") == "277.8 FLOP/B")
+    book.page.evaluate(f"{fold} = false")
+    expect(book.page.locator(".roofwidget-chart")).to_have_count(2)
+    drawn.eventually(lambda: size(second) == before)
+    assert second.roof("v7x-fp8") == drawn.roof("v7x-fp8")
+    assert second.root.locator("canvas").evaluate("(one) => one.width") == before[0]
+
+    book.page.set_viewport_size({"width": 3840, "height": 2160})
+    drawn.eventually(lambda: size(drawn)[0] > 3000)
+    width, height = size(drawn)
+    assert 0.27 < height / width < 0.29
