@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from playwright.sync_api import Locator, Page
 
@@ -98,23 +100,27 @@ def mouse_drag(slider: Locator, low: int, high: int) -> float:
 
 
 class Traffic:
-    """Counts what the kernel's websocket carries."""
+    """Counts what the kernel's websocket carries: messages, and bytes there and back."""
 
     def __init__(self, book: Notebook) -> None:
-        self.sent = self.received = self.bytes_received = 0
+        self.sent = self.received = self.bytes_received = self.size = 0
         client = book.page.context.new_cdp_session(book.page)
         client.send("Network.enable")
-        client.on("Network.webSocketFrameSent", lambda _: self._count(sent=True))
-        client.on("Network.webSocketFrameReceived", lambda event: self._count(len(event["response"]["payloadData"])))
+        client.on("Network.webSocketFrameSent", lambda event: self._count(event["response"], sent=True))
+        client.on("Network.webSocketFrameReceived", lambda event: self._count(event["response"]))
 
-    def _count(self, size: int = 0, *, sent: bool = False) -> None:
+    def _count(self, frame: dict[str, Any], *, sent: bool = False) -> None:
+        data = str(frame["payloadData"])
+        # What is not text comes as base 64.
+        size = len(data.encode()) if frame["opcode"] == 1 else len(base64.b64decode(data))
         self.sent += sent
         self.received += not sent
-        self.bytes_received += size
+        self.size += size
+        self.bytes_received += 0 if sent else size
 
     def since(self, work: float) -> str:
         """Return the rates over `work` seconds, and start again."""
         came = f"{self.received / work:5.1f} in ({self.bytes_received / work:,.0f} B)"
         text = f"{self.sent / work:5.1f} messages out, {came}"
-        self.sent = self.received = self.bytes_received = 0
+        self.sent = self.received = self.bytes_received = self.size = 0
         return text + " a second"

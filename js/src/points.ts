@@ -4,6 +4,7 @@ import { ABOVE, networkOf, type Probe, peaksOf, probing, type Regime, TIE } from
 import { keeping } from "./kept.ts";
 import { MEASURED, measuredPlaces, type Places } from "./places.ts";
 import { bytesAt, type Roof } from "./roofline.ts";
+import { concerned, type Limits } from "./sifting.ts";
 import { radii } from "./sizes.ts";
 import { isProgram, isTotal } from "./totals.ts";
 import type { Kernels } from "./wire.ts";
@@ -20,6 +21,8 @@ export interface Points extends Places {
   readonly aboveRoof: Uint8Array;
   /** The levels of the judging roof that bind some kernel. */
   readonly binding: ReadonlySet<string>;
+  /** The column of sides that this follows, and which points are another since then, at most: some more than once. */
+  readonly since?: { readonly side: Uint8Array; readonly points: readonly Int32Array[] } | undefined;
 }
 
 export const SIDES = { memory: 0, compute: 1, outside: 2, program: 3 } as const;
@@ -45,6 +48,8 @@ export function pointsOf(
 }
 
 const codes = keeping<Int32Array>();
+/** So many points are judged one by one in no time. */
+const FEW = 2000;
 
 /** Stands for the main memory of a chip that is not known. */
 const NOWHERE = { memories: new Map([["main", null]]) };
@@ -59,38 +64,71 @@ function pointsAlone(kernels: Kernels, all: Int32Array): Points {
   return { ...places, side, aboveRoof: new Uint8Array(places.n), binding: new Set() };
 }
 
-type Judged = Pick<Points, "side" | "aboveRoof" | "binding">;
+type Judged = Pick<Points, "side" | "aboveRoof" | "binding" | "since">;
 
 /** What the roof says of each point that stands where it was measured. */
-function judged(kernels: Kernels, roof: Roof, { n, row, x, y }: Places): Judged {
-  const [side, aboveRoof] = [new Uint8Array(n), new Uint8Array(n)];
-  const name = roof.levels[0]?.name ?? "";
+function judged(kernels: Kernels, roof: Roof, places: Places): Judged {
   const peaks = plainPeaks(kernels, roof);
+  return peaks ? judgedPlainly(kernels, roof, places, peaks) : judgedByTime(kernels, roof, places);
+}
+
+function judgedByTime(kernels: Kernels, roof: Roof, { n, row }: Places): Judged {
+  const [side, aboveRoof] = [new Uint8Array(n), new Uint8Array(n)];
+  const probe = probing(kernels, roof);
   let isBinding = false;
-  if (peaks) {
-    // Two limits of which the lower one counts: as what `probing` says of times, for a hundred thousand in a frame.
-    const { bandwidth } = roof;
-    const code = codes(row, [kernels], () => row.map((one) => kernels.precision.codes[one] as number));
-    for (let at = 0; at < n; at++) {
-      const [ai, rate, peak] = [x[at] as number, y[at] as number, peaks[code[at] as number] as number];
-      const slope = ai * bandwidth;
-      const isFlat = slope * (1 + TIE) >= peak;
-      side[at] = isFlat ? SIDES.compute : SIDES.memory;
-      isBinding ||= slope < peak;
-      aboveRoof[at] = rate / (ai === 0 ? bandwidth : isFlat ? peak : slope < peak ? slope : Number.NaN) > ABOVE ? 1 : 0;
-    }
-  } else {
-    const probe = probing(kernels, roof);
-    for (let at = 0; at < n; at++) {
-      const one = row[at] as number;
-      const { time, regime } = probe(one);
-      isBinding ||= regime === "memory";
-      side[at] = sideOf(regime);
-      aboveRoof[at] = time / (kernels.time[one] as number) > ABOVE ? 1 : 0;
-    }
+  for (let at = 0; at < n; at++) {
+    const one = row[at] as number;
+    const { time, regime } = probe(one);
+    isBinding ||= regime === "memory";
+    side[at] = isProgram(kernels, one) ? SIDES.program : sideOf(regime);
+    aboveRoof[at] = time / (kernels.time[one] as number) > ABOVE ? 1 : 0;
   }
-  for (let at = 0; at < n; at++) if (isProgram(kernels, row[at] as number)) side[at] = SIDES.program;
-  return { side, aboveRoof, binding: new Set(isBinding ? [name] : []) };
+  return { side, aboveRoof, binding: bindingOf(roof, isBinding) };
+}
+
+const bindingOf = ({ levels }: Roof, isBinding: boolean) => new Set(isBinding ? [levels[0]?.name ?? ""] : []);
+
+/** What was said last of points that stand where they did. */
+const said = new WeakMap<Places, { readonly kernels: Kernels; readonly limits: Limits; readonly judged: Judged }>();
+const lowest = keeping<Float64Array>();
+
+/** Two limits of which the lower one counts: as what `probing` says of times, for a hundred thousand in a frame. */
+function judgedPlainly(kernels: Kernels, roof: Roof, places: Places, peaks: Float64Array): Judged {
+  const { n, row, x, y } = places;
+  const { bandwidth } = roof;
+  const code = codes(row, [kernels], () => row.map((one) => kernels.precision.codes[one] as number));
+  const before = said.get(places);
+  const limits = { peaks, bandwidth };
+  const some = n > FEW && before?.kernels === kernels ? concerned(places, before.limits, limits) : undefined;
+  const side = some && before ? before.judged.side.slice() : new Uint8Array(n);
+  const aboveRoof = some && before ? before.judged.aboveRoof.slice() : new Uint8Array(n);
+  function judge(at: number) {
+    const [ai, rate, peak] = [x[at] as number, y[at] as number, peaks[code[at] as number] as number];
+    const slope = ai * bandwidth;
+    const isFlat = slope * (1 + TIE) >= peak;
+    side[at] = isProgram(kernels, row[at] as number) ? SIDES.program : isFlat ? SIDES.compute : SIDES.memory;
+    aboveRoof[at] = rate / (ai === 0 ? bandwidth : isFlat ? peak : slope < peak ? slope : Number.NaN) > ABOVE ? 1 : 0;
+  }
+  if (some) for (const part of some) for (let of = 0; of < part.length; of++) judge(part[of] as number);
+  else for (let at = 0; at < n; at++) judge(at);
+  const least = lowest(row, [kernels, x], () => leastOf(places, code, peaks.length));
+  const binding = bindingOf(
+    roof,
+    least.some((ai, of) => ai * bandwidth < (peaks[of] as number)),
+  );
+  const judged = { side, aboveRoof, binding, since: some && before && { side: before.judged.side, points: some } };
+  said.set(places, { kernels, limits, judged });
+  return judged;
+}
+
+/** Of each precision the least intensity; of one without points infinity. */
+function leastOf({ n, x }: Places, code: Int32Array, precisions: number): Float64Array {
+  const least = new Float64Array(precisions).fill(Number.POSITIVE_INFINITY);
+  for (let at = 0; at < n; at++) {
+    const of = code[at] as number;
+    least[of] = Math.min(least[of] as number, x[at] as number);
+  }
+  return least;
 }
 
 /** The peak of each precision, the last that of kernels without one, where nothing but peak and slope limits kernels. */

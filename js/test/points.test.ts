@@ -197,6 +197,9 @@ describe("a kernel that its launches bind", () => {
   });
 });
 
+/** The rows of a table of 2,500. */
+const ROWS = Int32Array.from({ length: 2500 }, (_, row) => row);
+
 describe("measured kernels under one level", () => {
   const amounts = [0, 1, 3, 1e3, 5e4, 1e5, 2e5, 1e9, null];
   const specs = amounts.flatMap((flops) =>
@@ -230,6 +233,45 @@ describe("measured kernels under one level", () => {
     const both = pointsOf(mixed, [roof], roof);
     expect(told(both)).toEqual(judged(both, mixed));
     expect(both.n).toBe(pointsOf(kernels, [roof], roof).n + 1);
+  });
+  it("are so too after each of many changes of either limit, of which most points are left out", () => {
+    const many = makeKernels(
+      Array.from({ length: 2500 }, (_, at) => ({
+        flops: at % 50 === 0 ? 0 : 10 ** ((at % 71) / 10),
+        bytes: at % 53 === 1 ? 0 : 10 ** ((at % 37) / 8),
+        time: 10 ** ((at % 97) / 12 - 2),
+        precision: ["bf16", "fp8", null][at % 3] ?? null,
+      })),
+    );
+    const left: number[] = [];
+    let last: Points | undefined;
+    for (let turn = 0; turn < 40; turn++) {
+      // Steps up and down, at times a leap, of one limit or of both.
+      const peak = turn % 13 === 12 ? 90_000 : 100 * 1.3 ** (Math.floor(turn / 2) % 5);
+      const bandwidth = turn % 17 === 16 ? 50 : 1.2 ** ((turn % 4) - 2);
+      const what = { [chip.id]: { peak_flops: { bf16: peak }, bandwidth: { HBM: bandwidth } } };
+      const now = makeRoof(chip, "auto", "main", what);
+      const points = pointsOf(many, [now], now, ROWS);
+      const said = judge(many, now);
+      const expected = Array.from({ length: points.n }, (_, at) => {
+        const { regime, aboveRoof } = said(points.row[at] as number);
+        return `${sideOf(regime)}${Number(aboveRoof)}`;
+      });
+      const looks = ({ n, side, aboveRoof }: Points) =>
+        Array.from({ length: n }, (_, at) => `${side[at]}${aboveRoof[at]}`);
+      expect(looks(points).join()).toBe(expected.join());
+      expect(points.binding.has("HBM")).toBe(expected.some(([side]) => side === String(SIDES.memory)));
+      if (points.since && last) {
+        expect(points.since.side).toBe(last.side);
+        const listed = new Set(points.since.points.flatMap((part) => [...part]));
+        left.push(points.n - listed.size);
+        const earlier = looks(last);
+        expect(expected.filter((look, at) => look !== earlier[at] && !listed.has(at))).toEqual([]);
+      }
+      last = points;
+    }
+    expect(left.length).toBeGreaterThan(20);
+    expect(Math.max(...left)).toBeGreaterThan(2000);
   });
   it("keep their columns while a roof is dragged, and only those", () => {
     const rows = Int32Array.from(specs, (_, row) => row);

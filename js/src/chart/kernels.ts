@@ -5,6 +5,7 @@ import { MEASURED, type Points, SIDES } from "../points.ts";
 import type { Scales } from "../scales.ts";
 import { LEAST } from "../sizes.ts";
 import { CROWD, paintCrowd } from "./crowd.ts";
+import { changes, isOverlaid, looksOf, type Painted } from "./looks.ts";
 
 export interface KernelsPicture {
   readonly points: Points;
@@ -23,22 +24,10 @@ export interface KernelsPicture {
   readonly inMotion?: boolean;
 }
 
-/** What is on the canvas: enough to tell which points look different in the next picture. */
-interface Painted {
-  readonly key: string;
-  readonly n: number;
-  readonly x: Float32Array;
-  readonly y: Float32Array;
-  readonly radius: Float32Array;
-  readonly look: Uint32Array;
-  /** Whether points were laid over others that they lie under. */
-  readonly isRough: boolean;
-}
-
 type Region = readonly [x: number, y: number, reach: number];
 
-/** When more points than this have changed all are drawn anew: it costs less; in a crowd in motion more than that. */
-const [MANY, MANY_OF_CROWD] = [64, 3000];
+/** When more points than this have changed all are drawn anew: it costs less. */
+const MANY = 64;
 /** How far the ring and the arrow of a point above its roof reach, px. */
 const RING = 11;
 /** The opacity of a faded point. */
@@ -50,16 +39,17 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
   const sprites = new Map<string, HTMLCanvasElement>();
   return (canvas, picture) => {
     const { points, at, scales, faded } = picture;
-    const ratio = canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1;
+    const ratio = (canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1) * (canvas.currentCSSZoom ?? 1);
     const [width, height] = [Math.round(scales.width * ratio), Math.round(scales.height * ratio)];
     const context = canvas.getContext("2d");
     if (!context) return;
     const key = [width, height, ratio, picture.outline, picture.alert, ...picture.colours].join();
     const radius = sizes(points.radius, [radiusOf(points)], () => radiiOf(points));
-    const next: Painted = { key, n: points.n, ...at, radius, look: looks(picture, radius), isRough: false };
     if (painted?.key !== key) sprites.clear();
     const before = painted?.key === key && painted.n === points.n ? painted : undefined;
-    const changed = before && changes(before, next);
+    const looks = looksOf(picture, radius, before);
+    const next: Painted = { key, n: points.n, ...at, radius, ...looks, isRough: false };
+    const changed = before && changes(before, next, points);
     const { inMotion = false } = picture;
     if (changed?.length === 0 && (inMotion || !before?.isRough)) return;
     if (canvas.width !== width) canvas.width = width;
@@ -86,15 +76,20 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
     else if (isCrowd) paintCrowd(context, { ...picture, radius, look: next.look, ratio, spriteOf });
     else if (before && changed && changed.length <= MANY) {
       const regionsOf = ({ x, y, radius }: Painted): Region[] =>
-        changed.map((index) => [x[index] as number, y[index] as number, (radius[index] as number) + RING]);
+        changed.map((index) => [x[index] as number, y[index] as number, (radius[index] as number) + RING + 1]);
       const regions = [...regionsOf(before), ...regionsOf(next)];
       context.save();
       context.beginPath();
-      for (const [x, y, reach] of regions) context.rect(x - reach, y - reach, 2 * reach, 2 * reach);
+      // Whole device pixels: one that is cleared in part keeps a trace of what was there.
+      const whole = (place: number) => Math.round(place * ratio) / ratio;
+      for (const [x, y, reach] of regions) {
+        const [left, top] = [whole(x - reach), whole(y - reach)];
+        context.rect(left, top, whole(x + reach) - left, whole(y + reach) - top);
+      }
       context.clip();
       context.clearRect(0, 0, scales.width, scales.height);
       drawAll((index) => {
-        const [x, y, own] = [at.x[index] as number, at.y[index] as number, (radius[index] as number) + RING];
+        const [x, y, own] = [at.x[index] as number, at.y[index] as number, (radius[index] as number) + RING + 2];
         return regions.some(([rx, ry, reach]) => Math.abs(x - rx) < reach + own && Math.abs(y - ry) < reach + own);
       });
       context.restore();
@@ -104,17 +99,6 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
     }
     painted = { ...next, isRough };
   };
-}
-
-/** Whether what changed may be laid over what was there: points that stay, none of which loses the sign above it. */
-function isOverlaid(before: Painted, after: Painted, changed: readonly number[]): boolean {
-  const isSigned = ({ look }: Painted, index: number) => ((look[index] as number) & SIGN) !== 0;
-  return (
-    changed.length <= MANY_OF_CROWD &&
-    before.x === after.x &&
-    before.y === after.y &&
-    !changed.some((index) => isSigned(before, index) && !isSigned(after, index))
-  );
 }
 
 /** px, of a point whose size says nothing: the more there are, the smaller. */
@@ -130,47 +114,13 @@ export function radiusAt(points: Points, index: number): number {
 
 export const isMeasured = (points: Points, index: number) => points.roof[index] === MEASURED;
 
-// While a roof is dragged measured points keep their columns, and these.
-const [sizes, constants] = [keeping<Float32Array>(), keeping<Uint32Array>()];
+// While a roof is dragged measured points keep these.
+const sizes = keeping<Float32Array>();
 
 function radiiOf(points: Points): Float32Array {
   const radii = new Float32Array(points.n);
   for (let index = 0; index < radii.length; index++) radii[index] = radiusAt(points, index);
   return radii;
-}
-
-/** Of a look, the sign above a point. */
-const SIGN = 128;
-
-/** One number for all that a point looks like, but for its place. */
-function looks(picture: KernelsPicture, radius: Float32Array): Uint32Array {
-  const { colour, hollow, faded, points } = picture;
-  const { side, aboveRoof } = points;
-  const look = constants(radius, [colour, hollow, faded], () => lasting(picture, radius)).slice();
-  for (let index = 0; index < look.length; index++) {
-    look[index] = (look[index] as number) + ((side[index] as number) * 4 + (aboveRoof[index] as number)) * SIGN;
-  }
-  return look;
-}
-
-/** What of a look no roof changes. */
-function lasting({ colour, hollow, faded }: KernelsPicture, radius: Float32Array): Uint32Array {
-  const look = new Uint32Array(radius.length);
-  for (let index = 0; index < look.length; index++) {
-    const shape = (colour[index] as number) * 16 + (hollow[index] as number) * 2;
-    look[index] = shape * SIGN + 2 * (radius[index] as number) + 64 * (faded[index] as number);
-  }
-  return look;
-}
-
-function changes(before: Painted, after: Painted): number[] {
-  const found: number[] = [];
-  const isStill = before.x === after.x && before.y === after.y;
-  for (let index = 0; index < after.n; index++) {
-    const moved = !isStill && (before.x[index] !== after.x[index] || before.y[index] !== after.y[index]);
-    if (moved || before.look[index] !== after.look[index]) found.push(index);
-  }
-  return found;
 }
 
 /** Points of one look are copies of one small picture: drawing a path for each would cost ten times as much. */

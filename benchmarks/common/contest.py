@@ -1,0 +1,112 @@
+"""One contestant in one fresh page: first paint, steps, a drag, and what the kernel's websocket carries meanwhile."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser
+
+from benchmarks.common import job
+from benchmarks.common.contestants import Contestant
+from benchmarks.common.sampling import Traffic
+from tests.browser import lab
+
+HERE = Path(__file__).parent
+SLIDER = {"low": job.LOW, "high": job.HIGH, "step": job.STEP, "tracers": job.TRACERS}
+STEPS, LIMIT_S, DRAG_S, TRAFFIC_S = 40, 5, 3.0, 1.5
+WIDTH, HEIGHT = 1200, 1000
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one page showed.
+
+    Attributes
+    ----------
+    cold, warm : float
+        ms from running the cell to the frame with the complete chart: the first of the page, and once more.
+    steps : list of float
+        ms from an event to the task after the frame in which roof and points are new.
+    states, frames : float
+        Distinct states of the chart, and frames, per second of a drag.
+    long : int
+        Tasks of more than 50 ms in the drag.
+    busy : float
+        ms of the main thread's tasks per second of the drag.
+    messages, size : float
+        Messages to the kernel per second of another drag, and the bytes there and back for each.
+    """
+
+    cold: float
+    warm: float
+    steps: list[float]
+    states: float
+    frames: float
+    long: int
+    busy: float
+    messages: float
+    size: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.cold:6.0f} ms cold {self.warm:6.0f} warm, step {statistics.median(self.steps):7.1f} ms, "
+            f"{self.states:4.1f} of {self.frames:4.1f} states/s, {self.long} long, {self.busy:4.0f} ms/s"
+        )
+
+
+class Thread:
+    """The main thread of a page: the time that a processor gave it, whatever else the machine does."""
+
+    def __init__(self, book: lab.Notebook) -> None:
+        self._client = book.page.context.new_cdp_session(book.page)
+        self._client.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def busy(self) -> float:
+        """Return the seconds of its tasks up to now."""
+        metrics = self._client.send("Performance.getMetrics")["metrics"]
+        return float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
+
+
+def opened(browser: Browser, server: lab.Server, contestant: Contestant, count: int, *more: str) -> lab.Notebook:
+    """Return a fresh notebook whose data are ready, and whose page can be asked."""
+    name = f"{contestant.name.replace(' ', '-')}-{count}-{time.monotonic_ns()}.ipynb"
+    book = lab.Notebook(browser, server, name, [*contestant.cells(count), *more], width=WIDTH, height=HEIGHT)
+    book.run(0)
+    book.page.evaluate((HERE / "hooks.js").read_text(), [contestant.name, job.REGION, job.DOMAIN, SLIDER])
+    book.page.evaluate((HERE / "probe.js").read_text(), SLIDER)
+    return book
+
+
+def measure(browser: Browser, server: lab.Server, contestant: Contestant, count: int) -> Round:
+    """Return what one round of a contestant shows."""
+    book = opened(browser, server, contestant, count)
+    ask = book.page.evaluate
+    time.sleep(1)
+    cold, warm = (float(ask("([cell, count]) => probe.create(cell, count)", [1, count])) for _ in range(2))
+    time.sleep(1)
+    steps: list[float] = ask("([count, limit]) => probe.steps(count, limit)", [STEPS, LIMIT_S])
+    time.sleep(0.5)
+    thread = Thread(book)
+    before = thread.busy()
+    drag: dict[str, Any] = ask("(seconds) => probe.drag(seconds)", DRAG_S)
+    busy = (thread.busy() - before) * 1000 / drag["seconds"]
+    traffic = Traffic(book)
+    ask("(seconds) => probe.drag(seconds)", TRAFFIC_S)
+    time.sleep(0.5)
+    messages, size = traffic.sent / TRAFFIC_S, traffic.size / max(1, traffic.sent)
+    book.close()
+    return Round(cold, warm, steps, drag["states"], drag["frames"], drag["long"], busy, messages, size)
+
+
+def p95(times: list[float]) -> float:
+    """Return what 95 of 100 times do not exceed."""
+    return sorted(times)[min(len(times) - 1, int(len(times) * 0.95))]
+
+
+def middle(rounds: list[Round], name: str) -> float:
+    """Return the median of a figure over rounds."""
+    return statistics.median(float(getattr(one, name)) for one in rounds)

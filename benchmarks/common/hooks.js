@@ -1,0 +1,155 @@
+// In the page: sets window.hook, which moves a contestant's roof and tells what of it is drawn: "roof" the roof that moves,
+// "tracers" the points that its ridge point passes. Any two states of either differ.
+
+([name, region, axes, { low, step, tracers }]) => {
+  const $ = (selector, from = document) => from.querySelector(selector);
+  /** One number for the pixels of a part of a canvas, 0 if there are none. */
+  function pixels(canvas, [x, y, width, height]) {
+    const words = new Uint32Array(canvas.getContext("2d").getImageData(x, y, width, height).data.buffer);
+    let [sum, any] = [0, 0];
+    for (let at = 0; at < words.length; at++) {
+      any |= words[at];
+      sum = (Math.imul(sum, 31) + words[at]) | 0;
+    }
+    return any === 0 ? 0 : sum || 1;
+  }
+  /** From FLOP/B and FLOP/s to px, by the tick labels of the widget's own axes. */
+  function boxOf(chart) {
+    const units = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
+    const [origin, ticks] = [chart.getBoundingClientRect(), { x: [], y: [] }];
+    for (const text of chart.querySelectorAll(".roofwidget-axes > text")) {
+      const [, digits, unit] = /^([0-9.e-]+)([kMGTPE]?)$/.exec(text.textContent.trim()) ?? [];
+      if (digits === undefined) continue;
+      const power = Math.log10(Number(digits) * units[unit]);
+      const box = text.getBoundingClientRect();
+      if (text.getAttribute("text-anchor") === "middle") ticks.x.push([power, box.x + box.width / 2 - origin.x]);
+      else ticks.y.push([power, Number(text.getAttribute("y")) - 4]);
+    }
+    const along = ([[p, from], [q, to]], value) => from + ((to - from) * (Math.log10(value) - p)) / (q - p);
+    const [left, right] = region.slice(0, 2).map((value) => Math.round(along(ticks.x, value)));
+    const [bottom, top] = region.slice(2).map((value) => Math.round(along(ticks.y, value)));
+    return [left, top, right - left, bottom - top];
+  }
+  /** The same for axes of 800 by 450 px, which begin at a place. */
+  function boxAt(x, y) {
+    const [from, to, least, most] = axes;
+    const [left, right] = region.slice(0, 2).map((value) => (Math.log10(value) - from) / (to - from));
+    const [bottom, top] = region.slice(2).map((value) => (Math.log10(value) - least) / (most - least));
+    return [x + left * 800, y + (1 - top) * 450, (right - left) * 800, (top - bottom) * 450].map(Math.round);
+  }
+  const boxes = new WeakMap();
+  const boxOfOurs = (chart) => {
+    if (!boxes.has(chart)) boxes.set(chart, boxOf(chart));
+    return boxes.get(chart);
+  };
+  const fills = (elements) => elements.slice(-tracers).map((one) => one.style.fill || one.getAttribute("fill")).join();
+  const range = (input) => ({
+    set: (value) => {
+      input().value = String(value);
+      input().dispatchEvent(new InputEvent("input", { bubbles: true }));
+    },
+    take: () => input().dispatchEvent(new PointerEvent("pointerdown", { bubbles: true })),
+    leave: () => {
+      input().dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
+      input().dispatchEvent(new Event("change", { bubbles: true }));
+    },
+  });
+  /** A slider of ipywidgets goes by keys, a step each. */
+  const keyed = () => {
+    let now;
+    return {
+      set: (value) => {
+        now ??= Math.round((Number($(".noUi-handle").ariaValueNow) - low) / step);
+        const to = Math.round((value - low) / step);
+        for (; now !== to; now += Math.sign(to - now)) {
+          const key = to > now ? "ArrowRight" : "ArrowLeft";
+          $(".noUi-handle").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+        }
+      },
+      take: () => {},
+      leave: () => {},
+    };
+  };
+  /** The flat of a roof, grabbed and moved as far as a slider would move it. */
+  const flat = (line) => {
+    let [x, y, from] = [0, 0, 0];
+    let target;
+    const perPower = () => boxOfOurs($(".roofwidget-chart"))[3] / Math.log10(region[3] / region[2]);
+    const send = (type) => {
+      const place = { clientX: x, clientY: y, button: type === "pointermove" ? -1 : 0, buttons: 1 };
+      // Of the mouse, so that it may be captured.
+      target.dispatchEvent(new PointerEvent(type, { ...place, pointerId: 1, pointerType: "mouse", bubbles: true }));
+    };
+    return {
+      take: () => {
+        target = line();
+        const box = target.getBoundingClientRect();
+        [x, y] = [box.left + 0.7 * box.width, box.top + box.height / 2];
+        from = y;
+        send("pointerdown");
+        target = $(".roofwidget-chart");
+      },
+      /** As far above where it was taken as the value is above the lowest. */
+      set: (value) => {
+        y = from - (value - low) * perPower();
+        send("pointermove");
+      },
+      leave: () => send("pointerup"),
+    };
+  };
+  const hooks = {
+    roofwidget: () => {
+      const root = () => $(".roofwidget-chart");
+      return {
+        ...range(() => $(".roofwidget-rate[data-quantity='peak_flops'] input[type='range']")),
+        root,
+        roof: () => $(".roofwidget-roof[data-chip='moving']")?.getAttribute("d") ?? "",
+        tracers: () => pixels($("canvas", root()), boxOfOurs(root())),
+        flat: flat(() => $("[data-part='peak']", root())),
+        value: () => Number($(".roofwidget-rate[data-quantity='peak_flops'] input[type='range']").value),
+      };
+    },
+    "bare canvas": () => {
+      const root = () => $(".bare-canvas");
+      const layer = (which) => $(`[data-layer='${which}']`, root());
+      return {
+        ...range(() => root().nextElementSibling),
+        root,
+        roof: () => pixels(layer("roofs"), [790, 0, 1, 450]),
+        tracers: () => pixels(layer("points"), boxAt(0, 0)),
+      };
+    },
+    altair: () => {
+      const root = () => $("canvas.marks");
+      return {
+        ...range(() => $("input[name='exponent']")),
+        root,
+        roof: () => pixels(root(), [860, 10, 1, 450]),
+        tracers: () => pixels(root(), boxAt(70, 10)),
+      };
+    },
+    bqplot: () => {
+      const root = () => $(".bqplot");
+      const dots = () => [...root().querySelectorAll("path.dot")];
+      return {
+        ...keyed(),
+        root,
+        roof: () => [...root().querySelectorAll("path.line")].at(-1)?.getAttribute("d") ?? "",
+        tracers: () => fills(dots()),
+        least: () => dots().length,
+      };
+    },
+    plotly: () => {
+      const root = () => $(".js-plotly-plot");
+      const dots = () => [...root().querySelectorAll(".points path.point")];
+      return {
+        ...keyed(),
+        root,
+        roof: () => [...root().querySelectorAll("path.js-line")].at(-1)?.getAttribute("d") ?? "",
+        tracers: () => fills(dots()),
+        least: () => dots().length,
+      };
+    },
+  };
+  window.hook = hooks[name]();
+};

@@ -1,0 +1,104 @@
+"""What closed widgets leave behind: a hundred in a page, and 10,000 in Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Browser
+
+from tests.browser import lab
+
+CYCLES, WARM = 100, 10
+CLOSED = 10_000
+OURS = """import asyncio
+import roofwidget as rw
+from IPython.display import clear_output, display
+make = lambda: rw.RooflineWidget()"""
+BARE = '''import asyncio, anywidget
+from IPython.display import clear_output, display
+class Bare(anywidget.AnyWidget):
+    _esm = """export default { render({ el }) {
+        const view = document.createElement("div");
+        view.className = "roofwidget";
+        view.textContent = "bare";
+        el.append(view);
+    } }"""
+make = lambda: Bare()'''
+CYCLE = """for _ in range({count}):
+    widget = make()
+    display(widget)
+    await asyncio.sleep(0.12)
+    widget.close()
+    widget.layout.close()
+    clear_output()
+    await asyncio.sleep(0.03)"""
+# Counts the views that were drawn.
+WATCH = """() => {
+  window.drawn = 0;
+  new MutationObserver((records) => {
+    for (const { addedNodes } of records) for (const node of addedNodes) {
+      if (node.nodeType === 1 && (node.matches('.roofwidget') || node.querySelector('.roofwidget'))) window.drawn += 1;
+    }
+  }).observe(document.body, { childList: true, subtree: true });
+}"""
+ALIVE = f"""import gc, weakref
+import roofwidget as rw
+chip = rw.Chip("c", {{"bf16": 1e14}}, {{"HBM": 1e12}})
+kernels = rw.Kernels(["a"], [1e12], [1e9], time=[0.1])
+gone = []
+for _ in range({CLOSED}):
+    widget = rw.RooflineWidget([chip], kernels)
+    widget.peak_flops = 1e15
+    gone.append(weakref.ref(widget))
+    widget.close()
+    widget.layout.close()
+del widget
+gc.collect()
+print(sum(one() is not None for one in gone))"""
+
+
+@dataclass(frozen=True)
+class Left:
+    """What one cycle of making, showing and closing left in the page, on average: bytes, nodes, listeners."""
+
+    heap: float
+    nodes: float
+    listeners: float
+    drawn: int
+
+
+def held(client: Any) -> tuple[float, float, float]:
+    """Return what is in use after a thorough collection of garbage."""
+    for _ in range(3):
+        client.send("HeapProfiler.collectGarbage")
+    counters = client.send("Memory.getDOMCounters")
+    used = client.send("Runtime.getHeapUsage")["usedSize"]
+    return used, counters["nodes"], counters["jsEventListeners"]
+
+
+def cycles(browser: Browser, server: lab.Server, name: str, make: str) -> Left:
+    """Return what widgets leave in a page."""
+    cells = [make, CYCLE.format(count=WARM), CYCLE.format(count=CYCLES)]
+    book = lab.Notebook(browser, server, f"lifetime-{name}.ipynb", cells, width=1200, height=900)
+    book.run(0)
+    book.run(1)
+    client = book.page.context.new_cdp_session(book.page)
+    client.send("HeapProfiler.enable")
+    book.page.evaluate(WATCH)
+    before = held(client)
+    book.run(2, seconds=120)
+    book.page.wait_for_timeout(1000)
+    after = held(client)
+    drawn = int(book.page.evaluate("drawn"))
+    book.close()
+    heap, nodes, listeners = ((now - then) / CYCLES for now, then in zip(after, before, strict=True))
+    return Left(heap, nodes, listeners, drawn)
+
+
+def alive() -> int:
+    """Return how many of `CLOSED` closed widgets a fresh interpreter still holds."""
+    run = subprocess.run([sys.executable, "-c", ALIVE], check=True, capture_output=True, text=True)  # noqa: S603
+    return int(run.stdout)

@@ -1,0 +1,124 @@
+// In the page, beside probe.js: what is asked of this widget alone.
+
+({ low, high, step }) => {
+  const task = () =>
+    new Promise((done) => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = done;
+      channel.port2.postMessage(0);
+    });
+  const frame = () => new Promise(requestAnimationFrame);
+  const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+  const charts = () => [...document.querySelectorAll(".roofwidget-chart")];
+  const wordsOf = (chart) => {
+    const canvas = chart.querySelector("canvas");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return new Uint32Array(data.buffer);
+  };
+  const differing = (one, other) => {
+    if (one.length !== other.length) return Number.POSITIVE_INFINITY;
+    let found = 0;
+    for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) found += 1;
+    return found;
+  };
+  const pointer = (type, x, y, more) => {
+    const box = charts()[0].getBoundingClientRect();
+    const place = { clientX: box.left + x, clientY: box.top + y, bubbles: true, cancelable: true, ...more };
+    const Kind = type === "wheel" ? WheelEvent : PointerEvent;
+    charts()[0].dispatchEvent(new Kind(type, { pointerId: 1, pointerType: "mouse", ...place }));
+  };
+  const search = (text) => {
+    const box = document.querySelector(".roofwidget-filters input[type='search']");
+    box.value = text;
+    box.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  };
+  const drags = { button: 1, buttons: 4 };
+  const gestures = {
+    theme: (turn) => {
+      document.body.dataset.jpThemeLight = String(turn % 2 === 1);
+    },
+    filter: (turn) => search(turn % 2 === 0 ? "9" : ""),
+    zoom: (turn) => pointer("wheel", 300, 200, { deltaY: turn % 2 === 0 ? -120 : 120, ctrlKey: true }),
+    pan: (turn) => {
+      if (turn === 0) pointer("pointerdown", 300, 200, drags);
+      else pointer("pointermove", 300 + 20 * turn, 200 + 10 * turn, { ...drags, button: -1 });
+    },
+  };
+  const ends = {
+    theme: () => gestures.theme(1),
+    filter: () => search(""),
+    zoom: () => pointer("dblclick", 300, 200),
+    pan: () => {
+      pointer("pointerup", 300, 200, drags);
+      pointer("dblclick", 300, 200);
+    },
+  };
+  window.own = {
+    /** ms of work for each of some redraws by a gesture: its own task, and that of the next frame. */
+    async redraws(name, turns) {
+      const times = [];
+      for (let turn = 0; turn < turns; turn++) {
+        const before = wordsOf(charts()[0]);
+        await frame();
+        await task();
+        let begun = 0;
+        const next = frame().then(() => {
+          begun = performance.now();
+        });
+        // Registered before the gesture asks for a frame of its own, so that this is counted too.
+        const start = performance.now();
+        gestures[name](turn);
+        await Promise.resolve();
+        await task();
+        const own = performance.now() - start;
+        await next;
+        await task();
+        const time = own + performance.now() - begun;
+        if (differing(before, wordsOf(charts()[0])) > 0) times.push(time);
+        await pause(300);
+      }
+      ends[name]();
+      await pause(500);
+      return times;
+    },
+    /** Goes on from one place to another step by step, and rests there. */
+    async walk(from, to, part) {
+      const { take, set, leave } = part ? window.hook[part] : window.hook;
+      const steps = Math.max(1, Math.round(Math.abs(to - from) / step));
+      take();
+      for (let at = 0; at <= steps; at++) {
+        set(from + ((to - from) * at) / steps);
+        await frame();
+        await task();
+      }
+      leave();
+      await pause(500);
+    },
+    /** How the first view differs from the last, which is fresh: pixels of points, and whether the roofs do. */
+    compare() {
+      const [first, last] = [charts()[0], charts().at(-1)];
+      const roofs = (chart) => chart.querySelector(".roofwidget-roofs").outerHTML;
+      if (first === last) throw new Error("there is one view only");
+      return { pixels: differing(wordsOf(first), wordsOf(last)), roofs: roofs(first) !== roofs(last) };
+    },
+    views: () => charts().length,
+    /** Drags for some seconds: how often the thumb was elsewhere than it was put. */
+    async jumps(seconds) {
+      const { hook } = window;
+      let [count, at] = [0, 0];
+      const start = performance.now();
+      hook.take();
+      while (performance.now() - start < seconds * 1000) {
+        at += step / 4;
+        const place = Number((low + (at % (high - low))).toFixed(3));
+        hook.set(place);
+        await frame();
+        await task();
+        if (Math.abs(hook.value() - place) > 0.0006) count += 1;
+      }
+      hook.leave();
+      await pause(500);
+      return count;
+    },
+  };
+};
