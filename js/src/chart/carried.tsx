@@ -1,0 +1,199 @@
+// Kernels that were carried elsewhere: where they would stand, from where, and what that means.
+
+import { nameOf } from "../describe.ts";
+import { noteOf, toldOf } from "../movetext.ts";
+import { type Points, SIDES } from "../points.ts";
+import { type Box, project } from "../scales.ts";
+import type { Store } from "../store.ts";
+import { moveWords } from "../strings.ts";
+import type { Theme } from "../theme.ts";
+import { radiusAt } from "./kernels.ts";
+import { boxOf, type Label, type Place, type Placed, textWidth } from "./labels.ts";
+import { LINE } from "./marks.tsx";
+import { indicesOf, type pointColours, type Scene } from "./scene.ts";
+import { curve, type Spot } from "./trails.tsx";
+
+/** One mark of a kernel that is carried. */
+export interface Shadow {
+  readonly row: number;
+  /** The point of the data that it is of. */
+  readonly index: number;
+  readonly from: Spot;
+  readonly to: Spot;
+  readonly radius: number;
+  readonly side: number;
+}
+
+/** The marks of what is moved, on top those at the points that stand for their kernels. */
+export function shadowsOf(store: Store, scene: Scene, points: Points | undefined): Shadow[] {
+  const moved = store.moved.value;
+  if (!moved || !points) return [];
+  const { at, scales } = scene;
+  const places = project(points, scales);
+  const { plot, strip } = scales;
+  const within = (place: number, low: number, high: number) => Math.max(low, Math.min(place, high));
+  return Array.from({ length: points.n }, (_, mark) => mark).flatMap((mark): Shadow[] => {
+    const row = moved.rows[points.row[mark] as number] as number;
+    const isSame = (index: number) =>
+      scene.points.roof[index] === points.roof[mark] && scene.points.level[index] === points.level[mark];
+    const index = indicesOf(scene, row).find(isSame) ?? -1;
+    const inStrip = points.x[mark] === 0;
+    if (index < 0 || (inStrip && !strip)) return [];
+    const [x, y] = [places.x[mark] as number, within(places.y[mark] as number, plot.top, plot.bottom)];
+    return [
+      {
+        ...{ row, index, radius: Math.max(4, radiusAt(scene.points, index)), side: points.side[mark] as number },
+        from: [at.x[index] as number, at.y[index] as number],
+        to: [inStrip ? x : within(x, plot.left, plot.right), y],
+      },
+    ];
+  });
+}
+
+/** What names keep clear of. */
+export const boxOfShadow = ({ to: [x, y], radius }: Shadow): Box => ({
+  ...{ left: x - radius - 1, right: x + radius + 1, top: y - radius - 1, bottom: y + radius + 1 },
+});
+
+/** The looks of points with those of kernels that are carried elsewhere as outlines. */
+export function hollowed(looks: ReturnType<typeof pointColours>, shadows: readonly Shadow[]) {
+  if (shadows.length === 0) return looks;
+  const hollow = looks.hollow.slice();
+  for (const { index } of shadows) hollow[index] = 1;
+  return { ...looks, hollow };
+}
+
+interface CarriedProps {
+  readonly shadows: readonly Shadow[];
+  readonly looks: ReturnType<typeof pointColours>;
+  /** The row that is held. */
+  readonly held: number | undefined;
+  readonly theme: Theme;
+}
+
+export function Carried({ shadows, looks: { colours, colour }, held, theme }: CarriedProps) {
+  return (
+    <g class="roofwidget-carried" stroke={theme.text}>
+      {shadows.map(({ row, index, from, to, radius, side }) => (
+        <g key={index} data-row={row}>
+          <path d={curve({ from, bend: between(from, to), to }, radius)} fill="none" stroke-width={1.75} />
+          <path
+            d={shape(to, radius, side)}
+            fill={colours[colour[index] as number]}
+            stroke-width={row === held ? 3 : 1.5}
+          />
+          <circle
+            class="roofwidget-shadow"
+            fill="transparent"
+            stroke="none"
+            data-shadow={index}
+            cx={to[0]}
+            cy={to[1]}
+            r={Math.max(12, radius)}
+          />
+        </g>
+      ))}
+    </g>
+  );
+}
+
+const between = (from: Spot, to: Spot): Spot => [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
+
+/** As on the canvas: a circle where memory binds, a square where compute does, else a diamond. */
+function shape([x, y]: Spot, radius: number, side: number): string {
+  if (side === SIDES.memory)
+    return `M${x - radius},${y}a${radius},${radius} 0 1 0 ${2 * radius},0a${radius},${radius} 0 1 0 ${-2 * radius},0z`;
+  if (side === SIDES.compute) return `M${x - radius},${y - radius}h${2 * radius}v${2 * radius}h${-2 * radius}z`;
+  const far = 1.25 * radius;
+  return `M${x},${y - far}l${far},${far}l${-far},${far}l${-far},${-far}z`;
+}
+
+const SIZE = 12;
+/** Of the button beside a note, px. */
+const BUTTON = 24;
+/** A note stays this far from the edges of the plot, px. */
+const EDGE = 4;
+
+/** A note a kernel, beside where it would stand. */
+export function moveLabels(store: Store, scene: Scene, shadows: readonly Shadow[]): Label[] {
+  const told = toldOf(store);
+  const { left, right } = scene.scales.plot;
+  const fits = (line: string) => textWidth(line, SIZE, true) < right - left - BUTTON - 2 * EDGE;
+  return shadows.flatMap((shadow): Label[] => {
+    const { row, index } = shadow;
+    const lines = told && scene.points.home[row] === index ? noteOf(told, row, fits) : [];
+    if (lines.length === 0) return [];
+    const text = lines.join("\n");
+    const places = placesBeside(shadow, textWidth(text, SIZE, true) + BUTTON, lines.length, scene);
+    const mark = { x: shadow.to[0], y: shadow.to[1], radius: shadow.radius };
+    return [{ key: keyOf(row), text, size: SIZE, bold: true, must: true, colour: scene.theme.text, places, mark }];
+  });
+}
+
+const keyOf = (row: number) => `move ${row}`;
+
+/** Right and left of it, under and over it, ever farther: where it would leave the plot it is drawn in. */
+function placesBeside({ to: [x, y], radius }: Shadow, width: number, lines: number, { scales }: Scene): Place[] {
+  const { left, right } = scales.plot;
+  const down = (lines - 1) * LINE;
+  const more = [BUTTON, down] as const;
+  const gap = radius + 8;
+  const middle = y + 4 - down / 2;
+  const place = (at: number, top: number): Place => ({
+    ...{ x: Math.max(left + EDGE, Math.min(at, right - width - EDGE)), y: top, anchor: "start", more },
+  });
+  return [0, 1, 2, 3, 4, 5].flatMap((ring) => {
+    const [under, over] = [y + gap + 12 + 18 * ring, y - gap - down - 4 - 18 * ring];
+    const sides = [-1, 1].flatMap((sign): Place[] => {
+      const [beside, before] = [x + gap, x - gap - width];
+      const top = middle + sign * 18 * ring;
+      return [
+        { x: beside, y: top, anchor: "start", more },
+        { x: before, y: top, anchor: "start", more },
+      ];
+    });
+    return [...sides, place(x - width / 2, under), place(x - width / 2, over)];
+  });
+}
+
+interface ButtonsProps {
+  readonly store: Store;
+  readonly labels: readonly Placed[];
+  readonly scene: Scene;
+}
+
+/** Beside each note what takes it back. */
+export function MoveButtons({ store, labels, scene }: ButtonsProps) {
+  const notes = store.carried.value ? [] : labels.filter(({ key }) => key.startsWith(keyOf(0).slice(0, -1)));
+  return (
+    <>
+      {notes.map((label) => {
+        const row = Number(label.key.slice(keyOf(0).length - 1));
+        const { right, top } = boxOf(textWidth(label.text, SIZE, true), SIZE, label);
+        const said = moveWords.reset(nameOf(scene.kernels, row));
+        return (
+          <button
+            key={label.key}
+            type="button"
+            class="roofwidget-unmove"
+            data-lm-suppress-shortcuts="true"
+            style={{ left: `${right - BUTTON}px`, top: `${top - 6}px` }}
+            aria-label={said}
+            title={said}
+            onPointerDown={stop}
+            onKeyDown={(event) => event.key !== "Escape" && stop(event)}
+            onClick={(event) => {
+              stop(event);
+              store.resetMoves(row);
+            }}
+          >
+            ×
+          </button>
+        );
+      })}
+    </>
+  );
+}
+
+/** It is not the chart that is pressed. */
+const stop = (event: Event) => event.stopPropagation();

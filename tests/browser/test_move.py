@@ -1,0 +1,151 @@
+"""A kernel in the hand, in a real JupyterLab: a mouse, a finger and keys carry it, and a note says what that means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.drawn import Drawn
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import OpenNotebook
+
+# One takes 62 of its 124 µs at 1 TB/s, the other 100 of its 125 at 100 TFLOP/s.
+CELL = """import roofwidget as rw
+chip = rw.Chip("Example", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+w = rw.roofline([chip], [("norm", 1e9, 62e6, 124e-6), ("matmul", 1e10, 40e6, 125e-6)])
+w"""
+NORM = (1e9 / 62e6, 1e9 / 124e-6)
+MOVES = "{str(row): dict(move) for row, move in w.moves.items()}"
+
+
+@pytest.fixture
+def drawn(notebook: OpenNotebook) -> Drawn:
+    book = notebook([CELL])
+    book.run(0)
+    return Drawn(book)
+
+
+def moves(drawn: Drawn) -> dict[str, dict[str, float]]:
+    """Return what Python knows of moves."""
+    found: dict[str, dict[str, float]] = drawn.book.python(MOVES)
+    return found
+
+
+def shadow(drawn: Drawn) -> tuple[float, float]:
+    """Return where the kernel that is carried would stand, px in the page."""
+    box = drawn.root.locator(".roofwidget-carried [data-row='0'] [data-shadow]").bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def pull(drawn: Drawn, start: tuple[float, float], right: float, down: float) -> None:
+    """Press at a place and go on from there; it is not let go."""
+    mouse = drawn.page.mouse
+    mouse.move(*start)
+    mouse.down()
+    mouse.move(start[0] + right, start[1] + down, steps=8)
+
+
+class Finger:
+    """A finger on the page."""
+
+    def __init__(self, drawn: Drawn) -> None:
+        self._session = drawn.page.context.new_cdp_session(drawn.page)
+
+    def _send(self, kind: str, *spots: tuple[float, float]) -> None:
+        points = [{"x": x, "y": y} for x, y in spots]
+        self._session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    def press(self, x: float, y: float) -> None:
+        """Put it down."""
+        self._send("touchStart", (x, y))
+
+    def move(self, x: float, y: float) -> None:
+        """Go on to a place."""
+        self._send("touchMove", (x, y))
+
+    def lift(self) -> None:
+        """Take it away."""
+        self._send("touchEnd")
+
+
+def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_back(drawn: Drawn) -> None:
+    x, y = drawn.place(*NORM)
+    decade = drawn.place(100, 1e12)[0] - drawn.place(10, 1e12)[0]
+    # Sideways it slides along its roof, and nothing of the data moves.
+    pull(drawn, (x, y), decade / 2, 30)
+    at = shadow(drawn)
+    assert abs(at[0] - x - decade / 2) < 2
+    assert at[1] < y - 20
+    assert "3.2× less traffic · 124 → 39.2 µs (3.2× faster)" in drawn.sentence()
+    assert "3.2× less traffic" in drawn.label("move 0")
+    assert drawn.root.get_by_role("tooltip").count() == 0
+    drawn.page.mouse.up()
+    drawn.eventually(lambda: abs(moves(drawn)["0"]["bytes"] - 10**-0.5) < 0.02)
+    assert drawn.book.python("(list(w.selected), w.shown_kernels.time.tolist())") == [[], [124e-6, 125e-6]]
+    assert abs(drawn.book.python("float(w.moved_kernels.time[0])") - 39.2e-6) < 2e-6
+    # Up from there no farther than its roof; Escape takes that back.
+    pull(drawn, shadow(drawn), 2, -150)
+    assert "at its roof" in drawn.sentence()
+    drawn.page.keyboard.press("Escape")
+    drawn.page.mouse.up()
+    drawn.eventually(lambda: list(moves(drawn)["0"]) == ["bytes"])
+    # The button beside the note, undo, and the one for all of them.
+    drawn.page.mouse.move(x - 60, y + 60)
+    drawn.root.get_by_role("button", name="Take back what is asked of norm").click()
+    drawn.eventually(lambda: moves(drawn) == {})
+    drawn.chart.focus()
+    drawn.page.keyboard.press("Control+z")
+    drawn.eventually(lambda: list(moves(drawn)) == ["0"])
+    drawn.root.get_by_role("button", name="Take back the moved kernel").click()
+    drawn.eventually(lambda: moves(drawn) == {})
+    # A click means what it did.
+    drawn.page.mouse.click(x, y)
+    drawn.eventually(lambda: drawn.book.python("list(w.selected)") == [0])
+    # A finger that goes at once scrolls; one that rests picks up.
+    finger = Finger(drawn)
+    finger.press(x, y)
+    finger.move(x + 40, y)
+    finger.lift()
+    assert drawn.root.locator("[data-shadow]").count() == 0
+    finger.press(x, y)
+    drawn.root.locator("[data-carries='held']").wait_for()
+    for step in range(1, 9):
+        finger.move(x, y + 5 * step)
+    finger.lift()
+    drawn.eventually(lambda: list(moves(drawn).get("0", {})) == ["time"])
+    assert "slower" in drawn.label("move 0")
+
+
+def test_keys_carry_a_kernel_also_without_python(drawn: Drawn) -> None:
+    keys = drawn.page.keyboard
+    drawn.chart.focus()
+    keys.press("ArrowRight")
+    keys.press("m")
+    assert "norm is picked up: left and right change its bytes, up and down its time, by 5 %" in drawn.sentence()
+    for key in ("ArrowRight", "ArrowRight", "ArrowUp"):
+        keys.press(key)
+    keys.press("Enter")
+    drawn.eventually(lambda: moves(drawn) == {"0": {"bytes": 1 / 1.05 / 1.05, "time": 1 / 1.05}})
+    keys.press("m")
+    keys.press("PageDown")
+    keys.press("Escape")
+    # One entry of the history is all of it.
+    keys.press("Control+z")
+    drawn.eventually(lambda: moves(drawn) == {})
+    drawn.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    keys.press("Control+Shift+z")
+    assert "1.1× less traffic" in drawn.sentence()
+    keys.press("m")
+    for _ in range(30):
+        keys.press("PageUp")
+    assert "at its roof" in drawn.sentence()
+    keys.press("Enter")
+    keys.press("Delete")
+    assert "what if" not in drawn.sentence()
+    assert drawn.root.locator("[data-shadow]").count() == 0
+    # Every message that nobody is there for is one.
+    errors = drawn.book.console_errors
+    errors[:] = [error for error in errors if "Could not send" not in error]
