@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from roofwidget.readers.ceilings import read_ceilings
     from roofwidget.runs import compare_runs
     from roofwidget.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
+    from roofwidget.snapshots import Snapshot
     from roofwidget.widget import RooflineWidget
     from roofwidget.workloads import Convention, Graph, chain, dim, register_op
     from roofwidget.workloads.fusion import Partition
@@ -53,6 +54,7 @@ _LAZY = {
     "ProfileError": "roofwidget.readers",
     "RooflineModel": "roofwidget.model",
     "RooflineWidget": "roofwidget.widget",
+    "Snapshot": "roofwidget.snapshots",
     "advise": "roofwidget.advice",
     "chain": "roofwidget.workloads",
     "compare_chips": "roofwidget.comparison",
@@ -89,6 +91,7 @@ __all__ = [
     "ProfileError",
     "RooflineModel",
     "RooflineWidget",
+    "Snapshot",
     "Source",
     "UnknownChipError",
     "advise",

@@ -9,15 +9,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from traitlets import Any as Anything
-from traitlets import Bool, Enum, TraitError, Unicode, default, observe, validate
+from traitlets import Bool, TraitError, Unicode, default, observe, validate
 
 from roofwidget import wire
 from roofwidget.chips.chip import Chip
 from roofwidget.choices import GIVE_CHIPS, Choices
 from roofwidget.judging import judged
 from roofwidget.kernels import Kernel, Kernels
+from roofwidget.moves import Moves
 from roofwidget.profile import Profile
 from roofwidget.rates import Rates
+from roofwidget.snapshots import Snapshots
 from roofwidget.suggest import listed, nearest, unknown_keyword
 from roofwidget.traits import (
     ChipsTrait,
@@ -26,6 +28,7 @@ from roofwidget.traits import (
     GraphsTrait,
     GraphTrait,
     KernelsTrait,
+    LocaleTrait,
     NamesTrait,
     RateTrait,
     RowsTrait,
@@ -33,6 +36,7 @@ from roofwidget.traits import (
     SecondsTrait,
     WhatIfTrait,
 )
+from roofwidget.viewing import Viewing
 from roofwidget.workload import Workload, is_same_grouping
 
 if TYPE_CHECKING:
@@ -46,11 +50,11 @@ _SHOWN_AT_FIRST = 6
 # In this order: a partition is of the graph as it is counted, rows are rows of the kernels that are shown.
 _LAST = (
     *("peak_flops", "bandwidth", "ceilings", "bounds", "dims", "convention", "dtype", "partition"),
-    *("selected", "hovered", "at_roof"),
+    *("selected", "hovered", "at_roof", "moves", "zoom"),
 )
 
 
-class RooflineModel(Rates, Choices, Workload, Profile):
+class RooflineModel(Rates, Choices, Workload, Profile, Viewing, Snapshots, Moves):
     """The state of a roofline, with every number the front end shows and no browser.
 
     Parameters
@@ -85,6 +89,10 @@ class RooflineModel(Rates, Choices, Workload, Profile):
     """
 
     title = Unicode(help="What stands above the chart. Owned by Python.").tag(sync=True, to_json=wire.text_to_wire)
+    locale = LocaleTrait(
+        help="The language of the front end: 'en', 'de', or a locale such as 'de-AT'. What Python says stays English, "
+        "and with it the text, the page and the companions that are made of a model. Owned by Python."
+    )
     chips = ChipsTrait(help="The chips that can be toggled on. Owned by Python.").tag(
         sync=True, to_json=wire.chips_to_wire
     )
@@ -156,11 +164,6 @@ class RooflineModel(Rates, Choices, Workload, Profile):
     ).tag(sync=True, echo_update=False)
     all_levels = Bool(
         default_value=False, help="With memory 'all', whether levels that bind no kernel have a roof too. Shared."
-    ).tag(sync=True, echo_update=False)
-    view = Enum(
-        ("roofline", "time"),
-        default_value="roofline",
-        help="'roofline': rate against intensity; 'time': memory time against compute time, a launch. Shared.",
     ).tag(sync=True, echo_update=False)
     launch_overhead = SecondsTrait(
         0.0, help="Seconds a launch: the least that each of them takes. Owned by Python."

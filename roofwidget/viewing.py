@@ -72,6 +72,9 @@ class Viewing(HasTraits):
     presentation = Bool(default_value=False, help="Everything 1.6 times as big, for a projector. Shared.").tag(
         sync=True, echo_update=False
     )
+    rulers = Bool(default_value=True, help="A line at the pointer shows what each roof allows there. Shared.").tag(
+        sync=True, echo_update=False
+    )
 
     # What the zoom is a part of.
     _zoomed: tuple[str, str] = ("roofline", "log")

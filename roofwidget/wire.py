@@ -8,6 +8,7 @@ message.
 trait    on the wire
 ======== =========================================================================================
 chips    ``[{id, name, vendor, family, generation, kind, year, status, precision, notes, link: bytes/s or null,
+         clock: Hz or null,
          share: [level, bytes, units] or null, peaks: [[name, FLOP/s]],
          memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
@@ -26,6 +27,9 @@ graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtype
          counts as `roofwidget.workloads.expressions.to_wire` writes them
 partition ``[[position of op]]``, a list a kernel; null without a graph
 what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/s}}}``
+moves    ``{row: {bytes: factor, time: factor}}``, only those that are not 1; both ways
+snapshots ``[{name, chip, precision, memory, peak, bandwidth, hidden, kernels: [[name, FLOP/byte or null, rate]]}]``,
+         both ways; null is infinite
 others   as they are
 ======== =========================================================================================
 """
@@ -34,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from math import inf, isinf
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -48,6 +53,7 @@ from roofwidget.short_names import shortened
 from roofwidget.stacking import stacked
 
 if TYPE_CHECKING:
+    from roofwidget.snapshots import Snapshot
     from roofwidget.workloads import Graph, Op, Tensor
     from roofwidget.workloads.fusion import Partition
 
@@ -58,7 +64,11 @@ __all__ = [
     "graph_to_wire",
     "graphs_to_wire",
     "kernels_to_wire",
+    "moves_from_wire",
+    "moves_to_wire",
     "partition_to_wire",
+    "snapshots_from_wire",
+    "snapshots_to_wire",
     "text_to_wire",
     "texts_to_wire",
     "what_if_to_wire",
@@ -91,6 +101,7 @@ def _chip(chip: Chip) -> dict[str, Any]:
         "memories": [[memory.name, memory.bandwidth] for memory in chip.memories.values()],
         "illustrative": [level for level in chip.memories if _is_illustrative(chip, level)],
         "link": next((link.bandwidth for link in chip.links.values()), None),
+        "clock": chip.clock,
         "share": None if share is None else [share.level, share.capacity, share.units],
         "ceilings": [_ceiling(ceiling) for ceiling in chip.ceilings],
         "figures": [
@@ -266,6 +277,52 @@ def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _w
         chip: {quantity: dict(values) for quantity, values in quantities.items()}
         for chip, quantities in what_if.items()
     }
+
+
+def moves_to_wire(moves: Mapping[int, Mapping[str, float]], _widget: object = None) -> dict[str, dict[str, float]]:
+    """Return factors by row as plain dicts: a key of JSON is text."""
+    return {str(row): dict(move) for row, move in moves.items()}
+
+
+def moves_from_wire(told: Mapping[str, Mapping[str, float]], _widget: object = None) -> dict[int, Mapping[str, float]]:
+    """Return factors by row of such dicts."""
+    return {int(row): move for row, move in told.items()}
+
+
+def snapshots_to_wire(snapshots: Iterable[Snapshot], _widget: object = None) -> list[dict[str, Any]]:
+    """Return the snapshots as JSON-able dicts."""
+    return [
+        {
+            "name": snapshot.name,
+            "chip": text_to_wire(snapshot.chip),
+            "precision": snapshot.precision,
+            "memory": snapshot.memory,
+            "peak": snapshot.peak_flops,
+            "bandwidth": snapshot.bandwidth,
+            "hidden": snapshot.hidden,
+            "kernels": [[name, None if isinf(ai) else ai, rate] for name, ai, rate in snapshot.kernels],
+        }
+        for snapshot in snapshots
+    ]
+
+
+def snapshots_from_wire(told: Iterable[Mapping[str, Any]], _widget: object = None) -> tuple[Snapshot, ...]:
+    """Return the snapshots of such dicts."""
+    from roofwidget.snapshots import Snapshot  # noqa: PLC0415 - which needs this file
+
+    return tuple(
+        Snapshot(
+            entry["name"],
+            entry["chip"],
+            entry["precision"],
+            entry["memory"],
+            entry["peak"],
+            entry["bandwidth"],
+            tuple((name, inf if ai is None else ai, rate) for name, ai, rate in entry["kernels"]),
+            entry["hidden"],
+        )
+        for entry in told
+    )
 
 
 def _binary(column: Floats) -> memoryview:

@@ -30,10 +30,10 @@ KERNELS = [("matmul", 4.3e9, 1.2e7), ("copy", 0, 8e6), ("opaque", None, None)]
 SYNCED = {
     *("title", "chips", "kernels", "shown", "focus_chip", "precision", "memory", "what_if", "selected", "hovered"),
     *("exposed_comm", "ceilings", "all_levels", "launch_overhead"),
-    *("view", "zoom", "rate_unit", "word", "x_axis", "tick_base", "time_scale", "presentation"),
+    *("view", "zoom", "rate_unit", "word", "x_axis", "tick_base", "time_scale", "presentation", "rulers"),
     *("graphs", "phase", "partition", "dims", "convention", "dtype"),
     *("search", "categories", "bounds", "precisions", "time_share", "top", "infeed", "scope"),
-    *("baseline", "sort_by", "columns", "at_roof"),
+    *("baseline", "sort_by", "columns", "at_roof", "snapshots", "moves"),
 }
 BAD_RATES = [0, -1, math.nan, math.inf, TOO_LARGE, None, True, "6 parsecs", "", "0 FLOP/s"]
 
@@ -737,8 +737,9 @@ def test_what_is_synced_is_what_the_wire_describes() -> None:
     assert set(RooflineModel.class_trait_names(sync=True)) == SYNCED
 
 
-def test_rates_are_views_of_what_if_and_the_graph_one_of_graphs_and_none_is_synced() -> None:
-    assert set(RooflineModel.class_trait_names()) - SYNCED == {"peak_flops", "bandwidth", "graph"}
+def test_what_is_said_in_other_traits_is_not_synced_itself() -> None:
+    # Rates are views of what_if, the graph is one of graphs, and the locale is in the front end that is sent.
+    assert set(RooflineModel.class_trait_names()) - SYNCED == {"peak_flops", "bandwidth", "graph", "locale"}
 
 
 def test_domain_objects_are_sent_in_the_wires_form_and_nothing_comes_back_in_another() -> None:

@@ -5,10 +5,13 @@ import { derive } from "./derived.ts";
 import { createFiltering } from "./filtering.ts";
 import { createHistory } from "./history.ts";
 import type { Partition } from "./legality.ts";
+import { createMoves } from "./moves.ts";
+import type { Moves } from "./moving.ts";
 import { createOutbox, type Model } from "./outbox.ts";
 import { createRates } from "./rates.ts";
 import type { Roof } from "./roofline.ts";
 import { createSelection } from "./selection.ts";
+import { createSnapshots } from "./snapshots.ts";
 import { followMerges } from "./trails.ts";
 import { createViewing, type View, type Zoom } from "./viewing.ts";
 import type { Chip, Kernels, WhatIf } from "./wire.ts";
@@ -30,6 +33,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const filtering = createFiltering(outbox);
   const { kernels } = workload;
   const viewing = createViewing(outbox, history);
+  const { read: readSnapshots, ...frozen } = createSnapshots(outbox, history, () => derived);
   const selection = createSelection({ model, outbox, kernels, atRoof: filtering.state.atRoof });
   const shown = signal<readonly string[]>([]);
   const focusChip = signal("");
@@ -48,6 +52,11 @@ export function createStore(model: Model, abort: AbortSignal) {
     focusRoof: (): Roof | undefined => derived.focusRoof.value,
   });
   const { whatIf } = rates;
+  const moves = createMoves({
+    ...{ held, outbox, history, kernels },
+    focusRoof: () => derived.focusRoof.value,
+    told: () => model.get("moves") as Moves,
+  });
   /** The trait that a control holds other than a rate. */
   let heldTrait: string | undefined;
 
@@ -71,26 +80,32 @@ export function createStore(model: Model, abort: AbortSignal) {
       chips.value = decodeChips(value);
       rates.keepAmong(chips.value);
     },
-    ...workload.read,
-    dims: (value) => {
-      if (heldTrait !== "dims") workload.read.dims(value);
-    },
+    // Before graphs: rows that are selected from the start are rows of some kernels.
     kernels: (value) =>
       forgetRows(() => {
         given.value = decodeKernels(value);
       }),
+    ...workload.read,
+    partition: (value) => batch(() => workload.read.partition(value) && moves.reread()),
+    dims: (value) => {
+      if (heldTrait !== "dims") workload.read.dims(value);
+    },
     graphs: (value) => forgetRows(() => workload.read.graphs(value)),
     phase: (value) => {
       // The model repeats what it was told from here.
       if (value !== workload.state.phase.value) forgetRows(() => workload.read.phase(value));
     },
     what_if: (value) => rates.take(value as WhatIf),
+    moves: (value) => moves.take(value as Moves),
+    snapshots: readSnapshots,
     ...filtering.read,
+    ...viewing.read,
   };
   function forgetRows(change: () => void) {
     batch(() => {
       change();
       selection.reread();
+      moves.reread();
     });
   }
   const listeners = Object.entries(read).map(([name, take]) => {
@@ -172,6 +187,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   function regroup(change: () => void) {
     batch(() => {
       selection.clear();
+      moves.clear();
       change();
     });
     outbox.tellAll({}, { later: true });
@@ -212,6 +228,8 @@ export function createStore(model: Model, abort: AbortSignal) {
     choosePrecision: (value: string) => choose("precision", value),
     chooseMemory: (value: string) => choose("memory", value),
     ...rates.actions,
+    ...moves.state,
+    ...moves.actions,
     setExposedComm,
     holdExposedComm: () => holdTrait("exposed_comm"),
     releaseExposedComm: releaseTrait,
@@ -221,6 +239,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     releaseTimeShare: releaseTrait,
     toggleCeiling,
     setAllLevels,
+    ...frozen,
     ...selection.actions,
   };
 }

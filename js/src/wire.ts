@@ -25,6 +25,8 @@ export interface Chip {
   readonly illustrative: readonly string[];
   /** Of its link to other chips, bytes/s one way; null where unknown. */
   readonly link: number | null;
+  /** Hz; null where unknown. */
+  readonly clock: number | null;
   /** What each of its units may keep on chip; null where unknown. */
   readonly share: Share | null;
   readonly ceilings: readonly Ceiling[];
@@ -65,6 +67,22 @@ export interface Figure {
   readonly confidence: string;
   /** What other sources say that is more than 3 % off. */
   readonly checks: readonly (readonly [value: number, source: string])[];
+}
+
+/** A curve that was frozen. */
+export interface Snapshot {
+  readonly name: string;
+  /** Of its chip, which need not be here any more. */
+  readonly chip: string;
+  readonly precision: string;
+  /** A level, or "all". */
+  readonly memory: string;
+  /** FLOP/s and bytes/s. */
+  readonly peak: number;
+  readonly bandwidth: number;
+  readonly hidden: boolean;
+  /** Where they stood: FLOP/B and FLOP/s, without FLOPs 0 and bytes/s. */
+  readonly kernels: readonly (readonly [name: string, ai: number, rate: number])[];
 }
 
 /** Changed rates by chip id, quantity, and precision or level. */
@@ -160,6 +178,20 @@ export function decodeBaseline(wire: unknown): Baseline | null {
   const { kernels, match, verdict } = wire as WireBaseline;
   return { kernels: decodeKernels(kernels), match: integers(match), verdict: texts(verdict) };
 }
+
+type WireSnapshot = Omit<Snapshot, "kernels"> & { kernels: [name: string, ai: number | null, rate: number][] };
+
+export const decodeSnapshots = (wire: unknown): Snapshot[] =>
+  (wire as WireSnapshot[]).map(({ kernels, ...told }) => ({
+    ...told,
+    kernels: kernels.map(([name, ai, rate]) => [name, ai ?? Number.POSITIVE_INFINITY, rate]),
+  }));
+
+export const encodeSnapshots = (snapshots: readonly Snapshot[]): WireSnapshot[] =>
+  snapshots.map(({ kernels, ...rest }) => ({
+    ...rest,
+    kernels: kernels.map(([name, ai, rate]) => [name, Number.isFinite(ai) ? ai : null, rate]),
+  }));
 
 /** The same with other codes: the words by falling seconds of their rows, of equals as they appear. */
 function byTime({ values, codes }: Texts, seconds: Float64Array): Texts {

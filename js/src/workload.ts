@@ -208,15 +208,17 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell, histo
           arrive();
         } else history.change(() => enter(wire as string));
       },
-      partition: (wire: unknown) => {
+      /** Whether rows are others now than there were. */
+      partition: (wire: unknown): boolean => {
         const before = groups.value;
         const take = () => {
           groups.value = wire as Groups | null;
         };
         // Said again it would drop what hangs on the partition.
-        if (before && wire && isSameGrouping(before, wire as Groups)) return;
+        if (before && wire && isSameGrouping(before, wire as Groups)) return false;
         if (before && wire) history.change(take);
         else take();
+        return before !== null;
       },
       dims: heard(dims),
       convention: heard(convention),

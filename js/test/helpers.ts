@@ -1,6 +1,7 @@
 // Chips, kernels and models for tests: kernels go through the wire, as they do from Python.
 
 import { afterEach, beforeEach, vi } from "vitest";
+import { USUAL, unitsOf } from "../src/axisunits.ts";
 import { type Conditions, isRoof, PLAIN, type Roof, roofOf } from "../src/roofline.ts";
 import type { Model } from "../src/store.ts";
 import { type Ceiling, type Chip, decodeKernels, type Kernels, type Share, type WhatIf } from "../src/wire.ts";
@@ -14,6 +15,7 @@ export interface ChipSpec {
   peaks?: Record<string, number>;
   memories?: Record<string, number | null>;
   link?: number | null;
+  clock?: number | null;
   share?: Share | null;
   ceilings?: readonly Ceiling[];
 }
@@ -60,6 +62,7 @@ export function makeChip({
     memories: new Map(Object.entries(memories)),
     illustrative: [],
     link: rest.link ?? null,
+    clock: rest.clock ?? null,
     share: rest.share ?? null,
     ceilings: rest.ceilings ?? [],
     kind: "",
@@ -157,10 +160,14 @@ const lowerKeys = (amount: Amount): Amount =>
     ? Object.fromEntries(Object.entries(amount).map(([key, part]) => [key.toLowerCase(), part]))
     : amount;
 
+/** FLOP/s and FLOP/B. */
+export const UNITS = unitsOf(USUAL);
+
 /** How a model is looked at when it starts. */
 export const VIEWING = {
   ...{ view: "roofline", zoom: null, rate_unit: "FLOP/s", word: 0, x_axis: "intensity", tick_base: 10 },
-  ...{ time_scale: "log", presentation: false },
+  ...{ time_scale: "log", presentation: false, rulers: true, snapshots: [] },
+  moves: {},
 };
 
 /** The traits of profiles as a model starts with them. */

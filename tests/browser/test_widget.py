@@ -80,7 +80,7 @@ def test_hovering_a_point_tells_its_numbers_and_python_its_row(notebook: OpenNot
         "attention on Example · min(100 TFLOP/s, 20 FLOP/B × 1 TB/s) = 20 TFLOP/s attainable · memory-bound (HBM) · "
         "8 % of peak · 40 % of roof · 2.5× possible"
     )
-    assert drawn.label("gap 0") == "40 % of roof · 2.5×"
+    assert drawn.label("gap 0") == "40 % of roof · up to 2.5×"
     drawn.eventually(lambda: book.python("w.hovered") == 0)
     drawn.page.mouse.click(*drawn.place(20.0, 8e12))
     drawn.eventually(lambda: book.python("list(w.selected_kernels.names)") == ["attention"])
@@ -175,7 +175,7 @@ def test_every_control_works_by_keyboard_and_keeps_the_notebooks_keys_away(noteb
     slider.focus()
     for key in ("ArrowRight", "ArrowRight", "PageUp"):
         drawn.page.keyboard.press(key)
-    expect(slider).to_have_attribute("aria-valuetext", "1.318 TB/s")
+    expect(slider).to_have_attribute("aria-valuetext", "1.318 terabytes per second")
     drawn.eventually(lambda: abs(book.python("w.bandwidth") / 10**12.12 - 1) < 1e-12)
     for control in (slider, drawn.toggle("Plain"), drawn.chart, drawn.reset("bandwidth")):
         control.focus()

@@ -11,17 +11,20 @@ export interface Gap {
   readonly rim: number;
   readonly to: number;
   readonly strong: boolean;
+  /** Whether the roof is out of sight: it points there. */
+  readonly isCut?: boolean;
 }
 
 export function Gaps({ gaps, theme }: { gaps: readonly Gap[]; theme: Theme }) {
   return (
     <g class="roofwidget-gaps" fill="none" stroke={theme.text}>
-      {gaps.map(({ row, x, from, rim, to, strong }) => {
+      {gaps.map(({ row, x, from, rim, to, strong, isCut }) => {
         const up = Math.sign(from - to);
+        const head = isCut ? "" : `M${x - 4},${to + up * 7}L${x},${to + up}L${x + 4},${to + up * 7}`;
         return (
           <path
             key={row}
-            d={`M${x},${from - up * rim}V${to + up}M${x - 4},${to + up * 7}L${x},${to + up}L${x + 4},${to + up * 7}`}
+            d={`M${x},${from - up * rim}V${to + up}${head}`}
             stroke-width={strong ? 1.75 : 1.25}
             stroke-opacity={strong ? 0.95 : 0.55}
           />

@@ -8,8 +8,12 @@ export interface Place {
   readonly x: number;
   readonly y: number;
   readonly anchor: Anchor;
+  /** Whether it stands by a line that leads to what it names: it needs none of its own. */
+  readonly isLed?: boolean;
   /** Degrees it is turned by about its place, clockwise; 0 when left out. */
   readonly angle?: number;
+  /** What else it takes, px: right of the text, and for its further lines under the first. */
+  readonly more?: readonly [right: number, down: number];
 }
 
 export interface Label {
@@ -19,8 +23,10 @@ export interface Label {
   readonly bold?: boolean;
   readonly colour: string;
   readonly places: readonly Place[];
-  /** Rather across a line than left out; never across another label. */
-  readonly must?: boolean;
+  /** What it says where that has no room, the longest first. */
+  readonly brief?: readonly string[];
+  /** Rather across a line or anything else than left out, but across no other label; or across lines alone. */
+  readonly must?: boolean | "lines";
   /** What it names, px: from a place far away a line leads there. */
   readonly mark?: Mark;
 }
@@ -31,23 +37,28 @@ export interface Mark {
   readonly radius: number;
 }
 
-export interface Placed extends Place, Omit<Label, "places" | "must"> {
-  /** Which of its places it took. */
+export interface Placed extends Place, Omit<Label, "places" | "must" | "brief"> {
+  /** Which of its places it took; those of what it says in brief count on from there. */
   readonly choice: number;
 }
 
+const widthOf = (char: string) =>
+  /[iljtfrI.,:;·'|() ]/.test(char) ? 0.4 : /[mwMW%@∞]/.test(char) ? 0.98 : /[A-Z]/.test(char) ? 0.73 : 0.63;
+/** Of the letters that most texts are made of: every name is measured in every frame of a drag. */
+const WIDTHS = Array.from({ length: 128 }, (_, code) => widthOf(String.fromCharCode(code)));
+
 /** Width of a text in a user-interface font, px: an upper estimate that needs no measuring. */
 export function textWidth(text: string, size: number, bold = false): number {
+  if (text.includes("\n")) return Math.max(...text.split("\n").map((line) => textWidth(line, size, bold)));
   let width = 0;
-  for (const char of text) {
-    width += /[iljtfrI.,:;·'|() ]/.test(char) ? 0.4 : /[mwMW%@∞]/.test(char) ? 0.98 : /[A-Z]/.test(char) ? 0.73 : 0.63;
-  }
+  for (const char of text) width += WIDTHS[char.charCodeAt(0)] ?? widthOf(char);
   return width * size * (bold ? 1.07 : 1);
 }
 
 export function boxOf(width: number, size: number, place: Place): Box {
   const left = place.x - (place.anchor === "start" ? 0 : place.anchor === "end" ? width : width / 2);
-  return { left, right: left + width, top: place.y - size * 0.86, bottom: place.y + size * 0.26 };
+  const [right, down] = place.more ?? [0, 0];
+  return { left, right: left + width + right, top: place.y - size * 0.86, bottom: place.y + size * 0.26 + down };
 }
 
 /** The boxes that a text covers: one, or for a turned text a chain of small ones. */
@@ -69,8 +80,16 @@ export function boxesOf(width: number, size: number, place: Place): Box[] {
 /** Two labels in a line stay this far apart, px. */
 const APART = 6;
 
+/** What is drawn beside what labels keep clear of. */
+interface Drawn {
+  /** What those that must be written may lie across. */
+  readonly lines?: readonly Box[];
+  /** What they may cover as little as one another. */
+  readonly solid?: readonly Box[];
+}
+
 /**
- * Place labels, the most important first, clear of each other and of `taken`, inside `bounds`. A label in `choices`
+ * Place labels, the most important first, clear of each other and of what is drawn, inside `bounds`. A label in `choices`
  * keeps the place it had, whatever has come under it: while a roof is dragged, names stand still.
  */
 export function placeLabels(
@@ -78,25 +97,43 @@ export function placeLabels(
   bounds: Box,
   taken: readonly Box[],
   choices: ReadonlyMap<string, number> = new Map(),
+  { lines = [], solid = [] }: Drawn = {},
 ): Placed[] {
-  const written: Box[] = [];
+  const written: Box[] = [...solid];
   const placed: Placed[] = [];
-  for (const { places, must, ...label } of labels) {
-    const width = textWidth(label.text, label.size, label.bold);
-    const boxes = (choice: number) => boxesOf(width, label.size, places[choice] as Place);
-    const free = (choice: number) =>
-      boxes(choice).every((box) => inside(box, bounds) && !written.some((other) => overlap(box, other, APART)));
-    const clear = (choice: number) =>
-      free(choice) && boxes(choice).every((box) => !taken.some((other) => overlap(box, other)));
-    const all = places.map((_, index) => index);
+  for (const { places, must, brief = [], ...label } of labels) {
+    const texts = [label.text, ...brief];
+    const widths = texts.map((text) => textWidth(text, label.size, label.bold));
+    const options = texts.flatMap((text, of) => places.map((place) => ({ text, place, width: widths[of] as number })));
+    const known: (readonly Box[] | undefined)[] = [];
+    const boxes = (at: number) => {
+      const { width, place } = options[at] as Option;
+      known[at] ??= boxesOf(width, label.size, place);
+      return known[at];
+    };
+    const isOff = (at: number, others: readonly Box[], apart = 0) =>
+      !boxes(at).some((box) => others.some((other) => overlap(box, other, apart)));
+    const isFree = (at: number) => boxes(at).every((box) => inside(box, bounds)) && isOff(at, written, APART);
+    const first = (...drawn: readonly (readonly Box[])[]) => {
+      const at = options.findIndex((_, option) => isFree(option) && drawn.every((part) => isOff(option, part)));
+      return at < 0 ? undefined : at;
+    };
     const before = choices.get(label.key);
-    const kept = before !== undefined && before < places.length && free(before) ? before : undefined;
-    const choice = kept ?? all.find(clear) ?? (must ? all.find(free) : undefined);
+    const kept = before !== undefined && before < options.length && isFree(before) ? before : undefined;
+    const choice =
+      kept ?? first(taken, lines) ?? (must ? first(taken) : undefined) ?? (must === true ? first() : undefined);
     if (choice === undefined) continue;
+    const { text, place } = options[choice] as Option;
     written.push(...boxes(choice));
-    placed.push({ ...label, ...(places[choice] as Place), choice });
+    placed.push({ ...label, ...place, text, choice });
   }
   return placed;
+}
+
+interface Option {
+  readonly text: string;
+  readonly place: Place;
+  readonly width: number;
 }
 
 /** The middle of a long name left out: its two ends tell more than its start. */
@@ -112,7 +149,7 @@ const FAR = 20;
 /** A path from a label to the rim of what it names, where that is far. */
 export function leaderOf(label: Placed): string {
   const { mark } = label;
-  if (!mark) return "";
+  if (!mark || label.isLed) return "";
   const box = boxOf(textWidth(label.text, label.size, label.bold), label.size, label);
   const [x, y] = [within(mark.x, box.left, box.right), within(mark.y, box.top, box.bottom)];
   const length = Math.hypot(mark.x - x, mark.y - y);

@@ -1,0 +1,89 @@
+// Which measured kernels have an arrow to the roof that binds them, and what is said of it.
+
+import { gapText, upToText } from "../describe.ts";
+import { judge } from "../judging.ts";
+import { roofElsewhere } from "../measured.ts";
+import type { Box, Scales } from "../scales.ts";
+import type { Gap } from "./gaps.tsx";
+import { isShown } from "./hits.ts";
+import { isMeasured, radiusAt } from "./kernels.ts";
+import { type Label, type Place, textWidth } from "./labels.ts";
+import type { Scene } from "./scene.ts";
+
+const SIZE = 12;
+/** More measured kernels than this: arrows only for those that are hovered, selected or to be fixed first. */
+const FEW = 12;
+/** Arrows nearer to one another than this would be a hedge, px: the one worth most stands for all. */
+const APART = 12;
+
+/**
+ * The `first` are worth most, and so come first. None on another chip than the one that kernels ran on: no change of
+ * theirs closes the distance to its roof.
+ */
+export function gapsOf(scene: Scene, first: readonly number[] = []): Gap[] {
+  const { kernels, points, focus, marked, selected, named } = scene;
+  if (!focus || roofElsewhere(kernels, focus)) return [];
+  const boundOf = judge(kernels, focus);
+  const few = points.measured <= FEW ? named : [];
+  const gaps: Gap[] = [];
+  for (const row of new Set([...marked, ...(selected.size > 0 ? [] : [...first, ...few])])) {
+    const gap = gapOf(scene, row, boundOf(row).utilization);
+    const isAlone = () => gaps.every(({ x }) => Math.abs(x - (gap?.x ?? 0)) >= APART);
+    if (gap && (gap.strong || isAlone())) gaps.push(gap);
+  }
+  return gaps;
+}
+
+function gapOf(scene: Scene, row: number, utilization: number): Gap | undefined {
+  const { points, at, scales, marked } = scene;
+  const index = points.home[row] ?? -1;
+  // Above its roof, or its utilization is unknown: no arrow.
+  if (index < 0 || !isMeasured(points, index) || !(utilization <= 1)) return undefined;
+  // What is possible is not the roof's where launches or the link take longer.
+  const possible = (points.y[index] as number) / utilization;
+  const roof = points.x[index] === 0 ? scales.strip?.y(possible) : scales.y(possible);
+  const [x, y] = [at.x[index] as number, at.y[index] as number];
+  const rim = radiusAt(points, index) + 2;
+  if (roof === undefined || Math.abs(y - roof) < rim + 7 || !isShown(scene, index)) return undefined;
+  const { top, bottom } = scales.plot;
+  const to = Math.max(top, Math.min(roof, bottom));
+  return { row, x, from: y, rim, to, strong: marked.includes(row), isCut: to !== roof };
+}
+
+export function gapLabels({ kernels, focus, scales, theme }: Scene, gaps: readonly Gap[], strong: boolean): Label[] {
+  if (!focus) return [];
+  const boundOf = judge(kernels, focus);
+  const told: Gap[] = [];
+  return gaps
+    .filter((gap) => gap.strong === strong)
+    .flatMap((gap) => {
+      // Kernels that stand on one another have about the same gap: it is told once.
+      if (told.some(({ x, from }) => Math.abs(x - gap.x) < SIZE / 2 && Math.abs(from - gap.from) < SIZE)) return [];
+      told.push(gap);
+      const text = gapText(boundOf(gap.row));
+      const brief = [upToText(boundOf(gap.row))];
+      return {
+        ...{ key: `gap ${gap.row}`, text, brief, size: SIZE, bold: strong, colour: theme.text },
+        // In the strip there is no place but across its numbers.
+        must: strong || gap.x < scales.plot.left || ("lines" as const),
+        places: besideArrow(gap, scales, textWidth(text, SIZE, strong)),
+      };
+    });
+}
+
+/** What an arrow covers. */
+export const arrowBox = ({ x, from, to }: Gap): Box => ({
+  ...{ left: x - 2, right: x + 2, top: Math.min(from, to), bottom: Math.max(from, to) },
+});
+
+/** Right or left of its middle; of one in the strip not across the numbers there. */
+function besideArrow({ x, from, rim, to }: Gap, { plot }: Scales, width: number): Place[] {
+  const middle = (from + to) / 2 + 4;
+  const hasRoom = x < plot.left || x - 7 - width > plot.left;
+  const beside = (y: number, off: number): Place[] => [
+    { x: x + off, y, anchor: "start" },
+    ...(hasRoom ? [{ x: x - off, y, anchor: "end" } as const] : []),
+  ];
+  // By the point itself where the arrow is short.
+  return [...[0, -14, 14].flatMap((shift) => beside(middle + shift, 7)), ...beside(from + 4, rim + 4)];
+}

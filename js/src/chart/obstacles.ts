@@ -1,0 +1,46 @@
+// What names keep clear of: points, and with less need the lines of roofs.
+
+import { ridgePoint } from "../roofline.ts";
+import type { Box } from "../scales.ts";
+import { radiusAt } from "./kernels.ts";
+import { joinsOf, type Scene } from "./scene.ts";
+
+/** More points than this leave no room beside them. */
+const MOST = 400;
+/** A slope is as many small boxes, so that names stand beside it and not on it. */
+const STEPS = 60;
+
+/** The strip, and all points. */
+export function pointBoxes({ points, at, scales: { strip } }: Scene): Box[] {
+  const boxes: Box[] = strip ? [{ ...strip, right: strip.right + 2 }] : [];
+  for (let index = 0; index < points.n && points.n <= MOST; index++) {
+    const around = radiusAt(points, index) + 1;
+    const [px, py] = [at.x[index] as number, at.y[index] as number];
+    boxes.push({ left: px - around, right: px + around, top: py - around, bottom: py + around });
+  }
+  return boxes;
+}
+
+/** Roofs where they run, and what joins the points of a kernel. */
+export function lineBoxes(scene: Scene): Box[] {
+  const { roofs, focus, levels, subRoofs, scales } = scene;
+  const { x, y } = scales;
+  const boxes: Box[] = joinsOf(scene).map(({ from, to, y: line }) => {
+    return { left: from, right: to, top: line - 1, bottom: line + 1 };
+  });
+  const near = levels.filter(({ name }) => name !== focus?.level);
+  const lines = [...roofs, ...near.map(({ bandwidth }) => ({ peak: focus?.peak ?? 0, bandwidth })), ...subRoofs];
+  const [low, high] = x.domain;
+  for (const roof of lines) {
+    const ridge = ridgePoint(roof);
+    const flat = y(roof.peak);
+    boxes.push({ left: x(ridge), right: x(Math.max(ridge, high)), top: flat - 2, bottom: flat + 2 });
+    const end = Math.min(ridge, high);
+    for (let step = 0; step < STEPS && end > low; step++) {
+      const ai = low * (end / low) ** (step / STEPS);
+      const [px, py] = [x(ai), y(ai * roof.bandwidth)];
+      boxes.push({ left: px - 2, right: px + 2, top: py - 2, bottom: py + 2 });
+    }
+  }
+  return boxes;
+}
