@@ -28,6 +28,7 @@ export function createViewing({ put, tell, send }: Pick<Outbox, "put" | "tell" |
   /** None fits all that there is. */
   const zoom = signal<Zoom | null>(null);
   const presentation = signal(false);
+  const rulers = signal(true);
   const axes: { readonly [K in keyof Axes]: Signal<Axes[K]> } = {
     rate_unit: signal("FLOP/s"),
     word: signal(0),
@@ -36,6 +37,20 @@ export function createViewing({ put, tell, send }: Pick<Outbox, "put" | "tell" |
     time_scale: signal("log"),
   };
   const part = { view, zoom, time_scale: axes.time_scale };
+  /** Whether a hand zooms: until it lets go, Python's word on it counts for nothing. */
+  let isHeld = false;
+  /** What comes from Python: the first is no change, and what comes together, as a view and its zoom do, is one. */
+  const taking = (name: string, held: Signal<unknown>) => {
+    let isFirst = true;
+    return (value: unknown) => {
+      const take = () => {
+        held.value = value;
+      };
+      if (isFirst) take();
+      else if (!isEqual(held.value, value) && !(isHeld && name === "zoom")) history.change(take, "told");
+      isFirst = false;
+    };
+  };
   const here = () => Object.fromEntries(Object.entries(part).map(([name, { value }]) => [name, value]));
   history.add({
     here,
@@ -50,8 +65,10 @@ export function createViewing({ put, tell, send }: Pick<Outbox, "put" | "tell" |
   });
   return {
     /** What Python sends as it is, by trait. */
-    traits: { ...part, ...axes, presentation } as Readonly<Record<string, Signal>>,
-    state: { view, zoom, presentation, axes },
+    traits: { ...axes, presentation, rulers } as Readonly<Record<string, Signal>>,
+    /** What it sends that can be undone. */
+    read: Object.fromEntries(Object.entries(part).map(([name, held]) => [name, taking(name, held)])),
+    state: { view, zoom, presentation, rulers, axes },
     actions: {
       /** Another plane is shown whole. */
       setView(next: View) {
@@ -62,16 +79,20 @@ export function createViewing({ put, tell, send }: Pick<Outbox, "put" | "tell" |
         put("zoom", null);
         tell("view", next);
       },
-      /** `stream`: as a hand or a wheel goes on; the steps of one make one entry of the history. */
-      setZoom(next: Zoom | null, { stream = false } = {}) {
+      /** `stream`: as a hand or a wheel goes on; `run`: the steps of one make one entry of the history. */
+      setZoom(next: Zoom | null, { stream = false, run }: { readonly stream?: boolean; readonly run?: number } = {}) {
         const change = () => {
           zoom.value = next;
         };
-        history.change(change, stream ? "zoom" : undefined);
+        history.change(change, run === undefined ? undefined : `zoom ${run}`);
         tell("zoom", next, { stream });
       },
-      holdZoom: history.hold,
+      holdZoom() {
+        isHeld = true;
+        history.hold();
+      },
       releaseZoom() {
+        isHeld = false;
         history.release();
         send();
       },
@@ -83,6 +104,10 @@ export function createViewing({ put, tell, send }: Pick<Outbox, "put" | "tell" |
         });
         if (name === "time_scale") put("zoom", null);
         tell(name, value);
+      },
+      setRulers(on: boolean) {
+        rulers.value = on;
+        tell("rulers", on);
       },
       setPresentation(on: boolean) {
         presentation.value = on;

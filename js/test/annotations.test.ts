@@ -1,17 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { annotations, gapsOf } from "../src/chart/annotations.ts";
+import { annotations } from "../src/chart/annotations.ts";
+import { gapsOf } from "../src/chart/callouts.ts";
 import type { Scene } from "../src/chart/scene.ts";
 import { pointsOf } from "../src/points.ts";
 import { project, scalesOf } from "../src/scales.ts";
 import { LIGHT } from "../src/theme.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof, UNITS } from "./helpers.ts";
 
 const ROOF = makeRoof(makeChip({ id: "chip" }));
 
-function scene(specs: readonly KernelSpec[], marked: readonly number[] = []): Scene {
+function scene(specs: readonly KernelSpec[], marked: readonly number[] = [], width = 760): Scene {
   const kernels = makeKernels(specs);
   const points = pointsOf(kernels, [ROOF], ROOF);
-  const scales = scalesOf({ width: 760, height: 420 }, [ROOF], points, ROOF);
+  const scales = scalesOf({ width, height: 420 }, [ROOF], points, ROOF);
   return {
     ...{
       kernels,
@@ -24,6 +25,7 @@ function scene(specs: readonly KernelSpec[], marked: readonly number[] = []): Sc
       levels: [],
       subRoofs: [],
       theme: LIGHT,
+      units: UNITS,
     },
     at: project(points, scales),
     colours: new Map([["chip", "#000000"]]),
@@ -40,16 +42,19 @@ describe("a gap arrow", () => {
     const [gap] = gapsOf(one);
     expect(gap?.from).toBeGreaterThan(gap?.to ?? Number.NaN);
     expect(gap?.to).toBeCloseTo(one.scales.y(1e13));
-    expect(annotations(one, gapsOf(one)).find(({ key }) => key === "gap 0")?.text).toBe("25 % of roof · 4×");
+    expect(annotations(one, gapsOf(one)).find(({ key }) => key === "gap 0")?.text).toBe("25 % of roof · up to 4×");
   });
-  it("is told of once where kernels stand on one another", () => {
-    const told = (time: number) => {
-      const both = scene([measured(1e12, 1e11, 0.4), measured(1e12, 1e11, time)]);
-      return annotations(both, gapsOf(both)).filter(({ key }) => key.startsWith("gap ")).length;
-    };
-    expect(told(0.4)).toBe(1);
-    expect(told(0.41)).toBe(1);
-    expect(told(0.8)).toBe(2);
+  it("says in brief what closing it is worth where there is no room for more", () => {
+    const narrow = scene([measured(1e12, 1e11, 0.4)], [], 200);
+    expect(annotations(narrow, gapsOf(narrow)).find(({ key }) => key === "gap 0")?.text).toBe("up to 4×");
+  });
+  it("stands for all kernels of about one intensity: of those to be fixed first, then of those that take longest", () => {
+    const crowd = Array.from({ length: 12 }, (_, row) => measured(1e12, 1e11, 0.4 * 10 ** (row / 12)));
+    expect(gapsOf(scene(crowd), [11, 10]).map(({ row }) => row)).toEqual([11]);
+    expect(gapsOf(scene(crowd)).map(({ row }) => row)).toEqual([0]);
+    expect(gapsOf(scene(crowd, [5]), [11]).map(({ row, strong }) => [row, strong])).toEqual([[5, true]]);
+    const both = scene([measured(1e12, 1e11, 0.4), measured(1e12, 9.9e10, 0.8)]);
+    expect(gapsOf(both)).toHaveLength(1);
   });
   it("is not drawn above the roof, at the roof, nor where the peak is unknown", () => {
     expect(gapsOf(scene([measured(1e12, 1e11, 0.05)]))).toEqual([]);
@@ -63,10 +68,11 @@ describe("a gap arrow", () => {
     expect(gapsOf({ ...one, kernels: { ...one.kernels, chip: ran } })).toEqual([]);
     expect(gapsOf({ ...one, kernels: { ...one.kernels, chip: ROOF.chip } })).toHaveLength(1);
   });
-  it("is drawn for each of a few kernels, and of many only for those that are marked", () => {
-    const many = Array.from({ length: 40 }, (_, row) => measured(1e12, 1e11 + row * 1e10, 4));
+  it("is drawn for each of a few kernels, and of many only for those that are marked or to be fixed first", () => {
+    const many = Array.from({ length: 40 }, (_, row) => measured(1e12, 1e10 * 1.25 ** row, 40));
     expect(gapsOf(scene(many.slice(0, 12)))).toHaveLength(12);
     expect(gapsOf(scene(many))).toEqual([]);
+    expect(gapsOf(scene(many), [3, 5]).map(({ row }) => row)).toEqual([3, 5]);
     expect(gapsOf(scene(many, [7])).map(({ row }) => row)).toEqual([7]);
   });
 });

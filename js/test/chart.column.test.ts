@@ -12,7 +12,7 @@ import type { Roof } from "../src/roofline.ts";
 import { type Box, chartHeight, project, scalesOf } from "../src/scales.ts";
 import { chipColours, LIGHT } from "../src/theme.ts";
 import type { Chip, WhatIf } from "../src/wire.ts";
-import { makeChip, makeKernels, makeRoof, seeded } from "./helpers.ts";
+import { makeChip, makeKernels, makeRoof, seeded, UNITS } from "./helpers.ts";
 
 const chip = (id: string, vendor: string, name: string, generation: number, peak: number, bandwidth: number) =>
   makeChip({ id, vendor, name, generation, peaks: { bf16: peak }, memories: { HBM: bandwidth } });
@@ -37,7 +37,9 @@ function sceneAt(width: number, chips: readonly Chip[], whatIf: WhatIf = {}): Sc
   const names = shortNames(chips);
   const chart = width >= 640 ? width - 272 : width;
   const size = { width: chart, height: chartHeight(chart) };
-  const scales = scalesOf(size, roofs, points, focus, (y) => gutterOf({ roofs, focus, subRoofs: [], names }, chart, y));
+  const scales = scalesOf(size, roofs, points, focus, (y) =>
+    gutterOf({ roofs, focus, subRoofs: [], names, units: UNITS }, chart, y),
+  );
   return {
     ...{
       kernels,
@@ -52,6 +54,7 @@ function sceneAt(width: number, chips: readonly Chip[], whatIf: WhatIf = {}): Sc
       levels: [],
       subRoofs: [],
       theme: LIGHT,
+      units: UNITS,
     },
     at: project(points, scales),
     colours: chipColours(chips, LIGHT),

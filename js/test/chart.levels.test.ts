@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import { subRoofsOf } from "../src/ceilings.ts";
-import { annotations, gapsOf } from "../src/chart/annotations.ts";
+import { annotations } from "../src/chart/annotations.ts";
+import { gapsOf } from "../src/chart/callouts.ts";
 import { gutterOf } from "../src/chart/column.ts";
 import { boxesOf, type Placed, textWidth } from "../src/chart/labels.ts";
 import { roofPath, slopePath } from "../src/chart/paths.ts";
@@ -11,7 +12,7 @@ import { pointsOf } from "../src/points.ts";
 import { type Roof, ridgePoint } from "../src/roofline.ts";
 import { type Box, chartHeight, project, scalesOf } from "../src/scales.ts";
 import { LIGHT } from "../src/theme.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof, UNITS } from "./helpers.ts";
 
 const A100 = makeChip({
   id: "a100",
@@ -44,7 +45,9 @@ function sceneOf(
   ] as const;
   const subRoofs = exposed.length > 0 ? subRoofsOf(focus, ceilings, exposed) : [];
   const size = { width, height: chartHeight(width) };
-  const scales = scalesOf(size, roofs, points, focus, (y) => gutterOf({ roofs, focus, subRoofs, names }, width, y));
+  const scales = scalesOf(size, roofs, points, focus, (y) =>
+    gutterOf({ roofs, focus, subRoofs, names, units: UNITS }, width, y),
+  );
   return {
     ...{
       kernels,
@@ -57,6 +60,7 @@ function sceneOf(
       marked: [],
       selected: new Set<number>(),
       theme: LIGHT,
+      units: UNITS,
     },
     levels: focus.levels.length > 1 ? focus.levels : [],
     named: specs.map((_, row) => row),

@@ -1,9 +1,9 @@
-// The axes: which decades they name, what they have room for, and that they hold still while a roof is dragged.
+// The axes: what they have room for, and that they hold still while a roof is dragged.
 
 import { describe, expect, it } from "vitest";
 import { pointsOf } from "../src/points.ts";
 import { ridgePoint } from "../src/roofline.ts";
-import { chartHeight, decades, type Extent, nearest, project, type Scales, scaleLog, scalesOf } from "../src/scales.ts";
+import { chartHeight, type Extent, project, type Scales, scaleLog, scalesOf } from "../src/scales.ts";
 import type { WhatIf } from "../src/wire.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof, seeded } from "./helpers.ts";
 
@@ -30,24 +30,6 @@ describe("a log scale", () => {
   });
   it("may run upwards, as the vertical axis does", () => {
     expect(Math.round(scaleLog([1, 100], [300, 100])(10))).toBe(200);
-  });
-  it("names every power of ten of its domain where there is room", () => {
-    expect(decades(scaleLog([0.05, 3e4], [0, 1000]), 40)).toEqual([0.1, 1, 10, 100, 1000, 10000]);
-    expect(decades(scaleLog([1, 1000], [0, 1000]), 40)).toEqual([1, 10, 100, 1000]);
-    expect(decades(scaleLog([2, 9], [0, 1000]), 40)).toEqual([]);
-  });
-  it("names only those of every other decade, or fewer, where there is less", () => {
-    expect(decades(scaleLog([0.05, 3e4], [0, 200]), 40)).toEqual(
-      [0.1, 1, 10, 100, 1000, 10000].filter((_, k) => k % 2),
-    );
-    expect(decades(scaleLog([1e9, 1e18], [90, 0]), 30)).toEqual([1e9, 1e12, 1e15, 1e18]);
-    for (const pixels of [30, 90, 200, 1000]) {
-      const scale = scaleLog([1e-3, 1e9], [0, pixels]);
-      const marks = decades(scale, 40).map(scale);
-      for (const [index, mark] of marks.entries()) {
-        if (index > 0) expect(mark - (marks[index - 1] as number)).toBeGreaterThanOrEqual(40 - 1e-9);
-      }
-    }
   });
 });
 
@@ -150,24 +132,11 @@ describe("kernels without FLOPs or bytes", () => {
   });
 });
 
-describe("the point nearest to the pointer", () => {
-  const at = { x: Float32Array.of(10, 20, 20), y: Float32Array.of(10, 10, 40) };
-  it("is the nearest within reach", () => {
-    expect(nearest(at, 12, 11, 8)).toBe(0);
-    expect(nearest(at, 17, 11, 8)).toBe(1);
-    expect(nearest(at, 20, 33, 8)).toBe(2);
-  });
-  it("is none where none is within reach", () => {
-    expect(nearest(at, 20, 25, 8)).toBe(-1);
-    expect(nearest({ x: new Float32Array(), y: new Float32Array() }, 0, 0, 8)).toBe(-1);
-  });
-  it("of two in one place is the one drawn on top", () => {
-    expect(nearest({ x: Float32Array.of(5, 5), y: Float32Array.of(5, 5) }, 5, 5, 8)).toBe(1);
-  });
-});
-
 it("the chart is as high as a readable shape of its width, within bounds", () => {
-  expect([100, 600, 2000].map(chartHeight)).toEqual([280, 336, 520]);
+  expect([100, 600, 1500, 3600].map((width) => chartHeight(width))).toEqual([280, 336, 520, 1008]);
+});
+it("on a screen of its own the chart is as high as there is room, but no tower", () => {
+  expect([900, 100, 4000].map((room) => chartHeight(1600, room))).toEqual([900, 280, 1200]);
 });
 
 describe("what was shown before", () => {

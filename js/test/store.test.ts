@@ -28,7 +28,7 @@ const STATE = {
   dims: {} as Record<string, number>,
   convention: "",
   dtype: null as string | null,
-  selected: [],
+  selected: [] as number[],
   hovered: null,
   ...PROFILE,
 };
@@ -52,6 +52,9 @@ describe("the state", () => {
     expect(store.shownRoofs.value.map(({ chip }) => chip.id)).toEqual(["a", "b"]);
     expect(store.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 10 });
     expect(model.sent).toEqual([]);
+  });
+  it("has what was selected before the page was loaded, and none that is no kernel", () => {
+    expect(make({ selected: [0, 7] }).store.selected.value).toEqual([0]);
   });
   it("follows every change from Python", () => {
     const { model, store } = make();

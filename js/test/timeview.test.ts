@@ -8,6 +8,7 @@ import { timePointsOf, timesShown } from "../src/chart/timepoints.ts";
 import { judgeOf, type TimeScene, timeGaps, timeSceneOf } from "../src/chart/timescene.ts";
 import { byFallingTime } from "../src/filters.ts";
 import { MEASURED } from "../src/points.ts";
+import { chartHeight } from "../src/scales.ts";
 import type { Store } from "../src/store.ts";
 import { LIGHT } from "../src/theme.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
@@ -38,9 +39,18 @@ function sceneOf(specs: readonly KernelSpec[], options: Options = {}): TimeScene
     focusRoof: signal(roof),
     pointed: signal(hovered),
     selected: signal([]),
+    zoom: signal(null),
+    axes: { rate_unit: signal("FLOP/s"), word: signal(0), x_axis: signal("intensity"), tick_base: signal(10) },
   } as unknown as Store;
   const points = timePointsOf(kernels, judgeOf(store));
-  return timeSceneOf(store, points, [...byFallingTime(kernels)], width, LIGHT, undefined);
+  return timeSceneOf(
+    store,
+    points,
+    [...byFallingTime(kernels)],
+    { width, height: chartHeight(width) },
+    LIGHT,
+    undefined,
+  );
 }
 
 const labelsOf = (scene: TimeScene) => timeLabels(scene, timeGaps(scene));
@@ -155,7 +165,7 @@ describe("a measured kernel's gap", () => {
     expect(timeGaps(sceneOf(specs))).toEqual([]);
   });
   it("says how much of what is possible was reached", () => {
-    expect(textsOf(sceneOf([{ ...TWICE, time: 80 }])).get("gap 0")).toBe("25 % of roof · 4×");
+    expect(textsOf(sceneOf([{ ...TWICE, time: 80 }])).get("gap 0")).toBe("25 % of roof · up to 4×");
   });
   it("of very many kernels is drawn where it is marked", () => {
     const many = Array.from({ length: 500 }, () => ({ ...TWICE, time: 80 }));

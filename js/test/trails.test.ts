@@ -94,8 +94,9 @@ describe("a trail", () => {
 const scales = {
   plot: { left: 10, top: 0, right: 500, bottom: 300 },
   strip: undefined,
-  x: (value: number) => value * 10,
-  y: (value: number) => value,
+  // 10 px and 1 px a decade.
+  x: (value: number) => Math.log10(value) * 10,
+  y: (value: number) => Math.log10(value),
 } as unknown as Scales;
 const pointsAt = (places: readonly (readonly [x: number, y: number])[]) =>
   ({
@@ -103,8 +104,8 @@ const pointsAt = (places: readonly (readonly [x: number, y: number])[]) =>
     row: Int32Array.from(places.keys()),
     roof: new Int16Array(places.length),
     home: Int32Array.from(places.keys()),
-    x: Float64Array.from(places, ([x]) => x),
-    y: Float64Array.from(places, ([, y]) => y),
+    x: Float64Array.from(places, ([x]) => 10 ** x),
+    y: Float64Array.from(places, ([, y]) => 10 ** y),
   }) as unknown as Points;
 const points = pointsAt([[30, 100]]);
 const scene = { points, at: { x: Float32Array.of(300), y: Float32Array.of(100) }, scales } as unknown as Scene;
@@ -143,9 +144,9 @@ describe("on the chart", () => {
     expect(line?.bend[1]).toBeGreaterThan(150);
   });
   it("a part without FLOPs has a line only while there is a strip for it", () => {
-    const parts = pointsAt([[0, 200]]);
+    const parts = pointsAt([[Number.NEGATIVE_INFINITY, 200]]);
     expect(trailLines(scene, trails, parts)).toEqual([]);
-    const y = Object.assign((value: number) => value, { domain: [1, 1e6] });
+    const y = Object.assign((value: number) => Math.log10(value), { domain: [1, 1e300] });
     const strip = { left: 0, right: 10, top: 0, bottom: 300, y };
     const drawn = { ...scene, scales: { ...scales, strip } } as unknown as Scene;
     expect(trailLines(drawn, trails, parts)).toHaveLength(1);

@@ -1,28 +1,39 @@
-// The chart: its layers one above the other.
+// The roofline plane: roofs, kernels and what is said of them.
 
 import { type ReadonlySignal, type Signal, useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { rowOfMove } from "../movetext.ts";
 import { type Points, pointsOf } from "../points.ts";
+import type { Size } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
 import type { Theme } from "../theme.ts";
-import { annotations, gapsOf } from "./annotations.ts";
-import { Axes } from "./axes.tsx";
+import { annotations } from "./annotations.ts";
+import { Axes, titleOf } from "./axes.tsx";
+import { gapsOf } from "./callouts.ts";
+import { boxOfShadow, Carried, hollowed, MoveButtons, moveLabels, shadowsOf } from "./carried.tsx";
+import { useCarry } from "./carry.ts";
+import { Clip, frameOf } from "./clip.tsx";
 import { earlierPoints, RunArrows, runArrows, runLabels } from "./compare.tsx";
 import { Gaps, Joins, Ties } from "./gaps.tsx";
 import { useGlide } from "./glide.ts";
 import { Grips, useGrab, useGrip } from "./grab.tsx";
-import { createPainter, radiusOf } from "./kernels.ts";
-import { Labels, Leaders, Rings, Rubber } from "./marks.tsx";
+import { sightOf } from "./hits.ts";
+import { radiusOf } from "./kernels.ts";
+import { textWidth } from "./labels.ts";
+import { Leaders } from "./marks.tsx";
 import { usePointing } from "./pointing.ts";
 import { Roofs } from "./roofs.tsx";
+import { Rulers, rulerBeside } from "./rulers.tsx";
 import { heaviestRows, joinsOf, pointColours, type Scene, sceneOf, tiesOf } from "./scene.ts";
-import { Tooltip } from "./tooltip.tsx";
+import { changesSince, frozenIn, Ghosts, snapshotLabels } from "./snapshots.tsx";
+import { Stage, useStanding } from "./stage.tsx";
+import { Tooltip, tooltipBoxes } from "./tooltip.tsx";
 import { glided, TrailMarks, trailLines } from "./trails.tsx";
 
 interface ChartProps {
   readonly store: Store;
-  readonly width: number;
+  readonly size: Size;
   readonly theme: Theme;
   readonly points: ReadonlySignal<Points>;
   /** How far the widget goes on below the chart, px. */
@@ -31,7 +42,7 @@ interface ChartProps {
   readonly pointedChip: Signal<string | undefined>;
 }
 
-export function Chart({ store, width, theme, points, below, pointedChip }: ChartProps) {
+export function Chart({ store, size, theme, points, below, pointedChip }: ChartProps) {
   const heaviest = useComputed(() => heaviestRows(store.drawnRows.value, store.drawn.value));
   const last = useRef<Scene>(undefined);
   const trails = store.trails.value;
@@ -43,88 +54,98 @@ export function Chart({ store, width, theme, points, below, pointedChip }: Chart
     const runs = store.runs.value;
     return runs && earlierPoints(runs, points.value, store.shownRoofs.value, store.focusRoof.value);
   });
+  const carried = useComputed(() => {
+    const moved = store.moved.value;
+    return moved && pointsOf(moved.kernels, store.shownRoofs.value, store.focusRoof.value);
+  });
   const share = useGlide(trails?.merges);
   const room = parts.value ?? earlier.value?.points;
   const grip = useGrip();
   const before = { scene: last.current, axes: grip.value?.scales };
-  const resting = sceneOf(store, points.value, heaviest.value, width, theme, before, room);
+  const resting = sceneOf(store, points.value, heaviest.value, size, theme, before, room);
   const scene = glided(resting, trails, parts.value, share);
   const { kernels, roofs, focus, scales, at } = scene;
-  const { index, rubber, handlers } = usePointing(store, scene, pointedChip, useGrab(store, scene, grip));
-
-  const gaps = gapsOf(scene, store.ranking.value.rows);
-  const choices = useRef<ReadonlyMap<string, number>>(new Map());
-  // Names stand still while a roof is dragged or a point is pointed at.
-  const still = store.held.value || index >= 0;
-  const lines = trailLines(scene, trails, parts.value);
-  const arrows = runArrows(scene, earlier.value);
-  const others = runLabels(scene, arrows);
-  const labels = annotations(scene, gaps, still ? choices.current : undefined, share < 1 ? [] : lines, others);
-
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const paint = useMemo(createPainter, []);
+  const shadows = shadowsOf(store, scene, carried.value);
+  const carry = useCarry(store, scene, shadows);
+  const pointing = usePointing(store, scene, pointedChip, useGrab(store, scene, grip), carry);
+  const { index } = pointing;
+  const isMoving = store.held.value || pointing.navigation.isMoving;
   useLayoutEffect(() => {
     last.current = scene;
-    if (!still) choices.current = new Map(labels.map(({ key, choice }) => [key, choice]));
-    const outline = theme.background;
-    if (canvas.current) {
-      const inMotion = store.held.value;
-      const signs = { ...pointColours(scene), outline, alert: theme.alert };
-      paint(canvas.current, { points: points.value, at, scales, inMotion, ...signs });
-    }
   });
-  const axes = useMemo(
-    () => <Axes scales={scales} theme={theme} focus={focus} />,
-    [scales, theme, scales.strip && focus?.bandwidth],
+
+  // What is asked of a kernel is told in the place of its gap.
+  const gaps = gapsOf(scene, store.ranking.value.rows).filter(({ row }) => !shadows.some((one) => one.row === row));
+  const lines = trailLines(scene, trails, parts.value);
+  const arrows = runArrows(scene, earlier.value);
+  const frozen = frozenIn(store);
+  const changes = changesSince(scene, frozen.at(-1)?.snapshot, store.drawnRows.value);
+  const notes = moveLabels(store, scene, shadows);
+  const others = [...notes, ...runLabels(scene, arrows), ...snapshotLabels(scene, frozen, changes)];
+  const looks = hollowed(pointColours(scene), shadows);
+  // Names stand still while a roof is dragged or a point is pointed at.
+  const labels = useStanding(isMoving || index >= 0, (choices) =>
+    annotations(scene, gaps, choices, share < 1 ? [] : lines, others, shadows.map(boxOfShadow)),
   );
-  const size = { width: scales.width, height: scales.height };
-  const box = { width: `${size.width}px`, height: `${size.height}px` };
+  const picture = {
+    ...{ points: points.value, at: sightOf(scene).at, scales, inMotion: isMoving, ...looks },
+    ...{ outline: theme.background, alert: theme.alert },
+  };
+  const axes = useMemo(
+    () => <Axes scales={scales} units={scene.units} theme={theme} focus={focus} />,
+    [scales, scene.units, theme, scales.strip && focus?.bandwidth],
+  );
   const roof = index < 0 ? undefined : (roofs[points.value.roof[index] as number] ?? focus ?? roofs[0]);
 
+  const held = store.carried.value;
+  const row = points.value.row[index] as number;
+  const spot = { x: at.x[index] as number, y: at.y[index] as number };
+  const tip = roof && !held ? { kernels, row, roof, scales, below, ...spot, more: rowOfMove(store, row) } : undefined;
+  const { ruler, box } = rulerBeside(store, scene, labels, held ? -1 : index, tip && tooltipBoxes(tip));
+
   return (
-    <div
-      class="roofwidget-chart"
-      style={box}
-      role="application"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the kernels
-      tabIndex={0}
-      data-lm-suppress-shortcuts="true"
-      aria-label={strings.chart(roofs.map(({ chip }) => chip.name).join(", "), store.totals.value.kernels)}
-      {...handlers}
+    <Stage
+      store={store}
+      scene={scene}
+      room={scales.plot.right - textWidth(titleOf(scene.units, scales.width), 12) - 8}
+      label={strings.chart(roofs.map(({ chip }) => chip.name).join(", "), store.totals.value.kernels)}
+      pointing={pointing}
+      picture={picture}
+      labels={labels}
+      under={
+        <>
+          {axes}
+          <Ties xs={tiesOf(scene)} scales={scales} theme={theme} />
+          <Ghosts scene={scene} frozen={frozen} changes={changes} />
+          <Roofs {...scene} />
+          <Clip box={scales.whole ? scales.plot : frameOf(scales)}>
+            <Joins joins={joinsOf(scene)} marked={scene.marked} theme={theme} />
+          </Clip>
+          <Clip box={frameOf(scales)}>
+            <Gaps gaps={gaps} theme={theme} />
+            <RunArrows arrows={arrows} theme={theme} />
+            <TrailMarks lines={lines} radius={radiusOf(points.value)} theme={theme} />
+          </Clip>
+        </>
+      }
+      over={
+        <>
+          <Clip box={frameOf(scales)}>
+            <Grips {...scene} />
+          </Clip>
+          <Carried shadows={shadows} looks={looks} held={held?.row} theme={theme} />
+          <Leaders labels={labels} scene={scene} />
+          {store.rulers.value && <Rulers scene={scene} names={labels} ruler={ruler} spot={pointing.spot} />}
+          {roofs.length === 0 && points.value.n === 0 && (
+            <text x={scales.width / 2} y={scales.height / 2} text-anchor="middle" font-size={14} fill={theme.muted}>
+              {strings.noChip}
+            </text>
+          )}
+        </>
+      }
     >
-      <svg {...size} aria-hidden="true">
-        {axes}
-        <Ties xs={tiesOf(scene)} scales={scales} theme={theme} />
-        <Roofs {...scene} />
-        <Joins joins={joinsOf(scene)} marked={scene.marked} theme={theme} />
-        <Gaps gaps={gaps} theme={theme} />
-        <RunArrows arrows={arrows} theme={theme} />
-        <TrailMarks lines={lines} radius={radiusOf(points.value)} theme={theme} />
-      </svg>
-      <canvas ref={canvas} style={box} />
-      <svg class="roofwidget-labels" {...size} aria-hidden="true">
-        <Grips {...scene} />
-        <Rings scene={scene} pointed={index} />
-        <Leaders labels={labels} scene={scene} />
-        <Labels labels={labels} theme={theme} />
-        <Rubber box={rubber} />
-        {roofs.length === 0 && points.value.n === 0 && (
-          <text x={size.width / 2} y={size.height / 2} text-anchor="middle" font-size={14} fill={theme.muted}>
-            {strings.noChip}
-          </text>
-        )}
-      </svg>
-      {roof && (
-        <Tooltip
-          kernels={kernels}
-          row={points.value.row[index] as number}
-          roof={roof}
-          x={at.x[index] as number}
-          y={at.y[index] as number}
-          scales={scales}
-          below={below}
-        />
-      )}
-    </div>
+      {tip && <Tooltip {...tip} box={box} />}
+      <MoveButtons store={store} labels={labels} scene={scene} />
+    </Stage>
   );
 }

@@ -1,9 +1,10 @@
 // Roofs that lie close together: their names stand in a column right of the plot, each with a line to its flat.
 
+import type { Units } from "../axisunits.ts";
 import type { SubRoof } from "../ceilings.ts";
 import { formatPercent } from "../format.ts";
 import type { Roof } from "../roofline.ts";
-import type { LogScale } from "../scales.ts";
+import type { Box, LogScale } from "../scales.ts";
 import { briefNames } from "./briefnames.ts";
 import { inWords, type Placed, shorten, textWidth } from "./labels.ts";
 import { textOfSub } from "./roofnames.ts";
@@ -45,6 +46,7 @@ interface Lines {
   readonly focus: Roof | undefined;
   readonly subRoofs: readonly SubRoof[];
   readonly names: ReadonlyMap<string, string>;
+  readonly units: Units;
 }
 
 /** How wide the column is, px: 0 where every name has room along its flat. By data sheets, so that no drag moves it. */
@@ -65,7 +67,7 @@ export function column(scene: Scene, choices?: ReadonlyMap<string, number>): Pla
   if (gutter === 0) return [];
   const most = gutter - LEADER;
   const flatOf = ({ peak }: Entry) => y(peak);
-  const entries = entriesOf(scene);
+  const entries = entriesOf(scene).filter((entry) => !scales.whole || isWithin(plot, flatOf(entry)));
   const rows = spread(rowsOf(entries, flatOf, most), plot.top + ROW / 2, plot.bottom - ROW / 2);
   const placed = rows.flatMap(({ entries: row, at }) => {
     let x = plot.right + LEADER;
@@ -99,7 +101,7 @@ export function leaders(scene: Scene, labels: readonly Placed[]): { key: string;
 }
 
 /** Roofs and lower roofs with a flat: the focus roof's last in its row, so that dragging it moves no other name. */
-function entriesOf({ roofs, focus, subRoofs, names }: Lines): Entry[] {
+function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): Entry[] {
   const brief = briefNames(roofs.map(({ chip }) => names.get(chip.id) ?? chip.name));
   const entries = roofs.map((roof, index): Entry => {
     const { chip, peak, sheetPeak } = roof;
@@ -113,7 +115,7 @@ function entriesOf({ roofs, focus, subRoofs, names }: Lines): Entry[] {
     const moves = sub.kind === "communication";
     const sheetPeak = moves && focus ? (sub.peak / focus.peak) * focus.sheetPeak : sub.peak;
     const short = moves && focus ? formatPercent(1 - sub.peak / focus.peak) : sub.name;
-    const texts = [textOfSub(sub), short];
+    const texts = [textOfSub(sub, units), short];
     return { key: `sub ${sub.key}`, texts, bold: false, chip: focus?.chip.id ?? "", peak: sub.peak, sheetPeak, moves };
   });
   return [...entries, ...subs].sort((a, b) => Number(a.moves) - Number(b.moves));
@@ -139,6 +141,8 @@ function stand(
   }
   return done;
 }
+
+const isWithin = ({ top, bottom }: Box, flat: number) => flat >= top && flat <= bottom;
 
 /** Entries whose flats look like one share a row, as far as their names fit into it. */
 function rowsOf(entries: readonly Entry[], flatOf: (entry: Entry) => number, most: number): Row[] {

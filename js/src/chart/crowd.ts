@@ -111,6 +111,7 @@ function stampOf(sprite: HTMLCanvasElement, across: number): Stamp {
 /** Lays a stamp over what is there. */
 function press(plate: Plate, { solid, soft, reach }: Stamp, x: number, y: number) {
   const { width, height } = plate.image;
+  if (x < -reach || x >= width + reach || y < -reach || y >= height + reach) return;
   const middle = y * width + x;
   if (x >= reach && x < width - reach && y >= reach && y < height - reach) {
     const { whole } = plate;

@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { Held } from "../rates.ts";
 import { ridgePoint } from "../roofline.ts";
-import type { Scales } from "../scales.ts";
+import { joined, type Scales } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { px } from "./paths.ts";
 import type { Scene } from "./scene.ts";
@@ -87,14 +87,17 @@ export function ratesAt(
   x: number,
   y: number,
 ): [peak: number, bandwidth: number] {
-  const [low, high] = scales.x.domain;
+  // Under a zoom a roof that is out of sight stays where it is.
+  const [[low, high], [least, most]] = [reachOf(scales, "x"), reachOf(scales, "y")];
   const within = (value: number, least: number, most: number) => Math.max(least, Math.min(value, most));
-  const rate = within(scales.y.invert(y + dy), scales.y.domain[0] * ROOM, scales.y.domain[1] / ROOM);
+  const rate = within(scales.y.invert(y + dy), least * ROOM, most / ROOM);
   const ridgeOf = (ridge: number) => within(ridge, low * ROOM, high / ROOM);
   if (part === "peak") return [ridgeOf(rate / bandwidth) * bandwidth, bandwidth];
   if (part === "ridge") return [rate, rate / ridgeOf(scales.x.invert(x + dx))];
   return [peak, peak / ridgeOf(peak / (scales.y.invert(y + dy) / scales.x.invert(x)))];
 }
+
+const reachOf = ({ whole, ...now }: Scales, axis: "x" | "y") => joined(now[axis].domain, whole?.[axis].domain);
 
 /** What the pointer can take hold of: wide and clear, over all else. */
 export function Grips({ focus, levels, scales }: Scene) {

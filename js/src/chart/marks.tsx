@@ -3,6 +3,7 @@
 import type { Box } from "../scales.ts";
 import type { Theme } from "../theme.ts";
 import { leaders } from "./column.ts";
+import { isShown } from "./hits.ts";
 import { radiusAt } from "./kernels.ts";
 import { leaderOf, type Placed } from "./labels.ts";
 import { indicesOf, type Scene } from "./scene.ts";
@@ -11,18 +12,20 @@ export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
   return (
     <>
       {scene.marked.flatMap((row) =>
-        indicesOf(scene, row).map((index) => (
-          <circle
-            key={`${row} ${index}`}
-            class="roofwidget-ring"
-            cx={scene.at.x[index]}
-            cy={scene.at.y[index]}
-            r={radiusAt(scene.points, index) + (index === pointed ? 4 : 3)}
-            fill="none"
-            stroke={scene.theme.text}
-            stroke-width={2}
-          />
-        )),
+        indicesOf(scene, row)
+          .filter((index) => isShown(scene, index))
+          .map((index) => (
+            <circle
+              key={`${row} ${index}`}
+              class="roofwidget-ring"
+              cx={scene.at.x[index]}
+              cy={scene.at.y[index]}
+              r={radiusAt(scene.points, index) + (index === pointed ? 4 : 3)}
+              fill="none"
+              stroke={scene.theme.text}
+              stroke-width={2}
+            />
+          )),
       )}
     </>
   );
@@ -52,6 +55,18 @@ export function Leaders({ labels, scene }: { labels: readonly Placed[]; scene: S
   );
 }
 
+/** px from one line of a label to the next. */
+export const LINE = 15;
+
+function linesOf({ text, x }: Placed) {
+  if (!text.includes("\n")) return text;
+  return text.split("\n").map((line, at) => (
+    <tspan key={line} x={x} dy={at && LINE}>
+      {line}
+    </tspan>
+  ));
+}
+
 export function Labels({ labels, theme }: { labels: readonly Placed[]; theme: Theme }) {
   return (
     <>
@@ -71,7 +86,7 @@ export function Labels({ labels, theme }: { labels: readonly Placed[]; theme: Th
           stroke-linejoin="round"
           paint-order="stroke"
         >
-          {label.text}
+          {linesOf(label)}
         </text>
       ))}
     </>

@@ -3,11 +3,15 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { isModified } from "../keys.ts";
+import { placeIn } from "../place.ts";
 import { MEASURED, type Points } from "../points.ts";
-import { nearest } from "../scales.ts";
 import type { Store } from "../store.ts";
+import type { Carry } from "./carry.ts";
 import type { Grab } from "./grab.tsx";
+import { isShown, nearest, sightOf } from "./hits.ts";
+import { useNavigation } from "./navigate.ts";
 import { useRubber } from "./rubber.ts";
+import type { Spot } from "./rulers.tsx";
 import { indicesOf, type Scene } from "./scene.ts";
 
 /** A point is found within this many pixels of the pointer: all of the largest. */
@@ -16,15 +20,33 @@ const REACH = 16;
 /** On a point a press means it, px; beside it the roof that runs there. */
 const TOUCH = 8;
 
-export function usePointing(store: Store, scene: Scene, pointedChip: Signal<string | undefined>, grab?: Grab) {
+export type Pointing = ReturnType<typeof usePointing>;
+
+export function usePointing(
+  store: Store,
+  scene: Scene,
+  pointedChip: Signal<string | undefined>,
+  grab?: Grab,
+  carry?: Carry,
+) {
   // A row has several points when it was not measured, one on each roof: this is the one under the pointer.
   const last = useSignal(-1);
   const pinnedChip = useSignal<string | undefined>(undefined);
-  const { points, roofs, at } = scene;
+  const { points, roofs } = scene;
+  const { at } = sightOf(scene);
   const hovered = store.pointed.value;
-  const index = indexOf(points, hovered, last.value);
-  const rubber = useRubber(store, scene);
+  const stands = indexOf(points, hovered, last.value);
+  const index = stands >= 0 && isShown(scene, stands) ? stands : -1;
+  const navigation = useNavigation(store, scene, () => {
+    grab?.takeBack();
+    carry?.takeBack();
+    rubber.takeBack();
+  });
+  const zooms = navigation.tool.value === "zoom";
+  const rubber = useRubber(store, scene, zooms);
   const grabbed = useRef(false);
+  /** Where the pointer is on empty space. */
+  const spot = useSignal<Spot | undefined>(undefined);
 
   function point(next: number) {
     last.value = next;
@@ -46,17 +68,29 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
     ArrowUp: () => climb(1),
     ArrowDown: () => climb(-1),
     Enter: () => hovered !== null && choose(hovered, false),
+    " ": () => hovered !== null && choose(hovered, true),
+    Home: () => reach(0),
+    End: () => reach(-1),
+    f: () => store.freeze(),
+    r: () => store.setRulers(!store.rulers.value),
     Escape: () => {
+      if (navigation.isHeld) return navigation.takeBack();
       if (grab?.isHeld) return grab.takeBack();
       if (rubber.isHeld) return rubber.takeBack();
       point(-1);
       store.select([]);
     },
   };
+  function actOf(key: string): (() => void) | undefined {
+    const carrying = carry?.keys(index);
+    const all = carrying?.only ? carrying.act : { ...keys, ...carrying?.act };
+    return Object.hasOwn(all, key) ? all[key] : undefined;
+  }
   function walk(by: number) {
-    const rows = rowsInOrder(points);
+    const rows = rowsInOrder(scene);
     point(points.home[step(rows, rows.indexOf(hovered ?? -1), by)] ?? -1);
   }
+  const reach = (place: number) => point(points.home[rowsInOrder(scene).at(place) ?? -1] ?? -1);
   function climb(by: number) {
     if (hovered === null) return;
     const marks = marksOf(scene, hovered);
@@ -64,46 +98,88 @@ export function usePointing(store: Store, scene: Scene, pointedChip: Signal<stri
   }
 
   function onPointer(event: PointerEvent) {
-    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    const [x, y] = placeIn(event.currentTarget as HTMLElement, scene.scales.width, event);
+    spot.value = undefined;
+    if (navigation.isHeld || (zooms && rubber.isHeld)) {
+      navigation.move(x, y);
+      rubber.move(x, y);
+      // A click that comes now would still mean what is pointed at.
+      if (navigation.isGoing() || rubber.box) point(-1);
+      return;
+    }
     if (grab?.isHeld) return grab.move(x, y);
     if (rubber.isHeld) return rubber.move(x, y);
-    if (event.type === "pointerdown") {
-      grabbed.current = nearest(at, x, y, TOUCH) < 0 && grab?.take(event, x, y) === true;
+    if (carry?.follow(event, x, y)) return;
+    const isPress = event.type === "pointerdown";
+    const carried = carry?.indexAt(event) ?? -1;
+    if (isPress) {
+      // A tool that was chosen takes every press; what can be grabbed is there for the hand without one.
+      if (navigation.take(event, x, y)) return;
+      if (zooms) return rubber.take(event, x, y);
+      grabbed.current = carried < 0 && nearest(at, x, y, TOUCH) < 0 && grab?.take(event, x, y) === true;
       if (grabbed.current) return point(-1);
     }
-    const found = nearest(at, x, y, REACH);
+    const found = carried < 0 ? nearest(at, x, y, REACH) : carried;
     point(found);
-    if (found < 0 && event.type === "pointerdown") rubber.take(event, x, y);
+    if (found < 0 && !isPress && event.pointerType !== "touch") spot.value = { x, y };
+    if (!isPress) return;
+    if (found < 0) rubber.take(event, x, y);
+    else carry?.press(event, found, x, y);
   }
   return {
     index,
+    spot,
+    /** Whether one is carried, or the one that is pointed at can be. */
+    carries: carry?.sign(index),
     /** The rectangle that is drawn at present. */
     rubber: rubber.box,
+    navigation,
     handlers: {
+      ...navigation.handlers,
       onPointerMove: onPointer,
       onPointerDown: onPointer,
       onPointerUp: (event: PointerEvent) => {
+        navigation.letGo();
         grab?.letGo();
+        carry?.letGo();
         rubber.letGo(isAdding(event));
       },
       onPointerCancel: () => {
+        navigation.takeBack();
         grab?.takeBack();
+        carry?.takeBack();
         rubber.takeBack();
       },
       // A finger that is lifted leaves too, but its tooltip stays to be read.
-      onPointerLeave: (event: PointerEvent) => event.pointerType !== "touch" && point(-1),
-      onFocusOut: () => point(-1),
+      onPointerLeave: (event: PointerEvent) => {
+        spot.value = undefined;
+        if (event.pointerType !== "touch") point(-1);
+      },
+      onFocusOut: () => {
+        carry?.letGo();
+        point(-1);
+      },
+      onContextMenu: (event: Event) => carry?.calm(event),
+      onTouchMove: (event: TouchEvent) => {
+        carry?.calm(event);
+        navigation.handlers.onTouchMove(event);
+      },
       onClick: (event: MouseEvent) => {
         // The browser calls the end of a drag a click, too.
         const wasGrabbed = grabbed.current;
         grabbed.current = false;
-        if (rubber.hasDrawn() || wasGrabbed) return;
-        if (hovered !== null) choose(hovered, isAdding(event));
+        if ([rubber.hasDrawn(), navigation.hasMoved(), carry?.hasCarried(), wasGrabbed].includes(true)) return;
+        if (index >= 0 && hovered !== null) choose(hovered, isAdding(event));
         else if (store.selected.value.length > 0) store.select([]);
       },
+      onDblClick: (event: MouseEvent) => {
+        const [x, y] = placeIn(event.currentTarget as HTMLElement, scene.scales.width, event);
+        if (nearest(at, x, y, TOUCH) < 0) navigation.fit();
+      },
       onKeyDown: (event: KeyboardEvent) => {
-        const act = isModified(event) || !Object.hasOwn(keys, event.key) ? undefined : keys[event.key];
+        const around = index < 0 ? undefined : ([at.x[index] as number, at.y[index] as number] as const);
+        const own = isModified(event) ? undefined : actOf(event.key);
+        const act = store.carried.value ? own : (navigation.key(event, around) ?? own);
         if (!act) return;
         act();
         event.preventDefault();
@@ -134,9 +210,12 @@ function indexOf(points: Points, hovered: number | null, last: number): number {
   return last < points.n && points.row[last] === hovered ? last : (points.home[hovered] ?? -1);
 }
 
-/** Rows that have a place, by rising intensity. */
-function rowsInOrder({ x, row, home, n }: Points): number[] {
+/** Rows that have a place in sight, by rising intensity. */
+function rowsInOrder(scene: Scene): number[] {
+  const { x, row, home, n } = scene.points;
   const rows: number[] = [];
-  for (let index = 0; index < n; index++) if (home[row[index] as number] === index) rows.push(row[index] as number);
+  for (let index = 0; index < n; index++) {
+    if (home[row[index] as number] === index && isShown(scene, index)) rows.push(row[index] as number);
+  }
   return rows.sort((a, b) => (x[home[a] as number] as number) - (x[home[b] as number] as number));
 }

@@ -1,7 +1,7 @@
 // What is written on roofs: names along the flats, numbers at the ridge points, levels and lower roofs along their lines.
 
+import type { Units } from "../axisunits.ts";
 import type { SubRoof } from "../ceilings.ts";
-import { formatIntensity, formatQuantity, formatSignificant } from "../format.ts";
 import type { Roof } from "../roofline.ts";
 import { ridgePoint } from "../roofline.ts";
 import type { Scales } from "../scales.ts";
@@ -35,7 +35,7 @@ export function roofLabels(scene: Scene): Label[] {
 
 function nameOf(roof: Roof, { focus, colours, names, scales, theme }: Scene): Label {
   const { plot, x, y } = scales;
-  const ridge = x(ridgePoint(roof));
+  const ridge = Math.max(plot.left, x(ridgePoint(roof)));
   const along = [1, 0.5, 0.25, 0.75].map((share) => ridge + (plot.right - ridge) * share);
   return {
     key: `roof ${roof.chip.id}`,
@@ -44,35 +44,37 @@ function nameOf(roof: Roof, { focus, colours, names, scales, theme }: Scene): La
     bold: roof === focus,
     colour: colours.get(roof.chip.id) ?? theme.text,
     must: true,
-    places: along.flatMap((at, index) =>
-      index === 0 ? besideFlat(at - 4, y(roof.peak), "end") : besideFlat(at, y(roof.peak), "middle"),
-    ),
+    places: inView(scales, plot.right, y(roof.peak))
+      ? along.flatMap((at, index) =>
+          index === 0 ? besideFlat(at - 4, y(roof.peak), "end") : besideFlat(at, y(roof.peak), "middle"),
+        )
+      : alongSlope(roof, scales),
   };
 }
 
-function ridgeOf(roof: Roof, { focus, colours, scales, theme }: Scene): Label {
+function ridgeOf(roof: Roof, { focus, colours, scales, units, theme }: Scene): Label {
   const digits = ridgePoint(roof);
   const [x, y] = [scales.x(digits), scales.y(roof.peak)];
   return {
     key: `ridge ${roof.chip.id}`,
-    text: roof === focus ? formatIntensity(digits, 4) : formatSignificant(digits, 4),
+    text: roof === focus ? units.intensity(digits, 4) : units.intensityAlone(digits, 4),
     size: SIZE,
     bold: roof === focus,
     colour: colours.get(roof.chip.id) ?? theme.text,
     must: roof === focus,
     // Far off only the number that must be there: another's would seem to belong to a neighbour.
-    places: [...besideRidge(x, y), ...(roof === focus ? farFrom(x, y) : [])],
+    places: inView(scales, x, y) ? [...besideRidge(x, y), ...(roof === focus ? farFrom(x, y) : [])] : [],
   };
 }
 
 /** The levels of the focus chip along their slopes, and the numbers of their ridge points. */
-function levelLabels({ focus, levels, colours, scales, theme }: Scene): Label[] {
+function levelLabels({ focus, levels, colours, scales, units, theme }: Scene): Label[] {
   if (!focus || levels.length === 0) return [];
   const colour = colours.get(focus.chip.id) ?? theme.text;
   const names = levels.map(
     ({ name, bandwidth }): Label => ({
       key: `level ${name}`,
-      text: strings.level(name, formatQuantity(bandwidth, "B/s", 4), focus.chip.illustrative.includes(name)),
+      text: strings.level(name, units.bandwidth(bandwidth, 4), focus.chip.illustrative.includes(name)),
       size: SIZE,
       colour,
       must: true,
@@ -82,32 +84,46 @@ function levelLabels({ focus, levels, colours, scales, theme }: Scene): Label[] 
   const ridges = levels.flatMap(({ name, bandwidth }): Label[] => {
     if (name === focus.level) return [];
     const ridge = focus.peak / bandwidth;
-    const places = besideRidge(scales.x(ridge), scales.y(focus.peak));
-    return [{ key: `ridge level ${name}`, text: formatSignificant(ridge, 4), size: SIZE, colour, places }];
+    const [x, y] = [scales.x(ridge), scales.y(focus.peak)];
+    const places = inView(scales, x, y) ? besideRidge(x, y) : [];
+    return [{ key: `ridge level ${name}`, text: units.intensityAlone(ridge, 4), size: SIZE, colour, places }];
   });
   return [...names, ...ridges];
 }
 
-function subRoofLabels({ focus, levels, subRoofs, colours, scales, theme }: Scene): Label[] {
+function subRoofLabels({ focus, levels, subRoofs, colours, scales, units, theme }: Scene): Label[] {
   const colour = (focus && colours.get(focus.chip.id)) ?? theme.text;
   // Those with a flat stand in the column beside the plot, if there is one.
   const placed = subRoofs.filter(({ kind }) => kind === "bandwidth" || scales.gutter === 0);
   return placed.map((sub): Label => {
     const places = sub.kind === "bandwidth" ? alongSlope(sub, scales) : alongFlat(sub, scales);
     // Between the slopes of levels a name that has no room would only hide whose line is whose.
-    return { key: `sub ${sub.key}`, text: textOfSub(sub), size: SIZE, colour, must: levels.length === 0, places };
+    return {
+      key: `sub ${sub.key}`,
+      text: textOfSub(sub, units),
+      size: SIZE,
+      colour,
+      must: levels.length === 0,
+      places,
+    };
   });
 }
 
 /** What a lower roof is called, with its number unless that is its name. */
-export function textOfSub({ name, kind, peak, bandwidth }: SubRoof): string {
+export function textOfSub({ name, kind, peak, bandwidth }: SubRoof, units: Units): string {
   if (kind === "communication") return name;
-  return `${name} ${kind === "compute" ? formatQuantity(peak, "FLOP/s", 4) : formatQuantity(bandwidth, "B/s", 4)}`;
+  return `${name} ${kind === "compute" ? units.rate(peak, 4) : units.bandwidth(bandwidth, 4)}`;
 }
 
-function alongFlat(roof: Rates, { plot, x, y }: Scales): Place[] {
+/** Whether what a name is written at is in sight. */
+const inView = ({ plot }: Scales, x: number, y: number) =>
+  x >= plot.left && x <= plot.right && y >= plot.top && y <= plot.bottom;
+
+function alongFlat(roof: Rates, scales: Scales): Place[] {
+  const { plot, x, y } = scales;
   const ridge = Math.max(plot.left, x(ridgePoint(roof)));
   const flat = y(roof.peak);
+  if (!inView(scales, plot.right, flat)) return [];
   return [
     ...besideFlat(plot.right - 4, flat, "end"),
     ...[0.5, 0.3, 0.7].flatMap((share) => besideFlat(ridge + (plot.right - ridge) * share, flat, "middle")),
@@ -115,9 +131,17 @@ function alongFlat(roof: Rates, { plot, x, y }: Scales): Place[] {
   ];
 }
 
+/** Along the flat of a roof, then along its slope. */
+export const alongRoof = (roof: Rates, scales: Scales): Place[] => [
+  ...alongFlat(roof, scales),
+  ...alongSlope(roof, scales),
+];
+
 /** Turned to run along a slope, over it or under it, from the middle outwards. */
-function alongSlope(roof: Rates, { x, y }: Scales): Place[] {
-  const [from, to] = [x.domain[0], Math.min(ridgePoint(roof), x.domain[1])];
+function alongSlope(roof: Rates, { x, y, whole }: Scales): Place[] {
+  const from = Math.max(x.domain[0], whole ? y.domain[0] / roof.bandwidth : 0);
+  const to = Math.min(ridgePoint(roof), x.domain[1], whole ? y.domain[1] / roof.bandwidth : Number.POSITIVE_INFINITY);
+  if (whole && from >= to) return [];
   const turn = Math.atan2(y(10) - y(1), x(10) - x(1));
   const angle = Math.round((turn * 1800) / Math.PI) / 10;
   const beside = (offsets: readonly number[]) => (share: number) => {

@@ -1,10 +1,12 @@
-// Drawing a rectangle over empty space of the chart: it selects the kernels whose points are inside.
+// Drawing a rectangle over the chart: it selects the kernels whose points are inside, or zooms to it.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { Box } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { isTotal } from "../totals.ts";
+import { within } from "../zooming.ts";
+import { sightOf } from "./hits.ts";
 import type { Scene } from "./scene.ts";
 
 interface Drag {
@@ -15,7 +17,8 @@ interface Drag {
 /** A hand that shakes this much, px, has clicked. */
 const STILL = 4;
 
-export function useRubber(store: Store, scene: Scene) {
+/** `zooms`: it shows what is inside, rather than selecting it. */
+export function useRubber(store: Store, scene: Scene, zooms: boolean) {
   const drag = useSignal<Drag | undefined>(undefined);
   // The browser calls the end of a drag a click, too.
   const drawn = useRef(false);
@@ -27,7 +30,7 @@ export function useRubber(store: Store, scene: Scene) {
     take(event: PointerEvent, x: number, y: number) {
       drawn.current = false;
       // A finger scrolls the page.
-      if (event.button !== 0 || event.pointerType === "touch") return;
+      if (event.button !== 0 || (event.pointerType === "touch" && !zooms)) return;
       (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
       drag.value = { from: [x, y], to: [x, y] };
     },
@@ -39,6 +42,7 @@ export function useRubber(store: Store, scene: Scene) {
       drag.value = undefined;
       if (!box) return;
       drawn.current = true;
+      if (zooms) return store.setZoom(within(scene.scales, box));
       const rows = rowsWithin(scene, box);
       store.select(add ? [...new Set([...store.selected.value, ...rows])] : rows);
     },
@@ -61,7 +65,9 @@ function boxOf({ from: [x, y], to: [toX, toY] }: Drag): Box | undefined {
 }
 
 /** The kernels that have a point in a box, in the order of the table. */
-export function rowsWithin({ points, at, kernels }: Scene, { left, right, top, bottom }: Box): number[] {
+export function rowsWithin(scene: Scene, { left, right, top, bottom }: Box): number[] {
+  const { points, kernels } = scene;
+  const { at } = sightOf(scene);
   const rows = new Set<number>();
   for (let index = 0; index < points.n; index++) {
     const [x, y, row] = [at.x[index] as number, at.y[index] as number, points.row[index] as number];

@@ -1,15 +1,17 @@
 // What one picture of the chart shows, worked out from the state: every layer draws from it.
 
+import { type Units, unitsOf } from "../axisunits.ts";
 import { flatsOf, type SubRoof } from "../ceilings.ts";
 import { keeping } from "../kept.ts";
 import { shortNames } from "../names.ts";
 import { MEASURED, type Points } from "../points.ts";
 import type { Level, Roof } from "../roofline.ts";
-import { chartHeight, type LogScale, project, type Scales, sameScales, scalesOf } from "../scales.ts";
+import { type LogScale, project, type Scales, type Size, sameScales, scalesOf } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { chipColours, type Theme } from "../theme.ts";
 import { isProgram, isTotal } from "../totals.ts";
 import type { Kernels } from "../wire.ts";
+import { zoomed } from "../zooming.ts";
 import { gutterOf } from "./column.ts";
 import type { Join } from "./gaps.tsx";
 import { isMeasured } from "./kernels.ts";
@@ -26,6 +28,8 @@ export interface Scene {
   readonly colours: ReadonlyMap<string, string>;
   readonly names: ReadonlyMap<string, string>;
   readonly scales: Scales;
+  /** How its axes count. */
+  readonly units: Units;
   readonly theme: Theme;
   /** Rows that get a name where there is room, the most important first. */
   readonly named: readonly number[];
@@ -58,7 +62,7 @@ export function sceneOf(
   store: Store,
   points: Points,
   heaviest: readonly number[],
-  width: number,
+  size: Size,
   theme: Theme,
   { scene: last, axes }: { readonly scene: Scene | undefined; readonly axes: Scales | undefined },
   parts?: Points,
@@ -68,11 +72,13 @@ export function sceneOf(
   const names = shortNames(store.chips.value);
   const drawn = store.subRoofs.value;
   const subRoofs = focus ? [...drawn, ...flatsOf(store.drawn.value, focus, drawn)] : [];
-  const size = { width, height: chartHeight(width) };
-  const gutter = (y: LogScale) => gutterOf({ roofs, focus, subRoofs, names }, width, y);
+  const units = unitsIn(store, focus);
+  const gutter = (y: LogScale) => gutterOf({ roofs, focus, subRoofs, names, units }, size.width, y);
   // While a control is held nothing that was in the picture makes it smaller by leaving: the hand would lose its place.
-  const before = last?.scales.width === width && store.held.value ? last.scales : undefined;
-  const next = scalesOf(size, roofs, points, focus, gutter, parts, before);
+  const before = last?.scales.width === size.width && store.held.value ? last.scales : undefined;
+  const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
+  const whole = scalesOf(size, roofs, points, focus, gutter, parts, before?.whole ?? before, ghosts);
+  const next = zoomed(whole, store.zoom.value);
   const scales = axes ?? (last && sameScales(last.scales, next) ? last.scales : next);
   return {
     kernels: store.drawn.value,
@@ -85,10 +91,21 @@ export function sceneOf(
     colours: chipColours(store.chips.value, theme, store.shown.value),
     names,
     scales,
+    units,
     theme,
     named: [...rowsAbove(points), ...heaviest],
     ...chosenIn(store),
   };
+}
+
+const countings = keeping<Units>();
+
+/** How the axes count: by the cycles of the focus chip, where its clock is known. */
+export function unitsIn({ axes }: Store, focus: Roof | undefined): Units {
+  const { rate_unit, word, x_axis, tick_base } = axes;
+  const counted = { rate_unit: rate_unit.value, word: word.value, x_axis: x_axis.value, tick_base: tick_base.value };
+  const clock = focus?.chip.clock ?? null;
+  return countings(axes, [...Object.values(counted), clock], () => unitsOf(counted, clock));
 }
 
 const sets = keeping<ReadonlySet<number>>();
@@ -144,6 +161,11 @@ function fadedOf({ kernels, points, selected }: Scene): Uint8Array {
   return faded;
 }
 
+/** Whether a place lies in the plot or in the strip beside it, px. */
+export function isInSight({ plot, strip }: Scales, x: number, y: number): boolean {
+  return x >= (strip ?? plot).left && x <= plot.right && y >= plot.top && y <= plot.bottom;
+}
+
 /** All points of a row: one when it was measured, else one on each roof. */
 export function indicesOf({ points }: Scene, row: number): number[] {
   const found: number[] = [];
@@ -152,11 +174,13 @@ export function indicesOf({ points }: Scene, row: number): number[] {
 }
 
 /** Where lines tie an unmeasured kernel's marks on several roofs together, px. */
-export function tiesOf({ points, at, levels }: Scene): number[] {
+export function tiesOf({ points, at, levels, scales }: Scene): number[] {
   const xs = new Set<number>();
   const few = points.n <= MOST_TIES && levels.length === 0;
   for (let index = 0; index < points.n && few; index++) {
-    if (!isMeasured(points, index) && points.x[index] !== 0) xs.add(Math.round(at.x[index] as number));
+    const x = at.x[index] as number;
+    const isWithin = x >= scales.plot.left && x <= scales.plot.right;
+    if (!isMeasured(points, index) && points.x[index] !== 0 && isWithin) xs.add(Math.round(x));
   }
   return [...xs];
 }

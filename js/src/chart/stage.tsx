@@ -2,15 +2,20 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { Store } from "../store.ts";
 import { createPainter, type KernelsPicture } from "./kernels.ts";
 import type { Placed } from "./labels.ts";
 import { Labels, Rings, Rubber } from "./marks.tsx";
 import type { Pointing } from "./pointing.ts";
 import type { Scene } from "./scene.ts";
+import { Toolbar } from "./toolbar.tsx";
 
 interface StageProps {
+  readonly store: Store;
   readonly scene: Scene;
   readonly label: string;
+  /** The width that the title of the horizontal axis leaves for the tools, px. */
+  readonly room: number;
   readonly pointing: Pointing;
   readonly picture: KernelsPicture;
   readonly labels: readonly Placed[];
@@ -22,7 +27,7 @@ interface StageProps {
   readonly children?: ComponentChildren;
 }
 
-export function Stage({ scene, label, pointing, picture, labels, under, over, children }: StageProps) {
+export function Stage({ store, scene, label, room, pointing, picture, labels, under, over, children }: StageProps) {
   const { scales, theme } = scene;
   const canvas = useRef<HTMLCanvasElement>(null);
   const paint = useMemo(createPainter, []);
@@ -31,29 +36,37 @@ export function Stage({ scene, label, pointing, picture, labels, under, over, ch
   });
   const size = { width: scales.width, height: scales.height };
   const box = { width: `${size.width}px`, height: `${size.height}px` };
+  const { navigation } = pointing;
   return (
-    <div
-      class="roofwidget-chart"
-      style={box}
-      role="application"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the kernels
-      tabIndex={0}
-      data-lm-suppress-shortcuts="true"
-      aria-label={label}
-      {...pointing.handlers}
-    >
-      <svg {...size} aria-hidden="true">
-        {under}
-      </svg>
-      <canvas ref={canvas} style={box} />
-      <svg class="roofwidget-labels" {...size} aria-hidden="true">
-        <Rings scene={scene} pointed={pointing.index} />
-        {over}
-        <Labels labels={labels} theme={theme} />
-        <Rubber box={pointing.rubber} />
-      </svg>
-      {children}
-    </div>
+    <>
+      <div
+        class="roofwidget-chart"
+        data-tool={navigation.tool.value}
+        data-moves={navigation.isHeld || undefined}
+        data-carries={pointing.carries}
+        style={box}
+        role="application"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the kernels
+        tabIndex={0}
+        data-lm-suppress-shortcuts="true"
+        aria-label={label}
+        aria-keyshortcuts="+ - 0 W A S D Control+Z Control+Shift+Z"
+        {...pointing.handlers}
+      >
+        <svg {...size} aria-hidden="true">
+          {under}
+        </svg>
+        <canvas ref={canvas} style={box} />
+        <svg class="roofwidget-labels" {...size} aria-hidden="true">
+          <Rings scene={scene} pointed={pointing.index} />
+          {over}
+          <Labels labels={labels} theme={theme} />
+          <Rubber box={pointing.rubber} />
+        </svg>
+        {children}
+      </div>
+      <Toolbar store={store} scene={scene} navigation={navigation} room={room} />
+    </>
   );
 }
 
@@ -62,7 +75,10 @@ export function useStanding(still: boolean, place: (choices?: ReadonlyMap<string
   const choices = useRef<ReadonlyMap<string, number>>(new Map());
   const labels = place(still ? choices.current : undefined);
   useLayoutEffect(() => {
-    if (!still) choices.current = new Map(labels.map(({ key, choice }) => [key, choice]));
+    // A note that is new beside what is carried stays where it has come.
+    const kept = still ? labels.filter(({ key }) => key.startsWith("move ")) : labels;
+    const before = still ? choices.current : [];
+    choices.current = new Map([...before, ...kept.map(({ key, choice }) => [key, choice] as const)]);
   });
   return labels;
 }

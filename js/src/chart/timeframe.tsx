@@ -1,17 +1,20 @@
 // What lies under the points of the time view: axes, regions, isochrones, the diagonal, launches and gaps.
 
 import { formatQuantity } from "../format.ts";
-import { decades } from "../scales.ts";
+import { joined } from "../scales.ts";
 import { strings } from "../strings.ts";
 import type { Theme } from "../theme.ts";
+import { type Tick, ticksOf } from "../ticks.ts";
+import { Clip } from "./clip.tsx";
 import { px } from "./paths.ts";
-import { start, type TimeGap, type TimeScales, type TimeScene } from "./timescene.ts";
+import type { TimeGap, TimeScales, TimeScene } from "./timescene.ts";
 
 /** Axes, grid, and the edges where kernels without FLOPs or bytes stand. */
 export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }) {
   const { plot, outer, x, y } = scales;
   const [column, row] = [plot.left - outer.left, outer.bottom - plot.bottom];
-  const [across, down] = [decades(x, 52), decades(y, 26)];
+  const times = (ticks: readonly Tick[]) => ticks.map(({ value }) => value);
+  const [across, down] = [times(ticksOf(x, 52)), times(ticksOf(y, 26))];
   const below = (at: number, text: string) => (
     <text key={text} x={at} y={outer.bottom + 17} text-anchor="middle">
       {text}
@@ -55,39 +58,50 @@ export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }
 export function TimeLines({ scene }: { scene: TimeScene }) {
   const { focus, isochrones, overhead, colours, scales, theme } = scene;
   const { plot, outer, x, y } = scales;
-  const low = start(scales);
-  const from = `${px(x(low))},${px(y(low))}`;
-  const to = `${plot.right},${plot.top}`;
+  const [low, high] = joined(x.domain, y.domain);
+  const [left, right] = [px(x(low)), px(x(high))];
+  const [bottom, top] = [px(y(low)), px(y(high))];
+  const [column, row] = [plot.left - outer.left, outer.bottom - plot.bottom];
   const square = `M${outer.left},${px(y(overhead))}H${px(x(overhead))}V${outer.bottom}`;
   return (
     <g fill="none" stroke={theme.line}>
       <g class="roofwidget-washes" stroke="none" fill-opacity={theme.dark ? 0.1 : 0.06}>
-        <path d={`M${outer.left},${plot.bottom}H${plot.left}L${from}L${to}H${outer.left}Z`} fill={theme.memoryWash} />
-        <path
-          d={`M${plot.left},${outer.bottom}V${plot.bottom}L${from}L${to}V${outer.bottom}Z`}
-          fill={theme.computeWash}
-        />
+        <Clip box={plot}>
+          <path d={`M${left},${bottom}V${top}H${right}Z`} fill={theme.memoryWash} />
+          <path d={`M${left},${bottom}H${right}V${top}Z`} fill={theme.computeWash} />
+        </Clip>
+        <path d={`M${outer.left},${plot.top}h${column}V${plot.bottom}H${outer.left}Z`} fill={theme.memoryWash} />
+        <path d={`M${plot.left},${outer.bottom}v${-row}H${plot.right}v${row}Z`} fill={theme.computeWash} />
       </g>
-      {overhead > 0 && (
-        <path
-          class="roofwidget-overhead"
-          d={`${square}H${outer.left}`}
-          fill={theme.muted}
-          fill-opacity={0.14}
-          stroke-width={2}
-        />
-      )}
-      {isochrones.map((seconds) => (
-        <path
-          key={seconds}
-          class="roofwidget-isochrone"
-          data-seconds={seconds}
-          stroke-opacity={0.7}
-          d={`M${outer.left},${px(y(seconds))}H${px(x(seconds))}V${outer.bottom}`}
-        />
-      ))}
+      <Clip box={scales.whole ? outer : { ...outer, top: 0 }}>
+        {overhead > 0 && (
+          <path
+            class="roofwidget-overhead"
+            d={`${square}H${outer.left}`}
+            fill={theme.muted}
+            fill-opacity={0.14}
+            stroke-width={2}
+          />
+        )}
+        {isochrones.map((seconds) => (
+          <path
+            key={seconds}
+            class="roofwidget-isochrone"
+            data-seconds={seconds}
+            stroke-opacity={0.7}
+            d={`M${outer.left},${px(y(seconds))}H${px(x(seconds))}V${outer.bottom}`}
+          />
+        ))}
+      </Clip>
       {focus && (
-        <path class="roofwidget-diagonal" d={`M${from}L${to}`} stroke={colours.get(focus.chip.id)} stroke-width={3} />
+        <Clip box={plot}>
+          <path
+            class="roofwidget-diagonal"
+            d={`M${left},${bottom}L${right},${top}`}
+            stroke={colours.get(focus.chip.id)}
+            stroke-width={3}
+          />
+        </Clip>
       )}
     </g>
   );

@@ -5,9 +5,10 @@ import { formatQuantity } from "../format.ts";
 import { judge } from "../judging.ts";
 import type { Box } from "../scales.ts";
 import { strings } from "../strings.ts";
+import { isShown } from "./hits.ts";
 import { radiusAt } from "./kernels.ts";
 import { type Label, type Place, type Placed, placeLabels, shorten, textWidth } from "./labels.ts";
-import { start, type TimeGap, type TimeScene } from "./timescene.ts";
+import { end, start, type TimeGap, type TimeScene } from "./timescene.ts";
 
 /** More gaps than this: numbers only at those of marked kernels. */
 const FEW = 12;
@@ -57,7 +58,7 @@ function emptyLabel({ focus, points, scales: { plot }, theme }: TimeScene): Labe
 /** The launches' square and the diagonal. */
 function lineLabels({ focus, overhead, names, colours, scales, theme }: TimeScene): Label[] {
   if (!focus) return [];
-  const { x, y, plot, outer } = scales;
+  const { x, y, outer } = scales;
   const [right, top] = [x(overhead), y(overhead)];
   const square: Place[] = [
     { x: right - 6, y: outer.bottom - 8, anchor: "end" },
@@ -75,7 +76,7 @@ function lineLabels({ focus, overhead, names, colours, scales, theme }: TimeScen
   };
   const chip = shorten(names.get(focus.chip.id) ?? focus.chip.name, 26);
   const low = start(scales);
-  const room = Math.hypot(plot.right - x(low), plot.top - y(low)) - 48;
+  const room = Math.hypot(x(end(scales)) - x(low), y(end(scales)) - y(low)) - 48;
   const sentence = strings.time.diagonal(chip);
   const diagonal: Label = {
     key: "diagonal",
@@ -98,10 +99,14 @@ function regionLabels({ focus, scales, theme }: TimeScene): Label[] {
     const places = [y, y + step].flatMap((at) => away.map((k): Place => ({ x: x + k * step, y: at, anchor })));
     return { key, text, size: 12, colour: theme.muted, must: true, places };
   };
-  return [
+  const isAbove = (px: number, py: number) => scales.y.invert(py) > scales.x.invert(px);
+  const all = [
     region("memory region", strings.memoryRegion + memory, "start", left + 8, top + 16, 20),
     region("compute region", strings.computeRegion, "end", right - 8, bottom - 8, -20),
   ];
+  // Of a part of the plane one corner may be the other region's.
+  const isHere = [isAbove(left + 8, top + 8), !isAbove(right - 8, bottom - 8)];
+  return all.filter((_, index) => isHere[index]);
 }
 
 const isochroneLabels = ({ isochrones, scales: { x, y }, theme }: TimeScene) =>
@@ -110,9 +115,10 @@ const isochroneLabels = ({ isochrones, scales: { x, y }, theme }: TimeScene) =>
     return { key: `isochrone ${seconds}`, text: formatQuantity(seconds, "s"), size: 12, colour: theme.muted, places };
   });
 
-function kernelLabel({ kernels, points, at, marked, selected, theme }: TimeScene, row: number): Label[] {
+function kernelLabel(scene: TimeScene, row: number): Label[] {
+  const { kernels, points, at, marked, selected, theme } = scene;
   const index = points.home[row] ?? -1;
-  if (index < 0) return [];
+  if (index < 0 || !isShown(scene, index)) return [];
   const bold = marked.includes(row);
   const colour = selected.size === 0 || bold ? theme.text : theme.muted;
   const places = around(at.x[index] as number, at.y[index] as number, radiusAt(points, index) + (bold ? 7 : 5));
@@ -168,13 +174,15 @@ function cornerOf(seconds: number, { outer, x, y }: TimeScene["scales"]): Box[] 
 
 /** Turned to run along the diagonal, above it or below it, from its upper end downwards. */
 function alongDiagonal(scales: TimeScene["scales"]): Place[] {
-  const { plot, x, y } = scales;
-  const [left, bottom] = [x(start(scales)), y(start(scales))];
-  const turn = Math.atan2(plot.top - bottom, plot.right - left);
+  const { x, y } = scales;
+  const [from, to] = [start(scales), end(scales)];
+  if (from >= to) return [];
+  const [left, bottom, right, top] = [x(from), y(from), x(to), y(to)];
+  const turn = Math.atan2(top - bottom, right - left);
   const angle = Math.round((turn * 1800) / Math.PI) / 10;
   return [0.82, 0.7, 0.6, 0.5, 0.4, 0.3].flatMap((share) =>
     [-7, 17].map((off): Place => {
-      const [px, py] = [left + share * (plot.right - left), bottom + share * (plot.top - bottom)];
+      const [px, py] = [left + share * (right - left), bottom + share * (top - bottom)];
       return { x: px - off * Math.sin(turn), y: py + off * Math.cos(turn), anchor: "middle", angle };
     }),
   );

@@ -3,14 +3,18 @@
 import { shortNames } from "../names.ts";
 import type { Points } from "../points.ts";
 import type { Roof } from "../roofline.ts";
-import { type Box, chartHeight, decades, type Extent, joined, type Scales, scaleLog } from "../scales.ts";
+import { type Box, type Extent, joined, type Scales, type Size, scaleLog } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { chipColours, type Theme } from "../theme.ts";
+import { ticksOf } from "../ticks.ts";
+import { zoomed } from "../zooming.ts";
+import { isShown } from "./hits.ts";
 import { isMeasured, radiusAt } from "./kernels.ts";
-import { chosenIn, type Scene } from "./scene.ts";
+import { chosenIn, type Scene, unitsIn } from "./scene.ts";
 import { measuredTime, timesShown } from "./timepoints.ts";
 
 export interface TimeScales extends Scales {
+  readonly whole?: TimeScales | undefined;
   /** The plot, with the column of kernels without FLOPs left of it and the row of those without bytes under it. */
   readonly outer: Box;
 }
@@ -46,14 +50,15 @@ export function timeSceneOf(
   store: Store,
   points: Points,
   heaviest: readonly number[],
-  width: number,
+  size: Size,
   theme: Theme,
   last: TimeScene | undefined,
 ): TimeScene {
   const kernels = store.drawn.value;
   const focus = judgeOf(store);
-  const before = last?.scales.width === width && store.held.value ? last.scales : undefined;
-  const next = timeScales(width, points, timesShown(kernels, points, focus), before);
+  const before = last?.scales.width === size.width && store.held.value ? last.scales : undefined;
+  const whole = timeScales(size, points, timesShown(kernels, points, focus), before?.whole ?? before);
+  const next = zoomed(whole, store.zoom.value);
   const scales = last && same(last.scales, next) ? last.scales : next;
   const overhead = focus?.conditions.launchOverhead ?? 0;
   return {
@@ -67,25 +72,35 @@ export function timeSceneOf(
     colours: chipColours(store.chips.value, theme, store.shown.value),
     names: shortNames(store.chips.value),
     scales,
+    units: unitsIn(store, focus),
     theme,
     named: heaviest,
     ...chosenIn(store),
     // Nothing takes less than its launch.
-    isochrones: decades(scales.y, 26).filter((seconds) => seconds >= Math.max(overhead, start(scales))),
+    isochrones: isochronesIn(scales).filter((seconds) => seconds >= Math.max(overhead, startOf(scales))),
     overhead,
   };
 }
 
-/** Where the diagonal starts, seconds. */
+/** Where the diagonal comes into sight and where it leaves it, seconds; of one out of sight the end is before the start. */
 export const start = ({ x, y }: Scales) => Math.max(x.domain[0], y.domain[0]);
+export const end = ({ x, y }: Scales) => Math.min(x.domain[1], y.domain[1]);
+
+/** Of a part of the plane one arm may be in sight without the other. */
+const startOf = (scales: TimeScales) =>
+  scales.whole ? Math.min(scales.x.domain[0], scales.y.domain[0]) : start(scales);
+
+function isochronesIn({ x, y, whole }: TimeScales): number[] {
+  const domain = whole ? joined(x.domain, y.domain) : y.domain;
+  return ticksOf(scaleLog(domain, [y(domain[0]), y(domain[1])]), 26).map(({ value }) => value);
+}
 
 export function timeScales(
-  width: number,
+  { width, height }: Size,
   points: Points,
   [xTimes, yTimes]: [x: Extent, y: Extent],
   before?: TimeScales,
 ): TimeScales {
-  const height = chartHeight(width);
   const outer = { left: 56, top: 26, right: width - 12, bottom: height - 40 };
   const hasZero = (times: Float64Array) => times.subarray(0, points.n).includes(0);
   const plot = {
@@ -99,8 +114,8 @@ export function timeScales(
 }
 
 const same = (a: TimeScales, b: TimeScales) => numbersOf(a) === numbersOf(b);
-const numbersOf = ({ width, plot, x, y }: TimeScales) =>
-  [width, plot.left, plot.bottom, ...x.domain, ...y.domain].join();
+const numbersOf = ({ width, height, plot, x, y, whole }: TimeScales): string =>
+  [width, height, plot.left, plot.bottom, ...x.domain, ...y.domain, whole && numbersOf(whole)].join();
 
 /** Where each point stands, px: at an edge those without FLOPs or bytes. */
 function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
@@ -114,12 +129,13 @@ function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
 }
 
 /** Up where memory takes longer, right where compute does; of very many kernels only of those that are marked. */
-export function timeGaps({ kernels, points, at, scales, marked }: TimeScene): TimeGap[] {
+export function timeGaps(scene: TimeScene): TimeGap[] {
+  const { kernels, points, at, scales, marked } = scene;
   const gaps: TimeGap[] = [];
   const indices =
     points.n <= MOST_GAPS ? Array.from({ length: points.n }, (_, k) => k) : marked.map((row) => points.home[row] ?? -1);
   for (const index of indices) {
-    if (index < 0 || !isMeasured(points, index) || points.aboveRoof[index]) continue;
+    if (index < 0 || !isMeasured(points, index) || points.aboveRoof[index] || !isShown(scene, index)) continue;
     const row = points.row[index] as number;
     const [x, y] = [at.x[index] as number, at.y[index] as number];
     const seconds = measuredTime(kernels, row);

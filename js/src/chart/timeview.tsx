@@ -2,14 +2,17 @@
 
 import { type Signal, useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { Size } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
 import type { Theme } from "../theme.ts";
 import { isTotal } from "../totals.ts";
-import { createPainter } from "./kernels.ts";
-import { Labels, Rings, Rubber } from "./marks.tsx";
+import { Clip, frameOf } from "./clip.tsx";
+import { sightOf } from "./hits.ts";
+import { textWidth } from "./labels.ts";
 import { usePointing } from "./pointing.ts";
 import { heaviestRows, pointColours } from "./scene.ts";
+import { Stage, useStanding } from "./stage.tsx";
 import { TimeAxes, TimeGaps, TimeLines } from "./timeframe.tsx";
 import { timeLabels } from "./timelabels.ts";
 import { timePointsOf } from "./timepoints.ts";
@@ -18,7 +21,7 @@ import { Tooltip } from "./tooltip.tsx";
 
 interface TimeChartProps {
   readonly store: Store;
-  readonly width: number;
+  readonly size: Size;
   readonly theme: Theme;
   /** How far the widget goes on below the chart, px. */
   readonly below: number;
@@ -26,7 +29,7 @@ interface TimeChartProps {
   readonly pointedChip: Signal<string | undefined>;
 }
 
-export function TimeChart({ store, width, theme, below, pointedChip }: TimeChartProps) {
+export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartProps) {
   const heaviest = useComputed(() => heaviestRows(store.drawnRows.value, store.drawn.value));
   const points = useComputed(() => {
     const kernels = store.drawn.value;
@@ -35,50 +38,43 @@ export function TimeChart({ store, width, theme, below, pointedChip }: TimeChart
     return timePointsOf(kernels, judgeOf(store), rows);
   });
   const last = useRef<TimeScene>(undefined);
-  const scene = timeSceneOf(store, points.value, heaviest.value, width, theme, last.current);
+  const scene = timeSceneOf(store, points.value, heaviest.value, size, theme, last.current);
   const { kernels, focus, scales, at } = scene;
-  const { index, rubber, handlers } = usePointing(store, scene, pointedChip);
-
-  const gaps = timeGaps(scene);
-  const choices = useRef<ReadonlyMap<string, number>>(new Map());
-  // Names stand still beside their points while a rate is dragged or a point is pointed at.
-  const still = store.held.value || index >= 0;
-  const labels = timeLabels(scene, gaps, still ? choices.current : undefined);
-
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const paint = useMemo(createPainter, []);
+  const pointing = usePointing(store, scene, pointedChip);
+  const { index } = pointing;
+  const isMoving = store.held.value || pointing.navigation.isMoving;
   useLayoutEffect(() => {
     last.current = scene;
-    if (!still) choices.current = new Map(labels.map(({ key, choice }) => [key, choice]));
-    const picture = { points: scene.points, at, ...pointColours(scene), scales };
-    if (canvas.current) paint(canvas.current, { ...picture, outline: theme.background, alert: theme.alert });
   });
+
+  const gaps = timeGaps(scene);
+  // Names stand still beside their points while a rate is dragged or a point is pointed at.
+  const labels = useStanding(isMoving || index >= 0, (choices) => timeLabels(scene, gaps, choices));
+  const picture = {
+    ...{ points: scene.points, at: sightOf(scene).at, inMotion: isMoving, ...pointColours(scene), scales },
+    ...{ outline: theme.background, alert: theme.alert },
+  };
   const axes = useMemo(() => <TimeAxes scales={scales} theme={theme} />, [scales, theme]);
-  const size = { width: scales.width, height: scales.height };
-  const box = { width: `${size.width}px`, height: `${size.height}px` };
 
   return (
-    <div
-      class="roofwidget-chart"
-      style={box}
-      role="application"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the kernels
-      tabIndex={0}
-      data-lm-suppress-shortcuts="true"
-      aria-label={strings.time.chart(focus?.chip.name ?? "", store.totals.value.kernels)}
-      {...handlers}
+    <Stage
+      store={store}
+      scene={scene}
+      room={scales.plot.right - textWidth(strings.time.axisX, 12) - 8}
+      label={strings.time.chart(focus?.chip.name ?? "", store.totals.value.kernels)}
+      pointing={pointing}
+      picture={picture}
+      labels={labels}
+      under={
+        <>
+          {axes}
+          <TimeLines scene={scene} />
+          <Clip box={frameOf(scales)}>
+            <TimeGaps gaps={gaps} marked={scene.marked} theme={theme} />
+          </Clip>
+        </>
+      }
     >
-      <svg {...size} aria-hidden="true">
-        {axes}
-        <TimeLines scene={scene} />
-        <TimeGaps gaps={gaps} marked={scene.marked} theme={theme} />
-      </svg>
-      <canvas ref={canvas} style={box} />
-      <svg class="roofwidget-labels" {...size} aria-hidden="true">
-        <Rings scene={scene} pointed={index} />
-        <Labels labels={labels} theme={theme} />
-        <Rubber box={rubber} />
-      </svg>
       {focus && index >= 0 && (
         <Tooltip
           kernels={kernels}
@@ -91,6 +87,6 @@ export function TimeChart({ store, width, theme, below, pointedChip }: TimeChart
           below={below}
         />
       )}
-    </div>
+    </Stage>
   );
 }

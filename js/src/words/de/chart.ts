@@ -30,7 +30,7 @@ export const strings: Like<typeof en.strings> = {
   factor: (ratio) => `×${ratio}`,
   mark: (chip, value) => `${chip}: ${value}`,
   chart: (chips, kernels) =>
-    `Roofline von ${chips || "keinem Chip"} mit ${kernels} Kerneln. Pfeiltasten gehen die Kernel entlang, Enter wählt aus.`,
+    `Roofline von ${chips || "keinem Chip"} mit ${kernels} Kerneln. Pfeiltasten gehen die Kernel entlang, Enter wählt aus, M nimmt einen auf.`,
   memoryRegion: "speichergebunden",
   computeRegion: "rechengebunden",
   noChip: "Kein Chip wird gezeigt: einen einschalten.",

@@ -22,7 +22,7 @@ export const moveWords: Like<typeof en.moveWords> = {
       ...(can.bytes ? ["links und rechts ändern die Bytes"] : []),
       ...(can.time ? [can.bytes ? "auf und ab die Zeit" : "auf und ab ändern die Zeit"] : []),
     ];
-    return `${kernel} ist aufgenommen: ${ways.join(", ")}${byKeys ? ", um 5 %; Eingabe legt ab, Escape nimmt zurück" : ""}`;
+    return `${kernel} ist aufgenommen: ${ways.join(", ")}${byKeys ? ", um 5 %; Enter legt ab, Escape nimmt zurück" : ""}`;
   },
   reset: (kernel) => `Zurücknehmen, was ${kernel} betrifft`,
   moved: (count) => (count === 1 ? "1 Kernel ist verschoben" : `${count} Kernel sind verschoben`),

@@ -30,7 +30,7 @@ export const strings = {
   factor: (ratio: string) => `×${ratio}`,
   mark: (chip: string, value: string) => `${chip}: ${value}`,
   chart: (chips: string, kernels: number) =>
-    `Roofline of ${chips || "no chip"} with ${kernels} kernels. Arrow keys walk along the kernels, Enter selects.`,
+    `Roofline of ${chips || "no chip"} with ${kernels} kernels. Arrow keys walk along the kernels, Enter selects, M picks one up.`,
   memoryRegion: "memory-bound",
   computeRegion: "compute-bound",
   noChip: "No chip is shown: toggle one on.",

@@ -1,0 +1,189 @@
+// The tools of the chart, in the free corner under it: small pictures, and a menu for what has no room.
+
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { toggleFullscreen } from "../fullscreen.ts";
+import type { Store } from "../store.ts";
+import { rulerWords, snapshotWords, whole, toolWords as words } from "../strings.ts";
+import { AxesMenu } from "./axesmenu.tsx";
+import { sightOf } from "./hits.ts";
+import { Icon, type Picture } from "./icons.tsx";
+import { textWidth } from "./labels.ts";
+import { type Navigation, STEP, type Tool } from "./navigate.ts";
+import type { Scene } from "./scene.ts";
+
+interface ToolbarProps {
+  readonly store: Store;
+  readonly scene: Scene;
+  readonly navigation: Navigation;
+  /** px. */
+  readonly room: number;
+}
+
+interface Button {
+  readonly picture: Picture;
+  readonly label: string;
+  /** Undefined where there is nothing to do. */
+  readonly act: ((event: MouseEvent) => unknown) | undefined;
+  /** Of one that is on or off. */
+  readonly isOn?: boolean;
+}
+
+/** A button, px. */
+const SIDE = 24;
+
+export function Toolbar({ store, scene, navigation, room }: ToolbarProps) {
+  const isOpen = useSignal(false);
+  const current = useSignal<string>("in");
+  const opener = useRef<HTMLButtonElement>(null);
+  const { outside } = sightOf(scene);
+  const hint = words.outsideShort(whole(outside));
+  const hintWidth = outside > 0 ? textWidth(hint, 12) + 16 : 0;
+  const hasHint = outside > 0 && room - hintWidth >= 4 * SIDE;
+  const buttons = buttonsOf(store, navigation);
+  // One place is the menu's.
+  const fit = Math.max(2, Math.floor((room - (hasHint ? hintWidth : 0)) / SIDE) - 1);
+  const [shown, rest] = [buttons.slice(0, fit), buttons.slice(fit)];
+  const pictures = [...shown.map(({ picture }) => picture), "more"];
+  const tabStop = pictures.includes(current.value) ? current.value : "in";
+
+  function onKeyDown(event: KeyboardEvent) {
+    const bar = event.currentTarget as HTMLElement;
+    const all = [...bar.querySelectorAll<HTMLElement>(":scope > button")];
+    const now = all.indexOf(event.target as HTMLElement);
+    const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (to === undefined || now < 0) return;
+    all[(to + all.length) % all.length]?.focus();
+    event.preventDefault();
+    event.stopPropagation();
+  }
+  function close(isDone: boolean) {
+    isOpen.value = false;
+    if (isDone) opener.current?.focus();
+  }
+  const own = (picture: string) => ({
+    tabIndex: picture === tabStop ? 0 : -1,
+    onFocus: () => {
+      current.value = picture;
+    },
+  });
+  return (
+    <>
+      <div class="roofwidget-toolbar" role="toolbar" aria-label={words.bar} onKeyDown={onKeyDown}>
+        {shown.map((button) => (
+          <ToolButton key={button.picture} {...button} {...own(button.picture)} />
+        ))}
+        <button
+          ref={opener}
+          type="button"
+          class="roofwidget-tool"
+          data-lm-suppress-shortcuts="true"
+          data-tool="more"
+          title={words.more}
+          aria-label={words.more}
+          aria-haspopup="dialog"
+          aria-expanded={isOpen.value}
+          {...own("more")}
+          onClick={() => {
+            isOpen.value = !isOpen.value;
+          }}
+        >
+          <Icon picture="more" />
+        </button>
+        {hasHint && (
+          <button
+            type="button"
+            class="roofwidget-tool roofwidget-hint"
+            data-lm-suppress-shortcuts="true"
+            title={words.fit}
+            aria-label={`${words.outside(whole(outside), outside === 1)}: ${words.fit}`}
+            {...own("outside")}
+            onClick={navigation.fit}
+          >
+            {hint}
+          </button>
+        )}
+      </div>
+      {isOpen.value && (
+        <AxesMenu store={store} scene={scene} opener={opener} close={close}>
+          {rest.map((button) => (
+            <ToolButton key={button.picture} {...button} />
+          ))}
+        </AxesMenu>
+      )}
+      <span class="roofwidget-spoken" role="status">
+        {!navigation.isMoving && spoken(scene, outside)}
+      </span>
+    </>
+  );
+}
+
+/** The most needed first: the others move into the menu where there is no room. */
+function buttonsOf(store: Store, { tool, by, fit }: Navigation): Button[] {
+  const choice = (picture: Tool): Button => ({
+    picture,
+    label: words[picture],
+    isOn: tool.value === picture,
+    act: () => {
+      tool.value = picture;
+    },
+  });
+  return [
+    { picture: "in", label: words.zoomIn, act: () => by(STEP) },
+    { picture: "out", label: words.zoomOut, act: () => by(1 / STEP) },
+    { picture: "fit", label: words.fit, act: store.zoom.value ? fit : undefined },
+    ...(["select", "zoom", "pan"] as const).map(choice),
+    { picture: "undo", label: words.undo, act: store.canUndo.value ? store.undo : undefined },
+    { picture: "redo", label: words.redo, act: store.canRedo.value ? store.redo : undefined },
+    { picture: "freeze", label: snapshotWords.freeze, act: store.focusRoof.value && (() => store.freeze()) },
+    {
+      picture: "rulers",
+      label: rulerWords.rulers,
+      isOn: store.rulers.value,
+      act: () => store.setRulers(!store.rulers.value),
+    },
+    {
+      picture: "screen",
+      label: words.screen,
+      act: ({ currentTarget }) => toggleFullscreen(currentTarget as Element),
+    },
+    {
+      picture: "presentation",
+      label: words.presentation,
+      isOn: store.presentation.value,
+      act: () => store.setPresentation(!store.presentation.value),
+    },
+  ];
+}
+
+type ToolButtonProps = Button & { readonly tabIndex?: number; readonly onFocus?: () => void };
+
+function ToolButton({ picture, label, act, isOn, ...rest }: ToolButtonProps) {
+  return (
+    <button
+      type="button"
+      class="roofwidget-tool"
+      data-lm-suppress-shortcuts="true"
+      data-tool={picture}
+      title={label}
+      aria-label={label}
+      aria-pressed={isOn}
+      // One that is disabled would lose the focus.
+      aria-disabled={act === undefined}
+      onClick={act}
+      {...rest}
+    >
+      <Icon picture={picture} />
+    </button>
+  );
+}
+
+/** What a part of the plane holds, for those who do not see it. */
+function spoken({ scales, units }: Scene, outside: number): string {
+  if (!scales.whole) return "";
+  const ends = ([low, high]: readonly [number, number], text: (value: number) => string) =>
+    [text(low), text(high)] as const;
+  const [x, y] = "outer" in scales ? [units.time, units.time] : [units.intensity, units.rate];
+  const shows = words.shows(ends(scales.x.domain, x), ends(scales.y.domain, y));
+  return outside > 0 ? `${shows} ${words.outside(whole(outside), outside === 1)}.` : shows;
+}

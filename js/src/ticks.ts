@@ -1,0 +1,72 @@
+// Where the ticks of an axis stand, and what they say: powers of ten or of two, with what lies between where few are in sight.
+
+import type { LogScale } from "./scales.ts";
+
+/** A tick in base units, and as it is counted on the axis. */
+export interface Tick {
+  readonly value: number;
+  readonly shown: number;
+}
+
+/** How an axis counts: `told` from base units, `base` back; of a reciprocal axis both fall. */
+export interface Counting {
+  readonly told: (base: number) => number;
+  readonly base: (told: number) => number;
+}
+
+export const PLAIN: Counting = { told: (base) => base, base: (told) => told };
+
+/** An axis with fewer ticks than this says too little. */
+const FEW = 3;
+/** Between powers, from rough to fine, as multiples of the lower power. */
+const BETWEEN = {
+  10: [[1], [1, 2, 5], steps(1, 10, 1), steps(1, 10, 0.5), steps(1, 10, 0.2)],
+  2: [[1], [1, 1.5], [1, 1.25, 1.5, 1.75]],
+};
+/** From this power of two on they go by the thousands of the prefixes: 128k, 256k, 512k, 1M. */
+const PREFIXED = 17;
+
+/** As many as have `room` pixels each: whole powers, and others only where there are fewer than three of those. */
+export function ticksOf(scale: LogScale, room: number, base: 10 | 2 = 10, counting: Counting = PLAIN): Tick[] {
+  const told = scale.domain.map(counting.told);
+  const [low, high] = [Math.min(...told), Math.max(...told)];
+  const at = (shown: number) => scale(counting.base(shown));
+  const put = (values: readonly number[]) =>
+    values.filter((shown) => shown >= low * (1 - 1e-9) && shown <= high * (1 + 1e-9));
+  const power = base === 2 ? powerOfTwo : (exponent: number) => Number(`1e${exponent}`);
+  const log = base === 2 ? Math.log2 : Math.log10;
+  // Of powers of two that go by thousands some stand a little lower.
+  const [first, last] = [Math.floor(log(low) - 1), Math.ceil(log(high) + 1)];
+  const exponents = Array.from({ length: last - first + 1 }, (_, k) => first + k);
+  const pixels = Math.abs(at(power(1)) - at(1));
+  const needed = Math.max(1, Math.ceil(room / pixels - 1e-9));
+  const step = base === 2 ? ([1, 2, 5, 10, 20, 50, 100].find((wide) => wide >= needed) ?? needed) : needed;
+  let best: number[] = [];
+  for (const multiples of BETWEEN[base]) {
+    if (multiples.length > 1 && step > 1) break;
+    const some = put(
+      exponents
+        .filter((exponent) => exponent % step === 0)
+        .flatMap((exponent) => multiples.map((by) => tidy(by * power(exponent)))),
+    );
+    const places = some.map(at).sort((a, b) => a - b);
+    if (multiples.length > 1 && places.some((place, index) => place - (places[index - 1] ?? -1e9) < room)) continue;
+    if (some.length > best.length) best = some;
+    if (best.length >= FEW) break;
+  }
+  return best.map((shown) => ({ shown, value: counting.base(shown) }));
+}
+
+function powerOfTwo(exponent: number): number {
+  if (exponent < PREFIXED) return 2 ** exponent;
+  return 2 ** (exponent % 10) * 1000 ** Math.floor(exponent / 10);
+}
+
+/** Without what the arithmetic of doubles adds. */
+function tidy(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+function steps(from: number, to: number, by: number): number[] {
+  return Array.from({ length: Math.round((to - from) / by) }, (_, k) => tidy(from + k * by));
+}

@@ -1,0 +1,54 @@
+// The units of the axes, with exercises from lectures as numbers.
+
+import { describe, expect, it } from "vitest";
+import { namedTicks, USUAL, unitsOf } from "../src/axisunits.ts";
+import { scaleLog } from "../src/scales.ts";
+
+describe("words instead of bytes", () => {
+  // A machine of 2 Gword/s and 8 GFLOP/s, 8 bytes a word; a 2-D stencil of 6 FLOP that moves 2 words a point.
+  const units = unitsOf({ ...USUAL, word: 8 });
+  it("are what intensities and bandwidths are counted in", () => {
+    expect(units.bandwidth(16e9)).toBe("2 Gword/s");
+    expect(units.intensity(8e9 / 16e9)).toBe("4 FLOP/word");
+    expect(units.intensity(6 / 16)).toBe("3 FLOP/word");
+    expect(units.rate(8e9)).toBe("8 GFLOP/s");
+    expect(units.xTitle).toBe("arithmetic intensity (FLOP/word of 8 B)");
+  });
+  it("move the ticks, not the places", () => {
+    const scale = scaleLog([0.1, 100], [0, 300]);
+    const ticks = namedTicks(scale, 40, 10, units.x);
+    expect(ticks.map(({ text }) => text)).toEqual(["1", "10", "100"]);
+    expect(ticks.map(({ value }) => value)).toEqual([0.125, 1.25, 12.5]);
+  });
+});
+
+describe("balance", () => {
+  const units = unitsOf({ ...USUAL, x_axis: "balance" });
+  it("is the inverse of intensity, at the same place", () => {
+    expect(units.intensity(4)).toBe("0.25 B/FLOP");
+    const ticks = namedTicks(scaleLog([0.05, 200], [0, 720]), 40, 2, units.x);
+    expect(ticks.map(({ text, value }) => [text, value])).toContainEqual(["1/16", 16]);
+    expect(ticks.map(({ text, value }) => [text, value])).toContainEqual(["8", 0.125]);
+  });
+  it("in words is words per FLOP", () => {
+    // The same stencil: 2 words for 6 FLOP.
+    expect(unitsOf({ ...USUAL, x_axis: "balance", word: 8 }).intensity(6 / 16, 4)).toBe("0.3333 word/FLOP");
+  });
+});
+
+describe("cycles instead of seconds", () => {
+  const counted = { ...USUAL, rate_unit: "FLOP/cycle" } as const;
+  it("are those of the chip's clock, for rates and bandwidths", () => {
+    // 2 cores of 2.2 GHz with 4 FLOP a cycle each: 17.6 GFLOP/s.
+    const units = unitsOf(counted, 2.2e9);
+    expect(units.rate(17.6e9)).toBe("8 FLOP/cycle");
+    expect(units.bandwidth(15e9, 3)).toBe("6.82 B/cycle");
+    expect(units.intensity(17.6e9 / 15e9)).toBe("1.17 FLOP/B");
+    expect([units.yTitle, units.movedTitle]).toEqual(["FLOP/cycle", "B/cycle"]);
+    expect(unitsOf(counted, 1e9).rate(4096e9, 4)).toBe("4096 FLOP/cycle");
+  });
+  it("stay seconds where the clock is not known", () => {
+    expect(unitsOf(counted, null).rate(17.6e9)).toBe("17.6 GFLOP/s");
+    expect(unitsOf(counted, null).yTitle).toBe("FLOP/s");
+  });
+});

@@ -1,0 +1,58 @@
+// Where the ticks of an axis stand and what they say.
+
+import { describe, expect, it } from "vitest";
+import { namedTicks } from "../src/axisunits.ts";
+import { type Extent, scaleLog } from "../src/scales.ts";
+import { PLAIN, ticksOf } from "../src/ticks.ts";
+
+const values = (domain: Extent, pixels: number, room: number, base: 10 | 2 = 10) =>
+  ticksOf(scaleLog(domain, [0, pixels]), room, base).map(({ value }) => value);
+const texts = (domain: Extent, pixels: number, base: 10 | 2) =>
+  namedTicks(scaleLog(domain, [0, pixels]), 40, base, PLAIN).map(({ text }) => text);
+
+describe("ticks at powers of ten", () => {
+  it("are all of the domain where there is room", () => {
+    expect(values([0.05, 3e4], 1000, 40)).toEqual([0.1, 1, 10, 100, 1000, 10000]);
+    expect(values([1, 1000], 1000, 40)).toEqual([1, 10, 100, 1000]);
+  });
+  it("are those of every other decade, or fewer, where there is less", () => {
+    expect(values([0.05, 3e4], 200, 40)).toEqual([1, 100, 10000]);
+    expect(ticksOf(scaleLog([1e9, 1e18], [90, 0]), 30).map(({ value }) => value)).toEqual([1e9, 1e12, 1e15, 1e18]);
+  });
+  it("have others between them where fewer than three are in sight", () => {
+    expect(values([2, 30], 400, 40)).toEqual([2, 5, 10, 20]);
+    expect(values([2, 9], 800, 40)).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(values([1.15, 2.4], 300, 40)).toEqual([1.5, 2]);
+    expect(values([1.15, 2.4], 800, 40)).toEqual([1.2, 1.4, 1.6, 1.8, 2, 2.2, 2.4]);
+  });
+  it("never stand nearer together than their room", () => {
+    for (const base of [10, 2] as const) {
+      for (const ratio of [2.2, 5, 40, 1e4, 1e12]) {
+        for (const pixels of [30, 90, 200, 1000]) {
+          const scale = scaleLog([0.7, 0.7 * ratio], [0, pixels]);
+          const marks = ticksOf(scale, 40, base).map(({ value }) => scale(value));
+          for (const [index, mark] of marks.entries()) {
+            const before = marks[index - 1];
+            // From 65,536 on to 128,000 is a little less than a doubling.
+            if (before !== undefined) expect(mark - before, `${base} ${ratio} ${pixels}`).toBeGreaterThan(40 * 0.9);
+          }
+        }
+      }
+    }
+  });
+});
+
+describe("ticks at powers of two", () => {
+  it("are fractions below one and whole numbers above", () => {
+    expect(texts([0.2, 20], 600, 2)).toEqual(["1/4", "1/2", "1", "2", "4", "8", "16"]);
+    expect(texts([200, 5000], 600, 2)).toEqual(["256", "512", "1024", "2048", "4096"]);
+  });
+  it("of rates double within each prefix", () => {
+    expect(texts([3e4, 6e5], 600, 2)).toEqual(["32768", "65536", "128k", "256k", "512k"]);
+    expect(texts([1.2e11, 5e12], 600, 2)).toEqual(["128G", "256G", "512G", "1T", "2T", "4T"]);
+  });
+  it("go by fours or more where there is less room, and by quarters where one is in sight", () => {
+    expect(texts([0.9, 1100], 300, 2)).toEqual(["1", "4", "16", "64", "256", "1024"]);
+    expect(texts([2.1, 4.9], 400, 2)).toEqual(["2.5", "3", "3.5", "4"]);
+  });
+});

@@ -1,0 +1,281 @@
+"""Getting around in a real JupyterLab: zooming, panning and fitting by pointer, wheel, fingers and keys; units."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.drawn import TICKS, Drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.browser.conftest import OpenNotebook
+
+# Its ridge point is at 100 FLOP/byte. In words of 8 bytes that is 800 FLOP/word; its clock makes 50,000 FLOP a cycle.
+CELL = """import roofwidget as rw
+chip = rw.Chip("Example", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"}, clock="2 GHz")
+w = rw.roofline([chip], [("near", 1e12, 1e11, 1), ("far", 1e14, 1e11, 10), ("copy", 0, 1e11, 1)])
+w"""
+LONG = "print('line\\n' * 120)"
+SCROLLED = """() => {
+  const scrollers = [...document.querySelectorAll('*')].filter((element) => element.scrollTop > 0);
+  return scrollers.reduce((sum, element) => sum + element.scrollTop, 0);
+}"""
+
+
+@pytest.fixture
+def drawn(notebook: OpenNotebook) -> Drawn:
+    book = notebook([CELL, LONG])
+    book.run(1)
+    book.run(0)
+    book.cell(0)
+    return Drawn(book)
+
+
+def zoom(drawn: Drawn) -> list[float] | None:
+    """Return the zoom as Python knows it."""
+    told: list[float] | None = drawn.book.python("w.zoom")
+    return told
+
+
+def becomes(drawn: Drawn, expected: Sequence[float] | None) -> None:
+    """Wait until Python knows of a zoom, each end within 1 %."""
+
+    def is_there() -> bool:
+        now = zoom(drawn)
+        if now is None or expected is None:
+            return now is None and expected is None
+        return all(math.isclose(a, b, rel_tol=0.01) for a, b in zip(now, expected, strict=True))
+
+    drawn.eventually(is_there)
+
+
+def ticks(drawn: Drawn) -> dict[str, list[float]]:
+    """Return the numbers at the ticks of both axes, rising."""
+    found: dict[str, list[list[float]]] = drawn.chart.evaluate(TICKS)
+    return {axis: sorted(value for value, _ in marks) for axis, marks in found.items()}
+
+
+def tool(drawn: Drawn, name: str) -> Any:
+    """Return one of the buttons under the chart."""
+    return drawn.root.locator(f".roofwidget-toolbar [data-tool='{name}']")
+
+
+def span(drawn: Drawn) -> tuple[float, float]:
+    """Return how many decades are in sight, across and up."""
+    left, right, low, high = zoom(drawn) or (math.nan,) * 4
+    return math.log10(right / left), math.log10(high / low)
+
+
+def pinch(drawn: Drawn, middle: tuple[float, float], start: float, end: float) -> None:
+    """Draw two fingers apart around a place, on a line across."""
+    session = drawn.page.context.new_cdp_session(drawn.page)
+    x, y = middle
+    for kind, reach in (
+        ("touchStart", start),
+        ("touchMove", (start + end) / 2),
+        ("touchMove", end),
+        ("touchEnd", None),
+    ):
+        fingers = [] if reach is None else [{"x": x - reach, "y": y, "id": 0}, {"x": x + reach, "y": y, "id": 1}]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
+    session.detach()
+
+
+def by_wheel(drawn: Drawn) -> None:
+    page, mouse = drawn.page, drawn.page.mouse
+    whole = ticks(drawn)
+    near = drawn.place(10, 1e12)
+
+    # Over a chart that nobody has chosen the wheel is the page's; with Ctrl it zooms around the pointer.
+    mouse.move(*near)
+    before = page.evaluate(SCROLLED)
+    mouse.wheel(0, 120)
+    drawn.eventually(lambda: page.evaluate(SCROLLED) != before)
+    assert zoom(drawn) is None
+    mouse.wheel(0, -120)
+    drawn.eventually(lambda: page.evaluate(SCROLLED) == before)
+    page.keyboard.down("Control")
+    mouse.wheel(0, -100)
+    mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    drawn.eventually(lambda: zoom(drawn) is not None)
+    assert page.evaluate(SCROLLED) == before
+    assert all(math.isclose(a, b, abs_tol=1.5) for a, b in zip(drawn.place(10, 1e12), near, strict=True))
+    # One run of the wheel is one entry.
+    tool(drawn, "undo").click()
+    becomes(drawn, None)
+    expect(tool(drawn, "undo")).to_have_attribute("aria-disabled", "true")
+    tool(drawn, "redo").click()
+    drawn.eventually(lambda: zoom(drawn) is not None)
+    tool(drawn, "fit").click()
+    becomes(drawn, None)
+    assert ticks(drawn) == whole
+
+
+def by_rectangle_and_hand(drawn: Drawn) -> None:
+    page, mouse, book = drawn.page, drawn.page.mouse, drawn.book
+    # A rectangle of the zoom tool, then a hand; Escape takes a hand's move back. What is outside is counted.
+    tool(drawn, "zoom").click()
+    mouse.move(*drawn.place(1, 1e13))
+    mouse.down()
+    mouse.move(*drawn.place(100, 1e11), steps=4)
+    mouse.up()
+    becomes(drawn, (1, 100, 1e11, 1e13))
+    assert ticks(drawn)["x"][0] >= 1
+    assert ticks(drawn)["x"][-1] <= 100
+    outside = drawn.root.get_by_role("button", name="outside")
+    expect(outside).to_have_text("1 outside")
+    assert book.python("list(w.selected)") == []
+    tool(drawn, "pan").click()
+    grip, to = drawn.place(10, 1e12), drawn.place(20, 2e12)
+    mouse.move(*grip)
+    mouse.down()
+    mouse.move(*to, steps=4)
+    page.keyboard.press("Escape")
+    mouse.up()
+    becomes(drawn, (1, 100, 1e11, 1e13))
+    mouse.move(*grip)
+    mouse.down()
+    mouse.move(*to, steps=4)
+    mouse.up()
+    becomes(drawn, (0.5, 50, 5e10, 5e12))
+    # A click of the same hand still means the kernel; the middle button moves the chart with any tool.
+    mouse.click(*drawn.place(10, 1e12))
+    drawn.eventually(lambda: book.python("list(w.selected)") == [0])
+    tool(drawn, "select").click()
+    grip, to = drawn.place(20, 2e12), drawn.place(10, 1e12)
+    mouse.move(*grip)
+    mouse.down(button="middle")
+    mouse.move(*to, steps=4)
+    mouse.up(button="middle")
+    becomes(drawn, (1, 100, 1e11, 1e13))
+
+
+def under_a_zoom(drawn: Drawn) -> None:
+    mouse, book = drawn.page.mouse, drawn.book
+    # Dragging the roof under a zoom leaves the zoom, and the plain rectangle selects.
+    drawn.drag("bandwidth", -0.1)
+    becomes(drawn, (1, 100, 1e11, 1e13))
+    tool(drawn, "undo").click()
+    mouse.move(*drawn.place(2, 4e11))
+    mouse.down()
+    mouse.move(*drawn.place(5, 2e11), steps=3)
+    mouse.up()
+    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+    becomes(drawn, (1, 100, 1e11, 1e13))
+
+
+def with_other_kernels_and_fingers(drawn: Drawn) -> None:
+    mouse, book = drawn.page.mouse, drawn.book
+    outside = drawn.root.get_by_role("button", name="outside")
+    # Other kernels leave it too; two fingers go closer; a double click on nothing fits; another plane is whole.
+    book.python("setattr(w, 'kernels', [('near', 1e12, 1e11, 1), ('far', 1e14, 1e11, 10), ('a', 1e9, 1e11, 1)])")
+    expect(outside).to_have_text("2 outside")
+    middle, reach = drawn.place(10, 1e12), 40
+    pinch(drawn, middle, reach, 2 * reach)
+    drawn.eventually(lambda: all(math.isclose(now, 1, rel_tol=0.05) for now in span(drawn)))
+    assert all(math.isclose(a, b, abs_tol=3) for a, b in zip(drawn.place(10, 1e12), middle, strict=True))
+    mouse.dblclick(*drawn.place(5, 4e11))
+    becomes(drawn, None)
+    tool(drawn, "in").click()
+    drawn.eventually(lambda: zoom(drawn) is not None)
+    book.python("setattr(w, 'view', 'time')")
+    becomes(drawn, None)
+    tool(drawn, "in").click()
+    drawn.eventually(lambda: zoom(drawn) is not None)
+    drawn.root.get_by_label("View").select_option("roofline")
+    becomes(drawn, None)
+
+
+def test_the_pointer_zooms_pans_and_fits_and_the_page_scrolls_where_it_should(drawn: Drawn) -> None:
+    drawn.chart.scroll_into_view_if_needed()
+    by_wheel(drawn)
+    by_rectangle_and_hand(drawn)
+    under_a_zoom(drawn)
+    with_other_kernels_and_fingers(drawn)
+
+
+def by_keys(drawn: Drawn) -> None:
+    page, press = drawn.page, drawn.page.keyboard.press
+    drawn.chart.focus()
+    before = page.evaluate(SCROLLED)
+    # Around the kernel that is pointed at, which stays in its place.
+    press("End")
+    press("ArrowLeft")
+    assert drawn.tooltip().startswith("near")
+    place = drawn.place(10, 1e12)
+    press("+")
+    press("+")
+    drawn.eventually(lambda: zoom(drawn) is not None)
+    closer = span(drawn)
+    assert all(math.isclose(a, b, abs_tol=1.5) for a, b in zip(drawn.place(10, 1e12), place, strict=True))
+    press("-")
+    drawn.eventually(lambda: math.isclose(span(drawn)[0], closer[0] * 1.5, rel_tol=1e-6))
+    # D looks an eighth farther right, W as much farther up; a key that is held makes one entry.
+    left, right, low, high = zoom(drawn) or (math.nan,) * 4
+    press("d")
+    press("w")
+    across, up = (right / left) ** 0.125, (high / low) ** 0.125
+    becomes(drawn, (left * across, right * across, low * up, high * up))
+    assert page.evaluate(SCROLLED) == before
+    press("Control+z")
+    becomes(drawn, None)
+    press("Control+Shift+Z")
+    becomes(drawn, (left * across, right * across, low * up, high * up))
+    press("0")
+    becomes(drawn, None)
+
+    # With the chart's focus the plain wheel is the chart's.
+    page.mouse.move(*place)
+    page.mouse.wheel(0, -100)
+    drawn.eventually(lambda: zoom(drawn) is not None)
+    assert page.evaluate(SCROLLED) == before
+    press("0")
+    becomes(drawn, None)
+
+
+def by_menu(drawn: Drawn) -> None:
+    page, book, press = drawn.page, drawn.book, drawn.page.keyboard.press
+    # One stop of the Tab key leads to the tools, arrows walk along them, and the menu gives the focus back.
+    page.mouse.move(2, 2)
+    press("Tab")
+    expect(tool(drawn, "in")).to_be_focused()
+    press("End")
+    expect(tool(drawn, "more")).to_be_focused()
+    press("Enter")
+    menu = drawn.root.get_by_role("dialog", name="Axes")
+    menu.get_by_label("Data").select_option("8")
+    menu.get_by_label("Rate").select_option("FLOP/cycle")
+    assert drawn.label("ridge example") == "800 FLOP/word"
+    titles = drawn.root.locator(".roofwidget-axes")
+    expect(titles).to_contain_text("arithmetic intensity (FLOP/word of 8 B)")
+    expect(titles).to_contain_text("FLOP/cycle")
+    menu.get_by_label("Ticks").select_option("2")
+    expect(titles).to_contain_text("1024")
+    assert all(math.log2(value).is_integer() for value in ticks(drawn)["x"])
+    # The sentence keeps FLOP and bytes, as the menu says.
+    assert "FLOP/B" in drawn.sentence()
+    menu.get_by_label("Across").select_option("balance")
+    # 1 byte for 100 FLOP is an eighth of a word for 800.
+    assert drawn.label("ridge example") == "0.00125 word/FLOP"
+    press("Escape")
+    expect(menu).to_have_count(0)
+    expect(tool(drawn, "more")).to_be_focused()
+    drawn.eventually(
+        lambda: book.python("[w.word, w.rate_unit, w.tick_base, w.x_axis]") == [8, "FLOP/cycle", 2, "balance"]
+    )
+    # A chip without a clock keeps seconds, and says why.
+    book.python("setattr(w, 'chips', [rw.Chip('Other', {'bf16': '50 TFLOP/s'}, {'HBM': '1 TB/s'})])")
+    expect(titles).to_contain_text("FLOP/s")
+    press("Enter")
+    expect(menu).to_contain_text("Other: clock unknown, so per second")
+
+
+def test_keys_zoom_pan_fit_and_undo_and_the_menu_changes_what_the_axes_count(drawn: Drawn) -> None:
+    by_keys(drawn)
+    by_menu(drawn)

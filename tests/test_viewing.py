@@ -1,0 +1,125 @@
+"""How the chart is looked at: what each trait takes, and that a zoom belongs to its plane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from traitlets import TraitError
+
+import roofwidget as rw
+
+NEAR = (1.0, 10.0, 1e10, 1e11)
+TIMES = (1e-6, 1e-3, 1e-6, 1e-3)
+
+
+@pytest.fixture
+def model() -> rw.RooflineModel:
+    return rw.RooflineModel()
+
+
+def test_a_chart_starts_whole_in_plain_units(model: rw.RooflineModel) -> None:
+    assert (model.view, model.zoom, model.rate_unit, model.word) == ("roofline", None, "FLOP/s", 0)
+    assert (model.x_axis, model.tick_base, model.time_scale, model.presentation) == ("intensity", 10, "log", False)
+
+
+@pytest.mark.parametrize("zoom", [NEAR, list(NEAR), ("1", 10, 1e10, 1e11)])
+def test_a_zoom_is_four_numbers_and_kept_as_a_tuple_of_floats(model: rw.RooflineModel, zoom: Any) -> None:
+    model.zoom = zoom
+    assert model.zoom == NEAR
+    assert all(type(corner) is float for corner in model.zoom)
+
+
+@pytest.mark.parametrize(
+    "zoom",
+    [
+        (1, 10, 1e10),
+        (10, 1, 1e10, 1e11),
+        (1, 1, 1e10, 1e11),
+        (1, 10, 1e11, 1e10),
+        (1, float("inf"), 1e10, 1e11),
+        (float("nan"), 10, 1e10, 1e11),
+        (-1, 10, 1e10, 1e11),
+        ("a", "b", "c", "d"),
+        "near",
+        7,
+    ],
+)
+def test_a_bad_zoom_is_refused_and_leaves_the_one_before(model: rw.RooflineModel, zoom: Any) -> None:
+    model.zoom = NEAR
+    with pytest.raises(TraitError, match="zoom"):
+        model.zoom = zoom
+    assert model.zoom == NEAR
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("view", "spiral"), ("rate_unit", "GB/s"), ("word", 3), ("x_axis", "time"), ("tick_base", 3), ("time_scale", "x")],
+)
+def test_an_unknown_view_unit_or_scale_is_refused(model: rw.RooflineModel, name: str, value: object) -> None:
+    before = getattr(model, name)
+    with pytest.raises(TraitError, match=name):
+        setattr(model, name, value)
+    assert getattr(model, name) == before
+
+
+def test_axes_that_start_at_zero_are_linear(model: rw.RooflineModel) -> None:
+    with pytest.raises(TraitError, match=r"zoom.*starts at 0.*logarithmic"):
+        model.zoom = (0, 10, 1e10, 1e11)
+    model.view, model.time_scale = "time", "linear"
+    model.zoom = (0, 1e-3, 0, 1e-3)
+    assert model.zoom == (0.0, 1e-3, 0.0, 1e-3)
+
+
+def test_another_plane_is_shown_whole(model: rw.RooflineModel) -> None:
+    model.zoom = NEAR
+    model.view = "time"
+    assert model.zoom is None
+    model.zoom = TIMES
+    model.time_scale = "linear"
+    assert model.zoom is None
+
+
+def test_other_units_chips_and_kernels_leave_the_zoom(model: rw.RooflineModel) -> None:
+    model.zoom = NEAR
+    model.word, model.tick_base, model.x_axis, model.rate_unit = 8, 2, "balance", "FLOP/cycle"
+    model.time_scale = "linear"
+    model.kernels = [("k", 1e12, 1e10, 0.01)]
+    model.chips = ["h100-sxm"]
+    assert model.zoom == NEAR
+
+
+def test_all_of_it_can_be_said_from_the_start() -> None:
+    model = rw.RooflineModel(zoom=TIMES, view="time", presentation=True, word=4)
+    assert (model.view, model.zoom, model.presentation, model.word) == ("time", TIMES, True, 4)
+    with pytest.raises(TypeError, match="zoom"):
+        rw.RooflineModel(zooom=NEAR)
+
+
+@pytest.mark.parametrize("order", [("view", "zoom"), ("zoom", "view")])
+def test_a_view_and_its_zoom_come_in_one_message_of_the_browser(order: tuple[str, str]) -> None:
+    widget = rw.RooflineWidget()
+    told = {"view": "time", "zoom": list(TIMES)}
+    widget.set_state({name: told[name] for name in order})
+    assert (widget.view, widget.zoom) == ("time", TIMES)
+    state = widget.get_state(["view", "zoom", "word"])
+    assert (state["view"], tuple(state["zoom"]), state["word"]) == ("time", TIMES, 0)
+    widget.set_state({"view": "roofline", "zoom": None})
+    assert (widget.view, widget.zoom) == ("roofline", None)
+    widget.close()
+
+
+def test_a_view_alone_from_the_browser_fits() -> None:
+    widget = rw.RooflineWidget()
+    widget.zoom = NEAR
+    widget.set_state({"view": "time"})
+    assert widget.zoom is None
+    widget.close()
+
+
+def test_the_clock_of_a_chip_is_told_where_it_is_known() -> None:
+    known = rw.Chip("known", {"fp64": "17.6 GFLOP/s"}, {"DRAM": "15 GB/s"}, clock="2.2 GHz")
+    bare = rw.Chip("bare", {"fp64": "17.6 GFLOP/s"}, {"DRAM": "15 GB/s"})
+    widget = rw.RooflineWidget([known, bare])
+    assert [chip["clock"] for chip in widget.get_state(["chips"])["chips"]] == [2.2e9, None]
+    widget.close()
