@@ -57,7 +57,7 @@ build: .venv/.dev
 	rm -rf dist
 	python -m build
 
-bench: .venv/.dev bundle
+bench: .venv/.peers bundle
 	for script in benchmarks/*.py; do echo "== $$script"; python "$$script"; done
 
 # Always built, as it takes a moment; it fails when the bundle is too large or reaches for the network.
@@ -71,7 +71,7 @@ clean:
 distclean: clean
 	rm -rf .venv js/node_modules
 
-# The files named .demo and .dev record an installation; npm writes .package-lock.json itself.
+# The files named .demo, .dev and .peers record an installation; npm writes .package-lock.json itself.
 # The build hook is told to leave npm alone: "bundle" runs it, where its messages can be seen.
 .venv/.demo: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("roofwidget needs Python 3.10 or newer" if sys.version_info < (3, 10) else 0)'
@@ -83,6 +83,10 @@ distclean: clean
 
 .venv/.dev: .venv/.demo
 	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+.venv/.peers: .venv/.dev
+	HATCH_JUPYTER_BUILDER_SKIP_NPM=1 python -m pip install --quiet --editable ".[peers]"
 	touch $@
 
 js/node_modules/.package-lock.json: js/package.json js/package-lock.json | .venv/.demo

@@ -13,6 +13,8 @@ const PATHS = {
   presentation: "M2 2.5h12M3 2.5v7.5h10V2.5M8 10v1.5M5.5 14L8 11.5l2.5 2.5",
   freeze: "M8 2v12M2.8 5l10.4 6M2.8 11l10.4-6M6.5 3L8 4.5 9.5 3M6.5 13L8 11.5 9.5 13",
   rulers: "M8 2v12M8 4.5h3M8 8h4.5M8 11.5h3",
+  png: "M8 2.5v7M5 7l3 3 3-3M2.5 10.5v3h11v-3",
+  svg: "M2.5 13.5v-3h3v3zM10.5 5.5v-3h3v3zM5.5 12C9 12 7 4 10.5 4",
   more: "M3 2v11h11M3 5h2M3 9h2M7 13v-2M11 13v-2",
 };
 

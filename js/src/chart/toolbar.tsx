@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { toggleFullscreen } from "../fullscreen.ts";
+import { savePicture } from "../picture.ts";
 import type { Store } from "../store.ts";
 import { rulerWords, snapshotWords, whole, toolWords as words } from "../strings.ts";
 import { AxesMenu } from "./axesmenu.tsx";
@@ -128,6 +129,12 @@ function buttonsOf(store: Store, { tool, by, fit }: Navigation): Button[] {
       tool.value = picture;
     },
   });
+  const saving = (kind: "png" | "svg"): Button => ({
+    picture: kind,
+    label: words[kind],
+    act: ({ currentTarget }) =>
+      savePicture(currentTarget as Element, kind, store.title.value || store.kernels.value.source),
+  });
   return [
     { picture: "in", label: words.zoomIn, act: () => by(STEP) },
     { picture: "out", label: words.zoomOut, act: () => by(1 / STEP) },
@@ -136,6 +143,7 @@ function buttonsOf(store: Store, { tool, by, fit }: Navigation): Button[] {
     { picture: "undo", label: words.undo, act: store.canUndo.value ? store.undo : undefined },
     { picture: "redo", label: words.redo, act: store.canRedo.value ? store.redo : undefined },
     { picture: "freeze", label: snapshotWords.freeze, act: store.focusRoof.value && (() => store.freeze()) },
+    saving("png"),
     {
       picture: "rulers",
       label: rulerWords.rulers,
@@ -153,6 +161,7 @@ function buttonsOf(store: Store, { tool, by, fit }: Navigation): Button[] {
       isOn: store.presentation.value,
       act: () => store.setPresentation(!store.presentation.value),
     },
+    saving("svg"),
   ];
 }
 
