@@ -66,9 +66,11 @@ class Viewing(HasTraits):
     tick_base = Enum((10, 2), default_value=10, help="Ticks stand at powers of ten, or of two. Shared.").tag(
         sync=True, echo_update=False
     )
-    time_scale = Enum(("log", "linear"), default_value="log", help="The axes of the time view. Shared.").tag(
-        sync=True, echo_update=False
-    )
+    time_scale = Enum(
+        ("log", "linear"),
+        default_value="log",
+        help="The axes of the time view; linear ones begin at 0, and a second is as long across as up. Shared.",
+    ).tag(sync=True, echo_update=False)
     presentation = Bool(default_value=False, help="Everything 1.6 times as big, for a projector. Shared.").tag(
         sync=True, echo_update=False
     )

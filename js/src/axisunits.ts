@@ -1,7 +1,7 @@
 // In which units the axes count, and what is written along the roofs: per second or per cycle, bytes or words.
 
 import { formatIntensity, formatQuantity, formatSignificant, formatTick } from "./format.ts";
-import type { LogScale } from "./scales.ts";
+import type { Scale } from "./scales.ts";
 import { axisWords as words } from "./strings.ts";
 import { type Counting, PLAIN, type Tick, ticksOf } from "./ticks.ts";
 import type { Axes } from "./viewing.ts";
@@ -64,12 +64,7 @@ const counting = (one: number): Counting =>
   one === 1 ? PLAIN : { told: (base) => base / one, base: (told) => told * one };
 
 /** Ticks with what is written at them; powers of two below one as fractions. */
-export function namedTicks(
-  scale: LogScale,
-  room: number,
-  base: 10 | 2,
-  counting: Counting,
-): (Tick & { text: string })[] {
+export function namedTicks(scale: Scale, room: number, base: 10 | 2, counting: Counting): (Tick & { text: string })[] {
   return ticksOf(scale, room, base, counting).map((tick) => ({ ...tick, text: textOf(tick.shown, base) }));
 }
 

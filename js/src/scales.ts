@@ -8,10 +8,12 @@ import type { Snapshot } from "./wire.ts";
 
 export type Extent = readonly [low: number, high: number];
 
-/** A logarithmic scale: a function to pixels that knows its domain, and the way back. */
-export interface LogScale {
+/** A function to pixels that knows its domain, and the way back. */
+export interface Scale {
   (value: number): number;
   readonly domain: Extent;
+  /** Whether it goes evenly, and so has a place for 0, or by the logarithm. */
+  readonly isLinear: boolean;
   invert(px: number): number;
 }
 
@@ -29,9 +31,9 @@ export interface Scales {
   /** How much of the width right of the plot is a column for the names of roofs, px; 0 when there is none. */
   readonly gutter: number;
   /** Where kernels without FLOPs stand, by bytes/s; undefined when there are none. */
-  readonly strip: (Box & { readonly y: LogScale }) | undefined;
-  readonly x: LogScale;
-  readonly y: LogScale;
+  readonly strip: (Box & { readonly y: Scale }) | undefined;
+  readonly x: Scale;
+  readonly y: Scale;
   /** In a zoomed chart, what it shows without the zoom. */
   readonly whole?: Scales | undefined;
 }
@@ -74,7 +76,7 @@ export function scalesOf(
   roofs: readonly Roof[],
   points: Points,
   focus: Roof | undefined,
-  gutterOf: (y: LogScale) => number = () => 0,
+  gutterOf: (y: Scale) => number = () => 0,
   parts?: Points,
   before?: Scales,
   ghosts: readonly Snapshot[] = [],
@@ -120,12 +122,27 @@ export const joined = (now: Extent, before: Extent = now): Extent => [
 ];
 
 /** Written out: a library's scale would bring its colours, dates and interpolation, a third of the bundle. */
-export function scaleLog(domain: Extent, [from, to]: Extent): LogScale {
+export function scaleLog(domain: Extent, [from, to]: Extent): Scale {
   const [low, high] = [Math.log10(domain[0]), Math.log10(domain[1])];
   const slope = (to - from) / (high - low);
   const invert = (px: number) => 10 ** (low + (px - from) / slope);
-  return Object.assign((value: number) => from + (Math.log10(value) - low) * slope, { domain, invert });
+  return Object.assign((value: number) => from + (Math.log10(value) - low) * slope, {
+    domain,
+    invert,
+    isLinear: false,
+  });
 }
+
+export function scaleLinear(domain: Extent, [from, to]: Extent): Scale {
+  const [low, high] = domain;
+  const slope = (to - from) / (high - low);
+  const invert = (px: number) => low + (px - from) / slope;
+  return Object.assign((value: number) => from + (value - low) * slope, { domain, invert, isLinear: true });
+}
+
+/** Of the same kind. */
+export const scaleLike = ({ isLinear }: Scale, domain: Extent, range: Extent): Scale =>
+  (isLinear ? scaleLinear : scaleLog)(domain, range);
 
 export interface Spots {
   readonly x: Float32Array;

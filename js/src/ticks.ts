@@ -1,6 +1,6 @@
 // Where the ticks of an axis stand, and what they say: powers of ten or of two, with what lies between where few are in sight.
 
-import type { LogScale } from "./scales.ts";
+import type { Scale } from "./scales.ts";
 
 /** A tick in base units, and as it is counted on the axis. */
 export interface Tick {
@@ -26,8 +26,22 @@ const BETWEEN = {
 /** From this power of two on they go by the thousands of the prefixes: 128k, 256k, 512k, 1M. */
 const PREFIXED = 17;
 
+/** On a linear axis, and of 1, 2 and 5 times the powers of ten. */
+function evenTicks(scale: Scale, room: number): Tick[] {
+  const [low, high] = scale.domain;
+  const least = room / Math.abs(scale(1) - scale(0));
+  const power = Number(`1e${Math.floor(Math.log10(least))}`);
+  const step = [1, 2, 5].map((by) => tidy(by * power)).find((wide) => wide >= least * (1 - 1e-9)) ?? tidy(10 * power);
+  const [first, last] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
+  return Array.from({ length: last - first + 1 }, (_, k) => tidy((first + k) * step)).map((value) => ({
+    value,
+    shown: value,
+  }));
+}
+
 /** As many as have `room` pixels each: whole powers, and others only where there are fewer than three of those. */
-export function ticksOf(scale: LogScale, room: number, base: 10 | 2 = 10, counting: Counting = PLAIN): Tick[] {
+export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting: Counting = PLAIN): Tick[] {
+  if (scale.isLinear) return evenTicks(scale, room);
   const told = scale.domain.map(counting.told);
   const [low, high] = [Math.min(...told), Math.max(...told)];
   const at = (shown: number) => scale(counting.base(shown));

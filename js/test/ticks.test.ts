@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { namedTicks } from "../src/axisunits.ts";
-import { type Extent, scaleLog } from "../src/scales.ts";
+import { type Extent, scaleLinear, scaleLog } from "../src/scales.ts";
 import { PLAIN, ticksOf } from "../src/ticks.ts";
 
 const values = (domain: Extent, pixels: number, room: number, base: 10 | 2 = 10) =>
@@ -39,6 +39,22 @@ describe("ticks at powers of ten", () => {
         }
       }
     }
+  });
+});
+
+describe("ticks of a linear axis", () => {
+  const even = (domain: Extent, pixels: number) =>
+    ticksOf(scaleLinear(domain, [pixels, 0]), 50).map(({ value }) => value);
+  it("are multiples of 1, 2 or 5 times a power of ten, with 0", () => {
+    expect(even([0, 100], 500)).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+    expect(even([0, 100], 499)).toEqual([0, 20, 40, 60, 80, 100]);
+    expect(even([0, 1e-3], 249)).toEqual([0, 5e-4, 1e-3]);
+    expect(even([0, 3e-7], 150)).toEqual([0, 1e-7, 2e-7, 3e-7]);
+  });
+  it("are as round far from 0", () => {
+    expect(even([9.911e-3, 10.111e-3], 500)).toEqual([
+      9.92e-3, 9.94e-3, 9.96e-3, 9.98e-3, 0.01, 0.01002, 0.01004, 0.01006, 0.01008, 0.0101,
+    ]);
   });
 });
 

@@ -1,60 +1,14 @@
 // The time view: where kernels stand, which isochrones there are, how far measured times lie off, and what is written.
 
-import { signal } from "@preact/signals";
 import { describe, expect, it } from "vitest";
 import { boxesOf, type Placed, textWidth } from "../src/chart/labels.ts";
 import { timeLabels } from "../src/chart/timelabels.ts";
 import { timePointsOf, timesShown } from "../src/chart/timepoints.ts";
-import { judgeOf, type TimeScene, timeGaps, timeSceneOf } from "../src/chart/timescene.ts";
-import { byFallingTime } from "../src/filters.ts";
+import { timeGaps } from "../src/chart/timescene.ts";
 import { MEASURED } from "../src/points.ts";
-import { chartHeight } from "../src/scales.ts";
-import type { Store } from "../src/store.ts";
-import { LIGHT } from "../src/theme.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
+import { makeChip, makeKernels } from "./helpers.ts";
+import { labelsOf, MATMUL, sceneOf, TWICE, textsOf } from "./timescenes.ts";
 
-/** 100 FLOP/s and 10 B/s. */
-const SLOW = makeChip({ id: "slow", name: "Slow", peaks: { fp32: 100 }, memories: { DRAM: 10 } });
-const TWICE = { name: "twice", flops: 1000, bytes: 200, count: 2 };
-const MATMUL = { name: "matmul", flops: 40_000, bytes: 100 };
-
-interface Options {
-  readonly width?: number;
-  readonly launchOverhead?: number;
-  readonly peak?: number;
-  readonly memory?: string;
-  readonly chip?: typeof SLOW;
-  readonly hovered?: number | null;
-}
-
-function sceneOf(specs: readonly KernelSpec[], options: Options = {}): TimeScene {
-  const { width = 928, launchOverhead = 0, peak = 100, memory = "main", chip = SLOW, hovered = null } = options;
-  const roof = makeRoof(chip, "auto", memory, { slow: { peak_flops: { fp32: peak } } }, { launchOverhead });
-  const kernels = makeKernels(specs);
-  const store = {
-    drawn: signal(kernels),
-    chips: signal([chip]),
-    shown: signal([chip.id]),
-    shownRoofs: signal([roof]),
-    focusRoof: signal(roof),
-    pointed: signal(hovered),
-    selected: signal([]),
-    zoom: signal(null),
-    axes: { rate_unit: signal("FLOP/s"), word: signal(0), x_axis: signal("intensity"), tick_base: signal(10) },
-  } as unknown as Store;
-  const points = timePointsOf(kernels, judgeOf(store));
-  return timeSceneOf(
-    store,
-    points,
-    [...byFallingTime(kernels)],
-    { width, height: chartHeight(width) },
-    LIGHT,
-    undefined,
-  );
-}
-
-const labelsOf = (scene: TimeScene) => timeLabels(scene, timeGaps(scene));
-const textsOf = (scene: TimeScene) => new Map(labelsOf(scene).map(({ key, text }) => [key, text]));
 const boxes = (label: Placed) => boxesOf(textWidth(label.text, label.size, label.bold), label.size, label);
 
 describe("a kernel's point", () => {
@@ -192,10 +146,11 @@ describe("what is written", () => {
     expect(textsOf(sceneOf(MIXED)).has("overhead")).toBe(false);
   });
   it("never overlaps and stays inside the chart, wide or narrow", () => {
-    for (const width of [928, 480, 320]) {
-      const scene = sceneOf(MIXED, { width, launchOverhead: 2, hovered: 1 });
+    const sizes = [928, 480, 320].flatMap((width) => (["log", "linear"] as const).map((scale) => ({ width, scale })));
+    for (const { width, scale } of sizes) {
+      const scene = sceneOf(MIXED, { width, scale, launchOverhead: 2, hovered: 1 });
       const labels = labelsOf(scene);
-      expect(labels.length).toBeGreaterThan(6);
+      expect(labels.length).toBeGreaterThan(5);
       for (const [index, label] of labels.entries()) {
         for (const box of boxes(label)) {
           expect(box.left >= scene.scales.outer.left && box.right <= width, label.text).toBe(true);

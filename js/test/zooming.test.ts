@@ -1,7 +1,7 @@
 // Zooming and panning: what is under the pointer stays there, within limits.
 
 import { describe, expect, it } from "vitest";
-import { type Scales, scaleLog } from "../src/scales.ts";
+import { type Scales, scaleLinear, scaleLog } from "../src/scales.ts";
 import { LEAST, moved, within, zoomed } from "../src/zooming.ts";
 
 // 100 px a decade: 0.01 to 100 FLOP/B, 1e9 to 1e12 FLOP/s; in the strip 1e8 to 1e11 B/s.
@@ -62,6 +62,40 @@ describe("a step", () => {
     expect(round(moved(whole, [200, 150], [200, 150], 1e-9))).toEqual([1e-6, 1e12, 1, 1e24]);
     expect(round(moved(whole, [0, 0], [1e4, 0]))?.slice(0, 2)).toEqual([1e-6, 0.01]);
     expect(round(moved(whole, [0, 0], [-1e4, 0]))?.slice(0, 2)).toEqual([1e8, 1e12]);
+  });
+});
+
+describe("on linear axes of times", () => {
+  // 10 px a second, from 0.
+  const linear = {
+    ...whole,
+    strip: undefined,
+    outer: plot,
+    x: scaleLinear([0, 40], [0, 400]),
+    y: scaleLinear([0, 30], [300, 0]),
+  };
+  it("a zoom may begin at 0", () => {
+    const part = zoomed(linear as Scales, [0, 10, 0, 5]);
+    expect([part.x(0), part.x(5), part.x(10), part.y(0), part.y(1)]).toEqual([0, 200, 400, 300, 240]);
+    expect(zoomed(whole, [0, 10, 1e9, 1e10])).toBe(whole);
+  });
+  it("a step keeps what is under the pointer there", () => {
+    expect(moved(linear, [200, 150], [200, 150], 2)).toEqual([10, 30, 7.5, 22.5]);
+    expect(moved(linear, [0, 300], [0, 300], 4)).toEqual([0, 10, 0, 7.5]);
+    expect(moved(zoomed(linear as Scales, [10, 30, 7.5, 22.5]), [200, 150], [200, 150], 0.5)).toBeNull();
+  });
+  it("a hand moves the chart as far as 0", () => {
+    const part = zoomed(linear as Scales, [10, 30, 7.5, 22.5]);
+    expect(moved(part, [0, 0], [100, 0])).toEqual([5, 25, 7.5, 22.5]);
+    expect(moved(part, [0, 0], [300, -300])).toEqual([0, 20, 0, 15]);
+  });
+  it("goes as close as a fiftieth of the upper end, and as far as the longest time", () => {
+    const [left, right, low, high] = moved(linear, [400, 0], [400, 0], 1e6) as readonly number[];
+    expect([left, right, low, high]).toEqual([39.2, 40, 29.4, 30].map((end) => expect.closeTo(end, 9)));
+    expect(moved(linear, [200, 150], [200, 150], 1e-9)).toEqual([0, 1e6, 0, 1e6]);
+    // 9.9 to 10.1 s as it was drawn: an interval of 0.2 s about 10.
+    const [from = 0, to = 0] = within(linear, { left: 99.9, right: 100.1, top: 0, bottom: 300 }, 0) ?? [];
+    expect([(to - from) / to, (from + to) / 2]).toEqual([0.02, 10].map((value) => expect.closeTo(value, 9)));
   });
 });
 

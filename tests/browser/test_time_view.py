@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.drawn import Drawn
@@ -65,3 +66,87 @@ def test_kernels_of_the_time_view_are_walked_selected_and_moved_by_the_sliders(n
     after = [float(ring.get_attribute(name) or "nan") for name in ("cx", "cy")]
     assert after[0] == before[0], "compute takes as long as before"
     assert after[1] > before[1], "memory takes less: the point goes down"
+
+
+def ring(drawn: Drawn, kernel: str) -> tuple[float, float]:
+    """Return where a kernel stands, px of the chart, walking to it from the first."""
+    drawn.page.keyboard.press("Home")
+    while drawn.tooltip().split(" | ")[0] != kernel:
+        drawn.page.keyboard.press("ArrowRight")
+    place = drawn.root.locator(".roofwidget-ring")
+    x, y = (float(place.get_attribute(name) or "nan") for name in ("cx", "cy"))
+    return x, y
+
+
+def lengths(drawn: Drawn) -> dict[str, tuple[float, float]]:
+    """Return how far each kernel stands from the axes, px, across and up."""
+    left, bottom = drawn.chart.evaluate("""(chart) => {
+      const zeros = [...chart.querySelectorAll('.roofwidget-axes > text')].filter((text) => text.textContent === '0 s');
+      const [across, up] = ['middle', 'end'].map((anchor) =>
+        zeros.find((text) => text.getAttribute('text-anchor') === anchor));
+      return [Number(across.getAttribute('x')), Number(up.getAttribute('y')) - 4];
+    }""")
+    places = {name: ring(drawn, name) for name in ("copy", "add", "norm", "matmul")}
+    return {name: (x - left, bottom - y) for name, (x, y) in places.items()}
+
+
+def scale_is(drawn: Drawn, expected: str) -> None:
+    drawn.eventually(lambda: drawn.book.python("w.time_scale") == expected)
+
+
+def test_on_linear_axes_times_are_lengths_and_keys_go_there_closer_and_back(notebook: OpenNotebook) -> None:
+    book = notebook([SMALL + ".view = 'time'\nw"])
+    book.run(0)
+    drawn = Drawn(book)
+    press = drawn.page.keyboard.press
+    more = drawn.root.get_by_role("button", name="Axes and more tools")
+    menu = drawn.root.get_by_role("dialog", name="Axes")
+    more.click()
+    menu.get_by_label("Time axes").select_option("linear")
+    scale_is(drawn, "linear")
+    press("Escape")
+    drawn.chart.focus()
+    away = lengths(drawn)
+    microsecond = away["matmul"][0] / 400
+    assert away["copy"] == pytest.approx((0, 30 * microsecond), abs=0.05)
+    assert away["norm"] == pytest.approx((microsecond, 100 * microsecond), abs=0.05)
+    assert away["matmul"] == pytest.approx((400 * microsecond, 40 * microsecond), abs=0.05)
+    square = drawn.root.locator(".roofwidget-overhead").evaluate(
+        "(path) => { const { width, height } = path.getBBox(); return [width, height]; }"
+    )
+    assert square == pytest.approx([5 * microsecond] * 2, abs=0.05)
+    times = [
+        float(line.get_attribute("data-seconds") or "nan")
+        for line in drawn.root.locator(".roofwidget-isochrone").all()
+    ]
+    assert times == pytest.approx([times[0] * (k + 1) for k in range(len(times))])
+    assert f"{times[0]:e}"[0] in "125"
+
+    # Closer around the kernel that is pointed at, which stays; the one without FLOPs is on an axis that goes out of sight.
+    place = ring(drawn, "matmul")
+    for _ in range(4):
+        press("+")
+    drawn.eventually(lambda: (book.python("w.zoom") or [0])[0] > 0)
+    assert ring(drawn, "matmul") == pytest.approx(place, abs=0.5)
+    expect(drawn.root.get_by_role("button", name="outside")).to_be_visible()
+    press("0")
+    drawn.eventually(lambda: book.python("w.zoom") is None)
+
+    # The same choice by keys alone, and back.
+    press("Tab")
+    press("End")
+    press("Enter")
+    menu.get_by_label("Time axes").focus()
+    press("Home")
+    scale_is(drawn, "log")
+    expect(drawn.root.locator(".roofwidget-axes")).to_contain_text("0 FLOP")
+    press("Escape")
+    expect(more).to_be_focused()
+    drawn.chart.focus()
+    press("Control+z")
+    scale_is(drawn, "linear")
+    assert lengths(drawn) == away
+    # Before that came the step of +, its taking back, and the first choice.
+    for _ in range(3):
+        press("Control+z")
+    scale_is(drawn, "log")

@@ -40,7 +40,8 @@ export function AxesMenu({ store, scene, opener, close, children }: AxesMenuProp
       }}
     >
       <div class="roofwidget-rest-of-tools">{children}</div>
-      {store.view.value === "roofline" && <Choices store={store} scene={scene} />}
+      <h4>{words.menu}</h4>
+      <Choices store={store} scene={scene} />
     </div>
   );
 }
@@ -61,9 +62,14 @@ function Choices({ store, scene }: Pick<AxesMenuProps, "store" | "scene">) {
       }}
     />
   );
+  if (store.view.value === "time") {
+    return pick("time_scale", words.times, [
+      ["log", words.scales.log],
+      ["linear", words.scales.linear],
+    ]);
+  }
   return (
     <>
-      <h4>{words.menu}</h4>
       {pick("rate_unit", words.rate, [
         ["FLOP/s", words.rates["FLOP/s"]],
         ["FLOP/cycle", words.rates["FLOP/cycle"]],

@@ -49,7 +49,11 @@ export function useCarry(store: Store, scene: Scene, shadows: readonly Shadow[])
   function lift(byKeys: boolean) {
     rested();
     const held = load.value;
-    if (!held?.can.bytes && !held?.can.time) return;
+    if (!held?.can.bytes && !held?.can.time) {
+      // What no key picks up is not in the hand that moves next.
+      if (byKeys) load.value = undefined;
+      return;
+    }
     wasCarried.current = !byKeys;
     store.holdMove(held.row, byKeys);
   }

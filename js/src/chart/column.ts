@@ -4,7 +4,7 @@ import type { Units } from "../axisunits.ts";
 import type { SubRoof } from "../ceilings.ts";
 import { formatPercent } from "../format.ts";
 import type { Roof } from "../roofline.ts";
-import type { Box, LogScale } from "../scales.ts";
+import type { Box, Scale } from "../scales.ts";
 import { briefNames } from "./briefnames.ts";
 import { inWords, type Placed, shorten, textWidth } from "./labels.ts";
 import { textOfSub } from "./roofnames.ts";
@@ -50,7 +50,7 @@ interface Lines {
 }
 
 /** How wide the column is, px: 0 where every name has room along its flat. By data sheets, so that no drag moves it. */
-export function gutterOf(lines: Lines, width: number, y: LogScale): number {
+export function gutterOf(lines: Lines, width: number, y: Scale): number {
   const entries = entriesOf(lines);
   const flats = entries.map(({ sheetPeak }) => y(sheetPeak)).sort((a, b) => a - b);
   if (!flats.some((flat, index) => flat - (flats[index - 1] ?? Number.NEGATIVE_INFINITY) < NEAR)) return 0;

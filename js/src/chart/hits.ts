@@ -2,7 +2,7 @@
 
 import { keeping } from "../kept.ts";
 import type { Points } from "../points.ts";
-import type { Scales, Spots } from "../scales.ts";
+import type { Scale, Scales, Spots } from "../scales.ts";
 
 /** Of a point out of sight: far from every place that can be pointed at, and finite, as drawing wants it. */
 const AWAY = -1e5;
@@ -32,14 +32,16 @@ export const sightOf = (placed: Placed): Sight =>
 
 export const isShown = (placed: Placed, index: number) => sightOf(placed).at.x[index] !== AWAY;
 
-function findSight({ points, at, scales: { plot } }: Placed): Sight {
+function findSight({ points, at, scales }: Placed): Sight {
+  const { plot } = scales;
   const x = at.x.slice();
+  const isOnEdge = (value: number | undefined, scale: Scale) => value === 0 && !scale.isLinear;
   let outside = 0;
   for (let index = 0; index < points.n; index++) {
     const [left, top] = [at.x[index] as number, at.y[index] as number];
     const isWithin =
-      (points.x[index] === 0 || (left >= plot.left && left <= plot.right)) &&
-      (points.y[index] === 0 || (top >= plot.top && top <= plot.bottom));
+      (isOnEdge(points.x[index], scales.x) || (left >= plot.left && left <= plot.right)) &&
+      (isOnEdge(points.y[index], scales.y) || (top >= plot.top && top <= plot.bottom));
     if (isWithin) continue;
     x[index] = AWAY;
     if (points.home[points.row[index] as number] === index) outside++;

@@ -1,7 +1,7 @@
 // What is asked of a kernel that is held at a place: sideways other bytes, up and down another time.
 
 import type { Move } from "../moving.ts";
-import type { LogScale } from "../scales.ts";
+import type { Scale } from "../scales.ts";
 
 /** What a hand changes. */
 export type Factor = "bytes" | "time";
@@ -16,8 +16,8 @@ export interface Load {
   readonly can: Readonly<Record<Factor, boolean>>;
   /** Where it stood, px, and the scales of that place. */
   readonly at: readonly [x: number, y: number];
-  readonly x: LogScale;
-  readonly y: LogScale;
+  readonly x: Scale;
+  readonly y: Scale;
   /** Where it was pressed, px. */
   readonly from: readonly [x: number, y: number];
   /** Told by the first of the hand's way. */
@@ -56,9 +56,9 @@ export function moveBy({ least, at, x, start }: Load, now: Move, changes: Factor
   return intensity > low * ROOM && intensity < high / ROOM ? { ...now, bytes: factor } : now;
 }
 
-function within(place: number, scale: LogScale): number {
+function within(place: number, scale: Scale): number {
   const [from = 0, to = 0] = [scale(scale.domain[0] * ROOM), scale(scale.domain[1] / ROOM)].sort((a, b) => a - b);
   return Math.max(from, Math.min(place, to));
 }
 
-const snapped = (factor: number, scale: LogScale) => (Math.abs(scale(factor) - scale(1)) < SNAP ? 1 : factor);
+const snapped = (factor: number, scale: Scale) => (Math.abs(scale(factor) - scale(1)) < SNAP ? 1 : factor);

@@ -120,8 +120,8 @@ export function rulerBeside(
 /** Where the pointer is on empty space, with the intensity there; none beside the plot. */
 export function rulerAt(scene: Scene, { x, y }: Spot, names: readonly Placed[]): Ruler | undefined {
   const { plot, x: across } = scene.scales;
-  if (x <= plot.left || !isInSight(scene.scales, x, y)) return undefined;
   const ai = across.invert(x);
+  if (x <= plot.left || !isInSight(scene.scales, ai, x, y)) return undefined;
   const limits = crossingsAt(scene, () => ai).map((crossing): Limit => {
     const [text, alone] = textsOf(scene, crossing);
     return { ...crossing, text, brief: [alone] };
@@ -152,7 +152,8 @@ function drawn(
   const rank = ({ limit: { key, chip } }: (typeof spots)[number]) =>
     key.startsWith("sub ") ? 2 : chip === scene.focus?.chip.id ? 0 : 1;
   // What has no room is named last: lower roofs, then other chips', then the lower of two.
-  const seen = spots.filter(({ x, y }) => isInSight(scales, x, y)).sort((a, b) => rank(a) - rank(b) || a.y - b.y);
+  const isSeen = ({ limit, x, y }: (typeof spots)[number]) => isInSight(scales, limit.ai, x, y);
+  const seen = spots.filter(isSeen).sort((a, b) => rank(a) - rank(b) || a.y - b.y);
   const labels = seen.map(
     ({ limit, x, y }): Label => ({
       ...{ key: `ruler ${limit.key}`, text: limit.text, size: SIZE, colour: colourOf(limit), must: "lines" },
@@ -167,7 +168,8 @@ function drawn(
     ...names.flatMap((name) => boxesOf(textWidth(name.text, name.size, name.bold), name.size, name)),
   ];
   return {
-    d: columnsOf(spots, from, plot.top),
+    // A line to a roof that is over the plot ends at its top.
+    d: columnsOf(spots.filter((spot) => isSeen({ ...spot, y: from.y })), from, plot.top),
     ticks: seen.map(({ limit, x, y }) => ({ x, y, colour: colourOf(limit) })),
     labels: placeLabels([...labels, ...(foot ? [foot] : [])], bounds, pointBoxes(scene), new Map(), {
       lines: lineBoxes(scene),

@@ -6,7 +6,7 @@ import { keeping } from "../kept.ts";
 import { shortNames } from "../names.ts";
 import { MEASURED, type Points } from "../points.ts";
 import type { Level, Roof } from "../roofline.ts";
-import { type LogScale, project, type Scales, type Size, sameScales, scalesOf } from "../scales.ts";
+import { project, type Scale, type Scales, type Size, sameScales, scalesOf } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { chipColours, type Theme } from "../theme.ts";
 import { isProgram, isTotal } from "../totals.ts";
@@ -73,7 +73,7 @@ export function sceneOf(
   const drawn = store.subRoofs.value;
   const subRoofs = focus ? [...drawn, ...flatsOf(store.drawn.value, focus, drawn)] : [];
   const units = unitsIn(store, focus);
-  const gutter = (y: LogScale) => gutterOf({ roofs, focus, subRoofs, names, units }, size.width, y);
+  const gutter = (y: Scale) => gutterOf({ roofs, focus, subRoofs, names, units }, size.width, y);
   // While a control is held nothing that was in the picture makes it smaller by leaving: the hand would lose its place.
   const before = last?.scales.width === size.width && store.held.value ? last.scales : undefined;
   const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
@@ -161,9 +161,9 @@ function fadedOf({ kernels, points, selected }: Scene): Uint8Array {
   return faded;
 }
 
-/** Whether a place lies in the plot or in the strip beside it, px. */
-export function isInSight({ plot, strip }: Scales, x: number, y: number): boolean {
-  return x >= (strip ?? plot).left && x <= plot.right && y >= plot.top && y <= plot.bottom;
+/** Whether a place lies in the plot, or of what has no FLOPs and so no intensity in the strip beside it, px. */
+export function isInSight({ plot }: Scales, ai: number, x: number, y: number): boolean {
+  return (ai === 0 || (x >= plot.left && x <= plot.right)) && y >= plot.top && y <= plot.bottom;
 }
 
 /** All points of a row: one when it was measured, else one on each roof. */

@@ -8,6 +8,7 @@ import { snapshotWords as words } from "../strings.ts";
 import type { Snapshot } from "../wire.ts";
 import { around } from "./annotations.ts";
 import { Clip } from "./clip.tsx";
+import { isShown } from "./hits.ts";
 import { radiusAt, radiusOf } from "./kernels.ts";
 import type { Label, Place } from "./labels.ts";
 import { px, roofPath } from "./paths.ts";
@@ -44,7 +45,7 @@ function spotOf({ scales }: Scene, ai: number, rate: number): Spot | undefined {
   if (ai === 0 && !strip) return undefined;
   const x = ai === 0 && strip ? strip.left + 0.72 * (strip.right - strip.left) : scales.x(ai);
   const at: Spot = [Number.isFinite(ai) ? x : plot.right - 8, (ai === 0 && strip ? strip.y : scales.y)(rate)];
-  return isInSight(scales, ...at) ? at : undefined;
+  return isInSight(scales, ai, ...at) ? at : undefined;
 }
 
 /** What has moved since the newest snapshot: the roof's peak and bandwidth, and the kernels that took longest. */
@@ -55,13 +56,13 @@ export function changesSince(scene: Scene, snapshot: Snapshot | undefined, rows:
 }
 
 function kernelChanges(scene: Scene, moves: readonly Move[]): Change[] {
-  const { points, at, scales, marked, selected } = scene;
+  const { points, at, marked, selected } = scene;
   const changes: Change[] = [];
   for (const { index, row, from, ratio, intensity } of moves) {
     if (changes.length === MOST) break;
     const start = spotOf(scene, from.ai, from.rate);
     const end: Spot = [at.x[index] as number, at.y[index] as number];
-    if (!start || !isInSight(scales, ...end) || (selected.size > 0 && !selected.has(row))) continue;
+    if (!start || !isShown(scene, index) || (selected.size > 0 && !selected.has(row))) continue;
     const text = hasMoved(ratio) ? words.faster(formatRatio(ratio)) : words.intensity(formatRatio(intensity));
     const rim = radiusAt(points, index);
     changes.push({
@@ -95,7 +96,8 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): Change[] {
     const ai = first * (last / first) ** ON_SLOPE;
     changes.push(upright("moved bandwidth", text, ai, ai * before.bandwidth, ai * now.bandwidth));
   }
-  return changes.filter(({ from, to }) => isInSight(scales, ...from) && isInSight(scales, ...to));
+  const isSeen = ([left, top]: Spot) => isInSight(scales, 1, left, top);
+  return changes.filter(({ from, to }) => isSeen(from) && isSeen(to));
 }
 
 /** The names of ghosts along their roofs, and by how much what moved has changed. */

@@ -1,20 +1,19 @@
 // What lies under the points of the time view: axes, regions, isochrones, the diagonal, launches and gaps.
 
-import { formatQuantity } from "../format.ts";
 import { joined } from "../scales.ts";
 import { strings } from "../strings.ts";
 import type { Theme } from "../theme.ts";
 import { type Tick, ticksOf } from "../ticks.ts";
 import { Clip } from "./clip.tsx";
 import { px } from "./paths.ts";
-import type { TimeGap, TimeScales, TimeScene } from "./timescene.ts";
+import { roomOf, type TimeGap, type TimeScales, type TimeScene, tickText } from "./timescene.ts";
 
 /** Axes, grid, and the edges where kernels without FLOPs or bytes stand. */
 export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }) {
   const { plot, outer, x, y } = scales;
   const [column, row] = [plot.left - outer.left, outer.bottom - plot.bottom];
   const times = (ticks: readonly Tick[]) => ticks.map(({ value }) => value);
-  const [across, down] = [times(ticksOf(x, 52)), times(ticksOf(y, 26))];
+  const [across, down] = [times(ticksOf(x, 52)), times(ticksOf(y, roomOf(y)))];
   const below = (at: number, text: string) => (
     <text key={text} x={at} y={outer.bottom + 17} text-anchor="middle">
       {text}
@@ -37,11 +36,11 @@ export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }
       <path d={lines.join("")} stroke={theme.grid} />
       <path d={frame} fill="none" stroke={theme.line} />
       {across
-        .filter((seconds) => x(seconds) > plot.left + (column && 30) && x(seconds) < plot.right - 10)
-        .map((seconds) => below(x(seconds), formatQuantity(seconds, "s")))}
+        .filter((seconds) => x(seconds) >= plot.left + (column && 30) && x(seconds) < plot.right - 10)
+        .map((seconds) => below(x(seconds), tickText(seconds)))}
       {down
-        .filter((seconds) => y(seconds) < plot.bottom - (row && 8))
-        .map((seconds) => beside(y(seconds), formatQuantity(seconds, "s")))}
+        .filter((seconds) => y(seconds) <= plot.bottom - (row && 8))
+        .map((seconds) => beside(y(seconds), tickText(seconds)))}
       {column > 0 && below(outer.left + column / 2, strings.time.zeroFlops)}
       {row > 0 && beside(outer.bottom - row / 2, strings.time.zeroBytes)}
       <text x={2} y={14}>
@@ -73,7 +72,7 @@ export function TimeLines({ scene }: { scene: TimeScene }) {
         <path d={`M${outer.left},${plot.top}h${column}V${plot.bottom}H${outer.left}Z`} fill={theme.memoryWash} />
         <path d={`M${plot.left},${outer.bottom}v${-row}H${plot.right}v${row}Z`} fill={theme.computeWash} />
       </g>
-      <Clip box={scales.whole ? outer : { ...outer, top: 0 }}>
+      <Clip box={scales.whole || x.isLinear ? outer : { ...outer, top: 0 }}>
         {overhead > 0 && (
           <path
             class="roofwidget-overhead"

@@ -3,12 +3,12 @@
 import { gapText, shortNameOf } from "../describe.ts";
 import { formatQuantity } from "../format.ts";
 import { judge } from "../judging.ts";
-import type { Box } from "../scales.ts";
+import type { Box, Scale } from "../scales.ts";
 import { strings } from "../strings.ts";
 import { isShown } from "./hits.ts";
 import { radiusAt } from "./kernels.ts";
 import { type Label, type Place, type Placed, placeLabels, shorten, textWidth } from "./labels.ts";
-import { end, start, type TimeGap, type TimeScene } from "./timescene.ts";
+import { end, start, type TimeGap, type TimeScene, tickText } from "./timescene.ts";
 
 /** More gaps than this: numbers only at those of marked kernels. */
 const FEW = 12;
@@ -59,7 +59,8 @@ function emptyLabel({ focus, points, scales: { plot }, theme }: TimeScene): Labe
 function lineLabels({ focus, overhead, names, colours, scales, theme }: TimeScene): Label[] {
   if (!focus) return [];
   const { x, y, outer } = scales;
-  const [right, top] = [x(overhead), y(overhead)];
+  const hasSquare = overhead > 0 && x(overhead) > outer.left && y(overhead) < outer.bottom;
+  const [right, top] = [Math.min(x(overhead), outer.right), Math.max(y(overhead), outer.top)];
   const square: Place[] = [
     { x: right - 6, y: outer.bottom - 8, anchor: "end" },
     { x: outer.left + 6, y: top - 6, anchor: "start" },
@@ -87,7 +88,7 @@ function lineLabels({ focus, overhead, names, colours, scales, theme }: TimeScen
     must: true,
     places: alongDiagonal(scales),
   };
-  return overhead > 0 ? [launches, diagonal] : [diagonal];
+  return hasSquare ? [launches, diagonal] : [diagonal];
 }
 
 function regionLabels({ focus, scales, theme }: TimeScene): Label[] {
@@ -109,10 +110,15 @@ function regionLabels({ focus, scales, theme }: TimeScene): Label[] {
   return all.filter((_, index) => isHere[index]);
 }
 
-const isochroneLabels = ({ isochrones, scales: { x, y }, theme }: TimeScene) =>
+const isochroneLabels = ({ isochrones, scales: { x, y, plot }, theme }: TimeScene) =>
   isochrones.map((seconds): Label => {
-    const places = besideCorner(x(seconds), y(seconds));
-    return { key: `isochrone ${seconds}`, text: formatQuantity(seconds, "s"), size: 12, colour: theme.muted, places };
+    // An arm whose corner is out of sight is told where it leaves the plot.
+    const text = tickText(seconds);
+    const room = plot.right - textWidth(text, 12);
+    const places = besideCorner(Math.min(x(seconds), plot.right), Math.max(y(seconds), plot.top)).filter(
+      (place) => place.anchor === "end" || place.x <= room,
+    );
+    return { key: `isochrone ${seconds}`, text, size: 12, colour: theme.muted, places };
   });
 
 function kernelLabel(scene: TimeScene, row: number): Label[] {
@@ -152,10 +158,10 @@ function obstacles({ points, at, scales, overhead }: TimeScene, gaps: readonly T
     const [px, py] = [at.x[index] as number, at.y[index] as number];
     line(px, py, px, py, radiusAt(points, index) + 1);
   }
-  const low = start(scales);
+  const [from, to] = [start(scales), end(scales)];
   for (let step = 0; step <= 120; step++) {
-    const seconds = low * (x.domain[1] / low) ** (step / 120);
-    line(x(seconds), y(seconds), x(seconds), y(seconds), 3);
+    const between = (scale: Scale) => scale(from) + (scale(to) - scale(from)) * (step / 120);
+    line(between(x), between(y), between(x), between(y), 3);
   }
   if (overhead > 0) boxes.push(...cornerOf(overhead, scales));
   return boxes;
@@ -194,6 +200,8 @@ const besideCorner = (x: number, y: number): Place[] => [
   { x: x + 5, y: y + 24, anchor: "start" },
   { x: x - 48, y: y - 5, anchor: "end" },
   { x: x + 5, y: y + 48, anchor: "start" },
+  { x: x - 48, y: y + 16, anchor: "end" },
+  { x: x - 5, y: y + 24, anchor: "end" },
 ];
 
 function around(x: number, y: number, gap: number): Place[] {

@@ -62,8 +62,7 @@ export const measuredTime = (kernels: Kernels, row: number) =>
  * axes. Both end at the same time, so the diagonal always ends in a corner.
  */
 export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefined): [x: Extent, y: Extent] {
-  const slower = roof ? roof.peak / roof.sheetPeak : 1;
-  const narrower = roof ? roof.bandwidth / roof.sheetBandwidth : 1;
+  const [slower, narrower] = fromSheet(roof);
   const before = (now: number, sheet: number) => (now > 0 ? Math.min(now / 1.25, sheet / 3) : Number.POSITIVE_INFINITY);
   const after = (now: number, sheet: number) => Math.max(now * 1.25, sheet * 3);
   const overhead = roof?.conditions.launchOverhead ?? 0;
@@ -77,8 +76,29 @@ export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefi
     high = Math.max(high, after(x, x * slower), after(y, y * narrower), took * 2);
   }
   if (high === 0) [xLow, yLow, high] = [1e-6, 1e-6, 1e-2];
-  // At least two isochrones; rounded, or the last digits of what a drag works out would move the axes.
-  const rounded = (time: number) => Number(time.toPrecision(6));
+  // At least two isochrones.
   const from = (low: number): Extent => [rounded(Math.min(low, high / 100)), rounded(high)];
   return [from(xLow), from(yLow)];
 }
+
+/** The longest times that linear axes have room for; little more than there is, as the short ones need it. */
+export function longestTimes(kernels: Kernels, points: Points, roof: Roof | undefined): [x: number, y: number] {
+  const [slower, narrower] = fromSheet(roof);
+  let [x, y] = [0, 0];
+  for (let at = 0; at < points.n; at++) {
+    const [compute, memory] = [points.x[at] as number, points.y[at] as number];
+    const took = points.aboveRoof[at] ? 0 : measuredTime(kernels, points.row[at] as number) || 0;
+    const isUp = memory >= compute;
+    x = Math.max(x, compute, compute * slower, isUp ? 0 : took);
+    y = Math.max(y, memory, memory * narrower, isUp ? took : 0);
+  }
+  const least = (roof?.conditions.launchOverhead ?? 0) * 1.5 || Math.max(x, y) / 100 || 1e-2;
+  return [rounded(Math.max(x * 1.15, least)), rounded(Math.max(y * 1.15, least))];
+}
+
+/** How many times as long compute and memory take on the data sheet. */
+const fromSheet = (roof: Roof | undefined) =>
+  roof ? ([roof.peak / roof.sheetPeak, roof.bandwidth / roof.sheetBandwidth] as const) : ([1, 1] as const);
+
+/** Or the last digits of what a drag works out would move the axes. */
+const rounded = (time: number) => Number(time.toPrecision(6));

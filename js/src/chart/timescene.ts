@@ -1,9 +1,20 @@
 // What one picture of the time view shows, worked out from the state: every layer draws from it.
 
+import { formatQuantity } from "../format.ts";
 import { shortNames } from "../names.ts";
 import type { Points } from "../points.ts";
 import type { Roof } from "../roofline.ts";
-import { type Box, type Extent, joined, type Scales, type Size, scaleLog } from "../scales.ts";
+import {
+  type Box,
+  type Extent,
+  joined,
+  type Scale,
+  type Scales,
+  type Size,
+  scaleLike,
+  scaleLinear,
+  scaleLog,
+} from "../scales.ts";
 import type { Store } from "../store.ts";
 import { chipColours, type Theme } from "../theme.ts";
 import { ticksOf } from "../ticks.ts";
@@ -11,11 +22,11 @@ import { zoomed } from "../zooming.ts";
 import { isShown } from "./hits.ts";
 import { isMeasured, radiusAt } from "./kernels.ts";
 import { chosenIn, type Scene, unitsIn } from "./scene.ts";
-import { measuredTime, timesShown } from "./timepoints.ts";
+import { longestTimes, measuredTime, timesShown } from "./timepoints.ts";
 
 export interface TimeScales extends Scales {
   readonly whole?: TimeScales | undefined;
-  /** The plot, with the column of kernels without FLOPs left of it and the row of those without bytes under it. */
+  /** The plot; where 0 has no place, with the column of kernels without FLOPs left and the row of those without bytes under it. */
   readonly outer: Box;
 }
 
@@ -56,8 +67,12 @@ export function timeSceneOf(
 ): TimeScene {
   const kernels = store.drawn.value;
   const focus = judgeOf(store);
-  const before = last?.scales.width === size.width && store.held.value ? last.scales : undefined;
-  const whole = timeScales(size, points, timesShown(kernels, points, focus), before?.whole ?? before);
+  const isLinear = store.axes.time_scale.value === "linear";
+  const isHeld = last?.scales.width === size.width && last.scales.x.isLinear === isLinear && store.held.value;
+  const before = isHeld ? last.scales : undefined;
+  const whole = isLinear
+    ? linearScales(size, longestTimes(kernels, points, focus), before?.whole ?? before)
+    : timeScales(size, points, timesShown(kernels, points, focus), before?.whole ?? before);
   const next = zoomed(whole, store.zoom.value);
   const scales = last && same(last.scales, next) ? last.scales : next;
   const overhead = focus?.conditions.launchOverhead ?? 0;
@@ -77,7 +92,7 @@ export function timeSceneOf(
     named: heaviest,
     ...chosenIn(store),
     // Nothing takes less than its launch.
-    isochrones: isochronesIn(scales).filter((seconds) => seconds >= Math.max(overhead, startOf(scales))),
+    isochrones: isochronesIn(scales).filter((time) => time > 0 && time >= Math.max(overhead, startOf(scales))),
     overhead,
   };
 }
@@ -88,11 +103,32 @@ export const end = ({ x, y }: Scales) => Math.min(x.domain[1], y.domain[1]);
 
 /** Of a part of the plane one arm may be in sight without the other. */
 const startOf = (scales: TimeScales) =>
-  scales.whole ? Math.min(scales.x.domain[0], scales.y.domain[0]) : start(scales);
+  scales.whole && !scales.x.isLinear ? Math.min(scales.x.domain[0], scales.y.domain[0]) : start(scales);
 
 function isochronesIn({ x, y, whole }: TimeScales): number[] {
-  const domain = whole ? joined(x.domain, y.domain) : y.domain;
-  return ticksOf(scaleLog(domain, [y(domain[0]), y(domain[1])]), 26).map(({ value }) => value);
+  const domain = whole || x.isLinear ? joined(x.domain, y.domain) : y.domain;
+  // Under a zoom a second may be shorter across than up: arms that are apart there are so on the other axis, too.
+  const along = x.isLinear && x(1) - x(0) < y(0) - y(1) ? x : y;
+  const scale = scaleLike(along, domain, [along(domain[0]), along(domain[1])]);
+  return ticksOf(scale, roomOf(scale)).map(({ value }) => value);
+}
+
+/** Of a close part of linear axes ticks differ in their fourth digit, or fifth. */
+export const tickText = (seconds: number) => formatQuantity(seconds, "s", 5);
+
+/** What a tick up the chart and its isochrone need, px; on linear axes as much as across, so that both have the same. */
+export const roomOf = ({ isLinear }: Scale) => (isLinear ? 52 : 26);
+
+const outerOf = ({ width, height }: Size): Box => ({ left: 56, top: 26, right: width - 12, bottom: height - 40 });
+
+/** From 0, a second as long across as up: isochrones are squares then, and times can be compared by their lengths. */
+function linearScales(size: Size, [xLongest, yLongest]: readonly [number, number], before?: TimeScales): TimeScales {
+  const plot = outerOf(size);
+  const [across, up] = [plot.right - plot.left, plot.bottom - plot.top];
+  const pixel = Math.max(xLongest / across, yLongest / up, before ? before.x.domain[1] / across : 0);
+  const x = scaleLinear([0, pixel * across], [plot.left, plot.right]);
+  const y = scaleLinear([0, pixel * up], [plot.bottom, plot.top]);
+  return { ...size, plot, outer: plot, gutter: 0, strip: undefined, x, y };
 }
 
 export function timeScales(
@@ -101,7 +137,7 @@ export function timeScales(
   [xTimes, yTimes]: [x: Extent, y: Extent],
   before?: TimeScales,
 ): TimeScales {
-  const outer = { left: 56, top: 26, right: width - 12, bottom: height - 40 };
+  const outer = outerOf({ width, height });
   const hasZero = (times: Float64Array) => times.subarray(0, points.n).includes(0);
   const plot = {
     ...outer,
@@ -115,15 +151,15 @@ export function timeScales(
 
 const same = (a: TimeScales, b: TimeScales) => numbersOf(a) === numbersOf(b);
 const numbersOf = ({ width, height, plot, x, y, whole }: TimeScales): string =>
-  [width, height, plot.left, plot.bottom, ...x.domain, ...y.domain, whole && numbersOf(whole)].join();
+  [width, height, plot.left, plot.bottom, x.isLinear, ...x.domain, ...y.domain, whole && numbersOf(whole)].join();
 
-/** Where each point stands, px: at an edge those without FLOPs or bytes. */
+/** Where each point stands, px: at an edge those without FLOPs or bytes, where these have no place on the axis. */
 function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
   const at = { x: new Float32Array(points.n), y: new Float32Array(points.n) };
   for (let index = 0; index < points.n; index++) {
     const [compute, memory] = [points.x[index] as number, points.y[index] as number];
-    at.x[index] = compute > 0 ? x(compute) : (outer.left + plot.left) / 2;
-    at.y[index] = memory > 0 ? y(memory) : (outer.bottom + plot.bottom) / 2;
+    at.x[index] = compute > 0 || x.isLinear ? x(compute) : (outer.left + plot.left) / 2;
+    at.y[index] = memory > 0 || y.isLinear ? y(memory) : (outer.bottom + plot.bottom) / 2;
   }
   return at;
 }

@@ -23,6 +23,8 @@ export const axisWords: Like<typeof en.axisWords> = {
   kinds: { intensity: "Intensität, FLOP pro Byte", balance: "Balance, Byte pro FLOP" },
   ticks: "Striche",
   bases: { 10: "Zehnerpotenzen", 2: "Zweierpotenzen" },
+  times: "Zeitachsen",
+  scales: { log: "logarithmisch", linear: "linear, ab 0" },
 };
 
 const ofBytes = (bytes: number) => (bytes === 0 ? "" : ` zu ${bytes} B`);

@@ -21,6 +21,8 @@ export const axisWords = {
   kinds: { intensity: "intensity, FLOP per byte", balance: "balance, bytes per FLOP" },
   ticks: "Ticks",
   bases: { 10: "powers of ten", 2: "powers of two" },
+  times: "Time axes",
+  scales: { log: "logarithmic", linear: "linear, from 0" },
 };
 
 const ofBytes = (bytes: number) => (bytes === 0 ? "" : ` of ${bytes} B`);
