@@ -1,4 +1,4 @@
-// From FLOP/B and FLOP/s to pixels: the frame of the chart and its log scales.
+// From FLOP/B and FLOP/s to pixels: the frame of the chart and its scales, logarithmic or linear.
 
 import { extents, spanOf } from "./extents.ts";
 import { keeping } from "./kept.ts";

@@ -94,6 +94,26 @@ def scale_is(drawn: Drawn, expected: str) -> None:
     drawn.eventually(lambda: drawn.book.python("w.time_scale") == expected)
 
 
+def closer_and_back(drawn: Drawn) -> None:
+    """Zoom by key and by wheel around the kernel that is pointed at, which stays, and show everything again."""
+    place = ring(drawn, "matmul")
+    drawn.page.keyboard.press("+")
+    drawn.page.keyboard.press("+")
+    drawn.eventually(lambda: (drawn.book.python("w.zoom") or [0])[0] > 0)
+    assert ring(drawn, "matmul") == pytest.approx(place, abs=0.5)
+    left, right = drawn.book.python("w.zoom[:2]")
+    box = drawn.chart.bounding_box()
+    assert box is not None
+    drawn.page.mouse.move(box["x"] + place[0], box["y"] + place[1])
+    drawn.page.mouse.wheel(0, -200)
+    drawn.eventually(lambda: drawn.book.python("w.zoom[1] - w.zoom[0]") < 0.8 * (right - left))
+    assert ring(drawn, "matmul") == pytest.approx(place, abs=0.5)
+    # The one without FLOPs stands on an axis that is out of sight.
+    expect(drawn.root.get_by_role("button", name="outside")).to_be_visible()
+    drawn.page.keyboard.press("0")
+    drawn.eventually(lambda: drawn.book.python("w.zoom") is None)
+
+
 def test_on_linear_axes_times_are_lengths_and_keys_go_there_closer_and_back(notebook: OpenNotebook) -> None:
     book = notebook([SMALL + ".view = 'time'\nw"])
     book.run(0)
@@ -115,24 +135,13 @@ def test_on_linear_axes_times_are_lengths_and_keys_go_there_closer_and_back(note
         "(path) => { const { width, height } = path.getBBox(); return [width, height]; }"
     )
     assert square == pytest.approx([5 * microsecond] * 2, abs=0.05)
-    times = [
-        float(line.get_attribute("data-seconds") or "nan")
-        for line in drawn.root.locator(".roofwidget-isochrone").all()
-    ]
+    isochrones = drawn.root.locator(".roofwidget-isochrone").all()
+    times = [float(line.get_attribute("data-seconds") or "nan") for line in isochrones]
     assert times == pytest.approx([times[0] * (k + 1) for k in range(len(times))])
     assert f"{times[0]:e}"[0] in "125"
+    closer_and_back(drawn)
 
-    # Closer around the kernel that is pointed at, which stays; the one without FLOPs is on an axis that goes out of sight.
-    place = ring(drawn, "matmul")
-    for _ in range(4):
-        press("+")
-    drawn.eventually(lambda: (book.python("w.zoom") or [0])[0] > 0)
-    assert ring(drawn, "matmul") == pytest.approx(place, abs=0.5)
-    expect(drawn.root.get_by_role("button", name="outside")).to_be_visible()
-    press("0")
-    drawn.eventually(lambda: book.python("w.zoom") is None)
-
-    # The same choice by keys alone, and back.
+    # The same choice by keys alone, and its undoing.
     press("Tab")
     press("End")
     press("Enter")
@@ -146,7 +155,3 @@ def test_on_linear_axes_times_are_lengths_and_keys_go_there_closer_and_back(note
     press("Control+z")
     scale_is(drawn, "linear")
     assert lengths(drawn) == away
-    # Before that came the step of +, its taking back, and the first choice.
-    for _ in range(3):
-        press("Control+z")
-    scale_is(drawn, "log")

@@ -3,6 +3,7 @@
 import type { Units } from "../axisunits.ts";
 import type { SubRoof } from "../ceilings.ts";
 import { formatPercent } from "../format.ts";
+import { keeping } from "../kept.ts";
 import type { Roof } from "../roofline.ts";
 import type { Box, Scale } from "../scales.ts";
 import { briefNames } from "./briefnames.ts";
@@ -21,6 +22,9 @@ export const LEADER = 16;
 const MODEL = 92;
 /** The height of a row, and the blank between two names in one, px. */
 const [ROW, BLANK] = [15, 3];
+
+// While a roof is dragged chips keep their names.
+const briefs = keeping<readonly string[]>();
 
 /** What has a flat and a name in the column. */
 interface Entry {
@@ -102,7 +106,9 @@ export function leaders(scene: Scene, labels: readonly Placed[]): { key: string;
 
 /** Roofs and lower roofs with a flat: the focus roof's last in its row, so that dragging it moves no other name. */
 function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): Entry[] {
-  const brief = briefNames(roofs.map(({ chip }) => names.get(chip.id) ?? chip.name));
+  const brief = briefs(names, [roofs.length, ...roofs.map(({ chip }) => chip)], () =>
+    briefNames(roofs.map(({ chip }) => names.get(chip.id) ?? chip.name)),
+  );
   const entries = roofs.map((roof, index): Entry => {
     const { chip, peak, sheetPeak } = roof;
     const isFocus = roof === focus;

@@ -24,10 +24,10 @@ export interface Sight {
 
 const sights = keeping<Sight>();
 
-/** Without a zoom all is in sight; a point on an edge for those without FLOPs or bytes only leaves it along that edge. */
+/** Kept while a roof is dragged over points that stay. Without a zoom all is in sight; a point on an edge for those without FLOPs or bytes only leaves it along that edge. */
 export const sightOf = (placed: Placed): Sight =>
   placed.scales.whole
-    ? sights(placed.at, [placed.points, placed.scales], () => findSight(placed))
+    ? sights(placed.at, [placed.points.x, placed.points.home, placed.scales], () => findSight(placed))
     : { at: placed.at, outside: 0 };
 
 export const isShown = (placed: Placed, index: number) => sightOf(placed).at.x[index] !== AWAY;

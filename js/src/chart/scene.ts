@@ -39,6 +39,8 @@ export interface Scene {
   readonly selected: ReadonlySet<number>;
 }
 
+const coloursOf = keeping<ReadonlyMap<string, string>>();
+
 /** More kernels than this are never named at once. */
 const MOST_NAMES = 40;
 /** More selected kernels than this stand out by what fades around them alone. */
@@ -88,7 +90,9 @@ export function sceneOf(
     focus,
     levels: focus && focus.levels.length > 1 ? store.shownLevels.value : [],
     subRoofs,
-    colours: chipColours(store.chips.value, theme, store.shown.value),
+    colours: coloursOf(store.chips.value, [theme, store.shown.value], () =>
+      chipColours(store.chips.value, theme, store.shown.value),
+    ),
     names,
     scales,
     units,
@@ -166,11 +170,11 @@ export function isInSight({ plot }: Scales, ai: number, x: number, y: number): b
   return (ai === 0 || (x >= plot.left && x <= plot.right)) && y >= plot.top && y <= plot.bottom;
 }
 
-/** All points of a row: one when it was measured, else one on each roof. */
-export function indicesOf({ points }: Scene, row: number): number[] {
+/** All points of a row: one when it was measured, else one on each roof. They follow one another, up to the one that stands for it. */
+export function indicesOf({ points: { row: rows, home } }: Scene, row: number): number[] {
   const found: number[] = [];
-  for (let index = 0; index < points.n; index++) if (points.row[index] === row) found.push(index);
-  return found;
+  for (let index = home[row] ?? -1; rows[index] === row; index--) found.push(index);
+  return found.reverse();
 }
 
 /** Where lines tie an unmeasured kernel's marks on several roofs together, px. */

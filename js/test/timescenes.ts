@@ -1,0 +1,71 @@
+// A scene of the time view from a few kernels on a slow chip, and what is written on it.
+
+import { signal } from "@preact/signals";
+import { timeLabels } from "../src/chart/timelabels.ts";
+import { timePointsOf } from "../src/chart/timepoints.ts";
+import { judgeOf, type TimeScene, timeGaps, timeSceneOf } from "../src/chart/timescene.ts";
+import { byFallingTime } from "../src/filters.ts";
+import { chartHeight } from "../src/scales.ts";
+import type { Store, Zoom } from "../src/store.ts";
+import { LIGHT } from "../src/theme.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
+
+/** 100 FLOP/s and 10 B/s. */
+export const SLOW = makeChip({ id: "slow", name: "Slow", peaks: { fp32: 100 }, memories: { DRAM: 10 } });
+export const TWICE = { name: "twice", flops: 1000, bytes: 200, count: 2 };
+export const MATMUL = { name: "matmul", flops: 40_000, bytes: 100 };
+
+export interface Options {
+  readonly width?: number;
+  readonly launchOverhead?: number;
+  readonly peak?: number;
+  readonly memory?: string;
+  readonly chip?: typeof SLOW;
+  readonly hovered?: number | null;
+  readonly scale?: "log" | "linear";
+  readonly zoom?: Zoom | null;
+}
+
+export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): TimeScene {
+  const {
+    width = 928,
+    scale = "log",
+    zoom = null,
+    launchOverhead = 0,
+    peak = 100,
+    memory = "main",
+    chip = SLOW,
+    hovered = null,
+  } = options;
+  const roof = makeRoof(chip, "auto", memory, { slow: { peak_flops: { fp32: peak } } }, { launchOverhead });
+  const kernels = makeKernels(specs);
+  const store = {
+    drawn: signal(kernels),
+    chips: signal([chip]),
+    shown: signal([chip.id]),
+    shownRoofs: signal([roof]),
+    focusRoof: signal(roof),
+    pointed: signal(hovered),
+    selected: signal([]),
+    zoom: signal(zoom),
+    axes: {
+      rate_unit: signal("FLOP/s"),
+      word: signal(0),
+      x_axis: signal("intensity"),
+      tick_base: signal(10),
+      time_scale: signal(scale),
+    },
+  } as unknown as Store;
+  const points = timePointsOf(kernels, judgeOf(store));
+  return timeSceneOf(
+    store,
+    points,
+    [...byFallingTime(kernels)],
+    { width, height: chartHeight(width) },
+    LIGHT,
+    undefined,
+  );
+}
+
+export const labelsOf = (scene: TimeScene) => timeLabels(scene, timeGaps(scene));
+export const textsOf = (scene: TimeScene) => new Map(labelsOf(scene).map(({ key, text }) => [key, text]));
