@@ -1,6 +1,6 @@
 // What is said of a kernel: the sentence under the chart, the tooltip's rows, the call-out of its gap.
 
-import { formatIntensity, formatPercent, formatQuantity, formatRatio } from "./format.ts";
+import { formatIntensity, formatPercent, formatQuantity, formatRatio, formatSignificant, roundUp } from "./format.ts";
 import type { Bound } from "./judging.ts";
 import { judge } from "./judging.ts";
 import { roofElsewhere } from "./measured.ts";
@@ -136,7 +136,9 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof, view: Vie
   add(words.boundBy, bindingWord(bound.boundBy));
   if (bound.regime === "memory" && bound.computeTime > 0 && roof.levels.length === 1) {
     const ratio = bound.memoryTime / bound.computeTime;
-    add(words.flip, words.ofNow(formatQuantity(ratio * bound.slowest.bandwidth, "B/s", 4), formatRatio(ratio)));
+    // Rounded down it would not do what it says.
+    const least = formatQuantity(roundUp(ratio * bound.slowest.bandwidth, 4), "B/s", 4);
+    add(words.flip, words.ofNow(least, formatSignificant(roundUp(ratio, 3))));
   }
   if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);
   const own = kernels.selfTime[row] as number;

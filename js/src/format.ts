@@ -42,6 +42,17 @@ export function formatPercent(share: number): string {
   return Number.isNaN(share) ? strings.unknown : `${formatRatio(share * 100)} %`;
 }
 
+/** How many times as much: with a digit more than a ratio near to 1, where two would say that nothing has changed. */
+export function formatFactor(factor: number): string {
+  return factor > 0.9 && factor < 1.1 ? formatSignificant(factor) : formatRatio(factor);
+}
+
+/** The next number up that has so many significant digits: what is at least needed. */
+export function roundUp(value: number, digits: number): number {
+  const power = Math.floor(Math.log10(value)) - digits + 1;
+  return Number(`${Math.ceil((value / 10 ** power) * (1 - 1e-12))}e${power}`);
+}
+
 /** A ratio: whole from 10 up, two digits below. */
 export function formatRatio(ratio: number): string {
   const digits = Math.abs(ratio) < 10 ? 2 : Math.floor(Math.log10(Math.abs(ratio))) + 1;

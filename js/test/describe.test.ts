@@ -125,7 +125,7 @@ describe("the tooltip", () => {
       [words.attainable, "335 TFLOP/s"],
       [words.atMost, "34 %"],
       [words.boundBy, "HBM"],
-      [words.flip, "9.9 TB/s (×3)"],
+      [words.flip, "9.9 TB/s (×2.96)"],
       [words.boundTime, "2.99 ms"],
     ]);
   });

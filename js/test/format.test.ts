@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import golden from "../../tests/golden/units.json";
 import {
+  formatFactor,
   formatIntensity,
   formatPercent,
   formatQuantity,
@@ -10,6 +11,7 @@ import {
   formatSignificant,
   formatTick,
   parseRate,
+  roundUp,
   type Unit,
 } from "../src/format.ts";
 
@@ -19,6 +21,22 @@ const RATES = ["FLOP/s", "B/s"] as const;
 const SAYS: Record<string, RegExp> = { number: /^no number in/, unit: /is not a unit of/, size: /must be above zero/ };
 
 describe("numbers to text", () => {
+  it("tells a factor near to 1 from 1", () => {
+    expect([1.05, 1.0502, 0.954, 1.1, 2.96, 12.4].map(formatFactor)).toEqual([
+      "1.05",
+      "1.05",
+      "0.954",
+      "1.1",
+      "3",
+      "12",
+    ]);
+  });
+  it("rounds up what is at least needed, and leaves what has as few digits", () => {
+    expect([3517.2, 3.518e12, 1.0502, 0.0999].map((value) => roundUp(value, 4))).toEqual([
+      3518, 3.518e12, 1.051, 0.0999,
+    ]);
+  });
+
   it("rounds exactly, ties to even, to significant digits", () => {
     for (const { value, digits, text } of golden.significant) {
       expect(formatSignificant(double(value), digits), `${value} at ${digits} digits`).toBe(text);

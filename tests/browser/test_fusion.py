@@ -163,9 +163,9 @@ def test_pairs_are_undone_and_done_again_by_buttons(notebook: OpenNotebook) -> N
     pairs = [["layernorm", "gelu"], ["dropout", "add"]]
     drawn.root.get_by_role("button", name="pairs").click()
     drawn.eventually(lambda: book.python(GROUPS) == pairs)
-    drawn.root.get_by_role("button", name="Undo").click()
+    drawn.root.get_by_role("button", name="Undo", exact=True).click()
     drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
-    drawn.root.get_by_role("button", name="Redo").click()
+    drawn.root.get_by_role("button", name="Redo", exact=True).click()
     drawn.eventually(lambda: book.python(GROUPS) == pairs)
 
 
@@ -250,7 +250,7 @@ def test_the_best_partition_is_found_and_undone(notebook: OpenNotebook) -> None:
     drawn.chart.scroll_into_view_if_needed()
     drawn.page.mouse.move(*drawn.place(ai, rate))
     assert drawn.tooltip().startswith("layernorm + gelu + dropout + add")
-    drawn.root.get_by_role("button", name="Undo").click()
+    drawn.root.get_by_role("button", name="Undo", exact=True).click()
     drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
 
 
@@ -332,7 +332,7 @@ def test_a_merged_point_comes_to_its_place_and_leaves_a_trail(notebook: OpenNote
     drawn.chart.scroll_into_view_if_needed()
     drawn.page.mouse.move(*drawn.place(ai, rate))
     assert drawn.tooltip().startswith("gelu + dropout")
-    drawn.root.get_by_role("button", name="Undo").click()
+    drawn.root.get_by_role("button", name="Undo", exact=True).click()
     expect(trail).to_have_count(0)
 
 
@@ -351,7 +351,7 @@ def test_another_phase_is_chosen_without_the_kernel_and_undone(notebook: OpenNot
     expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(2)
     drawn.eventually(lambda: "8 kB" in bytes_moved(drawn))
     assert "with 2 kernels" in (drawn.chart.get_attribute("aria-label") or "")
-    drawn.root.get_by_role("button", name="Undo").click()
+    drawn.root.get_by_role("button", name="Undo", exact=True).click()
     expect(drawn.root.get_by_label("Phase")).to_have_value("prefill")
     expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(3)
     assert "12.3 MB → 8.19 MB" in bytes_moved(drawn)
@@ -364,12 +364,12 @@ def test_python_hears_of_a_phase_and_changes_it_too(notebook: OpenNotebook) -> N
     drawn.root.get_by_label("Phase").select_option("decode")
     click_edge(drawn, "op0", "op1")
     drawn.eventually(lambda: book.python("w.phase") == "decode" and book.python(GROUPS) == [["op0", "op1"]])
-    drawn.root.get_by_role("button", name="Undo").click()
-    drawn.root.get_by_role("button", name="Undo").click()
+    drawn.root.get_by_role("button", name="Undo", exact=True).click()
+    drawn.root.get_by_role("button", name="Undo", exact=True).click()
     drawn.eventually(lambda: book.python("w.phase") == "prefill" and book.python(GROUPS) == [["op0"], ["op1", "op2"]])
     expect(drawn.root.get_by_label("Phase")).to_have_value("prefill")
     book.python("setattr(w, 'phase', 'decode')")
     expect(drawn.root.get_by_label("Phase")).to_have_value("decode")
     expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(2)
-    drawn.root.get_by_role("button", name="Undo").click()
+    drawn.root.get_by_role("button", name="Undo", exact=True).click()
     drawn.eventually(lambda: book.python(GROUPS) == [["op0"], ["op1", "op2"]])

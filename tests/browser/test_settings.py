@@ -118,10 +118,10 @@ def test_a_drag_is_undone_as_one_and_a_merge_stays(notebook: OpenNotebook) -> No
     drag_size(drawn, "batch", 0.3)
     dragged = size(drawn, "batch")
     assert dragged > 64
-    drawn.root.get_by_role("button", name="Undo").click()
+    drawn.root.get_by_role("button", name="Undo", exact=True).click()
     assert size(drawn, "batch") == 32
     drawn.eventually(lambda: book.python("dict(w.dims)") == {} and len(book.python(GROUPS)) == 3)
-    drawn.root.get_by_role("button", name="Redo").click()
+    drawn.root.get_by_role("button", name="Redo", exact=True).click()
     assert size(drawn, "batch") == dragged
     drawn.eventually(lambda: book.python("dict(w.dims)") == {"batch": dragged})
 
@@ -169,7 +169,7 @@ def test_two_views_show_one_partition(notebook: OpenNotebook) -> None:
     click_edge(second, "layernorm", "gelu")
     for view in (first, second):
         expect(view.root.locator(".roofwidget-figures")).to_contain_text("4 → 3")
-    first.root.get_by_role("button", name="Undo").click()
+    first.root.get_by_role("button", name="Undo", exact=True).click()
     second.eventually(lambda: "4 → 3" not in second.root.locator(".roofwidget-figures").inner_text())
     first.eventually(lambda: book.python(GROUPS) == UNFUSED)
 

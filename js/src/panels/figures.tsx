@@ -1,7 +1,7 @@
 // What a partition adds up to beside the unfused one, the least that any could move, and the best.
 
 import { useMemo } from "preact/hooks";
-import { formatIntensity, formatQuantity, formatRatio, formatSignificant } from "../format.ts";
+import { formatFactor, formatIntensity, formatQuantity } from "../format.ts";
 import { compulsory, unfused } from "../fusion.ts";
 import type { Cost } from "../greedy.ts";
 import type { Found } from "../search.ts";
@@ -57,7 +57,7 @@ function rowsOf(before: Tally, now: Tally, least: number, best: string | undefin
     [words.bytes, both(({ bytes }) => formatQuantity(bytes, "B"))],
     [words.intensity, both(({ flops, bytes }) => formatIntensity(flops / bytes))],
     [words.time, both(({ seconds }) => formatQuantity(seconds, "s"))],
-    [words.compulsory, words.least(formatQuantity(least, "B"), ratioOf(now.bytes / least))],
+    [words.compulsory, words.least(formatQuantity(least, "B"), formatFactor(now.bytes / least))],
     [words.speedUp, times(before.seconds / now.seconds)],
     ...(best === undefined ? [] : [[words.toBest, best] as Row]),
   ];
@@ -66,10 +66,9 @@ function rowsOf(before: Tally, now: Tally, least: number, best: string | undefin
 /** How much faster than now the best is. */
 function distance(ratio: number, how: string, crowded: boolean): string {
   if (!(ratio >= 1.005)) return crowded ? words.isNone : words.isBest(how);
-  return words.faster(ratioOf(ratio), how);
+  return words.faster(formatFactor(ratio), how);
 }
 
-const times = (ratio: number) => (Number.isNaN(ratio) ? strings.unknown : words.times(ratioOf(ratio)));
+const times = (ratio: number) => (Number.isNaN(ratio) ? strings.unknown : words.times(formatFactor(ratio)));
 
 /** Near one, two digits would hide what is gained. */
-const ratioOf = (ratio: number) => (ratio < 1.1 ? formatSignificant(ratio) : formatRatio(ratio));

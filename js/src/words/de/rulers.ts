@@ -9,12 +9,12 @@ export const rulerWords: Like<typeof en.rulerWords> = {
   limit: (name, rate) => `${name} ${rate}`,
   withRatio: (limit, ratio) => `${limit} · ${ratio}×`,
   roofsAbove: (limits) => `Rooflines darüber: ${limits.join("; ")}.`,
-  rulers: "Lineale",
+  rulers: "Lineale (R)",
 };
 
 export const snapshotWords: Like<typeof en.snapshotWords> = {
   title: "Momentaufnahmen",
-  freeze: "Diese Kurve festhalten",
+  freeze: "Diese Kurve festhalten (F)",
   hint: "F hält die Kurve fest, wie sie ist; R zeigt und verbirgt Lineale.",
   name: (place) => `Aufnahme ${place}`,
   nameOf: (name) => `Name von ${name}`,

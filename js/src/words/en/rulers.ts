@@ -7,12 +7,12 @@ export const rulerWords = {
   limit: (name: string, rate: string) => `${name} ${rate}`,
   withRatio: (limit: string, ratio: string) => `${limit} · ${ratio}×`,
   roofsAbove: (limits: readonly string[]) => `Roofs above it: ${limits.join("; ")}.`,
-  rulers: "Rulers",
+  rulers: "Rulers (R)",
 } as const;
 
 export const snapshotWords = {
   title: "Snapshots",
-  freeze: "Freeze this curve",
+  freeze: "Freeze this curve (F)",
   hint: "F freezes the curve as it stands; R shows and hides rulers.",
   /** What it is called until it has a name. */
   name: (place: number) => `snapshot ${place}`,
