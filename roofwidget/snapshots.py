@@ -93,11 +93,12 @@ def _places(snapshot: str, given: Any) -> tuple[tuple[str, float, float], ...]:
         msg = f"snapshot '{snapshot}' keeps {_MOST} kernels at most, not {len(rows)}: leave out the shortest"
         raise ValueError(msg)
     places = []
-    for name, intensity, rate in rows:
+    for told, intensity, rate in rows:
+        name = wire.text_to_wire(str(told))
         try:
-            place = (str(name), float(intensity), float(rate))
+            place = (name, float(intensity), float(rate))
         except (TypeError, ValueError):
-            place = (str(name), np.nan, np.nan)
+            place = (name, np.nan, np.nan)
         if not (place[1] >= 0 and 0 < place[2] < np.inf):
             msg = f"kernel '{place[0]:.40}' of snapshot '{snapshot}' has no place at {intensity!r}, {rate!r}"
             raise ValueError(msg)

@@ -79,6 +79,11 @@ def test_of_very_many_kernels_the_200_longest_are_kept_and_each_name_once(model:
     assert model.freeze().kernels == (("gelu", 10, 5e11),)
 
 
+def test_what_a_message_may_not_hold_is_replaced_in_every_text() -> None:
+    frozen = Snapshot(**{**GOOD, "name": "a\ud800", "kernels": [("b\ud800", 1, 2)]})
+    assert (frozen.name, frozen.kernels) == ("a?", (("b?", 1, 2),))
+
+
 def test_only_kernels_that_pass_the_filters_are_kept(model: RooflineModel) -> None:
     model.search = "me"
     assert [name for name, *_ in model.freeze().kernels] == ["measured"]

@@ -4,6 +4,7 @@ import { computed, type ReadonlySignal } from "@preact/signals";
 import { commonPrecision, levelsDrawn, possibleCeilings, subRoofsOf } from "./ceilings.ts";
 import { deriveRows, type FilterState } from "./filtering.ts";
 import { inOrder } from "./filters.ts";
+import { keeping } from "./kept.ts";
 import { pointsOf } from "./points.ts";
 import { rankingOf } from "./ranking.ts";
 import type { Missing, Roof } from "./roofline.ts";
@@ -29,16 +30,21 @@ interface State extends FilterState {
 }
 
 const MANY = 5000;
+const NONE: ReturnType<typeof possibleCeilings> = [];
 
 export function derive(state: State) {
   const { chips, kernels, precision, memory, whatIf } = state;
   const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
+  const conditions = computed(() => ({ ...PLAIN, launchOverhead: state.launchOverhead.value }));
+  // While one chip's rate is dragged the others keep their roofs, and what is drawn of these.
+  const known = keeping<Roof | Missing>();
   const every = (changes: WhatIf) => {
-    const conditions = { ...PLAIN, launchOverhead: state.launchOverhead.value };
     const precisionOf = ({ peaks }: Chip) =>
       common.value !== undefined && peaks.has(common.value) ? common.value : precision.value;
-    const roof = (chip: Chip) => roofOf(chip, precisionOf(chip), memory.value, changes, conditions);
-    return chips.value.map((chip) => [chip.id, roof(chip)] as const);
+    return chips.value.map((chip) => {
+      const parts = [precisionOf(chip), memory.value, changes[chip.id], conditions.value] as const;
+      return [chip.id, known(chip, parts, () => roofOf(chip, parts[0], parts[1], changes, parts[3]))] as const;
+    });
   };
   /** The roof of every chip, or what it lacks, by id. */
   const roofs = computed<ReadonlyMap<string, Roof | Missing>>(() => new Map(every(whatIf.value)));
@@ -77,9 +83,10 @@ export function derive(state: State) {
     return baseline && kernels.value.totalTime > 0 ? runsOf(baseline, kernels.value) : undefined;
   });
 
-  const ceilings = computed(() =>
-    focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [],
-  );
+  const ceilings = computed(() => {
+    const found = focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [];
+    return found.length > 0 ? found : NONE;
+  });
   // While a control is held no level goes away: it may be the one that is held.
   let kept: ReadonlySet<string> = new Set();
   const shownLevels = computed(() => {

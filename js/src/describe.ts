@@ -151,6 +151,15 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof, view: Vie
   return rows;
 }
 
+/** Which of several chips would be busy computing, not waiting: what is asked of a choice between them. */
+export function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): Row[] {
+  if (roofs.length < 2 || isTotal(kernels, row)) return [];
+  const regimes = roofs.map((roof) => judge(kernels, roof)(row).regime);
+  if (regimes.includes("unknown") || regimes.every((regime) => regime === "compute")) return [];
+  const names = roofs.flatMap(({ chip }, at) => (regimes[at] === "compute" ? [chip.name] : []));
+  return [[strings.tooltip.computeBoundOn, names.join(", ") || strings.tooltip.noneShown]];
+}
+
 /** Arithmetic intensity, with all levels at each whose bytes are known. */
 function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound): Row[] {
   const label = strings.tooltip.ai;

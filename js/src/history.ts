@@ -12,10 +12,10 @@ export interface Part<E> {
 
 /** What a part has of the history. */
 export interface Share<E> {
-  /** What the next step leads to. */
+  /** What the next step leads to; undefined where none is made. */
   readonly next: (isBack: boolean) => E | undefined;
-  /** Forget the entries of this part that mean nothing any more. */
-  readonly keep: (stays: (entry: E) => boolean) => void;
+  /** Forget of each entry what means nothing any more: all of it where undefined is left. */
+  readonly revise: (left: (entry: E) => E | undefined) => void;
 }
 
 type Entry = readonly unknown[];
@@ -35,30 +35,33 @@ export function createHistory() {
     one === undefined || other === undefined || part.isSame(one, other);
   const isSame = (one: Entry, other: Entry) => parts.every((part, at) => isKept(part, one[at], other[at]));
 
-  function remember(before: Entry) {
+  function remember(before: Entry, word?: string) {
     if (isSame(before, here())) return;
     past.value = [...past.value, before];
     future.value = [];
-    going = undefined;
+    going = word;
   }
   /** Make a change that can be undone; with a word steps of the same one make one entry. */
   function change(act: () => void, word?: string) {
     const before = here();
-    const goesOn = grip !== undefined || (word !== undefined && word === going);
     act();
-    if (goesOn) return;
-    remember(before);
-    going = word;
+    if (grip) return;
+    if (word === undefined || word !== going) return remember(before, word);
+    // Steps that have come back to where they began are none.
+    if (!isSame(past.value.at(-1) as Entry, here())) return;
+    past.value = past.value.slice(0, -1);
+    going = undefined;
   }
   function step(from: Signal<readonly Entry[]>, to: Signal<readonly Entry[]>) {
     const [next, before] = [from.value.at(-1), here()];
-    if (!next) return;
+    // What is held would be pulled from the hand, and would overwrite what has come back.
+    if (!next || grip) return;
     from.value = from.value.slice(0, -1);
     to.value = [...to.value, before];
     going = undefined;
-    parts.forEach((part, at) => {
+    for (const [at, part] of [...parts.entries()].reverse()) {
       if (!isKept(part, next[at], before[at])) part.restore(next[at]);
-    });
+    }
   }
   /** Without the steps that would change nothing, from what is there now. */
   function tidied(entries: readonly Entry[]): Entry[] {
@@ -82,16 +85,18 @@ export function createHistory() {
       grip = undefined;
       if (before) remember(before);
     },
-    /** A part that is remembered from now on; what stands first is brought back first. */
+    /** A part that is remembered from now on; the first is brought back last: its message takes the others' along. */
     add<E>(part: Part<E>): Share<E> {
       const at = parts.push(part as unknown as Part<unknown>) - 1;
-      const only = (stays: (entry: E) => boolean) => (entry: Entry) =>
-        entry[at] === undefined || stays(entry[at] as E) ? entry : Object.assign([...entry], { [at]: undefined });
       return {
-        next: (isBack) => (isBack ? past : future).value.at(-1)?.[at] as E | undefined,
-        keep: (stays) => {
-          past.value = tidied(past.value.map(only(stays)));
-          future.value = tidied(future.value.map(only(stays)));
+        next: (isBack) => (grip ? undefined : ((isBack ? past : future).value.at(-1)?.[at] as E | undefined)),
+        revise: (left) => {
+          const revised = (entry: Entry): Entry =>
+            entry[at] === undefined ? entry : Object.assign([...entry], { [at]: left(entry[at] as E) });
+          grip = grip && revised(grip);
+          going = undefined;
+          past.value = tidied(past.value.map(revised));
+          future.value = tidied(future.value.map(revised));
         },
       };
     },

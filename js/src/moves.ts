@@ -30,6 +30,8 @@ export function createMoves({ held, outbox, history, kernels, focusRoof, told }:
   const moves = signal<Moves>({});
   const carried = signal<Carried | undefined>(undefined);
   let isFirst = true;
+  /** Whether something was asked since a kernel was taken. */
+  let isAsked = false;
 
   const mine = history.add({
     here: () => moves.value,
@@ -49,29 +51,31 @@ export function createMoves({ held, outbox, history, kernels, focusRoof, told }:
     outbox.drop("moves");
     if (carried.value) letGo();
     moves.value = next;
-    mine.keep(() => false);
+    mine.revise(() => undefined);
   }
   function setMove(row: number, { bytes = 1, time = 1 }: Move, stream = true) {
     const { [row]: _, ...others } = moves.value;
     const move = { ...(bytes === 1 ? {} : { bytes }), ...(time === 1 ? {} : { time }) };
     const next = isEqual(move, {}) ? others : { ...others, [row]: move };
     if (isEqual(next, moves.value)) return;
+    isAsked = true;
     history.change(() => {
       moves.value = next;
     });
     outbox.tell("moves", next, { stream });
   }
+  function take(wire: Moves) {
+    if (carried.value) return;
+    const change = () => {
+      moves.value = wire;
+    };
+    // What a model starts with is no change, and what was told from here comes back.
+    if (isFirst) change();
+    else if (!isEqual(wire, moves.value)) history.change(change);
+    isFirst = false;
+  }
   return {
-    take(wire: Moves) {
-      if (carried.value) return;
-      const change = () => {
-        moves.value = wire;
-      };
-      // What a model starts with is no change, and what was told from here comes back.
-      if (isFirst) change();
-      else if (!isEqual(wire, moves.value)) history.change(change);
-      isFirst = false;
-    },
+    take,
     /** Python has other kernels: what the model holds is of these only if it is new. */
     reread() {
       const now = told();
@@ -96,6 +100,7 @@ export function createMoves({ held, outbox, history, kernels, focusRoof, told }:
       setMove,
       holdMove(row: number, byKeys: boolean) {
         carried.value = { row, before: moves.value[row], byKeys };
+        isAsked = false;
         // What is said of it by keys is spoken with each of them.
         held.value = !byKeys;
         history.hold();
@@ -106,6 +111,9 @@ export function createMoves({ held, outbox, history, kernels, focusRoof, told }:
         if (!last) return;
         if (back) setMove(last.row, last.before ?? {});
         letGo();
+        // What Python said meanwhile counts where nothing was asked here.
+        if (!isAsked) return take(told());
+        if (!isEqual(told(), moves.value)) outbox.put("moves", moves.value);
         outbox.send();
       },
       /** Take back what was asked of one kernel, or of all. */

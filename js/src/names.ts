@@ -1,9 +1,15 @@
 // What a chip is called where there is little room.
 
+import { keeping } from "./kept.ts";
 import type { Chip } from "./wire.ts";
 
+const named = keeping<ReadonlyMap<string, string>>();
+
 /** By chip id: its name without the vendor, and without what stands in brackets where that keeps names apart. */
-export function shortNames(chips: readonly Chip[]): Map<string, string> {
+export const shortNames = (chips: readonly Chip[]): ReadonlyMap<string, string> =>
+  named(chips, [], () => findNames(chips));
+
+function findNames(chips: readonly Chip[]): ReadonlyMap<string, string> {
   const plain = chips.map(({ name, vendor }) =>
     vendor && name.startsWith(`${vendor} `) ? name.slice(vendor.length + 1) : name,
   );

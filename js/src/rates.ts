@@ -35,7 +35,7 @@ export function createRates({ held, outbox, history, told, focusRoof }: Parts) {
   let isFirst = true;
   const among = (entry: WhatIf): WhatIf =>
     Object.fromEntries(Object.entries(entry).filter(([id]) => known.some((chip) => chip.id === id)));
-  history.add({
+  const mine = history.add({
     here: () => whatIf.value,
     isSame: isEqual,
     restore: (entry: WhatIf) => {
@@ -64,7 +64,8 @@ export function createRates({ held, outbox, history, told, focusRoof }: Parts) {
     const change = () => {
       whatIf.value = withAll(whatIf.value, rates);
     };
-    history.change(change, stream ? rates.map(({ quantity, key }) => `${quantity} ${key}`).join() : undefined);
+    const word = rates.map(({ chip, quantity, key }) => `${chip} ${quantity} ${key}`).join();
+    history.change(change, stream ? word : undefined);
     outbox.tell("what_if", whatIf.value, { stream });
   }
   function holdRates(wanted: readonly Held[]) {
@@ -94,15 +95,17 @@ export function createRates({ held, outbox, history, told, focusRoof }: Parts) {
       else if (!isEqual(next, whatIf.value)) history.change(change);
       isFirst = false;
     },
-    /** A control of a chip that is gone holds nothing. */
+    /** A control of a chip that is gone holds nothing, and there is nothing of it to undo. */
     keepAmong: (chips: readonly Chip[]) => {
       known = chips;
+      mine.revise(among);
       const gone = grip?.rates[0]?.chip;
       if (gone === undefined || chips.some(({ id }) => id === gone)) return;
       outbox.drop("what_if");
       grip = undefined;
       held.value = false;
       whatIf.value = told();
+      history.release();
     },
     actions: {
       setRates,

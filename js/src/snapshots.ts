@@ -6,7 +6,7 @@ import type { History } from "./history.ts";
 import { keeping } from "./kept.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Points } from "./points.ts";
-import type { Roof } from "./roofline.ts";
+import { ALL, type Roof } from "./roofline.ts";
 import { snapshotWords as words } from "./strings.ts";
 import { decodeSnapshots, encodeSnapshots, type Kernels, type Snapshot, textAt } from "./wire.ts";
 
@@ -93,6 +93,9 @@ export function createSnapshots(outbox: Pick<Outbox, "put" | "tell">, history: H
   };
 }
 
+/** A level, or "all". */
+export const memoryOf = ({ levels, level }: Roof) => (levels.length > 1 ? ALL : level);
+
 function frozen(name: string, roof: Roof, { kernels, rows, points }: Standing): Snapshot {
   const places = new Map<string, Snapshot["kernels"][number]>();
   for (const row of rows) {
@@ -104,7 +107,7 @@ function frozen(name: string, roof: Roof, { kernels, rows, points }: Standing): 
   }
   return {
     ...{ name, chip: roof.chip.id, precision: roof.precision, peak: roof.peak, bandwidth: roof.bandwidth },
-    memory: roof.levels.length > 1 ? "all" : roof.level,
+    memory: memoryOf(roof),
     hidden: false,
     kernels: [...places.values()],
   };

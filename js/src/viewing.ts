@@ -23,7 +23,10 @@ export interface Axes {
 
 export type Viewing = ReturnType<typeof createViewing>;
 
-export function createViewing({ put, tell, send }: Pick<Outbox, "put" | "tell" | "send">, history: History) {
+/** Python's messages that follow one another within this time, ms, say one thing. */
+const TOGETHER = 200;
+
+export function createViewing({ put, tell, send, drop }: Outbox, history: History) {
   const view = signal<View>("roofline");
   /** None fits all that there is. */
   const zoom = signal<Zoom | null>(null);
@@ -37,17 +40,31 @@ export function createViewing({ put, tell, send }: Pick<Outbox, "put" | "tell" |
     time_scale: signal("log"),
   };
   const part = { view, zoom, time_scale: axes.time_scale };
-  /** Whether a hand zooms: until it lets go, Python's word on it counts for nothing. */
-  let isHeld = false;
+  /** A hand that zooms: until it lets go Python's word on the zoom waits, and once it has moved counts for nothing. */
+  let hand: { hasMoved: boolean; told?: () => void } | undefined;
+  let [run, last] = [0, Number.NEGATIVE_INFINITY];
   /** What comes from Python: the first is no change, and what comes together, as a view and its zoom do, is one. */
   const taking = (name: string, held: Signal<unknown>) => {
     let isFirst = true;
     return (value: unknown) => {
-      const take = () => {
+      const change = () => {
         held.value = value;
       };
-      if (isFirst) take();
-      else if (!isEqual(held.value, value) && !(isHeld && name === "zoom")) history.change(take, "told");
+      const take = () => {
+        if (isEqual(held.value, value)) return;
+        if (name !== "zoom" && hand) {
+          // What it has done to one plane is nothing to another.
+          hand = undefined;
+          drop("zoom");
+        }
+        const now = performance.now();
+        if (now - last > TOGETHER) run = now;
+        last = now;
+        history.change(change, `told ${run}`);
+      };
+      if (isFirst) change();
+      else if (hand && name === "zoom") hand.told = take;
+      else take();
       isFirst = false;
     };
   };
@@ -84,16 +101,20 @@ export function createViewing({ put, tell, send }: Pick<Outbox, "put" | "tell" |
         const change = () => {
           zoom.value = next;
         };
+        if (hand) hand.hasMoved = true;
         history.change(change, run === undefined ? undefined : `zoom ${run}`);
         tell("zoom", next, { stream });
       },
       holdZoom() {
-        isHeld = true;
+        hand = { hasMoved: false };
         history.hold();
       },
       releaseZoom() {
-        isHeld = false;
+        const held = hand;
+        hand = undefined;
         history.release();
+        if (!held?.hasMoved) held?.told?.();
+        else if (held.told) put("zoom", zoom.value);
         send();
       },
       setAxis<K extends keyof Axes>(name: K, value: Axes[K]) {

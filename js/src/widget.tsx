@@ -1,11 +1,12 @@
 // The anywidget entry: one store a model, and for each view a tree that follows its size and the host's colours.
 
-import { signal, useSignal } from "@preact/signals";
+import { signal, useComputed, useSignal } from "@preact/signals";
 import { render as renderTree } from "preact";
 import { Chart } from "./chart/chart.tsx";
 import { TimeChart } from "./chart/timeview.tsx";
 import { isFullscreen } from "./fullscreen.ts";
 import { followTheme, themeOf } from "./host.ts";
+import { undoByKey } from "./keys.ts";
 import { Chips } from "./panels/chips.tsx";
 import { Compare } from "./panels/compare.tsx";
 import { Emptied, Filters } from "./panels/filters.tsx";
@@ -27,7 +28,7 @@ const NARROW = 640;
 const PANEL = 256;
 /** Heights of what stands under the chart, px. */
 const SENTENCE = 40;
-const SLIDERS = 150;
+const SLIDERS = 230;
 /** Of a screen of its own, the height that the chart leaves to chips and sentence, px. */
 const AROUND = 176;
 /** A presentation is so many times as large. */
@@ -70,6 +71,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   followTheme(el, abort, () => {
     theme.value = themeOf(el);
   });
+  root.addEventListener("keydown", (event) => undoByKey(event, store), { signal: abort });
 
   renderTree(<View store={store} box={box} theme={theme} />, root);
   abort.addEventListener("abort", () => {
@@ -101,6 +103,7 @@ function View({ store, box, theme }: ViewProps) {
   const inUse = useSignal("hardware");
   // The chip whose mark is pointed at: what is said of an unmeasured kernel is said of this one's roof.
   const pointedChip = useSignal<string | undefined>(undefined);
+  const hasMeasured = useComputed(() => store.points.value.measured > 0);
   const chartWidth = wide ? width - PANEL - 16 : width;
   if (width < SMALLEST) return null;
   const below = wide || isLarge ? SENTENCE : SENTENCE + SLIDERS;
@@ -121,10 +124,10 @@ function View({ store, box, theme }: ViewProps) {
               {store.view.value === "time" ? <TimeChart {...chart} /> : <Chart {...chart} points={store.points} />}
               <Emptied store={store} />
             </div>
-            {!store.showsTotals.value && (
-              <Legend kernels={store.kernels.value} points={store.points.value} theme={theme.value} />
+            {!store.showsTotals.value && hasMeasured.value && (
+              <Legend kernels={store.kernels.value} theme={theme.value} />
             )}
-            <Sentence store={store} notDrawn={store.points.value.notDrawn} pointedChip={pointedChip.value} />
+            <Sentence store={store} width={size.width} pointedChip={pointedChip.value} />
             <Filters store={store} theme={theme.value} width={chartWidth} />
             <Compare store={store} />
           </div>

@@ -194,7 +194,7 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell, histo
         const was = phaseOf(phase.value);
         phases.value = phasesOf(wire, before);
         const stays = (entry: Entry) => before.some((one) => one.name === entry.phase && phases.value.includes(one));
-        mine.keep(stays);
+        mine.revise((entry) => (stays(entry) ? entry : undefined));
         phase.value = (phaseOf(phase.value) ?? phases.value[0])?.name ?? "";
         // Of another graph Python tells the rest.
         if (phaseOf(phase.value) === was) return;

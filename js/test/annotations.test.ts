@@ -48,6 +48,13 @@ describe("a gap arrow", () => {
     const narrow = scene([measured(1e12, 1e11, 0.4)], [], 200);
     expect(annotations(narrow, gapsOf(narrow)).find(({ key }) => key === "gap 0")?.text).toBe("up to 4×");
   });
+  it("in the strip is told of right of it, where a line leads to the arrow", () => {
+    const one = scene([measured(0, 1e11, 5), measured(1e12, 1e11, 0.4)]);
+    const label = annotations(one, gapsOf(one)).find(({ key }) => key === "gap 0");
+    expect(label?.text).toBe("2 % of roof · up to 50×");
+    expect(label?.x).toBe(one.scales.plot.left + 6);
+    expect(label?.mark?.x).toBe(one.at.x[0]);
+  });
   it("stands for all kernels of about one intensity: of those to be fixed first, then of those that take longest", () => {
     const crowd = Array.from({ length: 12 }, (_, row) => measured(1e12, 1e11, 0.4 * 10 ** (row / 12)));
     expect(gapsOf(scene(crowd), [11, 10]).map(({ row }) => row)).toEqual([11]);

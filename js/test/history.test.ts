@@ -80,6 +80,28 @@ describe("a change", () => {
     history.undo();
     expect([state.number, history.canUndo.value]).toEqual([0, false]);
   });
+  it("under a word that changes nothing does not hide the next of that word", () => {
+    const { history, state, set } = parts();
+    set(0, "zoom 1");
+    set(1, "zoom 1");
+    history.undo();
+    expect(state.number).toBe(0);
+  });
+  it("that comes back under its word to where it began is none, and the next begins anew", () => {
+    const { history, state, set } = parts();
+    set(1, "zoom 1");
+    set(0, "zoom 1");
+    expect(history.canUndo.value).toBe(false);
+    set(2, "zoom 1");
+    history.undo();
+    expect([state.number, history.canUndo.value]).toEqual([0, false]);
+  });
+  it("of several parts is brought back from the last part to the first", () => {
+    const { history, state, restored } = parts();
+    history.change(() => Object.assign(state, { number: 1, word: "b" }));
+    history.undo();
+    expect(restored).toEqual(["word a", "number 0"]);
+  });
 });
 
 describe("a drag", () => {
@@ -105,6 +127,17 @@ describe("a drag", () => {
     history.release();
     expect([history.canUndo.value, history.canRedo.value]).toEqual([false, true]);
   });
+  it("is not undone, nor anything before it, while it lasts", () => {
+    const { history, state, numbers, set } = parts();
+    set(1);
+    history.hold();
+    set(2);
+    history.undo();
+    expect([state.number, numbers.next(true)]).toEqual([2, undefined]);
+    history.release();
+    history.undo();
+    expect(state.number).toBe(1);
+  });
 });
 
 describe("what means nothing any more", () => {
@@ -115,9 +148,21 @@ describe("what means nothing any more", () => {
     history.change(() => {
       state.word = "b";
     });
-    numbers.keep((number) => number === 2);
+    numbers.revise((number) => (number === 2 ? number : undefined));
     history.undo();
     expect([state, history.canUndo.value]).toEqual([{ number: 2, word: "a" }, false]);
+  });
+  it("is forgotten of a drag, too", () => {
+    const { history, state, numbers, set } = parts();
+    history.hold();
+    set(1);
+    history.change(() => {
+      state.word = "b";
+    });
+    numbers.revise(() => undefined);
+    history.release();
+    history.undo();
+    expect(state).toEqual({ number: 1, word: "a" });
   });
   it("where a part was absent a step leaves it as it is", () => {
     const { history, state, set } = parts();

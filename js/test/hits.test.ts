@@ -85,6 +85,16 @@ describe("under a zoom", () => {
     expect(shown([2, 50, 1e14, high])).toEqual([false, false, false, false]);
     expect(shown([5e3, 5e4, low, high])).toEqual([false, false, true, false]);
   });
+  it("what is in sight is not looked for again while a roof is dragged over points that stay", () => {
+    const [kernels, rows] = [makeKernels([{ flops: 1e12, bytes: 1e11, time: 1 }]), Int32Array.of(0)];
+    const scales = zoomed(whole, [2, 50, ...whole.y.domain]);
+    const sightUnder = (peak: number) => {
+      const dragged = { ...roof, peak };
+      const own = pointsOf(kernels, [dragged], dragged, rows);
+      return sightOf({ points: own, at: project(own, scales), scales });
+    };
+    expect(sightUnder(2e12)).toBe(sightUnder(3e12));
+  });
   it("none is left out without one", () => {
     const all = { points, at: project(points, whole), scales: whole };
     expect(sightOf(all)).toEqual({ at: all.at, outside: 0 });

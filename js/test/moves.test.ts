@@ -203,6 +203,20 @@ describe("what is asked of kernels", () => {
     store.undo();
     expect(store.moves.value).toEqual({ 0: { bytes: 0.5 } });
   });
+  it("is Python's word where the hand asked nothing meanwhile, else the hand's, and Python hears of it", () => {
+    const { model, store } = start();
+    store.holdMove(0, false);
+    model.receive("moves", { 1: { time: 3 } });
+    expect(store.moves.value).toEqual({});
+    store.releaseMove(true);
+    expect(store.moves.value).toEqual({ 1: { time: 3 } });
+    store.holdMove(0, false);
+    store.setMove(0, { bytes: 0.5 });
+    model.receive("moves", {});
+    store.releaseMove(false);
+    expect(store.moves.value).toEqual({ 0: { bytes: 0.5 }, 1: { time: 3 } });
+    expect(model.state["moves"]).toEqual(store.moves.value);
+  });
   it("is nothing of other kernels, also while it is held, and cannot be brought back to them", () => {
     const { model, store } = start();
     store.setMove(0, { bytes: 0.5 }, false);

@@ -8,11 +8,13 @@ import { gapsOf } from "../src/chart/callouts.ts";
 import { boxesOf, type Placed, textWidth } from "../src/chart/labels.ts";
 import { limitsOver, rulerAt, rulerBeside, rulerOver } from "../src/chart/rulers.tsx";
 import type { Scene } from "../src/chart/scene.ts";
+import { changesSince } from "../src/chart/snapshots.tsx";
 import { crossingsAt } from "../src/crossings.ts";
 import { pointsOf } from "../src/points.ts";
 import type { Roof } from "../src/roofline.ts";
 import { type Box, project, scalesOf } from "../src/scales.ts";
 import { LIGHT } from "../src/theme.ts";
+import { zoomed } from "../src/zooming.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof, seeded } from "./helpers.ts";
 
 // 100 TFLOP/s and 1 TB/s: its ridge point is 100. 400 TFLOP/s and 2 TB/s: 200.
@@ -136,6 +138,30 @@ describe("the ruler over a kernel", () => {
     const { ticks } = rulerOver(one, one.points.home[0] as number, []);
     expect(ticks.map(({ x }) => x)).toEqual([one.scales.x(20), one.scales.x(1)].sort((a, b) => b - a));
   });
+  it("is whole over a kernel without bytes, which has no place along the axis", () => {
+    const one = scene([{ flops: 1e12, bytes: 0, time: 0.1 }]);
+    const { d, ticks, labels } = rulerOver(one, 0, []);
+    expect(d).not.toMatch(/Infinity|NaN/);
+    expect(ticks.map(({ x }) => x)).toEqual([one.at.x[0], one.at.x[0]]);
+    expect(labels.map(({ text }) => text)).toEqual(["small 100 TFLOP/s · 10×", "large 400 TFLOP/s · 40×"]);
+  });
+  it("has under a zoom neither line nor tick of an intensity that lies left of the plot", () => {
+    const specs = [
+      { flops: 0, bytes: 1e11, time: 0.25 },
+      { flops: 1e12, bytes: { HBM: 5e10, L2: 1e12 }, time: 1 },
+    ];
+    const roof = makeRoof(LEVELS, "auto", "all");
+    const all = scene(specs, { roofs: [roof], levels: roof.levels });
+    const one = scene(specs, {
+      ...{ roofs: [roof], levels: roof.levels },
+      scales: zoomed(all.scales, [1.2, 1000, 1e11, 1e15]),
+    });
+    // The one of the HBM stands at 20, that of the L2 at 1, which lies over the strip.
+    const over = rulerOver(one, one.points.home[1] as number, []);
+    expect(over.ticks.map(({ x }) => x)).toEqual([one.scales.x(20)]);
+    expect(over.d.match(/M/g)).toHaveLength(1);
+    expect(rulerOver(one, 0, []).ticks.every(({ x }) => x < one.scales.plot.left)).toBe(true);
+  });
   it("leaves the tooltip the side on which it hides least", () => {
     const one = scene([{ flops: 1e12, bytes: 5e10, time: 0.1 }]);
     const signals = { rulers: { value: true }, selected: { value: [] }, pointed: { value: 0 } };
@@ -170,6 +196,21 @@ describe("the ruler on empty space", () => {
     expect(at?.labels.map(({ text }) => text)).toEqual(["small 10 TFLOP/s", "large 20 TFLOP/s", "10 FLOP/B"]);
     expect(rulerAt(empty, { x: 10, y: 300 }, [])).toBeUndefined();
     expect(rulerAt(empty, { x: x(10), y: 415 }, [])).toBeUndefined();
+  });
+});
+
+describe("the roof's own change since a snapshot", () => {
+  const told = { name: "before", chip: "small", precision: "bf16", memory: "HBM", peak: 1e14, bandwidth: 1e12 };
+  const changed = (roof: Roof) =>
+    changesSince(scene([], { roofs: [roof] }), { ...told, hidden: false, kernels: [] }, new Int32Array()).map(
+      ({ text }) => text,
+    );
+  it("is of its peak and of its bandwidth, also to another chip's", () => {
+    expect(changed(makeRoof(LEVELS, "auto", "main", { small: { bandwidth: { HBM: 2e12 } } }))).toEqual(["HBM 2×"]);
+    expect(changed(LARGE)).toEqual(["peak 4×", "HBM 2×"]);
+  });
+  it("is none of the bandwidth where another level of the chip is looked at", () => {
+    expect(changed(makeRoof(LEVELS, "auto", "L2"))).toEqual([]);
   });
 });
 

@@ -72,6 +72,13 @@ describe("the state", () => {
     expect([store.selected.value, store.hovered.value, store.kernels.value.n]).toEqual([[0], 0, 2]);
     expect(model.sent).toEqual([]);
   });
+  it("keeps the roofs of all chips but the one whose rate changes", () => {
+    const { store } = make();
+    const before = store.shownRoofs.value;
+    store.setRate("peak_flops", 110);
+    expect(store.shownRoofs.value[0]).toMatchObject({ peak: 110 });
+    expect(store.shownRoofs.value[1]).toBe(before[1]);
+  });
   it("tells of each chip its roof or what it lacks", () => {
     const { model, store } = make();
     model.receive("precision", "fp8");
@@ -403,5 +410,34 @@ describe("chips replaced while a slider is held", () => {
     model.receive("chips", STATE.chips);
     expect(store.whatIf.value).toEqual({});
     expect(store.held.value).toBe(false);
+  });
+});
+
+describe("what can be undone of rates", () => {
+  it("is of each chip apart, though keys changed the same rate of both", () => {
+    const { store } = make();
+    store.setRate("peak_flops", 90, { stream: true });
+    store.focus("b");
+    store.setRate("peak_flops", 50, { stream: true });
+    store.undo();
+    expect(store.whatIf.value).toEqual({ a: { peak_flops: { bf16: 90 } } });
+  });
+  it("is nothing of chips that are gone", () => {
+    const { model, store } = make({ focus_chip: "b" });
+    store.setRate("peak_flops", 50, { stream: true });
+    store.setRate("peak_flops", 60);
+    model.receive("chips", STATE.chips.slice(0, 1));
+    expect([store.canUndo.value, store.canRedo.value]).toEqual([false, false]);
+  });
+  it("comes back in one message with a zoom that was changed by the same hand", () => {
+    const { model, store } = make();
+    store.hold("peak_flops");
+    store.setRate("peak_flops", 90, { stream: true });
+    model.receive("zoom", [1, 10, 20, 80]);
+    store.release();
+    vi.runAllTimers();
+    model.sent.length = 0;
+    store.undo();
+    expect(model.sent).toEqual([{ what_if: {}, zoom: null }]);
   });
 });

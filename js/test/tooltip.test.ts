@@ -16,6 +16,11 @@ describe("the tooltip", () => {
       expect(top + SIZE.height).toBeLessThanOrEqual(CHART.height + 40);
     }
   });
+  it("leaves a narrow chart in sight where the widget goes on below it", () => {
+    const narrow = { width: 360, height: 280 };
+    expect(placeTooltip({ x: 180, y: 40 }, SIZE, narrow, 228)).toEqual({ left: 55, top: 284 });
+    expect(placeTooltip({ x: 20, y: 260 }, SIZE, narrow, 500)).toEqual({ left: 4, top: 284 });
+  });
   it("goes below or above its point where neither side has room", () => {
     const narrow = { width: 360, height: 280 };
     expect(placeTooltip({ x: 180, y: 40 }, SIZE, narrow, 190)).toEqual({ left: 55, top: 56 });

@@ -1,6 +1,6 @@
 // How the chart is looked at: what is told of it, and what of it can be undone.
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createHistory } from "../src/history.ts";
 import { createOutbox } from "../src/outbox.ts";
 import { createViewing, type Zoom } from "../src/viewing.ts";
@@ -94,14 +94,48 @@ describe("Python", () => {
     told({ zoom: NEARER });
     expect(history.canRedo.value).toBe(false);
   });
-  it("does not move the chart under a hand", () => {
-    const { told, zoom, setZoom, holdZoom, releaseZoom } = made();
+  it("says one thing in messages that follow one another, as a view and its zoom do, and after a while another", () => {
+    const { history, told, view, zoom, setZoom } = made();
+    setZoom(NEAR as Zoom);
+    told({ view: "time" });
+    vi.advanceTimersByTime(20);
+    told({ zoom: null });
+    vi.advanceTimersByTime(201);
+    told({ zoom: [1e-6, 1e-3, 1e-6, 1e-3] });
+    history.undo();
+    expect([view.value, zoom.value]).toEqual(["time", null]);
+    history.undo();
+    expect([view.value, zoom.value]).toEqual(["roofline", NEAR]);
+  });
+  it("does not move the chart under a hand, which tells its own zoom again when it lets go", () => {
+    const { model, told, zoom, setZoom, holdZoom, releaseZoom } = made();
     holdZoom();
     setZoom(NEAR as Zoom, { stream: true });
     told({ zoom: null });
     expect(zoom.value).toEqual(NEAR);
+    vi.runAllTimers();
     releaseZoom();
+    expect(model.sent).toEqual([{ zoom: NEAR }, { zoom: NEAR }]);
     told({ zoom: null });
     expect(zoom.value).toBeNull();
+  });
+  it("is heard when a hand lets go that has not moved", () => {
+    const { model, history, told, zoom, holdZoom, releaseZoom } = made();
+    holdZoom();
+    told({ zoom: NEAR });
+    expect(zoom.value).toBeNull();
+    releaseZoom();
+    expect([zoom.value, model.sent, history.canUndo.value]).toEqual([NEAR, [], true]);
+  });
+  it("takes another plane from a hand, and hears nothing of the zoom of the one before", () => {
+    const { model, told, view, zoom, setZoom, holdZoom, releaseZoom } = made();
+    holdZoom();
+    setZoom(NEAR as Zoom, { stream: true });
+    setZoom(NEARER as Zoom, { stream: true });
+    told({ view: "time" });
+    told({ zoom: null });
+    releaseZoom();
+    vi.runAllTimers();
+    expect([view.value, zoom.value, model.sent]).toEqual(["time", null, [{ zoom: NEAR }]]);
   });
 });

@@ -72,16 +72,17 @@ def span(drawn: Drawn) -> tuple[float, float]:
 
 
 def pinch(drawn: Drawn, middle: tuple[float, float], start: float, end: float) -> None:
-    """Draw two fingers apart around a place, on a line across."""
+    """Draw two fingers, of which one comes first, apart around a place, on a line across."""
     session = drawn.page.context.new_cdp_session(drawn.page)
     x, y = middle
-    for kind, reach in (
-        ("touchStart", start),
-        ("touchMove", (start + end) / 2),
-        ("touchMove", end),
-        ("touchEnd", None),
+    for kind, reach, count in (
+        ("touchStart", start, 1),
+        ("touchStart", start, 2),
+        ("touchMove", (start + end) / 2, 2),
+        ("touchMove", end, 2),
+        ("touchEnd", end, 0),
     ):
-        fingers = [] if reach is None else [{"x": x - reach, "y": y, "id": 0}, {"x": x + reach, "y": y, "id": 1}]
+        fingers = [{"x": x - reach, "y": y, "id": 0}, {"x": x + reach, "y": y, "id": 1}][:count]
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
     session.detach()
 
@@ -154,6 +155,12 @@ def by_rectangle_and_hand(drawn: Drawn) -> None:
     mouse.move(*to, steps=4)
     mouse.up(button="middle")
     becomes(drawn, (1, 100, 1e11, 1e13))
+    # It ends in no click, and the next is as good as ever; the second of two does not undo the first, nor fit.
+    mouse.click(*drawn.place(10, 1e12))
+    drawn.eventually(lambda: book.python("list(w.selected)") == [])
+    mouse.dblclick(*drawn.place(10, 1e12))
+    drawn.eventually(lambda: book.python("list(w.selected)") == [0])
+    becomes(drawn, (1, 100, 1e11, 1e13))
 
 
 def under_a_zoom(drawn: Drawn) -> None:
@@ -176,12 +183,31 @@ def with_other_kernels_and_fingers(drawn: Drawn) -> None:
     # Other kernels leave it too; two fingers go closer; a double click on nothing fits; another plane is whole.
     book.python("setattr(w, 'kernels', [('near', 1e12, 1e11, 1), ('far', 1e14, 1e11, 10), ('a', 1e9, 1e11, 1)])")
     expect(outside).to_have_text("2 outside")
+    # The finger that comes first takes the chart in hand, the second does not move it.
+    tool(drawn, "pan").click()
     middle, reach = drawn.place(10, 1e12), 40
     pinch(drawn, middle, reach, 2 * reach)
     drawn.eventually(lambda: all(math.isclose(now, 1, rel_tol=0.05) for now in span(drawn)))
     assert all(math.isclose(a, b, abs_tol=3) for a, b in zip(drawn.place(10, 1e12), middle, strict=True))
+    mouse.click(*drawn.place(10, 1e12))
+    drawn.eventually(lambda: book.python("list(w.selected)") == [0])
     mouse.dblclick(*drawn.place(5, 4e11))
     becomes(drawn, None)
+    # Python takes the plane out of a hand: what it says then is heard, and can be undone.
+    mouse.move(*drawn.place(5, 4e11))
+    mouse.down()
+    mouse.move(*drawn.place(10, 4e11), steps=3)
+    drawn.eventually(lambda: zoom(drawn) is not None)
+    book.python("setattr(w, 'view', 'time')")
+    becomes(drawn, None)
+    mouse.up()
+    book.python("setattr(w, 'zoom', (1e-3, 1, 1e-2, 10))")
+    expect(tool(drawn, "fit")).to_have_attribute("aria-disabled", "false")
+    drawn.chart.press("Control+z")
+    becomes(drawn, None)
+    assert book.python("w.view") == "time"
+    drawn.root.get_by_label("View").select_option("roofline")
+    tool(drawn, "select").click()
     tool(drawn, "in").click()
     drawn.eventually(lambda: zoom(drawn) is not None)
     book.python("setattr(w, 'view', 'time')")
@@ -229,6 +255,22 @@ def by_keys(drawn: Drawn) -> None:
     becomes(drawn, (left * across, right * across, low * up, high * up))
     press("0")
     becomes(drawn, None)
+
+    # Space takes the chart in hand: while it is pressed the kernels that the pointer passes stay as they are.
+    page.mouse.move(*drawn.place(3, 4e11))
+    page.keyboard.down("Space")
+    page.mouse.move(*place)
+    page.keyboard.down("Space")
+    page.keyboard.up("Space")
+    assert drawn.book.python("list(w.selected)") == []
+    # A box that is typed into has an undo of its own; from a slider it is the widget's.
+    press("+")
+    drawn.eventually(lambda: zoom(drawn) is not None)
+    drawn.box("peak").press("Control+z")
+    assert zoom(drawn) is not None
+    drawn.slider("peak").press("Control+z")
+    becomes(drawn, None)
+    drawn.chart.focus()
 
     # With the chart's focus the plain wheel is the chart's.
     page.mouse.move(*place)

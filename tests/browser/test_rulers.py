@@ -28,7 +28,15 @@ def limits(drawn: Drawn) -> list[str]:
     return sorted(drawn.root.locator(".roofwidget-ruler text").all_text_contents())
 
 
-def test_a_ruler_tells_what_each_roof_allows_by_pointer_and_by_keyboard(drawn: Drawn) -> None:
+def test_rulers_and_frozen_curves_work_by_pointer_and_by_keyboard(drawn: Drawn) -> None:
+    a_ruler_tells_what_each_roof_allows(drawn)
+    drawn.chart.focus()
+    drawn.page.keyboard.press("Escape")
+    a_frozen_curve_stays_as_a_ghost_and_tells_what_has_moved(drawn)
+
+
+def a_ruler_tells_what_each_roof_allows(drawn: Drawn) -> None:
+    """Point at empty space and at a kernel, by pointer and by keys."""
     page = drawn.page
     page.mouse.move(*drawn.place(20, 1e13))
     # The call-out of the gap tells of the small chip's ratio.
@@ -58,7 +66,8 @@ def test_a_ruler_tells_what_each_roof_allows_by_pointer_and_by_keyboard(drawn: D
     drawn.eventually(lambda: limits(drawn) == ["Large 40 TFLOP/s · 4×", "Small 20 TFLOP/s"])
 
 
-def test_a_frozen_curve_stays_as_a_ghost_and_tells_what_has_moved(drawn: Drawn) -> None:
+def a_frozen_curve_stays_as_a_ghost_and_tells_what_has_moved(drawn: Drawn) -> None:
+    """Freeze, change, name, hide, delete and undo."""
     page, root = drawn.page, drawn.root
     root.locator("[data-tool=freeze]").click()
     drawn.eventually(lambda: drawn.book.python("[s.name for s in w.snapshots]") == ["snapshot 1"])

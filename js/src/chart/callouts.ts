@@ -64,9 +64,10 @@ export function gapLabels({ kernels, focus, scales, theme }: Scene, gaps: readon
       const brief = [upToText(boundOf(gap.row))];
       return {
         ...{ key: `gap ${gap.row}`, text, brief, size: SIZE, bold: strong, colour: theme.text },
-        // In the strip there is no place but across its numbers.
-        must: strong || gap.x < scales.plot.left || ("lines" as const),
-        places: besideArrow(gap, scales, textWidth(text, SIZE, strong)),
+        must: strong || ("lines" as const),
+        ...(gap.x < scales.plot.left
+          ? besideStrip(gap, scales)
+          : { places: besideArrow(gap, scales, textWidth(text, SIZE, strong)) }),
       };
     });
 }
@@ -76,10 +77,20 @@ export const arrowBox = ({ x, from, to }: Gap): Box => ({
   ...{ left: x - 2, right: x + 2, top: Math.min(from, to), bottom: Math.max(from, to) },
 });
 
-/** Right or left of its middle; of one in the strip not across the numbers there. */
+/** In the strip there is no room beside its numbers: right of it, with a line to the arrow. */
+function besideStrip({ x, from, to }: Gap, { plot }: Scales): Pick<Label, "places" | "mark"> {
+  const middle = (from + to) / 2;
+  const shifts = [0, -16, 16, -32, 32, -48, 48].filter((shift) => Math.abs(shift) <= Math.abs(from - to) / 2);
+  return {
+    mark: { x, y: middle, radius: 1 },
+    places: shifts.map((shift) => ({ x: plot.left + 6, y: middle + 4 + shift, anchor: "start" })),
+  };
+}
+
+/** Right of its middle, or left where that is not across the strip. */
 function besideArrow({ x, from, rim, to }: Gap, { plot }: Scales, width: number): Place[] {
   const middle = (from + to) / 2 + 4;
-  const hasRoom = x < plot.left || x - 7 - width > plot.left;
+  const hasRoom = x - 7 - width > plot.left;
   const beside = (y: number, off: number): Place[] => [
     { x: x + off, y, anchor: "start" },
     ...(hasRoom ? [{ x: x - off, y, anchor: "end" } as const] : []),

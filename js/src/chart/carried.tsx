@@ -1,16 +1,18 @@
 // Kernels that were carried elsewhere: where they would stand, from where, and what that means.
 
 import { nameOf } from "../describe.ts";
+import { keeping } from "../kept.ts";
 import { noteOf, toldOf } from "../movetext.ts";
 import { type Points, SIDES } from "../points.ts";
 import { type Box, project } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { moveWords } from "../strings.ts";
 import type { Theme } from "../theme.ts";
+import { isShown } from "./hits.ts";
 import { radiusAt } from "./kernels.ts";
 import { boxOf, type Label, type Place, type Placed, textWidth } from "./labels.ts";
 import { LINE } from "./marks.tsx";
-import { indicesOf, type pointColours, type Scene } from "./scene.ts";
+import { indicesOf, isInSight, type pointColours, type Scene } from "./scene.ts";
 import { curve, type Spot } from "./trails.tsx";
 
 /** One mark of a kernel that is carried. */
@@ -37,9 +39,12 @@ export function shadowsOf(store: Store, scene: Scene, points: Points | undefined
     const isSame = (index: number) =>
       scene.points.roof[index] === points.roof[mark] && scene.points.level[index] === points.level[mark];
     const index = indicesOf(scene, row).find(isSame) ?? -1;
-    const inStrip = points.x[mark] === 0;
+    const [ai, x, top] = [points.x[mark], places.x[mark], places.y[mark]] as [number, number, number];
+    const inStrip = ai === 0;
     if (index < 0 || (inStrip && !strip)) return [];
-    const [x, y] = [places.x[mark] as number, within(places.y[mark] as number, plot.top, plot.bottom)];
+    // At the edge it stands for a kernel that is in sight, under a zoom for no other.
+    if (!isShown(scene, index) && !isInSight(scales, ai, x, top)) return [];
+    const y = within(top, plot.top, plot.bottom);
     return [
       {
         ...{ row, index, radius: Math.max(4, radiusAt(scene.points, index)), side: points.side[mark] as number },
@@ -58,10 +63,16 @@ export const boxOfShadow = ({ to: [x, y], radius }: Shadow): Box => ({
 /** The looks of points with those of kernels that are carried elsewhere as outlines. */
 export function hollowed(looks: ReturnType<typeof pointColours>, shadows: readonly Shadow[]) {
   if (shadows.length === 0) return looks;
-  const hollow = looks.hollow.slice();
-  for (const { index } of shadows) hollow[index] = 1;
+  const hollow = hollows(looks.hollow, [shadows.map(({ index }) => index).join()], () => {
+    const column = looks.hollow.slice();
+    for (const { index } of shadows) column[index] = 1;
+    return column;
+  });
   return { ...looks, hollow };
 }
+
+// While one is carried the same points are outlines.
+const hollows = keeping<Uint8Array>();
 
 interface CarriedProps {
   readonly shadows: readonly Shadow[];
@@ -130,7 +141,11 @@ export function moveLabels(store: Store, scene: Scene, shadows: readonly Shadow[
   });
 }
 
-const keyOf = (row: number) => `move ${row}`;
+const NOTE = "move ";
+const keyOf = (row: number) => NOTE + row;
+
+/** Whether a label is a note of what is asked of a kernel. */
+export const isNote = ({ key }: Pick<Label, "key">) => key.startsWith(NOTE);
 
 /** Right and left of it, under and over it, ever farther: where it would leave the plot it is drawn in. */
 function placesBeside({ to: [x, y], radius }: Shadow, width: number, lines: number, { scales }: Scene): Place[] {
@@ -164,11 +179,11 @@ interface ButtonsProps {
 
 /** Beside each note what takes it back. */
 export function MoveButtons({ store, labels, scene }: ButtonsProps) {
-  const notes = store.carried.value ? [] : labels.filter(({ key }) => key.startsWith(keyOf(0).slice(0, -1)));
+  const notes = store.carried.value ? [] : labels.filter(isNote);
   return (
     <>
       {notes.map((label) => {
-        const row = Number(label.key.slice(keyOf(0).length - 1));
+        const row = Number(label.key.slice(NOTE.length));
         const { right, top } = boxOf(textWidth(label.text, SIZE, true), SIZE, label);
         const said = moveWords.reset(nameOf(scene.kernels, row));
         return (

@@ -2,6 +2,7 @@
 
 import { type ReadonlySignal, type Signal, useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { computeBoundOn } from "../describe.ts";
 import { rowOfMove } from "../movetext.ts";
 import { type Points, pointsOf } from "../points.ts";
 import type { Size } from "../scales.ts";
@@ -100,7 +101,8 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const held = store.carried.value;
   const row = points.value.row[index] as number;
   const spot = { x: at.x[index] as number, y: at.y[index] as number };
-  const tip = roof && !held ? { kernels, row, roof, scales, below, ...spot, more: rowOfMove(store, row) } : undefined;
+  const more = () => [...computeBoundOn(kernels, row, roofs), ...rowOfMove(store, row)];
+  const tip = roof && !held ? { kernels, row, roof, scales, below, ...spot, more: more() } : undefined;
   const { ruler, box } = rulerBeside(store, scene, labels, held ? -1 : index, tip && tooltipBoxes(tip));
 
   return (
@@ -133,7 +135,9 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
           <Clip box={frameOf(scales)}>
             <Grips {...scene} />
           </Clip>
-          <Carried shadows={shadows} looks={looks} held={held?.row} theme={theme} />
+          <Clip box={frameOf(scales)}>
+            <Carried shadows={shadows} looks={looks} held={held?.row} theme={theme} />
+          </Clip>
           <Leaders labels={labels} scene={scene} />
           {store.rulers.value && <Rulers scene={scene} names={labels} ruler={ruler} spot={pointing.spot} />}
           {roofs.length === 0 && points.value.n === 0 && (

@@ -1,6 +1,7 @@
 // Grabbing the focus roof: its flat goes up and down, its slopes sideways, its ridge point both ways.
 
 import { type Signal, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { Held } from "../rates.ts";
 import { ridgePoint } from "../roofline.ts";
 import { joined, type Scales } from "../scales.ts";
@@ -40,6 +41,13 @@ export function useGrab(store: Store, scene: Scene, grip: Signal<Grip | undefine
       ...(part === "peak" ? [] : [{ quantity: "bandwidth", rate: bandwidth, level } as const]),
     ]);
   }
+  function letGo() {
+    if (!grip.value) return;
+    grip.value = undefined;
+    store.release();
+  }
+  // A chart that goes, as with another view, lets go.
+  useEffect(() => letGo, []);
   return {
     isHeld: grip.value !== undefined,
     /** Whether what is pressed is a part of the roof, which the pointer then holds. */
@@ -64,17 +72,11 @@ export function useGrab(store: Store, scene: Scene, grip: Signal<Grip | undefine
       const held = grip.value;
       if (held) set(held, ...ratesAt(held, x, y));
     },
-    letGo() {
-      if (!grip.value) return;
-      grip.value = undefined;
-      store.release();
-    },
+    letGo,
     takeBack() {
       const held = grip.value;
-      if (!held) return;
-      set(held, held.peak, held.bandwidth);
-      grip.value = undefined;
-      store.release();
+      if (held) set(held, held.peak, held.bandwidth);
+      letGo();
     },
   };
 }

@@ -5,7 +5,7 @@ import { MEASURED, type Points, SIDES } from "../points.ts";
 import type { Scales } from "../scales.ts";
 import { LEAST } from "../sizes.ts";
 import { CROWD, paintCrowd } from "./crowd.ts";
-import { changes, isOverlaid, looksOf, type Painted } from "./looks.ts";
+import { changes, isOverlaid, isSigned, looksOf, type Painted } from "./looks.ts";
 
 export interface KernelsPicture {
   readonly points: Points;
@@ -28,8 +28,10 @@ type Region = readonly [x: number, y: number, reach: number];
 
 /** When more points than this have changed all are drawn anew: it costs less. */
 const MANY = 64;
-/** How far the ring and the arrow of a point above its roof reach, px. */
+/** How far the ring and the arrow of a point above its roof reach beyond it, px. */
 const RING = 11;
+/** How far what is drawn of a point reaches from its middle, px: the corners of a star are the farthest. */
+const reachOf = (radius: number, isSigned: boolean) => (isSigned ? radius + RING : 1.3 * radius + 2);
 /** The opacity of a faded point. */
 const FAINT = 0.22;
 
@@ -75,8 +77,9 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
     if (isRough) for (const index of changed) draw(index);
     else if (isCrowd) paintCrowd(context, { ...picture, radius, look: next.look, ratio, spriteOf });
     else if (before && changed && changed.length <= MANY) {
-      const regionsOf = ({ x, y, radius }: Painted): Region[] =>
-        changed.map((index) => [x[index] as number, y[index] as number, (radius[index] as number) + RING + 1]);
+      const reachIn = (of: Painted, index: number) => reachOf(of.radius[index] as number, isSigned(of, index)) + 1;
+      const regionsOf = (of: Painted): Region[] =>
+        changed.map((index) => [of.x[index] as number, of.y[index] as number, reachIn(of, index)]);
       const regions = [...regionsOf(before), ...regionsOf(next)];
       context.save();
       context.beginPath();
@@ -89,7 +92,7 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
       context.clip();
       context.clearRect(0, 0, scales.width, scales.height);
       drawAll((index) => {
-        const [x, y, own] = [at.x[index] as number, at.y[index] as number, (radius[index] as number) + RING + 2];
+        const [x, y, own] = [at.x[index] as number, at.y[index] as number, reachIn(next, index)];
         return regions.some(([rx, ry, reach]) => Math.abs(x - rx) < reach + own && Math.abs(y - ry) < reach + own);
       });
       context.restore();
@@ -132,7 +135,9 @@ function makeSprite(
   radius: number,
   ratio: number,
 ): HTMLCanvasElement {
-  const half = Math.ceil((radius + RING) * ratio);
+  const isAbove = points.aboveRoof[index] === 1;
+  // What is empty around it would be copied too.
+  const half = Math.ceil(reachOf(radius, isAbove) * ratio);
   const sprite = document.createElement("canvas");
   sprite.width = 2 * half;
   sprite.height = 2 * half;
@@ -151,7 +156,7 @@ function makeSprite(
   context.strokeStyle = hollow[index] ? colour : outline;
   context.lineWidth = hollow[index] ? 1.75 : 1;
   context.stroke();
-  if (points.aboveRoof[index] && !hollow[index]) {
+  if (isAbove && !hollow[index]) {
     context.beginPath();
     context.arc(0, 0, radius + 3, 0, 2 * Math.PI);
     context.moveTo(-4, -radius - 5);

@@ -73,9 +73,11 @@ export function changes(before: Painted, after: Painted, points: Points): number
   return [...new Set(found)].sort((a, b) => a - b);
 }
 
+/** Whether it has the sign of one above its roof. */
+export const isSigned = ({ look }: Looks, index: number) => ((look[index] as number) & SIGN) !== 0;
+
 /** Whether what changed may be laid over what was there: points that stay, none of which loses the sign above it. */
 export function isOverlaid(before: Painted, after: Painted, changed: readonly number[]): boolean {
-  const isSigned = ({ look }: Painted, index: number) => ((look[index] as number) & SIGN) !== 0;
   return (
     changed.length <= MANY_OF_CROWD &&
     before.x === after.x &&

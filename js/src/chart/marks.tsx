@@ -1,5 +1,7 @@
 // What lies over the points: the rings of those that matter now, and every text of the chart.
 
+import type { VNode } from "preact";
+import { useRef } from "preact/hooks";
 import type { Box } from "../scales.ts";
 import type { Theme } from "../theme.ts";
 import { leaders } from "./column.ts";
@@ -68,27 +70,42 @@ function linesOf({ text, x }: Placed) {
 }
 
 export function Labels({ labels, theme }: { labels: readonly Placed[]; theme: Theme }) {
-  return (
-    <>
-      {labels.map((label) => (
-        <text
-          key={label.key}
-          data-label={label.key}
-          x={label.x}
-          y={label.y}
-          text-anchor={label.anchor}
-          transform={label.angle ? `rotate(${label.angle} ${label.x} ${label.y})` : undefined}
-          font-size={label.size}
-          font-weight={label.bold ? 700 : 400}
-          fill={label.colour}
-          stroke={theme.background}
-          stroke-width={3}
-          stroke-linejoin="round"
-          paint-order="stroke"
-        >
-          {linesOf(label)}
-        </text>
-      ))}
-    </>
-  );
+  const known = useRef<ReadonlyMap<string, Written>>(new Map());
+  // Most names stand still while a roof is dragged: what they were drawn as stands for them.
+  const now = labels.map((label): Written => {
+    const before = known.current.get(label.key);
+    const isSame = before?.theme === theme && LOOKS.every((part) => before.label[part] === label[part]);
+    return isSame ? before : { label, theme, text: <Text key={label.key} label={label} theme={theme} /> };
+  });
+  known.current = new Map(now.map((one) => [one.label.key, one]));
+  return <>{now.map(({ text }) => text)}</>;
 }
+
+interface Written {
+  readonly label: Placed;
+  readonly theme: Theme;
+  readonly text: VNode;
+}
+
+/** All that is drawn of a label. */
+const LOOKS = ["text", "x", "y", "anchor", "angle", "size", "bold", "colour"] as const;
+
+// A component, since what an element was drawn as is compared part by part all the same.
+const Text = ({ label, theme }: { label: Placed; theme: Theme }) => (
+  <text
+    data-label={label.key}
+    x={label.x}
+    y={label.y}
+    text-anchor={label.anchor}
+    transform={label.angle ? `rotate(${label.angle} ${label.x} ${label.y})` : undefined}
+    font-size={label.size}
+    font-weight={label.bold ? 700 : 400}
+    fill={label.colour}
+    stroke={theme.background}
+    stroke-width={3}
+    stroke-linejoin="round"
+    paint-order="stroke"
+  >
+    {linesOf(label)}
+  </text>
+);

@@ -37,19 +37,34 @@ const WHEEL_UNITS = [1, 16, 400];
 
 export type Navigation = ReturnType<typeof useNavigation>;
 
-/** `drop`: lets go of what else is held, when a second finger comes. */
-export function useNavigation(store: Store, scene: Scene, drop: () => void) {
+/** What else may be held on the chart. */
+interface Others {
+  /** Whether something is, which must not be zoomed from under the hand. */
+  isHeld(): boolean;
+  /** Gives back what is held, when a second finger comes. */
+  takeBack(): void;
+}
+
+export function useNavigation(store: Store, scene: Scene, others: Others) {
   const tool = useSignal<Tool>("select");
   const hold = useSignal<Hold | undefined>(undefined);
   const isStepping = useSignal(false);
   const hand = useRef({ isSpace: false, hasMoved: false, last: Number.NEGATIVE_INFINITY, run: 0 });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  // A chart that goes, as with another view, lets go.
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      letGo();
+    },
+    [],
+  );
   const { plot, width } = scene.scales;
 
   /** The plane as it is by now, also between two pictures. */
   const now = () => zoomed(scene.scales.whole ?? scene.scales, store.zoom.value);
   const isSame = (next: Zoom | null) => String(next) === String(store.zoom.value);
+  const isBusy = () => hold.value !== undefined || store.held.value || others.isHeld();
 
   function begin(from: Spot, spread = 0) {
     hold.value = { scales: now(), before: store.zoom.value, from, spread };
@@ -68,7 +83,7 @@ export function useNavigation(store: Store, scene: Scene, drop: () => void) {
   /** One of a run of steps, which are undone together; whether it did anything. */
   function step(from: Spot, to: Spot, factor: number, time: number): boolean {
     const next = moved(now(), from, to, factor);
-    if (isSame(next)) return false;
+    if (isBusy() || isSame(next)) return false;
     if (time - hand.current.last > PAUSE) hand.current.run = time;
     hand.current.last = time;
     store.setZoom(next, { stream: true, run: hand.current.run });
@@ -80,7 +95,7 @@ export function useNavigation(store: Store, scene: Scene, drop: () => void) {
     return true;
   }
   const middle: Spot = [(plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2];
-  const fit = () => store.setZoom(null);
+  const fit = () => isBusy() || store.setZoom(null);
   /** Larger or smaller around a place, else around the middle. */
   const by = (factor: number, at: Spot = middle, time = performance.now()) => step(at, at, factor, time);
 
@@ -93,12 +108,6 @@ export function useNavigation(store: Store, scene: Scene, drop: () => void) {
       ...{ w: go(0, down), a: go(across, 0), s: go(0, -down), d: go(-across, 0) },
     };
     return Object.hasOwn(acts, key) ? acts[key] : undefined;
-  }
-  /** What a modified key does here, as it does wherever something is edited. */
-  function remembered({ key, shiftKey }: KeyboardEvent): (() => void) | undefined {
-    const letter = key.toLowerCase();
-    if (letter === "z") return shiftKey ? store.redo : store.undo;
-    return letter === "y" && !shiftKey ? store.redo : undefined;
   }
   function fingers(event: TouchEvent): [Spot, number] | undefined {
     const [one, other] = [...event.touches].map((touch) => placeIn(event.currentTarget as Element, width, touch));
@@ -137,10 +146,10 @@ export function useNavigation(store: Store, scene: Scene, drop: () => void) {
     },
     /** What a key does, around the place that is pointed at. */
     key(event: KeyboardEvent, at: Spot | undefined): (() => unknown) | undefined {
-      const { altKey, ctrlKey, metaKey, key, repeat, timeStamp } = event;
-      if (altKey) return undefined;
-      if (ctrlKey || metaKey) return remembered(event);
-      if (key !== " " || at) return keyed(key, at, timeStamp);
+      const { altKey, ctrlKey, metaKey, repeat, timeStamp } = event;
+      const key = event.key.toLowerCase();
+      if (altKey || ctrlKey || metaKey) return undefined;
+      if (key !== " " || (at && !hand.current.isSpace)) return keyed(key, at, timeStamp);
       if (!repeat) hand.current.isSpace = true;
       return () => undefined;
     },
@@ -159,17 +168,14 @@ export function useNavigation(store: Store, scene: Scene, drop: () => void) {
         if (!isAsked && (event.shiftKey || event.altKey || !element.matches(":focus"))) return;
         const pixels = event.deltaY * (WHEEL_UNITS[event.deltaMode] ?? 1);
         const power = Math.max(-MOST, Math.min(pixels * (event.ctrlKey ? PINCH : WHEEL), MOST));
-        const has =
-          hold.value === undefined &&
-          power !== 0 &&
-          by(Math.exp(-power), placeIn(element, width, event), event.timeStamp);
+        const has = power !== 0 && by(Math.exp(-power), placeIn(element, width, event), event.timeStamp);
         // At the end of what can be shown the page may scroll on, but its own size is not what was asked.
-        if (has || isAsked) event.preventDefault();
+        if (has || isAsked || isBusy()) event.preventDefault();
       },
       onTouchStart(event: TouchEvent) {
         const two = event.touches.length === 2 && fingers(event);
         if (!two) return;
-        drop();
+        others.takeBack();
         letGo();
         begin(...two);
       },

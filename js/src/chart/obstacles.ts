@@ -1,5 +1,6 @@
 // What names keep clear of: points, and with less need the lines of roofs.
 
+import { keeping } from "../kept.ts";
 import { ridgePoint } from "../roofline.ts";
 import type { Box } from "../scales.ts";
 import { radiusAt } from "./kernels.ts";
@@ -21,8 +22,13 @@ export function pointBoxes({ points, at, scales: { strip } }: Scene): Box[] {
   return boxes;
 }
 
+// Names keep clear of them, and then every ruler on the same picture.
+const known = keeping<readonly Box[]>();
+
 /** Roofs where they run, and what joins the points of a kernel. */
-export function lineBoxes(scene: Scene): Box[] {
+export const lineBoxes = (scene: Scene): readonly Box[] => known(scene, [], () => findLines(scene));
+
+function findLines(scene: Scene): Box[] {
   const { roofs, focus, levels, subRoofs, scales } = scene;
   const { x, y } = scales;
   const boxes: Box[] = joinsOf(scene).map(({ from, to, y: line }) => {

@@ -20,6 +20,9 @@ const REACH = 16;
 /** On a point a press means it, px; beside it the roof that runs there. */
 const TOUCH = 8;
 
+/** Keys that act once, however long they are pressed. */
+const ONCE = ["Enter", " ", "f", "m", "r"];
+
 export type Pointing = ReturnType<typeof usePointing>;
 
 export function usePointing(
@@ -37,11 +40,7 @@ export function usePointing(
   const hovered = store.pointed.value;
   const stands = indexOf(points, hovered, last.value);
   const index = stands >= 0 && isShown(scene, stands) ? stands : -1;
-  const navigation = useNavigation(store, scene, () => {
-    grab?.takeBack();
-    carry?.takeBack();
-    rubber.takeBack();
-  });
+  const navigation = useNavigation(store, scene, { isHeld: () => rubber.isHeld, takeBack: drop });
   const zooms = navigation.tool.value === "zoom";
   const rubber = useRubber(store, scene, zooms);
   const grabbed = useRef(false);
@@ -74,13 +73,21 @@ export function usePointing(
     f: () => store.freeze(),
     r: () => store.setRulers(!store.rulers.value),
     Escape: () => {
-      if (navigation.isHeld) return navigation.takeBack();
-      if (grab?.isHeld) return grab.takeBack();
-      if (rubber.isHeld) return rubber.takeBack();
+      if (navigation.isHeld || grab?.isHeld || rubber.isHeld) return takeBack();
       point(-1);
       store.select([]);
     },
   };
+  function drop() {
+    grab?.takeBack();
+    carry?.takeBack();
+    rubber.takeBack();
+  }
+  /** Whatever is held goes back to where it was. */
+  function takeBack() {
+    navigation.takeBack();
+    drop();
+  }
   function actOf(key: string): (() => void) | undefined {
     const carrying = carry?.keys(index);
     const all = carrying?.only ? carrying.act : { ...keys, ...carrying?.act };
@@ -98,6 +105,8 @@ export function usePointing(
   }
 
   function onPointer(event: PointerEvent) {
+    // Of two fingers on the chart the second only pinches.
+    if (!event.isPrimary) return;
     const [x, y] = placeIn(event.currentTarget as HTMLElement, scene.scales.width, event);
     spot.value = undefined;
     if (navigation.isHeld || (zooms && rubber.isHeld)) {
@@ -113,6 +122,9 @@ export function usePointing(
     const isPress = event.type === "pointerdown";
     const carried = carry?.indexAt(event) ?? -1;
     if (isPress) {
+      // Not every drag has ended in a click: of a pinch, say, there is none.
+      rubber.hasDrawn();
+      navigation.hasMoved();
       // A tool that was chosen takes every press; what can be grabbed is there for the hand without one.
       if (navigation.take(event, x, y)) return;
       if (zooms) return rubber.take(event, x, y);
@@ -139,21 +151,20 @@ export function usePointing(
       onPointerMove: onPointer,
       onPointerDown: onPointer,
       onPointerUp: (event: PointerEvent) => {
+        if (!event.isPrimary) return;
         navigation.letGo();
         grab?.letGo();
         carry?.letGo();
         rubber.letGo(isAdding(event));
       },
-      onPointerCancel: () => {
-        navigation.takeBack();
-        grab?.takeBack();
-        carry?.takeBack();
-        rubber.takeBack();
-      },
+      onPointerCancel: (event: PointerEvent) => event.isPrimary && takeBack(),
+      // Without an end of the drag, as when a dialog comes between; what is in the chart hands a finger on to it.
+      onLostPointerCapture: ({ target, currentTarget }: PointerEvent) => target === currentTarget && takeBack(),
       // A finger that is lifted leaves too, but its tooltip stays to be read.
       onPointerLeave: (event: PointerEvent) => {
         spot.value = undefined;
-        if (event.pointerType !== "touch") point(-1);
+        // What keys carry stays the one that is told of.
+        if (event.pointerType !== "touch" && !store.carried.value) point(-1);
       },
       onFocusOut: () => {
         carry?.letGo();
@@ -169,19 +180,23 @@ export function usePointing(
         const wasGrabbed = grabbed.current;
         grabbed.current = false;
         if ([rubber.hasDrawn(), navigation.hasMoved(), carry?.hasCarried(), wasGrabbed].includes(true)) return;
+        // The second click of two would let go of what the first has selected.
+        if (event.detail > 1) return;
         if (index >= 0 && hovered !== null) choose(hovered, isAdding(event));
         else if (store.selected.value.length > 0) store.select([]);
       },
       onDblClick: (event: MouseEvent) => {
         const [x, y] = placeIn(event.currentTarget as HTMLElement, scene.scales.width, event);
-        if (nearest(at, x, y, TOUCH) < 0) navigation.fit();
+        if (nearest(at, x, y, REACH) < 0) navigation.fit();
       },
       onKeyDown: (event: KeyboardEvent) => {
         const around = index < 0 ? undefined : ([at.x[index] as number, at.y[index] as number] as const);
-        const own = isModified(event) ? undefined : actOf(event.key);
+        const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+        const own = isModified(event) ? undefined : actOf(key);
         const act = store.carried.value ? own : (navigation.key(event, around) ?? own);
         if (!act) return;
-        act();
+        // A key that stays pressed walks on, but does not turn on and off.
+        if (!(event.repeat && ONCE.includes(key))) act();
         event.preventDefault();
         event.stopPropagation();
       },

@@ -1,6 +1,8 @@
 // The roofs: solid as they stand, dashed where the data sheet puts them; washes and ceilings of the focus roof.
 
+import type { VNode } from "preact";
 import type { SubRoof } from "../ceilings.ts";
+import { keeping } from "../kept.ts";
 import type { Level, Roof } from "../roofline.ts";
 import { ridgePoint } from "../roofline.ts";
 import type { Scales } from "../scales.ts";
@@ -19,33 +21,14 @@ export interface RoofsProps {
   readonly theme: Theme;
 }
 
+// While one roof is dragged the others stay.
+const lines = keeping<VNode>();
+
 export function Roofs({ roofs, focus, levels, subRoofs, colours, scales, theme }: RoofsProps) {
   const { plot } = scales;
   const [width, height] = [Math.max(0, plot.right - plot.left), Math.max(0, plot.bottom - plot.top)];
-  const own = (focus && colours.get(focus.chip.id)) ?? theme.text;
-  const line = (roof: Roof, isFocus: boolean) => (
-    <g
-      key={roof.chip.id}
-      stroke={colours.get(roof.chip.id) ?? theme.text}
-      stroke-opacity={isFocus ? 1 : levels.length > 0 ? 0.45 : 0.8}
-    >
-      <path
-        class="roofwidget-roof"
-        data-chip={roof.chip.id}
-        d={roofPath(roof, scales)}
-        stroke-width={isFocus ? 3 : 1.75}
-        stroke-linejoin="round"
-      />
-      <circle
-        class="roofwidget-ridge"
-        cx={scales.x(ridgePoint(roof))}
-        cy={scales.y(roof.peak)}
-        r={isFocus ? 4.5 : 3.5}
-        fill={theme.background}
-        stroke-width={isFocus ? 2.5 : 1.75}
-      />
-    </g>
-  );
+  const colourOf = ({ chip }: Roof) => colours.get(chip.id) ?? theme.text;
+  const own = focus ? colourOf(focus) : theme.text;
   // A nested svg clips to the plot without an id that two views could share.
   return (
     <svg
@@ -74,12 +57,47 @@ export function Roofs({ roofs, focus, levels, subRoofs, colours, scales, theme }
       ))}
       {focus && <Ceilings roof={focus} colour={own} scales={scales} />}
       {focus && <SubRoofs subRoofs={subRoofs} colour={own} scales={scales} />}
-      {roofs.filter((roof) => roof !== focus).map((roof) => line(roof, false))}
+      {roofs
+        .filter((roof) => roof !== focus)
+        .map((roof) => {
+          const look = { scales, theme, colour: colourOf(roof), width: 1.75, opacity: levels.length > 0 ? 0.45 : 0.8 };
+          return lines(roof, Object.values(look), () => <Line key={roof.chip.id} roof={roof} {...look} />);
+        })}
       {focus && <Levels roof={focus} levels={levels} colour={own} background={theme.background} scales={scales} />}
-      {focus && line(focus, true)}
+      {focus && <Line roof={focus} colour={own} {...{ scales, theme }} width={3} opacity={1} />}
     </svg>
   );
 }
+
+interface LineProps {
+  readonly roof: Roof;
+  readonly scales: Scales;
+  readonly theme: Theme;
+  readonly colour: string;
+  readonly width: number;
+  readonly opacity: number;
+}
+
+/** The focus roof's is the thick one. */
+const Line = ({ roof, scales, theme, colour, width, opacity }: LineProps) => (
+  <g stroke={colour} stroke-opacity={opacity}>
+    <path
+      class="roofwidget-roof"
+      data-chip={roof.chip.id}
+      d={roofPath(roof, scales)}
+      stroke-width={width}
+      stroke-linejoin="round"
+    />
+    <circle
+      class="roofwidget-ridge"
+      cx={scales.x(ridgePoint(roof))}
+      cy={scales.y(roof.peak)}
+      r={width > 2 ? 4.5 : 3.5}
+      fill={theme.background}
+      stroke-width={Math.min(width, 2.5)}
+    />
+  </g>
+);
 
 export const changed = (roof: Roof) => roof.peak !== roof.sheetPeak || roof.bandwidth !== roof.sheetBandwidth;
 

@@ -22,13 +22,15 @@ export function useRubber(store: Store, scene: Scene, zooms: boolean) {
   const drag = useSignal<Drag | undefined>(undefined);
   // The browser calls the end of a drag a click, too.
   const drawn = useRef(false);
-  const box = drag.value && boxOf(drag.value);
   return {
     /** Where the rectangle is at present. */
-    box,
-    isHeld: drag.value !== undefined,
+    get box() {
+      return drag.value && boxOf(drag.value);
+    },
+    get isHeld() {
+      return drag.value !== undefined;
+    },
     take(event: PointerEvent, x: number, y: number) {
-      drawn.current = false;
       // A finger scrolls the page.
       if (event.button !== 0 || (event.pointerType === "touch" && !zooms)) return;
       (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
@@ -39,6 +41,7 @@ export function useRubber(store: Store, scene: Scene, zooms: boolean) {
     },
     /** `add`: beside what is selected. */
     letGo(add: boolean) {
+      const box = drag.value && boxOf(drag.value);
       drag.value = undefined;
       if (!box) return;
       drawn.current = true;
@@ -47,7 +50,7 @@ export function useRubber(store: Store, scene: Scene, zooms: boolean) {
       store.select(add ? [...new Set([...store.selected.value, ...rows])] : rows);
     },
     takeBack() {
-      drawn.current = drag.value !== undefined;
+      drawn.current ||= drag.value !== undefined;
       drag.value = undefined;
     },
     /** Whether the click that comes now is the end of a drag. */

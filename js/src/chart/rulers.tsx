@@ -146,7 +146,7 @@ function drawn(
   const colourOf = ({ chip }: Crossing) => colours.get(chip) ?? theme.text;
   const spots = limits.map((limit) => ({
     limit,
-    x: limit.ai === 0 ? from.x : scales.x(limit.ai),
+    x: limit.ai > 0 && Number.isFinite(limit.ai) ? scales.x(limit.ai) : from.x,
     y: limit.ai === 0 && strip ? strip.y(limit.rate) : scales.y(limit.rate),
   }));
   const rank = ({ limit: { key, chip } }: (typeof spots)[number]) =>
@@ -169,7 +169,11 @@ function drawn(
   ];
   return {
     // A line to a roof that is over the plot ends at its top.
-    d: columnsOf(spots.filter((spot) => isSeen({ ...spot, y: from.y })), from, plot.top),
+    d: columnsOf(
+      spots.filter((spot) => isSeen({ ...spot, y: from.y })),
+      from,
+      plot.top,
+    ),
     ticks: seen.map(({ limit, x, y }) => ({ x, y, colour: colourOf(limit) })),
     labels: placeLabels([...labels, ...(foot ? [foot] : [])], bounds, pointBoxes(scene), new Map(), {
       lines: lineBoxes(scene),

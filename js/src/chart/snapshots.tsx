@@ -2,7 +2,7 @@
 
 import { formatRatio } from "../format.ts";
 import type { Roof } from "../roofline.ts";
-import { hasMoved, type Move, movesSince } from "../snapshots.ts";
+import { hasMoved, type Move, memoryOf, movesSince } from "../snapshots.ts";
 import type { Store } from "../store.ts";
 import { snapshotWords as words } from "../strings.ts";
 import type { Snapshot } from "../wire.ts";
@@ -91,12 +91,14 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): Change[] {
   }
   const first = Math.max(low, y.domain[0] / Math.min(before.bandwidth, now.bandwidth));
   const last = Math.min(high, before.peak / before.bandwidth, now.peak / now.bandwidth);
-  if (hasMoved(now.bandwidth / before.bandwidth) && first < last) {
+  // Another level of its chip has become no faster.
+  const isOther = before.chip === now.chip.id && before.memory !== memoryOf(now);
+  if (hasMoved(now.bandwidth / before.bandwidth) && first < last && !isOther) {
     const text = words.bandwidth(now.level, formatRatio(now.bandwidth / before.bandwidth));
     const ai = first * (last / first) ** ON_SLOPE;
     changes.push(upright("moved bandwidth", text, ai, ai * before.bandwidth, ai * now.bandwidth));
   }
-  const isSeen = ([left, top]: Spot) => isInSight(scales, 1, left, top);
+  const isSeen = ([left, top]: Spot) => isInSight(scales, x.invert(left), left, top);
   return changes.filter(({ from, to }) => isSeen(from) && isSeen(to));
 }
 

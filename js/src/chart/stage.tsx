@@ -1,8 +1,10 @@
 // What both planes are drawn on: layers of one size, one above the other, that the pointer and the keys act on.
 
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Store } from "../store.ts";
+import { isNote } from "./carried.tsx";
+import { sightOf } from "./hits.ts";
 import { createPainter, type KernelsPicture } from "./kernels.ts";
 import type { Placed } from "./labels.ts";
 import { Labels, Rings, Rubber } from "./marks.tsx";
@@ -37,6 +39,15 @@ export function Stage({ store, scene, label, room, pointing, picture, labels, un
   const size = { width: scales.width, height: scales.height };
   const box = { width: `${size.width}px`, height: `${size.height}px` };
   const { navigation } = pointing;
+  const { outside } = sightOf(scene);
+  const latest = useRef(pointing.handlers.onKeyDown);
+  latest.current = pointing.handlers.onKeyDown;
+  const keys = useCallback((event: KeyboardEvent) => latest.current(event), []);
+  // No tool is another for a roof that is dragged.
+  const toolbar = useMemo(
+    () => <Toolbar {...{ store, scene, outside, navigation, keys, room }} />,
+    [store, scales, scene.units, scene.focus?.chip, outside, navigation.isMoving, room],
+  );
   return (
     <>
       <div
@@ -65,7 +76,7 @@ export function Stage({ store, scene, label, room, pointing, picture, labels, un
         </svg>
         {children}
       </div>
-      <Toolbar store={store} scene={scene} navigation={navigation} room={room} />
+      {toolbar}
     </>
   );
 }
@@ -76,7 +87,7 @@ export function useStanding(still: boolean, place: (choices?: ReadonlyMap<string
   const labels = place(still ? choices.current : undefined);
   useLayoutEffect(() => {
     // A note that is new beside what is carried stays where it has come.
-    const kept = still ? labels.filter(({ key }) => key.startsWith("move ")) : labels;
+    const kept = still ? labels.filter(isNote) : labels;
     const before = still ? choices.current : [];
     choices.current = new Map([...before, ...kept.map(({ key, choice }) => [key, choice] as const)]);
   });

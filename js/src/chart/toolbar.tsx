@@ -1,13 +1,13 @@
 // The tools of the chart, in the free corner under it: small pictures, and a menu for what has no room.
 
-import { useSignal } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { toggleFullscreen } from "../fullscreen.ts";
+import { isModified } from "../keys.ts";
 import { savePicture } from "../picture.ts";
 import type { Store } from "../store.ts";
 import { rulerWords, snapshotWords, whole, toolWords as words } from "../strings.ts";
 import { AxesMenu } from "./axesmenu.tsx";
-import { sightOf } from "./hits.ts";
 import { Icon, type Picture } from "./icons.tsx";
 import { textWidth } from "./labels.ts";
 import { type Navigation, STEP, type Tool } from "./navigate.ts";
@@ -16,7 +16,11 @@ import type { Scene } from "./scene.ts";
 interface ToolbarProps {
   readonly store: Store;
   readonly scene: Scene;
+  /** How many kernels are out of sight. */
+  readonly outside: number;
   readonly navigation: Navigation;
+  /** What a key does on the chart. */
+  keys(event: KeyboardEvent): void;
   /** px. */
   readonly room: number;
 }
@@ -33,27 +37,32 @@ interface Button {
 /** A button, px. */
 const SIDE = 24;
 
-export function Toolbar({ store, scene, navigation, room }: ToolbarProps) {
+export function Toolbar({ store, scene, outside, navigation, keys, room }: ToolbarProps) {
+  const hasRoof = useComputed(() => store.focusRoof.value !== undefined);
   const isOpen = useSignal(false);
   const current = useSignal<string>("in");
   const opener = useRef<HTMLButtonElement>(null);
-  const { outside } = sightOf(scene);
   const hint = words.outsideShort(whole(outside));
   const hintWidth = outside > 0 ? textWidth(hint, 12) + 16 : 0;
   const hasHint = outside > 0 && room - hintWidth >= 4 * SIDE;
-  const buttons = buttonsOf(store, navigation);
+  const buttons = buttonsOf(store, navigation, hasRoof.value);
   // One place is the menu's.
   const fit = Math.max(2, Math.floor((room - (hasHint ? hintWidth : 0)) / SIDE) - 1);
   const [shown, rest] = [buttons.slice(0, fit), buttons.slice(fit)];
-  const pictures = [...shown.map(({ picture }) => picture), "more"];
-  const tabStop = pictures.includes(current.value) ? current.value : "in";
+  const stops = [...shown.map(({ picture }) => picture), "more", ...(hasHint ? ["outside"] : [])];
+  const tabStop = stops.includes(current.value) ? current.value : "in";
+  // Fitted again after a zoom, it is told; never zoomed, there is nothing to tell.
+  const wasZoomed = useRef(false);
+  wasZoomed.current ||= scene.scales.whole !== undefined;
 
   function onKeyDown(event: KeyboardEvent) {
     const bar = event.currentTarget as HTMLElement;
     const all = [...bar.querySelectorAll<HTMLElement>(":scope > button")];
     const now = all.indexOf(event.target as HTMLElement);
     const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: all.length - 1 }[event.key];
-    if (to === undefined || now < 0) return;
+    if (now < 0 || isModified(event)) return;
+    // The tools name keys of the chart: they work here, too.
+    if (to === undefined) return /^[^ ]$/.test(event.key) ? keys(event) : undefined;
     all[(to + all.length) % all.length]?.focus();
     event.preventDefault();
     event.stopPropagation();
@@ -85,8 +94,11 @@ export function Toolbar({ store, scene, navigation, room }: ToolbarProps) {
           aria-haspopup="dialog"
           aria-expanded={isOpen.value}
           {...own("more")}
+          // Some browsers focus no button that is clicked: the menu would close as if the focus had left it.
+          onMouseDown={(event) => isOpen.value && event.preventDefault()}
           onClick={() => {
-            isOpen.value = !isOpen.value;
+            if (isOpen.value) close(true);
+            else isOpen.value = true;
           }}
         >
           <Icon picture="more" />
@@ -99,7 +111,11 @@ export function Toolbar({ store, scene, navigation, room }: ToolbarProps) {
             title={words.fit}
             aria-label={`${words.outside(whole(outside), outside === 1)}: ${words.fit}`}
             {...own("outside")}
-            onClick={navigation.fit}
+            onClick={() => {
+              navigation.fit();
+              // It goes, and the focus would be lost with it.
+              opener.current?.focus();
+            }}
           >
             {hint}
           </button>
@@ -113,14 +129,14 @@ export function Toolbar({ store, scene, navigation, room }: ToolbarProps) {
         </AxesMenu>
       )}
       <span class="roofwidget-spoken" role="status">
-        {!navigation.isMoving && spoken(scene, outside)}
+        {(!navigation.isMoving && spoken(scene, outside, wasZoomed.current)) || null}
       </span>
     </>
   );
 }
 
 /** The most needed first: the others move into the menu where there is no room. */
-function buttonsOf(store: Store, { tool, by, fit }: Navigation): Button[] {
+function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean): Button[] {
   const choice = (picture: Tool): Button => ({
     picture,
     label: words[picture],
@@ -142,7 +158,7 @@ function buttonsOf(store: Store, { tool, by, fit }: Navigation): Button[] {
     ...(["select", "zoom", "pan"] as const).map(choice),
     { picture: "undo", label: words.undo, act: store.canUndo.value ? store.undo : undefined },
     { picture: "redo", label: words.redo, act: store.canRedo.value ? store.redo : undefined },
-    { picture: "freeze", label: snapshotWords.freeze, act: store.focusRoof.value && (() => store.freeze()) },
+    { picture: "freeze", label: snapshotWords.freeze, act: hasRoof ? () => store.freeze() : undefined },
     saving("png"),
     {
       picture: "rulers",
@@ -188,8 +204,8 @@ function ToolButton({ picture, label, act, isOn, ...rest }: ToolButtonProps) {
 }
 
 /** What a part of the plane holds, for those who do not see it. */
-function spoken({ scales, units }: Scene, outside: number): string {
-  if (!scales.whole) return "";
+function spoken({ scales, units }: Scene, outside: number, wasZoomed: boolean): string {
+  if (!scales.whole) return wasZoomed ? words.whole : "";
   const ends = ([low, high]: readonly [number, number], text: (value: number) => string) =>
     [text(low), text(high)] as const;
   const [x, y] = "outer" in scales ? [units.time, units.time] : [units.intensity, units.rate];

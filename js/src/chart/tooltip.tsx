@@ -73,7 +73,7 @@ function boxesFor(
   });
 }
 
-/** Beside the point where there is room, else below or above it; never out of the widget. */
+/** Beside the point where there is room, below a chart of which it would hide half, else below or above the point; never out of the widget. */
 export function placeTooltip(
   point: { x: number; y: number },
   size: { width: number; height: number },
@@ -84,10 +84,12 @@ export function placeTooltip(
   const lowest = Math.max(4, chart.height + below - size.height - 4);
   const within = (top: number) => Math.max(4, Math.min(top, lowest));
   const [right, left] = [point.x + GAP, point.x - GAP - size.width];
+  const middle = Math.max(4, Math.min(point.x - size.width / 2, chart.width - size.width - 4));
+  const foot = chart.height + 4;
+  if (chart.width < 2 * size.width && foot <= lowest) return { left: middle, top: foot };
   const hasRight = right + size.width <= chart.width && !(isLeft && left >= 0);
   const beside = hasRight ? right : left;
   if (beside >= 0) return { left: beside, top: within(point.y - 30) };
-  const middle = Math.max(4, Math.min(point.x - size.width / 2, chart.width - size.width - 4));
   const under = point.y + GAP;
   return { left: middle, top: under <= lowest ? under : within(point.y - GAP - size.height) };
 }

@@ -1,5 +1,6 @@
 // The bar of filters under the chart of a profile: how much of it is shown, and what chooses that.
 
+import { useComputed } from "@preact/signals";
 import { bindingWord } from "../describe.ts";
 import type { Scope } from "../filtering.ts";
 import { isInfeed, UNFILTERED } from "../filters.ts";
@@ -101,6 +102,8 @@ function counted(store: Store): string {
 function Controls({ store }: { store: Store }) {
   const { n, precision, totalTime } = store.kernels.value;
   const categories = store.byCategory.value;
+  // Joined, since a roof that is dragged has the same levels.
+  const answers = useComputed(() => answersOf(store).join("\n"));
   return (
     <>
       <input
@@ -124,7 +127,7 @@ function Controls({ store }: { store: Store }) {
       <Choice
         label={words.boundBy}
         chosen={store.bounds.value}
-        offered={answersOf(store).map((word) => [word, bindingWord(word)])}
+        offered={answers.value.split("\n").map((word) => [word, bindingWord(word)])}
         choose={store.setBounds}
       />
       <Choice

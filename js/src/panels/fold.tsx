@@ -14,7 +14,8 @@ interface FoldProps {
   readonly title: string;
   /** What holds at present, told while it is folded too. */
   readonly note: string;
-  readonly children: ComponentChildren;
+  /** Of one that changes with every frame, what makes it: folded, it is not made. */
+  readonly children: ComponentChildren | (() => ComponentChildren);
   /** Whether it is unfolded, where that outlives the fold. */
   readonly open?: Signal<boolean>;
 }
@@ -37,11 +38,11 @@ export function Fold({ name, title, note, children, open: kept }: FoldProps) {
       >
         <span aria-hidden="true">{open.value ? "▾" : "▸"}</span>
         <span>{title}</span>
-        {note && <span class="roofwidget-muted">{note}</span>}
+        {note ? <span class="roofwidget-muted">{note}</span> : null}
       </button>
       {open.value && (
         <div id={id} class="roofwidget-folded">
-          {children}
+          {typeof children === "function" ? children() : children}
         </div>
       )}
     </div>

@@ -1,19 +1,17 @@
 // Which colour is which category: measured kernels wear no other sign of it.
 
-import type { Points } from "../points.ts";
 import { strings } from "../strings.ts";
 import type { Theme } from "../theme.ts";
 import type { Kernels } from "../wire.ts";
 
 interface LegendProps {
   readonly kernels: Kernels;
-  readonly points: Points;
   readonly theme: Theme;
 }
 
-export function Legend({ kernels, points, theme }: LegendProps) {
+export function Legend({ kernels, theme }: LegendProps) {
   const names = kernels.category.values;
-  if (points.measured === 0 || names.length < 2) return null;
+  if (names.length < 2) return null;
   return (
     <p class="roofwidget-legend">
       {names.slice(0, theme.categories.length).map((name, code) => (

@@ -51,46 +51,50 @@ export function Projected({ store }: { store: Store }) {
       title={words.projected}
       note={changes ? words.fromTo(seconds(result.before), seconds(result.time)) : ""}
     >
-      {!store.kernels.value.chip && store.chips.value.length > 1 && (
-        <Select
-          row
-          label={words.ranOn}
-          value={source.value?.id ?? ""}
-          options={store.chips.value.map(({ id, name }) => [id, name])}
-          choose={(id) => {
-            chosen.value = id;
-          }}
-        />
+      {() => (
+        <>
+          {!store.kernels.value.chip && store.chips.value.length > 1 && (
+            <Select
+              row
+              label={words.ranOn}
+              value={source.value?.id ?? ""}
+              options={store.chips.value.map(({ id, name }) => [id, name])}
+              choose={(id) => {
+                chosen.value = id;
+              }}
+            />
+          )}
+          <Select
+            row
+            label={words.runIn}
+            value={goal.value?.isRecast ? wanted.value : ""}
+            options={[["", words.asTold], ...[...to.chip.peaks.keys()].map((name) => [name, name] as const)]}
+            choose={(name) => {
+              wanted.value = name;
+            }}
+          />
+          {isRoof(old)
+            ? result && (
+                <>
+                  <p>{words.ranFor(seconds(result.before), old.chip.name, old.precision)}</p>
+                  <p class="roofwidget-projected" role="status" aria-live={store.held.value ? "off" : "polite"}>
+                    {words.goesFor(
+                      seconds(result.time),
+                      to.chip.name,
+                      to.precision,
+                      formatRatio(result.before / result.time),
+                    )}
+                  </p>
+                  <p class="roofwidget-muted">
+                    {words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}
+                    {result.far > 0 && words.far(formatPercent(result.far / result.before), formatPercent(FAR))}
+                  </p>
+                  <AtRoof store={store} result={result} />
+                </>
+              )
+            : source.value && <p class="roofwidget-muted">{reasonOf(source.value, old)}</p>}
+        </>
       )}
-      <Select
-        row
-        label={words.runIn}
-        value={goal.value?.isRecast ? wanted.value : ""}
-        options={[["", words.asTold], ...[...to.chip.peaks.keys()].map((name) => [name, name] as const)]}
-        choose={(name) => {
-          wanted.value = name;
-        }}
-      />
-      {isRoof(old)
-        ? result && (
-            <>
-              <p>{words.ranFor(seconds(result.before), old.chip.name, old.precision)}</p>
-              <p class="roofwidget-projected" role="status" aria-live={store.held.value ? "off" : "polite"}>
-                {words.goesFor(
-                  seconds(result.time),
-                  to.chip.name,
-                  to.precision,
-                  formatRatio(result.before / result.time),
-                )}
-              </p>
-              <p class="roofwidget-muted">
-                {words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}
-                {result.far > 0 && words.far(formatPercent(result.far / result.before), formatPercent(FAR))}
-              </p>
-              <AtRoof store={store} result={result} />
-            </>
-          )
-        : source.value && <p class="roofwidget-muted">{reasonOf(source.value, old)}</p>}
     </Fold>
   );
 }

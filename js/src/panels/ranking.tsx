@@ -12,13 +12,11 @@ import { KernelButton } from "./kernelbutton.tsx";
 export function Ranking({ store }: { store: Store }) {
   // Here, since a filter that leaves one kernel takes the fold away for a while.
   const open = useSignal(false);
-  const { rows, gains, share } = store.ranking.value;
+  const { rows, share } = store.ranking.value;
   const roof = store.focusRoof.value;
   // Of a single kernel the chart says it all.
   if (rows.length < 2 || !roof) return null;
-  const kernels = store.kernels.value;
-  const elsewhere = roofElsewhere(kernels, roof)?.chip.name;
-  const apart = apartOf(kernels, rows);
+  const elsewhere = roofElsewhere(store.kernels.value, roof)?.chip.name;
   return (
     <Fold
       name="ranking"
@@ -26,7 +24,18 @@ export function Ranking({ store }: { store: Store }) {
       title={words.fixFirst(rows.length, elsewhere)}
       note={words.back(formatPercent(share))}
     >
-      <p class="roofwidget-muted">{words.gains(elsewhere ?? roof.chip.name)}</p>
+      {() => <Gains store={store} chip={elsewhere ?? roof.chip.name} />}
+    </Fold>
+  );
+}
+
+function Gains({ store, chip }: { store: Store; chip: string }) {
+  const { rows, gains } = store.ranking.value;
+  const kernels = store.kernels.value;
+  const apart = apartOf(kernels, rows);
+  return (
+    <>
+      <p class="roofwidget-muted">{words.gains(chip)}</p>
       <ol class="roofwidget-ranking">
         {rows.map((row, at) => {
           const gain = gains[at] as number;
@@ -46,6 +55,6 @@ export function Ranking({ store }: { store: Store }) {
       >
         {words.selectThem(rows.length)}
       </button>
-    </Fold>
+    </>
   );
 }

@@ -6,23 +6,25 @@ interface SaidProps {
   readonly class: string;
   readonly text: string;
   readonly note?: string;
+  /** At least this high. */
+  readonly lines?: number;
   /** What is spoken alone: the picture shows it. */
   readonly more?: string;
   /** Whether a control is held. */
   readonly held: boolean;
 }
 
-export function Said({ class: look, text, note = "", more = "", held }: SaidProps) {
+export function Said({ class: look, text, note = "", lines, more = "", held }: SaidProps) {
   const spoken = useRef("");
   if (!held) spoken.current = `${text} ${note} ${more}`.trim();
   return (
     <>
-      <p class={look} aria-hidden="true">
+      <p class={look} style={lines === undefined ? undefined : { minHeight: `${lines}lh` }} aria-hidden="true">
         {text}
-        {note && <span class="roofwidget-muted roofwidget-note">{note}</span>}
+        {note ? <span class="roofwidget-muted roofwidget-note">{note}</span> : null}
       </p>
       <p class="roofwidget-spoken" role="status">
-        {spoken.current}
+        {spoken.current || null}
       </p>
     </>
   );

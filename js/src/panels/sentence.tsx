@@ -1,8 +1,10 @@
 // The sentence under the chart: of the kernel that is meant, or of the roof.
 
+import { useRef } from "preact/hooks";
 import { roofsAbove } from "../chart/rulers.tsx";
 import { sentenceOf, sentenceOfRoof } from "../describe.ts";
 import { withMove } from "../movetext.ts";
+import { linesOf } from "../picture.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
 import { reasonOf } from "./reasons.ts";
@@ -10,26 +12,36 @@ import { Said } from "./said.tsx";
 
 interface SentenceProps {
   readonly store: Store;
-  readonly notDrawn: number;
+  /** px. */
+  readonly width: number;
   readonly pointedChip: string | undefined;
 }
 
-export function Sentence({ store, notDrawn, pointedChip }: SentenceProps) {
+/** As many lines as most sentences have, and the space at their side, px. */
+const [USUAL, EDGE] = [2, 8];
+
+export function Sentence({ store, width, pointedChip }: SentenceProps) {
+  const room = useRef({ width, lines: USUAL });
+  if (room.current.width !== width) room.current = { width, lines: USUAL };
   const row = store.pointed.value ?? store.selected.value[0];
   const roofs = store.shownRoofs.value;
+  const { notDrawn } = store.points.value;
   const pointed = row === undefined ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
   const roof = pointed ?? store.focusRoof.value ?? roofs[0];
-  const said = { class: "roofwidget-sentence", held: store.held.value };
-  if (!roof) return <Said {...said} text={noRoof(store)} />;
+  const said = (text: string, note = "") => {
+    const lines = [text, note].flatMap((part) => linesOf(part, width - EDGE)).length;
+    // One that gave lines back would pull what stands below it from under the pointer.
+    room.current.lines = Math.max(room.current.lines, lines);
+    return { class: "roofwidget-sentence", held: store.held.value, text, note, lines: room.current.lines };
+  };
+  if (!roof) return <Said {...said(noRoof(store))} />;
   const text =
     row === undefined
       ? sentenceOfRoof(roof, store.view.value)
       : withMove(store, row, sentenceOf(store.drawn.value, row, roof));
   return (
     <Said
-      {...said}
-      text={unbroken(text)}
-      note={notDrawn > 0 ? strings.notDrawn(notDrawn) : ""}
+      {...said(unbroken(text), notDrawn > 0 ? strings.notDrawn(notDrawn) : "")}
       more={row === undefined ? "" : roofsAbove(store, row)}
     />
   );

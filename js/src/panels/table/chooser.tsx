@@ -40,7 +40,7 @@ export function Chooser({ opened, store, columns, shown }: ChooserProps) {
     </button>
   );
   return (
-    <section class="roofwidget-chooser" aria-label={words.columns} {...opened}>
+    <fieldset class="roofwidget-chooser" aria-label={words.columns} {...opened}>
       {group(
         words.ours,
         columns.filter(({ ofFile }) => !ofFile),
@@ -53,6 +53,6 @@ export function Chooser({ opened, store, columns, shown }: ChooserProps) {
         {button(words.usualColumns, () => store.setColumns(null))}
         {button(words.allColumns, () => store.setColumns(columns.map(({ key }) => key)))}
       </div>
-    </section>
+    </fieldset>
   );
 }

@@ -100,6 +100,8 @@ export const strings: Like<typeof en.strings> = {
     boundBy: "begrenzt durch",
     bandwidth: (level) => `Rate ${level}`,
     flip: "rechengebunden ab",
+    computeBoundOn: "rechengebunden auf",
+    noneShown: "keinem gezeigten",
     ofNow: (rate, ratio) => `${rate} (×${ratio})`,
     time: "Zeit",
     selfTime: "davon eigene",

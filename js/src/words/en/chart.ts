@@ -102,6 +102,8 @@ export const strings = {
     boundBy: "bound by",
     bandwidth: (level: string) => `${level} rate`,
     flip: "compute-bound from",
+    computeBoundOn: "compute-bound on",
+    noneShown: "none shown",
     ofNow: (rate: string, ratio: string) => `${rate} (×${ratio})`,
     time: "time",
     selfTime: "of its own",
