@@ -78,7 +78,8 @@
     const send = (type) => {
       const place = { clientX: x, clientY: y, button: type === "pointermove" ? -1 : 0, buttons: 1 };
       // Of the mouse, so that it may be captured.
-      target.dispatchEvent(new PointerEvent(type, { ...place, pointerId: 1, pointerType: "mouse", bubbles: true }));
+      const mouse = { pointerId: 1, isPrimary: true, pointerType: "mouse" };
+      target.dispatchEvent(new PointerEvent(type, { ...place, ...mouse, bubbles: true }));
     };
     return {
       take: () => {

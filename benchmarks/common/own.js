@@ -25,7 +25,7 @@
     const box = charts()[0].getBoundingClientRect();
     const place = { clientX: box.left + x, clientY: box.top + y, bubbles: true, cancelable: true, ...more };
     const Kind = type === "wheel" ? WheelEvent : PointerEvent;
-    charts()[0].dispatchEvent(new Kind(type, { pointerId: 1, pointerType: "mouse", ...place }));
+    charts()[0].dispatchEvent(new Kind(type, { pointerId: 1, isPrimary: true, pointerType: "mouse", ...place }));
   };
   const search = (text) => {
     const box = document.querySelector(".roofwidget-filters input[type='search']");
