@@ -32,7 +32,7 @@ w"""
 )
 MANY = """import roofwidget as rw
 mine = rw.Chip("My chip", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
-w = rw.roofline([mine], [{"name": f"k{at}", "flops": 1e14, "bytes": 1e11 * (1 + at), "time": 10 + at}
+w = rw.roofline([mine], [{"name": f"k{at}", "flops": 1e14, "bytes": 1e10 * 1.35**at, "time": 100 + at}
                          for at in range(30)])
 w"""
 

@@ -219,7 +219,7 @@ def test_a_rectangle_on_empty_space_selects_what_is_in_it(notebook: OpenNotebook
     drawn.eventually(lambda: book.python("list(w.selected)") == [0, 2])
     assert drawn.root.locator(".roofwidget-rubber").count() == 0
     drawn.page.keyboard.down("Shift")
-    drag(drawn, drawn.place(0.2, 3e10), drawn.place(1.2, 3e11))
+    drag(drawn, drawn.place(0.3, 5.6e10), drawn.place(1.2, 3e11))
     drawn.page.keyboard.up("Shift")
     drawn.eventually(lambda: book.python("list(w.selected)") == [0, 2, 1])
     # Taken back while it is drawn, it changes nothing.
