@@ -36,12 +36,15 @@ CLEAR = """async () => {
   delete globalThis[Symbol.for('roofwidget')];
   delete window.cellRuns;
 }"""
-# What a test can leave on a page: global names, stored items, views and dialogs. MathJax is JupyterLab's own,
-# loaded when it is first needed.
+# What a test can leave on a page: global names, stored items, views and dialogs, directions and preferences. MathJax is
+# JupyterLab's own, loaded when it is first needed.
 TRACES = """() => [
   ...Reflect.ownKeys(window).filter((key) => key !== 'MathJax'),
   ...Object.keys(localStorage), ...Object.keys(sessionStorage),
   ...[...document.querySelectorAll('.roofwidget, .jp-Dialog')].map((element) => element.className),
+  `dir ${document.documentElement.dir} ${document.body.dir}`,
+  ...['forced-colors: active', 'prefers-reduced-motion: reduce', 'prefers-color-scheme: dark']
+    .filter((asked) => matchMedia(`(${asked})`).matches),
 ].map(String).sort()"""
 
 
