@@ -20,6 +20,7 @@ __all__ = [
     "by_key",
     "checked",
     "coded",
+    "distinct",
     "folded",
     "gather",
     "numbers",
@@ -79,15 +80,27 @@ def coded(given: Iterable[str | None] | Coded | None, field: str, n: int, *, cas
         # A table of a million rows has few different words: those alone are looked at.
         if not set(map(type, values)) <= {str, type(None)}:
             values = [_word(value, field, row, casefold=False) for row, value in enumerate(values)]
-        index: dict[str | None, int] = {}
-        kept = {value: _word(value, field, 0, casefold=casefold) for value in dict.fromkeys(values)}
-        code_of = {value: index.setdefault(word, len(index)) for value, word in kept.items()}
-        column = Coded(tuple(index), np.fromiter(map(code_of.__getitem__, values), np.int32, len(values)))
+        if casefold:
+            word_of = {value: _word(value, field, 0, casefold=True) for value in dict.fromkeys(values)}
+            values = list(map(word_of.__getitem__, values))
+        column = distinct(values)
     if len(column.codes) != n:
         msg = f"column '{field}' has {len(column.codes)} entries, expected {n}"
         raise ValueError(msg)
     column.codes.flags.writeable = False
     return column
+
+
+def distinct(values: list[str | None]) -> Coded:
+    """Return a column of these words, which are texts or None."""
+    words = tuple(dict.fromkeys(values))
+    if len(words) == len(values):
+        codes = np.arange(len(words), dtype=np.int32)
+    else:
+        code_of = dict(zip(words, range(len(words)), strict=True))
+        codes = np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
+    codes.flags.writeable = False
+    return Coded(words, codes)
 
 
 def _word(value: Any, field: str, row: int, *, casefold: bool) -> str | None:

@@ -148,7 +148,7 @@ class Told:
         (('fp8', None), [0, 1])
         """
         if field == "name" and field not in self._words:
-            self._words[field] = columns.coded(self._names, field, len(self._names))
+            self._words[field] = columns.distinct(self._names.tolist())
         if field in self._words:
             return self._words[field]
         told = self._origin[field[7:]] if field.startswith("origin:") else self._extra[field]

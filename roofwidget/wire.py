@@ -13,13 +13,16 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
          memories: [[name, bytes/s or null]], illustrative: [level],
          ceilings: [{key, name, rate, memory, precision, measured}],
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
-kernels  ``{n, name, short, precision, category: {values, codes}, time, self_time, count: buffer,
-         flops, bytes: {key: buffer}, extra: [[name, {values, codes} or buffer]], origin: [[key, {values, codes}]],
+kernels  ``{n, name, short, precision, category: texts, time, self_time, count: buffer or null,
+         flops, bytes: {key: buffer}, extra: [[name, texts or buffer]], origin: [[key, texts]],
          program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``; a short name
-         is null where it is the name; the program's rows are its totals, of category "program", then its steps, of
-         category "step"; the chip is the one they ran on
-baseline ``{kernels: as kernels, match: buffer, verdict: {values, codes}}`` or null: for each row of the baseline the
-         int32 row of kernels that it is matched with, or -1, and whether that became faster, slower, equal or unknown
+         is null where it is the name; null is a time that no row has, a self time that is the time, counts of 1; the
+         program's rows are its totals, of category "program", then its steps, of category "step"; the chip is the one
+         they ran on
+texts    ``{values: buffer, codes: buffer or null}``, or null where no row has a word: the different words as they
+         appear, a list in JSON, and for each row which it is; null where row i has word i of n, or all have the one
+baseline ``{kernels: as kernels, match: buffer, verdict: texts}`` or null: for each row of the baseline the int32 row of
+         kernels that it is matched with, or -1, and whether that became faster, slower, equal or unknown
 graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtypes: {name: bits},
          conventions: {name: {word: value}}, conditions: [[whose, count, divisor; 0: the count is at least 1]],
          outputs: [tensor], tensors: [{name, shape, dtype, bytes}],
@@ -36,8 +39,8 @@ others   as they are
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from math import inf, isinf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -163,41 +166,56 @@ def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | N
     return {
         "kernels": kernels_to_wire(baseline),
         "match": np.ascontiguousarray(match, dtype="<i4").data.cast("B"),
-        "verdict": _coded(verdict),
+        "verdict": _texts(verdict),
     }
 
 
 def _columns(kernels: Kernels) -> dict[str, Any]:
     return {
         "n": len(kernels),
-        "name": _coded(kernels.codes("name")),
-        "short": _coded(_short_names(kernels)),
-        "precision": _coded(kernels.codes("precision")),
-        "category": _coded(kernels.codes("category")),
-        "time": _binary(kernels.time),
-        "self_time": _binary(kernels.self_time),
-        "count": _binary(kernels.count),
+        "name": _texts(kernels.codes("name")),
+        "short": _texts(_short_names(kernels)),
+        "precision": _texts(kernels.codes("precision")),
+        "category": _texts(kernels.codes("category")),
+        "time": None if np.isnan(kernels.time).all() else _binary(kernels.time),
+        "self_time": None if _is_same(kernels.self_time, kernels.time) else _binary(kernels.self_time),
+        "count": None if (kernels.count == 1).all() else _binary(kernels.count),
         "flops": {precision: _binary(column) for precision, column in kernels.flops_by_precision.items()},
         "bytes": {level: _binary(column) for level, column in kernels.bytes_by_level.items()},
         "extra": [
-            [text_to_wire(name), _coded(column) if isinstance(column, Coded) else _binary(column)]
+            [text_to_wire(name), _texts(column) if isinstance(column, Coded) else _binary(column)]
             for name, column in kernels.extra_columns.items()
         ],
-        "origin": [[text_to_wire(key), _coded(kernels.codes(f"origin:{key}"))] for key in kernels.origin],
+        "origin": [[text_to_wire(key), _texts(kernels.codes(f"origin:{key}"))] for key in kernels.origin],
     }
+
+
+def _is_same(column: Floats, other: Floats) -> bool:
+    return column is other or np.array_equal(column, other, equal_nan=True)
 
 
 def _short_names(kernels: Kernels) -> Coded:
     """Return short names, None where they are the names; only of the longest, as shortening takes its time."""
     names = kernels.codes("name")
-    longest = dict.fromkeys(names.codes[np.argsort(-kernels.self_time, kind="stable")].tolist())
     index: dict[str | None, int] = {None: 0}
     position = np.zeros(len(names.words), dtype=np.int32)
-    for code in islice(longest, _SHORTENED):
+    for code in _longest(names, kernels.self_time):
         name = names.words[code] or ""
         short = shortened(name)
         position[code] = index.setdefault(short if short != name else None, len(index))
     return Coded(tuple(index), position[names.codes])
+
+
+def _longest(names: Coded, seconds: Floats) -> list[int]:
+    """Return the codes of the names that are shortened, of equally long ones the first."""
+    longest = np.full(len(names.words), -np.inf)
+    np.maximum.at(longest, names.codes, np.nan_to_num(seconds, nan=-1))
+    used: list[int] = np.flatnonzero(longest > -np.inf).tolist()
+    if len(used) <= _SHORTENED:
+        return used
+    limit = np.partition(longest, -_SHORTENED)[-_SHORTENED]
+    above = np.flatnonzero(longest > limit)
+    return [*above.tolist(), *np.flatnonzero(longest == limit)[: _SHORTENED - len(above)].tolist()]
 
 
 def graphs_to_wire(graphs: Mapping[str, Graph], _widget: object = None) -> list[list[Any]]:
@@ -329,12 +347,20 @@ def _binary(column: Floats) -> memoryview:
     return np.ascontiguousarray(column, dtype="<f8").data.cast("B")
 
 
-def _coded(column: Coded) -> dict[str, Any]:
-    """Return the words that some row has, in order of appearance, and for each row which one it is."""
-    used, first, position = np.unique(column.codes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), dtype="<i4")
-    rank[order] = np.arange(len(order))
-    words = [column.words[used[at]] for at in order]
-    values = [None if word is None else text_to_wire(word) for word in words]
-    return {"values": values, "codes": rank[position].data.cast("B")}
+def _texts(column: Coded) -> dict[str, Any] | None:
+    """Return the words that some row has, and for each row which one it is where that does not follow."""
+    n = len(column.codes)
+    first = np.full(len(column.words), n)
+    np.minimum.at(first, column.codes, np.arange(n))
+    used = np.flatnonzero(first < n)
+    used = used[np.argsort(first[used])]
+    is_all = np.array_equal(used, np.arange(len(first)))
+    words = column.words if is_all else tuple(map(column.words.__getitem__, used.tolist()))
+    if words == (None,):
+        return None
+    rank = np.empty(len(first), dtype="<i4")
+    rank[used] = np.arange(len(used))
+    return {
+        "values": json.dumps(words, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),
+        "codes": None if len(words) in {1, n} else rank[column.codes].data.cast("B"),
+    }

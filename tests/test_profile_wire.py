@@ -9,12 +9,18 @@ from typing import Any, Final
 import ipywidgets
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from ipywidgets.widgets.widget import _remove_buffers
 
 from roofwidget import Chip, Kernels, RooflineModel, RooflineWidget
-from roofwidget.wire import baseline_to_wire, kernels_to_wire
+from roofwidget.wire import baseline_to_wire, kernels_to_wire, text_to_wire
 
 SMALL: Final = Chip("Small", {"bf16": 1e14}, {"HBM": 1e12, "L2": 1e13})
+# A deadline for each example would make slow machines fail.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
+
 LONG: Final = "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float>>(int, float*)"
 
 
@@ -34,8 +40,13 @@ def brief(value: Any) -> str:
     return repr(value)[:60]
 
 
-def words(column: dict[str, Any]) -> list[Any]:
-    return [column["values"][code] for code in np.frombuffer(column["codes"], "<i4")]
+def words(column: dict[str, Any] | None, n: int) -> list[Any]:
+    if column is None:
+        return [None] * n
+    values: list[Any] = json.loads(column["values"])
+    if column["codes"] is None:
+        return values if len(values) == n else values * n
+    return [values[code] for code in np.frombuffer(column["codes"], "<i4")]
 
 
 def floats(column: Any) -> list[float]:
@@ -56,7 +67,7 @@ def test_kernels_tell_what_they_carry() -> None:
         source="a/trace.json",
     )
     sent = kernels_to_wire(kernels)
-    assert words(sent["short"]) == [
+    assert words(sent["short"], 3) == [
         "vectorized_elementwise_kernel<4, AUnaryFunctor<float>>",
         None,
         "vectorized_elementwise_kernel<4, AUnaryFunctor<float>>",
@@ -64,8 +75,8 @@ def test_kernels_tell_what_they_carry() -> None:
     assert (floats(sent["time"]), floats(sent["self_time"])) == ([3, 2, 1], [1, 2, 1])
     assert [name for name, _ in sent["extra"]] == ["occupancy", "grid"]
     np.testing.assert_array_equal(floats(sent["extra"][0][1]), [0.5, np.nan, 1])
-    assert words(sent["extra"][1][1]) == ["1x1", None, "1x1"]
-    assert [(key, words(column)) for key, column in sent["origin"]] == [
+    assert words(sent["extra"][1][1], 3) == ["1x1", None, "1x1"]
+    assert [(key, words(column, 3)) for key, column in sent["origin"]] == [
         ("flops", ["2MNK", "2MNK", "2MNK"]),
         ("time", ["start", None, "start"]),
     ]
@@ -76,16 +87,107 @@ def test_kernels_tell_what_they_carry() -> None:
 def test_kernels_that_carry_nothing_tell_so() -> None:
     sent = kernels_to_wire(Kernels(["a"], [1], [2], time=[3]))
     assert (sent["extra"], sent["origin"], sent["warnings"], sent["source"]) == ([], [], [], "")
-    assert (sent["chip"], sent["program"], floats(sent["self_time"])) == (None, None, [3])
-    assert sent["short"]["values"] == [None]
+    assert (sent["chip"], sent["program"]) == (None, None)
+
+
+def test_a_column_that_says_nothing_is_not_sent() -> None:
+    names = ["b", "a", "b"]
+    bare = kernels_to_wire(Kernels(names, [1] * 3, [2] * 3))
+    silent = ("short", "precision", "category", "time", "self_time", "count")
+    assert [bare[name] for name in silent] == [None] * 6
+    told: dict[str, Any] = {"time": [3, np.nan, 3], "self_time": [3, np.nan, 2], "count": [1, 2, 1]}
+    told |= {"precision": [None, "fp8", None], "category": ["x", None, None]}
+    full = kernels_to_wire(Kernels(["f<1>(int)", "a", "b"], [1] * 3, [2] * 3, **told))
+    assert not [name for name in silent if full[name] is None]
+    same = kernels_to_wire(Kernels(names, [1] * 3, [2] * 3, time=told["time"], self_time=told["time"]))
+    assert (floats(same["time"])[::2], same["self_time"]) == ([3, 3], None)
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "codes"),
+    [
+        (["b", "a", "c"], b'["b","a","c"]', None),
+        (["b", "b", "b"], b'["b"]', None),
+        (["b"], b'["b"]', None),
+        ([], b"[]", None),
+        (["b", "a", "b"], b'["b","a"]', [0, 1, 0]),
+        (['"\\\n', "\u540d\u524d", "\ud800"], '["\\"\\\\\\n","\u540d\u524d","?"]'.encode(), None),
+    ],
+    ids=brief,
+)
+def test_texts_are_sent_once_each_and_which_row_has_which_where_that_does_not_follow(
+    names: list[str], values: bytes, codes: list[int] | None
+) -> None:
+    sent = kernels_to_wire(Kernels(names, [1] * len(names), [1] * len(names)))["name"]
+    assert sent["values"] == values
+    assert codes == (None if sent["codes"] is None else np.frombuffer(sent["codes"], "<i4").tolist())
+
+
+def test_a_part_of_a_table_sends_the_words_that_it_has_as_they_appear() -> None:
+    part = Kernels(list("abcdc"), [1] * 5, [1] * 5, category=list("xyzyx"))[[4, 1, 2]]
+    sent = kernels_to_wire(part)
+    assert (json.loads(sent["name"]["values"]), words(sent["name"], 3)) == (["c", "b"], ["c", "b", "c"])
+    assert (json.loads(sent["category"]["values"]), sent["category"]["codes"]) == (["x", "y", "z"], None)
+
+
+WORD: Final = st.text(st.sampled_from('ab"\\\0\n\u2028\u540d\ud800\ud83d\ude80\U0001f680'), max_size=3)
+TEXT: Final = st.none() | WORD
+TIMES: Final = st.just(np.nan) | st.sampled_from([0.0, 1.5, 3.0])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Kernels:
+    n = draw(st.integers(0, 6))
+
+    def column(of: st.SearchStrategy[Any]) -> Any:
+        return st.lists(of, min_size=n, max_size=n)
+
+    name = st.sampled_from(["a", "f<2>(int)", "void g<int>()"]) | WORD
+    told = {
+        "time": column(TIMES),
+        "self_time": st.none() | column(TIMES),
+        "count": column(st.integers(1, 2)),
+        "precision": column(st.none() | st.sampled_from(["fp8", "bf16"])),
+        "category": column(TEXT),
+        "origin": st.just({}) | st.fixed_dictionaries({"time": column(TEXT)}),
+        "extra": st.just({}) | st.fixed_dictionaries({"size": column(TIMES)}),
+    }
+    return Kernels(draw(column(name)), [1] * n, [1] * n, **{key: draw(value) for key, value in told.items()})
+
+
+@given(tables())
+def test_what_is_sent_says_all_that_kernels_tell_of_each_row(kernels: Kernels) -> None:
+    sent, n = kernels_to_wire(kernels), len(kernels)
+    for field in ("name", "precision", "category"):
+        told = kernels.names if field == "name" else getattr(kernels, field)
+        assert words(sent[field], n) == [word if word is None else text_to_wire(word) for word in told]
+    short = [mine if mine != whole else None for mine, whole in zip(kernels.short_names, kernels.names, strict=True)]
+    assert words(sent["short"], n) == [word if word is None else text_to_wire(word) for word in short]
+    assert [(key, words(column, n)) for key, column in sent["origin"]] == [
+        (key, [word if word is None else text_to_wire(word) for word in column])
+        for key, column in kernels.origin.items()
+    ]
+    time = [np.nan] * n if sent["time"] is None else floats(sent["time"])
+    np.testing.assert_array_equal(time, kernels.time)
+    np.testing.assert_array_equal(time if sent["self_time"] is None else floats(sent["self_time"]), kernels.self_time)
+    np.testing.assert_array_equal([1] * n if sent["count"] is None else floats(sent["count"]), kernels.count)
+    assert [name for name, _ in sent["extra"]] == list(kernels.extra)
+
+
+def test_nobody_walks_over_the_names_of_many_kernels() -> None:
+    sent = kernels_to_wire(Kernels([f"kernel {row}" for row in range(1000)], [1] * 1000, [1] * 1000, time=range(1000)))
+    state, _, buffers = _remove_buffers({"kernels": sent})
+    # Seconds, FLOPs and bytes of eight bytes each; names with quotes and commas, in brackets without the last comma.
+    assert sum(memoryview(buffer).nbytes for buffer in buffers) == 3 * 8 * 1000 + (10 * 11 + 90 * 12 + 900 * 13 - 1 + 2)
+    assert len(json.dumps(state)) < 300
 
 
 def test_the_program_is_its_totals_and_then_its_steps() -> None:
     program = Kernels(["Total"], [3], {"HBM": [4]}, time=[5], category=["x"], extra={"rank": [0], "host": "h"})
     steps = Kernels(["1", "Average"], [1, 2], {"VMEM": [3, 4]}, time=[1, 2], self_time=[1, 1], extra={"host": [7, 8]})
     sent = kernels_to_wire(Kernels(["a"], [1], [2], program=program, steps=steps))["program"]
-    assert (sent["n"], words(sent["name"])) == (3, ["Total", "1", "Average"])
-    assert words(sent["category"]) == ["program", "step", "step"]
+    assert (sent["n"], words(sent["name"], 3)) == (3, ["Total", "1", "Average"])
+    assert words(sent["category"], 3) == ["program", "step", "step"]
     assert (floats(sent["time"]), floats(sent["self_time"])) == ([5, 1, 2], [5, 1, 1])
     np.testing.assert_array_equal(floats(sent["bytes"]["HBM"]), [4, np.nan, np.nan])
     np.testing.assert_array_equal(floats(sent["bytes"]["VMEM"]), [np.nan, 3, 4])
@@ -94,16 +196,32 @@ def test_the_program_is_its_totals_and_then_its_steps() -> None:
 
 def test_a_program_may_have_totals_or_steps_alone() -> None:
     steps = Kernels(["1"], [1], [2])
-    assert words(kernels_to_wire(Kernels(["a"], [1], [2], steps=steps))["program"]["category"]) == ["step"]
-    assert words(kernels_to_wire(Kernels(["a"], [1], [2], program=steps))["program"]["category"]) == ["program"]
+    assert words(kernels_to_wire(Kernels(["a"], [1], [2], steps=steps))["program"]["category"], 1) == ["step"]
+    assert words(kernels_to_wire(Kernels(["a"], [1], [2], program=steps))["program"]["category"], 1) == ["program"]
 
 
 def test_many_names_are_shortened_where_the_time_is() -> None:
     names = [f"void f<{row}>(int)" for row in range(1500)]
     sent = kernels_to_wire(Kernels(names, [0] * 1500, [1] * 1500, time=range(1500)))
-    short = words(sent["short"])
+    short = words(sent["short"], 1500)
     assert short[500:502] == ["f<500>", "f<501>"]
     assert set(short[:500]) == {None}
+
+
+@pytest.mark.parametrize("time", [np.nan, 0, 2], ids=["unknown", "zero", "equal"])
+def test_of_many_names_that_take_equally_long_the_first_are_shortened(time: float) -> None:
+    names = [f"void f<{row}>(int)" for row in range(1500)]
+    times = [time] * 1500
+    times[1200] = 3
+    short = words(kernels_to_wire(Kernels(names, [0] * 1500, [1] * 1500, time=times))["short"], 1500)
+    assert [row for row in range(1500) if short[row]] == [*range(999), 1200]
+
+
+def test_a_name_is_as_long_as_its_longest_row() -> None:
+    names = [f"void f<{row % 1200}>(int)" for row in range(2400)]
+    times = [2] * 1100 + [1] * 100 + [1] * 1100 + [3] * 100
+    short = words(kernels_to_wire(Kernels(names, [0] * 2400, [1] * 2400, time=times))["short"], 2400)
+    assert [row for row in range(1200) if short[row]] == [*range(900), *range(1100, 1200)]
 
 
 def test_an_earlier_run_is_sent_with_its_matches_and_verdicts(step: Kernels) -> None:
@@ -112,9 +230,9 @@ def test_an_earlier_run_is_sent_with_its_matches_and_verdicts(step: Kernels) -> 
     model.baseline = Kernels(["copy.1", "gone", "matmul"], [1] * 3, [1] * 3, time=[5, 1, 7])
     sent = baseline_to_wire(model.baseline, model)
     assert sent is not None
-    assert words(sent["kernels"]["name"]) == ["copy.1", "gone", "matmul"]
+    assert words(sent["kernels"]["name"], 3) == ["copy.1", "gone", "matmul"]
     assert np.frombuffer(sent["match"], "<i4").tolist() == [1, -1, 0]
-    assert words(sent["verdict"]) == ["faster", None, "slower"]
+    assert words(sent["verdict"], 3) == ["faster", None, "slower"]
 
 
 def test_new_kernels_come_with_their_matches(step: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:

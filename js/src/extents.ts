@@ -72,7 +72,8 @@ function findSpan({ n, x, y, roof }: Points): Span {
   let [left, right, low, high] = [Number.POSITIVE_INFINITY, 0, Number.POSITIVE_INFINITY, 0];
   let [slowest, fastest] = [Number.POSITIVE_INFINITY, 0];
   for (let at = 0; at < n; at++) {
-    const [ai, rate] = [x[at] as number, y[at] as number];
+    const ai = x[at] as number;
+    const rate = y[at] as number;
     if (ai === 0) {
       slowest = Math.min(slowest, rate);
       fastest = Math.max(fastest, rate);

@@ -109,8 +109,9 @@ export function deriveRows(
   );
   const totals = computed(() => {
     const { n, selfTime, totalTime } = kernels.value;
-    let seconds = 0;
-    for (const row of rows.value) seconds += selfTime[row] || 0;
+    const isAll = rows.value.length === n;
+    let seconds = isAll ? totalTime : 0;
+    for (let at = 0; !isAll && at < rows.value.length; at++) seconds += selfTime[rows.value[at] as number] || 0;
     return { kernels: rows.value.length, all: n, share: seconds / totalTime };
   });
   const byCategory = computed(() => categoriesOf(kernels.value));
@@ -153,7 +154,8 @@ export interface Category {
 
 function categoriesOf({ category: { values, codes }, selfTime, totalTime }: Kernels): readonly Category[] {
   const [counts, seconds] = [new Float64Array(values.length), new Float64Array(values.length)];
-  for (const [row, code] of codes.entries()) {
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row] as number;
     counts[code] = (counts[code] as number) + 1;
     seconds[code] = (seconds[code] as number) + (selfTime[row] || 0);
   }

@@ -85,10 +85,29 @@ const ODD = /ς|i\u0307/;
 
 /** All rows by falling self time; of equal ones the table's order, those that were not measured last. */
 export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
-  const weight = selfTime.map((seconds) => (Number.isNaN(seconds) ? -1 : seconds));
+  // Numbers alone are sorted much faster: a row's own stands in the lower half of its seconds.
+  const keys = new Float64Array(n);
+  const halves = new Uint32Array(keys.buffer);
+  for (let row = 0; row < n; row++) {
+    const isKnown = (selfTime[row] as number) >= 0;
+    keys[row] = isKnown ? (selfTime[row] as number) + 0 : -1;
+    halves[2 * row] = isKnown ? ~row : row;
+  }
+  keys.sort();
   const rows = new Int32Array(n);
-  for (let row = 0; row < n; row++) rows[row] = row;
-  return rows.sort((a, b) => (weight[b] as number) - (weight[a] as number) || a - b);
+  let start = 0;
+  for (let at = 0; at <= n; at++) {
+    const key = 2 * (n - at);
+    const half = halves[key - 1] as number;
+    if (at > 0 && half !== halves[key + 1]) {
+      // What the upper halves leave open.
+      const seconds = (row: number) => selfTime[row] as number;
+      if (at - start > 1) rows.subarray(start, at).sort((a, b) => seconds(b) - seconds(a) || a - b);
+      start = at;
+    }
+    if (at < n) rows[at] = half < 0x80000000 ? ~(halves[key - 2] as number) : (halves[key - 2] as number);
+  }
+  return rows;
 }
 
 /** These rows as they follow one another in the order of all. */

@@ -81,7 +81,8 @@ function groundsOf(kernels: Kernels, bytes: Float64Array): Grounds {
   const [x, y, radius] = [new Float64Array(n), new Float64Array(n), new Float32Array(n)];
   const radiusOf = radii(kernels);
   for (let row = 0; row < n; row++) {
-    const [flops, moved] = [totalFlops[row] as number, bytes[row] as number];
+    const flops = totalFlops[row] as number;
+    const moved = bytes[row] as number;
     const rate = (flops > 0 ? flops : moved) / (time[row] as number);
     if (!(rate > 0 && Number.isFinite(rate)) || Number.isNaN(flops + moved)) continue;
     x[row] = flops / moved;

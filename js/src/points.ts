@@ -6,6 +6,7 @@ import { MEASURED, measuredPlaces, type Places } from "./places.ts";
 import { bytesAt, type Roof } from "./roofline.ts";
 import { concerned, type Limits } from "./sifting.ts";
 import { radii } from "./sizes.ts";
+import { everyRow } from "./tables.ts";
 import { isProgram, isTotal } from "./totals.ts";
 import type { Kernels } from "./wire.ts";
 
@@ -103,7 +104,9 @@ function judgedPlainly(kernels: Kernels, roof: Roof, places: Places, peaks: Floa
   const side = some && before ? before.judged.side.slice() : new Uint8Array(n);
   const aboveRoof = some && before ? before.judged.aboveRoof.slice() : new Uint8Array(n);
   function judge(at: number) {
-    const [ai, rate, peak] = [x[at] as number, y[at] as number, peaks[code[at] as number] as number];
+    const ai = x[at] as number;
+    const rate = y[at] as number;
+    const peak = peaks[code[at] as number] as number;
     const slope = ai * bandwidth;
     const isFlat = slope * (1 + TIE) >= peak;
     side[at] = isProgram(kernels, row[at] as number) ? SIDES.program : isFlat ? SIDES.compute : SIDES.memory;
@@ -221,11 +224,6 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
   return points;
 }
 
-export function everyRow({ n }: Pick<Kernels, "n">): Int32Array {
-  const rows = new Int32Array(n);
-  for (let row = 0; row < n; row++) rows[row] = row;
-  return rows;
-}
 const columnsOf = (kernels: Kernels, roof: Roof) => roof.levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
 
 function hasPlace(kernels: Kernels, row: number, moved: readonly Float64Array[] | undefined): boolean {

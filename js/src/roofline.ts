@@ -122,6 +122,7 @@ function findBytes(kernels: Kernels, chip: Pick<Chip, "memories">, level: string
   const exact = told.find(([name]) => name === level.toLowerCase())?.[1];
   if (level.toLowerCase() !== main) return exact ?? new Float64Array(kernels.n).fill(Number.NaN);
   const outside = told.filter(([name]) => isOffChip(name) && name !== main && !others.includes(name));
+  if (exact && outside.length === 0) return exact;
   const rest = sumOfKnown(
     outside.map(([, column]) => column),
     kernels.n,

@@ -63,13 +63,13 @@ export interface Baseline {
 }
 
 /** Kernels of which no file told more. */
-export function untold(counts: Counts): Kernels {
+export function untold(counts: Counts, selfTime = counts.time): Kernels {
   return {
     ...counts,
     own: counts.n,
     short: counts.name,
-    selfTime: counts.time,
-    totalTime: sumOfMeasured(counts.time),
+    selfTime,
+    totalTime: sumOfMeasured(selfTime),
     extra: new Map(),
     origin: new Map(),
     program: null,
@@ -83,8 +83,16 @@ export function textAt(column: Texts, row: number): string | null {
   return column.values[column.codes[row] ?? -1] ?? null;
 }
 
+export function everyRow({ n }: Pick<Counts, "n">): Int32Array {
+  const rows = new Int32Array(n);
+  for (let row = 0; row < n; row++) rows[row] = row;
+  return rows;
+}
+
 /** Row by row, the sum of what is known; NaN where nothing is. */
 export function sumOfKnown(parts: readonly Float64Array[], n: number): Float64Array {
+  const [only] = parts;
+  if (only && parts.length === 1) return only;
   const sum = new Float64Array(n).fill(Number.NaN);
   for (const part of parts) {
     for (let row = 0; row < n; row++) {
@@ -95,4 +103,8 @@ export function sumOfKnown(parts: readonly Float64Array[], n: number): Float64Ar
   return sum;
 }
 
-export const sumOfMeasured = (seconds: Float64Array) => seconds.reduce((sum, t) => (t > 0 ? sum + t : sum), 0);
+export function sumOfMeasured(seconds: Float64Array): number {
+  let sum = 0;
+  for (let row = 0; row < seconds.length; row++) sum += seconds[row] || 0;
+  return sum;
+}

@@ -1,6 +1,6 @@
 // What Python sends, decoded: the mirror of roofwidget/wire.py, and the only file that knows the wire's names.
 
-import { type Baseline, type Kernels, sumOfKnown, sumOfMeasured, type Texts, untold } from "./tables.ts";
+import { type Baseline, everyRow, type Kernels, sumOfKnown, type Texts, untold } from "./tables.ts";
 
 export type { Baseline, Kernels, Texts } from "./tables.ts";
 export { sumOfKnown, textAt } from "./tables.ts";
@@ -95,10 +95,13 @@ type WireChip = Omit<Chip, "peaks" | "memories" | "share"> & {
   share: [level: string, bytes: number, units: number] | null;
 };
 
-interface WireTexts {
-  values: (string | null)[];
-  codes: DataView;
-}
+/** Null where no row has a word. */
+type WireTexts = {
+  /** The different words: a list in JSON. */
+  values: DataView;
+  /** Without them row i has word i of n, or the only one. */
+  codes: DataView | null;
+} | null;
 
 interface WireColumns {
   n: number;
@@ -106,9 +109,10 @@ interface WireColumns {
   short: WireTexts;
   precision: WireTexts;
   category: WireTexts;
-  time: DataView;
-  self_time: DataView;
-  count: DataView;
+  /** Null where none is known, where it is `time`, where each is 1. */
+  time: DataView | null;
+  self_time: DataView | null;
+  count: DataView | null;
   flops: Record<string, DataView>;
   bytes: Record<string, DataView>;
   extra: [name: string, column: WireTexts | DataView][];
@@ -150,24 +154,27 @@ export function decodeKernels(wire: unknown): Kernels {
 
 function decodeColumns(told: WireColumns): Kernels {
   const { n } = told;
+  const texts = (column: WireTexts) => textsOf(column, n);
   const flops = columns(told.flops);
-  const selfTime = floats(told.self_time);
+  const time = told.time ? floats(told.time) : new Float64Array(n).fill(Number.NaN);
+  const selfTime = told.self_time ? floats(told.self_time) : time;
   return {
-    ...untold({
-      n,
-      name: texts(told.name),
-      precision: texts(told.precision),
-      category: byTime(texts(told.category), selfTime),
-      time: floats(told.time),
-      count: floats(told.count),
-      flops,
-      bytes: columns(told.bytes),
-      byLevel: new Map(),
-      totalFlops: sumOfKnown([...flops.values()], n),
-    }),
+    ...untold(
+      {
+        n,
+        name: texts(told.name),
+        precision: texts(told.precision),
+        category: byTime(texts(told.category), selfTime),
+        time,
+        count: told.count ? floats(told.count) : new Float64Array(n).fill(1),
+        flops,
+        bytes: columns(told.bytes),
+        byLevel: new Map(),
+        totalFlops: sumOfKnown([...flops.values()], n),
+      },
+      selfTime,
+    ),
     short: texts(told.short),
-    selfTime,
-    totalTime: sumOfMeasured(selfTime),
     extra: new Map(told.extra.map(([name, column]) => [name, isTexts(column) ? texts(column) : floats(column)])),
     origin: new Map(told.origin.map(([key, column]) => [key, texts(column)])),
   };
@@ -176,7 +183,8 @@ function decodeColumns(told: WireColumns): Kernels {
 export function decodeBaseline(wire: unknown): Baseline | null {
   if (!wire) return null;
   const { kernels, match, verdict } = wire as WireBaseline;
-  return { kernels: decodeKernels(kernels), match: integers(match), verdict: texts(verdict) };
+  const rows = integers(match);
+  return { kernels: decodeKernels(kernels), match: rows, verdict: textsOf(verdict, rows.length) };
 }
 
 type WireSnapshot = Omit<Snapshot, "kernels"> & { kernels: [name: string, ai: number | null, rate: number][] };
@@ -194,20 +202,33 @@ export const encodeSnapshots = (snapshots: readonly Snapshot[]): WireSnapshot[] 
   }));
 
 /** The same with other codes: the words by falling seconds of their rows, of equals as they appear. */
-function byTime({ values, codes }: Texts, seconds: Float64Array): Texts {
+function byTime(column: Texts, seconds: Float64Array): Texts {
+  const { values, codes } = column;
+  if (values.length < 2) return column;
   const sums = new Float64Array(values.length);
-  for (const [row, code] of codes.entries()) sums[code] = (sums[code] as number) + (seconds[row] || 0);
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row] as number;
+    sums[code] = (sums[code] as number) + (seconds[row] || 0);
+  }
   const order = values.map((_, code) => code).sort((a, b) => (sums[b] as number) - (sums[a] as number) || a - b);
   const place = new Int32Array(values.length);
   for (const [at, code] of order.entries()) place[code] = at;
   return { values: order.map((code) => values[code] ?? null), codes: codes.map((code) => place[code] as number) };
 }
 
+function textsOf(wire: WireTexts, n: number): Texts {
+  if (!wire) return { values: [null], codes: new Int32Array(n) };
+  const values = JSON.parse(new TextDecoder().decode(wire.values));
+  return {
+    values,
+    codes: wire.codes ? integers(wire.codes) : values.length === n ? everyRow({ n }) : new Int32Array(n),
+  };
+}
+
 // A buffer may start anywhere inside a message, a typed array only at multiples of its element: hence the copy.
 const copy = (view: DataView) => view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer;
 const floats = (view: DataView) => new Float64Array(copy(view));
 const integers = (view: DataView) => new Int32Array(copy(view));
-const texts = ({ values, codes }: WireTexts): Texts => ({ values, codes: integers(codes) });
-const isTexts = (column: WireTexts | DataView): column is WireTexts => "codes" in column;
+const isTexts = (column: WireTexts | DataView): column is WireTexts => !column || "codes" in column;
 const columns = (wire: Record<string, DataView>) =>
   new Map(Object.entries(wire).map(([key, view]) => [key, floats(view)] as const));

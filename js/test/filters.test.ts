@@ -90,6 +90,21 @@ describe("the order of rows", () => {
     const kernels = makeKernels([{ time: 2 }, {}, { time: 5 }, { time: 0 }, { time: 2 }, { time: 9, selfTime: 1 }]);
     expect([...byFallingTime(kernels)]).toEqual([2, 0, 4, 5, 3, 1]);
   });
+  it("hangs on the last bit of a time, and on no sign of zero", () => {
+    const times = [1, 1 + 2 ** -52, 1, 1 + 2 ** -51, -0, 5e-324, 0, 1e-323, -0, 1.7e308];
+    const kernels = makeKernels(times.map((time) => ({ time })));
+    expect([...byFallingTime(kernels)]).toEqual([9, 3, 1, 0, 2, 7, 5, 4, 6, 8]);
+  });
+  it("is what comparing each with each gives, of many that are nearly equal", () => {
+    const random = seeded(3);
+    for (let n = 0; n < 200; n++) {
+      const any = () => [1 + Math.floor(random() * 9) * 2 ** -40, 2 ** (random() * 8), 0, null];
+      const times = Array.from({ length: n }, () => any()[Math.floor(random() * 4)] as number | null);
+      const weight = (row: number) => times[row] ?? -1;
+      const order = [...times.keys()].sort((a, b) => weight(b) - weight(a) || a - b);
+      expect([...byFallingTime(makeKernels(times.map((time) => ({ time }))))], `${n} rows`).toEqual(order);
+    }
+  });
 });
 
 describe("waiting for the host", () => {

@@ -109,9 +109,18 @@ export function wireKernels(
     buffer(values, 8, offset, (view, at, value) => view.setFloat64(at, value, true));
   const texts = (values: readonly (string | null)[]) => {
     const distinct = [...new Set(values)];
+    if (distinct.length === 1 && distinct[0] === null) return null;
+    const written = [...new TextEncoder().encode(JSON.stringify(distinct))];
     const codes = values.map((value) => distinct.indexOf(value));
-    return { values: distinct, codes: buffer(codes, 4, offset, (view, at, code) => view.setInt32(at, code, true)) };
+    const follows = distinct.length === 1 || distinct.length === values.length;
+    return {
+      values: buffer(written, 1, offset, (view, at, byte) => view.setUint8(at, byte)),
+      codes: follows ? null : buffer(codes, 4, offset, (view, at, code) => view.setInt32(at, code, true)),
+    };
   };
+  const times = specs.map(({ time }) => time ?? Number.NaN);
+  const selfTimes = specs.map(({ selfTime }, row) => (selfTime === undefined ? times[row] : selfTime) ?? Number.NaN);
+  const counts = specs.map(({ count = 1 }) => count);
   const columns = (amounts: readonly Amount[], plain: string) => {
     const keys = new Set(amounts.flatMap((amount) => (isMapping(amount) ? Object.keys(amount) : [plain])));
     const part = (amount: Amount, key: string) =>
@@ -123,8 +132,8 @@ export function wireKernels(
     name: texts(specs.map((spec, row) => spec.name ?? `kernel ${row}`)),
     precision: texts(specs.map((spec) => spec.precision?.toLowerCase() ?? null)),
     category: texts(specs.map((spec) => spec.category ?? null)),
-    time: floats(specs.map((spec) => spec.time ?? Number.NaN)),
-    count: floats(specs.map((spec) => spec.count ?? 1)),
+    time: times.every(Number.isNaN) ? null : floats(times),
+    count: counts.every((count) => count === 1) ? null : floats(counts),
     flops: columns(
       specs.map((spec) => lowerKeys(spec.flops ?? null)),
       "",
@@ -134,7 +143,7 @@ export function wireKernels(
       "main",
     ),
     short: texts(specs.map((spec) => spec.short ?? null)),
-    self_time: floats(specs.map(({ time, selfTime }) => (selfTime === undefined ? time : selfTime) ?? Number.NaN)),
+    self_time: selfTimes.every((time, row) => Object.is(time, times[row])) ? null : floats(selfTimes),
     extra: Object.entries(extra).map(([name, column]) => [name, isNumbers(column) ? floats(column) : texts(column)]),
     origin: Object.entries(origin).map(([key, column]) => [key, texts(column)]),
     program: program ? wireKernels(program, offset) : null,

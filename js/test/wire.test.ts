@@ -6,6 +6,39 @@ import { makeKernels, wireChip, wireKernels } from "./helpers.ts";
 
 const HOSTILE = ["__proto__", "constructor", "toString", "<img src=x onerror=alert(1)>", "", "a\u0000b", "名前 🚀"];
 
+const written = (words: unknown) => new DataView(new TextEncoder().encode(JSON.stringify(words)).buffer);
+
+describe("what is not sent", () => {
+  const specs = [{ name: "a" }, { name: "b", time: 2 }];
+  it("is a word a row where no row has one", () => {
+    const bare = { ...wireKernels(specs), precision: null, short: null, extra: [["host", null]] };
+    const { precision, category, short, extra } = decodeKernels(bare);
+    for (const column of [precision, category, short, extra.get("host")]) {
+      expect(column).toEqual({ values: [null], codes: Int32Array.of(0, 0) });
+    }
+  });
+  it("is which word each row has where each has its own, or all have the same", () => {
+    const columns = (name: string[], category: string[]) => ({
+      ...{ name: { values: written(name), codes: null }, category: { values: written(category), codes: null } },
+    });
+    const kernels = decodeKernels({ ...wireKernels(specs), ...columns(["b", "a"], ["gemm"]) });
+    expect([0, 1].map((row) => textAt(kernels.name, row))).toEqual(["b", "a"]);
+    expect([0, 1].map((row) => textAt(kernels.category, row))).toEqual(["gemm", "gemm"]);
+    const alone = decodeKernels({ ...wireKernels([{}]), ...columns(["x"], ["y"]) });
+    expect([textAt(alone.name, 0), textAt(alone.category, 0)]).toEqual(["x", "y"]);
+  });
+  it("is seconds that none has, seconds of its own that are its seconds, and how often what ran once did", () => {
+    const bare = { ...wireKernels(specs), self_time: null, count: null };
+    const kernels = decodeKernels(bare);
+    expect([...kernels.selfTime]).toEqual([Number.NaN, 2]);
+    expect([...kernels.count]).toEqual([1, 1]);
+    expect(kernels.totalTime).toBe(2);
+    const unmeasured = decodeKernels({ ...bare, time: null });
+    expect([...unmeasured.time, ...unmeasured.selfTime]).toEqual([Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
+    expect(unmeasured.totalTime).toBe(0);
+  });
+});
+
 describe("kernels", () => {
   const specs = [
     { name: "a", flops: 1.5, bytes: { HBM: 10, L2: 20 }, time: 0.5, category: "x", count: 3 },
@@ -100,11 +133,15 @@ describe("what a file tells beside its counts", () => {
   });
   it("of an earlier run says which row is which", () => {
     const match = new DataView(Int32Array.of(1, -1).buffer);
-    const verdict = { values: ["faster", null], codes: new DataView(Int32Array.of(0, 1).buffer) };
-    const baseline = decodeBaseline({ kernels: wireKernels([{ time: 3 }, { time: 4 }], 3), match, verdict });
+    const earlier = { kernels: wireKernels([{ time: 3 }, { time: 4 }], 3), match };
+    const baseline = decodeBaseline({ ...earlier, verdict: { values: written(["faster", null]), codes: null } });
     expect([...(baseline?.match ?? [])]).toEqual([1, -1]);
     expect([...(baseline?.kernels.time ?? [])]).toEqual([3, 4]);
     expect([0, 1].map((row) => textAt(baseline?.verdict as Texts, row))).toEqual(["faster", null]);
+    expect(decodeBaseline({ ...earlier, verdict: null })?.verdict).toEqual({
+      values: [null],
+      codes: Int32Array.of(0, 0),
+    });
     expect(decodeBaseline(null)).toBeNull();
   });
 });

@@ -78,7 +78,8 @@ export function coveredIn(crowd: Crowd, width: number, height: number): Uint8Arr
   const covered = new Uint8Array(points.n);
   const largest = [new Float32Array(width * height), new Float32Array(width * height)];
   for (let index = points.n - 1; index >= 0; index--) {
-    const [x, y] = [Math.round((at.x[index] as number) * ratio), Math.round((at.y[index] as number) * ratio)];
+    const x = Math.round((at.x[index] as number) * ratio);
+    const y = Math.round((at.y[index] as number) * ratio);
     if (!(x >= 0 && x < width && y >= 0 && y < height)) continue;
     const seen = largest[faded[index] as number] as Float32Array;
     const place = y * width + x;

@@ -142,7 +142,8 @@ function colourOf({ kernels, points: { row, roof } }: Scene, hues: number): Uint
   const colour = new Uint16Array(row.length);
   const { codes } = kernels.category;
   for (let index = 0; index < row.length; index++) {
-    const [one, on] = [row[index] as number, roof[index] as number];
+    const one = row[index] as number;
+    const on = roof[index] as number;
     if (on !== MEASURED) colour[index] = hues + 2 + on;
     else if (isTotal(kernels, one)) colour[index] = isProgram(kernels, one) ? hues : hues + 1;
     else colour[index] = (codes[one] ?? 0) % hues;

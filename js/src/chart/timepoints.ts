@@ -1,10 +1,11 @@
 // The kernels of the time view: compute time against memory time of one launch, on one roof.
 
 import { judge } from "../judging.ts";
-import { everyRow, MEASURED, type Points, SIDES, sideOf } from "../points.ts";
+import { MEASURED, type Points, SIDES, sideOf } from "../points.ts";
 import type { Roof } from "../roofline.ts";
 import type { Extent } from "../scales.ts";
 import { radii } from "../sizes.ts";
+import { everyRow } from "../tables.ts";
 import { isProgram, isTotal } from "../totals.ts";
 import type { Kernels } from "../wire.ts";
 

@@ -5,10 +5,11 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { fileName } from "../../files.ts";
 import { inOrder } from "../../filters.ts";
 import { roofElsewhere } from "../../measured.ts";
-import { everyRow } from "../../points.ts";
 import type { Store } from "../../store.ts";
 import { tableWords as words } from "../../strings.ts";
+import { everyRow } from "../../tables.ts";
 import { inSlices } from "../../work.ts";
+import { Button } from "../button.tsx";
 import { useDisclosure } from "../disclosure.ts";
 import { Fold } from "../fold.tsx";
 import { Select } from "../select.tsx";
@@ -135,15 +136,8 @@ function Sorter({
 
 function Tool({ text, title, use }: { text: string; title: string; use: () => unknown }) {
   return (
-    <button
-      type="button"
-      class="roofwidget-button"
-      data-lm-suppress-shortcuts="true"
-      title={title}
-      aria-label={title}
-      onClick={use}
-    >
+    <Button title={title} aria-label={title} onClick={use}>
       {text}
-    </button>
+    </Button>
   );
 }
