@@ -1,6 +1,7 @@
 // What follows from the state of one model: roofs, points, and which lines are drawn.
 
 import { computed, type ReadonlySignal } from "@preact/signals";
+import { calming } from "./calm.ts";
 import { commonPrecision, levelsDrawn, possibleCeilings, subRoofsOf } from "./ceilings.ts";
 import { deriveRows, type FilterState } from "./filtering.ts";
 import { inOrder } from "./filters.ts";
@@ -62,10 +63,11 @@ export function derive(state: State) {
     const roof = roofs.value.get(state.focusChip.value);
     return roof && isRoof(roof) ? roof : undefined;
   });
+  const calm = calming({ roofs, shownRoofs, focusRoof }, state.held);
   let rested: Roof | undefined;
   /** The focus roof; while a control is held over very many kernels the one before: what adds up their times waits. */
   const restedRoof = computed(() => {
-    if (!state.held.value || kernels.value.n <= MANY) rested = focusRoof.value;
+    if (!state.held.value || kernels.value.n <= MANY) rested = calm.focusRoof.value;
     return rested;
   });
   const filtered = deriveRows(state, kernels, focusRoof);
@@ -118,10 +120,14 @@ export function derive(state: State) {
     shownRoofs,
     focusRoof,
     restedRoof,
+    /** What panels say of roofs: it follows a control that is held at a pace that can be read. */
+    calm,
     ...filtered,
     /** The table that points are of: the kernels and, after them, the totals of their program. */
     drawn,
     drawnRows: drawnNow,
+    /** The rows of kernels that pass, those that take longest first. */
+    longestFirst,
     showsTotals,
     points,
     /** Which of the kernels that pass to fix first, on the focus chip. */

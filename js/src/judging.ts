@@ -1,5 +1,6 @@
 // What a roof says of kernels, row by row.
 
+import { keeping } from "./kept.ts";
 import { bytesAt, type Level, NETWORK, peakFor, type Roof } from "./roofline.ts";
 import type { Kernels } from "./wire.ts";
 
@@ -119,8 +120,13 @@ export function probing(kernels: Kernels, roof: Roof): (row: number) => Readonly
   };
 }
 
+const judges = keeping<(row: number) => Bound>();
+
 /** What a roof says of these kernels, row by row. */
-export function judge(kernels: Kernels, roof: Roof): (row: number) => Bound {
+export const judge = (kernels: Kernels, roof: Roof): ((row: number) => Bound) =>
+  judges(roof, [kernels], () => judging(kernels, roof));
+
+function judging(kernels: Kernels, roof: Roof): (row: number) => Bound {
   const { levels, conditions, peak: flat } = roof;
   const moved = levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
   const ours = bytesAt(kernels, roof.chip, roof.level);

@@ -17,8 +17,8 @@ export interface Model {
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
-/** Python hears of a stream of changes this often, ms. */
-const PERIOD = 100;
+/** Python hears of a stream of changes this often, ms: with the first and the last at most ten times in any second. */
+const PERIOD = 125;
 
 export function createOutbox(model: Model) {
   const pending = new Map<string, unknown>();

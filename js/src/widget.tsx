@@ -1,7 +1,8 @@
 // The anywidget entry: one store a model, and for each view a tree that follows its size and the host's colours.
 
-import { signal, useComputed, useSignal } from "@preact/signals";
-import { render as renderTree } from "preact";
+import { type ReadonlySignal, signal, useComputed, useSignal } from "@preact/signals";
+import { type ComponentChildren, render as renderTree } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
 import { Chart } from "./chart/chart.tsx";
 import { TimeChart } from "./chart/timeview.tsx";
 import { isFullscreen } from "./fullscreen.ts";
@@ -105,8 +106,15 @@ function View({ store, box, theme }: ViewProps) {
   const pointedChip = useSignal<string | undefined>(undefined);
   const hasMeasured = useComputed(() => store.points.value.measured > 0);
   const chartWidth = wide ? width - PANEL - 16 : width;
-  if (width < SMALLEST) return null;
   const below = wide || isLarge ? SENTENCE : SENTENCE + SLIDERS;
+  const panels = useMemo(() => ({ ...store, ...store.calm }), [store]);
+  // The chart is seen first: what stands around it is worked out behind its first frame.
+  const isSeen = useSignal(false);
+  const hasRoom = width >= SMALLEST;
+  useEffect(() => {
+    if (hasRoom) isSeen.value = true;
+  }, [hasRoom]);
+  if (!hasRoom) return null;
   const { screen } = box.value;
   const room = screen === undefined ? undefined : screen / scale - AROUND;
   const size = { width: chartWidth, height: chartHeight(chartWidth, room) };
@@ -124,22 +132,32 @@ function View({ store, box, theme }: ViewProps) {
               {store.view.value === "time" ? <TimeChart {...chart} /> : <Chart {...chart} points={store.points} />}
               <Emptied store={store} />
             </div>
-            {!store.showsTotals.value && hasMeasured.value && (
-              <Legend kernels={store.kernels.value} theme={theme.value} />
-            )}
-            <Sentence store={store} width={size.width} pointedChip={pointedChip.value} />
-            <Filters store={store} theme={theme.value} width={chartWidth} />
-            <Compare store={store} />
+            <Behind isSeen={isSeen}>
+              {!store.showsTotals.value && hasMeasured.value && (
+                <Legend kernels={store.kernels.value} theme={theme.value} />
+              )}
+              <Sentence store={panels} width={size.width} pointedChip={pointedChip.value} />
+              <Filters store={panels} theme={theme.value} width={chartWidth} />
+              <Compare store={panels} />
+            </Behind>
           </div>
-          <div class="roofwidget-side">
-            <Hardware store={store} />
-            <Outlook store={store} />
-            <Workload store={store} />
-          </div>
-          <Fusion store={store} theme={theme.value} />
+          <Behind isSeen={isSeen}>
+            <div class="roofwidget-side">
+              <Hardware store={panels} />
+              <Outlook store={panels} />
+              <Workload store={panels} />
+            </div>
+            <Fusion store={panels} theme={theme.value} />
+          </Behind>
         </div>
-        <Table store={store} narrow={width < NARROW} />
+        <Behind isSeen={isSeen}>
+          <Table store={panels} narrow={width < NARROW} />
+        </Behind>
       </InUse.Provider>
     </div>
   );
 }
+
+/** What waits for the first frame of the chart. */
+const Behind = ({ isSeen, children }: { isSeen: ReadonlySignal<boolean>; children: ComponentChildren }) =>
+  isSeen.value && children;

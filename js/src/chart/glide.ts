@@ -11,8 +11,8 @@ const GLIDE = 240;
 export function useGlide(merges: readonly Merge[] | undefined): number {
   const share = useSignal(1);
   const before = useRef(merges);
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const leaves = merges !== undefined && merges.length > 0 && merges !== before.current && !still;
+  const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const leaves = merges !== undefined && merges.length > 0 && merges !== before.current && !isStill();
   useEffect(() => {
     before.current = merges;
     if (!leaves) return;

@@ -38,10 +38,13 @@ const FAINT = 0.22;
 /** A painter for one canvas: it remembers what it painted. */
 export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPicture) => void {
   let painted: Painted | undefined;
-  const sprites = new Map<string, HTMLCanvasElement>();
+  let zoom = 1;
+  const sprites = new Map<number, HTMLCanvasElement>();
   return (canvas, picture) => {
-    const { points, at, scales, faded } = picture;
-    const ratio = (canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1) * (canvas.currentCSSZoom ?? 1);
+    const { points, at, scales, faded, inMotion = false } = picture;
+    // To ask for the zoom has the browser work out every style: not in each frame.
+    if (!painted || !inMotion) zoom = canvas.currentCSSZoom ?? 1;
+    const ratio = (canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1) * zoom;
     const [width, height] = [Math.round(scales.width * ratio), Math.round(scales.height * ratio)];
     const context = canvas.getContext("2d");
     if (!context) return;
@@ -52,7 +55,6 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
     const looks = looksOf(picture, radius, before);
     const next: Painted = { key, n: points.n, ...at, radius, ...looks, isRough: false };
     const changed = before && changes(before, next, points);
-    const { inMotion = false } = picture;
     if (changed?.length === 0 && (inMotion || !before?.isRough)) return;
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;
@@ -64,12 +66,12 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
       }
     };
     const spriteOf = (index: number) => {
-      const colour = picture.colours[picture.colour[index] as number] ?? picture.outline;
-      const name = `${next.look[index]} ${key}`;
-      const known = sprites.get(name);
+      const look = next.look[index] as number;
+      const known = sprites.get(look);
       if (known) return known;
+      const colour = picture.colours[picture.colour[index] as number] ?? picture.outline;
       const sprite = makeSprite(canvas.ownerDocument, picture, index, colour, radius[index] as number, ratio);
-      sprites.set(name, sprite);
+      sprites.set(look, sprite);
       return sprite;
     };
     const isCrowd = points.n > CROWD;
@@ -92,7 +94,9 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
       context.clip();
       context.clearRect(0, 0, scales.width, scales.height);
       drawAll((index) => {
-        const [x, y, own] = [at.x[index] as number, at.y[index] as number, reachIn(next, index)];
+        const own = reachIn(next, index);
+        const x = at.x[index] as number;
+        const y = at.y[index] as number;
         return regions.some(([rx, ry, reach]) => Math.abs(x - rx) < reach + own && Math.abs(y - ry) < reach + own);
       });
       context.restore();
