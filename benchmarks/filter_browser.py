@@ -69,9 +69,12 @@ class Answers:
             times.append(float(self.page.evaluate("window.answered")))
             # Python has been told, and what the answer left behind is cleared away.
             time.sleep(0.5)
-        self.slowest = max(self.slowest, statistics.median(times))
-        then = f", {statistics.median(times[1:]):.1f} ms then, {max(times):.1f} ms at most" if len(times) > 1 else ""
-        print(f"{f'{KERNELS:,} kernels: {name}':40} {times[0]:6.1f} ms first{then}")
+        median = statistics.median(times)
+        self.slowest = max(self.slowest, median)
+        print(
+            f"{f'{KERNELS:,} kernels: {name}':40} {median:6.1f} ms median of {len(times)}, {times[0]:.1f} first, "
+            f"{max(times):.1f} at most"
+        )
 
 
 def picks(select: Locator, count: int) -> list[Callable[[], object]]:

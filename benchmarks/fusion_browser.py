@@ -92,25 +92,31 @@ ARRIVAL = """() => {
     });
   }).observe(document.body, { childList: true, subtree: true });
 }"""
-# The next edge in sight that may be clicked: its middle, and those of its ops.
+# The next edge that may be clicked: its middle, and those of its ops, where each is what a pointer there is on.
 NEXT = """(pairs) => {
-  const frame = document.querySelector('.roofwidget-flow').getBoundingClientRect();
+  const flow = document.querySelector('.roofwidget-flow');
+  const frame = flow.getBoundingClientRect();
   const isIn = ({ x, y }) => x > frame.left && x < frame.right && y > frame.top + 20 && y < frame.bottom - 20;
-  const middle = (name) => {
-    const box = document.querySelector(`.roofwidget-op[data-op='${name}'] rect`)?.getBoundingClientRect();
+  const isOn = ({ x, y }, one) => one.contains(document.elementFromPoint(x, y));
+  const opOf = (name) => flow.querySelector(`.roofwidget-op[data-op='${name}']`);
+  const middle = (op) => {
+    const box = op?.querySelector('rect').getBoundingClientRect();
     return box && { x: box.x + box.width / 2, y: box.y + box.height / 2 };
   };
-  for (const path of document.querySelectorAll('.roofwidget-hit')) {
+  for (const path of flow.querySelectorAll('.roofwidget-hit')) {
     const { from, to } = path.dataset;
     if (!pairs.includes(`${from} ${to}`)) continue;
     const edge = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM());
-    const [start, end] = [middle(from), middle(to)];
-    if (start && end && [edge, start, end].every(isIn)) {
+    const ends = [opOf(from), opOf(to)];
+    const [start, end] = ends.map(middle);
+    if (!start || !end || ![edge, start, end].every(isIn) || !isOn(edge, path)) continue;
+    if (isOn(start, ends[0]) && isOn(end, ends[1])) {
       return { from, to, edge: [edge.x, edge.y], start: [start.x, start.y], end: [end.x, end.y] };
     }
   }
-  document.querySelector('.roofwidget-flow').scrollTop += 150;
-  return null;
+  const before = flow.scrollTop;
+  flow.scrollTop += 150;
+  return flow.scrollTop > before ? null : 'none is left';
 }"""
 SEARCH = """([wire, rounds]) => {
   const graph = fused.decodeGraph(wire);
@@ -241,6 +247,8 @@ def pairs_in_sight(page: Page, pairs: list[str]) -> Iterator[dict[str, Any]]:
         if found is None:
             time.sleep(0.2)
             continue
+        if found == "none is left":
+            raise RuntimeError(f"of {len(left)} edges {found}")
         used |= {found["from"], found["to"]}
         yield found
 

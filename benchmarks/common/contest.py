@@ -17,7 +17,8 @@ from tests.browser import lab
 
 HERE = Path(__file__).parent
 SLIDER = {"low": job.LOW, "high": job.HIGH, "step": job.STEP, "tracers": job.TRACERS}
-STEPS, LIMIT_S, DRAG_S, TRAFFIC_S = 40, 5, 3.0, 1.5
+STEPS, LIMIT_S, DRAG_S, TRAFFIC_S = 30, 3, 2.5, 1.2
+SETTLE_S = 0.6
 WIDTH, HEIGHT = 1200, 1000
 
 
@@ -38,7 +39,7 @@ class Round:
     busy : float
         ms of the main thread's tasks per second of the drag.
     messages, size : float
-        Messages to the kernel per second of another drag, and the bytes there and back for each.
+        Messages to the kernel in the busiest second of another drag, and the bytes there and back for each.
     """
 
     cold: float
@@ -48,7 +49,7 @@ class Round:
     frames: float
     long: int
     busy: float
-    messages: float
+    messages: int
     size: float
 
     def __str__(self) -> str:
@@ -85,11 +86,11 @@ def measure(browser: Browser, server: lab.Server, contestant: Contestant, count:
     """Return what one round of a contestant shows."""
     book = opened(browser, server, contestant, count)
     ask = book.page.evaluate
-    time.sleep(1)
+    time.sleep(SETTLE_S)
     cold, warm = (float(ask("([cell, count]) => probe.create(cell, count)", [1, count])) for _ in range(2))
-    time.sleep(1)
+    time.sleep(SETTLE_S)
     steps: list[float] = ask("([count, limit]) => probe.steps(count, limit)", [STEPS, LIMIT_S])
-    time.sleep(0.5)
+    time.sleep(SETTLE_S)
     thread = Thread(book)
     before = thread.busy()
     drag: dict[str, Any] = ask("(seconds) => probe.drag(seconds)", DRAG_S)
@@ -97,7 +98,7 @@ def measure(browser: Browser, server: lab.Server, contestant: Contestant, count:
     traffic = Traffic(book)
     ask("(seconds) => probe.drag(seconds)", TRAFFIC_S)
     time.sleep(0.5)
-    messages, size = traffic.sent / TRAFFIC_S, traffic.size / max(1, traffic.sent)
+    messages, size = traffic.most_in_a_second(), traffic.size / max(1, traffic.sent)
     book.close()
     return Round(cold, warm, steps, drag["states"], drag["frames"], drag["long"], busy, messages, size)
 

@@ -104,10 +104,19 @@ class Traffic:
 
     def __init__(self, book: Notebook) -> None:
         self.sent = self.received = self.bytes_received = self.size = 0
+        self._times: list[float] = []
         client = book.page.context.new_cdp_session(book.page)
         client.send("Network.enable")
-        client.on("Network.webSocketFrameSent", lambda event: self._count(event["response"], sent=True))
+        client.on("Network.webSocketFrameSent", self._count_sent)
         client.on("Network.webSocketFrameReceived", lambda event: self._count(event["response"]))
+
+    def _count_sent(self, event: dict[str, Any]) -> None:
+        self._times.append(event["timestamp"])
+        self._count(event["response"], sent=True)
+
+    def most_in_a_second(self) -> int:
+        """Return how many messages went out in the busiest second."""
+        return max((sum(start <= time < start + 1 for time in self._times) for start in self._times), default=0)
 
     def _count(self, frame: dict[str, Any], *, sent: bool = False) -> None:
         data = str(frame["payloadData"])

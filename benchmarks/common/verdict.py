@@ -91,7 +91,7 @@ def targets(found: Findings) -> Iterator[Target]:
         yield Target(f"median step over the bare canvas {at}", found.ratio(*ours, "step"), 1.3)
         yield Target(f"step, 95th percentile, ms {at}", found.figure(*ours, "p95"), 34)
         yield Target(f"main thread over the bare canvas {at}", found.ratio(*ours, "busy"), 1.5)
-        yield Target(f"messages/s {at}", found.figure(*ours, "messages"), 10)
+        yield Target(f"messages in a second {at}", found.figure(*ours, "messages"), 10)
         yield Target(f"bytes of a message and its echo {at}", found.figure(*ours, "size"), 2200)
         if count in PAINT_MS:
             yield Target(f"cold first paint, ms {at}", found.figure(*ours, "cold"), PAINT_MS[count])
@@ -125,7 +125,7 @@ def contests(found: Findings, count: int) -> str:
                 *(f"{figure(*at, 'step'):,.1f}", f"{ratio(*at, 'step'):.2f}", f"{figure(*at, 'p95'):,.1f}"),
                 *(f"{figure(*at, 'states'):.1f}", f"{figure(*at, 'long'):.0f}"),
                 *(f"{figure(*at, 'busy'):,.0f}", f"{ratio(*at, 'busy'):.2f}"),
-                *(f"{figure(*at, 'messages'):.1f}", f"{figure(*at, 'size'):,.0f}"),
+                *(f"{figure(*at, 'messages'):.0f}", f"{figure(*at, 'size'):,.0f}"),
             ]
         )
     return table(("widget", *HEADS), rows)
@@ -188,7 +188,7 @@ lines that does this job and nothing else, and never talks to Python: what there
 - *states/s*: a drag with one position a frame; a state counts when both roof and points are new. *thread*: processor
   time of the page's main thread per second of it, JupyterLab's and the measurement's included; its ratio is that of
   one frame.
-- *messages/s*, *bytes each*: to the kernel, with all that comes back.
+- *messages/s*, *bytes each*: to the kernel in the busiest second, with all that comes back.
 """
 
 
