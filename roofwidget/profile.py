@@ -89,7 +89,7 @@ class Profile(HasTraits):
     columns = NamesTrait(
         None, allow_none=True, help="The table's columns by key; None for the usual ones. Shared."
     ).tag(sync=True, to_json=wire.texts_to_wire, echo_update=False)
-    at_roof = RowsTrait((), help="Rows of the kernels that the projected time has at their roof. Shared.").tag(
+    at_roof = RowsTrait((), help="Rows of the kernels that reach their roof in the projected time. Shared.").tag(
         sync=True, echo_update=False
     )
 
@@ -110,7 +110,7 @@ class Profile(HasTraits):
     def projection(self, source: Chip | str | None = None, *, recast: str | None = None) -> Projection:
         """Return how long the kernels would take on the focus chip, what-if values in force; see `roofwidget.project`.
 
-        `source` is the chip they ran on, if they do not tell. The rows of `at_roof` run at their roof. With `recast`
+        `source` is the chip they ran on, if they do not tell. The rows of `at_roof` reach their roof. With `recast`
         all FLOPs are done in that precision.
         """
         return project(

@@ -157,11 +157,11 @@ def project(
     at_roof: Iterable[int] = (),
     recast: str | None = None,
 ) -> Projection:
-    """Say how long measured kernels would take on another chip, at another clock or precision, or at their roof.
+    """Say how long measured kernels would take on another chip, at another clock or precision, or on reaching a roof.
 
     A kernel keeps its utilization, so its new time is its time times its bound on the new chip over that on the chip it
-    ran on; a kernel at its roof takes its bound. Self time grows and shrinks as the time does. Where one of the bounds
-    is not known, or zero, the time stays.
+    ran on; a kernel that reaches its roof takes its bound. Self time grows and shrinks as the time does. Where one of
+    the bounds is not known, or zero, the time stays.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def project(
     memory
         The level whose bytes count, as in `roofwidget.bound`; on both chips.
     at_roof
-        Rows that are taken to run at their roof on the new chip.
+        Rows that are taken to reach their roof on the new chip.
     recast
         A precision that all FLOPs are done in on the new chip, whichever kernels tell; those of a class, such as
         vector, stay in it. Bytes stay what they are.

@@ -67,6 +67,12 @@ def test_snapshots_are_named_by_number_unless_told_otherwise(model: RooflineMode
     assert model.freeze().name == "snapshot 1"
 
 
+def test_kernels_are_kept_also_where_the_totals_of_their_program_are_shown(model: RooflineModel) -> None:
+    model.kernels = Kernels(["gelu"], [1e12], [1e11], time=[1], program=Kernels(["Program"], [1e12], [5e10], time=[2]))
+    model.scope = "program"
+    assert model.freeze().kernels == (("gelu", 10, 1e12),)
+
+
 def test_of_very_many_kernels_the_200_longest_are_kept_and_each_name_once(model: RooflineModel) -> None:
     n = 1000
     names = [f"k{row % 500}" for row in range(n)]

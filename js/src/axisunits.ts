@@ -1,6 +1,6 @@
 // In which units the axes count, and what is written along the roofs: per second or per cycle, bytes or words.
 
-import { formatIntensity, formatQuantity, formatSignificant, formatTick } from "./format.ts";
+import { formatBinary, formatIntensity, formatQuantity, formatSignificant, formatTick } from "./format.ts";
 import type { Scale } from "./scales.ts";
 import { axisWords as words } from "./strings.ts";
 import { type Counting, PLAIN, type Tick, ticksOf } from "./ticks.ts";
@@ -63,13 +63,14 @@ export function unitsOf({ rate_unit, word, x_axis, tick_base }: Counted, clock: 
 const counting = (one: number): Counting =>
   one === 1 ? PLAIN : { told: (base) => base / one, base: (told) => told * one };
 
-/** Ticks with what is written at them; powers of two below one as fractions. */
+/** Ticks with what is written at them. */
 export function namedTicks(scale: Scale, room: number, base: 10 | 2, counting: Counting): (Tick & { text: string })[] {
   return ticksOf(scale, room, base, counting).map((tick) => ({ ...tick, text: textOf(tick.shown, base) }));
 }
 
+/** Powers of two have prefixes of their own, since k is 1000 wherever it stands; below one they are fractions. */
 function textOf(shown: number, base: 10 | 2): string {
   if (base === 10) return formatTick(shown);
-  if (shown < 1 && Number.isInteger(1 / shown)) return `1/${1 / shown}`;
-  return shown < 1 || shown > 2 ** 16 ? formatTick(shown) : `${shown}`;
+  if (shown < 1 && Number.isInteger(1 / shown)) return `1/${formatBinary(1 / shown)}`;
+  return shown < 1 ? formatTick(shown) : formatBinary(shown);
 }

@@ -4,6 +4,7 @@ import { formatIntensity, formatPercent, formatQuantity, formatRatio, formatSign
 import type { Bound } from "./judging.ts";
 import { judge } from "./judging.ts";
 import { roofElsewhere } from "./measured.ts";
+import { shortNames } from "./names.ts";
 import type { Roof } from "./roofline.ts";
 import { bytesAt, peakFor, ridgePoint } from "./roofline.ts";
 import type { View } from "./store.ts";
@@ -105,7 +106,14 @@ const isFar = ({ utilization }: Bound) => 1 / utilization > FAR;
 const factorText = (bound: Bound) =>
   isFar(bound) ? strings.moreThan(formatRatio(FAR)) : formatRatio(1 / bound.utilization);
 
-export function tooltipRows(kernels: Kernels, row: number, roof: Roof, view: View = "roofline"): Row[] {
+/** `roofs`: of the chips that are shown, where it is told which of them would compute. */
+export function tooltipRows(
+  kernels: Kernels,
+  row: number,
+  roof: Roof,
+  view: View = "roofline",
+  roofs: readonly Roof[] = [],
+): Row[] {
   const words = strings.tooltip;
   const bound = judge(kernels, roof)(row);
   const measured = !Number.isNaN(bound.achieved) || (kernels.time[row] as number) > 0;
@@ -140,24 +148,26 @@ export function tooltipRows(kernels: Kernels, row: number, roof: Roof, view: Vie
     const least = formatQuantity(roundUp(ratio * bound.slowest.bandwidth, 4), "B/s", 4);
     add(words.flip, words.ofNow(least, formatSignificant(roundUp(ratio, 3))));
   }
-  if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);
+  add(words.computeBoundOn, computeBoundOn(kernels, row, roofs));
   const own = kernels.selfTime[row] as number;
   const part = isTotal(kernels, row) ? Number.NaN : own / kernels.totalTime;
   const share = Number.isNaN(part) ? "" : ` · ${words.share(formatPercent(part))}`;
+  // Where there is little room the last are left out.
   add(words.time, measured ? formatQuantity(seconds, "s") + (own === seconds ? share : "") : undefined);
   add(words.selfTime, measured && own !== seconds ? formatQuantity(own, "s") + share : undefined);
+  if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);
   add(words.boundTime, formatQuantity(bound.time, "s"));
   add(words.launches, each > 1 ? String(each) : undefined);
   return rows;
 }
 
-/** Which of several chips would be busy computing, not waiting: what is asked of a choice between them. */
-export function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): Row[] {
-  if (roofs.length < 2 || isTotal(kernels, row)) return [];
+/** Which of several chips would be busy computing, not waiting; nothing where it is none of them, or each. */
+function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): string | undefined {
   const regimes = roofs.map((roof) => judge(kernels, roof)(row).regime);
-  if (regimes.includes("unknown") || regimes.every((regime) => regime === "compute")) return [];
-  const names = roofs.flatMap(({ chip }, at) => (regimes[at] === "compute" ? [chip.name] : []));
-  return [[strings.tooltip.computeBoundOn, names.join(", ") || strings.tooltip.noneShown]];
+  const short = shortNames(roofs.map(({ chip }) => chip));
+  const names = roofs.flatMap(({ chip }, at) => (regimes[at] === "compute" ? [short.get(chip.id)] : []));
+  const isSplit = names.length > 0 && names.length < roofs.length;
+  return isSplit && !regimes.includes("unknown") && !isTotal(kernels, row) ? names.join(", ") : undefined;
 }
 
 /** Arithmetic intensity, with all levels at each whose bytes are known. */

@@ -37,6 +37,12 @@ export function formatIntensity(value: number, digits = 3, unit = "FLOP/B"): str
   return signed(value, digits, (exponent) => (exponent < 4 ? 0 : Math.min(24, 3 * Math.floor(exponent / 3))), unit);
 }
 
+/** What is above zero by powers of 1024: plain up to 9,999, with a binary prefix above. */
+export function formatBinary(value: number): string {
+  const steps = value < 1e4 ? 0 : Math.min(6, Math.floor(Math.log2(value) / 10));
+  return formatSignificant(value / 1024 ** steps, 4) + ["", ...Object.keys(BINARY)][steps];
+}
+
 /** A share as a percentage: whole from 10 % up, two digits below. */
 export function formatPercent(share: number): string {
   return Number.isNaN(share) ? strings.unknown : `${formatRatio(share * 100)} %`;

@@ -18,6 +18,11 @@ export function undoByKey(event: KeyboardEvent, { undo, redo }: Steps): void {
   if (key !== "z" && (key !== "y" || shiftKey)) return;
   if (key === "y" || shiftKey) redo();
   else undo();
+  used(event);
+}
+
+/** What has had its effect here has none on the page or on its host. */
+export function used(event: Event): void {
   event.preventDefault();
   event.stopPropagation();
 }

@@ -1,6 +1,6 @@
 // The chart as a picture in a file: its layers as they are on the screen, its title above, legend and sentence below.
 
-import { textWidth } from "./chart/labels.ts";
+import { linesOf, textWidth } from "./chart/labels.ts";
 import { fileName, saveFile } from "./files.ts";
 import { toolWords } from "./strings.ts";
 
@@ -68,7 +68,7 @@ function pictureOf(root: HTMLElement): Picture {
     x += room + EDGE;
   }
   if (x > EDGE) y += LINE;
-  for (const line of linesOf(root.querySelector(".roofwidget-sentence")?.textContent ?? "", width - 2 * EDGE)) {
+  for (const line of linesOf(root.querySelector(".roofwidget-sentence")?.textContent ?? "", SIZE, width - 2 * EDGE)) {
     add("text", { x: EDGE, y: y + SIZE, fill: ink }, line);
     y += LINE;
   }
@@ -114,15 +114,4 @@ function engrave(from: Element, to: Element): void {
   }
   to.removeAttribute("class");
   [...from.children].forEach((child, at) => void engrave(child, to.children[at] as Element));
-}
-
-/** A text in lines that are at most so wide. */
-export function linesOf(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(/ +/)) {
-    const longer = `${lines.at(-1)} ${word}`;
-    if (lines.length > 0 && textWidth(longer, SIZE) <= width) lines[lines.length - 1] = longer;
-    else if (word) lines.push(word);
-  }
-  return lines;
 }

@@ -42,7 +42,7 @@ export function boundTimes(kernels: Kernels, roof: Roof): Float64Array {
   return times;
 }
 
-/** With bounds where they ran and where they go, and the rows that are at their roof there. */
+/** With bounds where they ran and where they go, and the rows that reach their roof there. */
 export function project(
   { n, time, selfTime }: Kernels,
   there: Float64Array,

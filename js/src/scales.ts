@@ -55,6 +55,9 @@ const STRIP = 76;
 /** The strip ends at this many times the roof, and goes on by this factor beyond its first and last point. */
 const [ABOVE, MARGIN] = [10, 1.6];
 
+/** Whether a chart is so narrow that less is written in it, and that in brief. */
+export const isNarrow = ({ width }: Pick<Size, "width">) => width < 520;
+
 /** Of a chart, px. */
 export interface Size {
   readonly width: number;

@@ -8,7 +8,7 @@ interface Parts {
   readonly model: Model;
   readonly outbox: Outbox;
   readonly kernels: ReadonlySignal<Kernels>;
-  /** Rows that the projected time has at their roof. */
+  /** Rows that reach their roof in the projected time. */
   readonly atRoof: Signal<readonly number[]>;
 }
 

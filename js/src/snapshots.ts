@@ -5,9 +5,10 @@ import { isEqual } from "./entries.ts";
 import type { History } from "./history.ts";
 import { keeping } from "./kept.ts";
 import type { Outbox } from "./outbox.ts";
-import type { Points } from "./points.ts";
+import { type Points, pointsOf } from "./points.ts";
 import { ALL, type Roof } from "./roofline.ts";
 import { snapshotWords as words } from "./strings.ts";
+import { isTotal } from "./totals.ts";
 import { decodeSnapshots, encodeSnapshots, type Kernels, type Snapshot, textAt } from "./wire.ts";
 
 /** What stands on the chart. */
@@ -21,8 +22,10 @@ interface Standing {
 /** The same as it changes, and whose roof is frozen. */
 interface Now {
   readonly focusRoof: ReadonlySignal<Roof | undefined>;
+  readonly shownRoofs: ReadonlySignal<readonly Roof[]>;
   readonly drawn: ReadonlySignal<Kernels>;
-  readonly drawnRows: ReadonlySignal<Int32Array>;
+  readonly longestFirst: ReadonlySignal<Int32Array>;
+  readonly showsTotals: ReadonlySignal<boolean>;
   readonly points: ReadonlySignal<Points>;
 }
 
@@ -79,12 +82,15 @@ export function createSnapshots(outbox: Pick<Outbox, "put" | "tell">, history: H
     },
     /** Keep the focus roof as it stands; nothing where there is none. */
     freeze(name = "") {
-      const { focusRoof, drawn, drawnRows, points } = now();
+      const { focusRoof, shownRoofs, drawn, longestFirst, showsTotals, points } = now();
       if (!focusRoof.value) return;
       const taken = snapshots.value.map((one) => one.name);
       const free = Array.from({ length: taken.length + 1 }, (_, at) => words.name(at + 1));
       const own = name || free.find((other) => !taken.includes(other)) || words.name(taken.length + 1);
-      const standing = { kernels: drawn.value, rows: drawnRows.value, points: points.value };
+      const [kernels, rows] = [drawn.value, longestFirst.value];
+      // As Python does, it keeps kernels also where their totals are on show.
+      const hidden = showsTotals.value && pointsOf(kernels, shownRoofs.value, focusRoof.value, rows);
+      const standing = { kernels, rows, points: hidden || points.value };
       change([...snapshots.value, frozen(own, focusRoof.value, standing)]);
     },
     renameSnapshot: (place: number, name: string) => edit(place, { name }),
@@ -122,7 +128,7 @@ const firstRows = (snapshot: Snapshot, kernels: Kernels, rows: Int32Array) =>
     const wanted = kernels.name.values.map((name) => name !== null && names.has(name));
     const found = new Map<string, number>();
     for (const row of rows) {
-      if (!wanted[kernels.name.codes[row] as number]) continue;
+      if (isTotal(kernels, row) || !wanted[kernels.name.codes[row] as number]) continue;
       const name = textAt(kernels.name, row) as string;
       if (!found.has(name)) found.set(name, row);
     }

@@ -23,8 +23,6 @@ const BETWEEN = {
   10: [[1], [1, 2, 5], steps(1, 10, 1), steps(1, 10, 0.5), steps(1, 10, 0.2)],
   2: [[1], [1, 1.5], [1, 1.25, 1.5, 1.75]],
 };
-/** From this power of two on they go by the thousands of the prefixes: 128k, 256k, 512k, 1M. */
-const PREFIXED = 17;
 
 /** On a linear axis, and of 1, 2 and 5 times the powers of ten. */
 function evenTicks(scale: Scale, room: number): Tick[] {
@@ -47,12 +45,13 @@ export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting:
   const at = (shown: number) => scale(counting.base(shown));
   const put = (values: readonly number[]) =>
     values.filter((shown) => shown >= low * (1 - 1e-9) && shown <= high * (1 + 1e-9));
-  const power = base === 2 ? powerOfTwo : (exponent: number) => Number(`1e${exponent}`);
+  // Powers of two are exact as they are.
+  const multiple = (by: number, exponent: number) =>
+    base === 2 ? by * 2 ** exponent : tidy(by * Number(`1e${exponent}`));
   const log = base === 2 ? Math.log2 : Math.log10;
-  // Of powers of two that go by thousands some stand a little lower.
-  const [first, last] = [Math.floor(log(low) - 1), Math.ceil(log(high) + 1)];
+  const [first, last] = [Math.floor(log(low)), Math.ceil(log(high))];
   const exponents = Array.from({ length: last - first + 1 }, (_, k) => first + k);
-  const pixels = Math.abs(at(power(1)) - at(1));
+  const pixels = Math.abs(at(base) - at(1));
   const needed = Math.max(1, Math.ceil(room / pixels - 1e-9));
   const step = base === 2 ? ([1, 2, 5, 10, 20, 50, 100].find((wide) => wide >= needed) ?? needed) : needed;
   let best: number[] = [];
@@ -61,7 +60,7 @@ export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting:
     const some = put(
       exponents
         .filter((exponent) => exponent % step === 0)
-        .flatMap((exponent) => multiples.map((by) => tidy(by * power(exponent)))),
+        .flatMap((exponent) => multiples.map((by) => multiple(by, exponent))),
     );
     const places = some.map(at).sort((a, b) => a - b);
     if (multiples.length > 1 && places.some((place, index) => place - (places[index - 1] ?? -1e9) < room)) continue;
@@ -69,11 +68,6 @@ export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting:
     if (best.length >= FEW) break;
   }
   return best.map((shown) => ({ shown, value: counting.base(shown) }));
-}
-
-function powerOfTwo(exponent: number): number {
-  if (exponent < PREFIXED) return 2 ** exponent;
-  return 2 ** (exponent % 10) * 1000 ** Math.floor(exponent / 10);
 }
 
 /** Without what the arithmetic of doubles adds. */

@@ -88,7 +88,7 @@ describe("labels", () => {
   it("name the roof and its ridge point", () => {
     const texts = annotations(scene([]), []).map(({ text }) => text);
     expect(texts).toContain("chip");
-    expect(texts).toContain("100 FLOP/B");
+    expect(texts).toContain("ridge 100 FLOP/B");
   });
   it("stay where they were while choices are given", () => {
     const one = scene([measured(1e12, 1e11, 0.4, "first"), measured(3e12, 1e11, 0.9, "second")]);

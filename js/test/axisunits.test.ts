@@ -2,7 +2,9 @@
 
 import { describe, expect, it } from "vitest";
 import { namedTicks, USUAL, unitsOf } from "../src/axisunits.ts";
+import { tooltipRows } from "../src/describe.ts";
 import { scaleLog } from "../src/scales.ts";
+import { makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
 describe("words instead of bytes", () => {
   // A machine of 2 Gword/s and 8 GFLOP/s, 8 bytes a word; a 2-D stencil of 6 FLOP that moves 2 words a point.
@@ -33,6 +35,23 @@ describe("balance", () => {
   it("in words is words per FLOP", () => {
     // The same stencil: 2 words for 6 FLOP.
     expect(unitsOf({ ...USUAL, x_axis: "balance", word: 8 }).intensity(6 / 16, 4)).toBe("0.3333 word/FLOP");
+  });
+});
+
+describe("powers of two", () => {
+  const units = unitsOf({ ...USUAL, tick_base: 2 });
+  it("are those of the ticks: what rulers, cards and sentences say stays decimal", () => {
+    const ticks = namedTicks(scaleLog([1e12, 5e12], [0, 300]), 40, units.tickBase, units.y);
+    // The tick of 1Ti stands at 1.0995 T.
+    expect(ticks.map(({ text, value }) => [text, value])).toContainEqual(["1Ti", 1099511627776]);
+    expect(units.rate(1099511627776)).toBe("1.1 TFLOP/s");
+    expect(units.intensity(1024, 4)).toBe("1024 FLOP/B");
+    expect(units.intensity(32_768)).toBe("32.8 kFLOP/B");
+    expect(units.bandwidth(2 ** 40, 4)).toBe("1.1 TB/s");
+    const roof = makeRoof(makeChip({ peaks: { bf16: 1e14 }, memories: { HBM: 1e12 } }));
+    const rows = tooltipRows(makeKernels([{ flops: 2 ** 50, bytes: 2 ** 40 }]), 0, roof);
+    expect(rows).toContainEqual(["AI", "1020 FLOP/B"]);
+    expect(rows).toContainEqual(["attainable", "100 TFLOP/s"]);
   });
 });
 

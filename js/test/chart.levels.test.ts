@@ -90,7 +90,7 @@ describe("with all levels of memory", () => {
     expect(texts.get("level L1")).toBe("L1 · 19.5 TB/s");
     expect(texts.get("ridge level L2")).toBe("43.33");
     expect(texts.get("ridge level L1")).toBe("16");
-    expect(texts.get("ridge a100")).toBe("156 FLOP/B");
+    expect(texts.get("ridge a100")).toBe("ridge 156 FLOP/B");
     expectClear(labels);
   });
   it("names run along their slopes, right beside them", () => {

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { gapText, nameOf, sentenceOf, sentenceOfRoof, tooltipRows } from "../src/describe.ts";
 import { judge } from "../src/judging.ts";
+import type { Roof } from "../src/roofline.ts";
 import { strings } from "../src/strings.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
@@ -111,9 +112,9 @@ describe("the tooltip", () => {
       [words.roof, "40 %"],
       [words.peak, "40 %"],
       [words.boundBy, "compute"],
+      [words.time, "10 ms · 25 % of all"],
       [words.bandwidth("HBM"), "1 TB/s · 30 %"],
       [words.bandwidth("L2"), "2.2 TB/s · 40 %"],
-      [words.time, "10 ms · 25 % of all"],
       [words.boundTime, "4.04 ms"],
       [words.launches, "20"],
     ]);
@@ -159,6 +160,39 @@ describe("the tooltip", () => {
   });
   it("counts launches only where there are several", () => {
     expect(Object.keys(rows({ ...MATMUL, count: 1 }))).not.toContain(words.launches);
+  });
+});
+
+describe("on which of several chips it would compute", () => {
+  // Ridge points of 100, 50 and 400 FLOP/B.
+  const roofOf = (id: string, peak: number) =>
+    makeRoof(makeChip({ id, name: id, peaks: { bf16: peak }, memories: { HBM: 1e12 } }));
+  const [mid, low, high] = [roofOf("Mid", 1e14), roofOf("Low", 5e13), roofOf("High", 4e14)];
+  const told = (ai: number, roofs: readonly Roof[], roof = mid, spec: KernelSpec = {}) =>
+    tooltipRows(makeKernels([{ flops: ai * 1e9, bytes: 1e9, ...spec }]), 0, roof, "roofline", roofs);
+  const on = (...args: Parameters<typeof told>) => told(...args).find(([label]) => label === words.computeBoundOn)?.[1];
+
+  it("is told where it is some of them, in the order of the chart", () => {
+    expect(on(60, [mid, low, high])).toBe("Low");
+    expect(on(200, [mid, low, high])).toBe("Mid, Low");
+    expect(on(200, [high, mid], high)).toBe("Mid");
+  });
+  it("is not where it is none of them, or each, or where there is one alone", () => {
+    expect(on(10, [mid, low, high])).toBeUndefined();
+    expect(on(500, [mid, low, high])).toBeUndefined();
+    expect(on(60, [low])).toBeUndefined();
+    expect(on(60, [])).toBeUndefined();
+  });
+  it("is not of a kernel that one of them cannot judge, nor of a program's time", () => {
+    expect(on(1000, [mid, makeRoof(CHIP, "fp8"), low], mid, { precision: "fp8" })).toBeUndefined();
+    const total = { ...makeKernels([{ name: "step", flops: 60e9, bytes: 1e9 }]), own: 0 };
+    expect(tooltipRows(total, 0, mid, "roofline", [mid, low]).map(([label]) => label)).not.toContain(
+      words.computeBoundOn,
+    );
+  });
+  it("stands under the bandwidth from which on it would compute on this one", () => {
+    const labels = told(60, [mid, low]).map(([label]) => label);
+    expect(labels.slice(labels.indexOf(words.flip))).toEqual([words.flip, words.computeBoundOn, words.boundTime]);
   });
 });
 

@@ -22,7 +22,8 @@ const SAYS: Record<string, RegExp> = { number: /^no number in/, unit: /is not a 
 
 describe("numbers to text", () => {
   it("tells a factor near to 1 from 1", () => {
-    expect([1.05, 1.0502, 0.954, 1.1, 2.96, 12.4].map(formatFactor)).toEqual([
+    expect([1.094, 1.05, 1.0502, 0.954, 1.1, 2.96, 12.4].map(formatFactor)).toEqual([
+      "1.09",
       "1.05",
       "1.05",
       "0.954",

@@ -5,8 +5,16 @@ import { describe, expect, it, vi } from "vitest";
 vi.mock("../src/words/en/index.ts", () => import("../src/words/de/index.ts"));
 
 const { formatFractions, parseFractions } = await import("../src/panels/fractions.ts");
-const { formatIntensity, formatPercent, formatQuantity, formatRatio, formatTenths, formatTick, parseRate } =
-  await import("../src/format.ts");
+const {
+  formatBinary,
+  formatIntensity,
+  formatPercent,
+  formatQuantity,
+  formatRatio,
+  formatTenths,
+  formatTick,
+  parseRate,
+} = await import("../src/format.ts");
 const { parseSize } = await import("../src/panels/dims.ts");
 const { toCsv } = await import("../src/panels/table/csv.ts");
 const { filterWords, strings } = await import("../src/strings.ts");
@@ -29,6 +37,9 @@ describe("numbers to text", () => {
   it("that are several are parted by what is no decimal comma", () => {
     expect(strings.least(["2,5 PFLOP/s", "1,2 PFLOP/s"])).toBe("min(2,5 PFLOP/s; 1,2 PFLOP/s)");
     expect(formatFractions([0.015, 0.2])).toBe("1,5; 20 %");
+  });
+  it("have prefixes of 1024 at powers of two", () => {
+    expect([1.5 * 2 ** 40, 2 ** 14, 8192].map(formatBinary)).toEqual(["1,5Ti", "16Ki", "8192"]);
   });
   it("keep the point in files", () => {
     expect(toCsv([{ key: "time", at: () => 1.5 }], new Int32Array(1))).toBe("time\r\n1.5\r\n");
@@ -59,6 +70,7 @@ describe("what a person types", () => {
     expect(parseSize("1,5k", dim, 1)).toBe(1500);
     expect(parseSize("1.5k", dim, 1)).toBe(1500);
     expect(parseSize("×1,5", dim, 32)).toBe(48);
+    expect(parseSize("1.2345", dim, 1)).toMatch(/^„1\.2345“ ist keine ganze Zahl/);
     expect(parseSize("1,5", dim, 1)).toBe("„1,5“ ist keine ganze Zahl; zum Beispiel „32“ schreiben");
   });
 });

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import golden from "../../tests/golden/moves.json";
-import { type Load, moveAt, moveBy } from "../src/chart/load.ts";
+import { changedBy, type Load, moveAt, moveBy } from "../src/chart/load.ts";
 import { noteOf } from "../src/movetext.ts";
 import { type Moves, moved, totalOf } from "../src/moving.ts";
 import { scaleLog } from "../src/scales.ts";
@@ -86,7 +86,10 @@ describe("the note beside it", () => {
       "124 → 93 µs (1.3× faster)",
       "67 % of roof · all kernels 249 → 218 µs",
     ]);
-    expect(note({ 0: { time: 0.2 } })).toEqual(["124 → 62 µs (2× faster)", "at its roof · all kernels 249 → 187 µs"]);
+    expect(note({ 0: { time: 0.2 } })).toEqual([
+      "124 → 62 µs (2× faster)",
+      "reaches its roof · all kernels 249 → 187 µs",
+    ]);
   });
   it("says more and slower as well, and with other units both of them", () => {
     expect(note({ 0: { bytes: 20 } }, 0, makeKernels(KERNELS.slice(0, 1)))).toEqual([
@@ -110,6 +113,13 @@ describe("a kernel in the hand", () => {
     ...{ row: 0, start: {}, least: 0.5, can: { bytes: true, time: true }, at: [200, 200], from: [203, 198] },
     ...{ x: scaleLog([0.1, 1000], [0, 400]), y: scaleLog([1, 1e4], [400, 0]) },
   };
+  it("changes its bytes where the hand goes sideways, its time where it goes up, and what alone can be asked", () => {
+    const [x, y] = load.from;
+    expect(changedBy(load, x - 9, y + 8)).toBe("bytes");
+    expect(changedBy(load, x + 8, y - 9)).toBe("time");
+    expect(changedBy({ ...load, can: { bytes: true, time: false } }, x, y - 9)).toBe("bytes");
+    expect(changedBy({ ...load, can: { bytes: false, time: true } }, x - 9, y)).toBe("time");
+  });
   const at = (changes: "bytes" | "time", x: number, y: number, rest: Partial<Load> = {}) => {
     const { bytes = 1, time = 1 } = moveAt({ ...load, changes, ...rest }, x, y);
     return [Number(bytes.toPrecision(6)), Number(time.toPrecision(6))];
@@ -135,12 +145,23 @@ describe("a kernel in the hand", () => {
     expect(at("bytes", 900, 0)).toEqual([0.0105, 1]);
     expect(at("time", 0, 900)).toEqual([1, 95.2381]);
   });
+  it("comes back from beyond the ends of the axes by any step", () => {
+    const out: Load = { ...load, at: [-50, 450] };
+    expect(moveBy(out, {}, "bytes", 1 / 1.05).bytes).toBeCloseTo(1 / 1.05, 12);
+    expect(moveBy(out, {}, "bytes", 1.05)).toEqual({});
+    expect(moveBy({ ...out, least: 0 }, {}, "time", 1 / 1.25)).toEqual({ time: 0.8 });
+    expect(moveBy(out, {}, "time", 1.25)).toEqual({});
+  });
   it("goes by steps of a key, back to exactly what it was, and no farther than the axes and its roof", () => {
     const there = moveBy(load, {}, "bytes", 1 / 1.05);
     expect(there.bytes).toBeCloseTo(1 / 1.05, 12);
     expect(moveBy(load, there, "bytes", 1.05)).toEqual({ bytes: 1 });
     expect(moveBy(load, { bytes: 0.0101 }, "bytes", 1 / 1.05)).toEqual({ bytes: 0.0101 });
     expect(moveBy(load, { time: 0.51 }, "time", 1 / 1.25)).toEqual({ time: 0.5 });
+    // It stands at 100 FLOP/s: 95.2 times as long it is 5 % above the lowest.
+    expect(moveBy(load, { time: 76 }, "time", 1.25)).toEqual({ time: 95 });
+    expect(moveBy(load, { time: 77 }, "time", 1.25)).toEqual({ time: 77 });
+    expect(moveBy({ ...load, start: { time: 8 } }, { time: 600 }, "time", 1.25)).toEqual({ time: 750 });
   });
 });
 

@@ -273,6 +273,30 @@ describe("measured kernels under one level", () => {
     expect(left.length).toBeGreaterThan(20);
     expect(Math.max(...left)).toBeGreaterThan(2000);
   });
+  it("are so too on a chip that lacks a peak, and in another table of as many rows", () => {
+    const table = (least: number) =>
+      makeKernels(
+        Array.from({ length: 2500 }, (_, at) => ({
+          flops: least * 10 ** ((at % 71) / 20),
+          bytes: 1,
+          time: 10 ** ((at % 97) / 12 - 2),
+          precision: ["bf16", "fp8"][(at + least) % 2] as string,
+        })),
+      );
+    const lacking = makeRoof(makeChip({ peaks: { bf16: 101 }, memories: { HBM: 1 } }));
+    const [low, high] = [table(1), table(300)];
+    const steps = [low, low, low, high, low].map((many, at) => [many, at % 2 === 1 ? lacking : roof] as const);
+    for (const [many, now] of steps) {
+      const points = pointsOf(many, [now], now, ROWS);
+      const said = judge(many, now);
+      const expected = Array.from(points.row.subarray(0, points.n), (row) => {
+        const { regime, aboveRoof } = said(row);
+        return [sideOf(regime), Number(aboveRoof)];
+      });
+      expect(told(points)).toEqual(expected);
+      expect([...points.binding]).toEqual(many === low ? ["HBM"] : []);
+    }
+  });
   it("keep their columns while a roof is dragged, and only those", () => {
     const rows = Int32Array.from(specs, (_, row) => row);
     const faster = makeRoof(chip, "auto", "main", { [chip.id]: { bandwidth: { HBM: 50 } } });

@@ -1,7 +1,6 @@
 // Rulers: what each roof allows at one place, in exact numbers, and names that keep clear of one another.
 
 import { describe, expect, it } from "vitest";
-import { USUAL, unitsOf } from "../src/axisunits.ts";
 import type { SubRoof } from "../src/ceilings.ts";
 import { annotations } from "../src/chart/annotations.ts";
 import { gapsOf } from "../src/chart/callouts.ts";
@@ -10,36 +9,18 @@ import { limitsOver, rulerAt, rulerBeside, rulerOver } from "../src/chart/rulers
 import type { Scene } from "../src/chart/scene.ts";
 import { changesSince } from "../src/chart/snapshots.tsx";
 import { crossingsAt } from "../src/crossings.ts";
-import { pointsOf } from "../src/points.ts";
 import type { Roof } from "../src/roofline.ts";
-import { type Box, project, scalesOf } from "../src/scales.ts";
-import { LIGHT } from "../src/theme.ts";
+import type { Box } from "../src/scales.ts";
 import { zoomed } from "../src/zooming.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof, seeded } from "./helpers.ts";
+import { type KernelSpec, makeChip, makeRoof, seeded } from "./helpers.ts";
+import { LARGE, random, SMALL, scene } from "./scenes.ts";
 
-// 100 TFLOP/s and 1 TB/s: its ridge point is 100. 400 TFLOP/s and 2 TB/s: 200.
-const SMALL = makeRoof(makeChip({ id: "small" }));
-const LARGE = makeRoof(makeChip({ id: "large", peaks: { bf16: 4e14 }, memories: { HBM: 2e12 } }));
 const LEVELS = makeChip({ id: "small", memories: { HBM: 1e12, L2: 1e13 } });
 
 const sub = (kind: SubRoof["kind"], peak: number, bandwidth: number): SubRoof => ({
   ...{ key: `ceiling ${kind}`, name: kind, kind, peak, bandwidth, level: "HBM", style: "ceiling" },
 });
 
-function scene(specs: readonly KernelSpec[], more: Partial<Scene> = {}, width = 760): Scene {
-  const { roofs = [SMALL, LARGE], focus = roofs[0] } = more;
-  const kernels = makeKernels(specs);
-  const points = pointsOf(kernels, roofs, focus);
-  const scales = more.scales ?? scalesOf({ width, height: 420 }, roofs, points, focus);
-  return {
-    ...{ kernels, points, scales, roofs, focus, levels: [], subRoofs: [], theme: LIGHT, marked: [] },
-    ...{ at: project(points, scales), selected: new Set<number>(), units: unitsOf(USUAL) },
-    colours: new Map(roofs.map(({ chip }) => [chip.id, "#000000"])),
-    names: new Map(roofs.map(({ chip }) => [chip.id, chip.name])),
-    named: specs.map((_, row) => row),
-    ...more,
-  };
-}
 const rates = (found: ReturnType<typeof crossingsAt>) => found.map(({ name, rate }) => [name, rate]);
 const boxes = (labels: readonly Placed[]) =>
   labels.map((label) => boxesOf(textWidth(label.text, label.size, label.bold), label.size, label));
@@ -213,28 +194,6 @@ describe("the roof's own change since a snapshot", () => {
     expect(changed(makeRoof(LEVELS, "auto", "L2"))).toEqual([]);
   });
 });
-
-function random(next: () => number): Scene {
-  const pick = (low: number, high: number) => low * (high / low) ** next();
-  const roofs = Array.from(
-    { length: 1 + Math.floor(4 * next()) },
-    (_, at): Roof =>
-      makeRoof(makeChip({ id: `chip ${at}`, peaks: { bf16: pick(1e13, 5e15) }, memories: { HBM: pick(5e11, 1e13) } })),
-  );
-  const [flops, bytes] = [pick(1e9, 1e13), pick(1e8, 1e11)];
-  // Some crowds stand at one intensity, some on one place.
-  const spread = next();
-  const specs = Array.from(
-    { length: Math.floor(30 * next()) },
-    (_, row): KernelSpec => ({
-      name: `kernel ${"x".repeat(Math.floor(12 * next()))}${row}`,
-      flops: flops * (spread < 0.3 ? 1 : pick(1, 100)),
-      bytes: bytes * (spread < 0.6 ? 1 : pick(1, 100)),
-      time: pick(1e-3, 1) * (spread < 0.1 ? 0 : 1) || 0.1,
-    }),
-  );
-  return scene(specs, { roofs, marked: specs.length > 0 && next() < 0.5 ? [0] : [] }, 360 + 700 * next());
-}
 
 describe("what is written on any chart", () => {
   it("never overlaps, stays in the frame, and keeps clear of the ruler's limits", () => {

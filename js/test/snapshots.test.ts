@@ -88,6 +88,26 @@ describe("a snapshot", () => {
     store.freeze();
     expect(store.snapshots.value.map(({ name }) => name)).toEqual(["after", "snapshot 2", "snapshot 3", "snapshot 1"]);
   });
+  it("keeps kernels, whether they or their totals are on show, and no total", () => {
+    const total: KernelSpec = { ...GELU, name: "Program", bytes: 5e10, time: 9, category: "program" };
+    const measured = [
+      { ...GELU, time: 1 },
+      { ...GELU, name: "Program", time: 2 },
+    ];
+    const kernels = wireKernels(measured, 0, { program: [total, { ...total, name: "gelu", category: "step" }] });
+    const { store, moves } = make([], { kernels });
+    store.freeze();
+    store.setScope("program");
+    expect(store.showsTotals.value).toBe(true);
+    store.freeze();
+    expect(store.snapshots.value.map((one) => one.kernels)).toEqual(
+      Array(2).fill([
+        ["Program", 10, 5e11],
+        ["gelu", 10, 1e12],
+      ]),
+    );
+    expect(moves()).toEqual([]);
+  });
   it("is not made where there is no roof", () => {
     const { model, store } = make([GELU], { precision: "fp4" });
     store.freeze();

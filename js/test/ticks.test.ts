@@ -33,8 +33,7 @@ describe("ticks at powers of ten", () => {
           const marks = ticksOf(scale, 40, base).map(({ value }) => scale(value));
           for (const [index, mark] of marks.entries()) {
             const before = marks[index - 1];
-            // From 65,536 on to 128,000 is a little less than a doubling.
-            if (before !== undefined) expect(mark - before, `${base} ${ratio} ${pixels}`).toBeGreaterThan(40 * 0.9);
+            if (before !== undefined) expect(mark - before, `${base} ${ratio} ${pixels}`).toBeGreaterThan(40 - 1e-6);
           }
         }
       }
@@ -63,12 +62,26 @@ describe("ticks at powers of two", () => {
     expect(texts([0.2, 20], 600, 2)).toEqual(["1/4", "1/2", "1", "2", "4", "8", "16"]);
     expect(texts([200, 5000], 600, 2)).toEqual(["256", "512", "1024", "2048", "4096"]);
   });
-  it("of rates double within each prefix", () => {
-    expect(texts([3e4, 6e5], 600, 2)).toEqual(["32768", "65536", "128k", "256k", "512k"]);
-    expect(texts([1.2e11, 5e12], 600, 2)).toEqual(["128G", "256G", "512G", "1T", "2T", "4T"]);
+  it("have prefixes of 1024 from 10,000 on, since k is 1000 everywhere else", () => {
+    expect(texts([3000, 6e5], 900, 2)).toEqual(["4096", "8192", "16Ki", "32Ki", "64Ki", "128Ki", "256Ki", "512Ki"]);
+    expect(texts([1.2e11, 5e12], 600, 2)).toEqual(["128Gi", "256Gi", "512Gi", "1Ti", "2Ti", "4Ti"]);
+    expect(texts([5e-5, 3e-4], 200, 2)).toEqual(["1/16Ki", "1/8192", "1/4096"]);
+  });
+  it("stand at exact powers of two, however large", () => {
+    for (const [low, high] of [
+      [0.3, 70],
+      [1e9, 1e11],
+      [1e14, 1e16],
+    ] as const) {
+      for (const value of values([low, high], 900, 40, 2))
+        expect(Number.isInteger(Math.log2(value)), `${value}`).toBe(true);
+    }
+    // 900 TFLOP/s is less than 2^50 = 1.126e15 by a fifth.
+    expect(values([9e14, 1.2e15], 400, 40, 2)).toContain(2 ** 50);
   });
   it("go by fours or more where there is less room, and by quarters where one is in sight", () => {
     expect(texts([0.9, 1100], 300, 2)).toEqual(["1", "4", "16", "64", "256", "1024"]);
     expect(texts([2.1, 4.9], 400, 2)).toEqual(["2.5", "3", "3.5", "4"]);
+    expect(texts([2.2e12, 4.3e12], 400, 2)).toEqual(["2.5Ti", "3Ti", "3.5Ti"]);
   });
 });

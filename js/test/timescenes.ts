@@ -24,6 +24,8 @@ export interface Options {
   readonly hovered?: number | null;
   readonly scale?: "log" | "linear";
   readonly zoom?: Zoom | null;
+  /** The scene before, while a control is held. */
+  readonly last?: TimeScene;
 }
 
 export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): TimeScene {
@@ -36,6 +38,7 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
     memory = "main",
     chip = SLOW,
     hovered = null,
+    last,
   } = options;
   const roof = makeRoof(chip, "auto", memory, { slow: { peak_flops: { fp32: peak } } }, { launchOverhead });
   const kernels = makeKernels(specs);
@@ -48,6 +51,7 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
     pointed: signal(hovered),
     selected: signal([]),
     zoom: signal(zoom),
+    held: signal(last !== undefined),
     axes: {
       rate_unit: signal("FLOP/s"),
       word: signal(0),
@@ -57,14 +61,7 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
     },
   } as unknown as Store;
   const points = timePointsOf(kernels, judgeOf(store));
-  return timeSceneOf(
-    store,
-    points,
-    [...byFallingTime(kernels)],
-    { width, height: chartHeight(width) },
-    LIGHT,
-    undefined,
-  );
+  return timeSceneOf(store, points, [...byFallingTime(kernels)], { width, height: chartHeight(width) }, LIGHT, last);
 }
 
 export const labelsOf = (scene: TimeScene) => timeLabels(scene, timeGaps(scene));

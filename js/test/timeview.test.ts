@@ -124,6 +124,10 @@ describe("a measured kernel's gap", () => {
   it("of very many kernels is drawn where it is marked", () => {
     const many = Array.from({ length: 500 }, () => ({ ...TWICE, time: 80 }));
     expect(timeGaps(sceneOf(many))).toEqual([]);
+    // The longest takes 1 s of compute and 100 s in all: out of sight from 2 s on, if only across.
+    const one = [{ flops: 100, bytes: 1, time: 100 }];
+    expect(timeGaps(sceneOf(one))).toHaveLength(1);
+    expect(timeGaps(sceneOf(one, { zoom: [2, 200, 0.01, 200] }))).toEqual([]);
     expect(timeGaps(sceneOf(many, { hovered: 7 })).map(({ row }) => row)).toEqual([7]);
   });
 });
@@ -175,4 +179,11 @@ describe("what is written", () => {
     expect(textsOf(sceneOf([{ flops: 1000 }])).get("empty")).toBe("No kernel has both FLOPs and bytes.");
     expect(textsOf(sceneOf([TWICE])).has("empty")).toBe(false);
   });
+});
+
+it.each(["log", "linear"] as const)("while a control is held %s axes become no shorter", (scale) => {
+  const long = sceneOf([MATMUL, TWICE], { scale });
+  const [held, free] = [sceneOf([TWICE], { scale, last: long }), sceneOf([TWICE], { scale })];
+  expect(held.scales.x.domain[1]).toBe(long.scales.x.domain[1]);
+  expect(free.scales.x.domain[1]).toBeLessThan(long.scales.x.domain[1]);
 });

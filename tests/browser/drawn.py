@@ -83,6 +83,13 @@ class Drawn:
         expect(tooltip).to_be_visible()
         return " | ".join(tooltip.inner_text().split("\n"))
 
+    def tool(self, name: str) -> Locator:
+        """Return one of the buttons under the chart, in their menu where there is no room for it."""
+        tool = self.root.locator(f"[data-tool='{name}']")
+        if tool.count() == 0:
+            self.root.locator("[data-tool=more]").click()
+        return tool
+
     def place(self, ai: float, rate: float) -> tuple[float, float]:
         """Return where FLOP/B and FLOP/s are on the page, px, by the tick labels of the axes."""
         ticks = self.chart.evaluate(TICKS)
@@ -114,6 +121,29 @@ class Drawn:
         while not holds():
             assert time.monotonic() < deadline, "it did not come about"
             time.sleep(0.05)
+
+
+class Finger:
+    """A finger on the page."""
+
+    def __init__(self, drawn: Drawn) -> None:
+        self._session = drawn.page.context.new_cdp_session(drawn.page)
+
+    def _send(self, kind: str, *spots: tuple[float, float]) -> None:
+        points = [{"x": x, "y": y} for x, y in spots]
+        self._session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    def press(self, x: float, y: float) -> None:
+        """Put it down."""
+        self._send("touchStart", (x, y))
+
+    def move(self, x: float, y: float) -> None:
+        """Go on to a place."""
+        self._send("touchMove", (x, y))
+
+    def lift(self) -> None:
+        """Take it away."""
+        self._send("touchEnd")
 
 
 def _between(ticks: list[list[float]], value: float) -> float:

@@ -281,8 +281,14 @@ def test_in_a_presentation_everything_is_larger_and_under_the_hand(notebook: Ope
     label = drawn.root.locator("text[data-label='roof h100-sxm']")
     small = label.bounding_box()
     assert small is not None
+    drawn.tool("presentation").click()
+    drawn.root.locator(".roofwidget-large").wait_for()
+    drawn.eventually(lambda: book.python("w.presentation") is True)
+    drawn.tool("presentation").press("Enter")
+    drawn.root.locator(".roofwidget-large").wait_for(state="detached")
     book.python("setattr(w, 'presentation', True)")
     drawn.root.locator(".roofwidget-large").wait_for()
+    drawn.page.keyboard.press("Escape")
     large = label.bounding_box()
     assert large is not None
     assert abs(large["height"] / small["height"] - 1.6) < 0.05
@@ -333,20 +339,24 @@ def test_it_fills_a_screen_of_its_own_and_comes_back_from_where_it_was_hidden(no
     book.run(1)
     drawn, second = Drawn(book, 0), Drawn(book, 1)
     before = size(drawn)
-    drawn.root.evaluate("(root) => root.requestFullscreen()")
+    drawn.tool("screen").press("Enter")
+    drawn.eventually(lambda: size(drawn)[1] == 592)
+    drawn.tool("screen").press("Enter")
+    drawn.eventually(lambda: size(drawn) == before)
+    drawn.tool("screen").click()
     drawn.eventually(lambda: size(drawn)[1] == 592)
     sentence = drawn.root.locator(".roofwidget-sentence").bounding_box()
     assert sentence is not None
     assert sentence["y"] + sentence["height"] <= 800, "the chart and its sentence are on one screen"
     assert drawn.root.evaluate("(root) => getComputedStyle(root).backgroundColor") == "rgb(255, 255, 255)"
-    book.page.evaluate("() => document.exitFullscreen()")
+    drawn.tool("screen").click()
     drawn.eventually(lambda: size(drawn) == before)
 
     fold = "window.jupyterapp.shell.currentWidget.content.widgets[1].outputHidden"
     book.page.evaluate(f"{fold} = true")
     expect(book.page.locator(".roofwidget-chart")).to_have_count(1)
     book.python("setattr(w, 'peak_flops', 2e15)")
-    drawn.eventually(lambda: drawn.label("ridge v7x-fp8") == "277.8 FLOP/B")
+    drawn.eventually(lambda: drawn.label("ridge v7x-fp8") == "ridge 277.8 FLOP/B")
     book.page.evaluate(f"{fold} = false")
     expect(book.page.locator(".roofwidget-chart")).to_have_count(2)
     drawn.eventually(lambda: size(second) == before)

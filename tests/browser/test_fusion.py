@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser import lab
 from tests.browser.conftest import OpenNotebook
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, Finger
 from tests.browser.lab import Notebook
 
 TAIL = """import roofwidget as rw
@@ -98,6 +98,16 @@ def test_an_op_is_dragged_onto_another_to_merge(notebook: OpenNotebook) -> None:
     drawn.page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=8)
     drawn.page.mouse.up()
     drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout"], ["add"]])
+    # By a finger, too.
+    finger, start, end = Finger(drawn), op(drawn, "layernorm").bounding_box(), op(drawn, "gelu").bounding_box()
+    assert start is not None
+    assert end is not None
+    x, y = start["x"] + start["width"] / 2, start["y"] + start["height"] / 2
+    finger.press(x, y)
+    for step in range(1, 9):
+        finger.move(x + (end["x"] - start["x"]) * step / 8, y + (end["y"] - start["y"]) * step / 8)
+    finger.lift()
+    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm", "gelu", "dropout"], ["add"]])
 
 
 def carry(drawn: Drawn, name: str, x: float, y: float, *, drop: bool = True) -> None:
@@ -327,7 +337,7 @@ def test_a_merged_point_comes_to_its_place_and_leaves_a_trail(notebook: OpenNote
     trail = drawn.root.locator("text[data-label^='trail']")
     expect(trail).to_have_count(0)
     click_edge(drawn, "gelu", "dropout")
-    expect(trail).to_have_text("2.0× · same FLOPs")
+    expect(trail).to_have_text("this merge 2.0× · same FLOPs")
     ai, rate = book.python("[float(w.shown_kernels.arithmetic_intensity[1]), float(w.bound().attainable[1])]")
     drawn.chart.scroll_into_view_if_needed()
     drawn.page.mouse.move(*drawn.place(ai, rate))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, Finger
 
 if TYPE_CHECKING:
     from tests.browser.conftest import OpenNotebook
@@ -72,12 +72,21 @@ def test_a_part_of_the_roof_follows_the_pointer_and_python_hears_of_it(
     drawn.eventually(lambda: now() == rates)
 
 
-def test_escape_takes_a_grabbed_roof_back(drawn: Drawn) -> None:
+def test_escape_takes_a_grabbed_roof_back_and_a_finger_grabs_too(drawn: Drawn) -> None:
     pull(drawn, "ridge", 60, 30)
     drawn.page.keyboard.press("Escape")
     drawn.page.mouse.up()
     drawn.eventually(lambda: tuple(drawn.book.python(RATES)) == (1e14, 1e12))
     assert drawn.book.python("(list(w.selected), dict(w.what_if))") == [[], {}]
+    before = middle(drawn, "peak")
+    finger = Finger(drawn)
+    finger.press(*before)
+    for step in range(1, 9):
+        finger.move(before[0], before[1] + 5 * step)
+    assert abs(middle(drawn, "peak")[1] - before[1] - 40) < 2
+    finger.lift()
+    drawn.eventually(lambda: drawn.book.python("list(w.what_if['example'])") == ["peak_flops"])
+    assert drawn.book.python(RATES)[0] < 1e14
 
 
 def test_a_press_on_a_kernel_means_the_kernel(drawn: Drawn) -> None:

@@ -48,7 +48,7 @@ def fold(drawn: Drawn, name: str) -> None:
 def test_with_all_levels_those_that_bind_have_a_roof_and_a_tick_shows_the_others(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, LEVELS)
     assert levels(drawn) == ["L2"]
-    assert drawn.label("ridge deep") == "100 FLOP/B"
+    assert drawn.label("ridge deep") == "ridge 100 FLOP/B"
     fold(drawn, "Levels")
     expect(drawn.root.get_by_text("Bandwidth unknown, so not drawn: L1")).to_be_visible()
     drawn.root.get_by_role("checkbox", name="show levels that bind nothing").check()
@@ -149,6 +149,19 @@ def test_the_picker_finds_one_of_75_chips_and_shows_it(notebook: OpenNotebook) -
     drawn.eventually(lambda: "h200-sxm" in book.python("list(w.shown)"))
     assert drawn.has_roof("h200-sxm")
     assert drawn.root.locator("input[type=checkbox][data-chip='tpu-v5e']").count() == 0
+    # The arrow keys go where they point, right to left too.
+    search.fill("nvidia h100")
+    boxes = drawn.root.locator(".roofwidget-picker input[type=checkbox]")
+    search.press("ArrowDown")
+    for direction, onward, back in (("ltr", "ArrowRight", "ArrowLeft"), ("rtl", "ArrowLeft", "ArrowRight")):
+        drawn.page.evaluate("(dir) => { document.body.dir = dir; }", direction)
+        expect(boxes.first).to_be_focused()
+        drawn.page.keyboard.press(onward)
+        expect(boxes.nth(1)).to_be_focused()
+        drawn.page.keyboard.press(back)
+    expect(boxes.first).to_be_focused()
+    drawn.page.evaluate("() => { document.body.dir = ''; }")
+    boxes.first.press("ArrowUp")
     search.press("Escape")
     expect(search).to_have_count(0)
     expect(more).to_be_focused()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.browser.drawn import Drawn
+from tests.browser.drawn import Drawn, Finger
 
 if TYPE_CHECKING:
     from tests.browser.conftest import OpenNotebook
@@ -48,29 +49,6 @@ def pull(drawn: Drawn, start: tuple[float, float], right: float, down: float) ->
     mouse.move(start[0] + right, start[1] + down, steps=8)
 
 
-class Finger:
-    """A finger on the page."""
-
-    def __init__(self, drawn: Drawn) -> None:
-        self._session = drawn.page.context.new_cdp_session(drawn.page)
-
-    def _send(self, kind: str, *spots: tuple[float, float]) -> None:
-        points = [{"x": x, "y": y} for x, y in spots]
-        self._session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-    def press(self, x: float, y: float) -> None:
-        """Put it down."""
-        self._send("touchStart", (x, y))
-
-    def move(self, x: float, y: float) -> None:
-        """Go on to a place."""
-        self._send("touchMove", (x, y))
-
-    def lift(self) -> None:
-        """Take it away."""
-        self._send("touchEnd")
-
-
 def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_back(drawn: Drawn) -> None:
     x, y = drawn.place(*NORM)
     decade = drawn.place(100, 1e12)[0] - drawn.place(10, 1e12)[0]
@@ -88,7 +66,7 @@ def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_b
     assert abs(drawn.book.python("float(w.moved_kernels.time[0])") - 39.2e-6) < 2e-6
     # Up from there no farther than its roof; Escape takes that back.
     pull(drawn, shadow(drawn), 2, -150)
-    assert "at its roof" in drawn.sentence()
+    assert "reaches its roof" in drawn.sentence()
     drawn.page.keyboard.press("Escape")
     drawn.page.mouse.up()
     drawn.eventually(lambda: list(moves(drawn)["0"]) == ["bytes"])
@@ -96,16 +74,21 @@ def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_b
     drawn.page.mouse.move(x - 60, y + 60)
     drawn.root.get_by_role("button", name="Take back what is asked of norm").click()
     drawn.eventually(lambda: moves(drawn) == {})
-    drawn.chart.focus()
+    expect(drawn.chart).to_be_focused()
     drawn.page.keyboard.press("Control+z")
     drawn.eventually(lambda: list(moves(drawn)) == ["0"])
     drawn.root.get_by_role("button", name="Take back the moved kernel").click()
     drawn.eventually(lambda: moves(drawn) == {})
+    expect(drawn.chart).to_be_focused()
     # A click means what it did.
     drawn.page.mouse.click(x, y)
     drawn.eventually(lambda: drawn.book.python("list(w.selected)") == [0])
-    # A finger that goes at once scrolls; one that rests picks up.
+    # A finger that is lifted at once has clicked, one that goes at once scrolls, one that rests picks up.
     finger = Finger(drawn)
+    finger.press(x, y)
+    finger.lift()
+    drawn.eventually(lambda: drawn.book.python("list(w.selected)") == [])
+    assert drawn.tooltip().startswith("norm")
     finger.press(x, y)
     finger.move(x + 40, y)
     finger.lift()
@@ -147,7 +130,7 @@ def test_keys_carry_a_kernel_also_without_python(drawn: Drawn) -> None:
     keys.press("m")
     for _ in range(30):
         keys.press("PageUp")
-    assert "at its roof" in drawn.sentence()
+    assert "reaches its roof" in drawn.sentence()
     keys.press("Enter")
     keys.press("Delete")
     assert "what if" not in drawn.sentence()

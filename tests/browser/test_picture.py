@@ -19,10 +19,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def saved(drawn: Drawn, kind: str) -> tuple[str, bytes]:
-    """Press the button that saves the picture, in the menu where there is no room for it."""
-    button = drawn.root.locator(f"[data-tool={kind}]")
-    if button.count() == 0:
-        drawn.root.locator("[data-tool=more]").click()
+    """Press the button that saves the picture."""
+    button = drawn.tool(kind)
     with drawn.page.expect_download() as download:
         button.click()
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()

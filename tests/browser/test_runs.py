@@ -81,7 +81,7 @@ def test_what_to_fix_first_is_judged_where_it_ran_and_says_so(notebook: OpenNote
     expect(title).to_contain_text("42 % of the time")
     expect(drawn.root.locator(".roofwidget-gaps path")).to_have_count(0)
     title.click()
-    expect(drawn.root.get_by_text("would give back at its roof on My chip")).to_be_visible()
+    expect(drawn.root.get_by_text("would give back on reaching its roof on My chip")).to_be_visible()
     book.python("setattr(w, 'selected', [0])")
     expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("matmul on Twice · measured on My chip · min(")
 
@@ -154,7 +154,7 @@ def test_a_kernel_at_its_roof_is_ticked(notebook: OpenNotebook) -> None:
     drawn.eventually(lambda: book.python("list(w.at_roof)") == [2])
     book.python("setattr(w, 'at_roof', [])")
     expect(line).to_contain_text("18 s on My chip")
-    expect(drawn.root.get_by_text("Select kernels to see them at their roof.")).to_be_visible()
+    expect(drawn.root.get_by_text("Select kernels that are to reach their roof.")).to_be_visible()
 
 
 def test_where_kernels_tell_no_chip_one_is_chosen(notebook: OpenNotebook) -> None:

@@ -24,7 +24,7 @@ w.launch_overhead = 5e-6
 w"""
 
 
-def test_python_switches_to_isochrones_and_the_square_of_launches_and_back(notebook: OpenNotebook) -> None:
+def test_python_and_keys_switch_to_isochrones_and_the_square_of_launches_and_back(notebook: OpenNotebook) -> None:
     book = notebook([SMALL])
     book.run(0)
     drawn = Drawn(book)
@@ -41,9 +41,13 @@ def test_python_switches_to_isochrones_and_the_square_of_launches_and_back(noteb
     assert not drawn.has_roof("example")
     book.python("setattr(w, 'launch_overhead', 0)")
     expect(drawn.root.locator(".roofwidget-overhead")).to_have_count(0)
-    book.python("setattr(w, 'view', 'roofline')")
+    # By key, too.
+    drawn.root.get_by_label("View").press("ArrowUp")
     expect(isochrones).to_have_count(0)
     assert drawn.has_roof("example")
+    drawn.root.get_by_label("View").press("ArrowDown")
+    expect(isochrones).not_to_have_count(0)
+    drawn.eventually(lambda: book.python("w.view") == "time")
 
 
 def test_kernels_of_the_time_view_are_walked_selected_and_moved_by_the_sliders(notebook: OpenNotebook) -> None:

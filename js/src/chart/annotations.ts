@@ -2,7 +2,7 @@
 
 import { shortNameOf } from "../describe.ts";
 import { formatRatio, formatTenths } from "../format.ts";
-import type { Box, Scales } from "../scales.ts";
+import { type Box, isNarrow, type Scales } from "../scales.ts";
 import { fusionWords, strings } from "../strings.ts";
 import { arrowBox, gapLabels } from "./callouts.ts";
 import { column } from "./column.ts";
@@ -19,7 +19,13 @@ const SIZE = 12;
 /** The ticks' text stands left of this, px. */
 const TICKS = 46;
 
-/** Every label that has room; those in `choices` stay where they were. */
+/** Of kernels that nobody asked for, so many are named in a narrow chart. */
+const FEW = 5;
+
+/**
+ * Every label that has room; those in `choices` stay where they were. In the order of importance: roofs and ridge points,
+ * the gaps of what is marked, what has changed, kernels, their gaps, regions.
+ */
 export function annotations(
   scene: Scene,
   gaps: readonly Gap[],
@@ -32,12 +38,14 @@ export function annotations(
   const { plot, width, gutter } = scales;
   const bounds: Box = { left: TICKS, top: 2, right: gutter > 0 ? plot.right : width - 2, bottom: plot.bottom - 2 };
   const names = column(scene, choices);
+  // Names that had no room before the drag do not flicker in and out during it.
+  const hasPlace = (key: string) => !choices || choices.has(key);
   const labels = [
     ...roofLabels(scene),
     ...gapLabels(scene, gaps, true),
     ...trailLabels(scene, trails),
     ...others,
-    ...kernelLabels(scene),
+    ...kernelLabels(scene, hasPlace),
     ...gapLabels(scene, gaps, false),
     ...regionLabels(scene),
   ];
@@ -52,20 +60,22 @@ export function annotations(
   return [...names, ...placeLabels(steady, bounds, points, choices)];
 }
 
-function kernelLabels(scene: Scene): Label[] {
+function kernelLabels(scene: Scene, hasPlace: (key: string) => boolean): Label[] {
   const { kernels, points, at, scales, theme, marked, named, levels, selected } = scene;
   const joins = new Map(joinsOf(scene).map((join) => [join.row, join]));
-  return [...new Set([...marked, ...named])].flatMap((row) => {
+  const rows = [...new Set(named)].slice(0, isNarrow(scales) ? FEW : undefined);
+  return [...new Set([...marked, ...rows])].flatMap((row) => {
     const index = points.home[row] ?? -1;
-    if (index < 0) return [];
+    const isMarked = marked.includes(row);
+    if (index < 0 || !(isMarked || hasPlace(`kernel ${row}`))) return [];
     const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) };
     if (!isShown(scene, index)) return [];
     return {
       key: `kernel ${row}`,
       text: shorten(shortNameOf(kernels, row), 24),
       size: SIZE,
-      bold: marked.includes(row),
-      colour: selected.size === 0 || marked.includes(row) ? theme.text : theme.muted,
+      bold: isMarked,
+      colour: selected.size === 0 || isMarked ? theme.text : theme.muted,
       // What stands along the line that joins its points is near to it there.
       ...(joins.has(row) ? {} : { mark }),
       places: [
@@ -96,8 +106,8 @@ function trailLabels({ theme }: Scene, trails: readonly TrailLine[]): Label[] {
   }));
 }
 
-function regionLabels({ focus, levels, scales, theme }: Scene): Label[] {
-  if (!focus) return [];
+function regionLabels({ focus, levels, points, scales, theme }: Scene): Label[] {
+  if (!focus || (isNarrow(scales) && points.n > 0)) return [];
   const { plot, x } = scales;
   const ridges = [focus.bandwidth, ...levels.map(({ bandwidth }) => bandwidth)].map((rate) => x(focus.peak / rate));
   const within = (at: number) => Math.max(plot.left, Math.min(at, plot.right));

@@ -1,5 +1,18 @@
 // The shortest names that tell some chips from one another.
 
+import { keeping } from "../kept.ts";
+import type { Roof } from "../roofline.ts";
+
+// While a roof is dragged chips keep their names.
+const briefs = keeping<ReadonlyMap<string, string>>();
+
+/** By chip id: what tells the chips that are shown from one another. */
+export const briefNamesOf = (roofs: readonly Roof[], names: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  briefs(names, [roofs.length, ...roofs.map(({ chip }) => chip)], () => {
+    const brief = briefNames(roofs.map(({ chip }) => names.get(chip.id) ?? chip.name));
+    return new Map(roofs.map(({ chip }, index) => [chip.id, brief[index] ?? chip.name]));
+  });
+
 /** A word after a model's number that makes it another model; the kind of a card's plug does not. */
 const MODEL = /^(?!(?:SXM|PCIe)$)\p{L}+$/u;
 

@@ -3,16 +3,21 @@
 import { gapText, upToText } from "../describe.ts";
 import { judge } from "../judging.ts";
 import { roofElsewhere } from "../measured.ts";
-import type { Box, Scales } from "../scales.ts";
+import { isNarrow, type Scales } from "../scales.ts";
 import type { Gap } from "./gaps.tsx";
 import { isShown } from "./hits.ts";
 import { isMeasured, radiusAt } from "./kernels.ts";
 import { type Label, type Place, textWidth } from "./labels.ts";
+import { type Marking, markings } from "./obstacles.ts";
 import type { Scene } from "./scene.ts";
 
 const SIZE = 12;
 /** More measured kernels than this: arrows only for those that are hovered, selected or to be fixed first. */
 const FEW = 12;
+/** And so many in a narrow chart, while none is marked. */
+const LEAST = 3;
+/** Among more points than this no call-out is near to its own alone. */
+const CROWD = 2000;
 /** Arrows nearer to one another than this would be a hedge, px: the one worth most stands for all. */
 const APART = 12;
 
@@ -25,11 +30,13 @@ export function gapsOf(scene: Scene, first: readonly number[] = []): Gap[] {
   if (!focus || roofElsewhere(kernels, focus)) return [];
   const boundOf = judge(kernels, focus);
   const few = points.measured <= FEW ? named : [];
+  const narrow = isNarrow(scene.scales);
+  const rest = selected.size > 0 || (narrow && marked.length > 0) ? [] : [...first, ...few];
   const gaps: Gap[] = [];
-  for (const row of new Set([...marked, ...(selected.size > 0 ? [] : [...first, ...few])])) {
+  for (const row of new Set([...marked, ...rest])) {
     const gap = gapOf(scene, row, boundOf(row).utilization);
     const isAlone = () => gaps.every(({ x }) => Math.abs(x - (gap?.x ?? 0)) >= APART);
-    if (gap && (gap.strong || isAlone())) gaps.push(gap);
+    if (gap && (gap.strong || (isAlone() && !(narrow && gaps.length >= LEAST)))) gaps.push(gap);
   }
   return gaps;
 }
@@ -50,31 +57,37 @@ function gapOf(scene: Scene, row: number, utilization: number): Gap | undefined 
   return { row, x, from: y, rim, to, strong: marked.includes(row), isCut: to !== roof };
 }
 
-export function gapLabels({ kernels, focus, scales, theme }: Scene, gaps: readonly Gap[], strong: boolean): Label[] {
-  if (!focus) return [];
+/** None where it would be read as another's; what a roof allows is told in full beside a point all the same. */
+export function gapLabels(scene: Scene, gaps: readonly Gap[], strong: boolean): Label[] {
+  const { kernels, points, focus, scales, theme } = scene;
+  const some = gaps.filter((gap) => gap.strong === strong);
+  if (!focus || some.length === 0 || (!strong && points.n > CROWD)) return [];
+  const drawn = [...gaps.map(arrowBox), ...markings(scene, CROWD)];
   const boundOf = judge(kernels, focus);
   const told: Gap[] = [];
-  return gaps
-    .filter((gap) => gap.strong === strong)
-    .flatMap((gap) => {
-      // Kernels that stand on one another have about the same gap: it is told once.
-      if (told.some(({ x, from }) => Math.abs(x - gap.x) < SIZE / 2 && Math.abs(from - gap.from) < SIZE)) return [];
-      told.push(gap);
-      const text = gapText(boundOf(gap.row));
-      const brief = [upToText(boundOf(gap.row))];
-      return {
-        ...{ key: `gap ${gap.row}`, text, brief, size: SIZE, bold: strong, colour: theme.text },
-        must: strong || ("lines" as const),
-        ...(gap.x < scales.plot.left
-          ? besideStrip(gap, scales)
-          : { places: besideArrow(gap, scales, textWidth(text, SIZE, strong)) }),
-      };
-    });
+  return some.flatMap((gap) => {
+    // Kernels that stand on one another have about the same gap: it is told once.
+    if (told.some(({ x, from }) => Math.abs(x - gap.x) < SIZE / 2 && Math.abs(from - gap.from) < SIZE)) return [];
+    told.push(gap);
+    const brief = upToText(boundOf(gap.row));
+    const text = isNarrow(scales) ? brief : gapText(boundOf(gap.row));
+    const isOwn = ({ row }: Marking) => row === gap.row;
+    return {
+      ...{ key: `gap ${gap.row}`, text, brief: [brief], size: SIZE, bold: strong, colour: theme.text },
+      must: strong || ("lines" as const),
+      ...(gap.x < scales.plot.left
+        ? besideStrip(gap, scales)
+        : {
+            places: besideArrow(gap, scales, textWidth(text, SIZE, strong)),
+            near: [drawn.filter(isOwn), drawn.filter((one) => !isOwn(one))],
+          }),
+    };
+  });
 }
 
 /** What an arrow covers. */
-export const arrowBox = ({ x, from, to }: Gap): Box => ({
-  ...{ left: x - 2, right: x + 2, top: Math.min(from, to), bottom: Math.max(from, to) },
+export const arrowBox = ({ row, x, from, to }: Gap): Marking => ({
+  ...{ row, left: x - 2, right: x + 2, top: Math.min(from, to), bottom: Math.max(from, to) },
 });
 
 /** In the strip there is no room beside its numbers: right of it, with a line to the arrow. */
@@ -87,7 +100,7 @@ function besideStrip({ x, from, to }: Gap, { plot }: Scales): Pick<Label, "place
   };
 }
 
-/** Right of its middle, or left where that is not across the strip. */
+/** Right of its middle, or left where that is not across the strip; under its head; then by its point and under it. */
 function besideArrow({ x, from, rim, to }: Gap, { plot }: Scales, width: number): Place[] {
   const middle = (from + to) / 2 + 4;
   const hasRoom = x - 7 - width > plot.left;
@@ -95,6 +108,9 @@ function besideArrow({ x, from, rim, to }: Gap, { plot }: Scales, width: number)
     { x: x + off, y, anchor: "start" },
     ...(hasRoom ? [{ x: x - off, y, anchor: "end" } as const] : []),
   ];
-  // By the point itself where the arrow is short.
-  return [...[0, -14, 14].flatMap((shift) => beside(middle + shift, 7)), ...beside(from + 4, rim + 4)];
+  return [
+    ...[middle, middle - 14, middle + 14, to + 20].flatMap((y) => beside(y, 7)),
+    ...beside(from + 4, rim + 4),
+    { x, y: from + rim + 14, anchor: "middle" },
+  ];
 }

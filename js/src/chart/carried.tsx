@@ -1,8 +1,10 @@
 // Kernels that were carried elsewhere: where they would stand, from where, and what that means.
 
 import { nameOf } from "../describe.ts";
+import { handOn } from "../focus.ts";
 import { keeping } from "../kept.ts";
 import { noteOf, toldOf } from "../movetext.ts";
+import { Button } from "../panels/button.tsx";
 import { type Points, SIDES } from "../points.ts";
 import { type Box, project } from "../scales.ts";
 import type { Store } from "../store.ts";
@@ -187,11 +189,9 @@ export function MoveButtons({ store, labels, scene }: ButtonsProps) {
         const { right, top } = boxOf(textWidth(label.text, SIZE, true), SIZE, label);
         const said = moveWords.reset(nameOf(scene.kernels, row));
         return (
-          <button
+          <Button
             key={label.key}
-            type="button"
-            class="roofwidget-unmove"
-            data-lm-suppress-shortcuts="true"
+            look="unmove"
             style={{ left: `${right - BUTTON}px`, top: `${top - 6}px` }}
             aria-label={said}
             title={said}
@@ -199,11 +199,12 @@ export function MoveButtons({ store, labels, scene }: ButtonsProps) {
             onKeyDown={(event) => event.key !== "Escape" && stop(event)}
             onClick={(event) => {
               stop(event);
+              handOn(event.currentTarget, ".roofwidget-unmove");
               store.resetMoves(row);
             }}
           >
             ×
-          </button>
+          </Button>
         );
       })}
     </>

@@ -2,7 +2,6 @@
 
 import { type ReadonlySignal, type Signal, useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { computeBoundOn } from "../describe.ts";
 import { rowOfMove } from "../movetext.ts";
 import { type Points, pointsOf } from "../points.ts";
 import type { Size } from "../scales.ts";
@@ -29,7 +28,7 @@ import { Rulers, rulerBeside } from "./rulers.tsx";
 import { heaviestRows, joinsOf, pointColours, type Scene, sceneOf, tiesOf } from "./scene.ts";
 import { changesSince, frozenIn, Ghosts, snapshotLabels } from "./snapshots.tsx";
 import { Stage, useStanding } from "./stage.tsx";
-import { Tooltip, tooltipBoxes } from "./tooltip.tsx";
+import { cardOf, Tooltip } from "./tooltip.tsx";
 import { glided, TrailMarks, trailLines } from "./trails.tsx";
 
 interface ChartProps {
@@ -101,9 +100,9 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const held = store.carried.value;
   const row = points.value.row[index] as number;
   const spot = { x: at.x[index] as number, y: at.y[index] as number };
-  const more = () => [...computeBoundOn(kernels, row, roofs), ...rowOfMove(store, row)];
-  const tip = roof && !held ? { kernels, row, roof, scales, below, ...spot, more: more() } : undefined;
-  const { ruler, box } = rulerBeside(store, scene, labels, held ? -1 : index, tip && tooltipBoxes(tip));
+  const told = { kernels, row, roofs, scales, below, ...spot, names: labels };
+  const card = roof && !held ? cardOf({ ...told, roof, more: rowOfMove(store, row) }) : undefined;
+  const { ruler, box } = rulerBeside(store, scene, labels, held ? -1 : index, card?.boxes);
 
   return (
     <Stage
@@ -148,7 +147,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
         </>
       }
     >
-      {tip && <Tooltip {...tip} box={box} />}
+      {card && <Tooltip {...card} box={box} />}
       <MoveButtons store={store} labels={labels} scene={scene} />
     </Stage>
   );

@@ -3,12 +3,12 @@
 import type { Units } from "../axisunits.ts";
 import type { SubRoof } from "../ceilings.ts";
 import { formatPercent } from "../format.ts";
-import { keeping } from "../kept.ts";
 import type { Roof } from "../roofline.ts";
-import type { Box, Scale } from "../scales.ts";
-import { briefNames } from "./briefnames.ts";
+import type { Scale } from "../scales.ts";
+import { briefNamesOf } from "./briefnames.ts";
 import { inWords, type Placed, shorten, textWidth } from "./labels.ts";
-import { textOfSub } from "./roofnames.ts";
+import type { Rates } from "./paths.ts";
+import { hasFlat, textOfSub } from "./roofnames.ts";
 import type { Scene } from "./scene.ts";
 
 const SIZE = 12;
@@ -23,18 +23,14 @@ const MODEL = 92;
 /** The height of a row, and the blank between two names in one, px. */
 const [ROW, BLANK] = [15, 3];
 
-// While a roof is dragged chips keep their names.
-const briefs = keeping<readonly string[]>();
-
 /** What has a flat and a name in the column. */
-interface Entry {
+interface Entry extends Rates {
   readonly key: string;
   /** What it is called, the longest first. */
   readonly texts: readonly string[];
   readonly bold: boolean;
   readonly chip: string;
-  /** FLOP/s of its flat, and of that without what-if. */
-  readonly peak: number;
+  /** FLOP/s of its flat without what-if. */
   readonly sheetPeak: number;
   /** Whether it moves when the focus roof is dragged. */
   readonly moves: boolean;
@@ -64,14 +60,14 @@ export function gutterOf(lines: Lines, width: number, y: Scale): number {
   return LEADER + Math.ceil(Math.min(most, Math.max(...rows.map((row) => widthOf(row.entries, most)))));
 }
 
-/** The names in their column; with `choices` all stay that no drag of the focus roof moves. */
+/** The names of the flats in sight in their column; with `choices` all stay that no drag of the focus roof moves. */
 export function column(scene: Scene, choices?: ReadonlyMap<string, number>): Placed[] {
   const { colours, scales, theme } = scene;
   const { plot, gutter, y } = scales;
   if (gutter === 0) return [];
   const most = gutter - LEADER;
   const flatOf = ({ peak }: Entry) => y(peak);
-  const entries = entriesOf(scene).filter((entry) => !scales.whole || isWithin(plot, flatOf(entry)));
+  const entries = entriesOf(scene).filter((entry) => !scales.whole || hasFlat(entry, scales));
   const rows = spread(rowsOf(entries, flatOf, most), plot.top + ROW / 2, plot.bottom - ROW / 2);
   const placed = rows.flatMap(({ entries: row, at }) => {
     let x = plot.right + LEADER;
@@ -106,14 +102,12 @@ export function leaders(scene: Scene, labels: readonly Placed[]): { key: string;
 
 /** Roofs and lower roofs with a flat: the focus roof's last in its row, so that dragging it moves no other name. */
 function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): Entry[] {
-  const brief = briefs(names, [roofs.length, ...roofs.map(({ chip }) => chip)], () =>
-    briefNames(roofs.map(({ chip }) => names.get(chip.id) ?? chip.name)),
-  );
-  const entries = roofs.map((roof, index): Entry => {
-    const { chip, peak, sheetPeak } = roof;
+  const brief = briefNamesOf(roofs, names);
+  const entries = roofs.map((roof): Entry => {
+    const { chip, peak, bandwidth, sheetPeak } = roof;
     const isFocus = roof === focus;
-    const texts = [brief[index] ?? chip.name];
-    return { key: `roof ${chip.id}`, texts, bold: isFocus, chip: chip.id, peak, sheetPeak, moves: isFocus };
+    const texts = [brief.get(chip.id) ?? chip.name];
+    return { key: `roof ${chip.id}`, texts, bold: isFocus, chip: chip.id, peak, bandwidth, sheetPeak, moves: isFocus };
   });
   const flats = focus ? subRoofs.filter(({ kind }) => kind !== "bandwidth") : [];
   const subs = flats.map((sub): Entry => {
@@ -122,7 +116,8 @@ function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): Entry[] {
     const sheetPeak = moves && focus ? (sub.peak / focus.peak) * focus.sheetPeak : sub.peak;
     const short = moves && focus ? formatPercent(1 - sub.peak / focus.peak) : sub.name;
     const texts = [textOfSub(sub, units), short];
-    return { key: `sub ${sub.key}`, texts, bold: false, chip: focus?.chip.id ?? "", peak: sub.peak, sheetPeak, moves };
+    const chip = focus?.chip.id ?? "";
+    return { ...sub, key: `sub ${sub.key}`, texts, bold: false, chip, sheetPeak, moves };
   });
   return [...entries, ...subs].sort((a, b) => Number(a.moves) - Number(b.moves));
 }
@@ -147,8 +142,6 @@ function stand(
   }
   return done;
 }
-
-const isWithin = ({ top, bottom }: Box, flat: number) => flat >= top && flat <= bottom;
 
 /** Entries whose flats look like one share a row, as far as their names fit into it. */
 function rowsOf(entries: readonly Entry[], flatOf: (entry: Entry) => number, most: number): Row[] {

@@ -29,6 +29,8 @@ export interface Label {
   readonly must?: boolean | "lines";
   /** What it names, px: from a place far away a line leads there. */
   readonly mark?: Mark;
+  /** What it tells of, and what else it could be read as telling of: it stands clearly nearer to the one. */
+  readonly near?: readonly [own: readonly Box[], others: readonly Box[]];
 }
 
 export interface Mark {
@@ -37,7 +39,7 @@ export interface Mark {
   readonly radius: number;
 }
 
-export interface Placed extends Place, Omit<Label, "places" | "must" | "brief"> {
+export interface Placed extends Place, Omit<Label, "places" | "must" | "brief" | "near"> {
   /** Which of its places it took; those of what it says in brief count on from there. */
   readonly choice: number;
 }
@@ -53,6 +55,17 @@ export function textWidth(text: string, size: number, bold = false): number {
   let width = 0;
   for (const char of text) width += WIDTHS[char.charCodeAt(0)] ?? widthOf(char);
   return width * size * (bold ? 1.07 : 1);
+}
+
+/** A text in lines that are at most so wide, px. */
+export function linesOf(text: string, size: number, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/ +/)) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && textWidth(longer, size) <= width) lines[lines.length - 1] = longer;
+    else if (word) lines.push(word);
+  }
+  return lines;
 }
 
 export function boxOf(width: number, size: number, place: Place): Box {
@@ -101,7 +114,7 @@ export function placeLabels(
 ): Placed[] {
   const written: Box[] = [...solid];
   const placed: Placed[] = [];
-  for (const { places, must, brief = [], ...label } of labels) {
+  for (const { places, must, brief = [], near, ...label } of labels) {
     const texts = [label.text, ...brief];
     const widths = texts.map((text) => textWidth(text, label.size, label.bold));
     const options = texts.flatMap((text, of) => places.map((place) => ({ text, place, width: widths[of] as number })));
@@ -113,7 +126,10 @@ export function placeLabels(
     };
     const isOff = (at: number, others: readonly Box[], apart = 0) =>
       !boxes(at).some((box) => others.some((other) => overlap(box, other, apart)));
-    const isFree = (at: number) => boxes(at).every((box) => inside(box, bounds)) && isOff(at, written, APART);
+    const isFree = (at: number) =>
+      boxes(at).every((box) => inside(box, bounds)) &&
+      isOff(at, written, APART) &&
+      !(near && boxes(at).some((box) => isAstray(box, near)));
     const first = (...drawn: readonly (readonly Box[])[]) => {
       const at = options.findIndex((_, option) => isFree(option) && drawn.every((part) => isOff(option, part)));
       return at < 0 ? undefined : at;
@@ -169,7 +185,19 @@ export function inWords(text: string, fits: (text: string) => boolean): string {
   return [text, ...shorter].find(fits) ?? (shorter.at(-1) || text);
 }
 
+/** So much nearer is a label to what it tells of, px. */
+const CLEARLY = 3;
+
+const isAstray = (box: Box, [own, others]: NonNullable<Label["near"]>) => {
+  const reach = Math.min(...own.map((each) => between(box, each))) + CLEARLY;
+  return others.some((other) => between(box, other) < reach);
+};
+
+/** From one to the other, px. */
+const between = (a: Box, b: Box) =>
+  Math.hypot(Math.max(0, a.left - b.right, b.left - a.right), Math.max(0, a.top - b.bottom, b.top - a.bottom));
+
 const inside = (box: Box, bounds: Box) =>
   box.left >= bounds.left && box.right <= bounds.right && box.top >= bounds.top && box.bottom <= bounds.bottom;
-const overlap = (a: Box, b: Box, apart = 0) =>
+export const overlap = (a: Box, b: Box, apart = 0) =>
   a.left < b.right + apart && b.left < a.right + apart && a.top < b.bottom && b.top < a.bottom;

@@ -47,13 +47,14 @@ export function moveAt({ start, least, at, from, x: across, y: up, changes }: Lo
 }
 
 /** A step by a factor from what is asked of it now, within the axes. */
-export function moveBy({ least, at, x, start }: Load, now: Move, changes: Factor, by: number): Move {
+export function moveBy({ least, at, x, y, start }: Load, now: Move, changes: Factor, by: number): Move {
   const next = (now[changes] ?? 1) * by;
   const factor = Math.abs(next - 1) < 1e-9 ? 1 : next;
-  if (changes === "time") return { ...now, time: Math.max(least, factor) };
-  const intensity = (x.invert(at[0]) * (start.bytes ?? 1)) / factor;
-  const [low, high] = x.domain;
-  return intensity > low * ROOM && intensity < high / ROOM ? { ...now, bytes: factor } : now;
+  const [scale, place] = changes === "time" ? [y, at[1]] : [x, at[0]];
+  const value = (scale.invert(place) * (start[changes] ?? 1)) / factor;
+  const isOut = by > 1 ? value < scale.domain[0] * ROOM : value > scale.domain[1] / ROOM;
+  if (changes === "time") return isOut && by > 1 ? now : { ...now, time: Math.max(least, factor) };
+  return isOut ? now : { ...now, bytes: factor };
 }
 
 function within(place: number, scale: Scale): number {

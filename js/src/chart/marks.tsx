@@ -60,7 +60,7 @@ export function Leaders({ labels, scene }: { labels: readonly Placed[]; scene: S
 /** px from one line of a label to the next. */
 export const LINE = 15;
 
-function linesOf({ text, x }: Placed) {
+function spansOf({ text, x }: Placed) {
   if (!text.includes("\n")) return text;
   return text.split("\n").map((line, at) => (
     <tspan key={line} x={x} dy={at && LINE}>
@@ -106,6 +106,6 @@ const Text = ({ label, theme }: { label: Placed; theme: Theme }) => (
     stroke-linejoin="round"
     paint-order="stroke"
   >
-    {linesOf(label)}
+    {spansOf(label)}
   </text>
 );

@@ -11,13 +11,23 @@ const MOST = 400;
 /** A slope is as many small boxes, so that names stand beside it and not on it. */
 const STEPS = 60;
 
+/** What is drawn of a kernel. */
+export type Marking = Box & { readonly row: number };
+
 /** The strip, and all points. */
-export function pointBoxes({ points, at, scales: { strip } }: Scene): Box[] {
-  const boxes: Box[] = strip ? [{ ...strip, right: strip.right + 2 }] : [];
-  for (let index = 0; index < points.n && points.n <= MOST; index++) {
+export const pointBoxes = (scene: Scene): Box[] => {
+  const { strip } = scene.scales;
+  return [...(strip ? [{ ...strip, right: strip.right + 2 }] : []), ...markings(scene)];
+};
+
+/** All points; none of more than `most`. */
+export function markings({ points, at }: Scene, most = MOST): Marking[] {
+  const boxes: Marking[] = [];
+  for (let index = 0; index < points.n && points.n <= most; index++) {
     const around = radiusAt(points, index) + 1;
     const [px, py] = [at.x[index] as number, at.y[index] as number];
-    boxes.push({ left: px - around, right: px + around, top: py - around, bottom: py + around });
+    const row = points.row[index] as number;
+    boxes.push({ row, left: px - around, right: px + around, top: py - around, bottom: py + around });
   }
   return boxes;
 }

@@ -2,7 +2,7 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { isModified } from "../keys.ts";
+import { isModified, used } from "../keys.ts";
 import { placeIn } from "../place.ts";
 import { MEASURED, type Points } from "../points.ts";
 import type { Store } from "../store.ts";
@@ -197,8 +197,7 @@ export function usePointing(
         if (!act) return;
         // A key that stays pressed walks on, but does not turn on and off.
         if (!(event.repeat && ONCE.includes(key))) act();
-        event.preventDefault();
-        event.stopPropagation();
+        used(event);
       },
     },
   };

@@ -4,8 +4,9 @@ import type { Units } from "../axisunits.ts";
 import type { SubRoof } from "../ceilings.ts";
 import type { Roof } from "../roofline.ts";
 import { ridgePoint } from "../roofline.ts";
-import type { Scales } from "../scales.ts";
+import { isNarrow, type Scales } from "../scales.ts";
 import { strings } from "../strings.ts";
+import { briefNamesOf } from "./briefnames.ts";
 import { inWords, type Label, type Place } from "./labels.ts";
 import type { Rates } from "./paths.ts";
 import type { Scene } from "./scene.ts";
@@ -14,14 +15,15 @@ const SIZE = 12;
 /** Letters of a roof's name. */
 const LONGEST = 26;
 /** How far up a slope its name may stand: where it reads well, then wherever there is room. */
-const SHARES = [0.35, 0.5, 0.2, 0.65, 0.8, ...Array.from({ length: 25 }, (_, step) => 0.14 + 0.03 * step)];
+const SHARES = [0.35, 0.5, 0.2, 0.65, 0.8, ...Array.from({ length: 33 }, (_, step) => 0.02 + 0.03 * step)];
 
 /** The focus roof's name and number before what else is written on it, and these before the other roofs'. */
 export function roofLabels(scene: Scene): Label[] {
   const { roofs, focus, scales } = scene;
   const others = roofs.filter((roof) => roof !== focus);
   // Names that stand in a column beside the plot are not placed among the others.
-  const named = (some: readonly Roof[]) => (scales.gutter > 0 ? [] : some.map((roof) => nameOf(roof, scene)));
+  const isBeside = (roof: Roof) => scales.gutter > 0 && (!scales.whole || hasFlat(roof, scales));
+  const named = (some: readonly Roof[]) => some.filter((one) => !isBeside(one)).map((roof) => nameOf(roof, scene));
   const own = focus ? [focus] : [];
   return [
     ...named(own),
@@ -33,31 +35,31 @@ export function roofLabels(scene: Scene): Label[] {
   ];
 }
 
-function nameOf(roof: Roof, { focus, colours, names, scales, theme }: Scene): Label {
-  const { plot, x, y } = scales;
-  const ridge = Math.max(plot.left, x(ridgePoint(roof)));
-  const along = [1, 0.5, 0.25, 0.75].map((share) => ridge + (plot.right - ridge) * share);
+/** Along its flat, else along its slope. */
+function nameOf(roof: Roof, { roofs, focus, colours, names, scales, theme }: Scene): Label {
   return {
-    key: `roof ${roof.chip.id}`,
+    // One that has left the column has none of its places there.
+    key: `${scales.gutter > 0 ? "slope" : "roof"} ${roof.chip.id}`,
     text: inWords(names.get(roof.chip.id) ?? roof.chip.name, (text) => text.length <= LONGEST),
+    brief: [briefNamesOf(roofs, names).get(roof.chip.id) ?? roof.chip.name],
     size: SIZE,
     bold: roof === focus,
     colour: colours.get(roof.chip.id) ?? theme.text,
     must: true,
-    places: inView(scales, plot.right, y(roof.peak))
-      ? along.flatMap((at, index) =>
-          index === 0 ? besideFlat(at - 4, y(roof.peak), "end") : besideFlat(at, y(roof.peak), "middle"),
-        )
-      : alongSlope(roof, scales),
+    places: alongRoof(roof, scales),
   };
 }
 
 function ridgeOf(roof: Roof, { focus, colours, scales, units, theme }: Scene): Label {
   const digits = ridgePoint(roof);
   const [x, y] = [scales.x(digits), scales.y(roof.peak)];
+  const alone = units.intensityAlone(digits, 4);
+  const brief = strings.ridgeAt(alone);
+  const long = isNarrow(scales) ? brief : strings.ridgeAt(units.intensity(digits, 4));
   return {
     key: `ridge ${roof.chip.id}`,
-    text: roof === focus ? units.intensity(digits, 4) : units.intensityAlone(digits, 4),
+    // A number by itself could be a kernel's.
+    ...(roof === focus ? { text: long, brief: [brief], mark: { x, y, radius: 5 } } : { text: alone }),
     size: SIZE,
     bold: roof === focus,
     colour: colours.get(roof.chip.id) ?? theme.text,
@@ -115,6 +117,10 @@ export function textOfSub({ name, kind, peak, bandwidth }: SubRoof, units: Units
   return `${name} ${kind === "compute" ? units.rate(peak, 4) : units.bandwidth(bandwidth, 4)}`;
 }
 
+/** Whether some of the flat is in sight. */
+export const hasFlat = (roof: Rates, scales: Scales) =>
+  inView(scales, Math.max(scales.plot.left, scales.x(ridgePoint(roof))), scales.y(roof.peak));
+
 /** Whether what a name is written at is in sight. */
 const inView = ({ plot }: Scales, x: number, y: number) =>
   x >= plot.left && x <= plot.right && y >= plot.top && y <= plot.bottom;
@@ -123,7 +129,7 @@ function alongFlat(roof: Rates, scales: Scales): Place[] {
   const { plot, x, y } = scales;
   const ridge = Math.max(plot.left, x(ridgePoint(roof)));
   const flat = y(roof.peak);
-  if (!inView(scales, plot.right, flat)) return [];
+  if (!hasFlat(roof, scales)) return [];
   return [
     ...besideFlat(plot.right - 4, flat, "end"),
     ...[0.5, 0.3, 0.7].flatMap((share) => besideFlat(ridge + (plot.right - ridge) * share, flat, "middle")),

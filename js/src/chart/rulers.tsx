@@ -6,7 +6,7 @@ import { type Crossing, crossingsAt, type Lines } from "../crossings.ts";
 import { formatRatio } from "../format.ts";
 import { shortNames } from "../names.ts";
 import { bytesAt } from "../roofline.ts";
-import type { Box } from "../scales.ts";
+import { type Box, isNarrow } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { rulerWords as words } from "../strings.ts";
 import { isMeasured, radiusAt } from "./kernels.ts";
@@ -154,9 +154,13 @@ function drawn(
   // What has no room is named last: lower roofs, then other chips', then the lower of two.
   const isSeen = ({ limit, x, y }: (typeof spots)[number]) => isInSight(scales, limit.ai, x, y);
   const seen = spots.filter(isSeen).sort((a, b) => rank(a) - rank(b) || a.y - b.y);
-  const labels = seen.map(
+  // A narrow chart has no words for lower roofs, and across lines none that the tooltip has too.
+  const narrow = isNarrow(scales);
+  const told = narrow ? seen.filter((spot) => rank(spot) < 2) : seen;
+  const must = narrow && !foot ? false : "lines";
+  const labels = told.map(
     ({ limit, x, y }): Label => ({
-      ...{ key: `ruler ${limit.key}`, text: limit.text, size: SIZE, colour: colourOf(limit), must: "lines" },
+      ...{ key: `ruler ${limit.key}`, text: limit.text, size: SIZE, colour: colourOf(limit), must },
       brief: limit.brief,
       mark: { x, y, radius: 2 },
       places: SHIFTS.flatMap((shift) => (limit.ai === 0 ? rightOf(plot.left, y + shift) : besideLine(x, y + shift))),

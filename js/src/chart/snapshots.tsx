@@ -2,6 +2,7 @@
 
 import { formatRatio } from "../format.ts";
 import type { Roof } from "../roofline.ts";
+import { isNarrow } from "../scales.ts";
 import { hasMoved, type Move, memoryOf, movesSince } from "../snapshots.ts";
 import type { Store } from "../store.ts";
 import { snapshotWords as words } from "../strings.ts";
@@ -30,8 +31,8 @@ export interface Change extends Bent {
   readonly strong: boolean;
 }
 
-/** More arrows than this at once would hide the chart. */
-const MOST = 16;
+/** More arrows than this at once would hide the chart, or a narrow one. */
+const [MOST, FEW] = [16, 4];
 /** Where along the flat and the slope the roof's own arrows stand. */
 const [ON_FLAT, ON_SLOPE] = [0.35, 0.3];
 
@@ -59,7 +60,7 @@ function kernelChanges(scene: Scene, moves: readonly Move[]): Change[] {
   const { points, at, marked, selected } = scene;
   const changes: Change[] = [];
   for (const { index, row, from, ratio, intensity } of moves) {
-    if (changes.length === MOST) break;
+    if (changes.length === (isNarrow(scene.scales) ? FEW : MOST)) break;
     const start = spotOf(scene, from.ai, from.rate);
     const end: Spot = [at.x[index] as number, at.y[index] as number];
     if (!start || !isShown(scene, index) || (selected.size > 0 && !selected.has(row))) continue;

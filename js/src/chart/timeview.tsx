@@ -17,7 +17,7 @@ import { TimeAxes, TimeGaps, TimeLines } from "./timeframe.tsx";
 import { timeLabels } from "./timelabels.ts";
 import { timePointsOf } from "./timepoints.ts";
 import { judgeOf, type TimeScene, timeGaps, timeSceneOf } from "./timescene.ts";
-import { Tooltip } from "./tooltip.tsx";
+import { cardOf, Tooltip } from "./tooltip.tsx";
 
 interface TimeChartProps {
   readonly store: Store;
@@ -77,14 +77,10 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
     >
       {focus && index >= 0 && (
         <Tooltip
-          kernels={kernels}
-          row={scene.points.row[index] as number}
-          roof={focus}
-          view="time"
-          x={at.x[index] as number}
-          y={at.y[index] as number}
-          scales={scales}
-          below={below}
+          {...cardOf({
+            ...{ kernels, row: scene.points.row[index] as number, roof: focus, view: "time", scales, below },
+            ...{ x: at.x[index] as number, y: at.y[index] as number, names: labels },
+          })}
         />
       )}
     </Stage>

@@ -3,7 +3,8 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { toggleFullscreen } from "../fullscreen.ts";
-import { isModified } from "../keys.ts";
+import { isModified, used } from "../keys.ts";
+import { Button } from "../panels/button.tsx";
 import { savePicture } from "../picture.ts";
 import type { Store } from "../store.ts";
 import { rulerWords, snapshotWords, whole, toolWords as words } from "../strings.ts";
@@ -25,29 +26,40 @@ interface ToolbarProps {
   readonly room: number;
 }
 
-interface Button {
+interface Entry {
   readonly picture: Picture;
   readonly label: string;
   /** Undefined where there is nothing to do. */
   readonly act: ((event: MouseEvent) => unknown) | undefined;
   /** Of one that is on or off. */
   readonly isOn?: boolean;
+  /** What stands there instead of the picture. */
+  readonly count?: string;
 }
 
-/** A button, px. */
-const SIDE = 24;
+/** A button, and what the count of those out of sight has at its sides, px. */
+const [SIDE, PADDING] = [24, 8];
+/** Beside fewer buttons than this the count stands in the place of one. */
+const LEAST = 10;
 
 export function Toolbar({ store, scene, outside, navigation, keys, room }: ToolbarProps) {
   const hasRoof = useComputed(() => store.focusRoof.value !== undefined);
   const isOpen = useSignal(false);
   const current = useSignal<string>("in");
   const opener = useRef<HTMLButtonElement>(null);
-  const hint = words.outsideShort(whole(outside));
-  const hintWidth = outside > 0 ? textWidth(hint, 12) + 16 : 0;
-  const hasHint = outside > 0 && room - hintWidth >= 4 * SIDE;
-  const buttons = buttonsOf(store, navigation, hasRoof.value);
+  // Its room is there before it comes, for as many as there are: nothing gives way to it.
+  const most = whole(Math.max(store.kernels.value.n, 999));
+  const left = room - textWidth(words.outsideShort(most), 12) - 2 * PADDING;
+  const isApart = left >= LEAST * SIDE;
+  const hasHint = outside > 0 && isApart;
+  const told = `${words.outside(whole(outside), outside === 1)}: ${words.fit}`;
+  const buttons = buttonsOf(store, navigation, hasRoof.value).map((button) =>
+    button.picture === "fit" && outside > 0 && !isApart
+      ? { ...button, label: told, count: outside > 99 ? "99+" : whole(outside) }
+      : button,
+  );
   // One place is the menu's.
-  const fit = Math.max(2, Math.floor((room - (hasHint ? hintWidth : 0)) / SIDE) - 1);
+  const fit = Math.max(2, Math.floor((isApart ? left : room) / SIDE) - 1);
   const [shown, rest] = [buttons.slice(0, fit), buttons.slice(fit)];
   const stops = [...shown.map(({ picture }) => picture), "more", ...(hasHint ? ["outside"] : [])];
   const tabStop = stops.includes(current.value) ? current.value : "in";
@@ -64,8 +76,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
     // The tools name keys of the chart: they work here, too.
     if (to === undefined) return /^[^ ]$/.test(event.key) ? keys(event) : undefined;
     all[(to + all.length) % all.length]?.focus();
-    event.preventDefault();
-    event.stopPropagation();
+    used(event);
   }
   function close(isDone: boolean) {
     isOpen.value = false;
@@ -104,12 +115,10 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
           <Icon picture="more" />
         </button>
         {hasHint && (
-          <button
-            type="button"
-            class="roofwidget-tool roofwidget-hint"
-            data-lm-suppress-shortcuts="true"
+          <Button
+            look="tool roofwidget-hint"
             title={words.fit}
-            aria-label={`${words.outside(whole(outside), outside === 1)}: ${words.fit}`}
+            aria-label={told}
             {...own("outside")}
             onClick={() => {
               navigation.fit();
@@ -117,8 +126,8 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
               opener.current?.focus();
             }}
           >
-            {hint}
-          </button>
+            {words.outsideShort(whole(outside))}
+          </Button>
         )}
       </div>
       {isOpen.value && (
@@ -136,8 +145,8 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
 }
 
 /** The most needed first: the others move into the menu where there is no room. */
-function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean): Button[] {
-  const choice = (picture: Tool): Button => ({
+function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean): Entry[] {
+  const choice = (picture: Tool): Entry => ({
     picture,
     label: words[picture],
     isOn: tool.value === picture,
@@ -145,7 +154,7 @@ function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean
       tool.value = picture;
     },
   });
-  const saving = (kind: "png" | "svg"): Button => ({
+  const saving = (kind: "png" | "svg"): Entry => ({
     picture: kind,
     label: words[kind],
     act: ({ currentTarget }) =>
@@ -160,6 +169,7 @@ function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean
     { picture: "redo", label: words.redo, act: store.canRedo.value ? store.redo : undefined },
     { picture: "freeze", label: snapshotWords.freeze, act: hasRoof ? () => store.freeze() : undefined },
     saving("png"),
+    saving("svg"),
     {
       picture: "rulers",
       label: rulerWords.rulers,
@@ -177,18 +187,15 @@ function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean
       isOn: store.presentation.value,
       act: () => store.setPresentation(!store.presentation.value),
     },
-    saving("svg"),
   ];
 }
 
-type ToolButtonProps = Button & { readonly tabIndex?: number; readonly onFocus?: () => void };
+type ToolButtonProps = Entry & { readonly tabIndex?: number; readonly onFocus?: () => void };
 
-function ToolButton({ picture, label, act, isOn, ...rest }: ToolButtonProps) {
+function ToolButton({ picture, label, act, isOn, count, ...rest }: ToolButtonProps) {
   return (
-    <button
-      type="button"
-      class="roofwidget-tool"
-      data-lm-suppress-shortcuts="true"
+    <Button
+      look="tool"
       data-tool={picture}
       title={label}
       aria-label={label}
@@ -198,8 +205,8 @@ function ToolButton({ picture, label, act, isOn, ...rest }: ToolButtonProps) {
       onClick={act}
       {...rest}
     >
-      <Icon picture={picture} />
-    </button>
+      {count ? <b>{count}</b> : <Icon picture={picture} />}
+    </Button>
   );
 }
 

@@ -5,34 +5,47 @@ import type { Roof } from "../roofline.ts";
 import type { Box, Scales } from "../scales.ts";
 import type { View } from "../store.ts";
 import type { Kernels } from "../wire.ts";
-import { textWidth } from "./labels.ts";
+import { boxOf, linesOf, overlap, type Placed, textWidth } from "./labels.ts";
 
-interface TooltipProps {
+interface Told {
   readonly kernels: Kernels;
   readonly row: number;
   readonly roof: Roof;
+  /** Those that are shown. */
+  readonly roofs?: readonly Roof[];
   readonly view?: View;
   /** What else is told. */
   readonly more?: readonly Row[];
   readonly x: number;
   readonly y: number;
-  readonly scales: Scales;
+  readonly scales: Pick<Scales, "width" | "height">;
   /** How far below the chart the widget goes on, px: the host cuts off what stands out of it. */
   readonly below: number;
-  /** Where it stands; without one, where it usually does. */
-  readonly box?: Box | undefined;
+  /** What is written on the chart. */
+  readonly names: readonly Placed[];
+}
+
+export interface Card {
+  readonly name: string;
+  readonly rows: readonly Row[];
+  /** Where it may stand, the usual place first. */
+  readonly boxes: readonly Box[];
 }
 
 const WIDTH = 272;
-const GAP = 16;
 const LINE = 17;
+const SIZE = 12;
 const PADDING = 24;
 const LONGEST = 300;
+/** To the edges of the chart and to what is written, px. */
+const APART = 4;
+/** What is kept in sight around the point, px. */
+const RIM = 12;
+/** Of the tools under the plot, px. */
+const TOOLS = 22;
 
-export function Tooltip({ kernels, row, roof, view = "roofline", more = [], box, ...at }: TooltipProps) {
-  const rows = [...tooltipRows(kernels, row, roof, view), ...more];
-  const name = headOf(kernels, row);
-  const { left, top, right } = box ?? (boxesFor(name, rows.length, at)[0] as Box);
+export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly box?: Box | undefined }) {
+  const { left = 0, top = 0, right = 0 } = box ?? {};
   const place = { left: `${left}px`, top: `${top}px`, width: `${right - left}px` };
   return (
     <div class="roofwidget-tooltip" role="tooltip" style={place}>
@@ -49,47 +62,60 @@ export function Tooltip({ kernels, row, roof, view = "roofline", more = [], box,
   );
 }
 
-function headOf(kernels: Kernels, row: number): string {
+/** What is said of a kernel, as far as there is room, and where: clear of its name. */
+export function cardOf({ kernels, row, roof, roofs, view, more = [], names, x, y, scales, below }: Told): Card {
+  const isUnder = isNarrow(scales) && below > scales.height / 2;
+  const width = isUnder ? scales.width - 2 * APART : Math.min(WIDTH, scales.width - 2 * APART);
   const whole = nameOf(kernels, row);
-  return whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole;
-}
-
-/** Where it may stand, the usual place first. */
-export function tooltipBoxes({ kernels, row, roof, view = "roofline", more = [], ...at }: TooltipProps): Box[] {
-  return boxesFor(headOf(kernels, row), tooltipRows(kernels, row, roof, view).length + more.length, at);
-}
-
-function boxesFor(
-  name: string,
-  rows: number,
-  { x, y, scales, below }: Pick<TooltipProps, "x" | "y" | "scales" | "below">,
-) {
-  const width = Math.min(WIDTH, scales.width - 8);
-  const lines = Math.ceil(textWidth(name, 12, true) / (width - 18)) + rows;
-  const height = lines * LINE + PADDING;
-  return [false, true].map((isLeft): Box => {
-    const { left, top } = placeTooltip({ x, y }, { width, height }, scales, below, isLeft);
-    return { left, top, right: left + width, bottom: top + height };
+  const name = whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole;
+  const room = (isUnder ? below : scales.height) - 2 * APART - PADDING;
+  let height = Math.ceil(textWidth(name, SIZE, true) / (width - 18)) * LINE;
+  const rows = [...more, ...tooltipRows(kernels, row, roof, view, roofs)].filter(([label, value]) => {
+    height += linesOf(value, SIZE, width - 26 - textWidth(label, SIZE)).length * LINE;
+    return height <= room;
   });
+  const own = ["kernel", "move", "gap"]
+    .flatMap((kind) => names.filter(({ key }) => key === `${kind} ${row}`))
+    .map((label) => boxOf(textWidth(label.text, label.size, label.bold), label.size, label));
+  const size = { width, height: Math.min(height, room) + PADDING };
+  return { name, rows, boxes: placesFor({ x, y }, size, scales, below, own) };
 }
 
-/** Beside the point where there is room, below a chart of which it would hide half, else below or above the point; never out of the widget. */
-export function placeTooltip(
-  point: { x: number; y: number },
-  size: { width: number; height: number },
+const isNarrow = (chart: { readonly width: number }) => chart.width < 2 * WIDTH;
+
+/**
+ * Beside the point or its `own` names where there is room, rather over the chart alone than over what stands below it;
+ * below a chart of which it would hide half, else below or above the point; never out of the widget.
+ */
+export function placesFor(
+  { x, y }: { x: number; y: number },
+  { width, height }: { width: number; height: number },
   chart: { width: number; height: number },
   below: number,
-  isLeft = false,
-): { left: number; top: number } {
-  const lowest = Math.max(4, chart.height + below - size.height - 4);
-  const within = (top: number) => Math.max(4, Math.min(top, lowest));
-  const [right, left] = [point.x + GAP, point.x - GAP - size.width];
-  const middle = Math.max(4, Math.min(point.x - size.width / 2, chart.width - size.width - 4));
-  const foot = chart.height + 4;
-  if (chart.width < 2 * size.width && foot <= lowest) return { left: middle, top: foot };
-  const hasRight = right + size.width <= chart.width && !(isLeft && left >= 0);
-  const beside = hasRight ? right : left;
-  if (beside >= 0) return { left: beside, top: within(point.y - 30) };
-  const under = point.y + GAP;
-  return { left: middle, top: under <= lowest ? under : within(point.y - GAP - size.height) };
+  own: readonly Box[] = [],
+): Box[] {
+  const bottom = chart.height + below;
+  const at = (left: number, wanted: number, end = bottom): Box => {
+    const top = Math.max(APART, Math.min(wanted, end - height - APART));
+    return { left, top, right: left + width, bottom: top + height };
+  };
+  const middle = Math.max(APART, Math.min(x - width / 2, chart.width - width - APART));
+  const under = chart.height + APART;
+  if (isNarrow(chart) && under + height + APART <= bottom) return [at(middle, under)];
+  const seen = [{ left: x - RIM, right: x + RIM, top: y - RIM, bottom: y + RIM }, ...own];
+  const sides = seen
+    .flatMap(({ left, right }) => [right + APART, left - APART - width])
+    .filter((left) => left >= 0 && left + width <= chart.width);
+  const tops = seen.flatMap(({ top, bottom: foot }) => [foot + APART, top - APART - height]);
+  for (const end of [chart.height - TOOLS, chart.height, bottom]) {
+    const boxes = [...sides.map((left) => at(left, y - 30, end)), ...tops.map((top) => at(middle, top, end))].filter(
+      (box) => box.bottom <= end,
+    );
+    // Of what is its own the first, its name, matters most.
+    for (const clear of [seen, seen.slice(0, 2)]) {
+      const free = boxes.filter((box) => !clear.some((other) => overlap(box, other)));
+      if (free.length > 0) return free.slice(0, 2);
+    }
+  }
+  return [at(sides[0] ?? middle, y - 30)];
 }

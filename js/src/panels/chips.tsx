@@ -6,6 +6,7 @@ import type { Store } from "../store.ts";
 import { strings, words } from "../strings.ts";
 import { chipColours, type Theme } from "../theme.ts";
 import type { Chip } from "../wire.ts";
+import { Button } from "./button.tsx";
 import { Choices } from "./choices.tsx";
 import { useDisclosure } from "./disclosure.ts";
 import { Picker } from "./picker.tsx";
@@ -71,21 +72,17 @@ function Pill({ chip, name, store, colour }: PillProps) {
       title={reason}
       style={{ borderColor: isFocus && !missing ? colour : undefined }}
     >
-      <button
-        type="button"
-        class="roofwidget-name"
-        data-lm-suppress-shortcuts="true"
+      <Button
+        look="name"
         aria-current={isFocus}
         title={reason ?? strings.focus(chip.name)}
         onClick={() => store.focus(chip.id)}
       >
         {name}
         {missing && <small> {shortReasonOf(missing)}</small>}
-      </button>
-      <button
-        type="button"
-        class="roofwidget-toggle"
-        data-lm-suppress-shortcuts="true"
+      </Button>
+      <Button
+        look="toggle"
         data-chip={chip.id}
         aria-pressed={on}
         aria-label={strings.show(chip.name)}
@@ -94,7 +91,7 @@ function Pill({ chip, name, store, colour }: PillProps) {
         <svg width={16} height={16} aria-hidden="true">
           <circle cx={8} cy={8} r={6} fill={on && !missing ? colour : "none"} stroke={colour} stroke-width={2} />
         </svg>
-      </button>
+      </Button>
     </span>
   );
 }

@@ -7,6 +7,7 @@ import { changeText, countsOf, passing, type Runs } from "../runs.ts";
 import type { Store } from "../store.ts";
 import { runWords as words } from "../strings.ts";
 import type { Kernels } from "../wire.ts";
+import { Button } from "./button.tsx";
 import { Fold } from "./fold.tsx";
 import { KernelButton } from "./kernelbutton.tsx";
 
@@ -73,16 +74,13 @@ function Differences({ store, runs: { changes } }: { store: Store; runs: Runs })
         </tbody>
       </table>
       {left > 0 && (
-        <button
-          type="button"
-          class="roofwidget-button"
-          data-lm-suppress-shortcuts="true"
+        <Button
           onClick={() => {
             shown.value += PAGE;
           }}
         >
           {words.showMore(left)}
-        </button>
+        </Button>
       )}
     </>
   );

@@ -1,6 +1,7 @@
 // A number that can be typed: its box, the way back to what it was, and what is wrong with what was typed.
 
 import { useSignal } from "@preact/signals";
+import { Button } from "./button.tsx";
 
 export type Entry = ReturnType<typeof useEntry>;
 
@@ -18,7 +19,19 @@ export function useEntry<T>(parse: (typed: string) => T | string, take: (value: 
     if (typeof value === "string") fault.value = value;
     else take(value);
   }
-  return { draft, fault, clear, commit };
+  const typing = {
+    onInput: (event: { readonly currentTarget: HTMLInputElement }) => {
+      draft.value = event.currentTarget.value;
+    },
+    onBlur: commit,
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key === "Enter") commit();
+      else if (event.key === "Escape") clear();
+      else return;
+      event.stopPropagation();
+    },
+  };
+  return { draft, fault, clear, commit, typing };
 }
 
 interface BoxProps {
@@ -29,7 +42,7 @@ interface BoxProps {
   readonly reset: { readonly label: string; readonly title: string; readonly done: boolean; act(): void };
 }
 
-export function EntryBox({ entry: { draft, fault, clear, commit }, label, shown, hint, reset }: BoxProps) {
+export function EntryBox({ entry: { draft, fault, typing }, label, shown, hint, reset }: BoxProps) {
   return (
     <span class="roofwidget-entry">
       <input
@@ -40,28 +53,17 @@ export function EntryBox({ entry: { draft, fault, clear, commit }, label, shown,
         aria-invalid={fault.value !== ""}
         placeholder={hint}
         value={draft.value ?? shown}
-        onInput={(event) => {
-          draft.value = event.currentTarget.value;
-        }}
-        onBlur={commit}
-        onKeyDown={(event) => {
-          if (event.key === "Enter") commit();
-          else if (event.key === "Escape") clear();
-          else return;
-          event.stopPropagation();
-        }}
+        {...typing}
       />
-      <button
-        type="button"
-        class="roofwidget-reset"
-        data-lm-suppress-shortcuts="true"
+      <Button
+        look="reset"
         aria-label={reset.label}
         title={reset.title}
         aria-disabled={reset.done && draft.value === null}
         onClick={reset.act}
       >
         ⟲
-      </button>
+      </Button>
     </span>
   );
 }

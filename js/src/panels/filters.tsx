@@ -4,10 +4,12 @@ import { useComputed } from "@preact/signals";
 import { bindingWord } from "../describe.ts";
 import type { Scope } from "../filtering.ts";
 import { isInfeed, UNFILTERED } from "../filters.ts";
+import { handOn } from "../focus.ts";
 import { formatPercent } from "../format.ts";
 import type { Store } from "../store.ts";
 import { strings, filterWords as words } from "../strings.ts";
 import type { Theme } from "../theme.ts";
+import { Button } from "./button.tsx";
 import { CategoryBar } from "./categories.tsx";
 import { Choice } from "./choice.tsx";
 import { Fold } from "./fold.tsx";
@@ -75,21 +77,14 @@ export function Emptied({ store }: { store: Store }) {
 
 function Clear({ store }: { store: Store }) {
   return (
-    <button
-      type="button"
-      class="roofwidget-button"
-      data-lm-suppress-shortcuts="true"
+    <Button
       onClick={({ currentTarget }) => {
-        // It goes away, and the keys would be the host's.
-        currentTarget
-          .closest(".roofwidget")
-          ?.querySelector<HTMLElement>(".roofwidget-chart")
-          ?.focus({ preventScroll: true });
+        handOn(currentTarget);
         store.clearFilters();
       }}
     >
       {words.clear}
-    </button>
+    </Button>
   );
 }
 

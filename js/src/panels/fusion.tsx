@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { fitting } from "../capacity.ts";
 import { fuse, split, unfused } from "../fusion.ts";
 import { fusingLikeXla, pairing } from "../greedy.ts";
+import { used } from "../keys.ts";
 import { mergesOf, type Partition, whyNot } from "../legality.ts";
 import { costOn, type Found, searching } from "../search.ts";
 import type { Store } from "../store.ts";
@@ -13,6 +14,7 @@ import type { Theme } from "../theme.ts";
 import type { Work } from "../work.ts";
 import type { Workload } from "../workload.ts";
 import { useBest, useFlow, useNext, useSoon, useWork } from "./background.ts";
+import { Button } from "./button.tsx";
 import { Figures } from "./figures.tsx";
 import { stepFrom } from "./flowparts.ts";
 import { FlowView, HEIGHT } from "./flowview.tsx";
@@ -157,8 +159,7 @@ function Panel({ store, theme, workload }: PanelProps) {
     else if (key === "x") soon((now) => now.cutAbove(op));
     else if (key === "escape" && marked.value !== undefined) marked.value = undefined;
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    used(event);
   }
   function findBest() {
     if (!cost || !roof) return;
@@ -207,17 +208,14 @@ function Panel({ store, theme, workload }: PanelProps) {
       <div class="roofwidget-beside">
         <fieldset class="roofwidget-presets" aria-label={words.presets}>
           {presets.map(([name, choose]) => (
-            <button
+            <Button
               key={name}
-              type="button"
-              class="roofwidget-button"
-              data-lm-suppress-shortcuts="true"
               aria-disabled={!choose}
               title={choose || !needing.has(name) ? undefined : lacking}
               onClick={choose ?? (() => needing.has(name) && say(lacking))}
             >
               {name}
-            </button>
+            </Button>
           ))}
         </fieldset>
         {flow && <Figures {...{ workload, cost, found, lacking }} crowded={tight !== undefined} />}

@@ -2,6 +2,7 @@
 
 import { nameOf, shortNameOf } from "../describe.ts";
 import type { Store } from "../store.ts";
+import { Button } from "./button.tsx";
 import { pick } from "./table/picking.ts";
 
 interface KernelButtonProps {
@@ -19,10 +20,8 @@ export function KernelButton({ store, row, value = "", apart }: KernelButtonProp
   const point = () => store.hover(row);
   const leave = () => store.hover(null);
   return (
-    <button
-      type="button"
-      class="roofwidget-kernel"
-      data-lm-suppress-shortcuts="true"
+    <Button
+      look="kernel"
       data-row={row}
       title={[nameOf(kernels, row), apart].filter(Boolean).join("\n")}
       aria-pressed={selected.includes(row)}
@@ -38,6 +37,6 @@ export function KernelButton({ store, row, value = "", apart }: KernelButtonProp
       <span>{shortNameOf(kernels, row)}</span>
       {value && <span class="roofwidget-value">{value}</span>}
       {apart && <span class="roofwidget-apart">{apart}</span>}
-    </button>
+    </Button>
   );
 }

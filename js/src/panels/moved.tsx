@@ -1,7 +1,9 @@
 // How many kernels are carried elsewhere, and what takes them all back.
 
+import { handOn } from "../focus.ts";
 import type { Store } from "../store.ts";
 import { moveWords } from "../strings.ts";
+import { Button } from "./button.tsx";
 
 export function MovedKernels({ store }: { store: Store }) {
   const count = store.moved.value?.rows.length ?? 0;
@@ -9,15 +11,15 @@ export function MovedKernels({ store }: { store: Store }) {
   return (
     <p class="roofwidget-row roofwidget-moved">
       {moveWords.moved(count)}
-      <button
-        type="button"
-        class="roofwidget-button"
-        data-lm-suppress-shortcuts="true"
+      <Button
         aria-label={moveWords.resetAll(count)}
-        onClick={() => store.resetMoves()}
+        onClick={({ currentTarget }) => {
+          handOn(currentTarget);
+          store.resetMoves();
+        }}
       >
         {moveWords.back}
-      </button>
+      </Button>
     </p>
   );
 }

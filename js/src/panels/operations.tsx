@@ -1,7 +1,7 @@
 // What each op of a graph counts to, and how: a list that draws only the rows in sight.
 
 import { useSignal } from "@preact/signals";
-import { isModified } from "../keys.ts";
+import { isModified, used } from "../keys.ts";
 import type { Store } from "../store.ts";
 import { workloadWords as words } from "../strings.ts";
 import { useUid } from "../uid.ts";
@@ -37,8 +37,7 @@ export function Operations({ store }: { store: Store }) {
     active.value = next;
     point(next);
     if (next !== null) scrollTo(event.currentTarget, next);
-    event.preventDefault();
-    event.stopPropagation();
+    used(event);
   }
 
   return (

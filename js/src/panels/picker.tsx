@@ -2,11 +2,12 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { isModified } from "../keys.ts";
+import { isModified, used } from "../keys.ts";
 import { shortNames } from "../names.ts";
 import type { Store } from "../store.ts";
 import { words } from "../strings.ts";
 import type { Chip } from "../wire.ts";
+import { Button } from "./button.tsx";
 import type { Disclosed } from "./disclosure.ts";
 import { found, grouped } from "./picking.ts";
 import { reasonOf, shortReasonOf } from "./reasons.ts";
@@ -55,8 +56,7 @@ export function Picker({ opened, store, close }: PickerProps) {
     opened.onKeyDown(event);
     if (isModified(event)) return;
     if (!(list.current && search.current && walk(event, list.current, search.current))) return;
-    event.preventDefault();
-    event.stopPropagation();
+    used(event);
   }
 
   return (
@@ -78,9 +78,7 @@ export function Picker({ opened, store, close }: PickerProps) {
           {query.value && `${words.found(matches.length)} · `}
           {words.counted(store.shown.value.length, chips.length)}
         </span>
-        <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" onClick={close}>
-          {words.close}
-        </button>
+        <Button onClick={close}>{words.close}</Button>
       </div>
       <div class="roofwidget-list" ref={list}>
         {order.length === 0 && <p class="roofwidget-muted">{words.noneFound(query.value)}</p>}
@@ -146,9 +144,10 @@ function walk(event: KeyboardEvent, list: HTMLElement, search: HTMLElement): boo
     boxes.find((box) => box.tabIndex === 0)?.focus();
     return true;
   }
+  const right = getComputedStyle(list).direction === "rtl" ? -1 : 1;
   const targets: Record<string, () => HTMLElement | undefined> = {
-    ArrowRight: () => boxes[at + 1],
-    ArrowLeft: () => boxes[at - 1],
+    ArrowRight: () => boxes[at + right],
+    ArrowLeft: () => boxes[at - right],
     ArrowDown: () => neighbour(boxes.slice(at), 1),
     ArrowUp: () => neighbour(boxes.slice(0, at + 1).reverse(), -1) ?? search,
     Home: () => boxes[0],

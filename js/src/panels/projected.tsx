@@ -110,7 +110,7 @@ function AtRoof({ store, result }: { store: Store; result: Projection }) {
   if (rows.length === 0) return <p class="roofwidget-muted">{words.selectSome}</p>;
   return (
     <fieldset>
-      <legend>{words.atRoof}</legend>
+      <legend>{words.reaching}</legend>
       {selected.length > 1 && (
         <Tick
           checked={all}

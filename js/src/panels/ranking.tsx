@@ -6,6 +6,7 @@ import { formatPercent, formatQuantity } from "../format.ts";
 import { roofElsewhere } from "../measured.ts";
 import type { Store } from "../store.ts";
 import { runWords as words } from "../strings.ts";
+import { Button } from "./button.tsx";
 import { Fold } from "./fold.tsx";
 import { KernelButton } from "./kernelbutton.tsx";
 
@@ -47,14 +48,7 @@ function Gains({ store, chip }: { store: Store; chip: string }) {
           );
         })}
       </ol>
-      <button
-        type="button"
-        class="roofwidget-button"
-        data-lm-suppress-shortcuts="true"
-        onClick={() => store.select(rows)}
-      >
-        {words.selectThem(rows.length)}
-      </button>
+      <Button onClick={() => store.select(rows)}>{words.selectThem(rows.length)}</Button>
     </>
   );
 }

@@ -1,10 +1,10 @@
 // The sentence under the chart: of the kernel that is meant, or of the roof.
 
 import { useRef } from "preact/hooks";
+import { linesOf } from "../chart/labels.ts";
 import { roofsAbove } from "../chart/rulers.tsx";
 import { sentenceOf, sentenceOfRoof } from "../describe.ts";
 import { withMove } from "../movetext.ts";
-import { linesOf } from "../picture.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
 import { reasonOf } from "./reasons.ts";
@@ -17,21 +17,30 @@ interface SentenceProps {
   readonly pointedChip: string | undefined;
 }
 
-/** As many lines as most sentences have, and the space at their side, px. */
-const [USUAL, EDGE] = [2, 8];
+/** Lines that are kept free at a width, px. */
+interface Room {
+  readonly width: number;
+  readonly lines: number;
+}
+
+/** As many lines as most sentences have, the space at their side and the size of their letters, px. */
+const [USUAL, EDGE, SIZE] = [2, 8, 13];
+
+/** One that gave lines back would pull what stands below it from under the pointer: only another width does. */
+export function roomFor(parts: readonly string[], width: number, before?: Room): Room {
+  const lines = parts.flatMap((part) => linesOf(part, SIZE, width - EDGE)).length;
+  return { width, lines: Math.max(lines, before?.width === width ? before.lines : USUAL) };
+}
 
 export function Sentence({ store, width, pointedChip }: SentenceProps) {
-  const room = useRef({ width, lines: USUAL });
-  if (room.current.width !== width) room.current = { width, lines: USUAL };
+  const room = useRef<Room>(undefined);
   const row = store.pointed.value ?? store.selected.value[0];
   const roofs = store.shownRoofs.value;
   const { notDrawn } = store.points.value;
   const pointed = row === undefined ? undefined : roofs.find((roof) => roof.chip.id === pointedChip);
   const roof = pointed ?? store.focusRoof.value ?? roofs[0];
   const said = (text: string, note = "") => {
-    const lines = [text, note].flatMap((part) => linesOf(part, width - EDGE)).length;
-    // One that gave lines back would pull what stands below it from under the pointer.
-    room.current.lines = Math.max(room.current.lines, lines);
+    room.current = roomFor([text, note], width, room.current);
     return { class: "roofwidget-sentence", held: store.held.value, text, note, lines: room.current.lines };
   };
   if (!roof) return <Said {...said(noRoof(store))} />;

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { type Grip, type GripActions, letGo, take, takeBack } from "../drag.ts";
-import { isModified } from "../keys.ts";
+import { isModified, used } from "../keys.ts";
 
 interface SliderProps {
   readonly label: string;
@@ -33,8 +33,7 @@ export function Slider({ label, text, min, max, step, position, value, actions, 
     if (event.key === "Escape" && grip.before !== undefined) takeBack(grip, event.currentTarget, actions);
     else if (act) act();
     else return;
-    event.preventDefault();
-    event.stopPropagation();
+    used(event);
   }
   return (
     <input

@@ -1,11 +1,13 @@
 // The curves that were frozen: a name to type, to show or to hide, and to delete.
 
 import { useSignal } from "@preact/signals";
+import { handOn } from "../focus.ts";
 import { formatQuantity } from "../format.ts";
 import { LONGEST } from "../snapshots.ts";
 import type { Store } from "../store.ts";
 import { snapshotWords as words } from "../strings.ts";
 import type { Snapshot } from "../wire.ts";
+import { Button } from "./button.tsx";
 import { Fault, useEntry } from "./entry.tsx";
 import { Fold } from "./fold.tsx";
 
@@ -15,14 +17,7 @@ export function Snapshots({ store }: { store: Store }) {
   return (
     <div class="roofwidget-frozen">
       <Fold title={words.title} note={snapshots.length > 0 ? String(snapshots.length) : ""} open={open}>
-        <button
-          type="button"
-          class="roofwidget-button"
-          data-lm-suppress-shortcuts="true"
-          onClick={() => store.freeze()}
-        >
-          {words.freeze}
-        </button>
+        <Button onClick={() => store.freeze()}>{words.freeze}</Button>
         <p class="roofwidget-muted">{words.hint}</p>
         {snapshots.length > 0 && (
           <ul>
@@ -66,27 +61,19 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
           aria-invalid={entry.fault.value !== ""}
           maxLength={LONGEST}
           value={entry.draft.value ?? name}
-          onInput={(event) => {
-            entry.draft.value = event.currentTarget.value;
-          }}
-          onBlur={entry.commit}
-          onKeyDown={(event) => {
-            if (event.key === "Enter") entry.commit();
-            else if (event.key === "Escape") entry.clear();
-            else return;
-            event.stopPropagation();
-          }}
+          {...entry.typing}
         />
-        <button
-          type="button"
-          class="roofwidget-reset"
-          data-lm-suppress-shortcuts="true"
+        <Button
+          look="reset"
           aria-label={words.remove(name)}
           title={words.remove(name)}
-          onClick={() => store.deleteSnapshot(place)}
+          onClick={({ currentTarget }) => {
+            handOn(currentTarget, ".roofwidget-frozen .roofwidget-reset", ".roofwidget-frozen .roofwidget-button");
+            store.deleteSnapshot(place);
+          }}
         >
           ×
-        </button>
+        </Button>
       </span>
       <small class="roofwidget-muted">
         {words.what(

@@ -2,6 +2,7 @@
 
 import type { Store } from "../../store.ts";
 import { tableWords as words } from "../../strings.ts";
+import { Button } from "../button.tsx";
 import type { Disclosed } from "../disclosure.ts";
 import type { Column } from "./columns.ts";
 import { toggled } from "./shown.ts";
@@ -34,11 +35,7 @@ export function Chooser({ opened, store, columns, shown }: ChooserProps) {
         </div>
       </fieldset>
     );
-  const button = (text: string, choose: () => void) => (
-    <button type="button" class="roofwidget-button" data-lm-suppress-shortcuts="true" onClick={choose}>
-      {text}
-    </button>
-  );
+  const button = (text: string, choose: () => void) => <Button onClick={choose}>{text}</Button>;
   return (
     <fieldset class="roofwidget-chooser" aria-label={words.columns} {...opened}>
       {group(

@@ -4,7 +4,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { isModified } from "../../keys.ts";
+import { isModified, used } from "../../keys.ts";
 import type { Store } from "../../store.ts";
 import { tableWords as words } from "../../strings.ts";
 import { useUid } from "../../uid.ts";
@@ -116,9 +116,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
       onFocusOut={() => store.hover(null)}
       onKeyDown={(event) => {
         // The buttons of the headings are pressed by the same keys.
-        if (event.target !== event.currentTarget || !act(event)) return;
-        event.preventDefault();
-        event.stopPropagation();
+        if (event.target === event.currentTarget && act(event)) used(event);
       }}
     >
       {!narrow && <Heads {...shared} sorting={sorting} sort={store.setSortBy} />}

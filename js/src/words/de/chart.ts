@@ -40,6 +40,7 @@ export const strings: Like<typeof en.strings> = {
     `${roof.chip.name} · ${peak} bei ${roof.precision}, ${bandwidth} aus ${roof.level} · Ridge Point ${ridge}`,
   ridges: (roof, peak) =>
     `${roof.chip.name} · ${peak} bei ${roof.precision} · je Ebene eine Roofline und ein Ridge Point: die langsamste begrenzt`,
+  ridgeAt: (ai) => `Ridge ${ai}`,
   sides: {
     roofline: "links davon sind Kernel speichergebunden, rechts davon rechengebunden",
     time: "über der Diagonale sind Kernel speichergebunden, darunter rechengebunden",
@@ -101,11 +102,10 @@ export const strings: Like<typeof en.strings> = {
     bandwidth: (level) => `Rate ${level}`,
     flip: "rechengebunden ab",
     computeBoundOn: "rechengebunden auf",
-    noneShown: "keinem gezeigten",
     ofNow: (rate, ratio) => `${rate} (×${ratio})`,
     time: "Zeit",
     selfTime: "davon eigene",
-    boundTime: "Zeit auf der Roofline",
+    boundTime: "Mindestzeit",
     launches: "Starts",
     share: (percent) => `${percent} von allem`,
     ofBandwidth: (rate, percent) => `${rate} · ${percent}`,

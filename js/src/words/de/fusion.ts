@@ -69,7 +69,7 @@ export const fusionWords: Like<typeof en.fusionWords> = {
   toBest: "Beste",
   from: (before, after) => `${before} → ${after}`,
   times: (ratio) => `${ratio}×`,
-  trail: (ratio) => `${ratio}× · gleiche FLOPs`,
+  trail: (ratio) => `diese Fusion ${ratio}× · gleiche FLOPs`,
   faster: (ratio, how) => `${ratio}× schneller (${told(how)})`,
   isBest: (how) => (how === "optimal" ? "diese hier (optimal)" : "keine bessere gefunden (Greedy-Suche)"),
   isNone: "diese passt nicht auf den Chip",

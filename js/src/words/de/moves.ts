@@ -11,7 +11,7 @@ export const moveWords: Like<typeof en.moveWords> = {
   still: (time) => `weiterhin ${time}`,
   unknownTime: "Zeit unbekannt",
   attainable: (change) => `erreichbar ${change}`,
-  atRoof: "auf der Roofline",
+  atRoof: "erreicht seine Roofline",
   all: (change) => `alle Kernel ${change}`,
   line: (parts) => parts.join(" · "),
   whatIf: (parts) => `was wäre, wenn: ${parts}`,

@@ -6,7 +6,7 @@ import type * as en from "../en/runs.ts";
 export const runWords: Like<typeof en.runWords> = {
   fixFirst: (count, elsewhere = "") => `Diese ${count} zuerst${elsewhere && ` · gemessen auf ${elsewhere}`}`,
   back: (percent) => `${percent} der Zeit`,
-  gains: (chip) => `Was jeder auf der Roofline von ${chip} einspart, von der Zeit aller Kernel:`,
+  gains: (chip) => `Was jeder einspart, der seine Roofline auf ${chip} erreicht, von der Zeit aller Kernel:`,
   selectThem: (count) => `Diese ${count} auswählen`,
 
   projected: "Hochgerechnete Zeit",
@@ -20,8 +20,8 @@ export const runWords: Like<typeof en.runWords> = {
   ranOn: "Gelaufen auf",
   runIn: "Alle FLOPs in",
   asTold: "wie gemessen",
-  atRoof: "Auf der Roofline:",
-  selectSome: "Kernel auswählen, um sie auf der Roofline zu sehen.",
+  reaching: "Wenn diese ihre Roofline erreichen:",
+  selectSome: "Kernel auswählen, die ihre Roofline erreichen sollen.",
   allSelected: (count) => `alle ${count} ausgewählten`,
   more: (count) => `und ${count} weitere`,
 

@@ -39,6 +39,8 @@ export const strings = {
     `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}`,
   ridges: (roof: Roof, peak: string) =>
     `${roof.chip.name} · ${peak} at ${roof.precision} · a roof and a ridge point for each level: the slowest binds`,
+  /** At the ridge point itself. */
+  ridgeAt: (ai: string) => `ridge ${ai}`,
   sides: {
     roofline: "kernels left of it are memory-bound, right of it compute-bound",
     time: "kernels above the diagonal are memory-bound, below it compute-bound",
@@ -103,11 +105,10 @@ export const strings = {
     bandwidth: (level: string) => `${level} rate`,
     flip: "compute-bound from",
     computeBoundOn: "compute-bound on",
-    noneShown: "none shown",
     ofNow: (rate: string, ratio: string) => `${rate} (×${ratio})`,
     time: "time",
     selfTime: "of its own",
-    boundTime: "time at the roof",
+    boundTime: "least time",
     launches: "launches",
     share: (percent: string) => `${percent} of all`,
     ofBandwidth: (rate: string, percent: string) => `${rate} · ${percent}`,

@@ -64,8 +64,8 @@ export const fusionWords = {
   toBest: "Best",
   from: (before: string, after: string) => `${before} → ${after}`,
   times: (ratio: string) => `${ratio}×`,
-  /** On the chart, of a merged kernel: its intensity against that of its parts. */
-  trail: (ratio: string) => `${ratio}× · same FLOPs`,
+  /** On the chart, of a merged kernel: its intensity against that of the parts which the last change has joined. */
+  trail: (ratio: string) => `this merge ${ratio}× · same FLOPs`,
   faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,
   isBest: (how: string) => (how === "optimal" ? "this one (optimal)" : "none better found (greedy)"),
   isNone: "this one does not fit on chip",

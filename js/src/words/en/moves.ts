@@ -8,7 +8,7 @@ export const moveWords = {
   still: (time: string) => `still ${time}`,
   unknownTime: "time unknown",
   attainable: (change: string) => `attainable ${change}`,
-  atRoof: "at its roof",
+  atRoof: "reaches its roof",
   all: (change: string) => `all kernels ${change}`,
   line: (parts: readonly string[]) => parts.join(" · "),
   whatIf: (parts: string) => `what if: ${parts}`,

@@ -5,7 +5,7 @@ const kernels = (count: number) => (count === 1 ? "1 kernel" : `${count} kernels
 export const runWords = {
   fixFirst: (count: number, elsewhere = "") => `Fix these ${count} first${elsewhere && ` · measured on ${elsewhere}`}`,
   back: (percent: string) => `${percent} of the time`,
-  gains: (chip: string) => `What each would give back at its roof on ${chip}, of the time of all kernels:`,
+  gains: (chip: string) => `What each would give back on reaching its roof on ${chip}, of the time of all kernels:`,
   selectThem: (count: number) => `Select these ${count}`,
 
   projected: "Projected time",
@@ -20,8 +20,8 @@ export const runWords = {
   ranOn: "Ran on",
   runIn: "All FLOPs in",
   asTold: "their precision",
-  atRoof: "At their roof:",
-  selectSome: "Select kernels to see them at their roof.",
+  reaching: "If these reach their roof:",
+  selectSome: "Select kernels that are to reach their roof.",
   allSelected: (count: number) => `all ${count} selected`,
   more: (count: number) => `and ${count} more`,
 

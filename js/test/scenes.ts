@@ -1,0 +1,54 @@
+// Scenes of the roofline plane for tests: as they are told, and at random.
+
+import { USUAL, unitsOf } from "../src/axisunits.ts";
+import { gutterOf } from "../src/chart/column.ts";
+import type { Scene } from "../src/chart/scene.ts";
+import { pointsOf } from "../src/points.ts";
+import type { Roof } from "../src/roofline.ts";
+import { chartHeight, project, type Scale, scalesOf } from "../src/scales.ts";
+import { LIGHT } from "../src/theme.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
+
+// 100 TFLOP/s and 1 TB/s: its ridge point is 100. 400 TFLOP/s and 2 TB/s: 200.
+export const SMALL = makeRoof(makeChip({ id: "small" }));
+export const LARGE = makeRoof(makeChip({ id: "large", peaks: { bf16: 4e14 }, memories: { HBM: 2e12 } }));
+
+export function scene(specs: readonly KernelSpec[], more: Partial<Scene> = {}, width = 760): Scene {
+  const { roofs = [SMALL, LARGE], focus = roofs[0] } = more;
+  const kernels = makeKernels(specs);
+  const points = pointsOf(kernels, roofs, focus);
+  const names = new Map(roofs.map(({ chip }) => [chip.id, chip.name]));
+  const lines = { roofs, focus, subRoofs: [], names, units: unitsOf(USUAL) };
+  const gutter = (y: Scale) => gutterOf(lines, width, y);
+  const scales = more.scales ?? scalesOf({ width, height: chartHeight(width) }, roofs, points, focus, gutter);
+  return {
+    ...{ ...lines, kernels, points, scales, levels: [], theme: LIGHT, marked: [] },
+    ...{ at: project(points, scales), selected: new Set<number>() },
+    colours: new Map(roofs.map(({ chip }) => [chip.id, "#000000"])),
+    named: specs.map((_, row) => row),
+    ...more,
+  };
+}
+
+/** Up to four roofs and thirty kernels. */
+export function random(next: () => number): Scene {
+  const pick = (low: number, high: number) => low * (high / low) ** next();
+  const roofs = Array.from({ length: 1 + Math.floor(4 * next()) }, (_, at): Roof => {
+    const name = `M${at}00 ${"80GB 700W 2026 PCIe".slice(0, 20 * next())}`;
+    const [peak, bandwidth] = [pick(1e13, 5e15), pick(5e11, 1e13)];
+    return makeRoof(makeChip({ id: `chip ${at}`, name, peaks: { bf16: peak }, memories: { HBM: bandwidth } }));
+  });
+  const [flops, bytes] = [pick(1e9, 1e13), pick(1e8, 1e11)];
+  // Some crowds stand at one intensity, some on one place.
+  const spread = next();
+  const specs = Array.from(
+    { length: Math.floor(30 * next()) },
+    (_, row): KernelSpec => ({
+      name: `kernel ${"x".repeat(Math.floor(12 * next()))}${row}`,
+      flops: flops * (spread < 0.3 ? 1 : pick(1, 100)),
+      bytes: bytes * (spread < 0.6 ? 1 : pick(1, 100)),
+      time: pick(1e-3, 1) * (spread < 0.1 ? 0 : 1) || 0.1,
+    }),
+  );
+  return scene(specs, { roofs, marked: specs.length > 0 && next() < 0.5 ? [0] : [] }, 360 + 700 * next());
+}
