@@ -33,6 +33,7 @@ export function annotations(
   trails: readonly TrailLine[] = [],
   others: readonly Label[] = [],
   shadows: readonly Box[] = [],
+  inMotion = false,
 ): Placed[] {
   const { scales } = scene;
   const { plot, width, gutter } = scales;
@@ -42,11 +43,11 @@ export function annotations(
   const hasPlace = (key: string) => !choices || choices.has(key);
   const labels = [
     ...roofLabels(scene),
-    ...gapLabels(scene, gaps, true),
+    ...gapLabels(scene, gaps, true, inMotion),
     ...trailLabels(scene, trails),
     ...others,
     ...kernelLabels(scene, hasPlace),
-    ...gapLabels(scene, gaps, false),
+    ...gapLabels(scene, gaps, false, inMotion),
     ...regionLabels(scene),
   ];
   const points = [...pointBoxes(scene), ...shadows];
@@ -55,8 +56,7 @@ export function annotations(
       ...names,
       ...placeLabels(labels, bounds, points, choices, { lines: [...lineBoxes(scene), ...gaps.map(arrowBox)] }),
     ];
-  // Names that had no room before the drag do not flicker in and out during it.
-  const steady = labels.filter(({ key, bold }) => choices.has(key) || bold || !/^(?:kernel|ridge|sub) /.test(key));
+  const steady = labels.filter(({ key, bold }) => hasPlace(key) || bold || !/^(?:ridge|sub) /.test(key));
   return [...names, ...placeLabels(steady, bounds, points, choices)];
 }
 

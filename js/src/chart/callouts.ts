@@ -57,12 +57,15 @@ function gapOf(scene: Scene, row: number, utilization: number): Gap | undefined 
   return { row, x, from: y, rim, to, strong: marked.includes(row), isCut: to !== roof };
 }
 
-/** None where it would be read as another's; what a roof allows is told in full beside a point all the same. */
-export function gapLabels(scene: Scene, gaps: readonly Gap[], strong: boolean): Label[] {
+/**
+ * None where it would be read as another's; what a roof allows is told in full beside a point all the same. Of one `inMotion`
+ * that is asked of arrows alone: points are too many to look at in each frame.
+ */
+export function gapLabels(scene: Scene, gaps: readonly Gap[], strong: boolean, inMotion = false): Label[] {
   const { kernels, points, focus, scales, theme } = scene;
   const some = gaps.filter((gap) => gap.strong === strong);
   if (!focus || some.length === 0 || (!strong && points.n > CROWD)) return [];
-  const drawn = [...gaps.map(arrowBox), ...markings(scene, CROWD)];
+  const drawn = [...gaps.map(arrowBox), ...(inMotion ? [] : markings(scene, CROWD))];
   const boundOf = judge(kernels, focus);
   const told: Gap[] = [];
   return some.flatMap((gap) => {

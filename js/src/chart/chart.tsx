@@ -85,7 +85,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const looks = hollowed(pointColours(scene), shadows);
   // Names stand still while a roof is dragged or a point is pointed at.
   const labels = useStanding(isMoving || index >= 0, (choices) =>
-    annotations(scene, gaps, choices, share < 1 ? [] : lines, others, shadows.map(boxOfShadow)),
+    annotations(scene, gaps, choices, share < 1 ? [] : lines, others, shadows.map(boxOfShadow), isMoving),
   );
   const picture = {
     ...{ points: points.value, at: sightOf(scene).at, scales, inMotion: isMoving, ...looks },

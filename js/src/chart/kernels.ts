@@ -93,11 +93,16 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
       }
       context.clip();
       context.clearRect(0, 0, scales.width, scales.height);
+      const flat = regions.flat();
       drawAll((index) => {
         const own = reachIn(next, index);
         const x = at.x[index] as number;
         const y = at.y[index] as number;
-        return regions.some(([rx, ry, reach]) => Math.abs(x - rx) < reach + own && Math.abs(y - ry) < reach + own);
+        for (let of = 0; of < flat.length; of += 3) {
+          const reach = own + (flat[of + 2] as number);
+          if (Math.abs(x - (flat[of] as number)) < reach && Math.abs(y - (flat[of + 1] as number)) < reach) return true;
+        }
+        return false;
       });
       context.restore();
     } else {

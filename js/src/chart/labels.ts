@@ -116,12 +116,12 @@ export function placeLabels(
   const placed: Placed[] = [];
   for (const { places, must, brief = [], near, ...label } of labels) {
     const texts = [label.text, ...brief];
-    const widths = texts.map((text) => textWidth(text, label.size, label.bold));
-    const options = texts.flatMap((text, of) => places.map((place) => ({ text, place, width: widths[of] as number })));
+    const count = texts.length * places.length;
+    const textOf = (at: number) => texts[Math.floor(at / places.length)] as string;
+    const placeOf = (at: number) => places[at % places.length] as Place;
     const known: (readonly Box[] | undefined)[] = [];
     const boxes = (at: number) => {
-      const { width, place } = options[at] as Option;
-      known[at] ??= boxesOf(width, label.size, place);
+      known[at] ??= boxesOf(textWidth(textOf(at), label.size, label.bold), label.size, placeOf(at));
       return known[at];
     };
     const isOff = (at: number, others: readonly Box[], apart = 0) =>
@@ -131,25 +131,18 @@ export function placeLabels(
       isOff(at, written, APART) &&
       !(near && boxes(at).some((box) => isAstray(box, near)));
     const first = (...drawn: readonly (readonly Box[])[]) => {
-      const at = options.findIndex((_, option) => isFree(option) && drawn.every((part) => isOff(option, part)));
-      return at < 0 ? undefined : at;
+      for (let at = 0; at < count; at++) if (isFree(at) && drawn.every((part) => isOff(at, part))) return at;
+      return undefined;
     };
     const before = choices.get(label.key);
-    const kept = before !== undefined && before < options.length && isFree(before) ? before : undefined;
+    const kept = before !== undefined && before < count && isFree(before) ? before : undefined;
     const choice =
       kept ?? first(taken, lines) ?? (must ? first(taken) : undefined) ?? (must === true ? first() : undefined);
     if (choice === undefined) continue;
-    const { text, place } = options[choice] as Option;
     written.push(...boxes(choice));
-    placed.push({ ...label, ...place, text, choice });
+    placed.push({ ...label, ...placeOf(choice), text: textOf(choice), choice });
   }
   return placed;
-}
-
-interface Option {
-  readonly text: string;
-  readonly place: Place;
-  readonly width: number;
 }
 
 /** The middle of a long name left out: its two ends tell more than its start. */
