@@ -112,7 +112,7 @@ export function placeLabels(
   choices: ReadonlyMap<string, number> = new Map(),
   { lines = [], solid = [] }: Drawn = {},
 ): Placed[] {
-  const written: Box[] = [...solid];
+  const [written, others, across] = [inStrips(solid), inStrips(taken), inStrips(lines)];
   const placed: Placed[] = [];
   for (const { places, must, brief = [], near, ...label } of labels) {
     const texts = [label.text, ...brief];
@@ -124,22 +124,24 @@ export function placeLabels(
       known[at] ??= boxesOf(textWidth(textOf(at), label.size, label.bold), label.size, placeOf(at));
       return known[at];
     };
-    const isOff = (at: number, others: readonly Box[], apart = 0) =>
-      !boxes(at).some((box) => others.some((other) => overlap(box, other, apart)));
-    const isFree = (at: number) =>
-      boxes(at).every((box) => inside(box, bounds)) &&
-      isOff(at, written, APART) &&
-      !(near && boxes(at).some((box) => isAstray(box, near)));
-    const first = (...drawn: readonly (readonly Box[])[]) => {
-      for (let at = 0; at < count; at++) if (isFree(at) && drawn.every((part) => isOff(at, part))) return at;
+    const free: (boolean | undefined)[] = [];
+    const isFree = (at: number) => {
+      free[at] ??=
+        boxes(at).every((box) => inside(box, bounds)) &&
+        isOff(boxes(at), written, APART) &&
+        !(near && boxes(at).some((box) => isAstray(box, near)));
+      return free[at];
+    };
+    const first = (...drawn: readonly Strips[]) => {
+      for (let at = 0; at < count; at++) if (isFree(at) && drawn.every((part) => isOff(boxes(at), part))) return at;
       return undefined;
     };
     const before = choices.get(label.key);
     const kept = before !== undefined && before < count && isFree(before) ? before : undefined;
     const choice =
-      kept ?? first(taken, lines) ?? (must ? first(taken) : undefined) ?? (must === true ? first() : undefined);
+      kept ?? first(others, across) ?? (must ? first(others) : undefined) ?? (must === true ? first() : undefined);
     if (choice === undefined) continue;
-    written.push(...boxes(choice));
+    add(written, boxes(choice));
     placed.push({ ...label, ...placeOf(choice), text: textOf(choice), choice });
   }
   return placed;
@@ -181,14 +183,46 @@ export function inWords(text: string, fits: (text: string) => boolean): string {
 /** So much nearer is a label to what it tells of, px. */
 const CLEARLY = 3;
 
-const isAstray = (box: Box, [own, others]: NonNullable<Label["near"]>) => {
-  const reach = Math.min(...own.map((each) => between(box, each))) + CLEARLY;
-  return others.some((other) => between(box, other) < reach);
-};
+function isAstray(box: Box, [own, others]: NonNullable<Label["near"]>): boolean {
+  const reach = Math.sqrt(Math.min(...own.map((each) => apartness(box, each)))) + CLEARLY;
+  for (const other of others) if (apartness(box, other) < reach * reach) return true;
+  return false;
+}
 
-/** From one to the other, px. */
-const between = (a: Box, b: Box) =>
-  Math.hypot(Math.max(0, a.left - b.right, b.left - a.right), Math.max(0, a.top - b.bottom, b.top - a.bottom));
+/** From one to the other, the square of px. */
+function apartness(a: Box, b: Box): number {
+  const across = Math.max(0, a.left - b.right, b.left - a.right);
+  const down = Math.max(0, a.top - b.bottom, b.top - a.bottom);
+  return across * across + down * down;
+}
+
+/** Boxes by the part of the height that they are in: a text is held against those of its own parts. */
+type Strips = Map<number, Box[]>;
+
+/** px. */
+const STRIP = 16;
+
+const inStrips = (boxes: readonly Box[]) => add(new Map(), boxes);
+
+function add(strips: Strips, boxes: readonly Box[]): Strips {
+  for (const box of boxes) {
+    for (let at = Math.floor(box.top / STRIP); at <= box.bottom / STRIP; at++) {
+      const strip = strips.get(at);
+      if (strip) strip.push(box);
+      else strips.set(at, [box]);
+    }
+  }
+  return strips;
+}
+
+function isOff(boxes: readonly Box[], others: Strips, apart = 0): boolean {
+  for (const box of boxes) {
+    for (let at = Math.floor(box.top / STRIP); at <= box.bottom / STRIP; at++) {
+      for (const other of others.get(at) ?? []) if (overlap(box, other, apart)) return false;
+    }
+  }
+  return true;
+}
 
 const inside = (box: Box, bounds: Box) =>
   box.left >= bounds.left && box.right <= bounds.right && box.top >= bounds.top && box.bottom <= bounds.bottom;

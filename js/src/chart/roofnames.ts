@@ -150,13 +150,16 @@ function alongSlope(roof: Rates, { x, y, whole }: Scales): Place[] {
   if (whole && from >= to) return [];
   const turn = Math.atan2(y(10) - y(1), x(10) - x(1));
   const angle = Math.round((turn * 1800) / Math.PI) / 10;
-  const beside = (offsets: readonly number[]) => (share: number) => {
-    const ai = from * (to / from) ** share;
-    const [px, py] = [x(ai), y(ai * roof.bandwidth)];
-    return offsets.map((off): Place => {
-      return { x: px - off * Math.sin(turn), y: py + off * Math.cos(turn), anchor: "middle", angle };
-    });
-  };
+  const [left, right] = [x(from), x(to)];
+  const [low, high] = [y(from * roof.bandwidth), y(to * roof.bandwidth)];
+  const beside = (offsets: readonly number[]) => (share: number) =>
+    offsets.map(
+      (off): Place => ({
+        x: left + (right - left) * share - off * Math.sin(turn),
+        y: low + (high - low) * share + off * Math.cos(turn),
+        ...{ anchor: "middle", angle },
+      }),
+    );
   // Beyond a neighbouring line only where there is no room between the two.
   return [...SHARES.flatMap(beside([-6, 12])), ...SHARES.flatMap(beside([-19, 26]))];
 }
