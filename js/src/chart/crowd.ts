@@ -129,13 +129,27 @@ function press(plate: Plate, { solid, soft, reach }: Stamp, x: number, y: number
   }
 }
 
-function lay({ image: { data } }: Plate, { rgba, away }: Ink, pixel: number, middle: number) {
-  const [from, to] = [4 * pixel, 4 * (middle + (away[pixel] as number))];
-  const over = (rgba[from + 3] as number) / 255;
-  const under = ((data[to + 3] as number) / 255) * (1 - over);
-  const all = over + under;
-  for (let part = 0; part < 3; part++) {
-    data[to + part] = ((rgba[from + part] as number) * over + (data[to + part] as number) * under) / all;
+/** Words of pixels: opacity, blue, green and red from the top down. */
+function lay({ image: { data }, whole }: Plate, { rgba, away, whole: ink }: Ink, pixel: number, middle: number) {
+  const place = middle + (away[pixel] as number);
+  const over = ink[pixel] as number;
+  const under = whole[place] as number;
+  const opacity = under >>> 24;
+  if (opacity === 0) whole[place] = over;
+  else if (opacity === 255) {
+    const share = over >>> 24;
+    const red = mixed(over & 255, under & 255, share);
+    const green = mixed((over >>> 8) & 255, (under >>> 8) & 255, share);
+    whole[place] = (0xff << 24) | (mixed((over >>> 16) & 255, (under >>> 16) & 255, share) << 16) | (green << 8) | red;
+  } else {
+    const [from, to] = [4 * pixel, 4 * place];
+    const [mine, rest] = [(over >>> 24) / 255, (opacity / 255) * (1 - (over >>> 24) / 255)];
+    for (let part = 0; part < 3; part++) {
+      data[to + part] = ((rgba[from + part] as number) * mine + (data[to + part] as number) * rest) / (mine + rest);
+    }
+    data[to + 3] = 255 * (mine + rest);
   }
-  data[to + 3] = 255 * all;
 }
+
+/** Of two parts of 0 to 255, the first with a share of 255: rounded to the nearest. */
+const mixed = (one: number, other: number, share: number) => ((one * share + other * (255 - share) + 128) * 257) >>> 16;
