@@ -14,8 +14,10 @@ export function calming<T extends Readonly<Record<string, ReadonlySignal<unknown
   const beat = signal(0);
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
+    // At rest nobody may ask for them: then they need not be worked out.
+    if (!held.value) return;
     for (const source of Object.values(sources)) void source.value;
-    if (!held.value || timer !== undefined) return;
+    if (timer !== undefined) return;
     timer = setTimeout(() => {
       timer = undefined;
       beat.value += 1;

@@ -63,7 +63,6 @@ export function derive(state: State) {
     const roof = roofs.value.get(state.focusChip.value);
     return roof && isRoof(roof) ? roof : undefined;
   });
-  const calm = calming({ roofs, shownRoofs, focusRoof }, state.held);
   let rested: Roof | undefined;
   /** The focus roof; while a control is held over very many kernels the one before: what adds up their times waits. */
   const restedRoof = computed(() => {
@@ -111,6 +110,19 @@ export function derive(state: State) {
     const levels = [...(focusRoof.value?.chip.memories ?? [])];
     return memory.value === ALL ? levels.flatMap(([name, rate]) => (rate === null ? [name] : [])) : [];
   });
+  // What is told together keeps one pace: a point would stand above the roof of a moment ago.
+  const paced = {
+    chips,
+    focusChip: state.focusChip,
+    roofs,
+    shownRoofs,
+    focusRoof,
+    shownLevels,
+    subRoofs,
+    drawn,
+    points,
+  };
+  const calm = calming({ ...paced, possibleCeilings: ceilings }, state.held);
 
   return {
     /** With precision "auto" the one that all kernels compute in, which the roofs have of chips that have it. */
@@ -120,7 +132,7 @@ export function derive(state: State) {
     shownRoofs,
     focusRoof,
     restedRoof,
-    /** What panels say of roofs: it follows a control that is held at a pace that can be read. */
+    /** What panels tell of: it follows a control that is held at a pace that can be read. */
     calm,
     ...filtered,
     /** The table that points are of: the kernels and, after them, the totals of their program. */

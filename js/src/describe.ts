@@ -28,14 +28,17 @@ export function shortNameOf(kernels: Kernels, row: number): string {
 }
 
 export function sentenceOfRoof(roof: Roof, view: View = "roofline"): string {
-  if (roof.levels.length > 1) return strings.ridges(roof, formatQuantity(roof.peak, "FLOP/s", 4));
-  const ridge = strings.ridge(
-    roof,
-    formatIntensity(ridgePoint(roof), 4),
-    formatQuantity(roof.peak, "FLOP/s", 4),
-    formatQuantity(roof.bandwidth, "B/s", 4),
-  );
+  const peak = asked(roof.peak, roof.sheetPeak, "FLOP/s");
+  if (roof.levels.length > 1) return strings.ridges(roof, peak);
+  const bandwidth = asked(roof.bandwidth, roof.sheetBandwidth, "B/s");
+  const ridge = strings.ridge(roof, formatIntensity(ridgePoint(roof), 4), peak, bandwidth);
   return `${ridge}: ${strings.sides[view]}`;
+}
+
+/** A rate, and how many times the data sheet's it is where that was asked for. */
+function asked(rate: number, sheet: number, unit: "FLOP/s" | "B/s"): string {
+  const told = formatQuantity(rate, unit, 4);
+  return rate === sheet ? told : `${told} (${strings.factor(formatSignificant(rate / sheet))})`;
 }
 
 export function sentenceOf(kernels: Kernels, row: number, roof: Roof): string {

@@ -10,14 +10,19 @@ interface Steps {
   redo(): void;
 }
 
+/** What a key does in every editor, if it is one of those. */
+export function stepOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): keyof Steps | undefined {
+  if (!(ctrlKey || metaKey) || altKey) return undefined;
+  const letter = key.toLowerCase();
+  if (letter === "z") return shiftKey ? "redo" : "undo";
+  return letter === "y" && !shiftKey ? "redo" : undefined;
+}
+
 /** Wherever the focus is in the widget, as it is wherever something is edited. */
-export function undoByKey(event: KeyboardEvent, { undo, redo }: Steps): void {
-  const { ctrlKey, metaKey, altKey, shiftKey, target } = event;
-  const key = event.key.toLowerCase();
-  if (!(ctrlKey || metaKey) || altKey || (target as Element).matches(TYPED)) return;
-  if (key !== "z" && (key !== "y" || shiftKey)) return;
-  if (key === "y" || shiftKey) redo();
-  else undo();
+export function undoByKey(event: KeyboardEvent, steps: Steps): void {
+  const step = stepOf(event);
+  if (!step || (event.target as Element).matches(TYPED)) return;
+  steps[step]();
   used(event);
 }
 

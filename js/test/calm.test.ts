@@ -1,6 +1,6 @@
 // What panels say of roofs keeps a pace that can be read while a control is held, and is never behind once it is let go.
 
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { calming } from "../src/calm.ts";
 
@@ -52,6 +52,18 @@ describe("calm signals", () => {
     move(4);
     held.value = false;
     expect([calm.one.value, calm.other.value]).toEqual([4, 40]);
+  });
+  it("have nothing worked out that nobody asks for while nothing is held", () => {
+    const [source, held, work] = [signal(1), signal(false), vi.fn()];
+    const calm = calming({ worked: computed(() => work(source.value)) }, held);
+    source.value = 2;
+    expect(work).not.toHaveBeenCalled();
+    held.value = true;
+    void calm.worked.value;
+    held.value = false;
+    work.mockClear();
+    source.value = 3;
+    expect(work).not.toHaveBeenCalled();
   });
   it("do not wake what listens while nothing changes", () => {
     const { seen, held } = make();

@@ -80,6 +80,13 @@ describe("the sentence", () => {
       /^H100 · 990 TFLOP\/s at bf16, 3\.35 TB\/s from HBM · ridge point 295\.5 FLOP\/B: /,
     );
   });
+  it("of a roof tells which of its rates are not the data sheet's", () => {
+    // 990 / 5.025 = 197.0.
+    const roof = makeRoof(CHIP, "auto", "main", { h: { bandwidth: { HBM: 5.025e12 } } });
+    expect(sentenceOfRoof(roof)).toContain(
+      "H100 · 990 TFLOP/s at bf16, 5.025 TB/s (×1.5) from HBM · ridge point 197 FLOP/B",
+    );
+  });
 });
 
 describe("of a kernel that ran on another chip", () => {

@@ -29,6 +29,19 @@ describe("a roof in the hand", () => {
     expect(at("bandwidth", 100, 306, { dy: -6 })).toEqual([1000, 10]);
     expect(at("ridge", 290, 96, { dx: 10, dy: 4 })).toEqual([1000, 10]);
   });
+  it("keeps to the last bit the rate that the hand does not change", () => {
+    // Their logarithms, and back, are others.
+    const [peak, bandwidth] = [459e12, 2.765e12];
+    const scales = { x: scaleLog([0.5, 3000], [46, 748]), y: scaleLog([1e12, 2e15], [427, 53]) } as unknown as Scales;
+    const [x, y] = [scales.x(peak / bandwidth), scales.y(peak)];
+    const held: Grip = { part: "ridge", level: "HBM", scales, dx: 0, dy: 0, peak, bandwidth };
+    expect(scales.y.invert(y)).not.toBe(peak);
+    expect(ratesAt(held, x, y)).toEqual([peak, bandwidth]);
+    expect(ratesAt(held, x - 20, y)[0]).toBe(peak);
+    expect(ratesAt({ ...held, part: "peak" }, x + 90, y)).toEqual([peak, bandwidth]);
+    const [ai, rate] = [10, 10 * bandwidth];
+    expect(ratesAt({ ...held, part: "bandwidth" }, scales.x(ai), scales.y(rate))).toEqual([peak, bandwidth]);
+  });
   it("stays within the axes", () => {
     expect(at("peak", 0, -500)).toEqual([9523.81, 10]);
     expect(at("peak", 0, 900)).toEqual([1.05, 10]);

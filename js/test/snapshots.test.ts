@@ -1,9 +1,11 @@
 // Snapshots: what a frozen curve keeps, what has moved since, and what can be undone.
 
 import { describe, expect, it } from "vitest";
+import { changesSince, frozenIn } from "../src/chart/snapshots.tsx";
 import { movesSince } from "../src/snapshots.ts";
 import { createStore } from "../src/store.ts";
 import { eachWithClock, FakeModel, type KernelSpec, PROFILE, VIEWING, wireChip, wireKernels } from "./helpers.ts";
+import { SMALL, scene } from "./scenes.ts";
 
 const GELU: KernelSpec = { name: "gelu", flops: 1e12, bytes: 1e11 };
 const COPY: KernelSpec = { name: "copy", flops: 0, bytes: 1e11 };
@@ -108,6 +110,19 @@ describe("a snapshot", () => {
     );
     expect(moves()).toEqual([]);
   });
+  it("shows its kernels among kernels alone, its roof among totals too, and nothing while it is hidden", () => {
+    const program = [{ ...GELU, name: "Program", time: 9, category: "program" }];
+    const { store } = make([], { kernels: wireKernels([{ ...GELU, time: 1 }], 0, { program }) });
+    store.freeze("first");
+    store.freeze("second");
+    store.hideSnapshot(0, true);
+    const shown = () => frozenIn(store).map(({ snapshot, place }) => [place, snapshot.name, snapshot.kernels.length]);
+    expect(shown()).toEqual([[1, "second", 1]]);
+    store.setScope("program");
+    expect(shown()).toEqual([[1, "second", 0]]);
+    store.setScope("kernels");
+    expect(shown()).toEqual([[1, "second", 1]]);
+  });
   it("is not made where there is no roof", () => {
     const { model, store } = make([GELU], { precision: "fp4" });
     store.freeze();
@@ -162,6 +177,25 @@ describe("what has moved since", () => {
     store.freeze();
     model.receive("kernels", wireKernels([{ ...COPY, name: "gelu" }]));
     expect(moves()).toEqual([]);
+  });
+});
+
+describe("the arrows of kernels since a snapshot", () => {
+  const then = { name: "before", chip: "small", precision: "bf16", memory: "HBM", peak: 1e14, bandwidth: 1e12 };
+  const specs = Array.from({ length: 20 }, (_, row) => ({ name: `k${row}`, flops: 1e12, bytes: 1e10 * (row + 2) }));
+  const rows = Int32Array.from(specs, (_, row) => row);
+  const kernels = specs.map(({ name, flops, bytes }) => [name, flops / bytes, 1e12] as const);
+  const arrows = (width: number, selected: number[] = []) => {
+    const one = scene(specs, { roofs: [SMALL], selected: new Set(selected) }, width);
+    return changesSince(one, { ...then, hidden: false, kernels }, rows).map(({ key }) => key);
+  };
+  const first = (count: number) => Array.from({ length: count }, (_, row) => `moved ${row}`);
+  it("are sixteen at most, four in a narrow chart, those that took longest first", () => {
+    expect(arrows(760)).toEqual(first(16));
+    expect(arrows(440)).toEqual(first(4));
+  });
+  it("are of what is selected alone, however far down the table", () => {
+    expect(arrows(760, [18, 19])).toEqual(["moved 18", "moved 19"]);
   });
 });
 

@@ -380,6 +380,11 @@ def by_menu(drawn: Drawn) -> None:
     menu.get_by_label("Across").select_option("balance")
     # 1 byte for 100 FLOP is an eighth of a word for 800.
     assert drawn.label("ridge example") == "ridge 0.00125 word/FLOP"
+    # What was changed last is taken back from here, too.
+    press("Control+z")
+    drawn.eventually(lambda: zoom(drawn) is not None)
+    press("Control+y")
+    becomes(drawn, None)
     press("Escape")
     expect(menu).to_have_count(0)
     expect(tool(drawn, "more")).to_be_focused()

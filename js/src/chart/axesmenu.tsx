@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { stepOf } from "../keys.ts";
 import { type Option, Select } from "../panels/select.tsx";
 import type { Store } from "../store.ts";
 import { axisWords as words } from "../strings.ts";
@@ -31,7 +32,7 @@ export function AxesMenu({ store, scene, opener, close, children }: AxesMenuProp
       tabIndex={-1}
       data-lm-suppress-shortcuts="true"
       onKeyDown={(event) => {
-        event.stopPropagation();
+        if (!stepOf(event)) event.stopPropagation();
         if (event.key === "Escape") close(true);
       }}
       onFocusOut={({ relatedTarget }) => {

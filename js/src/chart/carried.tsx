@@ -3,6 +3,7 @@
 import { nameOf } from "../describe.ts";
 import { handOn } from "../focus.ts";
 import { keeping } from "../kept.ts";
+import { stepOf } from "../keys.ts";
 import { noteOf, toldOf } from "../movetext.ts";
 import { Button } from "../panels/button.tsx";
 import { type Points, SIDES } from "../points.ts";
@@ -196,7 +197,7 @@ export function MoveButtons({ store, labels, scene }: ButtonsProps) {
             aria-label={said}
             title={said}
             onPointerDown={stop}
-            onKeyDown={(event) => event.key !== "Escape" && stop(event)}
+            onKeyDown={(event) => event.key !== "Escape" && !stepOf(event) && stop(event)}
             onClick={(event) => {
               stop(event);
               handOn(event.currentTarget, ".roofwidget-unmove");

@@ -94,10 +94,17 @@ export function ratesAt(
   const within = (value: number, least: number, most: number) => Math.max(least, Math.min(value, most));
   const rate = within(scales.y.invert(y + dy), least * ROOM, most / ROOM);
   const ridgeOf = (ridge: number) => within(ridge, low * ROOM, high / ROOM);
-  if (part === "peak") return [ridgeOf(rate / bandwidth) * bandwidth, bandwidth];
-  if (part === "ridge") return [rate, rate / ridgeOf(scales.x.invert(x + dx))];
-  return [peak, peak / ridgeOf(peak / (scales.y.invert(y + dy) / scales.x.invert(x)))];
+  if (part === "peak") return [asBefore(ridgeOf(rate / bandwidth) * bandwidth, peak), bandwidth];
+  if (part === "bandwidth") {
+    const slope = scales.y.invert(y + dy) / scales.x.invert(x);
+    return [peak, asBefore(peak / ridgeOf(peak / slope), bandwidth)];
+  }
+  const flat = asBefore(rate, peak);
+  return [flat, asBefore(flat / ridgeOf(scales.x.invert(x + dx)), bandwidth)];
 }
+
+/** What has not moved is not changed by what logarithms round off. */
+const asBefore = (rate: number, before: number) => (Math.abs(rate / before - 1) < 1e-9 ? before : rate);
 
 const reachOf = ({ whole, ...now }: Scales, axis: "x" | "y") => joined(now[axis].domain, whole?.[axis].domain);
 

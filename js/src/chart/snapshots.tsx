@@ -36,9 +36,11 @@ const [MOST, FEW] = [16, 4];
 /** Where along the flat and the slope the roof's own arrows stand. */
 const [ON_FLAT, ON_SLOPE] = [0.35, 0.3];
 
-/** Those that are not hidden. */
-export const frozenIn = ({ snapshots }: Pick<Store, "snapshots">): Frozen[] =>
-  snapshots.value.flatMap((snapshot, place) => (snapshot.hidden ? [] : [{ snapshot, place }]));
+/** Those that are not hidden; of what stands nowhere, as kernels where their totals are on show, the roofs alone. */
+export const frozenIn = ({ snapshots, showsTotals }: Pick<Store, "snapshots" | "showsTotals">): Frozen[] =>
+  snapshots.value.flatMap((snapshot, place) =>
+    snapshot.hidden ? [] : [{ snapshot: showsTotals.value ? { ...snapshot, kernels: [] } : snapshot, place }],
+  );
 
 /** Where a kernel stood, px; nothing where that is out of sight. */
 function spotOf({ scales }: Scene, ai: number, rate: number): Spot | undefined {

@@ -64,7 +64,7 @@ export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly
 
 /** What is said of a kernel, as far as there is room, and where: clear of its name. */
 export function cardOf({ kernels, row, roof, roofs, view, more = [], names, x, y, scales, below }: Told): Card {
-  const isUnder = isNarrow(scales) && below > scales.height / 2;
+  const isUnder = isHalfHidden(scales) && below > scales.height / 2;
   const width = isUnder ? scales.width - 2 * APART : Math.min(WIDTH, scales.width - 2 * APART);
   const whole = nameOf(kernels, row);
   const name = whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole;
@@ -81,7 +81,8 @@ export function cardOf({ kernels, row, roof, roofs, view, more = [], names, x, y
   return { name, rows, boxes: placesFor({ x, y }, size, scales, below, own) };
 }
 
-const isNarrow = (chart: { readonly width: number }) => chart.width < 2 * WIDTH;
+/** Whether a card beside a point would hide half of the chart. */
+const isHalfHidden = ({ width }: { readonly width: number }) => width < 2 * WIDTH;
 
 /**
  * Beside the point or its `own` names where there is room, rather over the chart alone than over what stands below it;
@@ -101,7 +102,7 @@ export function placesFor(
   };
   const middle = Math.max(APART, Math.min(x - width / 2, chart.width - width - APART));
   const under = chart.height + APART;
-  if (isNarrow(chart) && under + height + APART <= bottom) return [at(middle, under)];
+  if (isHalfHidden(chart) && under + height + APART <= bottom) return [at(middle, under)];
   const seen = [{ left: x - RIM, right: x + RIM, top: y - RIM, bottom: y + RIM }, ...own];
   const sides = seen
     .flatMap(({ left, right }) => [right + APART, left - APART - width])

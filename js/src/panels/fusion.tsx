@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { fitting } from "../capacity.ts";
 import { fuse, split, unfused } from "../fusion.ts";
 import { fusingLikeXla, pairing } from "../greedy.ts";
-import { used } from "../keys.ts";
+import { stepOf, used } from "../keys.ts";
 import { mergesOf, type Partition, whyNot } from "../legality.ts";
 import { costOn, type Found, searching } from "../search.ts";
 import type { Store } from "../store.ts";
@@ -99,9 +99,8 @@ function Panel({ store, theme, workload }: PanelProps) {
   }
   /** The groups that an op's group may be merged with. */
   const partnersOf = (op: number) => new Set(mergesOf(graph, partition, partition.groupOf[op] as number, fits));
-  function step(back: boolean) {
-    if (back) store.undo();
-    else store.redo();
+  function step(by: "undo" | "redo") {
+    store[by]();
     say(words.counted(store.workload.value?.partition.groups.length ?? 0));
   }
   const take = (name: string, next: Partition) => change(next, words.preset(name, words.counted(next.groups.length)));
@@ -145,10 +144,9 @@ function Panel({ store, theme, workload }: PanelProps) {
     if (!flow) return;
     const key = event.key.toLowerCase();
     const op = cursor.value ?? flow.layers[0]?.[0];
-    if (event.ctrlKey || event.metaKey) {
-      if (event.altKey || (key !== "z" && key !== "y")) return;
-      soon((now) => now.step(key === "z" && !event.shiftKey));
-    } else if (event.altKey || op === undefined) return;
+    const by = stepOf(event);
+    if (by) soon((now) => now.step(by));
+    else if (event.ctrlKey || event.metaKey || event.altKey || op === undefined) return;
     else if (/^(?:arrow|home$|end$)/.test(key)) pick(cursor.value === undefined ? op : stepFrom(flow, op, event.key));
     else if (key === "m") {
       marked.value = marked.value === op ? undefined : op;
@@ -177,8 +175,8 @@ function Panel({ store, theme, workload }: PanelProps) {
     [words.pairs, () => preset(words.pairs, pairing(graph, values, fits))],
     [words.xla, cost && (() => preset(words.xla, fusingLikeXla(graph, values, cost, fits)))],
     [best, cost && findBest],
-    [words.undo, store.canUndo.value ? () => step(true) : undefined],
-    [words.redo, store.canRedo.value ? () => step(false) : undefined],
+    [words.undo, store.canUndo.value ? () => step("undo") : undefined],
+    [words.redo, store.canRedo.value ? () => step("redo") : undefined],
   ];
   return (
     <Section name="fusion" class="roofwidget-hardware roofwidget-fusion" title={words.title}>

@@ -42,7 +42,7 @@ function Gains({ store, chip }: { store: Store; chip: string }) {
           const gain = gains[at] as number;
           const value = `${formatPercent(gain / kernels.totalTime)} · ${formatQuantity(gain, "s")}`;
           return (
-            <li key={row}>
+            <li key={row} value={at + 1}>
               <KernelButton store={store} row={row} value={value} apart={apart[at]} />
             </li>
           );

@@ -67,5 +67,5 @@ function noRoof(store: Store): string {
   return reasons.length > 0 ? `${reasons.join("; ")}.` : strings.noChip;
 }
 
-/** A number keeps its unit on its line. */
-const unbroken = (sentence: string) => sentence.replace(/(?<=\d) (?=%|[kMGTPEµnpm]?(?:FLOP|B|s)\b)/g, "\u00a0");
+/** A number keeps its unit on its line, and no line begins with a dot. */
+const unbroken = (sentence: string) => sentence.replace(/(?<=\d) (?=%|[kMGTPEµnpm]?(?:FLOP|B|s)\b)| (?=·)/g, "\u00a0");

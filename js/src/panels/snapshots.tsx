@@ -68,7 +68,9 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
           aria-label={words.remove(name)}
           title={words.remove(name)}
           onClick={({ currentTarget }) => {
-            handOn(currentTarget, ".roofwidget-frozen .roofwidget-reset", ".roofwidget-frozen .roofwidget-button");
+            // The next one takes over its place, and the focus with it.
+            if (place === store.snapshots.value.length - 1)
+              handOn(currentTarget, ".roofwidget-frozen .roofwidget-reset", ".roofwidget-frozen .roofwidget-button");
             store.deleteSnapshot(place);
           }}
         >

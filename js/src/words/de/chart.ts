@@ -67,7 +67,7 @@ export const strings: Like<typeof en.strings> = {
   ofRoof: (percent) => `${percent} der Roofline`,
   possible: (ratio) => `${ratio}× möglich`,
   gap: (below, gain) => `${below} · ${gain}`,
-  upTo: (ratio) => `bis ${ratio}×`,
+  upTo: (ratio) => `bis zu ${ratio}×`,
   times: (ratio) => `${ratio}×`,
   farBelow: "weit unter der Roofline",
   moreThan: (ratio) => `> ${ratio}`,
