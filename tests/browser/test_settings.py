@@ -130,7 +130,7 @@ def test_another_dtype_leaves_the_merge_its_trail_and_what_is_selected(notebook:
     book, drawn = shown(notebook, TWO_PEAKS)
     click_edge(drawn, "gelu", "dropout")
     trail = drawn.root.locator("text[data-label^='trail']")
-    expect(trail).to_have_text(re.compile("^2.0×"))
+    expect(trail).to_have_text(re.compile("^this merge 2.0×"))
     book.python("setattr(w, 'selected', [1])")
     drawn.eventually(lambda: drawn.sentence().startswith("gelu + dropout"))
     book.page.evaluate(LISTEN)
@@ -138,7 +138,7 @@ def test_another_dtype_leaves_the_merge_its_trail_and_what_is_selected(notebook:
     drawn.eventually(lambda: book.python("w.dtype") == "fp8")
     assert book.python("[w.selected, w.partition.graph.dtype]") == [[1], "fp8"]
     assert book.page.evaluate("() => window.told") == []
-    expect(trail).to_have_text(re.compile("^2.0×"))
+    expect(trail).to_have_text(re.compile("^this merge 2.0×"))
     assert drawn.sentence().startswith("gelu + dropout")
 
 

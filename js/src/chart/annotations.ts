@@ -10,7 +10,7 @@ import type { Gap, Join } from "./gaps.tsx";
 import { isShown } from "./hits.ts";
 import { isMeasured, radiusAt } from "./kernels.ts";
 import { type Label, type Place, type Placed, placeLabels, shorten } from "./labels.ts";
-import { lineBoxes, pointBoxes } from "./obstacles.ts";
+import { lineBoxes, pointBoxes, rings } from "./obstacles.ts";
 import { roofLabels } from "./roofnames.ts";
 import { joinsOf, type Scene } from "./scene.ts";
 import type { TrailLine } from "./trails.tsx";
@@ -54,10 +54,14 @@ export function annotations(
   if (!choices)
     return [
       ...names,
-      ...placeLabels(labels, bounds, points, choices, { lines: [...lineBoxes(scene), ...gaps.map(arrowBox)] }),
+      ...placeLabels(labels, bounds, points, choices, {
+        lines: [...lineBoxes(scene), ...gaps.map(arrowBox)],
+        rings: rings(scene),
+      }),
     ];
   const steady = labels.filter(({ key, bold }) => hasPlace(key) || bold || !/^(?:ridge|sub) /.test(key));
-  return [...names, ...placeLabels(steady, bounds, points, choices)];
+  // In motion names stand still whatever passes under them.
+  return [...names, ...placeLabels(steady, bounds, points, choices, inMotion ? {} : { rings: rings(scene) })];
 }
 
 function kernelLabels(scene: Scene, hasPlace: (key: string) => boolean): Label[] {

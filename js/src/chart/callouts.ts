@@ -18,6 +18,8 @@ const FEW = 12;
 const LEAST = 3;
 /** Among more points than this no call-out is near to its own alone. */
 const CROWD = 2000;
+/** Of its places so many are beside the arrow itself. */
+const BESIDE = 6;
 /** Arrows nearer to one another than this would be a hedge, px: the one worth most stands for all. */
 const APART = 12;
 
@@ -68,19 +70,24 @@ export function gapLabels(scene: Scene, gaps: readonly Gap[], strong: boolean, i
   const drawn = [...gaps.map(arrowBox), ...(inMotion ? [] : markings(scene, CROWD))];
   const boundOf = judge(kernels, focus);
   const told: Gap[] = [];
+  const narrow = isNarrow(scales);
   return some.flatMap((gap) => {
     // Kernels that stand on one another have about the same gap: it is told once.
     if (told.some(({ x, from }) => Math.abs(x - gap.x) < SIZE / 2 && Math.abs(from - gap.from) < SIZE)) return [];
     told.push(gap);
     const brief = upToText(boundOf(gap.row));
-    const text = isNarrow(scales) ? brief : gapText(boundOf(gap.row));
+    const text = narrow ? brief : gapText(boundOf(gap.row));
+    const beside = narrow && !strong ? `kernel ${gap.row}` : undefined;
     const isOwn = ({ row }: Marking) => row === gap.row;
     return {
       ...{ key: `gap ${gap.row}`, text, brief: [brief], size: SIZE, bold: strong, colour: theme.text },
       must: strong || ("lines" as const),
+      // In a narrow chart few kernels are named: a number alone would be a neighbour's.
+      beside,
       ...(gap.x < scales.plot.left
         ? besideStrip(gap, scales)
         : {
+            best: BESIDE,
             places: besideArrow(gap, scales, textWidth(text, SIZE, strong)),
             near: [drawn.filter(isOwn), drawn.filter((one) => !isOwn(one))],
           }),

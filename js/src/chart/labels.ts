@@ -31,6 +31,12 @@ export interface Label {
   readonly mark?: Mark;
   /** What it tells of, and what else it could be read as telling of: it stands clearly nearer to the one. */
   readonly near?: readonly [own: readonly Box[], others: readonly Box[]];
+  /** So many of its places are better in brief than any other in full. */
+  readonly best?: number;
+  /** Whether it stands over those at its side whose marks are lower, and under those whose marks are higher. */
+  readonly isRanked?: boolean;
+  /** The key of the one without which it says nothing. */
+  readonly beside?: string | undefined;
 }
 
 export interface Mark {
@@ -39,7 +45,9 @@ export interface Mark {
   readonly radius: number;
 }
 
-export interface Placed extends Place, Omit<Label, "places" | "must" | "brief" | "near"> {
+export interface Placed
+  extends Place,
+    Omit<Label, "places" | "must" | "brief" | "near" | "best" | "isRanked" | "beside"> {
   /** Which of its places it took; those of what it says in brief count on from there. */
   readonly choice: number;
 }
@@ -99,6 +107,8 @@ interface Drawn {
   readonly lines?: readonly Box[];
   /** What they may cover as little as one another. */
   readonly solid?: readonly Box[];
+  /** What none may cover, close by as it may stand. */
+  readonly rings?: readonly Box[];
 }
 
 /**
@@ -110,11 +120,17 @@ export function placeLabels(
   bounds: Box,
   taken: readonly Box[],
   choices: ReadonlyMap<string, number> = new Map(),
-  { lines = [], solid = [] }: Drawn = {},
+  { lines = [], solid = [], rings = [] }: Drawn = {},
 ): Placed[] {
-  const [written, others, across] = [inStrips(solid), inStrips(taken), inStrips(lines)];
+  const [written, others, across, drawn] = [solid, taken, lines, rings].map(inStrips) as [
+    Strips,
+    Strips,
+    Strips,
+    Strips,
+  ];
   const placed: Placed[] = [];
-  for (const { places, must, brief = [], near, ...label } of labels) {
+  for (const { places, must, brief = [], near, best = 0, isRanked, beside, ...label } of labels) {
+    if (beside && placed.every(({ key }) => key !== beside)) continue;
     const texts = [label.text, ...brief];
     const count = texts.length * places.length;
     const textOf = (at: number) => texts[Math.floor(at / places.length)] as string;
@@ -129,11 +145,18 @@ export function placeLabels(
       free[at] ??=
         boxes(at).every((box) => inside(box, bounds)) &&
         isOff(boxes(at), written, APART) &&
+        isOff(boxes(at), drawn) &&
+        !(isRanked && placed.some((other) => isCrossed(label.mark, placeOf(at), other))) &&
         !(near && boxes(at).some((box) => isAstray(box, near)));
       return free[at];
     };
-    const first = (...drawn: readonly Strips[]) => {
-      for (let at = 0; at < count; at++) if (isFree(at) && drawn.every((part) => isOff(boxes(at), part))) return at;
+    const first = (...parts: readonly Strips[]) => {
+      for (const isBest of best > 0 ? [true, false] : [false]) {
+        for (let at = 0; at < count; at++) {
+          if (at % places.length < best !== isBest) continue;
+          if (isFree(at) && parts.every((part) => isOff(boxes(at), part))) return at;
+        }
+      }
       return undefined;
     };
     const before = choices.get(label.key);
@@ -179,6 +202,10 @@ export function inWords(text: string, fits: (text: string) => boolean): string {
   const [, ...shorter] = telling.map((head) => `${head.replace(/[\s,;:·(-]+$/, "")}…`);
   return [text, ...shorter].find(fits) ?? (shorter.at(-1) || text);
 }
+
+/** Whether lines from a place and from another at the same side would cross on their way to their marks. */
+const isCrossed = (mark: Mark | undefined, { x, y }: Place, other: Placed) =>
+  !!mark && !!other.mark && x === other.x && y < other.y !== mark.y < other.mark.y;
 
 /** So much nearer is a label to what it tells of, px. */
 const CLEARLY = 3;

@@ -4,7 +4,7 @@ import { keeping } from "../kept.ts";
 import { ridgePoint } from "../roofline.ts";
 import type { Box } from "../scales.ts";
 import { radiusAt } from "./kernels.ts";
-import { joinsOf, type Scene } from "./scene.ts";
+import { isInSight, joinsOf, type Scene } from "./scene.ts";
 
 /** More points than this leave no room beside them. */
 const MOST = 400;
@@ -30,6 +30,19 @@ export function markings({ points, at }: Scene, most = MOST): Marking[] {
     boxes.push({ row, left: px - around, right: px + around, top: py - around, bottom: py + around });
   }
   return boxes;
+}
+
+/** A ridge point's circle. */
+export const ringAt = (x: number, y: number): Box => ({ left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 });
+
+/** The circles in sight, of roofs and of levels. */
+export function rings({ roofs, focus, levels, scales }: Scene): Box[] {
+  const inner = levels.map(({ bandwidth }) => ({ peak: focus?.peak ?? 0, bandwidth }));
+  return [...roofs, ...inner].flatMap((roof) => {
+    const ai = ridgePoint(roof);
+    const [x, y] = [scales.x(ai), scales.y(roof.peak)];
+    return isInSight(scales, ai, x, y) ? [ringAt(x, y)] : [];
+  });
 }
 
 // Names keep clear of them, and then every ruler on the same picture.

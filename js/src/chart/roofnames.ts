@@ -8,12 +8,15 @@ import { isNarrow, type Scales } from "../scales.ts";
 import { strings } from "../strings.ts";
 import { briefNamesOf } from "./briefnames.ts";
 import { inWords, type Label, type Place } from "./labels.ts";
+import { ringAt, rings } from "./obstacles.ts";
 import type { Rates } from "./paths.ts";
 import type { Scene } from "./scene.ts";
 
 const SIZE = 12;
 /** Letters of a roof's name. */
 const LONGEST = 26;
+/** Circles nearer than this look like one, px. */
+const SAME = 4;
 /** How far up a slope its name may stand: where it reads well, then wherever there is room. */
 const SHARES = [0.35, 0.5, 0.2, 0.65, 0.8, ...Array.from({ length: 33 }, (_, step) => 0.02 + 0.03 * step)];
 
@@ -50,7 +53,8 @@ function nameOf(roof: Roof, { roofs, focus, colours, names, scales, theme }: Sce
   };
 }
 
-function ridgeOf(roof: Roof, { focus, colours, scales, units, theme }: Scene): Label {
+function ridgeOf(roof: Roof, scene: Scene): Label {
+  const { focus, colours, scales, units, theme } = scene;
   const digits = ridgePoint(roof);
   const [x, y] = [scales.x(digits), scales.y(roof.peak)];
   const alone = units.intensityAlone(digits, 4);
@@ -64,13 +68,15 @@ function ridgeOf(roof: Roof, { focus, colours, scales, units, theme }: Scene): L
     bold: roof === focus,
     colour: colours.get(roof.chip.id) ?? theme.text,
     must: roof === focus,
+    near: nearRing(scene, x, y),
     // Far off only the number that must be there: another's would seem to belong to a neighbour.
     places: inView(scales, x, y) ? [...besideRidge(x, y), ...(roof === focus ? farFrom(x, y) : [])] : [],
   };
 }
 
 /** The levels of the focus chip along their slopes, and the numbers of their ridge points. */
-function levelLabels({ focus, levels, colours, scales, units, theme }: Scene): Label[] {
+function levelLabels(scene: Scene): Label[] {
+  const { focus, levels, colours, scales, units, theme } = scene;
   if (!focus || levels.length === 0) return [];
   const colour = colours.get(focus.chip.id) ?? theme.text;
   const names = levels.map(
@@ -88,7 +94,8 @@ function levelLabels({ focus, levels, colours, scales, units, theme }: Scene): L
     const ridge = focus.peak / bandwidth;
     const [x, y] = [scales.x(ridge), scales.y(focus.peak)];
     const places = inView(scales, x, y) ? besideRidge(x, y) : [];
-    return [{ key: `ridge level ${name}`, text: units.intensityAlone(ridge, 4), size: SIZE, colour, places }];
+    const near = nearRing(scene, x, y);
+    return [{ key: `ridge level ${name}`, text: units.intensityAlone(ridge, 4), size: SIZE, colour, places, near }];
   });
   return [...names, ...ridges];
 }
@@ -167,6 +174,12 @@ function alongSlope(roof: Rates, { x, y, whole }: Scales): Place[] {
 const besideFlat = (x: number, flat: number, anchor: Place["anchor"]): Place[] => [
   { x, y: flat - 6, anchor },
   { x, y: flat + 15, anchor },
+];
+
+/** By its own circle rather than by another; those that lie on it look like one. */
+const nearRing = (scene: Scene, x: number, y: number): NonNullable<Label["near"]> => [
+  [ringAt(x, y)],
+  rings(scene).filter(({ left, top }) => Math.hypot(left + 4 - x, top + 4 - y) > SAME),
 ];
 
 const besideRidge = (x: number, y: number): Place[] => [

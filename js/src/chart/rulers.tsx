@@ -12,7 +12,7 @@ import { rulerWords as words } from "../strings.ts";
 import { isMeasured, radiusAt } from "./kernels.ts";
 import { boxesOf, type Label, leaderOf, type Place, type Placed, placeLabels, textWidth } from "./labels.ts";
 import { Labels } from "./marks.tsx";
-import { lineBoxes, pointBoxes } from "./obstacles.ts";
+import { lineBoxes, pointBoxes, rings } from "./obstacles.ts";
 import { isInSight, type Scene, unitsIn } from "./scene.ts";
 
 /** A place on the chart, px. */
@@ -163,6 +163,7 @@ function drawn(
       ...{ key: `ruler ${limit.key}`, text: limit.text, size: SIZE, colour: colourOf(limit), must },
       brief: limit.brief,
       mark: { x, y, radius: 2 },
+      isRanked: true,
       places: SHIFTS.flatMap((shift) => (limit.ai === 0 ? rightOf(plot.left, y + shift) : besideLine(x, y + shift))),
     }),
   );
@@ -171,6 +172,14 @@ function drawn(
     ...others,
     ...names.flatMap((name) => boxesOf(textWidth(name.text, name.size, name.bold), name.size, name)),
   ];
+  const points = pointBoxes(scene);
+  const place = (some: readonly Label[]) =>
+    placeLabels([...some, ...(foot ? [foot] : [])], bounds, points, new Map(), {
+      ...{ lines: lineBoxes(scene), solid, rings: rings(scene) },
+    });
+  // Where the focus chip's has left the others no room under or over it, from the top down.
+  const [ranked, falling] = [place(labels), [...labels].sort((a, b) => (a.mark?.y ?? 0) - (b.mark?.y ?? 0))];
+  const other = ranked.length < labels.length + Number(!!foot) ? place(falling) : ranked;
   return {
     // A line to a roof that is over the plot ends at its top.
     d: columnsOf(
@@ -179,10 +188,7 @@ function drawn(
       plot.top,
     ),
     ticks: seen.map(({ limit, x, y }) => ({ x, y, colour: colourOf(limit) })),
-    labels: placeLabels([...labels, ...(foot ? [foot] : [])], bounds, pointBoxes(scene), new Map(), {
-      lines: lineBoxes(scene),
-      solid,
-    }),
+    labels: other.length > ranked.length ? other : ranked,
     isLight: foot !== undefined,
   };
 }

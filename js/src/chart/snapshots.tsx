@@ -117,21 +117,26 @@ export function snapshotLabels(scene: Scene, frozen: readonly Frozen[], changes:
   );
   const ratios = changes.map(
     ({ key, text, from, bend, to, strong }): Label => ({
-      ...{ key, text, size: 12, bold: strong, colour: theme.text, must: strong ? "lines" : false },
+      ...{ key, text, size: 12, bold: strong, must: strong ? "lines" : false },
+      // The roof's own in its colour: beside another's flat it would be read as of that.
+      colour: (from === bend && colours.get(scene.focus?.chip.id ?? "")) || theme.text,
       places:
         from === bend
-          ? besideUpright((from[0] + to[0]) / 2, (from[1] + to[1]) / 2)
+          ? besideUpright(from, to)
           : around((from[0] + 2 * bend[0] + to[0]) / 4, (from[1] + 2 * bend[1] + to[1]) / 4, 2),
     }),
   );
   return [...ratios, ...names];
 }
 
-const besideUpright = (x: number, y: number): Place[] =>
-  [4, -10, 18].flatMap((shift): Place[] => [
-    { x: x + 7, y: y + shift, anchor: "start" },
-    { x: x - 7, y: y + shift, anchor: "end" },
-  ]);
+/** Beyond its head, then beside its middle. */
+const besideUpright = ([x, from]: Spot, [, to]: Spot): Place[] => [
+  { x, y: to + (to < from ? -8 : 17), anchor: "middle" },
+  ...[4, -10, 18].flatMap((shift): Place[] => [
+    { x: x + 7, y: (from + to) / 2 + shift, anchor: "start" },
+    { x: x - 7, y: (from + to) / 2 + shift, anchor: "end" },
+  ]),
+];
 
 interface GhostsProps {
   readonly scene: Scene;

@@ -20,8 +20,8 @@ export function timeLabels(
   choices?: ReadonlyMap<string, number>,
 ): Placed[] {
   const { marked, named, scales } = scene;
-  const { outer, width } = scales;
-  const bounds = { ...outer, left: outer.left + 2, right: width - 2, bottom: outer.bottom - 2 };
+  const { outer } = scales;
+  const bounds = { ...outer, left: outer.left + 2, bottom: outer.bottom - 2 };
   const kernels = [...new Set([...marked, ...named])].flatMap((row) => kernelLabel(scene, row));
   const numbers = gapLabels(scene, gaps);
   const bold = [...kernels, ...numbers].filter((label) => label.bold);
@@ -76,12 +76,10 @@ function lineLabels({ focus, overhead, names, colours, scales, theme }: TimeScen
     places: square,
   };
   const chip = shorten(names.get(focus.chip.id) ?? focus.chip.name, 26);
-  const low = start(scales);
-  const room = Math.hypot(x(end(scales)) - x(low), y(end(scales)) - y(low)) - 48;
-  const sentence = strings.time.diagonal(chip);
   const diagonal: Label = {
     key: "diagonal",
-    text: textWidth(sentence, 12, true) < room ? sentence : chip,
+    text: strings.time.diagonal(chip),
+    brief: [chip],
     size: 12,
     bold: true,
     colour: colours.get(focus.chip.id) ?? theme.text,
@@ -187,7 +185,8 @@ function alongDiagonal(scales: TimeScene["scales"]): Place[] {
   const turn = Math.atan2(top - bottom, right - left);
   const angle = Math.round((turn * 1800) / Math.PI) / 10;
   return [0.82, 0.7, 0.6, 0.5, 0.4, 0.3].flatMap((share) =>
-    [-7, 17].map((off): Place => {
+    // Nearer above, its letters would lie on the line.
+    [-8, 17].map((off): Place => {
       const [px, py] = [left + share * (right - left), bottom + share * (top - bottom)];
       return { x: px - off * Math.sin(turn), y: py + off * Math.cos(turn), anchor: "middle", angle };
     }),
