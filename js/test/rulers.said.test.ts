@@ -4,30 +4,14 @@ import { effect } from "@preact/signals";
 import { describe, expect, it, vi } from "vitest";
 import { limitsOver, roofsAbove, rulerOver } from "../src/chart/rulers.tsx";
 import { createStore } from "../src/store.ts";
-import {
-  eachWithClock,
-  FakeModel,
-  type KernelSpec,
-  makeChip,
-  makeRoof,
-  PROFILE,
-  seeded,
-  VIEWING,
-  wireChip,
-  wireKernels,
-} from "./helpers.ts";
-import { SMALL, scene } from "./scenes.ts";
+import { eachWithClock, type KernelSpec, makeChip, makeRoof, seeded } from "./helpers.ts";
+import { onOneChip, SMALL, scene } from "./scenes.ts";
 
 const abort = eachWithClock();
 
 /** 100 TFLOP/s and 1 TB/s, with what the panels have of it. */
 function make(specs: readonly KernelSpec[], changes: Record<string, unknown> = {}) {
-  const model = new FakeModel({
-    ...{ title: "", chips: [wireChip({ memories: { HBM: 1e12, L2: 1e13 } })], kernels: wireKernels(specs) },
-    ...{ shown: ["chip"], focus_chip: "chip", precision: "auto", memory: "main", what_if: {}, exposed_comm: [] },
-    ...{ ceilings: null, all_levels: false, launch_overhead: 0, graphs: [], phase: "", partition: null, dims: {} },
-    ...{ convention: "", dtype: null, selected: [], hovered: null, ...VIEWING, ...PROFILE, ...changes },
-  });
+  const model = onOneChip(specs, changes);
   const store = createStore(model, abort().signal);
   return { store, panels: { ...store, ...store.calm } };
 }

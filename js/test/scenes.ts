@@ -7,7 +7,17 @@ import { pointsOf } from "../src/points.ts";
 import type { Roof } from "../src/roofline.ts";
 import { chartHeight, project, type Scale, scalesOf } from "../src/scales.ts";
 import { LIGHT } from "../src/theme.ts";
-import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
+import {
+  FakeModel,
+  type KernelSpec,
+  makeChip,
+  makeKernels,
+  makeRoof,
+  PROFILE,
+  VIEWING,
+  wireChip,
+  wireKernels,
+} from "./helpers.ts";
 
 // 100 TFLOP/s and 1 TB/s: its ridge point is 100. 400 TFLOP/s and 2 TB/s: 200.
 export const SMALL = makeRoof(makeChip({ id: "small" }));
@@ -52,3 +62,12 @@ export function random(next: () => number): Scene {
   );
   return scene(specs, { roofs, marked: specs.length > 0 && next() < 0.5 ? [0] : [] }, 360 + 700 * next());
 }
+
+/** What Python tells of some kernels and one chip of 100 TFLOP/s and 1 TB/s. */
+export const onOneChip = (specs: readonly KernelSpec[], changes: Record<string, unknown> = {}): FakeModel =>
+  new FakeModel({
+    ...{ title: "", chips: [wireChip({ memories: { HBM: 1e12, L2: 1e13 } })], kernels: wireKernels(specs) },
+    ...{ shown: ["chip"], focus_chip: "chip", precision: "auto", memory: "main", what_if: {}, exposed_comm: [] },
+    ...{ ceilings: null, all_levels: false, launch_overhead: 0, graphs: [], phase: "", partition: null, dims: {} },
+    ...{ convention: "", dtype: null, selected: [], hovered: null, ...VIEWING, ...PROFILE, ...changes },
+  });

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { changesSince, frozenIn } from "../src/chart/snapshots.tsx";
 import { movesSince } from "../src/snapshots.ts";
 import { createStore } from "../src/store.ts";
-import { eachWithClock, FakeModel, type KernelSpec, PROFILE, VIEWING, wireChip, wireKernels } from "./helpers.ts";
-import { SMALL, scene } from "./scenes.ts";
+import { eachWithClock, type KernelSpec, wireKernels } from "./helpers.ts";
+import { onOneChip, SMALL, scene } from "./scenes.ts";
 
 const GELU: KernelSpec = { name: "gelu", flops: 1e12, bytes: 1e11 };
 const COPY: KernelSpec = { name: "copy", flops: 0, bytes: 1e11 };
@@ -15,12 +15,7 @@ const abort = eachWithClock();
 
 /** 100 TFLOP/s and 1 TB/s: its ridge point is 100. */
 function make(specs: readonly KernelSpec[], changes: Record<string, unknown> = {}) {
-  const model = new FakeModel({
-    ...{ title: "", chips: [wireChip({ memories: { HBM: 1e12, L2: 1e13 } })], kernels: wireKernels(specs) },
-    ...{ shown: ["chip"], focus_chip: "chip", precision: "auto", memory: "main", what_if: {}, exposed_comm: [] },
-    ...{ ceilings: null, all_levels: false, launch_overhead: 0, graphs: [], phase: "", partition: null, dims: {} },
-    ...{ convention: "", dtype: null, selected: [], hovered: null, ...VIEWING, ...PROFILE, ...changes },
-  });
+  const model = onOneChip(specs, changes);
   const store = createStore(model, abort().signal);
   const moves = () => {
     const standing = { kernels: store.drawn.value, rows: store.drawnRows.value, points: store.points.value };
