@@ -51,17 +51,13 @@ export function annotations(
     ...regionLabels(scene),
   ];
   const points = [...pointBoxes(scene), ...shadows];
-  if (!choices)
-    return [
-      ...names,
-      ...placeLabels(labels, bounds, points, choices, {
-        lines: [...lineBoxes(scene), ...gaps.map(arrowBox)],
-        rings: rings(scene),
-      }),
-    ];
   const steady = labels.filter(({ key, bold }) => hasPlace(key) || bold || !/^(?:ridge|sub) /.test(key));
   // In motion names stand still whatever passes under them.
-  return [...names, ...placeLabels(steady, bounds, points, choices, inMotion ? {} : { rings: rings(scene) })];
+  const drawn = {
+    lines: choices ? [] : [...lineBoxes(scene), ...gaps.map(arrowBox)],
+    rings: inMotion ? [] : rings(scene),
+  };
+  return [...names, ...placeLabels(steady, bounds, points, choices, drawn)];
 }
 
 function kernelLabels(scene: Scene, hasPlace: (key: string) => boolean): Label[] {

@@ -77,7 +77,7 @@ export function gapLabels(scene: Scene, gaps: readonly Gap[], strong: boolean, i
     told.push(gap);
     const brief = upToText(boundOf(gap.row));
     const text = narrow ? brief : gapText(boundOf(gap.row));
-    const beside = narrow && !strong ? `kernel ${gap.row}` : undefined;
+    const beside = narrow && !strong && `kernel ${gap.row}`;
     const isOwn = ({ row }: Marking) => row === gap.row;
     return {
       ...{ key: `gap ${gap.row}`, text, brief: [brief], size: SIZE, bold: strong, colour: theme.text },

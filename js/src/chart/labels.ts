@@ -1,6 +1,9 @@
 // Where labels go: each takes the first of its places that is free; when none is, it is left out.
 
 import type { Box } from "../scales.ts";
+import { add, inStrips, isOff, type Strips } from "./strips.ts";
+
+export { overlap } from "./strips.ts";
 
 export type Anchor = "start" | "middle" | "end";
 
@@ -17,6 +20,7 @@ export interface Place {
 }
 
 export interface Label {
+  /** Of several that have one key the first that has room is written. */
   readonly key: string;
   readonly text: string;
   readonly size: number;
@@ -33,10 +37,8 @@ export interface Label {
   readonly near?: readonly [own: readonly Box[], others: readonly Box[]];
   /** So many of its places are better in brief than any other in full. */
   readonly best?: number;
-  /** Whether it stands over those at its side whose marks are lower, and under those whose marks are higher. */
-  readonly isRanked?: boolean;
   /** The key of the one without which it says nothing. */
-  readonly beside?: string | undefined;
+  readonly beside?: string | false;
 }
 
 export interface Mark {
@@ -45,9 +47,7 @@ export interface Mark {
   readonly radius: number;
 }
 
-export interface Placed
-  extends Place,
-    Omit<Label, "places" | "must" | "brief" | "near" | "best" | "isRanked" | "beside"> {
+export interface Placed extends Place, Omit<Label, "places" | "must" | "brief" | "near" | "best" | "beside"> {
   /** Which of its places it took; those of what it says in brief count on from there. */
   readonly choice: number;
 }
@@ -129,8 +129,9 @@ export function placeLabels(
     Strips,
   ];
   const placed: Placed[] = [];
-  for (const { places, must, brief = [], near, best = 0, isRanked, beside, ...label } of labels) {
-    if (beside && placed.every(({ key }) => key !== beside)) continue;
+  for (const { places, must, brief = [], near, best = 0, beside, ...label } of labels) {
+    const isPlaced = (key: string) => placed.some((other) => other.key === key);
+    if (isPlaced(label.key) || (beside && !isPlaced(beside))) continue;
     const texts = [label.text, ...brief];
     const count = texts.length * places.length;
     const textOf = (at: number) => texts[Math.floor(at / places.length)] as string;
@@ -146,12 +147,12 @@ export function placeLabels(
         boxes(at).every((box) => inside(box, bounds)) &&
         isOff(boxes(at), written, APART) &&
         isOff(boxes(at), drawn) &&
-        !(isRanked && placed.some((other) => isCrossed(label.mark, placeOf(at), other))) &&
+        !placed.some((other) => isCrossed(label.mark, placeOf(at), other)) &&
         !(near && boxes(at).some((box) => isAstray(box, near)));
       return free[at];
     };
     const first = (...parts: readonly Strips[]) => {
-      for (const isBest of best > 0 ? [true, false] : [false]) {
+      for (const isBest of [true, false]) {
         for (let at = 0; at < count; at++) {
           if (at % places.length < best !== isBest) continue;
           if (isFree(at) && parts.every((part) => isOff(boxes(at), part))) return at;
@@ -208,7 +209,7 @@ const isCrossed = (mark: Mark | undefined, { x, y }: Place, other: Placed) =>
   !!mark && !!other.mark && x === other.x && y < other.y !== mark.y < other.mark.y;
 
 /** So much nearer is a label to what it tells of, px. */
-const CLEARLY = 3;
+export const CLEARLY = 3;
 
 function isAstray(box: Box, [own, others]: NonNullable<Label["near"]>): boolean {
   const reach = Math.sqrt(Math.min(...own.map((each) => apartness(box, each)))) + CLEARLY;
@@ -223,35 +224,5 @@ function apartness(a: Box, b: Box): number {
   return across * across + down * down;
 }
 
-/** Boxes by the part of the height that they are in: a text is held against those of its own parts. */
-type Strips = Map<number, Box[]>;
-
-/** px. */
-const STRIP = 16;
-
-const inStrips = (boxes: readonly Box[]) => add(new Map(), boxes);
-
-function add(strips: Strips, boxes: readonly Box[]): Strips {
-  for (const box of boxes) {
-    for (let at = Math.floor(box.top / STRIP); at <= box.bottom / STRIP; at++) {
-      const strip = strips.get(at);
-      if (strip) strip.push(box);
-      else strips.set(at, [box]);
-    }
-  }
-  return strips;
-}
-
-function isOff(boxes: readonly Box[], others: Strips, apart = 0): boolean {
-  for (const box of boxes) {
-    for (let at = Math.floor(box.top / STRIP); at <= box.bottom / STRIP; at++) {
-      for (const other of others.get(at) ?? []) if (overlap(box, other, apart)) return false;
-    }
-  }
-  return true;
-}
-
 const inside = (box: Box, bounds: Box) =>
   box.left >= bounds.left && box.right <= bounds.right && box.top >= bounds.top && box.bottom <= bounds.bottom;
-export const overlap = (a: Box, b: Box, apart = 0) =>
-  a.left < b.right + apart && b.left < a.right + apart && a.top < b.bottom && b.top < a.bottom;

@@ -32,8 +32,10 @@ export function markings({ points, at }: Scene, most = MOST): Marking[] {
   return boxes;
 }
 
-/** A ridge point's circle. */
-export const ringAt = (x: number, y: number): Box => ({ left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 });
+/** A ridge point's circle, or what is `half` as wide about it. */
+export const ringAt = (x: number, y: number, half = 4): Box => ({
+  ...{ left: x - half, right: x + half, top: y - half, bottom: y + half },
+});
 
 /** The circles in sight, of roofs and of levels. */
 export function rings({ roofs, focus, levels, scales }: Scene): Box[] {

@@ -7,7 +7,7 @@ import { ridgePoint } from "../roofline.ts";
 import { isNarrow, type Scales } from "../scales.ts";
 import { strings } from "../strings.ts";
 import { briefNamesOf } from "./briefnames.ts";
-import { inWords, type Label, type Place } from "./labels.ts";
+import { CLEARLY, inWords, type Label, overlap, type Place } from "./labels.ts";
 import { ringAt, rings } from "./obstacles.ts";
 import type { Rates } from "./paths.ts";
 import type { Scene } from "./scene.ts";
@@ -15,8 +15,6 @@ import type { Scene } from "./scene.ts";
 const SIZE = 12;
 /** Letters of a roof's name. */
 const LONGEST = 26;
-/** Circles nearer than this look like one, px. */
-const SAME = 4;
 /** How far up a slope its name may stand: where it reads well, then wherever there is room. */
 const SHARES = [0.35, 0.5, 0.2, 0.65, 0.8, ...Array.from({ length: 33 }, (_, step) => 0.02 + 0.03 * step)];
 
@@ -30,7 +28,11 @@ export function roofLabels(scene: Scene): Label[] {
   const own = focus ? [focus] : [];
   return [
     ...named(own),
-    ...own.map((roof) => ridgeOf(roof, scene)),
+    ...own.flatMap((roof) => {
+      const label = ridgeOf(roof, scene);
+      // A number by itself could be a kernel's: only where there is no room for a word.
+      return [label, { ...label, text: scene.units.intensityAlone(ridgePoint(roof), 4), brief: [] }];
+    }),
     ...levelLabels(scene),
     ...subRoofLabels(scene),
     ...named(others),
@@ -62,7 +64,6 @@ function ridgeOf(roof: Roof, scene: Scene): Label {
   const long = isNarrow(scales) ? brief : strings.ridgeAt(units.intensity(digits, 4));
   return {
     key: `ridge ${roof.chip.id}`,
-    // A number by itself could be a kernel's.
     ...(roof === focus ? { text: long, brief: [brief], mark: { x, y, radius: 5 } } : { text: alone }),
     size: SIZE,
     bold: roof === focus,
@@ -176,10 +177,10 @@ const besideFlat = (x: number, flat: number, anchor: Place["anchor"]): Place[] =
   { x, y: flat + 15, anchor },
 ];
 
-/** By its own circle rather than by another; those that lie on it look like one. */
+/** No nearer to another circle than to its own; one that lies on it looks the same. */
 const nearRing = (scene: Scene, x: number, y: number): NonNullable<Label["near"]> => [
-  [ringAt(x, y)],
-  rings(scene).filter(({ left, top }) => Math.hypot(left + 4 - x, top + 4 - y) > SAME),
+  [ringAt(x, y, 4 + CLEARLY)],
+  rings(scene).filter((ring) => !overlap(ring, ringAt(x, y, 0))),
 ];
 
 const besideRidge = (x: number, y: number): Place[] => [

@@ -97,7 +97,7 @@ export function rulerOver(scene: Scene, index: number, names: readonly Placed[],
     const [text = limit.text, ...brief] = limit.brief;
     return isTold && limit.key === `roof ${scene.focus?.chip.id}` ? { ...limit, text, brief } : limit;
   });
-  return drawn(scene, limits, { ...from, y: from.y - rim }, names, others);
+  return rulerOf(scene, limits, { ...from, y: from.y - rim }, names, others);
 }
 
 /** The ruler over the point that is meant, or over the one kernel that is selected; and where the tooltip leaves it most room. */
@@ -130,10 +130,10 @@ export function rulerAt(scene: Scene, { x, y }: Spot, names: readonly Placed[]):
     ...{ key: "ruler foot", text: scene.units.intensity(ai), size: SIZE, colour: scene.theme.muted, must: "lines" },
     places: [-6, -22, -38].flatMap((up) => besideLine(x, plot.bottom + up)),
   };
-  return drawn(scene, limits, { x, y: plot.bottom }, names, [], foot);
+  return rulerOf(scene, limits, { x, y: plot.bottom }, names, [], foot);
 }
 
-function drawn(
+function rulerOf(
   scene: Scene,
   limits: readonly Limit[],
   from: Spot,
@@ -163,7 +163,6 @@ function drawn(
       ...{ key: `ruler ${limit.key}`, text: limit.text, size: SIZE, colour: colourOf(limit), must },
       brief: limit.brief,
       mark: { x, y, radius: 2 },
-      isRanked: true,
       places: SHIFTS.flatMap((shift) => (limit.ai === 0 ? rightOf(plot.left, y + shift) : besideLine(x, y + shift))),
     }),
   );
@@ -173,13 +172,13 @@ function drawn(
     ...names.flatMap((name) => boxesOf(textWidth(name.text, name.size, name.bold), name.size, name)),
   ];
   const points = pointBoxes(scene);
+  const drawn = { lines: lineBoxes(scene), solid, rings: rings(scene) };
   const place = (some: readonly Label[]) =>
-    placeLabels([...some, ...(foot ? [foot] : [])], bounds, points, new Map(), {
-      ...{ lines: lineBoxes(scene), solid, rings: rings(scene) },
-    });
-  // Where the focus chip's has left the others no room under or over it, from the top down.
-  const [ranked, falling] = [place(labels), [...labels].sort((a, b) => (a.mark?.y ?? 0) - (b.mark?.y ?? 0))];
-  const other = ranked.length < labels.length + Number(!!foot) ? place(falling) : ranked;
+    placeLabels([...some, ...(foot ? [foot] : [])], bounds, points, new Map(), drawn);
+  // Where the focus chip's has left another no room over or under it: from the top down.
+  const ranked = place(labels);
+  const isFull = ranked.length === labels.length + Number(!!foot);
+  const falling = isFull ? ranked : place([...labels].sort((a, b) => (a.mark?.y ?? 0) - (b.mark?.y ?? 0)));
   return {
     // A line to a roof that is over the plot ends at its top.
     d: columnsOf(
@@ -188,7 +187,7 @@ function drawn(
       plot.top,
     ),
     ticks: seen.map(({ limit, x, y }) => ({ x, y, colour: colourOf(limit) })),
-    labels: other.length > ranked.length ? other : ranked,
+    labels: falling.length > ranked.length ? falling : ranked,
     isLight: foot !== undefined,
   };
 }

@@ -184,7 +184,7 @@ function alongDiagonal(scales: TimeScene["scales"]): Place[] {
   const [left, bottom, right, top] = [x(from), y(from), x(to), y(to)];
   const turn = Math.atan2(top - bottom, right - left);
   const angle = Math.round((turn * 1800) / Math.PI) / 10;
-  return [0.82, 0.7, 0.6, 0.5, 0.4, 0.3].flatMap((share) =>
+  return [0.82, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25].flatMap((share) =>
     // Nearer above, its letters would lie on the line.
     [-8, 17].map((off): Place => {
       const [px, py] = [left + share * (right - left), bottom + share * (top - bottom)];
