@@ -17,8 +17,8 @@ from tests.browser import lab
 
 HERE = Path(__file__).parent
 SLIDER = {"low": job.LOW, "high": job.HIGH, "step": job.STEP, "tracers": job.TRACERS}
-STEPS, LIMIT_S, DRAG_S, TRAFFIC_S = 30, 3, 2.5, 1.2
-SETTLE_S = 0.6
+STEPS, LIMIT_S, DRAG_S, TRAFFIC_S = 24, 3, 2.0, 1.2
+SETTLE_S = 0.4
 WIDTH, HEIGHT = 1200, 1000
 
 
@@ -98,7 +98,7 @@ def measure(browser: Browser, server: lab.Server, contestant: Contestant, count:
     traffic = Traffic(book)
     ask("(seconds) => probe.drag(seconds)", TRAFFIC_S)
     time.sleep(0.5)
-    messages, size = traffic.most_in_a_second(), traffic.size / max(1, traffic.sent)
+    messages, size = traffic.most_in_a_second(), traffic.size / traffic.sent if traffic.sent else 0
     book.close()
     return Round(cold, warm, steps, drag["states"], drag["frames"], drag["long"], busy, messages, size)
 

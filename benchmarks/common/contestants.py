@@ -61,7 +61,7 @@ kernels = rw.Kernels([f"kernel {i}" for i in range(job.count)], flops, flops / j
 w.top = None
 w""",
     (1_000, 10_000, 100_000),
-    3,
+    2,
 )
 
 BARE = Contestant(
@@ -78,7 +78,7 @@ points = np.concatenate([job.ai, job.rate]).tobytes()""",
     """w = Bare(points=points, roofs=[list(one) for one in jobs.ROOFS], domain=list(jobs.DOMAIN))
 w""",
     (1_000, 10_000, 100_000),
-    3,
+    2,
 )
 
 ALTAIR = Contestant(

@@ -54,8 +54,8 @@
     },
   };
   window.own = {
-    /** ms of work for each of some redraws by a gesture: its own task, and that of the next frame. */
-    async redraws(name, turns) {
+    /** ms of work for each of some redraws by a gesture: its own task, and that of the next frame; then it rests, in ms. */
+    async redraws(name, turns, rest) {
       const times = [];
       for (let turn = 0; turn < turns; turn++) {
         const before = wordsOf(charts()[0]);
@@ -75,7 +75,7 @@
         await task();
         const time = own + performance.now() - begun;
         if (differing(before, wordsOf(charts()[0])) > 0) times.push(time);
-        await pause(300);
+        if (rest > 0) await pause(rest);
       }
       ends[name]();
       await pause(500);

@@ -24,8 +24,8 @@ COERCED = """def coerce(change):
     if rounded != w.peak_flops:
         w.peak_flops = rounded
 w.observe(coerce, "what_if")"""
-GESTURES = ("theme", "filter", "zoom", "pan")
-TURNS = 6
+# How often each is done, and how long it rests in between, ms: a hand zooms and pans without a rest.
+GESTURES = {"theme": (6, 300), "filter": (6, 300), "zoom": (30, 0), "pan": (30, 0)}
 SETTLE_S = 0.7
 
 
@@ -74,9 +74,9 @@ def examine(browser: Browser, server: lab.Server, count: int) -> Own:
     found.busy = (thread.busy() - before) * 1000 / drag["seconds"]
     found.states, found.long = drag["states"], drag["long"]
     # One view is there, of which a person sees the redraw.
-    for name in GESTURES:
-        times: list[float] = ask("([name, turns]) => own.redraws(name, turns)", [name, TURNS])
-        if len(times) > TURNS // 2:
+    for name, (turns, rest) in GESTURES.items():
+        times: list[float] = ask("([name, turns, rest]) => own.redraws(name, turns, rest)", [name, turns, rest])
+        if len(times) > turns // 2:
             found.redraws[name] = statistics.median(times)
     found.faults += misdrawn(book, count)
     book.close()

@@ -61,7 +61,7 @@
       hook.set(places.next().value);
       await pause(700);
       const until = performance.now() + limit * 1000;
-      while (times.length < count && (times.length < 10 || performance.now() < until)) {
+      while (times.length < count && (times.length < 6 || performance.now() < until)) {
         await pause(40 + 30 * Math.random());
         const before = look();
         const start = performance.now();

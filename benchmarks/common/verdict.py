@@ -191,6 +191,11 @@ lines that does this job and nothing else, and never talks to Python: what there
 - *messages/s*, *bytes each*: to the kernel in the busiest second, with all that comes back.
 """
 
+ALONE = """\
+Its roof grabbed on the chart, and full redraws: the work of the gesture's own task and of the next frame's, the median.
+Theme and filter change once and rest; zoom and pan go on frame by frame, as a hand does.
+"""
+
 
 def page(found: Findings) -> str:
     """Return the text of `docs/benchmarks.md`."""
@@ -202,7 +207,7 @@ def page(found: Findings) -> str:
         METHOD.rstrip(),
         *(f"## {count:,} points\n\n{contests(found, count)}" for count in COUNTS),
         "## This widget alone",
-        "Its roof grabbed on the chart, and full redraws: the work of the gesture's own task and of the next frame's.",
+        ALONE.rstrip(),
         alone(found),
         disturbed(found),
         left_behind(found),
