@@ -5,14 +5,16 @@ import type { Box } from "../scales.ts";
 /** Boxes by the part of the height that they are in: a text is held against those of its own parts. */
 export type Strips = Map<number, Box[]>;
 
-/** px. */
-const STRIP = 16;
+/** px of a strip, and the last: no chart is so high, and what lies beyond may lie at infinity. */
+const [STRIP, LAST] = [16, 255];
+
+const stripOf = (y: number) => Math.max(-1, Math.min(Math.floor(y / STRIP), LAST));
 
 export const inStrips = (boxes: readonly Box[]) => add(new Map(), boxes);
 
 export function add(strips: Strips, boxes: readonly Box[]): Strips {
   for (const box of boxes) {
-    for (let at = Math.floor(box.top / STRIP); at <= box.bottom / STRIP; at++) {
+    for (let at = stripOf(box.top); at <= stripOf(box.bottom); at++) {
       const strip = strips.get(at);
       if (strip) strip.push(box);
       else strips.set(at, [box]);
@@ -23,7 +25,7 @@ export function add(strips: Strips, boxes: readonly Box[]): Strips {
 
 export function isOff(boxes: readonly Box[], others: Strips, apart = 0): boolean {
   for (const box of boxes) {
-    for (let at = Math.floor(box.top / STRIP); at <= box.bottom / STRIP; at++) {
+    for (let at = stripOf(box.top); at <= stripOf(box.bottom); at++) {
       for (const other of others.get(at) ?? []) if (overlap(box, other, apart)) return false;
     }
   }
