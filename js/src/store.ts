@@ -206,7 +206,11 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...filtering.actions,
     trails,
     setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
-    setPhase: (name: string) => regroup(() => workload.actions.setPhase(name)),
+    setPhase(name: string) {
+      // Python keeps each phase as it was left: what still waits to be told of it goes first.
+      outbox.send();
+      regroup(() => workload.actions.setPhase(name));
+    },
     undo: () => (workload.actions.keepsRows(true) ? act : regroup)(history.undo),
     redo: () => (workload.actions.keepsRows(false) ? act : regroup)(history.redo),
     canUndo: history.canUndo,

@@ -127,6 +127,8 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell, histo
   const tellAll = ({ groups: partition, ...settings }: Entry) => tell({ ...settings, partition });
   function restore(entry: Entry) {
     const before = here();
+    // Python keeps each phase as it was left: what still waits to be told of it goes first.
+    if (before?.phase !== entry.phase) tell({});
     phase.value = entry.phase;
     dims.value = entry.dims;
     convention.value = entry.convention;

@@ -46,6 +46,7 @@ describe("a change of phase", () => {
     mergeAll(store);
     store.select([0]);
     store.hover(0);
+    vi.runAllTimers();
     model.sent.length = 0;
     store.setPhase("decode");
     expect([store.phase.value, graphOf(store), groupsOf(store)]).toEqual(["decode", "decode", [[0], [1]]]);
@@ -85,13 +86,13 @@ describe("a change of phase", () => {
     store.setPhase("own");
     expect(model.sent.at(-1)).toMatchObject({ phase: "own", convention: "", dtype: null });
   });
-  it("says nothing of a size that was dragged just before but what it is now", () => {
+  it("tells first what still waits to be told of the other graph, as which Python keeps it", () => {
     const { model, store } = make();
     store.setDim("m", 2, { stream: true });
     store.setDim("m", 3, { stream: true });
     store.setPhase("decode");
     vi.advanceTimersByTime(1000);
-    expect(model.sent).toEqual([{ dims: { m: 2 } }, { phase: "decode", ...RESET }]);
+    expect(model.sent).toEqual([{ dims: { m: 2 } }, { dims: { m: 3 } }, { phase: "decode", ...RESET }]);
   });
   it("to the same one, or to one that there is not, is none", () => {
     const { model, store } = make();
@@ -113,6 +114,17 @@ describe("a change of phase", () => {
 });
 
 describe("undo across phases", () => {
+  it("tells of the phase that it leaves first, as which Python keeps it", () => {
+    const { model, store } = make();
+    store.setPhase("decode");
+    mergeAll(store);
+    vi.runAllTimers();
+    model.sent.length = 0;
+    store.undo();
+    store.undo();
+    vi.runAllTimers();
+    expect(model.sent).toEqual([{ partition: [[0], [1]] }, { ...RESET, phase: "prefill" }]);
+  });
   it("brings back the phase with what was merged in it, each change as one entry", () => {
     const { model, store } = make();
     mergeAll(store);
