@@ -102,6 +102,21 @@
       return { pixels: differing(wordsOf(first), wordsOf(last)), roofs: roofs(first) !== roofs(last) };
     },
     views: () => charts().length,
+    /** ms that the page takes to change its theme when the widget has been taken away. */
+    async pageAlone(turns, rest) {
+      for (const root of document.querySelectorAll(".roofwidget")) root.remove();
+      const times = [];
+      for (let turn = 0; turn < turns; turn++) {
+        await frame();
+        await task();
+        const start = performance.now();
+        gestures.theme(turn);
+        document.body.getBoundingClientRect();
+        times.push(performance.now() - start);
+        await pause(rest);
+      }
+      return times;
+    },
     /** Drags for some seconds: how often the thumb was elsewhere than it was put. */
     async jumps(seconds) {
       const { hook } = window;

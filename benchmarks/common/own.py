@@ -39,6 +39,8 @@ class Own:
         Of a drag of the flat itself, as of `Round`.
     redraws : dict of str to float
         ms of work of a full redraw by gesture, the median; a gesture that redraws nothing is left out.
+    page : float
+        ms that the page itself takes to change its theme, without the widget.
     faults : list of str
         What is broken, in sentences.
     """
@@ -48,6 +50,7 @@ class Own:
     long: int = 0
     busy: float = 0
     redraws: dict[str, float] = field(default_factory=dict)
+    page: float = 0
     faults: list[str] = field(default_factory=list)
 
 
@@ -79,6 +82,7 @@ def examine(browser: Browser, server: lab.Server, count: int) -> Own:
         if len(times) > turns // 2:
             found.redraws[name] = statistics.median(times)
     found.faults += misdrawn(book, count)
+    found.page = statistics.median(ask("([turns, rest]) => own.pageAlone(turns, rest)", GESTURES["theme"]))
     book.close()
     return found
 

@@ -134,11 +134,16 @@ def contests(found: Findings, count: int) -> str:
 def alone(found: Findings) -> str:
     """Return the table of what this widget alone was asked."""
     gestures = list(dict.fromkeys(name for own in found.own for name in own.redraws))
-    heads = ("points", "roof drag, states/s", "tasks > 50 ms", "thread, ms/s", *(f"{name}, ms" for name in gestures))
+    heads = (
+        *("points", "roof drag, states/s", "tasks > 50 ms", "thread, ms/s"),
+        *(f"{name}, ms" for name in gestures),
+        "page's theme, ms",
+    )
     rows = [
         [
             *(f"{own.count:,}", f"{own.states:.1f}", f"{own.long}", f"{own.busy:,.0f}"),
             *(f"{own.redraws[name]:.1f}" if name in own.redraws else "–" for name in gestures),
+            f"{own.page:.1f}",
         ]
         for own in found.own
     ]
@@ -193,7 +198,8 @@ lines that does this job and nothing else, and never talks to Python: what there
 
 ALONE = """\
 Its roof grabbed on the chart, and full redraws: the work of the gesture's own task and of the next frame's, the median.
-Theme and filter change once and rest; zoom and pan go on frame by frame, as a hand does.
+Theme and filter change once and rest; zoom and pan go on frame by frame, as a hand does. *page's theme*: what the page
+takes to change its theme when the widget has been taken away, and a part of the widget's *theme*.
 """
 
 

@@ -56,7 +56,13 @@ const [COLUMN, ROW] = [48, 32];
 /** With more points than this only marked ones have their gap drawn. */
 const MOST_GAPS = 400;
 
-/** The scene now. With the scales of the `last` one where they are the same: what hangs on them need not be redrawn. */
+/** Kernels and where they stand. */
+type Standing = Pick<Scene, "kernels" | "points">;
+
+/**
+ * The scene now, with room for kernels that are moved as they would stand `after`. With the scales of the `last` one where
+ * they are the same: what hangs on them need not be redrawn.
+ */
 export function timeSceneOf(
   store: Store,
   points: Points,
@@ -64,12 +70,15 @@ export function timeSceneOf(
   size: Size,
   theme: Theme,
   last: TimeScene | undefined,
+  after?: Standing,
 ): TimeScene {
   const kernels = store.drawn.value;
   const focus = judgeOf(store);
   const isLinear = store.axes.time_scale.value === "linear";
   const isHeld = last?.scales.width === size.width && last.scales.x.isLinear === isLinear && store.held.value;
   const before = isHeld ? last.scales : undefined;
+  const standings = [{ kernels, points }, ...(after ? [after] : [])];
+  const most = (ends: readonly Extent[]) => ends.reduce((all, one) => joined(all, one));
   const whole = isLinear
     ? linearScales(size, longestTimes(kernels, points, focus), before?.whole ?? before)
     : timeScales(size, points, timesShown(kernels, points, focus), before?.whole ?? before);
