@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from roofwidget.asides import ASIDES, FEED, IDLE, LINK
 from roofwidget.bounds import ABOVE, Bound
 from roofwidget.suggest import keywords
 from roofwidget.tables import aligned, html_table, one_line, percent
@@ -37,6 +38,12 @@ SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "synchronisation, latency and thrashing caches.",
         "above its roof": "No kernel can be there: check the counts of FLOPs and bytes, the measured time, the "
         "precision and whether data came from a nearer memory.",
+        IDLE: "No kernel ran: find out what the device waited for, such as launches by the host, its input, or other "
+        "devices.",
+        FEED: "No kernel ran: prepare the input sooner and in parallel, keep some of it ready on the device, and send "
+        "results back less often.",
+        LINK: "No memory bounds it: leave on the device what it needs again, pin the host's memory, and copy while "
+        "kernels run.",
         "unmeasured": "Measure it first.",
         "unknown": "Find out its FLOPs and its bytes; without both there is no bound.",
     }
@@ -82,7 +89,9 @@ class Advices(tuple[Advice, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        count = f"{len(self):,} kernel{'' if len(self) == 1 else 's'}, {sum(one.done for one in self):,} done"
+        kernels = sum(one.situation not in ASIDES for one in self)
+        others = f"; {len(self) - kernels:,} of the rows no kernel" if kernels < len(self) else ""
+        count = f"{kernels:,} kernel{'' if kernels == 1 else 's'}, {sum(one.done for one in self):,} done{others}"
         rows = aligned([_HEADER[:3], *(_row(one)[:3] for one in self[:_LINES])])
         more = [f"… and {len(self) - _LINES:,} more"] if len(self) > _LINES else []
         return "\n".join([f"Advice: {count}", *(rows if self else []), *more])
@@ -113,7 +122,7 @@ def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: floa
     Returns
     -------
     Advices
-        A tuple of `Advice`, one for each kernel.
+        A tuple of `Advice`, one for each row. Of rows that are no kernels, such as idle time, it says what they are.
 
     Raises
     ------
@@ -146,7 +155,11 @@ def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: floa
 def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float) -> Advice:
     regime, utilization = str(bound.regime[row]), float(bound.utilization[row])
     done = False
-    if regime == "unknown":
+    aside = None if bound.asides is None else bound.asides[row]
+    # On a chip that tells of the link as of a memory a copy has a roof like others.
+    if aside and (aside != LINK or regime == "unknown"):
+        situation, evidence = aside, f"no kernel; {_took(bound, row)}"
+    elif regime == "unknown":
         situation, evidence = "unknown", _what_is_unknown(bound, row)
     elif math.isnan(utilization):
         situation, evidence = "unmeasured", _at_most(bound, row)
@@ -198,6 +211,11 @@ def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
 
 def _number(text: str) -> float:
     return float(text.removesuffix(" %"))
+
+
+def _took(bound: Bound, row: int) -> str:
+    seconds = float(bound.measured[row])
+    return "not measured" if math.isnan(seconds) else format_quantity(seconds, "s")
 
 
 def _at_most(bound: Bound, row: int) -> str:

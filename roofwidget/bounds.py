@@ -86,6 +86,8 @@ class Bound:
         Sentences on what was assumed; `notes` has them first.
     source
         Where the kernels came from.
+    asides
+        What rows are that are no kernels, such as idle time (`roofwidget.asides`), None for kernels.
 
     Examples
     --------
@@ -117,6 +119,7 @@ class Bound:
     time: Floats
     remarks: tuple[str, ...] = ()
     source: str = ""
+    asides: Texts | None = None
 
     def __len__(self) -> int:
         return len(self.names)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget import units
+from roofwidget.asides import asides
 from roofwidget.bounds import Bound, frozen, slowest
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import FLOP_CLASSES, is_off_chip
@@ -183,6 +184,7 @@ def bound(
         time=frozen(time),
         remarks=(*remarks, *(_levels_left_out(table, chip) if level == "all" else ())),
         source=table.source,
+        asides=asides(table),
     )
 
 

@@ -159,6 +159,39 @@ def test_what_is_unknown_is_named(flops: Any, moved: Any, options: dict[str, Any
     assert (found.situation, found.evidence, found.done) == ("unknown", evidence, False)
 
 
+UNKNOWN = float("nan")
+PROFILE = rw.Kernels(
+    ["gelu", "HtoD", "idle or not profiled", "infeed.1", "outfeed.1", "peer copy", "copy"],
+    [100, 0, UNKNOWN, 0, 0, 0, 0],
+    {
+        "HBM": [100, UNKNOWN, UNKNOWN, 5, UNKNOWN, UNKNOWN, 100],
+        "host": [UNKNOWN, 64, *[UNKNOWN] * 5],
+        "peer": [*[UNKNOWN] * 5, 64, UNKNOWN],
+    },
+    time=[20, 3, 40, 5, 6, UNKNOWN, 20],
+    category=["fusion", "copy", "Idle", "infeed", "host outfeed", "copy", "copy"],
+)
+
+
+def test_of_rows_that_are_no_kernels_it_says_what_they_are() -> None:
+    found = advise(rw.bound(PROFILE, CHIP))
+    assert [(one.name, one.situation, one.evidence) for one in found[1:6]] == [
+        ("HtoD", "copy over a link", "no kernel; 3 s"),
+        ("idle or not profiled", "idle", "no kernel; 40 s"),
+        ("infeed.1", "waiting for the host", "no kernel; 5 s"),
+        ("outfeed.1", "waiting for the host", "no kernel; 6 s"),
+        ("peer copy", "copy over a link", "no kernel; not measured"),
+    ]
+    assert [one.situation for one in (found[0], found[6])] == ["memory-bound, far"] * 2
+    assert [one.suggestion for one in found] == [SUGGESTIONS[one.situation] for one in found]
+    assert repr(found).startswith("Advice: 2 kernels, 0 done; 5 of the rows no kernel\n")
+
+
+def test_a_copy_has_a_roof_on_a_chip_that_tells_of_the_link_as_of_a_memory() -> None:
+    chip = rw.Chip("chip", {"bf16": 100}, {"HBM": 10, "host": 32})
+    assert advise(rw.bound(PROFILE, chip, memory="host"))[1].situation == "memory-bound, far"
+
+
 def test_the_level_that_binds_is_named() -> None:
     kernel = rw.Kernel("k", 1, {"HBM": 10, "L2": 500}, time=20)
     assert one(kernel, memory="all").evidence.endswith("left (L2)")
