@@ -22,13 +22,15 @@ from roofwidget.columns import Floats, Texts, sum_of_known
 from roofwidget.judging import judged, lacking, without_figures
 from roofwidget.kernels import Kernels, as_kernels
 from roofwidget.suggest import keywords
-from roofwidget.tables import aligned, html_table, one_line
+from roofwidget.tables import aligned, html_table, one_line, percent
 from roofwidget.units import format_quantity, format_significant
 
 __all__ = ["Projection", "project"]
 
 _LINES: Final = 8
 _TABLE_ROWS: Final = 50
+# Below this share of its roof something else than the roof explains a kernel's time.
+_FAR: Final = 0.1
 _HEADER: Final = ["kernel", "before", "after", "faster"]
 
 
@@ -50,6 +52,9 @@ class Projection:
         Seconds on the new chip, shape (n,); NaN where not measured.
     scaled
         Whether a measured kernel's time changed with the chip, shape (n,): where a bound is not known it stayed.
+    is_far
+        Whether a kernel that scales keeps less than 10 % of its roof, shape (n,): something else than the roof explains
+        its time, and may be the same on the new chip.
     remarks
         Sentences on what was assumed.
 
@@ -74,6 +79,7 @@ class Projection:
     measured: Floats
     by_kernel: Floats
     scaled: Bools
+    is_far: Bools
     remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -99,15 +105,24 @@ class Projection:
         """Seconds of the kernels that keep their time, as a bound of theirs is not known."""
         return float(np.nansum(self.measured[~self.scaled]))
 
+    @property
+    def far(self) -> float:
+        """Seconds of the kernels far below their roof (`is_far`) on the chip they ran on."""
+        return float(np.nansum(self.measured[self.is_far]))
+
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what was assumed, and on the kernels whose time stayed."""
+        """Sentences on what was assumed, on the kernels whose time stayed, and on those far below their roof."""
+        said = []
         kept = int((~self.scaled & ~np.isnan(self.measured)).sum())
-        if not kept:
-            return self.remarks
-        who = "1 kernel keeps its time" if kept == 1 else f"{kept:,} kernels keep their time"
-        said = f"{who}, {format_quantity(self.not_scaled, 's')}, as a bound is not known."
-        return (*self.remarks, said)
+        if kept:
+            who = "1 kernel keeps its time" if kept == 1 else f"{kept:,} kernels keep their time"
+            said.append(f"{who}, {format_quantity(self.not_scaled, 's')}, as a bound is not known.")
+        if self.far > 0:
+            share = percent(self.far / self.before)
+            whose = f"{share} of the time is that of kernels below {percent(_FAR)} of their roof"
+            said.append(f"{whose}, which another roof may not speed up.")
+        return (*self.remarks, *said)
 
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame, one row a kernel: name, seconds before and after, and whether it was scaled."""
@@ -224,6 +239,7 @@ def project(
         measured=table.self_time,
         by_kernel=frozen(seconds),
         scaled=frozen(scaled),
+        is_far=frozen(scaled & ~rows & (before.time < _FAR * before.measured)),
         remarks=tuple(_remarks(there, new, asked_for=None if precision in {None, "auto"} else precision)),
     )
 

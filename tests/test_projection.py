@@ -190,11 +190,33 @@ def test_the_table_shows_the_longest_first_and_what_is_not_measured(step: Kernel
 def test_many_kernels_are_cut_short_and_names_are_text() -> None:
     many = Kernels([f"<b>{row}" for row in range(60)], [1e14] * 60, [1] * 60, time=range(1, 61), chip=OLD)
     found = project(many, NEW)
-    assert repr(found).splitlines()[-1] == "… and 52 more"
+    *_, last, note = repr(found).splitlines()
+    assert last == "… and 52 more"
+    # Those of 11 to 60 s, of 1830 s, need 1.
+    assert note.startswith("97 % of the time is that of kernels below 10 % of their roof")
     shown: str = found._repr_html_()
     assert "&lt;b&gt;59" in shown
     assert "<b>" not in shown
     assert "… and 10 more" in shown
+
+
+def test_it_says_how_much_of_the_time_is_far_below_its_roof_and_may_not_follow_another() -> None:
+    # Of 1 s each: 5 %, 10 % and 50 % of their roof, an unknown bound; 7.5 % of 2 s, of which 1 is its own.
+    table = Kernels(
+        ["far", "a tenth", "half", "opaque", "shared"],
+        [5e12, 1e13, 5e13, np.nan, 1.5e13],
+        [1, 1, 1, np.nan, 1],
+        time=[1, 1, 1, 1, 2],
+        self_time=[1] * 5,
+        chip=OLD,
+    )
+    found = project(table, NEW)
+    assert (found.is_far.tolist(), found.far) == ([True, False, False, False, True], 2)
+    said = "of the time is that of kernels below 10 % of their roof, which another roof may not speed up."
+    assert found.notes[-1] == f"40 % {said}"
+    # One that is to reach its roof does not keep its distance to it.
+    assert project(table, NEW, at_roof=[0]).notes[-1] == f"20 % {said}"
+    assert project(table, NEW, at_roof=[0, 4]).far == 0
 
 
 def test_a_data_frame_has_a_row_a_kernel(step: Kernels) -> None:
