@@ -12,10 +12,12 @@ from roofwidget.frames import FIELDS
 from roofwidget.readers.unit_names import meanings
 from roofwidget.suggest import listed, nearest, unknown_keyword
 
-__all__ = ["Dialect", "Field", "column_and_unit", "found_in", "no_column", "with_own"]
+__all__ = ["CHIP", "Dialect", "Field", "column_and_unit", "found_in", "no_column", "with_own"]
 
 _UNITS: Final = {"flops": "FLOP", "bytes": "B", "time": "s", "self_time": "s"}
 _GIBI: Final = 2.0**30
+CHIP: Final = "chip"
+"""The field of the chip that kernels ran on."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,8 @@ def with_own(dialect: Dialect, columns: Mapping[str, Any], names: Sequence[str])
     own = dict(dialect.fields)
     for field, given in columns.items():
         stem = field.split(":")[0]
-        if stem not in FIELDS:
-            raise unknown_keyword("columns", field, FIELDS)
+        if stem not in (*FIELDS, CHIP):
+            raise unknown_keyword("columns", field, (*FIELDS, CHIP))
         column, unit = column_and_unit(field, given)
         if column not in names:
             raise ValueError(no_column(column, names))
@@ -196,6 +198,7 @@ _WORDS: Final = {
     **dict.fromkeys(("count", "calls", "launches", "invocations", "occurrences", "num calls"), "count"),
     **dict.fromkeys(("precision", "dtype", "data type"), "precision"),
     **dict.fromkeys(("category", "type", "kind"), "category"),
+    **dict.fromkeys(("measured on", "ran on"), CHIP),
 }
 _LEVEL_BYTES: Final = re.compile(r"(?i)^(dram|hbm|l1|l2|l3|lds|smem|vmem|cmem|llc|mall)[ _]bytes$")
 _IN_BRACKETS: Final = re.compile(r"^(?P<stem>.*?)\s*[(\[](?P<unit>[^)\]]*)[)\]]\s*$")

@@ -5,7 +5,8 @@ Made by any tool that writes one row a kernel. A column of names is needed, and 
 - Plain words: ``name`` or ``kernel``; ``flops``, ``bytes`` (``flops:fp16``, ``bytes:L2``, ``DRAM bytes`` one a
   precision or level); ``time`` or ``duration``; ``self_time``, ``count``, ``precision``, ``category``. A unit in
   brackets or at the end counts (``time (us)``, ``duration_ns``, ``bytes [MB]``); without one they are FLOPs, bytes and
-  seconds, totals over all launches.
+  seconds, totals over all launches. ``measured on`` or ``ran on`` names the chip of the catalogue that all ran on: it
+  becomes `Kernels.chip`; where it names none, or two, a warning says so.
 - TraceLens: ``GFLOPS_first`` and ``Data Moved (MB)_first`` are those of one launch, the latter in MiB and a model
   (operands once), never measured traffic.
 - XProf's roofline table as a data frame: rates (1e9 FLOP/s, 2**30 bytes/s) times total time; rows of totals and the
@@ -37,6 +38,7 @@ from roofwidget.readers.dialects import Dialect, Field
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.frames import columns_of, is_frame, parquet
 from roofwidget.readers.heads import columns_of_text, first_lines
+from roofwidget.readers.ran_on import ran_on
 from roofwidget.readers.source import Source
 from roofwidget.readers.unit_names import lacking, meanings, question
 from roofwidget.suggest import listed
@@ -221,7 +223,8 @@ def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
     if dialect.name in {"XProf", "fasterbench"}:
         flops, moved, told = _with_unknowns(dialect, flops, moved)
         warnings += told
-    used = {field.column for field in dialect.fields.values()}
+    chip, told = ran_on(given, dialect.fields.get(dialects.CHIP), rows, is_asked=dialects.CHIP in (own or {}))
+    used = {field.column for key, field in dialect.fields.items() if key != dialects.CHIP or chip is not None}
     try:
         return Kernels(
             amounts.names(),
@@ -234,8 +237,9 @@ def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
             count=amounts.count,
             origin=_origins(given, dialect, rows),
             extra=_extra(given, [name for name in given.names if name not in used], rows),
-            warnings=warnings,
+            warnings=[*warnings, *told],
             source=given.name,
+            chip=chip,
         )
     except ValueError as error:
         raise error if isinstance(error, ProfileError) else ProfileError(given.name, str(error)) from None
