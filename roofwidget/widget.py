@@ -7,7 +7,7 @@ from typing import Any
 
 import anywidget
 from IPython.display import display
-from traitlets import HasTraits, Instance, Unicode, default, observe
+from traitlets import HasTraits, Instance, Set, Unicode, default, observe
 
 from roofwidget import delivery
 from roofwidget.model import RooflineModel
@@ -39,6 +39,9 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     # Where the loader that is sent as the text finds the code.
     _code = Instance(delivery.FrontEnd, allow_none=True).tag(sync=True, to_json=delivery.reference)
 
+    # What the front end was told of since it was opened.
+    _told = Set()
+
     @default("_esm")
     def _default_esm(self) -> str:
         return delivery.first_script(self.locale)
@@ -59,7 +62,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             self._esm = delivery.first_script(self.locale)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Take what the front end sends, but for what Python owns."""
+        """Take what the front end sends, but for what Python owns; say what is in force where both may have spoken."""
         taken = {name: value for name, value in sync_data.items() if name not in _PYTHONS_OWN}
         # Columns of kernels that Python has replaced since the front end spoke must not undo the rest of its message.
         if isinstance(taken.get("columns"), list):
@@ -68,6 +71,10 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             del taken["sort_by"]
         # What else a message holds is of the phase that it brings.
         super().set_state(dict(sorted(taken.items(), key=lambda entry: entry[0] != "phase")))
+        # Had the two crossed, each side would keep the other's word. Where it has said more since, it waits for that.
+        crossed = self._told & taken.keys()
+        if crossed:
+            self._send({"method": "echo_update", "state": self.get_state(crossed), "buffer_paths": []})
 
     def notify_change(self, change: Any) -> None:
         """Tell the front end and observers of a change; of groups that only count anew, observers alone."""
@@ -81,6 +88,8 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         keys = None if key is None else {key} if isinstance(key, str) else set(key)
         if keys is not None and "kernels" in keys and self.baseline is not None:
             keys.add("baseline")
+        if keys is not None:
+            self._told |= keys
         super().send_state(keys)
 
     def __repr__(self) -> str:

@@ -44,9 +44,14 @@ def widget(graphs: dict[str, Graph]) -> Iterator[RooflineWidget]:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Return what widgets send from now on, a state a message."""
+    """Return the changes that widgets send from now on, a state a message."""
     messages: list[dict[str, Any]] = []
-    monkeypatch.setattr(RooflineWidget, "_send", lambda _self, msg, buffers=None: messages.append(msg["state"]))  # noqa: ARG005
+
+    def record(_widget: RooflineWidget, msg: dict[str, Any], buffers: Any = None) -> None:  # noqa: ARG001 - as it is called
+        if msg["method"] == "update":
+            messages.append(msg["state"])
+
+    monkeypatch.setattr(RooflineWidget, "_send", record)
     return messages
 
 
