@@ -11,7 +11,7 @@ const here = import.meta.dirname;
 const target = join(here, "..", "roofwidget", "static");
 
 // Every kernel sends script and style to the browser, every widget the loader: hence the limits, in bytes.
-const limits = { minified: 315_000, gzipped: 118_500 };
+const limits = { minified: 318_000, gzipped: 119_500 };
 const loaderLimit = 3_000;
 // The language whose catalogue the code imports, and whose files bear no language in their names.
 const FIRST = "en";

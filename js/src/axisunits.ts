@@ -49,7 +49,7 @@ export function unitsOf({ rate_unit, word, x_axis, tick_base }: Counted, clock: 
     moved: counting(hertz * bytes),
     tickBase: tick_base,
     xTitle: (isBalance ? words.balance : words.intensity)(xUnit, word),
-    xShort: (isBalance ? words.balanceShort : words.intensityShort)(xUnit, word),
+    xShort: (isBalance ? words.balance : words.intensityShort)(xUnit, word),
     yTitle: `FLOP/${per}`,
     movedTitle: `${moved}/${per}`,
     intensity: (ai, digits) => formatIntensity(x.told(ai), digits, xUnit),

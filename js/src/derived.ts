@@ -13,6 +13,7 @@ import { ALL, isRoof, PLAIN, roofOf } from "./roofline.ts";
 import { runsOf } from "./runs.ts";
 import { drawnRows, withTotals } from "./totals.ts";
 import type { Chip, Kernels, WhatIf } from "./wire.ts";
+import type { Workload } from "./workload.ts";
 
 interface State extends FilterState {
   readonly chips: ReadonlySignal<readonly Chip[]>;
@@ -26,6 +27,7 @@ interface State extends FilterState {
   readonly ceilings: ReadonlySignal<readonly string[] | null>;
   readonly allLevels: ReadonlySignal<boolean>;
   readonly launchOverhead: ReadonlySignal<number>;
+  readonly workload: ReadonlySignal<Workload | undefined>;
   /** Whether a control is held. */
   readonly held: ReadonlySignal<boolean>;
 }
@@ -122,7 +124,7 @@ export function derive(state: State) {
     drawn,
     points,
   };
-  const calm = calming({ ...paced, possibleCeilings: ceilings }, state.held);
+  const calm = calming({ ...paced, possibleCeilings: ceilings, fused: state.workload }, state.held);
 
   return {
     /** With precision "auto" the one that all kernels compute in, which the roofs have of chips that have it. */

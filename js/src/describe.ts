@@ -1,6 +1,14 @@
 // What is said of a kernel: the sentence under the chart, the tooltip's rows, the call-out of its gap.
 
-import { formatIntensity, formatPercent, formatQuantity, formatRatio, formatSignificant, roundUp } from "./format.ts";
+import {
+  formatFactor,
+  formatIntensity,
+  formatPercent,
+  formatQuantity,
+  formatRatio,
+  formatSignificant,
+  roundUp,
+} from "./format.ts";
 import type { Bound } from "./judging.ts";
 import { judge } from "./judging.ts";
 import { roofElsewhere } from "./measured.ts";
@@ -37,11 +45,18 @@ export function sentenceOfRoof(roof: Roof, view: View = "roofline"): string {
 
 /** A rate, and how many times the data sheet's it is where that was asked for. */
 function asked(rate: number, sheet: number, unit: "FLOP/s" | "B/s"): string {
-  const told = formatQuantity(rate, unit, 4);
-  return rate === sheet ? told : `${told} (${strings.factor(formatSignificant(rate / sheet))})`;
+  const [told, factor] = [formatQuantity(rate, unit, 4), factorOf(rate, sheet)];
+  return factor ? `${told} (${factor})` : told;
 }
 
-export function sentenceOf(kernels: Kernels, row: number, roof: Roof): string {
+/** How many times the data sheet's a rate is; empty where that would be once. */
+export function factorOf(rate: number, sheet: number): string {
+  const ratio = formatSignificant(rate / sheet);
+  return ratio === "1" ? "" : strings.factor(ratio);
+}
+
+/** `isBrief`: without the formula. */
+export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = false): string {
   const bound = judge(kernels, roof)(row);
   const parts = [strings.on(shortNameOf(kernels, row), roof.chip.name)];
   const elsewhere = elsewhereOf(kernels, row, roof);
@@ -49,7 +64,8 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof): string {
   const lacking = lacksPeakFor(kernels, row, roof);
   if (lacking !== undefined) return [...parts, strings.noPeakForKernel(roof.chip.name, lacking)].join(" · ");
   if (bound.regime === "unknown") return [...parts, strings.unknownSentence].join(" · ");
-  parts.push(kernels.totalFlops[row] === 0 ? zeroFlops(kernels, row, roof, bound) : formula(kernels, row, roof, bound));
+  const least = kernels.totalFlops[row] === 0 ? zeroFlops : formula;
+  if (!isBrief) parts.push(least(kernels, row, roof, bound));
   parts.push(strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s")));
   return [...parts, ...yardsticks(bound, elsewhere !== undefined)].join(" · ");
 }
@@ -84,30 +100,32 @@ function yardsticks(bound: Bound, ranElsewhere: boolean): string[] {
   if (Number.isNaN(bound.utilization)) {
     return bound.attainableFraction > 0 ? [strings.atMostOfPeak(formatPercent(bound.attainableFraction))] : [];
   }
-  const shares = [strings.ofPeak(formatPercent(bound.peakFraction)), strings.ofRoof(formatPercent(bound.utilization))];
-  if (ranElsewhere) return shares;
-  return [...shares, bound.aboveRoof ? strings.aboveRoof : strings.possible(factorText(bound))];
+  const shares = [strings.ofPeak(formatPercent(bound.peakFraction)), shareText(bound)];
+  const factor = factorText(bound);
+  if (ranElsewhere || (!bound.aboveRoof && factor === "1")) return shares;
+  return [...shares, bound.aboveRoof ? strings.aboveRoof : strings.possible(factor)];
 }
 
 export function gapText(bound: Bound): string {
-  if (bound.aboveRoof) return strings.aboveRoofShort;
-  return strings.gap(
-    isFar(bound) ? strings.farBelow : strings.ofRoof(formatPercent(bound.utilization)),
-    upToText(bound),
-  );
+  const [share, upTo] = [shareText(bound), upToText(bound)];
+  return bound.aboveRoof || upTo === share ? upTo : strings.gap(isFar(bound) ? strings.farBelow : share, upTo);
 }
+
+const shareText = ({ utilization }: Bound) => strings.ofRoof(formatPercent(utilization));
 
 /** What closing a gap is worth. */
 export function upToText(bound: Bound): string {
   if (bound.aboveRoof) return strings.aboveRoofShort;
-  return (isFar(bound) ? strings.times : strings.upTo)(factorText(bound));
+  const factor = factorText(bound);
+  if (factor === "1") return shareText(bound);
+  return (isFar(bound) ? strings.times : strings.upTo)(factor);
 }
 
 /** Beyond this a factor tells no more than that the roof says nothing of such a kernel. */
 const FAR = 1000;
 const isFar = ({ utilization }: Bound) => 1 / utilization > FAR;
 const factorText = (bound: Bound) =>
-  isFar(bound) ? strings.moreThan(formatRatio(FAR)) : formatRatio(1 / bound.utilization);
+  isFar(bound) ? strings.moreThan(formatRatio(FAR)) : formatFactor(1 / bound.utilization);
 
 /** `roofs`: of the chips that are shown, where it is told which of them would compute. */
 export function tooltipRows(

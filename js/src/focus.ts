@@ -2,11 +2,31 @@
 
 const CHART = ".roofwidget-chart";
 
+/** What Tab stops at. */
+const STOPS = ":is(button, input, select, [tabindex]):not([tabindex='-1'])";
+
+const among = (one: Element, kind: string) => [
+  ...(one.closest(".roofwidget") as Element).querySelectorAll<HTMLElement>(kind),
+];
+
+/** Do what may take the control away that has the focus: then it goes to what stands in its place. */
+export function stayNear(control: Element, act: () => void): void {
+  const all = among(control, STOPS);
+  const before = all.slice(0, all.indexOf(control as HTMLElement)).reverse();
+  act();
+  // Once it is drawn.
+  setTimeout(() => {
+    const last = before.find((one) => one.isConnected);
+    if (control.isConnected || !last) return;
+    const now = among(last, STOPS);
+    now[now.indexOf(last) + 1]?.focus({ preventScroll: true });
+  });
+}
+
 /** To the next of its kind, or the one before, else to what stands in for them. */
 export function handOn(control: Element, kind = CHART, other = CHART): void {
-  const root = control.closest(".roofwidget") as Element;
-  const alike = [...root.querySelectorAll<HTMLElement>(kind)];
+  const alike = among(control, kind);
   const at = alike.indexOf(control as HTMLElement);
-  const next = alike[at + 1] ?? alike[at - 1] ?? root.querySelector<HTMLElement>(other);
+  const next = alike[at + 1] ?? alike[at - 1] ?? among(control, other)[0];
   next?.focus({ preventScroll: true });
 }

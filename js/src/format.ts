@@ -2,7 +2,7 @@
 
 import { numerals, strings } from "./strings.ts";
 
-export type Unit = "FLOP/s" | "B/s" | "FLOP" | "B" | "s" | "J/FLOP" | "J/B";
+export type Unit = "FLOP/s" | "B/s" | "FLOP" | "B" | "s" | "Hz" | "J/FLOP" | "J/B";
 
 const PREFIXES = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"];
 const EXPONENTS: Record<string, number> = { "": 0, k: 3, K: 3, M: 6, G: 9, T: 12, P: 15, E: 18, Z: 21, Y: 24 };

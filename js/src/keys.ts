@@ -1,5 +1,7 @@
 // Which keys are the widget's: those pressed alone. With a modifier they are the host's, but for undo and redo.
 
+import { stayNear } from "./focus.ts";
+
 export const isModified = (event: KeyboardEvent) => event.ctrlKey || event.altKey || event.metaKey || event.shiftKey;
 
 /** What is typed into has an undo of its own. */
@@ -21,8 +23,9 @@ export function stepOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEven
 /** Wherever the focus is in the widget, as it is wherever something is edited. */
 export function undoByKey(event: KeyboardEvent, steps: Steps): void {
   const step = stepOf(event);
-  if (!step || (event.target as Element).matches(TYPED)) return;
-  steps[step]();
+  const control = event.target as Element;
+  if (!step || control.matches(TYPED)) return;
+  stayNear(control, steps[step]);
   used(event);
 }
 

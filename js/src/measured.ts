@@ -1,7 +1,9 @@
 // Which chip kernels were measured on: where the focus is on another, what is told of time is judged by that one.
 
+import { briefNames } from "./chart/briefnames.ts";
 import { ALL, isRoof, type Roof, roofOf } from "./roofline.ts";
-import type { Kernels } from "./wire.ts";
+import { strings } from "./strings.ts";
+import type { Chip, Kernels } from "./wire.ts";
 
 /** The roof, by its data sheet, of the chip they ran on if that is another than the roof's and its figures are known. */
 export function roofElsewhere({ chip }: Kernels, roof: Roof): Roof | undefined {
@@ -11,3 +13,7 @@ export function roofElsewhere({ chip }: Kernels, roof: Roof): Roof | undefined {
   const own = roofOf(chip, "auto", memory, {}, roof.conditions);
   return isRoof(own) ? own : undefined;
 }
+
+/** A figure of a chip, which is named beside it where the roof is another's. */
+export const ofChip = (figure: string, { id, name }: Chip, { chip }: Roof): string =>
+  id === chip.id ? figure : strings.on(figure, briefNames([name, chip.name])[0] as string);

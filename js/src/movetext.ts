@@ -1,8 +1,9 @@
 // What is said of a kernel that is carried elsewhere: its side note, the sentence and the tooltip's row.
 
 import { type Row, shortNameOf } from "./describe.ts";
-import { formatPercent, formatQuantity, formatRatio } from "./format.ts";
+import { formatFactor, formatPercent, formatQuantity } from "./format.ts";
 import { judge } from "./judging.ts";
+import { ofChip } from "./measured.ts";
 import { judgeOf, type Moved, type Moves, totalOf } from "./moving.ts";
 import type { Roof } from "./roofline.ts";
 import type { Store } from "./store.ts";
@@ -11,6 +12,7 @@ import type { Kernels } from "./wire.ts";
 
 /** Factors and shares nearer to 1 than this are 1. */
 const SAME = 1e-9;
+const seconds = (time: number) => formatQuantity(time, "s");
 const isOne = (ratio: number) => Math.abs(ratio - 1) < SAME;
 
 interface Told {
@@ -38,18 +40,21 @@ export function noteOf(
   const at = moved?.rows.indexOf(row) ?? -1;
   if (!moved || at < 0) return [];
   const { bytes = 1, time = 1 } = moves[row] ?? {};
-  const traffic = bytes < 1 ? [moveWords.less(formatRatio(1 / bytes))] : [moveWords.more(formatRatio(bytes))];
+  const traffic = formatFactor(bytes < 1 ? 1 / bytes : bytes);
   const [before, after] = totalOf(kernels, moved);
   // Of a kernel alone they say nothing more.
-  const others = before - (kernels.selfTime[row] as number) > SAME * before && !isOne(after / before);
+  const others = before - (kernels.selfTime[row] as number) > SAME * before && seconds(before) !== seconds(after);
   const share = isOne(moved.after[at] as number)
     ? moveWords.atRoof
     : strings.ofRoof(formatPercent(moved.after[at] as number));
   const own = [
-    ...(bytes === 1 ? [] : traffic),
+    ...(traffic === "1" ? [] : [bytes < 1 ? moveWords.less(traffic) : moveWords.more(traffic)]),
     kernels.time[row] ? timeText(kernels, moved, at) : rateText(kernels, moved, at, focus),
   ];
-  const rest = [...(time === 1 ? [] : [share]), ...(others ? [moveWords.all(changeOf(before, after))] : [])];
+  const rest = [
+    ...(time === 1 ? [] : [ofChip(share, judgeOf(kernels, focus).chip, focus)]),
+    ...(others ? [moveWords.all(changeOf(before, after))] : []),
+  ];
   const [first, second] = [moveWords.line(own), moveWords.line(rest)];
   if (!fits(first)) return own;
   return second === "" || !fits(second) ? [first] : [first, second];
@@ -59,9 +64,9 @@ function timeText(kernels: Kernels, { rows, factor, kernels: { time } }: Moved, 
   const by = factor[at] as number;
   const [before, after] = [kernels.time[rows[at] as number] as number, time[at] as number];
   if (Number.isNaN(by)) return moveWords.unknownTime;
-  if (isOne(by)) return moveWords.still(formatQuantity(before, "s"));
-  const change = changeOf(before, after);
-  return by < 1 ? moveWords.faster(change, formatRatio(1 / by)) : moveWords.slower(change, formatRatio(by));
+  const [ratio, change] = [formatFactor(by < 1 ? 1 / by : by), changeOf(before, after)];
+  if (ratio === "1") return moveWords.still(seconds(before));
+  return by < 1 ? moveWords.faster(change, ratio) : moveWords.slower(change, ratio);
 }
 
 /** Of a kernel that was not measured, what it may attain. */

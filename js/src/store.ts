@@ -123,7 +123,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   });
 
   const state = { chips, kernels, shown, focusChip, precision, memory, whatIf, exposedComm, ceilings, allLevels };
-  const derived = derive({ ...state, ...filtering.state, launchOverhead, held });
+  const derived = derive({ ...state, ...filtering.state, ...workload.state, launchOverhead, held });
   const { shownRoofs, focusRoof } = derived;
   const trails = followMerges(workload.state.workload, abort);
 

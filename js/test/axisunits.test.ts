@@ -34,7 +34,11 @@ describe("balance", () => {
   });
   it("in words is words per FLOP", () => {
     // The same stencil: 2 words for 6 FLOP.
-    expect(unitsOf({ ...USUAL, x_axis: "balance", word: 8 }).intensity(6 / 16, 4)).toBe("0.3333 word/FLOP");
+    const inWords = unitsOf({ ...USUAL, x_axis: "balance", word: 8 });
+    expect(inWords.intensity(6 / 16, 4)).toBe("0.3333 word/FLOP");
+    expect([inWords.xTitle, inWords.xShort, units.xTitle]).toEqual([
+      ...["balance (word/FLOP, words of 8 B)", "balance (word/FLOP, words of 8 B)", "balance (B/FLOP)"],
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ import { gapText, nameOf, sentenceOf, sentenceOfRoof, tooltipRows } from "../src
 import { judge } from "../src/judging.ts";
 import type { Roof } from "../src/roofline.ts";
 import { strings } from "../src/strings.ts";
+import type { Kernels } from "../src/wire.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
 const CHIP = makeChip({
@@ -52,6 +53,19 @@ describe("the sentence", () => {
       expect(say(spec)).toBe(`k on H100 · ${strings.unknownSentence}`);
     }
   });
+  it("of a kernel at its roof promises nothing, and near to it no round number", () => {
+    // At 3.35 TB/s its bytes take 2.985 ms: 99.84 % and 96.9 % of these times.
+    const [at, near] = [0.00299, 0.00308].map((time) => makeKernels([{ flops: 1e12, bytes: 1e10, time }]));
+    expect(sentenceOf(at as Kernels, 0, ROOF)).toMatch(/ · 34 % of peak · 100 % of roof$/);
+    expect(gapText(judge(at as Kernels, ROOF)(0))).toBe("100 % of roof");
+    expect(sentenceOf(near as Kernels, 0, ROOF)).toMatch(/ · 97 % of roof · 1.03× possible$/);
+    expect(gapText(judge(near as Kernels, ROOF)(0))).toBe("97 % of roof · up to 1.03×");
+  });
+  it("is told without its formula where there is more to tell", () => {
+    expect(sentenceOf(makeKernels([MATMUL]), 0, ROOF, true)).toBe(
+      "matmul on H100 · compute-bound · 40 % of peak · 40 % of roof · 2.5× possible",
+    );
+  });
   it("of a kernel above its roof says that something is off, and promises no gain", () => {
     const sentence = say({ flops: 1e12, bytes: 1e10, time: 0.001 });
     expect(sentence).toContain("101 % of peak · 299 % of roof");
@@ -86,6 +100,8 @@ describe("the sentence", () => {
     expect(sentenceOfRoof(roof)).toContain(
       "H100 · 990 TFLOP/s at bf16, 5.025 TB/s (×1.5) from HBM · ridge point 197 FLOP/B",
     );
+    const near = makeRoof(CHIP, "auto", "main", { h: { bandwidth: { HBM: 3.355e12 } } });
+    expect(sentenceOfRoof(near)).toContain("H100 · 990 TFLOP/s at bf16, 3.355 TB/s from HBM");
   });
 });
 

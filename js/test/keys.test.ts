@@ -8,7 +8,7 @@ function pressed(key: string, held: Partial<KeyboardEvent> = {}, isTyped = false
   const done: string[] = [];
   const event = {
     ...{ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...held },
-    target: { matches: () => isTyped } as unknown as Element,
+    target: { matches: () => isTyped, closest: () => ({ querySelectorAll: () => [] }) } as unknown as Element,
     preventDefault: () => done.push("kept from the browser"),
     stopPropagation: () => done.push("kept from the host"),
   } as unknown as KeyboardEvent;

@@ -99,6 +99,20 @@ describe("the note beside it", () => {
   it("says where fewer bytes gain nothing", () => {
     expect(note({ 1: { bytes: 0.5 } }, 1)).toEqual(["2× less traffic · still 125 µs"]);
   });
+  it("says a small change to a digit more, and none where it rounds to none", () => {
+    // 124 / 1.05 = 118.1 and 249 - 5.9 = 243.1.
+    expect(note({ 0: { bytes: 1 / 1.05 } })).toEqual([
+      "1.05× less traffic · 124 → 118 µs (1.05× faster)",
+      "all kernels 249 → 243 µs",
+    ]);
+    expect(note({ 0: { bytes: 1 / 1.003 } })).toEqual(["still 124 µs"]);
+  });
+  it("says on which chip its share of the roof is, where that has not the focus", () => {
+    const ran = makeChip({ id: "ran", name: "Ran here", peaks, memories, link });
+    expect(note({ 0: { time: 0.75 } }, 0, { ...table, chip: ran })[1]).toBe(
+      "67 % of roof on Ran here · all kernels 249 → 218 µs",
+    );
+  });
   it("says of a kernel that was not measured what it may attain", () => {
     expect(note({ 2: { bytes: 0.5 } }, 2)).toEqual(["2× less traffic · attainable 16.1 → 32.3 TFLOP/s"]);
   });

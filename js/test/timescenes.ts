@@ -5,9 +5,12 @@ import { timeLabels } from "../src/chart/timelabels.ts";
 import { timePointsOf } from "../src/chart/timepoints.ts";
 import { judgeOf, type TimeScene, timeGaps, timeSceneOf } from "../src/chart/timescene.ts";
 import { byFallingTime } from "../src/filters.ts";
+import { type Moves, moved } from "../src/moving.ts";
+import type { Roof } from "../src/roofline.ts";
 import { chartHeight } from "../src/scales.ts";
 import type { Store, Zoom } from "../src/store.ts";
 import { LIGHT } from "../src/theme.ts";
+import type { Kernels } from "../src/wire.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
 /** 100 FLOP/s and 10 B/s. */
@@ -24,6 +27,7 @@ export interface Options {
   readonly hovered?: number | null;
   readonly scale?: "log" | "linear";
   readonly zoom?: Zoom | null;
+  readonly moves?: Moves;
   /** The scene before, while a control is held. */
   readonly last?: TimeScene;
 }
@@ -38,6 +42,7 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
     memory = "main",
     chip = SLOW,
     hovered = null,
+    moves,
     last,
   } = options;
   const roof = makeRoof(chip, "auto", memory, { slow: { peak_flops: { fp32: peak } } }, { launchOverhead });
@@ -61,7 +66,15 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
     },
   } as unknown as Store;
   const points = timePointsOf(kernels, judgeOf(store));
-  return timeSceneOf(store, points, [...byFallingTime(kernels)], { width, height: chartHeight(width) }, LIGHT, last);
+  const size = { width, height: chartHeight(width) };
+  const after = moves && afterOf(kernels, moves, roof);
+  return timeSceneOf(store, points, [...byFallingTime(kernels)], size, LIGHT, last, after);
+}
+
+/** What is moved, and where it would stand. */
+export function afterOf(kernels: Kernels, moves: Moves, roof: Roof) {
+  const all = moved(kernels, moves, roof);
+  return { ...all, points: timePointsOf(all.kernels, roof) };
 }
 
 export const labelsOf = (scene: TimeScene) => timeLabels(scene, timeGaps(scene));

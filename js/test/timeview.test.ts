@@ -7,7 +7,7 @@ import { timePointsOf, timesShown } from "../src/chart/timepoints.ts";
 import { timeGaps } from "../src/chart/timescene.ts";
 import { MEASURED } from "../src/points.ts";
 import { makeChip, makeKernels } from "./helpers.ts";
-import { labelsOf, MATMUL, sceneOf, TWICE, textsOf } from "./timescenes.ts";
+import { labelsOf, MATMUL, SLOW, sceneOf, TWICE, textsOf } from "./timescenes.ts";
 
 const boxes = (label: Placed) => boxesOf(textWidth(label.text, label.size, label.bold), label.size, label);
 
@@ -148,6 +148,14 @@ describe("what is written", () => {
     expect(texts.get("overhead")).toBe("launch overhead 2 s");
     expect(texts.get("kernel 1")).toBe("matmul");
     expect(textsOf(sceneOf(MIXED)).has("overhead")).toBe(false);
+  });
+  it("cuts the name of a long chip by words, and in little room says what tells it from others", () => {
+    const chip = { ...SLOW, name: "Accelerator 4100 (Great Bandwidth Edition)" };
+    expect(textsOf(sceneOf(MIXED, { chip })).get("diagonal")).toBe("Accelerator 4100: compute = memory");
+    const wide = { ...SLOW, name: "WORKSTATION ACCELERATOR 4100 80GB EDITION" };
+    const written = (width: number) => textsOf(sceneOf(MIXED, { chip: wide, width })).get("diagonal");
+    expect(written(928)).toBe("WORKSTATION ACCELERATOR 4100…: compute = memory");
+    expect(written(240)).toBe("ACCELERATOR 4100");
   });
   it("never overlaps and stays inside the chart, wide or narrow", () => {
     const sizes = [928, 480, 320].flatMap((width) => (["log", "linear"] as const).map((scale) => ({ width, scale })));

@@ -55,6 +55,17 @@ describe("the card", () => {
     expect(beside(name, { ...gap, right: 600, top: 120, bottom: 134 })).toMatchObject({ left: 75, top: 138 });
     expect(beside(name, { ...gap, right: 600, bottom: 300 })).toEqual({ left: 296, right: 546, top: 74, bottom: 294 });
   });
+  it("hides no number of an axis where another place is as good, but rather one than what is told of its kernel", () => {
+    // Numbers of the horizontal axis begin 33 px over the chart's end, those of the vertical one end 40 px from its left.
+    for (let y = 0; y <= CHART.height; y += 10) expect(first(100, y).top + SIZE.height).toBeLessThanOrEqual(367);
+    expect(first(300, 100, { ...CHART, width: 560 })).toEqual({ left: 175, top: 116 });
+    expect(first(300, 390, { ...CHART, width: 560 })).toEqual({ left: 175, top: 146 });
+    const [name, gap] = [
+      { left: 306, right: 390, top: 96, bottom: 110 },
+      { left: 0, right: 700, top: 120, bottom: 149 },
+    ];
+    expect(first(300, 100, CHART, 40, [name, gap])).toEqual({ left: 175, top: 153 });
+  });
   it("leaves a narrow chart in sight where the widget goes on below it", () => {
     const narrow = { width: 360, height: 280 };
     expect(first(180, 40, narrow, 228)).toEqual({ left: 55, top: 284 });
@@ -63,7 +74,7 @@ describe("the card", () => {
   it("goes below or above its point where neither side has room", () => {
     const narrow = { width: 360, height: 280 };
     expect(first(180, 40, narrow, 190)).toEqual({ left: 55, top: 56 });
-    expect(first(180, 260, narrow, 0)).toEqual({ left: 55, top: 24 });
+    expect(first(180, 260, narrow, 0)).toEqual({ left: 55, top: 26 });
   });
 });
 

@@ -154,12 +154,39 @@ def heard_once(drawn: Drawn) -> None:
     # Not all along a drag, which Ctrl+Z takes back wherever the focus is.
     during: list[str] = []
     before = spoken(drawn)
-    drawn.drag("bandwidth", 0.2, steps=4, during=lambda: during.extend([spoken(drawn), drawn.sentence()]))
+
+    def rested() -> None:
+        # Longer than the pace of what is written while a control is held.
+        drawn.page.wait_for_timeout(200)
+        during.extend([spoken(drawn), drawn.sentence()])
+
+    drawn.drag("bandwidth", 0.2, steps=4, during=rested)
     assert during[0] == before
     assert during[1] != before
     assert spoken(drawn) == drawn.sentence() == during[1]
     drawn.slider("bandwidth").press("Control+z")
     assert spoken(drawn) == drawn.sentence() == before
+
+
+def undone_from_what_goes_away(drawn: Drawn) -> None:
+    """Move a kernel, which moves nothing under the chart, and undo it from the button that would take it back."""
+    size = drawn.page.viewport_size
+    assert size is not None
+    drawn.page.set_viewport_size({"width": 900, "height": size["height"]})
+    filters = drawn.root.locator(".roofwidget-filters")
+    drawn.chart.focus()
+    drawn.page.keyboard.press("End")
+    before = centre(filters)
+    for key in ("m", "ArrowUp", "Enter"):
+        drawn.page.keyboard.press(key)
+    assert "what if: 50 " in drawn.sentence()
+    assert centre(filters) == before
+    back = drawn.root.get_by_role("button", name="Take back the moved kernel")
+    back.press("Control+z")
+    expect(back).to_have_count(0)
+    # What stood behind it.
+    expect(drawn.root.get_by_role("button", name="Communication")).to_be_focused()
+    drawn.page.set_viewport_size(size)
 
 
 def test_everything_is_heard_once_and_done_by_keyboard_and_focus_comes_back(notebook: OpenNotebook) -> None:
@@ -202,7 +229,16 @@ def test_everything_is_heard_once_and_done_by_keyboard_and_focus_comes_back(note
     drawn.page.keyboard.press("ArrowUp")
     assert scroller.evaluate("(one) => one.scrollTop") == top
 
+    # Whose cycles they are.
+    book.python("setattr(w, 'rate_unit', 'FLOP/cycle')")
+    drawn.tool("more").click()
+    menu = drawn.root.get_by_role("dialog")
+    expect(menu).to_contain_text("Cycles of NVIDIA A100 SXM4 80GB: 1.41 GHz")
+    drawn.page.keyboard.press("Escape")
+    expect(menu).to_have_count(0)
+
     drawn = shown(book, 3)
+    undone_from_what_goes_away(drawn)
     search = drawn.root.get_by_role("searchbox")
     search.fill("nothing is called so")
     clear = drawn.root.get_by_role("button", name="Clear").first

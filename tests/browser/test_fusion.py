@@ -177,6 +177,14 @@ def test_pairs_are_undone_and_done_again_by_buttons(notebook: OpenNotebook) -> N
     drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
     drawn.root.get_by_role("button", name="Redo", exact=True).click()
     drawn.eventually(lambda: book.python(GROUPS) == pairs)
+    # By keys wherever the focus is in the panel.
+    best = drawn.root.get_by_role("button", name=re.compile("^best"))
+    for redo in ("Control+y", "Control+Shift+z"):
+        best.press("Control+z")
+        drawn.eventually(lambda: book.python(GROUPS) == UNFUSED)
+        best.press(redo)
+        drawn.eventually(lambda: book.python(GROUPS) == pairs)
+    expect(best).to_be_focused()
 
 
 def test_pairs_fit_on_the_focus_chip(notebook: OpenNotebook) -> None:
@@ -365,6 +373,13 @@ def test_another_phase_is_chosen_without_the_kernel_and_undone(notebook: OpenNot
     expect(drawn.root.get_by_label("Phase")).to_have_value("prefill")
     expect(drawn.root.locator(".roofwidget-op[data-op]")).to_have_count(3)
     assert "12.3 MB → 8.19 MB" in bytes_moved(drawn)
+    # The panel of another graph is another: what is pressed next is not the host's.
+    flow = drawn.root.locator(".roofwidget-flow")
+    for step, phase in (("", "prefill"), ("Control+y", "decode"), ("Control+z", "prefill")):
+        if step:
+            drawn.page.keyboard.press(step)
+        expect(drawn.root.get_by_label("Phase")).to_have_value(phase)
+        expect(flow).to_be_focused()
     book.console_errors[:] = [error for error in book.console_errors if "Could not send" not in error]
 
 

@@ -65,6 +65,8 @@ def test_filters_compose_and_what_passes_is_counted_drawn_and_told(notebook: Ope
     assert counted(drawn) == "1 of 7 kernels · 25 % of time"
     choose(drawn, "Category", "all")
     choose(drawn, "Precision", "all")
+    bound_by = bar(drawn).get_by_label("Bound by")
+    expect(bound_by.get_by_role("option")).to_have_text(["all", "compute", "HBM"])
     choose(drawn, "Bound by", "HBM")
     drawn.eventually(lambda: book.python(names) == ["copy.1", "copy.2", "norm", "softmax", "infeed"])
     bar(drawn).get_by_label("Infeed and outfeed").click()
@@ -72,6 +74,9 @@ def test_filters_compose_and_what_passes_is_counted_drawn_and_told(notebook: Ope
     bar(drawn).get_by_role("button", name="Clear filters").click()
     drawn.eventually(lambda: book.python("[w.bounds, w.infeed, len(w.filtered)]") == [None, True, 7])
     expect(bar(drawn).get_by_role("button", name="Clear filters")).to_have_count(0)
+    # Only where there is one.
+    book.python("setattr(w, 'kernels', [('known', 1, 1, 1)] * 5 + [('unknown', None, 1, 1)])")
+    expect(bound_by.get_by_role("option")).to_have_text(["all", "compute", "HBM", "unknown"])
 
 
 def test_a_search_goes_through_whole_names_as_it_is_typed(notebook: OpenNotebook) -> None:

@@ -118,6 +118,26 @@ def closer_and_back(drawn: Drawn) -> None:
     drawn.eventually(lambda: drawn.book.python("w.zoom") is None)
 
 
+def moved_and_back(drawn: Drawn, microsecond: float) -> None:
+    """Ask for half of its bytes at twice its share of the roof, see where a kernel would stand, and take that back."""
+    x, y = ring(drawn, "norm")
+    drawn.book.python("setattr(w, 'moves', {1: {'bytes': 0.5, 'time': 0.5}})")
+    note = "2× less traffic · 800 → 200 µs (4× faster)"
+    drawn.eventually(lambda: note in drawn.tooltip())
+    assert note in drawn.label("move 1")
+    box = drawn.chart.bounding_box()
+    mark = drawn.root.locator(".roofwidget-carried [data-row='1'] path").nth(1).bounding_box()
+    assert box is not None
+    assert mark is not None
+    middle = (mark["x"] + mark["width"] / 2 - box["x"], mark["y"] + mark["height"] / 2 - box["y"])
+    # Each of its two launches moves bytes for 100 µs.
+    assert middle == pytest.approx((x, y + 50 * microsecond), abs=0.75)
+    drawn.root.get_by_role("button", name="Take back what is asked of norm").click()
+    drawn.eventually(lambda: drawn.book.python("dict(w.moves)") == {})
+    expect(drawn.root.locator(".roofwidget-carried [data-row]")).to_have_count(0)
+    expect(drawn.chart).to_be_focused()
+
+
 def test_on_linear_axes_times_are_lengths_and_keys_go_there_closer_and_back(notebook: OpenNotebook) -> None:
     book = notebook([SMALL + ".view = 'time'\nw"])
     book.run(0)
@@ -144,6 +164,7 @@ def test_on_linear_axes_times_are_lengths_and_keys_go_there_closer_and_back(note
     assert times == pytest.approx([times[0] * (k + 1) for k in range(len(times))])
     assert f"{times[0]:e}"[0] in "125"
     closer_and_back(drawn)
+    moved_and_back(drawn, microsecond)
 
     # The same choice by keys alone, and its undoing.
     press("Tab")

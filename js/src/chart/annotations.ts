@@ -9,8 +9,8 @@ import { column } from "./column.ts";
 import type { Gap, Join } from "./gaps.tsx";
 import { isShown } from "./hits.ts";
 import { isMeasured, radiusAt } from "./kernels.ts";
-import { type Label, type Place, type Placed, placeLabels, shorten } from "./labels.ts";
-import { lineBoxes, pointBoxes, rings } from "./obstacles.ts";
+import { type Label, type Mark, type Place, type Placed, placeLabels, shorten } from "./labels.ts";
+import { lineBoxes, MOST, markings, rings, stripBoxes } from "./obstacles.ts";
 import { roofLabels } from "./roofnames.ts";
 import { joinsOf, type Scene } from "./scene.ts";
 import type { TrailLine } from "./trails.tsx";
@@ -21,6 +21,8 @@ const TICKS = 46;
 
 /** Of kernels that nobody asked for, so many are named in a narrow chart. */
 const FEW = 5;
+/** Letters of a name where its first 24 have no room. */
+const BRIEF = 12;
 
 /**
  * Every label that has room; those in `choices` stay where they were. In the order of importance: roofs and ridge points,
@@ -34,6 +36,7 @@ export function annotations(
   others: readonly Label[] = [],
   shadows: readonly Box[] = [],
   inMotion = false,
+  arrows: readonly Box[] = [],
 ): Placed[] {
   const { scales } = scene;
   const { plot, width, gutter } = scales;
@@ -41,48 +44,64 @@ export function annotations(
   const names = column(scene, choices);
   // Names that had no room before the drag do not flicker in and out during it.
   const hasPlace = (key: string) => !choices || choices.has(key);
+  const weak = gapLabels(scene, gaps, false, inMotion);
   const labels = [
     ...roofLabels(scene),
     ...gapLabels(scene, gaps, true, inMotion),
     ...trailLabels(scene, trails),
     ...others,
-    ...kernelLabels(scene, hasPlace),
-    ...gapLabels(scene, gaps, false, inMotion),
+    ...kernelLabels(scene, choices),
+    ...weak,
     ...regionLabels(scene),
+    // What has room left takes it, far off as it may be, and with it what stands by no name else.
+    ...(scene.points.n > MOST ? [] : [...kernelLabels(scene, choices, true), ...weak]),
   ];
-  const points = [...pointBoxes(scene), ...shadows];
+  const points = [...markings(scene), ...shadows];
   const steady = labels.filter(({ key, bold }) => hasPlace(key) || bold || !/^(?:ridge|sub) /.test(key));
   // In motion names stand still whatever passes under them.
   const drawn = {
-    lines: choices ? [] : [...lineBoxes(scene), ...gaps.map(arrowBox)],
+    lines: choices ? [] : lineBoxes(scene),
+    arrows: [...stripBoxes(scene), ...gaps.map(arrowBox), ...arrows],
     rings: inMotion ? [] : rings(scene),
   };
   return [...names, ...placeLabels(steady, bounds, points, choices, drawn)];
 }
 
-function kernelLabels(scene: Scene, hasPlace: (key: string) => boolean): Label[] {
+/** Of those that have no place beside them, and none along a line of theirs, some are led to from afar. */
+function kernelLabels(scene: Scene, choices: ReadonlyMap<string, number> | undefined, isFar = false): Label[] {
   const { kernels, points, at, scales, theme, marked, named, levels, selected } = scene;
   const joins = new Map(joinsOf(scene).map((join) => [join.row, join]));
+  const drawn = isFar ? markings(scene) : [];
   const rows = [...new Set(named)].slice(0, isNarrow(scales) ? FEW : undefined);
   return [...new Set([...marked, ...rows])].flatMap((row) => {
     const index = points.home[row] ?? -1;
     const isMarked = marked.includes(row);
-    if (index < 0 || !(isMarked || hasPlace(`kernel ${row}`))) return [];
+    const before = choices?.get(`kernel ${row}`);
+    if (index < 0 || (choices && !isMarked && before === undefined)) return [];
     const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) };
     if (!isShown(scene, index)) return [];
+    const places = [
+      ...around(mark.x, mark.y, mark.radius + 4).slice(0, -1),
+      ...besideJoin(joins.get(row)),
+      ...(isMeasured(points, index) || levels.length > 0 ? [] : besideTie(mark.x, scales)),
+    ];
+    // Where it had none beside it before a drag it gets none in it; along a line of its own there is none far off.
+    if (isFar ? joins.has(row) : before !== undefined && before >= places.length) return [];
+    const name = shortNameOf(kernels, row);
+    // Far off it is by no other point, and above and below its own as near to it as beside it.
+    const about = mark.radius + 8;
+    const own = { left: mark.x - about, right: mark.x + about, top: 0, bottom: scales.height };
     return {
       key: `kernel ${row}`,
-      text: shorten(shortNameOf(kernels, row), 24),
+      text: shorten(name, 24),
+      ...(isFar && { brief: [shorten(name, BRIEF)], near: [[own], drawn.filter((one) => one.row !== row)] }),
       size: SIZE,
       bold: isMarked,
       colour: selected.size === 0 || isMarked ? theme.text : theme.muted,
       // What stands along the line that joins its points is near to it there.
       ...(joins.has(row) ? {} : { mark }),
-      places: [
-        ...around(mark.x, mark.y, mark.radius + 4),
-        ...besideJoin(joins.get(row)),
-        ...(isMeasured(points, index) || levels.length > 0 ? [] : besideTie(mark.x, scales)),
-      ],
+      // Over what is selected its ruler has the room.
+      places: isFar ? [...places, ...far(mark).slice(0, selected.has(row) ? 16 : 32)] : places,
     };
   });
 }
@@ -102,7 +121,7 @@ function trailLabels({ theme }: Scene, trails: readonly TrailLine[]): Label[] {
     bold: true,
     must: true,
     colour: theme.text,
-    places: around((from[0] + 2 * bend[0] + to[0]) / 4, (from[1] + 2 * bend[1] + to[1]) / 4, 2),
+    places: around((from[0] + 2 * bend[0] + to[0]) / 4, (from[1] + 2 * bend[1] + to[1]) / 4, 4),
   }));
 }
 
@@ -160,6 +179,14 @@ function besideJoin(join: Join | undefined): Place[] {
     ];
   });
 }
+
+/** In rows at both sides, ever farther under it, and then over it, where its gap and its ruler are. */
+const far = ({ x, y, radius }: Mark): Place[] =>
+  Array.from({ length: 32 }, (_, at): Place => {
+    const row = Math.floor(at / 2);
+    const [off, anchor] = at % 2 === 0 ? ([radius + 22, "start"] as const) : ([-radius - 22, "end"] as const);
+    return { x: x + off, y: y + 4 + 15 * (row < 8 ? row : 7 - row), anchor };
+  });
 
 export function around(x: number, y: number, gap: number): Place[] {
   return [

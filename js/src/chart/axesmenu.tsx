@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { formatQuantity } from "../format.ts";
 import { stepOf } from "../keys.ts";
 import { type Option, Select } from "../panels/select.tsx";
 import type { Store } from "../store.ts";
@@ -69,21 +70,26 @@ function Choices({ store, scene }: Pick<AxesMenuProps, "store" | "scene">) {
       ["linear", words.scales.linear],
     ]);
   }
+  const moved = axes.word.value > 0 ? words.word : "B";
+  const perCycle = axes.rate_unit.value === "FLOP/cycle";
+  const clock =
+    chip &&
+    (chip.clock ? perCycle && words.clock(chip.name, formatQuantity(chip.clock, "Hz", 4)) : words.noClock(chip.name));
   return (
     <>
       {pick("rate_unit", words.rate, [
         ["FLOP/s", words.rates["FLOP/s"]],
         ["FLOP/cycle", words.rates["FLOP/cycle"]],
       ])}
-      {chip && !chip.clock && <small class="roofwidget-muted">{words.noClock(chip.name)}</small>}
+      {clock && <small class="roofwidget-muted">{clock}</small>}
       {pick(
         "word",
         words.data,
         [0, 2, 4, 8].map((bytes) => [bytes, words.bytes(bytes)] as const),
       )}
       {pick("x_axis", words.across, [
-        ["intensity", words.kinds.intensity],
-        ["balance", words.kinds.balance],
+        ["intensity", words.kinds.intensity(moved)],
+        ["balance", words.kinds.balance(moved)],
       ])}
       {pick("tick_base", words.ticks, [
         [10, words.bases[10]],

@@ -29,13 +29,17 @@ export interface Shadow {
   readonly side: number;
 }
 
-/** The marks of what is moved, on top those at the points that stand for their kernels. */
-export function shadowsOf(store: Store, scene: Scene, points: Points | undefined): Shadow[] {
+/** The marks of what is moved, on top those at the points that stand for their kernels; none leaves the `frame`. */
+export function shadowsOf(
+  store: Store,
+  scene: Scene,
+  points: Points | undefined,
+  places = points && project(points, scene.scales),
+  frame = scene.scales.plot,
+): Shadow[] {
   const moved = store.moved.value;
-  if (!moved || !points) return [];
+  if (!moved || !points || !places) return [];
   const { at, scales } = scene;
-  const places = project(points, scales);
-  const { plot, strip } = scales;
   const within = (place: number, low: number, high: number) => Math.max(low, Math.min(place, high));
   return Array.from({ length: points.n }, (_, mark) => mark).flatMap((mark): Shadow[] => {
     const row = moved.rows[points.row[mark] as number] as number;
@@ -43,16 +47,15 @@ export function shadowsOf(store: Store, scene: Scene, points: Points | undefined
       scene.points.roof[index] === points.roof[mark] && scene.points.level[index] === points.level[mark];
     const index = indicesOf(scene, row).find(isSame) ?? -1;
     const [ai, x, top] = [points.x[mark], places.x[mark], places.y[mark]] as [number, number, number];
-    const inStrip = ai === 0;
-    if (index < 0 || (inStrip && !strip)) return [];
+    if (index < 0) return [];
     // At the edge it stands for a kernel that is in sight, under a zoom for no other.
     if (!isShown(scene, index) && !isInSight(scales, ai, x, top)) return [];
-    const y = within(top, plot.top, plot.bottom);
+    const y = within(top, frame.top, frame.bottom);
     return [
       {
         ...{ row, index, radius: Math.max(4, radiusAt(scene.points, index)), side: points.side[mark] as number },
         from: [at.x[index] as number, at.y[index] as number],
-        to: [inStrip ? x : within(x, plot.left, plot.right), y],
+        to: [ai === 0 ? x : within(x, frame.left, frame.right), y],
       },
     ];
   });
@@ -80,8 +83,8 @@ const hollows = keeping<Uint8Array>();
 interface CarriedProps {
   readonly shadows: readonly Shadow[];
   readonly looks: ReturnType<typeof pointColours>;
-  /** The row that is held. */
-  readonly held: number | undefined;
+  /** The row that is held; null where none can be. */
+  readonly held: number | undefined | null;
   readonly theme: Theme;
 }
 
@@ -96,15 +99,17 @@ export function Carried({ shadows, looks: { colours, colour }, held, theme }: Ca
             fill={colours[colour[index] as number]}
             stroke-width={row === held ? 3 : 1.5}
           />
-          <circle
-            class="roofwidget-shadow"
-            fill="transparent"
-            stroke="none"
-            data-shadow={index}
-            cx={to[0]}
-            cy={to[1]}
-            r={Math.max(12, radius)}
-          />
+          {held !== null && (
+            <circle
+              class="roofwidget-shadow"
+              fill="transparent"
+              stroke="none"
+              data-shadow={index}
+              cx={to[0]}
+              cy={to[1]}
+              r={Math.max(12, radius)}
+            />
+          )}
         </g>
       ))}
     </g>

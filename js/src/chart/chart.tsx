@@ -10,7 +10,7 @@ import { strings } from "../strings.ts";
 import type { Theme } from "../theme.ts";
 import { annotations } from "./annotations.ts";
 import { Axes, titleOf } from "./axes.tsx";
-import { gapsOf } from "./callouts.ts";
+import { arrowBox, gapsOf } from "./callouts.ts";
 import { boxOfShadow, Carried, hollowed, MoveButtons, moveLabels, shadowsOf } from "./carried.tsx";
 import { useCarry } from "./carry.ts";
 import { Clip, frameOf } from "./clip.tsx";
@@ -22,6 +22,7 @@ import { sightOf } from "./hits.ts";
 import { radiusOf } from "./kernels.ts";
 import { textWidth } from "./labels.ts";
 import { Leaders } from "./marks.tsx";
+import { arrowBoxes } from "./obstacles.ts";
 import { usePointing } from "./pointing.ts";
 import { Roofs } from "./roofs.tsx";
 import { Rulers, rulerBeside } from "./rulers.tsx";
@@ -81,11 +82,12 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const frozen = frozenIn(store);
   const changes = changesSince(scene, frozen.at(-1)?.snapshot, store.drawnRows.value);
   const notes = moveLabels(store, scene, shadows);
+  const bends = [...lines, ...arrows, ...changes].flatMap(arrowBoxes);
   const others = [...notes, ...runLabels(scene, arrows), ...snapshotLabels(scene, frozen, changes)];
   const looks = hollowed(pointColours(scene), shadows);
   // Names stand still while a roof is dragged or a point is pointed at.
   const labels = useStanding(isMoving || index >= 0, (choices) =>
-    annotations(scene, gaps, choices, share < 1 ? [] : lines, others, shadows.map(boxOfShadow), isMoving),
+    annotations(scene, gaps, choices, share < 1 ? [] : lines, others, shadows.map(boxOfShadow), isMoving, bends),
   );
   const picture = {
     ...{ points: points.value, at: sightOf(scene).at, scales, inMotion: isMoving, ...looks },
@@ -102,7 +104,8 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const spot = { x: at.x[index] as number, y: at.y[index] as number };
   const told = { kernels, row, roofs, scales, below, ...spot, names: labels };
   const card = roof && !held ? cardOf({ ...told, roof, more: rowOfMove(store, row) }) : undefined;
-  const { ruler, box } = rulerBeside(store, scene, labels, held ? -1 : index, card?.boxes);
+  const drawn = [...gaps.map(arrowBox), ...bends];
+  const { ruler, box } = rulerBeside(store, scene, labels, held ? -1 : index, card?.boxes, drawn);
 
   return (
     <Stage
@@ -138,7 +141,9 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
             <Carried shadows={shadows} looks={looks} held={held?.row} theme={theme} />
           </Clip>
           <Leaders labels={labels} scene={scene} />
-          {store.rulers.value && <Rulers scene={scene} names={labels} ruler={ruler} spot={pointing.spot} />}
+          {store.rulers.value && (
+            <Rulers scene={scene} names={labels} arrows={drawn} ruler={ruler} spot={pointing.spot} />
+          )}
           {roofs.length === 0 && points.value.n === 0 && (
             <text x={scales.width / 2} y={scales.height / 2} text-anchor="middle" font-size={14} fill={theme.muted}>
               {strings.noChip}

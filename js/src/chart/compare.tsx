@@ -98,6 +98,6 @@ export function runLabels({ theme }: Scene, arrows: readonly RunArrow[]): Label[
     size: 12,
     bold: strong,
     colour: theme.text,
-    places: around((from[0] + 2 * bend[0] + to[0]) / 4, (from[1] + 2 * bend[1] + to[1]) / 4, 2),
+    places: around((from[0] + 2 * bend[0] + to[0]) / 4, (from[1] + 2 * bend[1] + to[1]) / 4, 4),
   }));
 }

@@ -1,8 +1,10 @@
 // Where labels go: each takes the first of its places that is free; when none is, it is left out.
 
 import type { Box } from "../scales.ts";
+import { boxesAlong, lineFrom, type Mark } from "./leading.ts";
 import { add, inStrips, isOff, type Strips } from "./strips.ts";
 
+export type { Mark } from "./leading.ts";
 export { overlap } from "./strips.ts";
 
 export type Anchor = "start" | "middle" | "end";
@@ -39,12 +41,6 @@ export interface Label {
   readonly best?: number;
   /** The key of the one without which it says nothing. */
   readonly beside?: string | false;
-}
-
-export interface Mark {
-  readonly x: number;
-  readonly y: number;
-  readonly radius: number;
 }
 
 export interface Placed extends Place, Omit<Label, "places" | "must" | "brief" | "near" | "best" | "beside"> {
@@ -101,10 +97,15 @@ export function boxesOf(width: number, size: number, place: Place): Box[] {
 /** Two labels in a line stay this far apart, px. */
 const APART = 6;
 
+/** Of the spots along a line to a mark so many are about that. */
+const CLOSE = 3;
+
 /** What is drawn beside what labels keep clear of. */
 interface Drawn {
   /** What those that must be written may lie across. */
   readonly lines?: readonly Box[];
+  /** What they may lie across where there is nothing else. */
+  readonly arrows?: readonly Box[];
   /** What they may cover as little as one another. */
   readonly solid?: readonly Box[];
   /** What none may cover, close by as it may stand. */
@@ -120,9 +121,10 @@ export function placeLabels(
   bounds: Box,
   taken: readonly Box[],
   choices: ReadonlyMap<string, number> = new Map(),
-  { lines = [], solid = [], rings = [] }: Drawn = {},
+  { lines = [], arrows = [], solid = [], rings = [] }: Drawn = {},
 ): Placed[] {
-  const [written, others, across, drawn] = [solid, taken, lines, rings].map(inStrips) as [
+  const [written, others, along, across, drawn] = [solid, taken, arrows, lines, rings].map(inStrips) as [
+    Strips,
     Strips,
     Strips,
     Strips,
@@ -141,12 +143,15 @@ export function placeLabels(
       known[at] ??= boxesOf(textWidth(textOf(at), label.size, label.bold), label.size, placeOf(at));
       return known[at];
     };
+    // Nor does the line from a place far off lie across another text, or a point.
+    const leader = (at: number) => boxesAlong(lineFrom(boxes(at)[0] as Box, label.mark, placeOf(at).isLed));
     const free: (boolean | undefined)[] = [];
     const isFree = (at: number) => {
       free[at] ??=
         boxes(at).every((box) => inside(box, bounds)) &&
         isOff(boxes(at), written, APART) &&
         isOff(boxes(at), drawn) &&
+        isOff(leader(at), written) &&
         !placed.some((other) => isCrossed(label.mark, placeOf(at), other)) &&
         !(near && boxes(at).some((box) => isAstray(box, near)));
       return free[at];
@@ -155,7 +160,9 @@ export function placeLabels(
       for (const isBest of [true, false]) {
         for (let at = 0; at < count; at++) {
           if (at % places.length < best !== isBest) continue;
-          if (isFree(at) && parts.every((part) => isOff(boxes(at), part))) return at;
+          if (!isFree(at) || !parts.every((part) => isOff(boxes(at), part))) continue;
+          // About its mark others may lie.
+          if (parts.length === 0 || isOff(leader(at).slice(0, -CLOSE), others)) return at;
         }
       }
       return undefined;
@@ -163,9 +170,12 @@ export function placeLabels(
     const before = choices.get(label.key);
     const kept = before !== undefined && before < count && isFree(before) ? before : undefined;
     const choice =
-      kept ?? first(others, across) ?? (must ? first(others) : undefined) ?? (must === true ? first() : undefined);
+      kept ??
+      first(others, along, across) ??
+      (must ? first(others, along) : undefined) ??
+      (must === true ? first() : undefined);
     if (choice === undefined) continue;
-    add(written, boxes(choice));
+    add(written, [...boxes(choice), ...leader(choice)]);
     placed.push({ ...label, ...placeOf(choice), text: textOf(choice), choice });
   }
   return placed;
@@ -178,22 +188,18 @@ export function shorten(text: string, most: number): string {
   return `${text.slice(0, head)}…${text.slice(text.length - (most - 1 - head))}`;
 }
 
-/** A label further than this from its mark has a line to it, px. */
-const FAR = 20;
-
 /** A path from a label to the rim of what it names, where that is far. */
 export function leaderOf(label: Placed): string {
-  const { mark } = label;
-  if (!mark || label.isLed) return "";
   const box = boxOf(textWidth(label.text, label.size, label.bold), label.size, label);
-  const [x, y] = [within(mark.x, box.left, box.right), within(mark.y, box.top, box.bottom)];
-  const length = Math.hypot(mark.x - x, mark.y - y);
-  if (length - mark.radius <= FAR) return "";
-  const rim = mark.radius / length;
-  return `M${x},${y}L${mark.x + (x - mark.x) * rim},${mark.y + (y - mark.y) * rim}`;
+  const [x, y, toX, toY] = lineFrom(box, label.mark, label.isLed);
+  return x === undefined ? "" : `M${x},${y}L${toX},${toY}`;
 }
 
-const within = (at: number, low: number, high: number) => Math.max(low, Math.min(at, high));
+/** What a label covers, with the line that leads from it. */
+export function takenBy(label: Placed): Box[] {
+  const boxes = boxesOf(textWidth(label.text, label.size, label.bold), label.size, label);
+  return [...boxes, ...boxesAlong(lineFrom(boxes[0] as Box, label.mark, label.isLed))];
+}
 
 /** As many whole words of a name as fit, its number among them: cut within one it would be another name. */
 export function inWords(text: string, fits: (text: string) => boolean): string {

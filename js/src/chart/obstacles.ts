@@ -5,20 +5,19 @@ import { ridgePoint } from "../roofline.ts";
 import type { Box } from "../scales.ts";
 import { radiusAt } from "./kernels.ts";
 import { isInSight, joinsOf, type Scene } from "./scene.ts";
+import type { Bent } from "./trails.tsx";
 
 /** More points than this leave no room beside them. */
-const MOST = 400;
-/** A slope is as many small boxes, so that names stand beside it and not on it. */
+export const MOST = 400;
+/** A slope or an arrow is as many small boxes, so that names stand beside it and not on it. */
 const STEPS = 60;
 
 /** What is drawn of a kernel. */
 export type Marking = Box & { readonly row: number };
 
-/** The strip, and all points. */
-export const pointBoxes = (scene: Scene): Box[] => {
-  const { strip } = scene.scales;
-  return [...(strip ? [{ ...strip, right: strip.right + 2 }] : []), ...markings(scene)];
-};
+/** The strip, if there is one. */
+export const stripBoxes = ({ scales: { strip } }: Scene): Box[] =>
+  strip ? [{ ...strip, right: strip.right + 2 }] : [];
 
 /** All points; none of more than `most`. */
 export function markings({ points, at }: Scene, most = MOST): Marking[] {
@@ -44,6 +43,15 @@ export function rings({ roofs, focus, levels, scales }: Scene): Box[] {
     const ai = ridgePoint(roof);
     const [x, y] = [scales.x(ai), scales.y(roof.peak)];
     return isInSight(scales, ai, x, y) ? [ringAt(x, y)] : [];
+  });
+}
+
+/** Along an arrow that bends, wider about where it comes from and at its head. */
+export function arrowBoxes({ from, bend, to }: Bent): Box[] {
+  return Array.from({ length: STEPS + 1 }, (_, step) => {
+    const t = step / STEPS;
+    const on = (at: 0 | 1) => (1 - t) ** 2 * from[at] + 2 * t * (1 - t) * bend[at] + t ** 2 * to[at];
+    return ringAt(on(0), on(1), t === 0 ? 5 : t === 1 ? 4 : 2);
   });
 }
 

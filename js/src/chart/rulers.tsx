@@ -3,16 +3,16 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { type Crossing, crossingsAt, type Lines } from "../crossings.ts";
-import { formatRatio } from "../format.ts";
+import { formatFactor } from "../format.ts";
 import { shortNames } from "../names.ts";
 import { bytesAt } from "../roofline.ts";
 import { type Box, isNarrow } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { rulerWords as words } from "../strings.ts";
 import { isMeasured, radiusAt } from "./kernels.ts";
-import { boxesOf, type Label, leaderOf, type Place, type Placed, placeLabels, textWidth } from "./labels.ts";
+import { type Label, leaderOf, type Place, type Placed, placeLabels, takenBy } from "./labels.ts";
 import { Labels } from "./marks.tsx";
-import { lineBoxes, pointBoxes, rings } from "./obstacles.ts";
+import { lineBoxes, markings, rings, stripBoxes } from "./obstacles.ts";
 import { isInSight, type Scene, unitsIn } from "./scene.ts";
 
 /** A place on the chart, px. */
@@ -20,6 +20,9 @@ export interface Spot {
   readonly x: number;
   readonly y: number;
 }
+
+type Boxes = readonly Box[];
+type Names = readonly Placed[];
 
 interface Tick {
   readonly x: number;
@@ -75,7 +78,7 @@ export function limitsOver(scene: Judged, index: number): Limit[] {
     if (!(ratio >= least)) return [];
     const [limit, alone] = textsOf(scene, crossing);
     if (ratio < LEAST) return [{ ...crossing, text: limit, brief: [alone] }];
-    return [{ ...crossing, text: words.withRatio(limit, formatRatio(ratio)), brief: [limit, alone] }];
+    return [{ ...crossing, text: words.withRatio(limit, formatFactor(ratio)), brief: [limit, alone] }];
   });
 }
 
@@ -87,7 +90,7 @@ function textsOf({ units }: Judged, { name, ai, rate, isFigure }: Crossing): [li
 }
 
 /** Over a point, clear of all names, and of the `others` as of the tooltip beside it. */
-export function rulerOver(scene: Scene, index: number, names: readonly Placed[], others: readonly Box[] = []): Ruler {
+export function rulerOver(scene: Scene, index: number, names: Names, others: Boxes = [], arrows: Boxes = []): Ruler {
   const { at, points } = scene;
   const from = { x: at.x[index] as number, y: at.y[index] as number };
   const rim = radiusAt(points, index) + 3;
@@ -97,28 +100,29 @@ export function rulerOver(scene: Scene, index: number, names: readonly Placed[],
     const [text = limit.text, ...brief] = limit.brief;
     return isTold && limit.key === `roof ${scene.focus?.chip.id}` ? { ...limit, text, brief } : limit;
   });
-  return rulerOf(scene, limits, { ...from, y: from.y - rim }, names, others);
+  return rulerOf(scene, limits, { ...from, y: from.y - rim }, names, others, arrows);
 }
 
 /** The ruler over the point that is meant, or over the one kernel that is selected; and where the tooltip leaves it most room. */
 export function rulerBeside(
   { rulers, selected, pointed }: Pick<Store, "rulers" | "selected" | "pointed">,
   scene: Scene,
-  names: readonly Placed[],
+  names: Names,
   index: number,
-  boxes: readonly Box[] = [],
+  boxes: Boxes = [],
+  arrows: Boxes = [],
 ): { ruler?: Ruler; box?: Box } {
   const [row] = pointed.value === null && selected.value.length === 1 ? selected.value : [];
   const meant = index >= 0 || row === undefined ? index : (scene.points.home[row] ?? -1);
   if (!rulers.value || meant < 0) return {};
   const options = (boxes.length > 0 ? boxes : [undefined]).map((box) => {
-    return { ruler: rulerOver(scene, meant, names, box ? [box] : []), ...(box && { box }) };
+    return { ruler: rulerOver(scene, meant, names, box ? [box] : [], arrows), ...(box && { box }) };
   });
   return options.reduce((best, other) => (other.ruler.labels.length > best.ruler.labels.length ? other : best));
 }
 
 /** Where the pointer is on empty space, with the intensity there; none beside the plot. */
-export function rulerAt(scene: Scene, { x, y }: Spot, names: readonly Placed[]): Ruler | undefined {
+export function rulerAt(scene: Scene, { x, y }: Spot, names: Names, arrows: Boxes = []): Ruler | undefined {
   const { plot, x: across } = scene.scales;
   const ai = across.invert(x);
   if (x <= plot.left || !isInSight(scene.scales, ai, x, y)) return undefined;
@@ -130,15 +134,16 @@ export function rulerAt(scene: Scene, { x, y }: Spot, names: readonly Placed[]):
     ...{ key: "ruler foot", text: scene.units.intensity(ai), size: SIZE, colour: scene.theme.muted, must: "lines" },
     places: [-6, -22, -38].flatMap((up) => besideLine(x, plot.bottom + up)),
   };
-  return rulerOf(scene, limits, { x, y: plot.bottom }, names, [], foot);
+  return rulerOf(scene, limits, { x, y: plot.bottom }, names, [], arrows, foot);
 }
 
 function rulerOf(
   scene: Scene,
   limits: readonly Limit[],
   from: Spot,
-  names: readonly Placed[],
-  others: readonly Box[],
+  names: Names,
+  others: Boxes,
+  arrows: Boxes,
   foot?: Label,
 ): Ruler {
   const { scales, colours, theme } = scene;
@@ -167,12 +172,9 @@ function rulerOf(
     }),
   );
   const bounds = { left: plot.left, right: plot.right, top: 2, bottom: plot.bottom - 2 };
-  const solid = [
-    ...others,
-    ...names.flatMap((name) => boxesOf(textWidth(name.text, name.size, name.bold), name.size, name)),
-  ];
-  const points = pointBoxes(scene);
-  const drawn = { lines: lineBoxes(scene), solid, rings: rings(scene) };
+  const solid = [...others, ...names.flatMap(takenBy)];
+  const points = markings(scene);
+  const drawn = { lines: lineBoxes(scene), arrows: [...stripBoxes(scene), ...arrows], solid, rings: rings(scene) };
   const place = (some: readonly Label[]) =>
     placeLabels([...some, ...(foot ? [foot] : [])], bounds, points, new Map(), drawn);
   // Where the focus chip's has left another no room over or under it: from the top down.
@@ -212,15 +214,16 @@ const besideLine = (x: number, y: number): Place[] => [
 
 interface RulersProps {
   readonly scene: Scene;
-  readonly names: readonly Placed[];
+  readonly names: Names;
+  readonly arrows: Boxes;
   /** Over the point that is meant. */
   readonly ruler: Ruler | undefined;
   /** Where the pointer is on empty space: what follows it draws nothing else anew. */
   readonly spot: ReadonlySignal<Spot | undefined>;
 }
 
-export function Rulers({ scene, names, ruler, spot }: RulersProps): VNode | null {
-  const shown = spot.value ? rulerAt(scene, spot.value, names) : ruler;
+export function Rulers({ scene, names, arrows, ruler, spot }: RulersProps): VNode | null {
+  const shown = spot.value ? rulerAt(scene, spot.value, names, arrows) : ruler;
   if (!shown) return null;
   const { theme } = scene;
   return (

@@ -1,6 +1,6 @@
 // Ghosts of frozen curves: the roof and the kernels as they stood, and arrows from there to where they stand now.
 
-import { formatRatio } from "../format.ts";
+import { formatFactor } from "../format.ts";
 import type { Roof } from "../roofline.ts";
 import { isNarrow } from "../scales.ts";
 import { hasMoved, type Move, memoryOf, movesSince } from "../snapshots.ts";
@@ -66,7 +66,7 @@ function kernelChanges(scene: Scene, moves: readonly Move[]): Change[] {
     const start = spotOf(scene, from.ai, from.rate);
     const end: Spot = [at.x[index] as number, at.y[index] as number];
     if (!start || !isShown(scene, index) || (selected.size > 0 && !selected.has(row))) continue;
-    const text = hasMoved(ratio) ? words.faster(formatRatio(ratio)) : words.intensity(formatRatio(intensity));
+    const text = hasMoved(ratio) ? words.faster(formatFactor(ratio)) : words.intensity(formatFactor(intensity));
     const rim = radiusAt(points, index);
     changes.push({
       ...{ key: `moved ${row}`, text, from: start, bend: bent(start, end), to: end, rim },
@@ -89,7 +89,7 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): Change[] {
   const [low, high] = x.domain;
   const ridge = Math.max(low, before.peak / before.bandwidth, now.peak / now.bandwidth);
   if (hasMoved(now.peak / before.peak) && ridge < high) {
-    const text = words.peak(formatRatio(now.peak / before.peak));
+    const text = words.peak(formatFactor(now.peak / before.peak));
     changes.push(upright("moved peak", text, ridge * (high / ridge) ** ON_FLAT, before.peak, now.peak));
   }
   const first = Math.max(low, y.domain[0] / Math.min(before.bandwidth, now.bandwidth));
@@ -97,7 +97,7 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): Change[] {
   // Another level of its chip has become no faster.
   const isOther = before.chip === now.chip.id && before.memory !== memoryOf(now);
   if (hasMoved(now.bandwidth / before.bandwidth) && first < last && !isOther) {
-    const text = words.bandwidth(now.level, formatRatio(now.bandwidth / before.bandwidth));
+    const text = words.bandwidth(now.level, formatFactor(now.bandwidth / before.bandwidth));
     const ai = first * (last / first) ** ON_SLOPE;
     changes.push(upright("moved bandwidth", text, ai, ai * before.bandwidth, ai * now.bandwidth));
   }
@@ -123,7 +123,7 @@ export function snapshotLabels(scene: Scene, frozen: readonly Frozen[], changes:
       places:
         from === bend
           ? besideUpright(from, to)
-          : around((from[0] + 2 * bend[0] + to[0]) / 4, (from[1] + 2 * bend[1] + to[1]) / 4, 2),
+          : around((from[0] + 2 * bend[0] + to[0]) / 4, (from[1] + 2 * bend[1] + to[1]) / 4, 4),
     }),
   );
   return [...ratios, ...names];

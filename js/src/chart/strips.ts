@@ -1,13 +1,14 @@
-// Boxes in strips of the height, so that each is held against those about it alone.
+// Boxes in strips across the chart, so that each is held against those at its height alone.
 
 import type { Box } from "../scales.ts";
 
-/** Boxes by the part of the height that they are in: a text is held against those of its own parts. */
+/** Boxes by the strips that they reach into, counted from the top; one that is nowhere, at NaN, is in none. */
 export type Strips = Map<number, Box[]>;
 
-/** px of a strip, and the last: no chart is so high, and what lies beyond may lie at infinity. */
+/** px of a strip, and the last: no chart is so high. */
 const [STRIP, LAST] = [16, 255];
 
+/** What lies over the first strip has one of its own, what lies below the last is in that: either may lie at infinity. */
 const stripOf = (y: number) => Math.max(-1, Math.min(Math.floor(y / STRIP), LAST));
 
 export const inStrips = (boxes: readonly Box[]) => add(new Map(), boxes);
@@ -23,6 +24,7 @@ export function add(strips: Strips, boxes: readonly Box[]): Strips {
   return strips;
 }
 
+/** Whether none of the boxes lies over one of the others, nor nearer to it than `apart` at its left or right, px. */
 export function isOff(boxes: readonly Box[], others: Strips, apart = 0): boolean {
   for (const box of boxes) {
     for (let at = stripOf(box.top); at <= stripOf(box.bottom); at++) {

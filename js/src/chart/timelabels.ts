@@ -5,10 +5,14 @@ import { formatQuantity } from "../format.ts";
 import { judge } from "../judging.ts";
 import type { Box, Scale } from "../scales.ts";
 import { strings } from "../strings.ts";
+import { briefNamesOf } from "./briefnames.ts";
+import { boxOfShadow, type Shadow } from "./carried.tsx";
 import { isShown } from "./hits.ts";
 import { radiusAt } from "./kernels.ts";
-import { type Label, type Place, type Placed, placeLabels, shorten, textWidth } from "./labels.ts";
+import { inWords, type Label, type Place, type Placed, placeLabels, shorten, textWidth } from "./labels.ts";
+import { markings } from "./obstacles.ts";
 import { end, start, type TimeGap, type TimeScene, tickText } from "./timescene.ts";
+import type { Spot } from "./trails.tsx";
 
 /** More gaps than this: numbers only at those of marked kernels. */
 const FEW = 12;
@@ -18,26 +22,34 @@ export function timeLabels(
   scene: TimeScene,
   gaps: readonly TimeGap[],
   choices?: ReadonlyMap<string, number>,
+  shadows: readonly Shadow[] = [],
+  notes: readonly Label[] = [],
 ): Placed[] {
   const { marked, named, scales } = scene;
   const { outer } = scales;
   const bounds = { ...outer, left: outer.left + 2, bottom: outer.bottom - 2 };
   const kernels = [...new Set([...marked, ...named])].flatMap((row) => kernelLabel(scene, row));
-  const numbers = gapLabels(scene, gaps);
+  // What is asked of a kernel is told in the place of its gap.
+  const numbers = gapLabels(
+    scene,
+    gaps.filter(({ row }) => !shadows.some((one) => one.row === row)),
+  );
   const bold = [...kernels, ...numbers].filter((label) => label.bold);
   const rest = [...kernels, ...numbers].filter((label) => !label.bold);
-  const names = [...bold, ...emptyLabel(scene), ...lineLabels(scene), ...rest];
+  const names = [...notes, ...bold, ...emptyLabel(scene), ...lineLabels(scene), ...rest];
   const places = [...regionLabels(scene), ...isochroneLabels(scene)];
   if (choices) {
     // What had no room before the drag does not flicker in and out during it.
     const steady = names.filter((label) => choices.has(label.key) || label.bold || !/^(kernel|gap) /.test(label.key));
     return placeLabels([...steady, ...places], bounds, [], choices);
   }
-  const taken = obstacles(scene, gaps);
+  const taken = [...markings(scene), ...shadows.map(boxOfShadow)];
+  // The bytes of a kernel move it up or down.
+  const lines = lineBoxes(scene, [...gaps, ...shadows]);
   // A name may lie across an isochrone where it must; what is written on the plot itself rather not.
-  const kept = new Map(placeLabels(names, bounds, taken).map(({ key, choice }) => [key, choice]));
+  const kept = new Map(placeLabels(names, bounds, taken, undefined, { lines }).map(({ key, choice }) => [key, choice]));
   const all = [...names.filter(({ key }) => kept.has(key)), ...places];
-  return placeLabels(all, bounds, [...taken, ...isochroneBoxes(scene)], kept);
+  return placeLabels(all, bounds, [...taken, ...isochroneBoxes(scene)], kept, { lines });
 }
 
 /** Why there is nothing to see. */
@@ -75,11 +87,11 @@ function lineLabels({ focus, overhead, names, colours, scales, theme }: TimeScen
     must: true,
     places: square,
   };
-  const chip = shorten(names.get(focus.chip.id) ?? focus.chip.name, 26);
+  const chip = inWords(names.get(focus.chip.id) ?? focus.chip.name, (text) => text.length <= 26);
   const diagonal: Label = {
     key: "diagonal",
     text: strings.time.diagonal(chip),
-    brief: [chip],
+    brief: [chip, briefNamesOf([focus], names).get(focus.chip.id) ?? chip],
     size: 12,
     bold: true,
     colour: colours.get(focus.chip.id) ?? theme.text,
@@ -140,29 +152,23 @@ function gapLabels({ kernels, focus, marked, theme }: TimeScene, gaps: readonly 
   });
 }
 
-/** What labels rather keep clear of: points, their gaps, the diagonal and the launches' square. */
-function obstacles({ points, at, scales, overhead }: TimeScene, gaps: readonly TimeGap[]): Box[] {
-  const { x, y } = scales;
-  const boxes: Box[] = [];
-  const line = (x1: number, y1: number, x2: number, y2: number, half: number) =>
-    boxes.push({
-      left: Math.min(x1, x2) - half,
-      right: Math.max(x1, x2) + half,
-      top: Math.min(y1, y2) - half,
-      bottom: Math.max(y1, y2) + half,
-    });
-  for (const { from, to } of gaps) line(...from, ...to, 2);
-  for (let index = 0; index < points.n && points.n <= 400; index++) {
-    const [px, py] = [at.x[index] as number, at.y[index] as number];
-    line(px, py, px, py, radiusAt(points, index) + 1);
-  }
+const boxAround = ([x1, y1]: Spot, [x2, y2]: Spot, half: number): Box => ({
+  left: Math.min(x1, x2) - half,
+  right: Math.max(x1, x2) + half,
+  top: Math.min(y1, y2) - half,
+  bottom: Math.max(y1, y2) + half,
+});
+
+/** What labels keep clear of if they can: gaps, the diagonal and the launches' square. */
+function lineBoxes({ scales, overhead }: TimeScene, gaps: readonly Pick<TimeGap, "from" | "to">[]): Box[] {
   const [from, to] = [start(scales), end(scales)];
-  for (let step = 0; step <= 120; step++) {
+  const diagonal = Array.from({ length: 121 }, (_, step) => {
     const between = (scale: Scale) => scale(from) + (scale(to) - scale(from)) * (step / 120);
-    line(between(x), between(y), between(x), between(y), 3);
-  }
-  if (overhead > 0) boxes.push(...cornerOf(overhead, scales));
-  return boxes;
+    const spot: Spot = [between(scales.x), between(scales.y)];
+    return boxAround(spot, spot, 3);
+  });
+  const launches = overhead > 0 ? cornerOf(overhead, scales) : [];
+  return [...gaps.map((gap) => boxAround(gap.from, gap.to, 2)), ...diagonal, ...launches];
 }
 
 const isochroneBoxes = ({ isochrones, scales }: TimeScene) => isochrones.flatMap((time) => cornerOf(time, scales));

@@ -77,11 +77,12 @@ export function timeSceneOf(
   const isLinear = store.axes.time_scale.value === "linear";
   const isHeld = last?.scales.width === size.width && last.scales.x.isLinear === isLinear && store.held.value;
   const before = isHeld ? last.scales : undefined;
-  const standings = [{ kernels, points }, ...(after ? [after] : [])];
-  const most = (ends: readonly Extent[]) => ends.reduce((all, one) => joined(all, one));
-  const whole = isLinear
-    ? linearScales(size, longestTimes(kernels, points, focus), before?.whole ?? before)
-    : timeScales(size, points, timesShown(kernels, points, focus), before?.whole ?? before);
+  const around = (all: Standing, room: TimeScales | undefined) =>
+    isLinear
+      ? linearScales(size, longestTimes(all.kernels, all.points, focus), room)
+      : timeScales(size, all.points, timesShown(all.kernels, all.points, focus), room);
+  const kept = before?.whole ?? before;
+  const whole = around({ kernels, points }, after ? around(after, kept) : kept);
   const next = zoomed(whole, store.zoom.value);
   const scales = last && same(last.scales, next) ? last.scales : next;
   const overhead = focus?.conditions.launchOverhead ?? 0;
@@ -172,6 +173,12 @@ function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
   }
   return at;
 }
+
+/** The same plane with other kernels on it. */
+export const sceneWith = <T extends Standing>(scene: TimeScene, after: T): TimeScene & T => ({
+  ...{ ...scene, ...after },
+  at: place(after.points, scene.scales),
+});
 
 /** Up where memory takes longer, right where compute does; of very many kernels only of those that are marked. */
 export function timeGaps(scene: TimeScene): TimeGap[] {

@@ -2,21 +2,25 @@
 
 import { type Signal, useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { rowOfMove } from "../movetext.ts";
 import type { Size } from "../scales.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
+import { everyRow } from "../tables.ts";
 import type { Theme } from "../theme.ts";
 import { isTotal } from "../totals.ts";
+import { Carried, hollowed, MoveButtons, moveLabels, shadowsOf } from "./carried.tsx";
 import { Clip, frameOf } from "./clip.tsx";
 import { sightOf } from "./hits.ts";
 import { textWidth } from "./labels.ts";
+import { Leaders } from "./marks.tsx";
 import { usePointing } from "./pointing.ts";
 import { heaviestRows, pointColours } from "./scene.ts";
 import { Stage, useStanding } from "./stage.tsx";
 import { TimeAxes, TimeGaps, TimeLines } from "./timeframe.tsx";
 import { timeLabels } from "./timelabels.ts";
 import { timePointsOf } from "./timepoints.ts";
-import { judgeOf, type TimeScene, timeGaps, timeSceneOf } from "./timescene.ts";
+import { judgeOf, sceneWith, type TimeScene, timeGaps, timeSceneOf } from "./timescene.ts";
 import { cardOf, Tooltip } from "./tooltip.tsx";
 
 interface TimeChartProps {
@@ -37,8 +41,15 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
     const rows = store.drawnRows.value.filter((row) => store.showsTotals.value || !isTotal(kernels, row));
     return timePointsOf(kernels, judgeOf(store), rows);
   });
+  const after = useComputed(() => {
+    const moved = store.moved.value;
+    if (!moved) return;
+    const { rows, kernels } = moved;
+    const drawn = everyRow(kernels).filter((at) => (points.value.home[rows[at] as number] ?? -1) >= 0);
+    return { rows, kernels, points: timePointsOf(kernels, judgeOf(store), drawn) };
+  });
   const last = useRef<TimeScene>(undefined);
-  const scene = timeSceneOf(store, points.value, heaviest.value, size, theme, last.current);
+  const scene = timeSceneOf(store, points.value, heaviest.value, size, theme, last.current, after.value);
   const { kernels, focus, scales, at } = scene;
   const pointing = usePointing(store, scene, pointedChip);
   const { index } = pointing;
@@ -47,11 +58,16 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
     last.current = scene;
   });
 
+  const then = after.value && sceneWith(scene, after.value);
+  const shadows = shadowsOf(store, scene, then?.points, then?.at, scales.outer);
   const gaps = timeGaps(scene);
+  for (const gap of then ? timeGaps(then) : []) gaps.push({ ...gap, row: then?.rows[gap.row] as number });
+  const notes = moveLabels(store, scene, shadows);
+  const looks = hollowed(pointColours(scene), shadows);
   // Names stand still beside their points while a rate is dragged or a point is pointed at.
-  const labels = useStanding(isMoving || index >= 0, (choices) => timeLabels(scene, gaps, choices));
+  const labels = useStanding(isMoving || index >= 0, (choices) => timeLabels(scene, gaps, choices, shadows, notes));
   const picture = {
-    ...{ points: scene.points, at: sightOf(scene).at, inMotion: isMoving, ...pointColours(scene), scales },
+    ...{ points: scene.points, at: sightOf(scene).at, inMotion: isMoving, ...looks, scales },
     ...{ outline: theme.background, alert: theme.alert },
   };
   const axes = useMemo(() => <TimeAxes scales={scales} theme={theme} />, [scales, theme]);
@@ -74,15 +90,25 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
           </Clip>
         </>
       }
+      over={
+        <>
+          <Clip box={frameOf(scales)}>
+            <Carried shadows={shadows} looks={looks} held={null} theme={theme} />
+          </Clip>
+          <Leaders labels={labels} scene={scene} />
+        </>
+      }
     >
       {focus && index >= 0 && (
         <Tooltip
           {...cardOf({
             ...{ kernels, row: scene.points.row[index] as number, roof: focus, view: "time", scales, below },
+            more: rowOfMove(store, scene.points.row[index] as number),
             ...{ x: at.x[index] as number, y: at.y[index] as number, names: labels },
           })}
         />
       )}
+      <MoveButtons store={store} labels={labels} scene={scene} />
     </Stage>
   );
 }

@@ -52,7 +52,8 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const left = room - textWidth(words.outsideShort(most), 12) - 2 * PADDING;
   const isApart = left >= LEAST * SIDE;
   const hasHint = outside > 0 && isApart;
-  const told = `${words.outside(whole(outside), outside === 1)}: ${words.fit}`;
+  const out = outside > 0 ? words.outside(whole(outside), outside === 1) : "";
+  const told = words.outsideFit(out, words.fit);
   const buttons = buttonsOf(store, navigation, hasRoof.value).map((button) =>
     button.picture === "fit" && outside > 0 && !isApart
       ? { ...button, label: told, count: outside > 99 ? "99+" : whole(outside) }
@@ -138,7 +139,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
         </AxesMenu>
       )}
       <span class="roofwidget-spoken" role="status">
-        {(!navigation.isMoving && spoken(scene, outside, wasZoomed.current)) || null}
+        {(!navigation.isMoving && spoken(scene, out, wasZoomed.current)) || null}
       </span>
     </>
   );
@@ -211,11 +212,10 @@ function ToolButton({ picture, label, act, isOn, count, ...rest }: ToolButtonPro
 }
 
 /** What a part of the plane holds, for those who do not see it. */
-function spoken({ scales, units }: Scene, outside: number, wasZoomed: boolean): string {
+function spoken({ scales, units }: Scene, outside: string, wasZoomed: boolean): string {
   if (!scales.whole) return wasZoomed ? words.whole : "";
   const ends = ([low, high]: readonly [number, number], text: (value: number) => string) =>
     [text(low), text(high)] as const;
   const [x, y] = "outer" in scales ? [units.time, units.time] : [units.intensity, units.rate];
-  const shows = words.shows(ends(scales.x.domain, x), ends(scales.y.domain, y));
-  return outside > 0 ? `${shows} ${words.outside(whole(outside), outside === 1)}.` : shows;
+  return words.shows(ends(scales.x.domain, x), ends(scales.y.domain, y), outside);
 }

@@ -41,8 +41,8 @@ const LONGEST = 300;
 const APART = 4;
 /** What is kept in sight around the point, px. */
 const RIM = 12;
-/** Of the tools under the plot, px. */
-const TOOLS = 22;
+/** Of the tools under the plot, with the numbers of the axis over them, and of those left of it, px. */
+const [TOOLS, FOOT, SIDE] = [22, 30, 50];
 
 export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly box?: Box | undefined }) {
   const { left = 0, top = 0, right = 0 } = box ?? {};
@@ -108,14 +108,15 @@ export function placesFor(
     .flatMap(({ left, right }) => [right + APART, left - APART - width])
     .filter((left) => left >= 0 && left + width <= chart.width);
   const tops = seen.flatMap(({ top, bottom: foot }) => [foot + APART, top - APART - height]);
-  for (const end of [chart.height - TOOLS, chart.height, bottom]) {
+  for (const end of [chart.height - FOOT, chart.height - TOOLS, chart.height, bottom]) {
     const boxes = [...sides.map((left) => at(left, y - 30, end)), ...tops.map((top) => at(middle, top, end))].filter(
       (box) => box.bottom <= end,
     );
-    // Of what is its own the first, its name, matters most.
-    for (const clear of [seen, seen.slice(0, 2)]) {
+    // Of what is its own the first, its name, matters most: numbers of the axes are hidden before the rest of it.
+    for (const clear of end < chart.height - TOOLS ? [seen] : [seen, seen.slice(0, 2)]) {
       const free = boxes.filter((box) => !clear.some((other) => overlap(box, other)));
-      if (free.length > 0) return free.slice(0, 2);
+      const isOver = ({ left }: Box) => Number(left < SIDE);
+      if (free.length > 0) return free.sort((a, b) => isOver(a) - isOver(b)).slice(0, 2);
     }
   }
   return [at(sides[0] ?? middle, y - 30)];

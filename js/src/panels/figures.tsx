@@ -70,5 +70,3 @@ function distance(ratio: number, how: string, crowded: boolean): string {
 }
 
 const times = (ratio: number) => (Number.isNaN(ratio) ? strings.unknown : words.times(formatFactor(ratio)));
-
-/** Near one, two digits would hide what is gained. */

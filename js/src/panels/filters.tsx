@@ -2,7 +2,7 @@
 
 import { useComputed } from "@preact/signals";
 import { bindingWord } from "../describe.ts";
-import type { Scope } from "../filtering.ts";
+import { boundsOf, type Scope } from "../filtering.ts";
 import { isInfeed, UNFILTERED } from "../filters.ts";
 import { handOn } from "../focus.ts";
 import { formatPercent } from "../format.ts";
@@ -97,8 +97,10 @@ function counted(store: Store): string {
 function Controls({ store }: { store: Store }) {
   const { n, precision, totalTime } = store.kernels.value;
   const categories = store.byCategory.value;
+  // By a roof at rest: of very many kernels a frame has no time for it.
+  const isUnknown = useComputed(() => boundsOf(store.kernels.value, store.restedRoof.value).values.includes("unknown"));
   // Joined, since a roof that is dragged has the same levels.
-  const answers = useComputed(() => answersOf(store).join("\n"));
+  const answers = useComputed(() => answersOf(store, isUnknown.value ? ["unknown"] : []).join("\n"));
   return (
     <>
       <input
@@ -188,12 +190,12 @@ function Top({ store, all }: { store: Store; all: number }) {
 }
 
 /** What can bind a kernel on the focus chip. */
-function answersOf(store: Store): readonly string[] {
+function answersOf(store: Store, unknown: readonly string[]): readonly string[] {
   const roof = store.focusRoof.value;
   const levels = roof?.levels.map(({ name }) => name) ?? [];
   const isSent = [...store.kernels.value.bytes.keys()].some((level) => level.toLowerCase() === "network");
   const overhead = store.launchOverhead.value > 0 ? ["overhead"] : [];
-  return ["compute", ...levels, ...(isSent ? ["network"] : []), ...overhead, "unknown"];
+  return ["compute", ...levels, ...(isSent ? ["network"] : []), ...overhead, ...unknown];
 }
 
 /** All is said only of all. */

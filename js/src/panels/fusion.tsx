@@ -1,8 +1,9 @@
 // The fusion panel: the graph, what is done to it by hand and by preset, and what that gains.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { fitting } from "../capacity.ts";
+import { stayNear } from "../focus.ts";
 import { fuse, split, unfused } from "../fusion.ts";
 import { fusingLikeXla, pairing } from "../greedy.ts";
 import { stepOf, used } from "../keys.ts";
@@ -24,28 +25,15 @@ import { Section } from "./section.tsx";
 
 /** Inside the panel, px, until it is measured. */
 const ROOM = 216;
-/** While a control is held the panel follows this often, ms: the frames are the chart's. */
-const BEAT = 60;
 
 export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
-  const workload = useFollowed(store);
+  // While a control is held the frames are the chart's.
+  const workload = store.calm.fused.value;
   const isDue = useNext(workload?.graph);
   // What is marked and said is of one graph: another starts anew.
   const turn = useRef(0);
   useMemo(() => turn.current++, [workload?.graph]);
   return workload && isDue ? <Panel key={turn.current} store={store} theme={theme} workload={workload} /> : null;
-}
-
-/** The workload, and while a control is held one that was in force a moment ago. */
-function useFollowed(store: Store): Workload | undefined {
-  const held = store.held.value;
-  const beats = useSignal(0);
-  useEffect(() => {
-    if (!held) return;
-    const timer = setInterval(() => beats.value++, BEAT);
-    return () => clearInterval(timer);
-  }, [held]);
-  return beats.value >= 0 && held ? store.workload.peek() : store.workload.value;
 }
 
 interface PanelProps {
@@ -99,8 +87,8 @@ function Panel({ store, theme, workload }: PanelProps) {
   }
   /** The groups that an op's group may be merged with. */
   const partnersOf = (op: number) => new Set(mergesOf(graph, partition, partition.groupOf[op] as number, fits));
-  function step(by: "undo" | "redo") {
-    store[by]();
+  function step(by: "undo" | "redo", control: EventTarget | null) {
+    stayNear(control as Element, store[by]);
     say(words.counted(store.workload.value?.partition.groups.length ?? 0));
   }
   const take = (name: string, next: Partition) => change(next, words.preset(name, words.counted(next.groups.length)));
@@ -145,7 +133,8 @@ function Panel({ store, theme, workload }: PanelProps) {
     const key = event.key.toLowerCase();
     const op = cursor.value ?? flow.layers[0]?.[0];
     const by = stepOf(event);
-    if (by) soon((now) => now.step(by));
+    const control = event.currentTarget;
+    if (by) soon((now) => now.step(by, control));
     else if (event.ctrlKey || event.metaKey || event.altKey || op === undefined) return;
     else if (/^(?:arrow|home$|end$)/.test(key)) pick(cursor.value === undefined ? op : stepFrom(flow, op, event.key));
     else if (key === "m") {
@@ -170,13 +159,13 @@ function Panel({ store, theme, workload }: PanelProps) {
   const best = words.best(roof?.chip.name ?? "");
   /** What weighs times. */
   const needing = new Set(lacking ? [words.xla, best] : []);
-  const presets: [string, (() => void) | undefined][] = [
+  const presets: [string, ((event: Event) => void) | undefined][] = [
     [words.none, () => take(words.none, unfused(graph))],
     [words.pairs, () => preset(words.pairs, pairing(graph, values, fits))],
     [words.xla, cost && (() => preset(words.xla, fusingLikeXla(graph, values, cost, fits)))],
     [best, cost && findBest],
-    [words.undo, store.canUndo.value ? () => step("undo") : undefined],
-    [words.redo, store.canRedo.value ? () => step("redo") : undefined],
+    [words.undo, store.canUndo.value ? ({ currentTarget }) => step("undo", currentTarget) : undefined],
+    [words.redo, store.canRedo.value ? ({ currentTarget }) => step("redo", currentTarget) : undefined],
   ];
   return (
     <Section name="fusion" class="roofwidget-hardware roofwidget-fusion" title={words.title}>

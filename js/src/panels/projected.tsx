@@ -2,7 +2,8 @@
 
 import { useComputed, useSignal } from "@preact/signals";
 import { nameOf, shortNameOf } from "../describe.ts";
-import { formatPercent, formatQuantity, formatRatio } from "../format.ts";
+import { formatFactor, formatPercent, formatQuantity } from "../format.ts";
+import { ofChip } from "../measured.ts";
 import { boundTimes, FAR, type Projection, project, recast } from "../projection.ts";
 import { isRoof, roofOf } from "../roofline.ts";
 import type { Store } from "../store.ts";
@@ -41,15 +42,15 @@ export function Projected({ store }: { store: Store }) {
     const here = boundTimes(isRecast ? recast(kernels) : kernels, roof);
     return project(kernels, there.value, here, new Set(store.atRoof.value));
   });
-  const [old, to, result] = [from.value, goal.value?.roof, found.value];
-  if (!old || !to) return null;
+  const [ran, old, to, result] = [source.value, from.value, goal.value?.roof, found.value];
+  if (!ran || !old || !to) return null;
   const seconds = (time: number) => formatQuantity(time, "s");
   const changes = result && Math.abs(result.time / result.before - 1) > 1e-9;
   return (
     <Fold
       name="projected"
       title={words.projected}
-      note={changes ? words.fromTo(seconds(result.before), seconds(result.time)) : ""}
+      note={changes ? words.fromTo(ofChip(seconds(result.before), ran, to), seconds(result.time)) : ""}
     >
       {() => (
         <>
@@ -82,7 +83,7 @@ export function Projected({ store }: { store: Store }) {
                       seconds(result.time),
                       to.chip.name,
                       to.precision,
-                      formatRatio(result.before / result.time),
+                      formatFactor(result.before / result.time),
                     )}
                   </p>
                   <p class="roofwidget-muted">

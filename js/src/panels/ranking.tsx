@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { apartOf } from "../apart.ts";
 import { formatPercent, formatQuantity } from "../format.ts";
-import { roofElsewhere } from "../measured.ts";
+import { ofChip, roofElsewhere } from "../measured.ts";
 import type { Store } from "../store.ts";
 import { runWords as words } from "../strings.ts";
 import { Button } from "./button.tsx";
@@ -17,15 +17,15 @@ export function Ranking({ store }: { store: Store }) {
   const roof = store.focusRoof.value;
   // Of a single kernel the chart says it all.
   if (rows.length < 2 || !roof) return null;
-  const elsewhere = roofElsewhere(store.kernels.value, roof)?.chip.name;
+  const ran = (roofElsewhere(store.kernels.value, roof) ?? roof).chip;
   return (
     <Fold
       name="ranking"
       open={open}
-      title={words.fixFirst(rows.length, elsewhere)}
-      note={words.back(formatPercent(share))}
+      title={words.fixFirst(rows.length)}
+      note={ofChip(words.back(formatPercent(share)), ran, roof)}
     >
-      {() => <Gains store={store} chip={elsewhere ?? roof.chip.name} />}
+      {() => <Gains store={store} chip={ran.name} />}
     </Fold>
   );
 }

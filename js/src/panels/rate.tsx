@@ -1,7 +1,8 @@
 // One rate of the focus chip: a slider on a log track with marks at the shown chips' values, and a box to type it in.
 
 import { useMemo } from "preact/hooks";
-import { formatQuantity, formatSignificant, parseRate } from "../format.ts";
+import { factorOf } from "../describe.ts";
+import { formatQuantity, parseRate } from "../format.ts";
 import { spokenRate } from "../spoken.ts";
 import type { Store } from "../store.ts";
 import { strings } from "../strings.ts";
@@ -88,7 +89,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
       <div class="roofwidget-row">
         <span>
           {label.replaceAll("/", "/\u200b")}
-          {value !== sheet && <span class="roofwidget-muted"> {strings.factor(formatSignificant(value / sheet))}</span>}
+          <span class="roofwidget-muted"> {factorOf(value, sheet)}</span>
         </span>
         <EntryBox
           entry={entry}

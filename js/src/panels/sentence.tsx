@@ -44,10 +44,11 @@ export function Sentence({ store, width, pointedChip }: SentenceProps) {
     return { class: "roofwidget-sentence", held: store.held.value, text, note, lines: room.current.lines };
   };
   if (!roof) return <Said {...said(noRoof(store))} />;
+  // What is asked of a kernel takes the place of its formula, and pushes nothing down.
   const text =
     row === undefined
       ? sentenceOfRoof(roof, store.view.value)
-      : withMove(store, row, sentenceOf(store.drawn.value, row, roof));
+      : withMove(store, row, sentenceOf(store.drawn.value, row, roof, row in store.moves.value));
   return (
     <Said
       {...said(unbroken(text), notDrawn > 0 ? strings.notDrawn(notDrawn) : "")}

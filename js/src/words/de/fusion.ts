@@ -68,7 +68,7 @@ export const fusionWords: Like<typeof en.fusionWords> = {
   least: (bytes, ratio) => `${bytes} · jetzt ${ratio}×`,
   toBest: "Beste",
   from: (before, after) => `${before} → ${after}`,
-  times: (ratio) => `${ratio}×`,
+  times: (ratio) => (ratio === "1" ? "gleich schnell" : `${ratio}×`),
   trail: (ratio) => `diese Fusion ${ratio}× · gleiche FLOPs`,
   faster: (ratio, how) => `${ratio}× schneller (${told(how)})`,
   isBest: (how) => (how === "optimal" ? "diese hier (optimal)" : "keine bessere gefunden (Greedy-Suche)"),

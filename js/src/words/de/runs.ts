@@ -4,7 +4,7 @@ import type { Like } from "../../catalogue.ts";
 import type * as en from "../en/runs.ts";
 
 export const runWords: Like<typeof en.runWords> = {
-  fixFirst: (count, elsewhere = "") => `Diese ${count} zuerst${elsewhere && ` · gemessen auf ${elsewhere}`}`,
+  fixFirst: (count) => `Diese ${count} zuerst`,
   back: (percent) => `${percent} der Zeit`,
   gains: (chip) => `Was jeder einspart, der seine Roofline auf ${chip} erreicht, von der Zeit aller Kernel:`,
   selectThem: (count) => `Diese ${count} auswählen`,
@@ -12,7 +12,8 @@ export const runWords: Like<typeof en.runWords> = {
   projected: "Hochgerechnete Zeit",
   fromTo: (from, to) => `${from} → ${to}`,
   ranFor: (time, chip, precision) => `${time} auf ${chip} (${precision})`,
-  goesFor: (time, chip, precision, ratio) => `${time} auf ${chip} (${precision}): ${ratio}× so schnell`,
+  goesFor: (time, chip, precision, ratio) =>
+    `${time} auf ${chip} (${precision}): ${ratio === "1" ? "genau" : `${ratio}×`} so schnell`,
   keeps: "Jeder Kernel behält seinen Anteil an der Roofline.",
   stays: (time) => `${time} bleiben, wie sie sind: eine Grenze ist unbekannt.`,
   far: (percent, limit) =>

@@ -63,7 +63,7 @@ export const fusionWords = {
   least: (bytes: string, ratio: string) => `${bytes} · now ${ratio}×`,
   toBest: "Best",
   from: (before: string, after: string) => `${before} → ${after}`,
-  times: (ratio: string) => `${ratio}×`,
+  times: (ratio: string) => (ratio === "1" ? "as fast" : `${ratio}×`),
   /** On the chart, of a merged kernel: its intensity against that of the parts which the last change has joined. */
   trail: (ratio: string) => `this merge ${ratio}× · same FLOPs`,
   faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,

@@ -3,7 +3,7 @@
 const kernels = (count: number) => (count === 1 ? "1 kernel" : `${count} kernels`);
 
 export const runWords = {
-  fixFirst: (count: number, elsewhere = "") => `Fix these ${count} first${elsewhere && ` · measured on ${elsewhere}`}`,
+  fixFirst: (count: number) => `Fix these ${count} first`,
   back: (percent: string) => `${percent} of the time`,
   gains: (chip: string) => `What each would give back on reaching its roof on ${chip}, of the time of all kernels:`,
   selectThem: (count: number) => `Select these ${count}`,
@@ -12,7 +12,7 @@ export const runWords = {
   fromTo: (from: string, to: string) => `${from} → ${to}`,
   ranFor: (time: string, chip: string, precision: string) => `${time} on ${chip} (${precision})`,
   goesFor: (time: string, chip: string, precision: string, ratio: string) =>
-    `${time} on ${chip} (${precision}): ${ratio}× as fast`,
+    `${time} on ${chip} (${precision}): ${ratio === "1" ? "just" : `${ratio}×`} as fast`,
   keeps: "Each kernel keeps its share of the roof.",
   stays: (time: string) => `${time} stay as they are: a bound of theirs is unknown.`,
   far: (percent: string, limit: string) =>

@@ -5,8 +5,7 @@ export const axisWords = {
   cycle: "cycle",
   intensity: (unit: string, bytes: number) => `arithmetic intensity (${unit}${ofBytes(bytes)})`,
   intensityShort: (unit: string, bytes: number) => `AI (${unit}${ofBytes(bytes)})`,
-  balance: (unit: string, bytes: number) => `balance (${unit}${ofBytes(bytes)})`,
-  balanceShort: (unit: string, bytes: number) => `balance (${unit}${ofBytes(bytes)})`,
+  balance: (unit: string, bytes: number) => `balance (${unit}${bytes === 0 ? "" : `, words${ofBytes(bytes)}`})`,
   zeroFlops: (unit: string) => `0 FLOP, ${unit}`,
   noFlops: "0 FLOP",
   menu: "Axes",
@@ -14,11 +13,16 @@ export const axisWords = {
   note: "What is written on the chart. Sentences, tooltips and tables stay in FLOP/s and bytes.",
   rate: "Rate",
   rates: { "FLOP/s": "per second", "FLOP/cycle": "per clock cycle" },
+  /** Whose cycles count. */
+  clock: (chip: string, clock: string) => `Cycles of ${chip}: ${clock}`,
   noClock: (chip: string) => `${chip}: clock unknown, so per second`,
   data: "Data",
   bytes: (bytes: number) => (bytes === 0 ? "in bytes" : `in words of ${bytes} bytes`),
   across: "Across",
-  kinds: { intensity: "intensity, FLOP per byte", balance: "balance, bytes per FLOP" },
+  kinds: {
+    intensity: (moved: string) => `intensity, FLOP/${moved}`,
+    balance: (moved: string) => `balance, ${moved}/FLOP`,
+  },
   ticks: "Ticks",
   bases: { 10: "powers of ten", 2: "powers of two" },
   times: "Time axes",
@@ -45,7 +49,9 @@ export const toolWords = {
   more: "Axes and more tools",
   outside: (count: string, one: boolean) => `${count} ${one ? "kernel" : "kernels"} outside`,
   outsideShort: (count: string) => `${count} outside`,
-  shows: (x: readonly [string, string], y: readonly [string, string]) =>
-    `Zoomed: ${x.join(" to ")}, ${y.join(" to ")}.`,
+  /** What is outside, and what brings it in. */
+  outsideFit: (outside: string, fit: string) => `${outside}: ${fit}`,
+  shows: (x: readonly [string, string], y: readonly [string, string], outside: string) =>
+    `Zoomed: ${x.join(" to ")}, ${y.join(" to ")}.${outside && ` ${outside}.`}`,
   whole: "Everything is shown.",
 };
