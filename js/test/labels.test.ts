@@ -137,6 +137,15 @@ describe("a label", () => {
     expect(placeLabels([label("first", [at(100, 100)]), must], BOUNDS, [])).toHaveLength(1);
     expect(placeLabels([{ ...must, places: [at(-50, 100)] }], BOUNDS, [])).toEqual([]);
   });
+  it("that must be written stands where the least of it is struck out, in full before in brief", () => {
+    const flat = { left: 0, right: 400, top: 95, bottom: 99 };
+    const slope = [0, 4, 8].map((by) => ({ left: 210 + by, right: 214 + by, top: 198 - by, bottom: 202 - by }));
+    const must = label("a text", [at(100, 100), at(200, 200)], { must: true, brief: ["text"] });
+    const lines = [flat, ...slope];
+    expect(placeLabels([must], BOUNDS, [], undefined, { lines })).toMatchObject([{ choice: 1, text: "a text" }]);
+    const beside = { ...must, places: [at(100, 100), at(200, 96)] };
+    expect(placeLabels([beside], BOUNDS, [], undefined, { lines })).toMatchObject([{ choice: 0, text: "a text" }]);
+  });
   it("that must be written takes a free place first", () => {
     const taken = [{ left: 90, top: 80, right: 150, bottom: 110 }];
     const must = label("must", [at(100, 100), at(100, 200)], { must: true });

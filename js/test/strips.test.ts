@@ -1,7 +1,7 @@
 // Boxes in strips: held against the same others as one by one, wherever they lie.
 
 import { describe, expect, it } from "vitest";
-import { add, inStrips, isOff } from "../src/chart/strips.ts";
+import { add, covered, inStrips, isOff } from "../src/chart/strips.ts";
 import type { Box } from "../src/scales.ts";
 import { seeded } from "./helpers.ts";
 
@@ -45,4 +45,12 @@ describe("boxes in strips", () => {
     expect(isOff([near, ...places], inStrips(places))).toBe(true);
     expect(isOff([near], inStrips([{ ...near, top: -FAR, bottom: FAR }]))).toBe(false);
   });
+});
+
+it("how much of others is covered counts each once, however many strips it is in", () => {
+  const tall = { left: 10, right: 14, top: 0, bottom: 100 };
+  const wide = { left: 0, right: 50, top: 40, bottom: 44 };
+  const others = inStrips([tall, wide]);
+  expect(covered([{ left: 0, right: 12, top: 10, bottom: 90 }], others)).toBe(2 + 12);
+  expect(covered([{ left: 20, right: 30, top: 0, bottom: 40 }], others)).toBe(0);
 });

@@ -2,7 +2,7 @@
 
 import type { Box } from "../scales.ts";
 import { boxesAlong, lineFrom, type Mark } from "./leading.ts";
-import { add, inStrips, isOff, type Strips } from "./strips.ts";
+import { add, covered, inStrips, isOff, type Strips } from "./strips.ts";
 
 export type { Mark } from "./leading.ts";
 export { overlap } from "./strips.ts";
@@ -156,14 +156,25 @@ export function placeLabels(
         !(near && boxes(at).some((box) => isAstray(box, near)));
       return free[at];
     };
+    // About its mark others may lie, wherever it may.
+    const stands = (at: number, ...parts: readonly Strips[]) =>
+      isFree(at) &&
+      parts.every((part) => isOff(boxes(at), part)) &&
+      (parts.length === 0 || isOff(leader(at).slice(0, -CLOSE), others));
     const first = (...parts: readonly Strips[]) => {
       for (const isBest of [true, false]) {
         for (let at = 0; at < count; at++) {
-          if (at % places.length < best !== isBest) continue;
-          if (!isFree(at) || !parts.every((part) => isOff(boxes(at), part))) continue;
-          // About its mark others may lie.
-          if (parts.length === 0 || isOff(leader(at).slice(0, -CLOSE), others)) return at;
+          if (at % places.length < best === isBest && stands(at, ...parts)) return at;
         }
+      }
+      return undefined;
+    };
+    // A line that runs along a text strikes it out.
+    const leastStruck = () => {
+      for (let from = 0; from < count; from += places.length) {
+        const able = places.map((_, at) => from + at).filter((at) => stands(at, others, along));
+        const costs = able.map((at) => covered(boxes(at), across));
+        if (able.length > 0) return able[costs.indexOf(Math.min(...costs))];
       }
       return undefined;
     };
@@ -172,7 +183,7 @@ export function placeLabels(
     const choice =
       kept ??
       first(others, along, across) ??
-      (must ? first(others, along) : undefined) ??
+      (must ? leastStruck() : undefined) ??
       (must === true ? first() : undefined);
     if (choice === undefined) continue;
     add(written, [...boxes(choice), ...leader(choice)]);

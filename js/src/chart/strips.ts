@@ -34,5 +34,19 @@ export function isOff(boxes: readonly Box[], others: Strips, apart = 0): boolean
   return true;
 }
 
+/** How much of the others the boxes lie over, px across. */
+export function covered(boxes: readonly Box[], others: Strips): number {
+  let sum = 0;
+  for (const box of boxes) {
+    const near = new Set(range(stripOf(box.top), stripOf(box.bottom)).flatMap((at) => others.get(at) ?? []));
+    for (const other of near) {
+      if (overlap(box, other)) sum += Math.min(box.right, other.right) - Math.max(box.left, other.left);
+    }
+  }
+  return sum;
+}
+
+const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
+
 export const overlap = (a: Box, b: Box, apart = 0) =>
   a.left < b.right + apart && b.left < a.right + apart && a.top < b.bottom && b.top < a.bottom;
