@@ -26,7 +26,7 @@ export type Viewing = ReturnType<typeof createViewing>;
 /** Python's messages that follow one another within this time, ms, say one thing. */
 const TOGETHER = 200;
 
-export function createViewing({ put, tell, send, drop }: Outbox, history: History) {
+export function createViewing({ put, tell, send }: Outbox, history: History) {
   const view = signal<View>("roofline");
   /** None fits all that there is. */
   const zoom = signal<Zoom | null>(null);
@@ -52,15 +52,19 @@ export function createViewing({ put, tell, send, drop }: Outbox, history: Histor
       };
       const take = () => {
         if (isEqual(held.value, value)) return;
-        if (name !== "zoom" && hand) {
-          // What it has done to one plane is nothing to another.
-          hand = undefined;
-          drop("zoom");
-        }
         const now = performance.now();
         if (now - last > TOGETHER) run = now;
         last = now;
-        history.change(change, `told ${run}`);
+        const isTaken = name !== "zoom" && hand !== undefined;
+        history.change(() => {
+          change();
+          // What a hand has done to one plane is nothing to another.
+          if (isTaken) zoom.value = null;
+        }, `told ${run}`);
+        if (!isTaken) return;
+        hand = undefined;
+        // Of that some may still be on its way to Python.
+        tell("zoom", null);
       };
       if (isFirst) change();
       else if (hand && name === "zoom") hand.told = take;

@@ -196,7 +196,7 @@ def test_rows_are_selected_by_modifier_range_and_keyboard(notebook: OpenNotebook
 def test_the_selection_of_the_chart_and_of_python_is_marked_in_the_table(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook)
     drawn.page.mouse.click(*drawn.place(*MATMUL))
-    drawn.eventually(lambda: chosen(drawn) == ["matmul"])
+    drawn.eventually(lambda: chosen(drawn) == ["matmul"] and book.python("list(w.selected)") == [0])
     book.python("setattr(w, 'selected', [1, 3])")
     drawn.eventually(lambda: chosen(drawn) == ["=norm", "copy"])
     assert "2 selected" in drawn.root.get_by_role("button", name="Table").inner_text()
