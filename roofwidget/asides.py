@@ -34,7 +34,7 @@ def asides(kernels: Kernels) -> Texts:
     found = Coded(tuple(_of_category(word or "") for word in category.words), category.codes).texts()
     for level, column in kernels.bytes_by_level.items():
         if level.casefold() in _LINKS:
-            found = np.where(np.isnan(column), found, LINK)
+            found = np.where(column > 0, LINK, found)
     found.flags.writeable = False
     return found
 

@@ -187,6 +187,11 @@ def test_of_rows_that_are_no_kernels_it_says_what_they_are() -> None:
     assert repr(found).startswith("Advice: 2 kernels, 0 done; 5 of the rows no kernel\n")
 
 
+def test_what_moves_no_byte_over_a_link_is_no_copy() -> None:
+    table = rw.Kernels(["opaque"], [UNKNOWN], {"HBM": [UNKNOWN], "host": [0], "peer": [0]}, time=[1])
+    assert advise(rw.bound(table, CHIP))[0].situation == "unknown"
+
+
 def test_a_copy_has_a_roof_on_a_chip_that_tells_of_the_link_as_of_a_memory() -> None:
     chip = rw.Chip("chip", {"bf16": 100}, {"HBM": 10, "host": 32})
     assert advise(rw.bound(PROFILE, chip, memory="host"))[1].situation == "memory-bound, far"

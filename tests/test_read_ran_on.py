@@ -31,6 +31,7 @@ def test_a_data_frame_tells_it_too_and_the_widget_judges_by_it() -> None:
     kernels = rw.read(frame)
     assert kernels.chip is not None
     assert kernels.chip.id == "mi300x"
+    assert kernels.roofline().focus_chip == "mi300x"
 
 
 @pytest.mark.parametrize(
@@ -68,3 +69,6 @@ def test_a_column_of_another_name_is_used_when_the_user_says_so() -> None:
     found = read(*rows, columns={"chip": "device"})
     assert found.chip is not None
     assert (found.chip.id, found.extra["chip"].tolist()) == ("tpu-v5p", ["v6e"])
+    # It is one for all.
+    with pytest.raises(TypeError, match="chip:HBM"):
+        read(*rows, columns={"chip:HBM": "device"})

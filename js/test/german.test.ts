@@ -17,7 +17,7 @@ const {
 } = await import("../src/format.ts");
 const { parseSize } = await import("../src/panels/dims.ts");
 const { toCsv } = await import("../src/panels/table/csv.ts");
-const { filterWords, strings } = await import("../src/strings.ts");
+const { filterWords, runWords, strings } = await import("../src/strings.ts");
 
 describe("numbers to text", () => {
   it("have a decimal comma and the units and prefixes of English", () => {
@@ -33,6 +33,12 @@ describe("numbers to text", () => {
   });
   it("part thousands of counts by a point", () => {
     expect(filterWords.counted(37, 12_345)).toBe("37 von 12.345 Kerneln");
+  });
+  it("of what is as fast are a word", () => {
+    const said = (ratio: string) => runWords.goesFor("6 s", "MI300X", "fp8", ratio);
+    expect([said("1"), said("2,5")]).toEqual([
+      ...["6 s auf MI300X (fp8): genauso schnell", "6 s auf MI300X (fp8): 2,5× so schnell"],
+    ]);
   });
   it("that are several are parted by what is no decimal comma", () => {
     expect(strings.least(["2,5 PFLOP/s", "1,2 PFLOP/s"])).toBe("min(2,5 PFLOP/s; 1,2 PFLOP/s)");

@@ -57,6 +57,13 @@ describe.each(["linear", "log"] as const)("on %s axes a kernel that is moved", (
     expect(ends({ 0: { bytes: 0.5 } })).toEqual(ends({}));
     // 400 s of memory in 1600.
     expect(ends({ 0: { bytes: 40 } })[1]).toBe(scale === "linear" ? 1840 : 3200);
+    // All that is moved may be filtered out: then microseconds keep their axes.
+    const short = [{ name: "short", flops: 1e-4, bytes: 1e-5, time: 1e-5 }];
+    const domains = (moves?: Moves) => {
+      const { x, y } = sceneOf(short, { scale, ...(moves && { moves }) }).scales;
+      return [...x.domain, ...y.domain];
+    };
+    expect(domains({})).toEqual(domains());
   });
 });
 

@@ -87,7 +87,7 @@ def with_own(dialect: Dialect, columns: Mapping[str, Any], names: Sequence[str])
     own = dict(dialect.fields)
     for field, given in columns.items():
         stem = field.split(":")[0]
-        if stem not in (*FIELDS, CHIP):
+        if stem not in FIELDS and field != CHIP:
             raise unknown_keyword("columns", field, (*FIELDS, CHIP))
         column, unit = column_and_unit(field, given)
         if column not in names:

@@ -32,7 +32,7 @@ def ran_on(
     Raises
     ------
     ProfileError
-        If the user asked for the column, and it does not name one chip of the catalogue.
+        If the user asked for the column, and a cell names no chip of the catalogue, or another than those before.
     """
     if field is None:
         return None, []

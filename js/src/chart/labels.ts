@@ -156,10 +156,10 @@ export function placeLabels(
         !(near && boxes(at).some((box) => isAstray(box, near)));
       return free[at];
     };
-    // About its mark others may lie, wherever it may.
+    // What costs least is asked first. About its mark others may lie, wherever it may.
     const stands = (at: number, ...parts: readonly Strips[]) =>
-      isFree(at) &&
       parts.every((part) => isOff(boxes(at), part)) &&
+      isFree(at) &&
       (parts.length === 0 || isOff(leader(at).slice(0, -CLOSE), others));
     const first = (...parts: readonly Strips[]) => {
       for (const isBest of [true, false]) {

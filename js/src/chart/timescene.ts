@@ -82,7 +82,7 @@ export function timeSceneOf(
       ? linearScales(size, longestTimes(all.kernels, all.points, focus), room)
       : timeScales(size, all.points, timesShown(all.kernels, all.points, focus), room);
   const kept = before?.whole ?? before;
-  const whole = around({ kernels, points }, after ? around(after, kept) : kept);
+  const whole = around({ kernels, points }, after?.points.n ? around(after, kept) : kept);
   const next = zoomed(whole, store.zoom.value);
   const scales = last && same(last.scales, next) ? last.scales : next;
   const overhead = focus?.conditions.launchOverhead ?? 0;

@@ -45,12 +45,12 @@ export function Projected({ store }: { store: Store }) {
   const [ran, old, to, result] = [source.value, from.value, goal.value?.roof, found.value];
   if (!ran || !old || !to) return null;
   const seconds = (time: number) => formatQuantity(time, "s");
-  const changes = result && Math.abs(result.time / result.before - 1) > 1e-9;
+  const [before = "", time = ""] = result ? [seconds(result.before), seconds(result.time)] : [];
   return (
     <Fold
       name="projected"
       title={words.projected}
-      note={changes ? words.fromTo(ofChip(seconds(result.before), ran, to), seconds(result.time)) : ""}
+      note={before === time ? "" : words.fromTo(ofChip(before, ran, to), time)}
     >
       {() => (
         <>
@@ -77,14 +77,9 @@ export function Projected({ store }: { store: Store }) {
           {isRoof(old)
             ? result && (
                 <>
-                  <p>{words.ranFor(seconds(result.before), old.chip.name, old.precision)}</p>
+                  <p>{words.ranFor(before, old.chip.name, old.precision)}</p>
                   <p class="roofwidget-projected" role="status" aria-live={store.held.value ? "off" : "polite"}>
-                    {words.goesFor(
-                      seconds(result.time),
-                      to.chip.name,
-                      to.precision,
-                      formatFactor(result.before / result.time),
-                    )}
+                    {words.goesFor(time, to.chip.name, to.precision, formatFactor(result.before / result.time))}
                   </p>
                   <p class="roofwidget-muted">
                     {words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}

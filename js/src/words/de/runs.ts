@@ -13,7 +13,7 @@ export const runWords: Like<typeof en.runWords> = {
   fromTo: (from, to) => `${from} → ${to}`,
   ranFor: (time, chip, precision) => `${time} auf ${chip} (${precision})`,
   goesFor: (time, chip, precision, ratio) =>
-    `${time} auf ${chip} (${precision}): ${ratio === "1" ? "genau" : `${ratio}×`} so schnell`,
+    `${time} auf ${chip} (${precision}): ${ratio === "1" ? "genauso" : `${ratio}× so`} schnell`,
   keeps: "Jeder Kernel behält seinen Anteil an der Roofline.",
   stays: (time) => `${time} bleiben, wie sie sind: eine Grenze ist unbekannt.`,
   far: (percent, limit) =>
