@@ -49,7 +49,7 @@ export function noteOf(
     : strings.ofRoof(formatPercent(moved.after[at] as number));
   const own = [
     ...(traffic === "1" ? [] : [bytes < 1 ? moveWords.less(traffic) : moveWords.more(traffic)]),
-    kernels.time[row] ? timeText(kernels, moved, at) : rateText(kernels, moved, at, focus),
+    (kernels.time[row] ? timeText : rateText)(kernels, moved, at, focus),
   ];
   const rest = [
     ...(time === 1 ? [] : [ofChip(share, judgeOf(kernels, focus).chip, focus)]),
@@ -60,12 +60,14 @@ export function noteOf(
   return second === "" || !fits(second) ? [first] : [first, second];
 }
 
-function timeText(kernels: Kernels, { rows, factor, kernels: { time } }: Moved, at: number): string {
+/** Times are those of the chip that it ran on. */
+function timeText(kernels: Kernels, { rows, factor, kernels: { time } }: Moved, at: number, focus: Roof): string {
   const by = factor[at] as number;
   const [before, after] = [kernels.time[rows[at] as number] as number, time[at] as number];
   if (Number.isNaN(by)) return moveWords.unknownTime;
-  const [ratio, change] = [formatFactor(by < 1 ? 1 / by : by), changeOf(before, after)];
-  if (ratio === "1") return moveWords.still(seconds(before));
+  const there = (figure: string) => ofChip(figure, judgeOf(kernels, focus).chip, focus);
+  const [ratio, change] = [formatFactor(by < 1 ? 1 / by : by), there(changeOf(before, after))];
+  if (ratio === "1") return moveWords.still(there(seconds(before)));
   return by < 1 ? moveWords.faster(change, ratio) : moveWords.slower(change, ratio);
 }
 

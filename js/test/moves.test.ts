@@ -107,11 +107,15 @@ describe("the note beside it", () => {
     ]);
     expect(note({ 0: { bytes: 1 / 1.003 } })).toEqual(["still 124 µs"]);
   });
-  it("says on which chip its share of the roof is, where that has not the focus", () => {
+  it("says on which chip its time and its share of the roof are, where that has not the focus", () => {
     const ran = makeChip({ id: "ran", name: "Ran here", peaks, memories, link });
-    expect(note({ 0: { time: 0.75 } }, 0, { ...table, chip: ran })[1]).toBe(
+    expect(note({ 0: { time: 0.75 } }, 0, { ...table, chip: ran })).toEqual([
+      "124 → 93 µs on Ran here (1.3× faster)",
       "67 % of roof on Ran here · all kernels 249 → 218 µs",
-    );
+    ]);
+    expect(note({ 1: { bytes: 0.5 } }, 1, { ...table, chip: ran })).toEqual([
+      "2× less traffic · still 125 µs on Ran here",
+    ]);
   });
   it("says of a kernel that was not measured what it may attain", () => {
     expect(note({ 2: { bytes: 0.5 } }, 2)).toEqual(["2× less traffic · attainable 16.1 → 32.3 TFLOP/s"]);

@@ -118,6 +118,12 @@ describe("a measured kernel's gap", () => {
     const specs = [TWICE, { ...TWICE, time: 20.1 }, { ...MATMUL, time: 100 }];
     expect(timeGaps(sceneOf(specs))).toEqual([]);
   });
+  it("is none for what was measured on another chip", () => {
+    const scene = sceneOf([{ ...TWICE, time: 80 }]);
+    const ranOn = (id: string) => ({ ...scene, kernels: { ...scene.kernels, chip: { ...SLOW, id } } });
+    expect(timeGaps(ranOn("slow"))).toHaveLength(1);
+    expect(timeGaps(ranOn("other"))).toEqual([]);
+  });
   it("says how much of what is possible was reached", () => {
     expect(textsOf(sceneOf([{ ...TWICE, time: 80 }])).get("gap 0")).toBe("25 % of roof · up to 4×");
   });

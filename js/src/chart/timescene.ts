@@ -1,6 +1,7 @@
 // What one picture of the time view shows, worked out from the state: every layer draws from it.
 
 import { formatQuantity } from "../format.ts";
+import { roofElsewhere } from "../measured.ts";
 import { shortNames } from "../names.ts";
 import type { Points } from "../points.ts";
 import type { Roof } from "../roofline.ts";
@@ -182,7 +183,9 @@ export const sceneWith = <T extends Standing>(scene: TimeScene, after: T): TimeS
 
 /** Up where memory takes longer, right where compute does; of very many kernels only of those that are marked. */
 export function timeGaps(scene: TimeScene): TimeGap[] {
-  const { kernels, points, at, scales, marked } = scene;
+  const { kernels, points, at, scales, marked, focus } = scene;
+  // A time on one chip tells nothing of another's roof.
+  if (focus && roofElsewhere(kernels, focus)) return [];
   const gaps: TimeGap[] = [];
   const indices =
     points.n <= MOST_GAPS ? Array.from({ length: points.n }, (_, k) => k) : marked.map((row) => points.home[row] ?? -1);
