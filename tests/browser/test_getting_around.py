@@ -229,6 +229,7 @@ def with_other_kernels_and_fingers(drawn: Drawn) -> None:
     book.python("setattr(w, 'view', 'time')")
     expect(drawn.root.locator(".roofwidget-isochrone").first).to_be_visible()
     mouse.up()
+    becomes(drawn, None)
     # What arrives from Python within 200 ms is one entry.
     drawn.page.wait_for_timeout(250)
     book.python("setattr(w, 'zoom', (1e-3, 1, 1e-2, 10))")

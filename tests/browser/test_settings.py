@@ -131,6 +131,7 @@ def test_another_dtype_leaves_the_merge_its_trail_and_what_is_selected(notebook:
     click_edge(drawn, "gelu", "dropout")
     trail = drawn.root.locator("text[data-label^='trail']")
     expect(trail).to_have_text(re.compile("^this merge 2.0×"))
+    drawn.eventually(lambda: book.python(GROUPS) == [["layernorm"], ["gelu", "dropout"], ["add"]])
     book.python("setattr(w, 'selected', [1])")
     drawn.eventually(lambda: drawn.sentence().startswith("gelu + dropout"))
     book.page.evaluate(LISTEN)

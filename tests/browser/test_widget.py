@@ -216,6 +216,8 @@ def test_a_number_can_be_typed_and_a_bad_one_is_explained(notebook: OpenNotebook
 
 def test_escape_takes_a_drag_back(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, MEASURED)
+    book.python("globals().update(heard=[])")
+    book.python("w.observe(lambda change: heard.append(len(change.new)), 'what_if')")
 
     def take_back_and_go_on() -> None:
         drawn.page.keyboard.press("Escape")
@@ -225,6 +227,8 @@ def test_escape_takes_a_drag_back(notebook: OpenNotebook) -> None:
 
     drawn.drag("peak", 0.2, during=take_back_and_go_on)
     assert drawn.box("peak").input_value() == "100 TFLOP/s"
+    drawn.eventually(lambda: book.python("(heard[:1], w.peak_flops, len(w.what_if))") == [[1], 100e12, 0])
+    # Nothing of the drag is told after that.
     time.sleep(0.3)
     assert book.python("(w.peak_flops, len(w.what_if))") == [100e12, 0]
 
