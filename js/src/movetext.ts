@@ -47,25 +47,29 @@ export function noteOf(
   const share = isOne(moved.after[at] as number)
     ? moveWords.atRoof
     : strings.ofRoof(formatPercent(moved.after[at] as number));
-  const own = [
+  const there = (figure: string) => ofChip(figure, judgeOf(kernels, focus).chip, focus);
+  const ownWith = (where: (figure: string) => string) => [
     ...(traffic === "1" ? [] : [bytes < 1 ? moveWords.less(traffic) : moveWords.more(traffic)]),
-    (kernels.time[row] ? timeText : rateText)(kernels, moved, at, focus),
+    kernels.time[row] ? timeText(kernels, moved, at, where) : rateText(kernels, moved, at, focus),
   ];
-  const rest = [
-    ...(time === 1 ? [] : [ofChip(share, judgeOf(kernels, focus).chip, focus)]),
-    ...(others ? [moveWords.all(changeOf(before, after))] : []),
-  ];
+  const own = ownWith(there);
+  const rest = [...(time === 1 ? [] : [there(share)]), ...(others ? [moveWords.all(changeOf(before, after))] : [])];
   const [first, second] = [moveWords.line(own), moveWords.line(rest)];
-  if (!fits(first)) return own;
+  // Rather a time without its chip than no note.
+  if (!fits(first)) return own.every(fits) ? own : ownWith((figure) => figure);
   return second === "" || !fits(second) ? [first] : [first, second];
 }
 
-/** Times are those of the chip that it ran on. */
-function timeText(kernels: Kernels, { rows, factor, kernels: { time } }: Moved, at: number, focus: Roof): string {
+/** `there` says of its times on which chip they are. */
+function timeText(
+  kernels: Kernels,
+  { rows, factor, kernels: { time } }: Moved,
+  at: number,
+  there: (figure: string) => string,
+): string {
   const by = factor[at] as number;
   const [before, after] = [kernels.time[rows[at] as number] as number, time[at] as number];
   if (Number.isNaN(by)) return moveWords.unknownTime;
-  const there = (figure: string) => ofChip(figure, judgeOf(kernels, focus).chip, focus);
   const [ratio, change] = [formatFactor(by < 1 ? 1 / by : by), there(changeOf(before, after))];
   if (ratio === "1") return moveWords.still(there(seconds(before)));
   return by < 1 ? moveWords.faster(change, ratio) : moveWords.slower(change, ratio);

@@ -113,6 +113,8 @@ describe("the note beside it", () => {
       "124 → 93 µs on Ran here (1.3× faster)",
       "67 % of roof on Ran here · all kernels 249 → 218 µs",
     ]);
+    // But where a narrow chart has no room for that.
+    expect(note({ 0: { time: 0.75 } }, 0, { ...table, chip: ran }, 30)).toEqual(["124 → 93 µs (1.3× faster)"]);
     expect(note({ 1: { bytes: 0.5 } }, 1, { ...table, chip: ran })).toEqual([
       "2× less traffic · still 125 µs on Ran here",
     ]);
