@@ -15,15 +15,18 @@ const limits = { minified: 318_000, gzipped: 119_500 };
 const loaderLimit = 3_000;
 // The language whose catalogue the code imports, and whose files bear no language in their names.
 const FIRST = "en";
-const languages = readdirSync(join(here, "src", "words")).sort();
+const languages = readdirSync(join(here, "src", "words"), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .sort();
 const isLoader = (name) => name.startsWith("loader");
 
 /** Puts the catalogue of a language in the place of the one that the code imports. */
 const catalogue = (language) => ({
   name: "catalogue",
   setup(build) {
-    build.onResolve({ filter: /\/words\/en\/index\.ts$/ }, ({ path, resolveDir }) => ({
-      path: join(resolveDir, path.replace("/en/", `/${language}/`)),
+    build.onResolve({ filter: /^\.\/en\/index\.ts$/ }, ({ path, resolveDir }) => ({
+      path: join(resolveDir, path.replace("./en/", `./${language}/`)),
     }));
   },
 });

@@ -1,7 +1,7 @@
 // What each widget sends in place of the whole front end: it finds the code in the one model of the kernel that has it,
 // and a page imports that code once, however many widgets it shows.
 
-import { loadWords } from "./strings.ts";
+import { loadWords } from "./words/words.ts";
 
 interface Found {
   get(name: string): unknown;

@@ -1,10 +1,10 @@
 // Graphs for tests: those of the golden file, and others written as text.
 
 import golden from "../../tests/golden/fusion.json";
-import { decodeGraph } from "../src/decoding.ts";
-import { partitionOf } from "../src/fusion.ts";
-import { type Environment, evaluate, type Graph, type Kind, type Values } from "../src/graph.ts";
-import type { Partition } from "../src/legality.ts";
+import { decodeGraph } from "../src/fusion/decode_graph.ts";
+import { type Environment, evaluate, type Graph, type Kind, type Values } from "../src/fusion/graph.ts";
+import type { Partition } from "../src/fusion/legality.ts";
+import { partitionOf } from "../src/fusion/partition.ts";
 
 type Amount = number | string;
 export type Groups = readonly (readonly number[])[];

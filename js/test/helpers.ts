@@ -1,10 +1,10 @@
 // Chips, kernels and models for tests: kernels go through the wire, as they do from Python.
 
 import { afterEach, beforeEach, vi } from "vitest";
-import { USUAL, unitsOf } from "../src/axisunits.ts";
-import { type Conditions, isRoof, PLAIN, type Roof, roofOf } from "../src/roofline.ts";
-import type { Model } from "../src/store.ts";
-import { type Ceiling, type Chip, decodeKernels, type Kernels, type Share, type WhatIf } from "../src/wire.ts";
+import { USUAL, unitsOf } from "../src/chart/axis_units.ts";
+import { type Conditions, isRoof, PLAIN, type Roof, roofOf } from "../src/roofline/roofline.ts";
+import type { Model } from "../src/state/store.ts";
+import { type Ceiling, type Chip, decodeKernels, type Kernels, type Share, type WhatIf } from "../src/wire/decode.ts";
 
 export interface ChipSpec {
   id?: string;

@@ -1,12 +1,12 @@
 // Scenes of the roofline plane for tests: as they are told, and at random.
 
-import { USUAL, unitsOf } from "../src/axisunits.ts";
-import { gutterOf } from "../src/chart/column.ts";
+import { USUAL, unitsOf } from "../src/chart/axis_units.ts";
+import { gutterOf } from "../src/chart/labels/column.ts";
+import { chartHeight, project, type Scale, scalesOf } from "../src/chart/scales.ts";
 import type { Scene } from "../src/chart/scene.ts";
-import { pointsOf } from "../src/points.ts";
-import type { Roof } from "../src/roofline.ts";
-import { chartHeight, project, type Scale, scalesOf } from "../src/scales.ts";
-import { LIGHT } from "../src/theme.ts";
+import { LIGHT } from "../src/chart/theme.ts";
+import { pointsOf } from "../src/roofline/points.ts";
+import type { Roof } from "../src/roofline/roofline.ts";
 import {
   FakeModel,
   type KernelSpec,

@@ -1,16 +1,16 @@
 // A scene of the time view from a few kernels on a slow chip, and what is written on it.
 
 import { signal } from "@preact/signals";
-import { timeLabels } from "../src/chart/timelabels.ts";
-import { timePointsOf } from "../src/chart/timepoints.ts";
-import { judgeOf, type TimeScene, timeGaps, timeSceneOf } from "../src/chart/timescene.ts";
-import { byFallingTime } from "../src/filters.ts";
-import { type Moves, moved } from "../src/moving.ts";
-import type { Roof } from "../src/roofline.ts";
-import { chartHeight } from "../src/scales.ts";
-import type { Store, Zoom } from "../src/store.ts";
-import { LIGHT } from "../src/theme.ts";
-import type { Kernels } from "../src/wire.ts";
+import { chartHeight } from "../src/chart/scales.ts";
+import { LIGHT } from "../src/chart/theme.ts";
+import { timeLabels } from "../src/chart/time/labels.ts";
+import { timePointsOf } from "../src/chart/time/points.ts";
+import { judgeOf, type TimeScene, timeGaps, timeSceneOf } from "../src/chart/time/scene.ts";
+import { byFallingTime } from "../src/roofline/filters.ts";
+import type { Roof } from "../src/roofline/roofline.ts";
+import { type Moves, moved } from "../src/roofline/what_if_arithmetic.ts";
+import type { Store, Zoom } from "../src/state/store.ts";
+import type { Kernels } from "../src/wire/decode.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
 /** 100 FLOP/s and 10 B/s. */

@@ -1,20 +1,20 @@
 // What one picture of the chart shows, worked out from the state: every layer draws from it.
 
-import { type Units, unitsOf } from "../axisunits.ts";
-import { flatsOf, type SubRoof } from "../ceilings.ts";
-import { keeping } from "../kept.ts";
-import { shortNames } from "../names.ts";
-import { MEASURED, type Points } from "../points.ts";
-import type { Level, Roof } from "../roofline.ts";
-import { project, type Scale, type Scales, type Size, sameScales, scalesOf } from "../scales.ts";
-import type { Store } from "../store.ts";
-import { chipColours, type Theme } from "../theme.ts";
-import { isProgram, isTotal } from "../totals.ts";
-import type { Kernels } from "../wire.ts";
-import { zoomed } from "../zooming.ts";
-import { gutterOf } from "./column.ts";
-import type { Join } from "./gaps.tsx";
-import { isMeasured } from "./kernels.ts";
+import { flatsOf, type SubRoof } from "../roofline/ceilings.ts";
+import { MEASURED, type Points } from "../roofline/points.ts";
+import type { Level, Roof } from "../roofline/roofline.ts";
+import { isProgram, isTotal } from "../roofline/totals.ts";
+import type { Store } from "../state/store.ts";
+import { shortNames } from "../text/names.ts";
+import { keeping } from "../ui/memoize.ts";
+import type { Kernels } from "../wire/decode.ts";
+import { type Units, unitsOf } from "./axis_units.ts";
+import { gutterOf } from "./labels/column.ts";
+import type { Join } from "./layers/gaps.tsx";
+import { isMeasured } from "./points/painter.ts";
+import { project, type Scale, type Scales, type Size, sameScales, scalesOf } from "./scales.ts";
+import { chipColours, type Theme } from "./theme.ts";
+import { zoomed } from "./zoom.ts";
 
 export interface Scene {
   readonly kernels: Kernels;

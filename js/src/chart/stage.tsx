@@ -2,13 +2,13 @@
 
 import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import type { Store } from "../store.ts";
-import { isNote } from "./carried.tsx";
-import { sightOf } from "./hits.ts";
-import { createPainter, type KernelsPicture } from "./kernels.ts";
-import type { Placed } from "./labels.ts";
-import { Labels, Rings, Rubber } from "./marks.tsx";
-import type { Pointing } from "./pointing.ts";
+import type { Store } from "../state/store.ts";
+import type { Pointing } from "./gestures/pointing.ts";
+import type { Placed } from "./labels/place.ts";
+import { Labels, Rings, Rubber } from "./layers/marks.tsx";
+import { isNote } from "./layers/moved_kernels.tsx";
+import { createPainter, type KernelsPicture } from "./points/painter.ts";
+import { sightOf } from "./points/visible.ts";
 import type { Scene } from "./scene.ts";
 import { Toolbar } from "./toolbar.tsx";
 

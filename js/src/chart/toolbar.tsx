@@ -2,16 +2,16 @@
 
 import { useComputed, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { toggleFullscreen } from "../fullscreen.ts";
-import { isModified, used } from "../keys.ts";
-import { Button } from "../panels/button.tsx";
-import { savePicture } from "../picture.ts";
-import type { Store } from "../store.ts";
-import { rulerWords, snapshotWords, whole, toolWords as words } from "../strings.ts";
-import { AxesMenu } from "./axesmenu.tsx";
+import type { Store } from "../state/store.ts";
+import { Button } from "../ui/button.tsx";
+import { toggleFullscreen } from "../ui/full_screen.ts";
+import { isModified, used } from "../ui/keys.ts";
+import { rulerWords, snapshotWords, whole, toolWords as words } from "../words/words.ts";
+import { AxesMenu } from "./axes_menu.tsx";
+import { type Navigation, STEP, type Tool } from "./gestures/navigate.ts";
 import { Icon, type Picture } from "./icons.tsx";
-import { textWidth } from "./labels.ts";
-import { type Navigation, STEP, type Tool } from "./navigate.ts";
+import { textWidth } from "./labels/place.ts";
+import { savePicture } from "./picture.ts";
 import type { Scene } from "./scene.ts";
 
 interface ToolbarProps {

@@ -1,14 +1,14 @@
 // The sentence under the chart: of the kernel that is meant, or of the roof.
 
 import { useRef } from "preact/hooks";
-import { linesOf } from "../chart/labels.ts";
-import { roofsAbove } from "../chart/rulers.tsx";
-import { sentenceOf, sentenceOfRoof } from "../describe.ts";
-import { withMove } from "../movetext.ts";
-import type { Store } from "../store.ts";
-import { strings } from "../strings.ts";
-import { reasonOf } from "./reasons.ts";
-import { Said } from "./said.tsx";
+import { linesOf } from "../chart/labels/place.ts";
+import { roofsAbove } from "../chart/layers/rulers.tsx";
+import type { Store } from "../state/store.ts";
+import { sentenceOf, sentenceOfRoof } from "../text/describe.ts";
+import { reasonOf } from "../text/reasons.ts";
+import { withMove } from "../text/what_if.ts";
+import { Said } from "../ui/live_text.tsx";
+import { strings } from "../words/words.ts";
 
 interface SentenceProps {
   readonly store: Store;

@@ -1,9 +1,9 @@
 // What stands in a cell of the table, and what is said of it when it is pointed at.
 
-import { formatIntensity, formatPercent, formatQuantity, formatSignificant } from "../../format.ts";
-import { tableWords as words } from "../../strings.ts";
-import type { Kernels } from "../../wire.ts";
-import { textAt } from "../../wire.ts";
+import { formatIntensity, formatPercent, formatQuantity, formatSignificant } from "../../text/numbers.ts";
+import type { Kernels } from "../../wire/decode.ts";
+import { textAt } from "../../wire/decode.ts";
+import { tableWords as words } from "../../words/words.ts";
 import type { Column } from "./columns.ts";
 
 /** A share below this is not told apart from others. */

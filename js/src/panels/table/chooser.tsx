@@ -1,9 +1,9 @@
 // Which columns the table shows: a box to tick for each, ours and the file's own.
 
-import type { Store } from "../../store.ts";
-import { tableWords as words } from "../../strings.ts";
-import { Button } from "../button.tsx";
-import type { Disclosed } from "../disclosure.ts";
+import type { Store } from "../../state/store.ts";
+import { Button } from "../../ui/button.tsx";
+import type { Disclosed } from "../../ui/disclosure.ts";
+import { tableWords as words } from "../../words/words.ts";
 import type { Column } from "./columns.ts";
 import { toggled } from "./shown.ts";
 

@@ -1,12 +1,12 @@
 // The columns of the table: what each holds of every kernel, worked out when it is asked for.
 
-import { bindingWord, nameOf } from "../../describe.ts";
-import { boundsOf } from "../../filtering.ts";
-import { judge } from "../../judging.ts";
-import { bytesAt, isOffChip, type Roof } from "../../roofline.ts";
-import { tableWords as words } from "../../strings.ts";
-import type { Kernels, Texts } from "../../wire.ts";
-import { textAt } from "../../wire.ts";
+import { judge } from "../../roofline/bound.ts";
+import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
+import { boundsOf } from "../../state/filters.ts";
+import { bindingWord, nameOf } from "../../text/describe.ts";
+import type { Kernels, Texts } from "../../wire/decode.ts";
+import { textAt } from "../../wire/decode.ts";
+import { tableWords as words } from "../../words/words.ts";
 import { type Ranks, ranksOf } from "./natural.ts";
 import { orderOf } from "./ordering.ts";
 

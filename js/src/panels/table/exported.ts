@@ -1,8 +1,8 @@
 // The columns of a file: those shown, and beside them all that it takes to read the kernels again.
 
-import { SHAPE } from "../../apart.ts";
-import type { Roof } from "../../roofline.ts";
-import type { Kernels } from "../../wire.ts";
+import type { Roof } from "../../roofline/roofline.ts";
+import { SHAPE } from "../../text/disambiguate.ts";
+import type { Kernels } from "../../wire/decode.ts";
 import type { Column } from "./columns.ts";
 import type { Written } from "./csv.ts";
 

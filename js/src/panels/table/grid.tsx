@@ -4,11 +4,11 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { isModified, used } from "../../keys.ts";
-import type { Store } from "../../store.ts";
-import { tableWords as words } from "../../strings.ts";
-import { useUid } from "../../uid.ts";
-import { walked } from "../dims.ts";
+import type { Store } from "../../state/store.ts";
+import { isModified, used } from "../../ui/keys.ts";
+import { useUid } from "../../ui/uid.ts";
+import { tableWords as words } from "../../words/words.ts";
+import { walked } from "../workload/dims.ts";
 import type { Column } from "./columns.ts";
 import { cardLayout, gridLayout, placesInSight, scrollFor } from "./layout.ts";
 import { pick } from "./picking.ts";

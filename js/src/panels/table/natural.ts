@@ -1,6 +1,6 @@
 // The order of texts in which "k2" goes before "k10", of very many different ones worked out in slices.
 
-import { finish, type Work } from "../../work.ts";
+import { finish, type Work } from "../../ui/slices.ts";
 
 /** The places of texts, worked out once: in slices before anyone asks, or at once for whoever does. */
 export interface Ranks {

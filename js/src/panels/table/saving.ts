@@ -1,6 +1,6 @@
 // Handing rows over to the person's computer: the clipboard, or a file.
 
-import { saveFile } from "../../files.ts";
+import { saveFile } from "../../ui/download.ts";
 
 /** Whether it could be copied: a page that is not served securely may only copy what is marked. */
 export async function copyText(document: Document, text: string): Promise<boolean> {

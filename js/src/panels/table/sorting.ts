@@ -1,6 +1,6 @@
 // Which column the rows are sorted by, and what stands for its cells then.
 
-import type { Work } from "../../work.ts";
+import type { Work } from "../../ui/slices.ts";
 import type { Column } from "./columns.ts";
 import { columnFor } from "./shown.ts";
 

@@ -2,17 +2,17 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { fileName } from "../../files.ts";
-import { inOrder } from "../../filters.ts";
-import { roofElsewhere } from "../../measured.ts";
-import type { Store } from "../../store.ts";
-import { tableWords as words } from "../../strings.ts";
-import { everyRow } from "../../tables.ts";
-import { inSlices } from "../../work.ts";
-import { Button } from "../button.tsx";
-import { useDisclosure } from "../disclosure.ts";
-import { Fold } from "../fold.tsx";
-import { Select } from "../select.tsx";
+import { inOrder } from "../../roofline/filters.ts";
+import { roofElsewhere } from "../../roofline/measured_on.ts";
+import type { Store } from "../../state/store.ts";
+import { Button } from "../../ui/button.tsx";
+import { useDisclosure } from "../../ui/disclosure.ts";
+import { fileName } from "../../ui/download.ts";
+import { Fold } from "../../ui/fold.tsx";
+import { Select } from "../../ui/select.tsx";
+import { inSlices } from "../../ui/slices.ts";
+import { everyRow } from "../../wire/columns.ts";
+import { tableWords as words } from "../../words/words.ts";
 import { Chooser } from "./chooser.tsx";
 import { type Column, columnsOf, toldColumns } from "./columns.ts";
 import { toCsv, toTsv } from "./csv.ts";

@@ -1,6 +1,6 @@
 // Those of the chart and of what stands around it, in German.
 
-import type { Like } from "../../catalogue.ts";
+import type { Like } from "../catalogue.ts";
 import type * as en from "../en/chart.ts";
 
 export const strings: Like<typeof en.strings> = {

@@ -1,6 +1,6 @@
 // Those of the chip picker, the chip card and the folded panels, in German.
 
-import type { Like } from "../../catalogue.ts";
+import type { Like } from "../catalogue.ts";
 import type * as en from "../en/chips.ts";
 
 /** What Python says of a figure's source. */

@@ -1,6 +1,6 @@
 // Those of the filter bar, in German.
 
-import type { Like } from "../../catalogue.ts";
+import type { Like } from "../catalogue.ts";
 import type * as en from "../en/filters.ts";
 import { whole } from "./numbers.ts";
 

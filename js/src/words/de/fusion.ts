@@ -1,6 +1,6 @@
 // Those of the fusion panel, in German.
 
-import type { Like } from "../../catalogue.ts";
+import type { Like } from "../catalogue.ts";
 import type * as en from "../en/fusion.ts";
 
 /** How a partition was found, as `how` names it. */

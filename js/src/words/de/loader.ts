@@ -1,6 +1,6 @@
 // The words of the loader, in German.
 
-import type { Like } from "../../catalogue.ts";
+import type { Like } from "../catalogue.ts";
 import type * as en from "../en/loader.ts";
 
 export const loadWords: Like<typeof en.loadWords> = {

@@ -1,6 +1,6 @@
 // Those of kernels that are carried elsewhere on the roofline, in German.
 
-import type { Like } from "../../catalogue.ts";
+import type { Like } from "../catalogue.ts";
 import type * as en from "../en/moves.ts";
 
 export const moveWords: Like<typeof en.moveWords> = {

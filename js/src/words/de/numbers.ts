@@ -1,6 +1,6 @@
 // How numbers are written and read in German.
 
-import type { Like } from "../../catalogue.ts";
+import type { Like } from "../catalogue.ts";
 import type * as en from "../en/numbers.ts";
 
 /** A count with its thousands apart. */

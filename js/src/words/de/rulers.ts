@@ -1,6 +1,6 @@
 // Those of the rulers, of the call-outs of gaps, and of the snapshots, in German.
 
-import type { Like } from "../../catalogue.ts";
+import type { Like } from "../catalogue.ts";
 import type * as en from "../en/rulers.ts";
 
 const kernels = (count: number) => (count === 1 ? "1 Kernel" : `${count} Kernel`);

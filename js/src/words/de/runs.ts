@@ -1,6 +1,6 @@
 // Those of the ranking, the projected time and the comparison of two runs, in German.
 
-import type { Like } from "../../catalogue.ts";
+import type { Like } from "../catalogue.ts";
 import type * as en from "../en/runs.ts";
 
 export const runWords: Like<typeof en.runWords> = {

@@ -1,6 +1,6 @@
 // Those of the table, in German.
 
-import type { Like } from "../../catalogue.ts";
+import type { Like } from "../catalogue.ts";
 import type * as en from "../en/table.ts";
 import { whole } from "./numbers.ts";
 

@@ -1,6 +1,6 @@
 // Those of the chart's axes and units, and of the tools that show a part of it, in German.
 
-import type { Like } from "../../catalogue.ts";
+import type { Like } from "../catalogue.ts";
 import type * as en from "../en/view.ts";
 
 export const axisWords: Like<typeof en.axisWords> = {

@@ -1,6 +1,6 @@
 // Those of the workload panel, in German.
 
-import type { Like } from "../../catalogue.ts";
+import type { Like } from "../catalogue.ts";
 import type * as en from "../en/workload.ts";
 
 export const workloadWords: Like<typeof en.workloadWords> = {

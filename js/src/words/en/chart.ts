@@ -1,6 +1,6 @@
 // Those of the chart, its tooltip and the formula line, of rates that are typed, and of the toggles above the chart.
 
-import type { Roof } from "../../roofline.ts";
+import type { Roof } from "../../roofline/roofline.ts";
 
 export const strings = {
   unknown: "unknown",

@@ -1,0 +1,76 @@
+// In which units the axes count, and what is written along the roofs: per second or per cycle, bytes or words.
+
+import type { Axes } from "../state/view.ts";
+import { formatBinary, formatIntensity, formatQuantity, formatSignificant, formatTick } from "../text/numbers.ts";
+import { axisWords as words } from "../words/words.ts";
+import type { Scale } from "./scales.ts";
+import { type Counting, PLAIN, type Tick, ticksOf } from "./ticks.ts";
+
+/** How the roofline plane counts and writes its quantities. */
+export interface Units {
+  readonly x: Counting;
+  readonly y: Counting;
+  /** Of bytes/s. */
+  readonly moved: Counting;
+  readonly tickBase: 10 | 2;
+  readonly xTitle: string;
+  readonly xShort: string;
+  readonly yTitle: string;
+  readonly movedTitle: string;
+  /** Of intensities (or balances), with their unit and without. */
+  intensity(base: number, digits?: number): string;
+  intensityAlone(base: number, digits?: number): string;
+  rate(base: number, digits?: number): string;
+  bandwidth(base: number, digits?: number): string;
+  time(seconds: number, digits?: number): string;
+}
+
+export type Counted = Omit<Axes, "time_scale">;
+
+export const USUAL: Counted = { rate_unit: "FLOP/s", word: 0, x_axis: "intensity", tick_base: 10 };
+
+/** `clock`: Hz of the chip whose cycles count, null where it is not known: then rates stay per second. */
+export function unitsOf({ rate_unit, word, x_axis, tick_base }: Counted, clock: number | null = null): Units {
+  const hertz = (rate_unit === "FLOP/cycle" && clock) || 1;
+  const per = hertz === 1 ? "s" : words.cycle;
+  const bytes = word || 1;
+  const moved = word ? words.word : "B";
+  const isBalance = x_axis === "balance";
+  const xUnit = isBalance ? `${moved}/FLOP` : `FLOP/${moved}`;
+  const reciprocal = (value: number) => 1 / (value * bytes);
+  const x: Counting = isBalance
+    ? { told: reciprocal, base: reciprocal }
+    : { told: (ai) => ai * bytes, base: (ai) => ai / bytes };
+  const quantity = (value: number, unit: `${string}/${string}`, digits?: number) =>
+    hertz === 1 ? formatQuantity(value, unit, digits) : formatIntensity(value, digits, unit);
+  return {
+    x: word || isBalance ? x : PLAIN,
+    y: counting(hertz),
+    moved: counting(hertz * bytes),
+    tickBase: tick_base,
+    xTitle: (isBalance ? words.balance : words.intensity)(xUnit, word),
+    xShort: (isBalance ? words.balance : words.intensityShort)(xUnit, word),
+    yTitle: `FLOP/${per}`,
+    movedTitle: `${moved}/${per}`,
+    intensity: (ai, digits) => formatIntensity(x.told(ai), digits, xUnit),
+    intensityAlone: (ai, digits) => formatSignificant(x.told(ai), digits),
+    rate: (rate, digits) => quantity(rate / hertz, `FLOP/${per}`, digits),
+    bandwidth: (rate, digits) => quantity(rate / hertz / bytes, `${moved}/${per}`, digits),
+    time: (seconds, digits) => formatQuantity(seconds, "s", digits),
+  };
+}
+
+const counting = (one: number): Counting =>
+  one === 1 ? PLAIN : { told: (base) => base / one, base: (told) => told * one };
+
+/** Ticks with what is written at them. */
+export function namedTicks(scale: Scale, room: number, base: 10 | 2, counting: Counting): (Tick & { text: string })[] {
+  return ticksOf(scale, room, base, counting).map((tick) => ({ ...tick, text: textOf(tick.shown, base) }));
+}
+
+/** Powers of two have prefixes of their own, since k is 1000 wherever it stands; below one they are fractions. */
+function textOf(shown: number, base: 10 | 2): string {
+  if (base === 10) return formatTick(shown);
+  if (shown < 1 && Number.isInteger(1 / shown)) return `1/${formatBinary(1 / shown)}`;
+  return shown < 1 ? formatTick(shown) : formatBinary(shown);
+}

@@ -1,0 +1,103 @@
+// From where a kernel stood in the run before to where it stands now, with the change of its time.
+
+import { type Change, changeText, type Runs } from "../../roofline/compare_runs.ts";
+import { type Points, pointsOf } from "../../roofline/points.ts";
+import type { Roof } from "../../roofline/roofline.ts";
+import { around } from "../labels/annotations.ts";
+import type { Label } from "../labels/place.ts";
+import { isMeasured, radiusAt } from "../points/painter.ts";
+import { project } from "../scales.ts";
+import type { Scene } from "../scene.ts";
+import type { Theme } from "../theme.ts";
+import { type Bent, bent, curve, type Spot } from "./trails.tsx";
+
+export interface Earlier {
+  readonly changes: readonly Change[];
+  readonly points: Points;
+}
+
+export interface RunArrow extends Bent {
+  readonly row: number;
+  readonly text: string;
+  readonly faster: boolean;
+  /** How far the point goes from its middle, px. */
+  readonly rim: number;
+  readonly strong: boolean;
+}
+
+/** More arrows than this at once would hide the chart. */
+const MOST = 16;
+const GHOST = 4;
+
+/** The points before of those drawn now whose times have changed most. */
+export function earlierPoints(
+  { before, changes }: Runs,
+  { home }: Points,
+  roofs: readonly Roof[],
+  focus: Roof | undefined,
+): Earlier {
+  const isShown = ({ verdict, row }: Change) =>
+    (verdict === "faster" || verdict === "slower") && (home[row] as number) >= 0;
+  const shown: Change[] = [];
+  for (const change of changes) if (shown.length < MOST && isShown(change)) shown.push(change);
+  const rows = Int32Array.from(shown, ({ earlier }) => earlier);
+  return { changes: shown, points: pointsOf(before, roofs, focus, rows) };
+}
+
+export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[] {
+  if (!earlier) return [];
+  const { points, at, scales, marked, selected } = scene;
+  const before = project(earlier.points, scales);
+  const isFaded = ({ row }: Change) => selected.size > 0 && !selected.has(row);
+  return earlier.changes
+    .filter((change) => !isFaded(change))
+    .flatMap(({ earlier: row, row: now, from, to, verdict }): RunArrow[] => {
+      const [start, end] = [earlier.points.home[row] ?? -1, points.home[now] ?? -1];
+      if (start < 0 || end < 0 || !isMeasured(points, end) || (earlier.points.x[start] === 0 && !scales.strip))
+        return [];
+      const tail: Spot = [before.x[start] as number, before.y[start] as number];
+      const head: Spot = [at.x[end] as number, at.y[end] as number];
+      return [
+        {
+          row: now,
+          text: changeText(from, to),
+          faster: verdict === "faster",
+          from: tail,
+          bend: bent(tail, head),
+          to: head,
+          rim: radiusAt(points, end),
+          strong: marked.includes(now),
+        },
+      ];
+    });
+}
+
+/** Blue and whole for faster, orange and dashed for slower: the sign of the change tells them apart as well. */
+export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; theme: Theme }) {
+  return (
+    <g class="roofwidget-runs" fill="none">
+      {arrows.map((arrow) => (
+        <g
+          key={arrow.row}
+          data-row={arrow.row}
+          stroke={arrow.faster ? theme.memoryWash : theme.computeWash}
+          stroke-width={arrow.strong ? 2.25 : 1.5}
+        >
+          <circle cx={arrow.from[0]} cy={arrow.from[1]} r={GHOST} stroke-dasharray="2 2" />
+          <path d={curve(arrow, arrow.rim)} stroke-dasharray={arrow.faster ? undefined : "4 2"} />
+        </g>
+      ))}
+    </g>
+  );
+}
+
+export function runLabels({ theme }: Scene, arrows: readonly RunArrow[]): Label[] {
+  return arrows.map(({ row, text, from, bend, to, strong }) => ({
+    key: `run ${row}`,
+    text,
+    size: 12,
+    bold: strong,
+    colour: theme.text,
+    places: around((from[0] + 2 * bend[0] + to[0]) / 4, (from[1] + 2 * bend[1] + to[1]) / 4, 4),
+  }));
+}

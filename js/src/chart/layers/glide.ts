@@ -1,0 +1,32 @@
+// The clock of a merged point's glide.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { Merge } from "../../state/trails.ts";
+
+/** ms. */
+const GLIDE = 240;
+
+/** How far merged points have come on their way, from 0 to 1: always 1 where motion is not wanted. */
+export function useGlide(merges: readonly Merge[] | undefined): number {
+  const share = useSignal(1);
+  const before = useRef(merges);
+  const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const leaves = merges !== undefined && merges.length > 0 && merges !== before.current && !isStill();
+  useEffect(() => {
+    before.current = merges;
+    if (!leaves) return;
+    const start = performance.now();
+    let frame = requestAnimationFrame(function step(now) {
+      const passed = Math.min(1, Math.max(0, now - start) / GLIDE);
+      share.value = 1 - (1 - passed) ** 3;
+      if (passed < 1) frame = requestAnimationFrame(step);
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      share.value = 1;
+    };
+  }, [merges]);
+  const passed = share.value;
+  return leaves ? 0 : passed;
+}

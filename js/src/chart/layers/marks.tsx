@@ -1,0 +1,111 @@
+// What lies over the points: the rings of those that matter now, and every text of the chart.
+
+import type { VNode } from "preact";
+import { useRef } from "preact/hooks";
+import { leaders } from "../labels/column.ts";
+import { leaderOf, type Placed } from "../labels/place.ts";
+import { radiusAt } from "../points/painter.ts";
+import { isShown } from "../points/visible.ts";
+import type { Box } from "../scales.ts";
+import { indicesOf, type Scene } from "../scene.ts";
+import type { Theme } from "../theme.ts";
+
+export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
+  return (
+    <>
+      {scene.marked.flatMap((row) =>
+        indicesOf(scene, row)
+          .filter((index) => isShown(scene, index))
+          .map((index) => (
+            <circle
+              key={`${row} ${index}`}
+              class="roofwidget-ring"
+              cx={scene.at.x[index]}
+              cy={scene.at.y[index]}
+              r={radiusAt(scene.points, index) + (index === pointed ? 4 : 3)}
+              fill="none"
+              stroke={scene.theme.text}
+              stroke-width={2}
+            />
+          )),
+      )}
+    </>
+  );
+}
+
+/** The rectangle that selects, while it is drawn. */
+export function Rubber({ box }: { box: Box | undefined }) {
+  if (!box) return null;
+  const { left, right, top, bottom } = box;
+  return <rect class="roofwidget-rubber" x={left} y={top} width={right - left} height={bottom - top} />;
+}
+
+/** Lines from the ends of flats to their names in the column beside the plot, and from points to names far off. */
+export function Leaders({ labels, scene }: { labels: readonly Placed[]; scene: Scene }) {
+  return (
+    <g class="roofwidget-leaders" fill="none">
+      {leaders(scene, labels).map(({ key, d, colour }) => (
+        <path key={key} d={d} stroke={colour} />
+      ))}
+      <path
+        class="roofwidget-leader"
+        d={labels.map(leaderOf).join("")}
+        stroke={scene.theme.text}
+        stroke-opacity={0.5}
+      />
+    </g>
+  );
+}
+
+/** px from one line of a label to the next. */
+export const LINE = 15;
+
+function spansOf({ text, x }: Placed) {
+  if (!text.includes("\n")) return text;
+  return text.split("\n").map((line, at) => (
+    <tspan key={line} x={x} dy={at && LINE}>
+      {line}
+    </tspan>
+  ));
+}
+
+export function Labels({ labels, theme }: { labels: readonly Placed[]; theme: Theme }) {
+  const known = useRef<ReadonlyMap<string, Written>>(new Map());
+  // Most names stand still while a roof is dragged: what they were drawn as stands for them.
+  const now = labels.map((label): Written => {
+    const before = known.current.get(label.key);
+    const isSame = before?.theme === theme && LOOKS.every((part) => before.label[part] === label[part]);
+    return isSame ? before : { label, theme, text: <Text key={label.key} label={label} theme={theme} /> };
+  });
+  known.current = new Map(now.map((one) => [one.label.key, one]));
+  return <>{now.map(({ text }) => text)}</>;
+}
+
+interface Written {
+  readonly label: Placed;
+  readonly theme: Theme;
+  readonly text: VNode;
+}
+
+/** All that is drawn of a label. */
+const LOOKS = ["text", "x", "y", "anchor", "angle", "size", "bold", "colour"] as const;
+
+// A component, since what an element was drawn as is compared part by part all the same.
+const Text = ({ label, theme }: { label: Placed; theme: Theme }) => (
+  <text
+    data-label={label.key}
+    x={label.x}
+    y={label.y}
+    text-anchor={label.anchor}
+    transform={label.angle ? `rotate(${label.angle} ${label.x} ${label.y})` : undefined}
+    font-size={label.size}
+    font-weight={label.bold ? 700 : 400}
+    fill={label.colour}
+    stroke={theme.background}
+    stroke-width={3}
+    stroke-linejoin="round"
+    paint-order="stroke"
+  >
+    {spansOf(label)}
+  </text>
+);

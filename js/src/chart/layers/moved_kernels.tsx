@@ -1,0 +1,221 @@
+// Kernels that were carried elsewhere: where they would stand, from where, and what that means.
+
+import { type Points, SIDES } from "../../roofline/points.ts";
+import type { Store } from "../../state/store.ts";
+import { nameOf } from "../../text/describe.ts";
+import { noteOf, toldOf } from "../../text/what_if.ts";
+import { Button } from "../../ui/button.tsx";
+import { handOn } from "../../ui/focus.ts";
+import { stepOf } from "../../ui/keys.ts";
+import { keeping } from "../../ui/memoize.ts";
+import { moveWords } from "../../words/words.ts";
+import { boxOf, type Label, type Place, type Placed, textWidth } from "../labels/place.ts";
+import { radiusAt } from "../points/painter.ts";
+import { isShown } from "../points/visible.ts";
+import { type Box, project } from "../scales.ts";
+import { indicesOf, isInSight, type pointColours, type Scene } from "../scene.ts";
+import type { Theme } from "../theme.ts";
+import { LINE } from "./marks.tsx";
+import { curve, type Spot } from "./trails.tsx";
+
+/** One mark of a kernel that is carried. */
+export interface Shadow {
+  readonly row: number;
+  /** The point of the data that it is of. */
+  readonly index: number;
+  readonly from: Spot;
+  readonly to: Spot;
+  readonly radius: number;
+  readonly side: number;
+}
+
+/** The marks of what is moved, on top those at the points that stand for their kernels; none leaves the `frame`. */
+export function shadowsOf(
+  store: Store,
+  scene: Scene,
+  points: Points | undefined,
+  places = points && project(points, scene.scales),
+  frame = scene.scales.plot,
+): Shadow[] {
+  const moved = store.moved.value;
+  if (!moved || !points || !places) return [];
+  const { at, scales } = scene;
+  const within = (place: number, low: number, high: number) => Math.max(low, Math.min(place, high));
+  return Array.from({ length: points.n }, (_, mark) => mark).flatMap((mark): Shadow[] => {
+    const row = moved.rows[points.row[mark] as number] as number;
+    const isSame = (index: number) =>
+      scene.points.roof[index] === points.roof[mark] && scene.points.level[index] === points.level[mark];
+    const index = indicesOf(scene, row).find(isSame) ?? -1;
+    const [ai, x, top] = [points.x[mark], places.x[mark], places.y[mark]] as [number, number, number];
+    if (index < 0) return [];
+    // At the edge it stands for a kernel that is in sight, under a zoom for no other.
+    if (!isShown(scene, index) && !isInSight(scales, ai, x, top)) return [];
+    const y = within(top, frame.top, frame.bottom);
+    return [
+      {
+        ...{ row, index, radius: Math.max(4, radiusAt(scene.points, index)), side: points.side[mark] as number },
+        from: [at.x[index] as number, at.y[index] as number],
+        to: [ai === 0 ? x : within(x, frame.left, frame.right), y],
+      },
+    ];
+  });
+}
+
+/** What names keep clear of. */
+export const boxOfShadow = ({ to: [x, y], radius }: Shadow): Box => ({
+  ...{ left: x - radius - 1, right: x + radius + 1, top: y - radius - 1, bottom: y + radius + 1 },
+});
+
+/** The looks of points with those of kernels that are carried elsewhere as outlines. */
+export function hollowed(looks: ReturnType<typeof pointColours>, shadows: readonly Shadow[]) {
+  if (shadows.length === 0) return looks;
+  const hollow = hollows(looks.hollow, [shadows.map(({ index }) => index).join()], () => {
+    const column = looks.hollow.slice();
+    for (const { index } of shadows) column[index] = 1;
+    return column;
+  });
+  return { ...looks, hollow };
+}
+
+// While one is carried the same points are outlines.
+const hollows = keeping<Uint8Array>();
+
+interface CarriedProps {
+  readonly shadows: readonly Shadow[];
+  readonly looks: ReturnType<typeof pointColours>;
+  /** The row that is held; null where none can be. */
+  readonly held: number | undefined | null;
+  readonly theme: Theme;
+}
+
+export function Carried({ shadows, looks: { colours, colour }, held, theme }: CarriedProps) {
+  return (
+    <g class="roofwidget-carried" stroke={theme.text}>
+      {shadows.map(({ row, index, from, to, radius, side }) => (
+        <g key={index} data-row={row}>
+          <path d={curve({ from, bend: between(from, to), to }, radius)} fill="none" stroke-width={1.75} />
+          <path
+            d={shape(to, radius, side)}
+            fill={colours[colour[index] as number]}
+            stroke-width={row === held ? 3 : 1.5}
+          />
+          {held !== null && (
+            <circle
+              class="roofwidget-shadow"
+              fill="transparent"
+              stroke="none"
+              data-shadow={index}
+              cx={to[0]}
+              cy={to[1]}
+              r={Math.max(12, radius)}
+            />
+          )}
+        </g>
+      ))}
+    </g>
+  );
+}
+
+const between = (from: Spot, to: Spot): Spot => [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
+
+/** As on the canvas: a circle where memory binds, a square where compute does, else a diamond. */
+function shape([x, y]: Spot, radius: number, side: number): string {
+  if (side === SIDES.memory)
+    return `M${x - radius},${y}a${radius},${radius} 0 1 0 ${2 * radius},0a${radius},${radius} 0 1 0 ${-2 * radius},0z`;
+  if (side === SIDES.compute) return `M${x - radius},${y - radius}h${2 * radius}v${2 * radius}h${-2 * radius}z`;
+  const far = 1.25 * radius;
+  return `M${x},${y - far}l${far},${far}l${-far},${far}l${-far},${-far}z`;
+}
+
+const SIZE = 12;
+/** Of the button beside a note, px. */
+const BUTTON = 24;
+/** A note stays this far from the edges of the plot, px. */
+const EDGE = 4;
+
+/** A note a kernel, beside where it would stand. */
+export function moveLabels(store: Store, scene: Scene, shadows: readonly Shadow[]): Label[] {
+  const told = toldOf(store);
+  const { left, right } = scene.scales.plot;
+  const fits = (line: string) => textWidth(line, SIZE, true) < right - left - BUTTON - 2 * EDGE;
+  return shadows.flatMap((shadow): Label[] => {
+    const { row, index } = shadow;
+    const lines = told && scene.points.home[row] === index ? noteOf(told, row, fits) : [];
+    if (lines.length === 0) return [];
+    const text = lines.join("\n");
+    const places = placesBeside(shadow, textWidth(text, SIZE, true) + BUTTON, lines.length, scene);
+    const mark = { x: shadow.to[0], y: shadow.to[1], radius: shadow.radius };
+    return [{ key: keyOf(row), text, size: SIZE, bold: true, must: true, colour: scene.theme.text, places, mark }];
+  });
+}
+
+const NOTE = "move ";
+const keyOf = (row: number) => NOTE + row;
+
+/** Whether a label is a note of what is asked of a kernel. */
+export const isNote = ({ key }: Pick<Label, "key">) => key.startsWith(NOTE);
+
+/** Right and left of it, under and over it, ever farther: where it would leave the plot it is drawn in. */
+function placesBeside({ to: [x, y], radius }: Shadow, width: number, lines: number, { scales }: Scene): Place[] {
+  const { left, right } = scales.plot;
+  const down = (lines - 1) * LINE;
+  const more = [BUTTON, down] as const;
+  const gap = radius + 8;
+  const middle = y + 4 - down / 2;
+  const place = (at: number, top: number): Place => ({
+    ...{ x: Math.max(left + EDGE, Math.min(at, right - width - EDGE)), y: top, anchor: "start", more },
+  });
+  return [0, 1, 2, 3, 4, 5].flatMap((ring) => {
+    const [under, over] = [y + gap + 12 + 18 * ring, y - gap - down - 4 - 18 * ring];
+    const sides = [-1, 1].flatMap((sign): Place[] => {
+      const [beside, before] = [x + gap, x - gap - width];
+      const top = middle + sign * 18 * ring;
+      return [
+        { x: beside, y: top, anchor: "start", more },
+        { x: before, y: top, anchor: "start", more },
+      ];
+    });
+    return [...sides, place(x - width / 2, under), place(x - width / 2, over)];
+  });
+}
+
+interface ButtonsProps {
+  readonly store: Store;
+  readonly labels: readonly Placed[];
+  readonly scene: Scene;
+}
+
+/** Beside each note what takes it back. */
+export function MoveButtons({ store, labels, scene }: ButtonsProps) {
+  const notes = store.carried.value ? [] : labels.filter(isNote);
+  return (
+    <>
+      {notes.map((label) => {
+        const row = Number(label.key.slice(NOTE.length));
+        const { right, top } = boxOf(textWidth(label.text, SIZE, true), SIZE, label);
+        const said = moveWords.reset(nameOf(scene.kernels, row));
+        return (
+          <Button
+            key={label.key}
+            look="unmove"
+            style={{ left: `${right - BUTTON}px`, top: `${top - 6}px` }}
+            aria-label={said}
+            title={said}
+            onPointerDown={stop}
+            onKeyDown={(event) => event.key !== "Escape" && !stepOf(event) && stop(event)}
+            onClick={(event) => {
+              stop(event);
+              handOn(event.currentTarget, ".roofwidget-unmove");
+              store.resetMoves(row);
+            }}
+          >
+            ×
+          </Button>
+        );
+      })}
+    </>
+  );
+}
+
+/** It is not the chart that is pressed. */
+const stop = (event: Event) => event.stopPropagation();

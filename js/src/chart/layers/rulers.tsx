@@ -1,0 +1,246 @@
+// The rulers: from a point, or on empty space from the axis, a line up to every roof, with what each allows there.
+
+import type { ReadonlySignal } from "@preact/signals";
+import type { VNode } from "preact";
+import { type Crossing, crossingsAt, type Lines } from "../../roofline/crossings.ts";
+import { bytesAt } from "../../roofline/roofline.ts";
+import type { Store } from "../../state/store.ts";
+import { shortNames } from "../../text/names.ts";
+import { formatFactor } from "../../text/numbers.ts";
+import { rulerWords as words } from "../../words/words.ts";
+import { lineBoxes, markings, rings, stripBoxes } from "../labels/obstacles.ts";
+import { type Label, leaderOf, type Place, type Placed, placeLabels, takenBy } from "../labels/place.ts";
+import { isMeasured, radiusAt } from "../points/painter.ts";
+import { type Box, isNarrow } from "../scales.ts";
+import { isInSight, type Scene, unitsIn } from "../scene.ts";
+import { Labels } from "./marks.tsx";
+
+/** A place on the chart, px. */
+export interface Spot {
+  readonly x: number;
+  readonly y: number;
+}
+
+type Boxes = readonly Box[];
+type Names = readonly Placed[];
+
+interface Tick {
+  readonly x: number;
+  readonly y: number;
+  readonly colour: string;
+}
+
+export interface Ruler {
+  /** The lines, as a path. */
+  readonly d: string;
+  readonly ticks: readonly Tick[];
+  readonly labels: readonly Placed[];
+  readonly isLight: boolean;
+}
+
+const SIZE = 12;
+/** A ratio less than this says nothing. */
+const LEAST = 1.005;
+/** Rows that a limit may stand above or below its roof, px. */
+const SHIFTS = [-6, 14, -21, 29, -36, 44, -51];
+
+/** A crossing with what is said of it. */
+interface Limit extends Crossing {
+  readonly text: string;
+  readonly brief: readonly string[];
+}
+
+/** What of a scene tells what roofs allow. */
+type Judged = Lines & Pick<Scene, "kernels" | "points" | "units">;
+
+/** What is told of the roofs over a kernel; nothing while rulers are hidden, nor where no roof lies over it. */
+export function roofsAbove(store: Store, row: number): string {
+  const { drawn, points, shownRoofs, focusRoof, shownLevels, subRoofs, chips, rulers } = store;
+  const [focus, index] = [focusRoof.value, points.value.home[row] ?? -1];
+  if (!rulers.value || store.view.value !== "roofline" || index < 0) return "";
+  const lines = { roofs: shownRoofs.value, focus, subRoofs: subRoofs.value, names: shortNames(chips.value) };
+  const levels = focus && focus.levels.length > 1 ? shownLevels.value : [];
+  const judged = { ...lines, levels, kernels: drawn.value, points: points.value, units: unitsIn(store, focus) };
+  const limits = limitsOver(judged, index).map(({ text }) => text);
+  return limits.length > 0 ? words.roofsAbove(limits) : "";
+}
+
+/** The roofs over a point, or the point's own where it was not measured. */
+export function limitsOver(scene: Judged, index: number): Limit[] {
+  const { kernels, points, focus } = scene;
+  const [row, ai, rate] = [points.row[index] as number, points.x[index] as number, points.y[index] as number];
+  const flops = kernels.totalFlops[row] as number;
+  const aiAt = (level?: string) =>
+    level !== undefined && focus ? flops / (bytesAt(kernels, focus.chip, level)[row] as number) : ai;
+  const least = isMeasured(points, index) ? 1 : 1 - 1e-9;
+  return crossingsAt(scene, aiAt).flatMap((crossing): Limit[] => {
+    const ratio = crossing.rate / rate;
+    if (!(ratio >= least)) return [];
+    const [limit, alone] = textsOf(scene, crossing);
+    if (ratio < LEAST) return [{ ...crossing, text: limit, brief: [alone] }];
+    return [{ ...crossing, text: words.withRatio(limit, formatFactor(ratio)), brief: [limit, alone] }];
+  });
+}
+
+/** With whose roof it is, and without. */
+function textsOf({ units }: Judged, { name, ai, rate, isFigure }: Crossing): [limit: string, rate: string] {
+  const digits = isFigure ? 4 : 3;
+  const told = ai === 0 ? units.bandwidth(rate, digits) : units.rate(rate, digits);
+  return [words.limit(name, told), told];
+}
+
+/** Over a point, clear of all names, and of the `others` as of the tooltip beside it. */
+export function rulerOver(scene: Scene, index: number, names: Names, others: Boxes = [], arrows: Boxes = []): Ruler {
+  const { at, points } = scene;
+  const from = { x: at.x[index] as number, y: at.y[index] as number };
+  const rim = radiusAt(points, index) + 3;
+  // What the call-out of its gap says is said once.
+  const isTold = names.some(({ key }) => key === `gap ${points.row[index]}`);
+  const limits = limitsOver(scene, index).map((limit) => {
+    const [text = limit.text, ...brief] = limit.brief;
+    return isTold && limit.key === `roof ${scene.focus?.chip.id}` ? { ...limit, text, brief } : limit;
+  });
+  return rulerOf(scene, limits, { ...from, y: from.y - rim }, names, others, arrows);
+}
+
+/** The ruler over the point that is meant, or over the one kernel that is selected; and where the tooltip leaves it most room. */
+export function rulerBeside(
+  { rulers, selected, pointed }: Pick<Store, "rulers" | "selected" | "pointed">,
+  scene: Scene,
+  names: Names,
+  index: number,
+  boxes: Boxes = [],
+  arrows: Boxes = [],
+): { ruler?: Ruler; box?: Box } {
+  const [row] = pointed.value === null && selected.value.length === 1 ? selected.value : [];
+  const meant = index >= 0 || row === undefined ? index : (scene.points.home[row] ?? -1);
+  if (!rulers.value || meant < 0) return {};
+  const options = (boxes.length > 0 ? boxes : [undefined]).map((box) => {
+    return { ruler: rulerOver(scene, meant, names, box ? [box] : [], arrows), ...(box && { box }) };
+  });
+  return options.reduce((best, other) => (other.ruler.labels.length > best.ruler.labels.length ? other : best));
+}
+
+/** Where the pointer is on empty space, with the intensity there; none beside the plot. */
+export function rulerAt(scene: Scene, { x, y }: Spot, names: Names, arrows: Boxes = []): Ruler | undefined {
+  const { plot, x: across } = scene.scales;
+  const ai = across.invert(x);
+  if (x <= plot.left || !isInSight(scene.scales, ai, x, y)) return undefined;
+  const limits = crossingsAt(scene, () => ai).map((crossing): Limit => {
+    const [text, alone] = textsOf(scene, crossing);
+    return { ...crossing, text, brief: [alone] };
+  });
+  const foot: Label = {
+    ...{ key: "ruler foot", text: scene.units.intensity(ai), size: SIZE, colour: scene.theme.muted, must: "lines" },
+    places: [-6, -22, -38].flatMap((up) => besideLine(x, plot.bottom + up)),
+  };
+  return rulerOf(scene, limits, { x, y: plot.bottom }, names, [], arrows, foot);
+}
+
+function rulerOf(
+  scene: Scene,
+  limits: readonly Limit[],
+  from: Spot,
+  names: Names,
+  others: Boxes,
+  arrows: Boxes,
+  foot?: Label,
+): Ruler {
+  const { scales, colours, theme } = scene;
+  const { plot, strip } = scales;
+  const colourOf = ({ chip }: Crossing) => colours.get(chip) ?? theme.text;
+  const spots = limits.map((limit) => ({
+    limit,
+    x: limit.ai > 0 && Number.isFinite(limit.ai) ? scales.x(limit.ai) : from.x,
+    y: limit.ai === 0 && strip ? strip.y(limit.rate) : scales.y(limit.rate),
+  }));
+  const rank = ({ limit: { key, chip } }: (typeof spots)[number]) =>
+    key.startsWith("sub ") ? 2 : chip === scene.focus?.chip.id ? 0 : 1;
+  // What has no room is named last: lower roofs, then other chips', then the lower of two.
+  const isSeen = ({ limit, x, y }: (typeof spots)[number]) => isInSight(scales, limit.ai, x, y);
+  const seen = spots.filter(isSeen).sort((a, b) => rank(a) - rank(b) || a.y - b.y);
+  // A narrow chart has no words for lower roofs, and across lines none that the tooltip has too.
+  const narrow = isNarrow(scales);
+  const told = narrow ? seen.filter((spot) => rank(spot) < 2) : seen;
+  const must = narrow && !foot ? false : "lines";
+  const labels = told.map(
+    ({ limit, x, y }): Label => ({
+      ...{ key: `ruler ${limit.key}`, text: limit.text, size: SIZE, colour: colourOf(limit), must },
+      brief: limit.brief,
+      mark: { x, y, radius: 2 },
+      places: SHIFTS.flatMap((shift) => (limit.ai === 0 ? rightOf(plot.left, y + shift) : besideLine(x, y + shift))),
+    }),
+  );
+  const bounds = { left: plot.left, right: plot.right, top: 2, bottom: plot.bottom - 2 };
+  const solid = [...others, ...names.flatMap(takenBy)];
+  const points = markings(scene);
+  const drawn = { lines: lineBoxes(scene), arrows: [...stripBoxes(scene), ...arrows], solid, rings: rings(scene) };
+  const place = (some: readonly Label[]) =>
+    placeLabels([...some, ...(foot ? [foot] : [])], bounds, points, new Map(), drawn);
+  // Where the focus chip's has left another no room over or under it: from the top down.
+  const ranked = place(labels);
+  const isFull = ranked.length === labels.length + Number(!!foot);
+  const falling = isFull ? ranked : place([...labels].sort((a, b) => (a.mark?.y ?? 0) - (b.mark?.y ?? 0)));
+  return {
+    // A line to a roof that is over the plot ends at its top.
+    d: columnsOf(
+      spots.filter((spot) => isSeen({ ...spot, y: from.y })),
+      from,
+      plot.top,
+    ),
+    ticks: seen.map(({ limit, x, y }) => ({ x, y, colour: colourOf(limit) })),
+    labels: falling.length > ranked.length ? falling : ranked,
+    isLight: foot !== undefined,
+  };
+}
+
+/** A line at each place across, up to the highest roof there. */
+function columnsOf(spots: readonly Spot[], from: Spot, top: number): string {
+  const ends = new Map<number, number>();
+  for (const { x, y } of spots) {
+    const at = Math.round(x * 10) / 10;
+    ends.set(at, Math.max(top, Math.min(y, ends.get(at) ?? from.y)));
+  }
+  return [...ends].map(([x, y]) => `M${x},${from.y}V${y}`).join("");
+}
+
+/** Beside the strip, which has numbers of its own. */
+const rightOf = (x: number, y: number): Place[] => [{ x: x + 6, y, anchor: "start" }];
+
+const besideLine = (x: number, y: number): Place[] => [
+  { x: x - 7, y, anchor: "end" },
+  { x: x + 7, y, anchor: "start" },
+];
+
+interface RulersProps {
+  readonly scene: Scene;
+  readonly names: Names;
+  readonly arrows: Boxes;
+  /** Over the point that is meant. */
+  readonly ruler: Ruler | undefined;
+  /** Where the pointer is on empty space: what follows it draws nothing else anew. */
+  readonly spot: ReadonlySignal<Spot | undefined>;
+}
+
+export function Rulers({ scene, names, arrows, ruler, spot }: RulersProps): VNode | null {
+  const shown = spot.value ? rulerAt(scene, spot.value, names, arrows) : ruler;
+  if (!shown) return null;
+  const { theme } = scene;
+  return (
+    <g class="roofwidget-ruler" data-light={shown.isLight}>
+      <path
+        d={shown.d}
+        fill="none"
+        stroke={theme.text}
+        stroke-width={1}
+        stroke-opacity={shown.isLight ? 0.45 : 0.75}
+        stroke-dasharray="3 3"
+      />
+      <path d={shown.labels.map(leaderOf).join("")} fill="none" stroke={theme.text} stroke-opacity={0.4} />
+      {shown.ticks.map(({ x, y, colour }) => (
+        <circle key={`${x} ${y}`} cx={x} cy={y} r={2.5} fill={colour} stroke={theme.background} />
+      ))}
+      <Labels labels={shown.labels} theme={theme} />
+    </g>
+  );
+}

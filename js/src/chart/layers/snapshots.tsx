@@ -1,0 +1,192 @@
+// Ghosts of frozen curves: the roof and the kernels as they stood, and arrows from there to where they stand now.
+
+import type { Roof } from "../../roofline/roofline.ts";
+import { hasMoved, type Move, memoryOf, movesSince } from "../../state/snapshots.ts";
+import type { Store } from "../../state/store.ts";
+import { formatFactor } from "../../text/numbers.ts";
+import type { Snapshot } from "../../wire/decode.ts";
+import { snapshotWords as words } from "../../words/words.ts";
+import { around } from "../labels/annotations.ts";
+import type { Label, Place } from "../labels/place.ts";
+import { alongRoof } from "../labels/roof_names.ts";
+import { radiusAt, radiusOf } from "../points/painter.ts";
+import { isShown } from "../points/visible.ts";
+import { isNarrow } from "../scales.ts";
+import { isInSight, type Scene } from "../scene.ts";
+import { Clip } from "./clip.tsx";
+import { px, roofPath } from "./paths.ts";
+import { type Bent, bent, curve, type Spot } from "./trails.tsx";
+
+export interface Frozen {
+  readonly snapshot: Snapshot;
+  /** Its place among all, by which its name stands still. */
+  readonly place: number;
+}
+
+export interface Change extends Bent {
+  readonly key: string;
+  readonly text: string;
+  /** How far what it leads to goes from its middle, px. */
+  readonly rim: number;
+  readonly strong: boolean;
+}
+
+/** More arrows than this at once would hide the chart, or a narrow one. */
+const [MOST, FEW] = [16, 4];
+/** Where along the flat and the slope the roof's own arrows stand. */
+const [ON_FLAT, ON_SLOPE] = [0.35, 0.3];
+
+/** Those that are not hidden; of what stands nowhere, as kernels where their totals are on show, the roofs alone. */
+export const frozenIn = ({ snapshots, showsTotals }: Pick<Store, "snapshots" | "showsTotals">): Frozen[] =>
+  snapshots.value.flatMap((snapshot, place) =>
+    snapshot.hidden ? [] : [{ snapshot: showsTotals.value ? { ...snapshot, kernels: [] } : snapshot, place }],
+  );
+
+/** Where a kernel stood, px; nothing where that is out of sight. */
+function spotOf({ scales }: Scene, ai: number, rate: number): Spot | undefined {
+  const { plot, strip } = scales;
+  if (ai === 0 && !strip) return undefined;
+  const x = ai === 0 && strip ? strip.left + 0.72 * (strip.right - strip.left) : scales.x(ai);
+  const at: Spot = [Number.isFinite(ai) ? x : plot.right - 8, (ai === 0 && strip ? strip.y : scales.y)(rate)];
+  return isInSight(scales, ai, ...at) ? at : undefined;
+}
+
+/** What has moved since the newest snapshot: the roof's peak and bandwidth, and the kernels that took longest. */
+export function changesSince(scene: Scene, snapshot: Snapshot | undefined, rows: Int32Array): Change[] {
+  if (!snapshot) return [];
+  const moves = movesSince(snapshot, { ...scene, rows });
+  return [...(scene.focus ? roofChanges(scene, snapshot, scene.focus) : []), ...kernelChanges(scene, moves)];
+}
+
+function kernelChanges(scene: Scene, moves: readonly Move[]): Change[] {
+  const { points, at, marked, selected } = scene;
+  const changes: Change[] = [];
+  for (const { index, row, from, ratio, intensity } of moves) {
+    if (changes.length === (isNarrow(scene.scales) ? FEW : MOST)) break;
+    const start = spotOf(scene, from.ai, from.rate);
+    const end: Spot = [at.x[index] as number, at.y[index] as number];
+    if (!start || !isShown(scene, index) || (selected.size > 0 && !selected.has(row))) continue;
+    const text = hasMoved(ratio) ? words.faster(formatFactor(ratio)) : words.intensity(formatFactor(intensity));
+    const rim = radiusAt(points, index);
+    changes.push({
+      ...{ key: `moved ${row}`, text, from: start, bend: bent(start, end), to: end, rim },
+      strong: marked.includes(row),
+    });
+  }
+  return changes;
+}
+
+function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): Change[] {
+  const { x, y } = scales;
+  const upright = (key: string, text: string, ai: number, from: number, to: number): Change => {
+    const [start, end]: Spot[] = [
+      [x(ai), y(from)],
+      [x(ai), y(to)],
+    ];
+    return { key, text, from: start as Spot, bend: start as Spot, to: end as Spot, rim: 0, strong: true };
+  };
+  const changes: Change[] = [];
+  const [low, high] = x.domain;
+  const ridge = Math.max(low, before.peak / before.bandwidth, now.peak / now.bandwidth);
+  if (hasMoved(now.peak / before.peak) && ridge < high) {
+    const text = words.peak(formatFactor(now.peak / before.peak));
+    changes.push(upright("moved peak", text, ridge * (high / ridge) ** ON_FLAT, before.peak, now.peak));
+  }
+  const first = Math.max(low, y.domain[0] / Math.min(before.bandwidth, now.bandwidth));
+  const last = Math.min(high, before.peak / before.bandwidth, now.peak / now.bandwidth);
+  // Another level of its chip has become no faster.
+  const isOther = before.chip === now.chip.id && before.memory !== memoryOf(now);
+  if (hasMoved(now.bandwidth / before.bandwidth) && first < last && !isOther) {
+    const text = words.bandwidth(now.level, formatFactor(now.bandwidth / before.bandwidth));
+    const ai = first * (last / first) ** ON_SLOPE;
+    changes.push(upright("moved bandwidth", text, ai, ai * before.bandwidth, ai * now.bandwidth));
+  }
+  const isSeen = ([left, top]: Spot) => isInSight(scales, x.invert(left), left, top);
+  return changes.filter(({ from, to }) => isSeen(from) && isSeen(to));
+}
+
+/** The names of ghosts along their roofs, and by how much what moved has changed. */
+export function snapshotLabels(scene: Scene, frozen: readonly Frozen[], changes: readonly Change[]): Label[] {
+  const { theme, colours, scales } = scene;
+  const names = frozen.map(
+    ({ snapshot, place }): Label => ({
+      ...{ key: `snapshot ${place}`, text: snapshot.name, size: 12, must: "lines" },
+      colour: colours.get(snapshot.chip) ?? theme.muted,
+      places: alongRoof(snapshot, scales),
+    }),
+  );
+  const ratios = changes.map(
+    ({ key, text, from, bend, to, strong }): Label => ({
+      ...{ key, text, size: 12, bold: strong, must: strong ? "lines" : false },
+      // The roof's own in its colour: beside another's flat it would be read as of that.
+      colour: (from === bend && colours.get(scene.focus?.chip.id ?? "")) || theme.text,
+      places:
+        from === bend
+          ? besideUpright(from, to)
+          : around((from[0] + 2 * bend[0] + to[0]) / 4, (from[1] + 2 * bend[1] + to[1]) / 4, 4),
+    }),
+  );
+  return [...ratios, ...names];
+}
+
+/** Beyond its head, then beside its middle. */
+const besideUpright = ([x, from]: Spot, [, to]: Spot): Place[] => [
+  { x, y: to + (to < from ? -8 : 17), anchor: "middle" },
+  ...[4, -10, 18].flatMap((shift): Place[] => [
+    { x: x + 7, y: (from + to) / 2 + shift, anchor: "start" },
+    { x: x - 7, y: (from + to) / 2 + shift, anchor: "end" },
+  ]),
+];
+
+interface GhostsProps {
+  readonly scene: Scene;
+  readonly frozen: readonly Frozen[];
+  readonly changes: readonly Change[];
+}
+
+export function Ghosts({ scene, frozen, changes }: GhostsProps) {
+  const { scales, theme, colours, points } = scene;
+  const radius = radiusOf(points) - 0.5;
+  return (
+    <g class="roofwidget-snapshots" fill="none">
+      <Clip box={scales.plot}>
+        {frozen.map(({ snapshot, place }) => (
+          <path
+            key={place}
+            data-snapshot={place}
+            d={roofPath(snapshot, scales)}
+            stroke={colours.get(snapshot.chip) ?? theme.muted}
+            stroke-width={1.75}
+            stroke-dasharray="2 3"
+          />
+        ))}
+      </Clip>
+      {frozen.map(({ snapshot, place }) => (
+        <path
+          key={place}
+          data-kernels={place}
+          d={snapshot.kernels.map(([, ai, rate]) => circle(spotOf(scene, ai, rate), radius)).join("")}
+          stroke={theme.text}
+          stroke-opacity={0.45}
+        />
+      ))}
+      {changes.map((change) => (
+        <path
+          key={change.key}
+          data-change={change.key}
+          d={curve(change, change.rim)}
+          stroke={theme.text}
+          stroke-width={change.strong ? 1.75 : 1.25}
+          stroke-opacity={change.strong ? 0.95 : 0.6}
+        />
+      ))}
+    </g>
+  );
+}
+
+/** A path, as 200 of them are one element. */
+function circle(at: Spot | undefined, radius: number): string {
+  if (!at) return "";
+  const arc = `a${radius},${radius} 0 1 0 `;
+  return `M${px(at[0] - radius)},${px(at[1])}${arc}${2 * radius},0${arc}${-2 * radius},0`;
+}

@@ -1,0 +1,123 @@
+// The tooltip: a kernel's name and its numbers, beside its point.
+
+import type { Roof } from "../../roofline/roofline.ts";
+import type { View } from "../../state/store.ts";
+import { nameOf, type Row, tooltipRows } from "../../text/describe.ts";
+import type { Kernels } from "../../wire/decode.ts";
+import { boxOf, linesOf, overlap, type Placed, textWidth } from "../labels/place.ts";
+import type { Box, Scales } from "../scales.ts";
+
+interface Told {
+  readonly kernels: Kernels;
+  readonly row: number;
+  readonly roof: Roof;
+  /** Those that are shown. */
+  readonly roofs?: readonly Roof[];
+  readonly view?: View;
+  /** What else is told. */
+  readonly more?: readonly Row[];
+  readonly x: number;
+  readonly y: number;
+  readonly scales: Pick<Scales, "width" | "height">;
+  /** How far below the chart the widget goes on, px: the host cuts off what stands out of it. */
+  readonly below: number;
+  /** What is written on the chart. */
+  readonly names: readonly Placed[];
+}
+
+export interface Card {
+  readonly name: string;
+  readonly rows: readonly Row[];
+  /** Where it may stand, the usual place first. */
+  readonly boxes: readonly Box[];
+}
+
+const WIDTH = 272;
+const LINE = 17;
+const SIZE = 12;
+const PADDING = 24;
+const LONGEST = 300;
+/** To the edges of the chart and to what is written, px. */
+const APART = 4;
+/** What is kept in sight around the point, px. */
+const RIM = 12;
+/** Of the tools under the plot, with the numbers of the axis over them, and of those left of it, px. */
+const [TOOLS, FOOT, SIDE] = [22, 30, 50];
+
+export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly box?: Box | undefined }) {
+  const { left = 0, top = 0, right = 0 } = box ?? {};
+  const place = { left: `${left}px`, top: `${top}px`, width: `${right - left}px` };
+  return (
+    <div class="roofwidget-tooltip" role="tooltip" style={place}>
+      <strong>{name}</strong>
+      <dl>
+        {rows.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+/** What is said of a kernel, as far as there is room, and where: clear of its name. */
+export function cardOf({ kernels, row, roof, roofs, view, more = [], names, x, y, scales, below }: Told): Card {
+  const isUnder = isHalfHidden(scales) && below > scales.height / 2;
+  const width = isUnder ? scales.width - 2 * APART : Math.min(WIDTH, scales.width - 2 * APART);
+  const whole = nameOf(kernels, row);
+  const name = whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole;
+  const room = (isUnder ? below : scales.height) - 2 * APART - PADDING;
+  let height = Math.ceil(textWidth(name, SIZE, true) / (width - 18)) * LINE;
+  const rows = [...more, ...tooltipRows(kernels, row, roof, view, roofs)].filter(([label, value]) => {
+    height += linesOf(value, SIZE, width - 26 - textWidth(label, SIZE)).length * LINE;
+    return height <= room;
+  });
+  const own = ["kernel", "move", "gap"]
+    .flatMap((kind) => names.filter(({ key }) => key === `${kind} ${row}`))
+    .map((label) => boxOf(textWidth(label.text, label.size, label.bold), label.size, label));
+  const size = { width, height: Math.min(height, room) + PADDING };
+  return { name, rows, boxes: placesFor({ x, y }, size, scales, below, own) };
+}
+
+/** Whether a card beside a point would hide half of the chart. */
+const isHalfHidden = ({ width }: { readonly width: number }) => width < 2 * WIDTH;
+
+/**
+ * Beside the point or its `own` names where there is room, rather over the chart alone than over what stands below it;
+ * below a chart of which it would hide half, else below or above the point; never out of the widget.
+ */
+export function placesFor(
+  { x, y }: { x: number; y: number },
+  { width, height }: { width: number; height: number },
+  chart: { width: number; height: number },
+  below: number,
+  own: readonly Box[] = [],
+): Box[] {
+  const bottom = chart.height + below;
+  const at = (left: number, wanted: number, end = bottom): Box => {
+    const top = Math.max(APART, Math.min(wanted, end - height - APART));
+    return { left, top, right: left + width, bottom: top + height };
+  };
+  const middle = Math.max(APART, Math.min(x - width / 2, chart.width - width - APART));
+  const under = chart.height + APART;
+  if (isHalfHidden(chart) && under + height + APART <= bottom) return [at(middle, under)];
+  const seen = [{ left: x - RIM, right: x + RIM, top: y - RIM, bottom: y + RIM }, ...own];
+  const sides = seen
+    .flatMap(({ left, right }) => [right + APART, left - APART - width])
+    .filter((left) => left >= 0 && left + width <= chart.width);
+  const tops = seen.flatMap(({ top, bottom: foot }) => [foot + APART, top - APART - height]);
+  for (const end of [chart.height - FOOT, chart.height - TOOLS, chart.height, bottom]) {
+    const boxes = [...sides.map((left) => at(left, y - 30, end)), ...tops.map((top) => at(middle, top, end))].filter(
+      (box) => box.bottom <= end,
+    );
+    // Of what is its own the first, its name, matters most: numbers of the axes are hidden before the rest of it.
+    for (const clear of end < chart.height - TOOLS ? [seen] : [seen, seen.slice(0, 2)]) {
+      const free = boxes.filter((box) => !clear.some((other) => overlap(box, other)));
+      const isOver = ({ left }: Box) => Number(left < SIDE);
+      if (free.length > 0) return free.sort((a, b) => isOver(a) - isOver(b)).slice(0, 2);
+    }
+  }
+  return [at(sides[0] ?? middle, y - 30)];
+}

@@ -1,0 +1,87 @@
+// What points look like, each as one number: enough to tell which of them are another in the next picture.
+
+import type { Points } from "../../roofline/points.ts";
+import { keeping } from "../../ui/memoize.ts";
+import type { KernelsPicture } from "./painter.ts";
+
+/** What is on the canvas. */
+export interface Painted extends Looks {
+  readonly key: string;
+  readonly n: number;
+  readonly x: Float32Array;
+  readonly y: Float32Array;
+  readonly radius: Float32Array;
+  /** Whether points were laid over others that they lie under. */
+  readonly isRough: boolean;
+}
+
+interface Looks {
+  /** All that a point looks like, but for its place. */
+  readonly look: Uint32Array;
+  /** Of what it is made: what no roof changes, and the sides that a roof gives. */
+  readonly base: Uint32Array;
+  readonly side: Uint8Array;
+}
+
+/** When more points than this have changed all of a crowd are drawn anew. */
+const MANY_OF_CROWD = 3000;
+/** Of a look, the sign above a point. */
+const SIGN = 128;
+
+// While a roof is dragged measured points keep these.
+const constants = keeping<Uint32Array>();
+
+export function looksOf(picture: KernelsPicture, radius: Float32Array, before: Painted | undefined): Looks {
+  const { points, colour, hollow, faded } = picture;
+  const { side, aboveRoof } = points;
+  const base = constants(radius, [colour, hollow, faded], () => lasting(picture, radius));
+  const lookAt = (index: number) =>
+    (base[index] as number) + ((side[index] as number) * 4 + (aboveRoof[index] as number)) * SIGN;
+  const some = before?.base === base ? newSince(before, points) : undefined;
+  const look = before && some ? before.look.slice() : new Uint32Array(base.length);
+  if (some) for (const part of some) for (const index of part) look[index] = lookAt(index);
+  else for (let index = 0; index < look.length; index++) look[index] = lookAt(index);
+  return { look, base, side };
+}
+
+/** The points that can look different from what is on the canvas, where they are known. */
+const newSince = ({ side }: Looks, { since }: Points) => (since?.side === side ? since.points : undefined);
+
+/** What of a look no roof changes. */
+function lasting({ colour, hollow, faded }: KernelsPicture, radius: Float32Array): Uint32Array {
+  const look = new Uint32Array(radius.length);
+  for (let index = 0; index < look.length; index++) {
+    const shape = (colour[index] as number) * 16 + (hollow[index] as number) * 2;
+    look[index] = shape * SIGN + 2 * (radius[index] as number) + 64 * (faded[index] as number);
+  }
+  return look;
+}
+
+/** Points that look different, or are elsewhere, in the order of drawing. */
+export function changes(before: Painted, after: Painted, points: Points): number[] {
+  const isStill = before.x === after.x && before.y === after.y;
+  const isNew = (index: number) =>
+    before.look[index] !== after.look[index] ||
+    (!isStill && (before.x[index] !== after.x[index] || before.y[index] !== after.y[index]));
+  const found: number[] = [];
+  const some = isStill && before.base === after.base ? newSince(before, points) : undefined;
+  if (!some) {
+    for (let index = 0; index < after.n; index++) if (isNew(index)) found.push(index);
+    return found;
+  }
+  for (const part of some) for (const index of part) if (isNew(index)) found.push(index);
+  return [...new Set(found)].sort((a, b) => a - b);
+}
+
+/** Whether it has the sign of one above its roof. */
+export const isSigned = ({ look }: Looks, index: number) => ((look[index] as number) & SIGN) !== 0;
+
+/** Whether what changed may be laid over what was there: points that stay, none of which loses the sign above it. */
+export function isOverlaid(before: Painted, after: Painted, changed: readonly number[]): boolean {
+  return (
+    changed.length <= MANY_OF_CROWD &&
+    before.x === after.x &&
+    before.y === after.y &&
+    !changed.some((index) => isSigned(before, index) && !isSigned(after, index))
+  );
+}

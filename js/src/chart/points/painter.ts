@@ -1,0 +1,203 @@
+// The kernels on their canvas: circles where memory binds, squares where compute does, diamonds elsewhere, a star for their program; only what changed is redrawn.
+
+import { LEAST } from "../../roofline/point_sizes.ts";
+import { MEASURED, type Points, SIDES } from "../../roofline/points.ts";
+import { keeping } from "../../ui/memoize.ts";
+import type { Scales } from "../scales.ts";
+import { CROWD, paintCrowd } from "./dense_raster.ts";
+import { changes, isOverlaid, isSigned, looksOf, type Painted } from "./looks.ts";
+
+export interface KernelsPicture {
+  readonly points: Points;
+  readonly at: { readonly x: Float32Array; readonly y: Float32Array };
+  /** The colours points can have, and which of them each has. */
+  readonly colours: readonly string[];
+  readonly colour: Uint16Array;
+  /** Points that are drawn as outlines: those at memory levels that do not bind. */
+  readonly hollow: Uint8Array;
+  /** Points that others stand out from: they are faint, and lie under those. */
+  readonly faded: Uint8Array;
+  readonly outline: string;
+  readonly alert: string;
+  readonly scales: Scales;
+  /** Whether it changes with every frame: of a crowd what changed is laid over what was there, until it rests. */
+  readonly inMotion?: boolean;
+}
+
+type Region = readonly [x: number, y: number, reach: number];
+
+/** When more points than this have changed all are drawn anew: it costs less. */
+const MANY = 64;
+/** How far the ring and the arrow of a point above its roof reach beyond it, px. */
+const RING = 11;
+/** How far what is drawn of a point reaches from its middle, px: the corners of a star are the farthest. */
+const reachOf = (radius: number, isSigned: boolean) => (isSigned ? radius + RING : 1.3 * radius + 2);
+/** The opacity of a faded point. */
+const FAINT = 0.22;
+
+/** A painter for one canvas: it remembers what it painted. */
+export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPicture) => void {
+  let painted: Painted | undefined;
+  let zoom = 1;
+  const sprites = new Map<number, HTMLCanvasElement>();
+  return (canvas, picture) => {
+    const { points, at, scales, faded, inMotion = false } = picture;
+    // To ask for the zoom has the browser work out every style: not in each frame.
+    if (!painted || !inMotion) zoom = canvas.currentCSSZoom ?? 1;
+    const ratio = (canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1) * zoom;
+    const [width, height] = [Math.round(scales.width * ratio), Math.round(scales.height * ratio)];
+    const context = canvas.getContext("2d");
+    if (!context) return;
+    const key = [width, height, ratio, picture.outline, picture.alert, ...picture.colours].join();
+    const radius = sizes(points.radius, [radiusOf(points)], () => radiiOf(points));
+    if (painted?.key !== key) sprites.clear();
+    const before = painted?.key === key && painted.n === points.n ? painted : undefined;
+    const looks = looksOf(picture, radius, before);
+    const next: Painted = { key, n: points.n, ...at, radius, ...looks, isRough: false };
+    const changed = before && changes(before, next, points);
+    if (changed?.length === 0 && (inMotion || !before?.isRough)) return;
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const draw = (index: number) => stamp(context, spriteOf(index), at, index, ratio);
+    const drawAll = (isInSight: (index: number) => boolean) => {
+      for (const turn of faded.includes(1) ? [1, 0] : [0]) {
+        for (let index = 0; index < points.n; index++) if (faded[index] === turn && isInSight(index)) draw(index);
+      }
+    };
+    const spriteOf = (index: number) => {
+      const look = next.look[index] as number;
+      const known = sprites.get(look);
+      if (known) return known;
+      const colour = picture.colours[picture.colour[index] as number] ?? picture.outline;
+      const sprite = makeSprite(canvas.ownerDocument, picture, index, colour, radius[index] as number, ratio);
+      sprites.set(look, sprite);
+      return sprite;
+    };
+    const isCrowd = points.n > CROWD;
+    const isRough = isCrowd && inMotion && !!before && !!changed && isOverlaid(before, next, changed);
+    if (isRough) for (const index of changed) draw(index);
+    else if (isCrowd) paintCrowd(context, { ...picture, radius, look: next.look, ratio, spriteOf });
+    else if (before && changed && changed.length <= MANY) {
+      const reachIn = (of: Painted, index: number) => reachOf(of.radius[index] as number, isSigned(of, index)) + 1;
+      const regionsOf = (of: Painted): Region[] =>
+        changed.map((index) => [of.x[index] as number, of.y[index] as number, reachIn(of, index)]);
+      const regions = [...regionsOf(before), ...regionsOf(next)];
+      context.save();
+      context.beginPath();
+      // Whole device pixels: one that is cleared in part keeps a trace of what was there.
+      const whole = (place: number) => Math.round(place * ratio) / ratio;
+      for (const [x, y, reach] of regions) {
+        const [left, top] = [whole(x - reach), whole(y - reach)];
+        context.rect(left, top, whole(x + reach) - left, whole(y + reach) - top);
+      }
+      context.clip();
+      context.clearRect(0, 0, scales.width, scales.height);
+      const flat = regions.flat();
+      drawAll((index) => {
+        const own = reachIn(next, index);
+        const x = at.x[index] as number;
+        const y = at.y[index] as number;
+        for (let of = 0; of < flat.length; of += 3) {
+          const reach = own + (flat[of + 2] as number);
+          if (Math.abs(x - (flat[of] as number)) < reach && Math.abs(y - (flat[of + 1] as number)) < reach) return true;
+        }
+        return false;
+      });
+      context.restore();
+    } else {
+      context.clearRect(0, 0, scales.width, scales.height);
+      drawAll(() => true);
+    }
+    painted = { ...next, isRough };
+  };
+}
+
+/** px, of a point whose size says nothing: the more there are, the smaller. */
+export function radiusOf(points: Points): number {
+  return points.n > 20_000 ? 2 : points.n > 2000 ? 2.5 : points.n > 200 ? 3.5 : 5;
+}
+
+/** px. */
+export function radiusAt(points: Points, index: number): number {
+  const [own, plain] = [points.radius[index] as number, radiusOf(points)];
+  return own > LEAST ? own : Math.min(plain, own || plain);
+}
+
+export const isMeasured = (points: Points, index: number) => points.roof[index] === MEASURED;
+
+// While a roof is dragged measured points keep these.
+const sizes = keeping<Float32Array>();
+
+function radiiOf(points: Points): Float32Array {
+  const radii = new Float32Array(points.n);
+  for (let index = 0; index < radii.length; index++) radii[index] = radiusAt(points, index);
+  return radii;
+}
+
+/** Points of one look are copies of one small picture: drawing a path for each would cost ten times as much. */
+function makeSprite(
+  document: Document,
+  { points, hollow, faded, outline, alert }: KernelsPicture,
+  index: number,
+  colour: string,
+  radius: number,
+  ratio: number,
+): HTMLCanvasElement {
+  const isAbove = points.aboveRoof[index] === 1;
+  // What is empty around it would be copied too.
+  const half = Math.ceil(reachOf(radius, isAbove) * ratio);
+  const sprite = document.createElement("canvas");
+  sprite.width = 2 * half;
+  sprite.height = 2 * half;
+  const context = sprite.getContext("2d");
+  if (!context) return sprite;
+  context.setTransform(ratio, 0, 0, ratio, half, half);
+  context.globalAlpha = faded[index] ? FAINT : 1;
+  context.beginPath();
+  const side = radius * 0.88;
+  if (points.side[index] === SIDES.compute) context.rect(-side, -side, 2 * side, 2 * side);
+  else if (points.side[index] === SIDES.outside) trace(context, 4, 1.25 * radius, 1.25 * radius);
+  else if (points.side[index] === SIDES.program) trace(context, 10, 1.3 * radius, 0.55 * radius);
+  else context.arc(0, 0, radius, 0, 2 * Math.PI);
+  context.fillStyle = hollow[index] ? outline : colour;
+  context.fill();
+  context.strokeStyle = hollow[index] ? colour : outline;
+  context.lineWidth = hollow[index] ? 1.75 : 1;
+  context.stroke();
+  if (isAbove && !hollow[index]) {
+    context.beginPath();
+    context.arc(0, 0, radius + 3, 0, 2 * Math.PI);
+    context.moveTo(-4, -radius - 5);
+    context.lineTo(0, -radius - 10);
+    context.lineTo(4, -radius - 5);
+    context.strokeStyle = alert;
+    context.lineWidth = 1.5;
+    context.stroke();
+  }
+  return sprite;
+}
+
+/** Corners all around, outer and inner ones by turns, from the top. */
+function trace(context: CanvasRenderingContext2D, corners: number, outer: number, inner: number) {
+  for (let corner = 0; corner < corners; corner++) {
+    const angle = (2 * Math.PI * corner) / corners;
+    const away = corner % 2 === 0 ? outer : inner;
+    context.lineTo(away * Math.sin(angle), -away * Math.cos(angle));
+  }
+  context.closePath();
+}
+
+function stamp(
+  context: CanvasRenderingContext2D,
+  sprite: HTMLCanvasElement,
+  at: KernelsPicture["at"],
+  index: number,
+  ratio: number,
+) {
+  const half = sprite.width / 2;
+  // Whole device pixels: between two, the copy would be blurred.
+  const left = (Math.round((at.x[index] as number) * ratio) - half) / ratio;
+  const top = (Math.round((at.y[index] as number) * ratio) - half) / ratio;
+  context.drawImage(sprite, left, top, sprite.width / ratio, sprite.height / ratio);
+}

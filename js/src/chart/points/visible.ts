@@ -1,0 +1,122 @@
+// Which points are in sight, and which of them is nearest to a place: from a grid over the chart, not from all of them.
+
+import type { Points } from "../../roofline/points.ts";
+import { keeping } from "../../ui/memoize.ts";
+import type { Scale, Scales, Spots } from "../scales.ts";
+
+/** Of a point out of sight: far from every place that can be pointed at, and finite, as drawing wants it. */
+const AWAY = -1e5;
+/** The side of a cell, px. */
+const CELL = 16;
+
+interface Placed {
+  readonly points: Points;
+  readonly at: Spots;
+  readonly scales: Scales;
+}
+
+export interface Sight {
+  /** Places as they are drawn and hit. */
+  readonly at: Spots;
+  /** How many rows have no point in it. */
+  readonly outside: number;
+}
+
+const sights = keeping<Sight>();
+
+/** Kept while a roof is dragged over points that stay. Without a zoom all is in sight; a point on an edge for those without FLOPs or bytes only leaves it along that edge. */
+export const sightOf = (placed: Placed): Sight =>
+  placed.scales.whole
+    ? sights(placed.at, [placed.points.x, placed.points.home, placed.scales], () => findSight(placed))
+    : { at: placed.at, outside: 0 };
+
+export const isShown = (placed: Placed, index: number) => sightOf(placed).at.x[index] !== AWAY;
+
+function findSight({ points, at, scales }: Placed): Sight {
+  const { plot } = scales;
+  const x = at.x.slice();
+  const isOnEdge = (value: number | undefined, scale: Scale) => value === 0 && !scale.isLinear;
+  let outside = 0;
+  for (let index = 0; index < points.n; index++) {
+    const [left, top] = [at.x[index] as number, at.y[index] as number];
+    const isWithin =
+      (isOnEdge(points.x[index], scales.x) || (left >= plot.left && left <= plot.right)) &&
+      (isOnEdge(points.y[index], scales.y) || (top >= plot.top && top <= plot.bottom));
+    if (isWithin) continue;
+    x[index] = AWAY;
+    if (points.home[points.row[index] as number] === index) outside++;
+  }
+  return { at: { x, y: at.y }, outside };
+}
+
+/** Points by the cell that they are in, each cell's in their order. */
+interface Grid {
+  readonly left: number;
+  readonly top: number;
+  readonly across: number;
+  readonly down: number;
+  /** Where each cell's begin in `indices`, and behind the last where they end. */
+  readonly starts: Int32Array;
+  readonly indices: Int32Array;
+}
+
+const grids = keeping<Grid>();
+
+/** The point nearest to a place, within `reach` px, or -1; of equally near ones the last, which lies on top. */
+export function nearest(at: Spots, x: number, y: number, reach: number): number {
+  const { left, top, across, down, starts, indices } = grids(at.x, [at.y], () => gridOf(at));
+  const [from, to] = [cell(x - reach - left, across), cell(x + reach - left, across)];
+  let [best, least] = [-1, reach * reach];
+  for (let row = cell(y - reach - top, down); row <= cell(y + reach - top, down); row++) {
+    const end = starts[row * across + to + 1] as number;
+    for (let place = starts[row * across + from] as number; place < end; place++) {
+      const index = indices[place] as number;
+      const distance = ((at.x[index] as number) - x) ** 2 + ((at.y[index] as number) - y) ** 2;
+      if (distance < least || (distance === least && index > best)) [best, least] = [index, distance];
+    }
+  }
+  return best;
+}
+
+/** What is beyond the ends is in the first or the last cell: so a search finds it there. */
+const cell = (px: number, cells: number) => Math.max(0, Math.min(Math.floor(px / CELL), cells - 1));
+
+/** Over all points in sight. */
+function gridOf(at: Spots): Grid {
+  const isHere = (index: number) => at.x[index] !== AWAY;
+  const [left, across] = spanOf(at.x, isHere);
+  const [top, down] = spanOf(at.y, isHere);
+  const n = at.x.length;
+  const cells = new Int32Array(n).fill(-1);
+  const starts = new Int32Array(across * down + 1);
+  for (let index = 0; index < n; index++) {
+    if (!isHere(index)) continue;
+    const one = cell((at.y[index] as number) - top, down) * across + cell((at.x[index] as number) - left, across);
+    cells[index] = one;
+    starts[one + 1] = (starts[one + 1] as number) + 1;
+  }
+  for (let one = 1; one < starts.length; one++) starts[one] = (starts[one] as number) + (starts[one - 1] as number);
+  const indices = new Int32Array(starts.at(-1) as number);
+  const next = starts.slice();
+  for (let index = 0; index < n; index++) {
+    const one = cells[index] as number;
+    if (one < 0) continue;
+    indices[next[one] as number] = index;
+    next[one] = (next[one] as number) + 1;
+  }
+  return { left, top, across, down, starts, indices };
+}
+
+/** Where the cells begin, px, and how many there are: never so many that an odd place fills the memory. */
+function spanOf(places: Float32Array, isHere: (index: number) => boolean): [from: number, cells: number] {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let index = 0; index < places.length; index++) {
+    if (!isHere(index)) continue;
+    low = Math.min(low, places[index] as number);
+    high = Math.max(high, places[index] as number);
+  }
+  return low <= high ? [low, Math.min(MOST, Math.floor((high - low) / CELL) + 1)] : [0, 1];
+}
+
+/** Cells along a side. */
+const MOST = 512;

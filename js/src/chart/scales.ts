@@ -1,0 +1,187 @@
+// From FLOP/B and FLOP/s to pixels: the frame of the chart and its scales, logarithmic or linear.
+
+import type { Points } from "../roofline/points.ts";
+import type { Roof } from "../roofline/roofline.ts";
+import { keeping } from "../ui/memoize.ts";
+import type { Snapshot } from "../wire/decode.ts";
+import { extents, spanOf } from "./extents.ts";
+
+export type Extent = readonly [low: number, high: number];
+
+/** A function to pixels that knows its domain, and the way back. */
+export interface Scale {
+  (value: number): number;
+  readonly domain: Extent;
+  /** Whether it goes evenly, and so has a place for 0, or by the logarithm. */
+  readonly isLinear: boolean;
+  invert(px: number): number;
+}
+
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+export interface Scales {
+  readonly width: number;
+  readonly height: number;
+  readonly plot: Box;
+  /** How much of the width right of the plot is a column for the names of roofs, px; 0 when there is none. */
+  readonly gutter: number;
+  /** Where kernels without FLOPs stand, by bytes/s; undefined when there are none. */
+  readonly strip: (Box & { readonly y: Scale }) | undefined;
+  readonly x: Scale;
+  readonly y: Scale;
+  /** In a zoomed chart, what it shows without the zoom. */
+  readonly whole?: Scales | undefined;
+}
+
+/** Whether two frames and their scales are the same, so that what was drawn in the one holds for the other. */
+export function sameScales(a: Scales, b: Scales): boolean {
+  const numbers = ({ width, height, gutter, x, y, strip, whole }: Scales): number[] => [
+    ...[width, height, gutter, ...x.domain, ...y.domain],
+    ...(strip?.y.domain ?? []),
+    ...(whole ? numbers(whole) : []),
+  ];
+  return numbers(a).join() === numbers(b).join();
+}
+
+/** Nothing is drawn in less than this, px. */
+export const SMALLEST = 40;
+const STRIP = 76;
+
+/** The strip ends at this many times the roof, and goes on by this factor beyond its first and last point. */
+const [ABOVE, MARGIN] = [10, 1.6];
+
+/** Whether a chart is so narrow that less is written in it, and that in brief. */
+export const isNarrow = ({ width }: Pick<Size, "width">) => width < 520;
+
+/** Of a chart, px. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A readable shape; `room`: the height that a screen of its own has for it, px. */
+export function chartHeight(width: number, room?: number): number {
+  const most = room === undefined ? Math.min(width * 0.56, Math.max(520, width * 0.28)) : Math.min(width * 0.75, room);
+  return Math.round(Math.max(280, most));
+}
+
+/**
+ * `gutterOf` tells from the vertical scale how wide a column the names of the roofs need; `parts` need room too, and
+ * what was shown `before` keeps the room that it had; `ghosts` that were frozen have room too.
+ */
+export function scalesOf(
+  size: { width: number; height: number },
+  roofs: readonly Roof[],
+  points: Points,
+  focus: Roof | undefined,
+  gutterOf: (y: Scale) => number = () => 0,
+  parts?: Points,
+  before?: Scales,
+  ghosts: readonly Snapshot[] = [],
+): Scales {
+  const { width, height } = size;
+  const { slowest, fastest } = spanOf(points);
+  const left = 46;
+  const [top, bottom] = [12, height - 40];
+  const now = extents(roofs, parts ? [points, parts] : [points], focus, ghosts);
+  const [x, yExtent] = [joined(now[0], before?.x.domain), joined(now[1], before?.y.domain)];
+  const y = scaleLog(yExtent, [bottom, top]);
+  const gutter = gutterOf(y);
+  const hasStrip = fastest > 0 || before?.strip !== undefined;
+  const plot = { left: left + (hasStrip ? STRIP : 0), top, right: width - 12 - gutter, bottom };
+  const judge = focus ?? roofs[0];
+  const slow = Math.min(slowest, (judge?.sheetBandwidth ?? fastest) / 30);
+  const roof = Math.max(judge?.sheetBandwidth ?? fastest, judge?.bandwidth ?? fastest);
+  // What only seems so fast, as the start of an asynchronous copy does, would leave the others no room.
+  const fast = Math.max(roof, Math.min(fastest, roof * ABOVE));
+  return {
+    width,
+    height,
+    plot,
+    gutter,
+    strip: hasStrip
+      ? {
+          left: left + 4,
+          right: left + STRIP - 6,
+          top: plot.top,
+          bottom: plot.bottom,
+          y: scaleLog(joined([slow / MARGIN, fast * MARGIN], before?.strip?.y.domain), [plot.bottom, plot.top]),
+        }
+      : undefined,
+    x: scaleLog(x, [plot.left, plot.right]),
+    y,
+  };
+}
+
+/** Room for what is shown now and what was before. */
+export const joined = (now: Extent, before: Extent = now): Extent => [
+  Math.min(now[0], before[0]),
+  Math.max(now[1], before[1]),
+];
+
+/** Written out: a library's scale would bring its colours, dates and interpolation, a third of the bundle. */
+export function scaleLog(domain: Extent, [from, to]: Extent): Scale {
+  const [low, high] = [Math.log10(domain[0]), Math.log10(domain[1])];
+  const slope = (to - from) / (high - low);
+  const invert = (px: number) => 10 ** (low + (px - from) / slope);
+  return Object.assign((value: number) => from + (Math.log10(value) - low) * slope, {
+    domain,
+    invert,
+    isLinear: false,
+  });
+}
+
+export function scaleLinear(domain: Extent, [from, to]: Extent): Scale {
+  const [low, high] = domain;
+  const slope = (to - from) / (high - low);
+  const invert = (px: number) => low + (px - from) / slope;
+  return Object.assign((value: number) => from + (value - low) * slope, { domain, invert, isLinear: true });
+}
+
+/** Of the same kind. */
+export const scaleLike = ({ isLinear }: Scale, domain: Extent, range: Extent): Scale =>
+  (isLinear ? scaleLinear : scaleLog)(domain, range);
+
+export interface Spots {
+  readonly x: Float32Array;
+  readonly y: Float32Array;
+}
+
+/** The logarithms of points' places: they stay while a chart is zoomed and panned. */
+interface Logs {
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+}
+
+const logs = keeping<Logs>();
+const spots = keeping<Spots>();
+
+/** Where each point stands, px: those without bytes at the right edge, those without FLOPs in the strip, to its end. */
+export const project = (points: Points, scales: Scales): Spots =>
+  spots(points.x, [scales], () => findSpots(points, scales));
+
+function findSpots(points: Points, scales: Scales): Spots {
+  const { plot, strip } = scales;
+  const { x: xLogs, y: yLogs } = logs(points.x, [points.y], () => ({
+    x: points.x.map(Math.log10),
+    y: points.y.map(Math.log10),
+  }));
+  const x = new Float32Array(points.n);
+  const y = new Float32Array(points.n);
+  const middle = strip ? strip.left + 0.72 * (strip.right - strip.left) : plot.left;
+  const end = ((scales.whole ?? scales).strip?.y.domain[1] ?? 0) / MARGIN;
+  const [xOne, yOne] = [scales.x(1), scales.y(1)];
+  const [across, up] = [scales.x(10) - xOne, scales.y(10) - yOne];
+  for (let at = 0; at < points.n; at++) {
+    const log = xLogs[at] as number;
+    const hasNoFlops = log === Number.NEGATIVE_INFINITY;
+    x[at] = hasNoFlops ? middle : log === Number.POSITIVE_INFINITY ? plot.right - 8 : xOne + log * across;
+    y[at] = hasNoFlops && strip ? strip.y(Math.min(points.y[at] as number, end)) : yOne + (yLogs[at] as number) * up;
+  }
+  return { x, y };
+}

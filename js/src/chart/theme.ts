@@ -1,0 +1,119 @@
+// The colours of the widget, light and dark: text at 4.5:1, marks at 3:1 on the host's background.
+
+import type { Chip } from "../wire/decode.ts";
+
+export interface Theme {
+  readonly dark: boolean;
+  readonly background: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly grid: string;
+  readonly line: string;
+  readonly alert: string;
+  readonly memoryWash: string;
+  readonly computeWash: string;
+  /** One a chip or vendor: near Okabe and Ito's hues, at a lightness that can be read as text. */
+  readonly chips: readonly string[];
+  /** One a category. */
+  readonly categories: readonly string[];
+}
+
+export const LIGHT: Theme = {
+  dark: false,
+  background: "#ffffff",
+  text: "#1f2328",
+  muted: "#59616b",
+  grid: "#e3e6ea",
+  line: "#8a929c",
+  alert: "#b42318",
+  memoryWash: "#0072b2",
+  computeWash: "#d55e00",
+  chips: ["#0067a3", "#c03a00", "#007355", "#a0407a", "#756300", "#7a3ecf", "#5b6168"],
+  categories: ["#4477aa", "#aa3377", "#228833", "#997700", "#cc3311", "#007788", "#6a51a3", "#5c6670"],
+};
+
+export const DARK: Theme = {
+  dark: true,
+  background: "#111111",
+  text: "#e8eaed",
+  muted: "#a4acb6",
+  grid: "#2c3138",
+  line: "#79818b",
+  alert: "#ff8577",
+  memoryWash: "#56b4e9",
+  computeWash: "#ff8a3d",
+  chips: ["#56b4e9", "#ff8a3d", "#2cc79a", "#e79cc8", "#ead84a", "#b07cff", "#c0c5cb"],
+  categories: ["#88bbee", "#ee88bb", "#66cc77", "#ddbb44", "#ff7755", "#44ccdd", "#bca7f0", "#bfc5cc"],
+};
+
+/** Of the two colours that a person has set for all pages, with hues that can be told from them. */
+export function forcedTheme(background: string, text: string): Theme {
+  const base = luminance(background) < luminance(text) ? DARK : LIGHT;
+  const read = (hue: string) => legible(hue, background, text);
+  return {
+    ...base,
+    ...{ background, text, muted: text, line: text, grid: mix(background, text, 0.25), alert: read(base.alert) },
+    chips: base.chips.map(read),
+    categories: base.categories.map(read),
+  };
+}
+
+/** A hue, as far towards the colour of text as it must go to be read. */
+function legible(hue: string, background: string, text: string): string {
+  const shares = Array.from({ length: 11 }, (_, tenths) => tenths / 10);
+  return shares.map((share) => mix(hue, text, share)).find((colour) => contrast(colour, background) >= 4.5) ?? text;
+}
+
+/** Of two colours, as the Web Content Accessibility Guidelines 2.2 define it: 1 to 21. */
+function contrast(one: string, other: string): number {
+  const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function luminance(hex: string): number {
+  const [r = 0, g = 0, b = 0] = channels(hex).map((value) => {
+    const share = value / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/**
+ * A colour by chip id: a hue a chip while there are enough of them, since steps of one hue are hard to tell apart; of
+ * more chips a hue a vendor, its generations as steps of it.
+ */
+export function chipColours(
+  chips: readonly Chip[],
+  theme: Theme,
+  shown: readonly string[] = chips.map(({ id }) => id),
+): Map<string, string> {
+  const hue = (index: number) => theme.chips[index % theme.chips.length] as string;
+  // Few enough to have their colours for good; of many, those in view are told apart.
+  const pool = chips.length <= theme.chips.length ? chips : chips.filter(({ id }) => shown.includes(id));
+  const vendors = [...new Set([...pool, ...chips].map(({ vendor }) => vendor))];
+  const familyOf = ({ vendor }: Chip) => pool.filter((other) => other.vendor === vendor);
+  const hueEach = pool.length <= theme.chips.length;
+  return new Map(
+    chips.map((chip) => {
+      if (hueEach && pool.includes(chip)) return [chip.id, hue(pool.indexOf(chip))];
+      const family = familyOf(chip);
+      // Equal generations keep their order: each has a step of its own.
+      const rank = Math.max(0, [...family].sort((a, b) => b.generation - a.generation).indexOf(chip));
+      const step = Math.min(0.28, DARKEST / Math.max(1, family.length - 1));
+      return [chip.id, mix(hue(vendors.indexOf(chip.vendor)), theme.text, rank * step)];
+    }),
+  );
+}
+
+/** How far the oldest of many generations goes from its vendor's hue towards the colour of text. */
+const DARKEST = 0.66;
+
+export function mix(from: string, to: string, share: number): string {
+  const goal = channels(to);
+  return hexOf(channels(from).map((value, at) => Math.round(value * (1 - share) + (goal[at] as number) * share)));
+}
+
+const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+
+/** Of channels from 0 to 255. */
+export const hexOf = (rgb: readonly number[]) => `#${rgb.map((value) => value.toString(16).padStart(2, "0")).join("")}`;

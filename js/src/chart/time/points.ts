@@ -1,0 +1,105 @@
+// The kernels of the time view: compute time against memory time of one launch, on one roof.
+
+import { judge } from "../../roofline/bound.ts";
+import { radii } from "../../roofline/point_sizes.ts";
+import { MEASURED, type Points, SIDES, sideOf } from "../../roofline/points.ts";
+import type { Roof } from "../../roofline/roofline.ts";
+import { isProgram, isTotal } from "../../roofline/totals.ts";
+import { everyRow } from "../../wire/columns.ts";
+import type { Kernels } from "../../wire/decode.ts";
+import type { Extent } from "../scales.ts";
+
+/** Points whose x and y are seconds a launch of compute and of memory; either may be 0, not both. */
+export function timePointsOf(kernels: Kernels, roof: Roof | undefined, rows: Int32Array = everyRow(kernels)): Points {
+  const n = rows.length;
+  const points = {
+    n: 0,
+    row: new Int32Array(n),
+    roof: new Int16Array(n),
+    level: new Int8Array(n),
+    binds: new Uint8Array(n).fill(1),
+    x: new Float64Array(n),
+    y: new Float64Array(n),
+    side: new Uint8Array(n),
+    aboveRoof: new Uint8Array(n),
+    radius: new Float32Array(n).fill(Number.NaN),
+    home: new Int32Array(kernels.n).fill(-1),
+    measured: 0,
+    notDrawn: 0,
+    binding: new Set<string>(),
+  };
+  if (!roof) return points;
+  const boundOf = judge(kernels, roof);
+  const radiusOf = radii(kernels);
+  for (const row of rows) {
+    const { computeTime, memoryTime, regime, aboveRoof } = boundOf(row);
+    const launches = kernels.count[row] as number;
+    const [x, y] = [computeTime / launches, memoryTime / launches];
+    if (!(x + y > 0 && Number.isFinite(x + y))) {
+      if (!isTotal(kernels, row)) points.notDrawn++;
+      continue;
+    }
+    const measured = (kernels.time[row] as number) > 0;
+    const at = points.n++;
+    points.row[at] = row;
+    points.roof[at] = measured ? MEASURED : 0;
+    points.x[at] = x;
+    points.y[at] = y;
+    points.side[at] = isProgram(kernels, row) ? SIDES.program : sideOf(regime);
+    points.radius[at] = radiusOf(row);
+    points.aboveRoof[at] = aboveRoof ? 1 : 0;
+    points.home[row] = at;
+    if (measured) points.measured++;
+  }
+  return points;
+}
+
+/** Seconds that one launch took: NaN where it was not measured. */
+export const measuredTime = (kernels: Kernels, row: number) =>
+  (kernels.time[row] as number) / (kernels.count[row] as number) || Number.NaN;
+
+/**
+ * The times of both axes: with room around where the data sheet has every point, so that a drag moves points and not
+ * axes. Both end at the same time, so the diagonal always ends in a corner.
+ */
+export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefined): [x: Extent, y: Extent] {
+  const [slower, narrower] = fromSheet(roof);
+  const before = (now: number, sheet: number) => (now > 0 ? Math.min(now / 1.25, sheet / 3) : Number.POSITIVE_INFINITY);
+  const after = (now: number, sheet: number) => Math.max(now * 1.25, sheet * 3);
+  const overhead = roof?.conditions.launchOverhead ?? 0;
+  let high = overhead * 2;
+  let [xLow, yLow] = [before(overhead, overhead), before(overhead, overhead)];
+  for (let at = 0; at < points.n; at++) {
+    const [x, y] = [points.x[at] as number, points.y[at] as number];
+    const took = points.aboveRoof[at] ? 0 : measuredTime(kernels, points.row[at] as number) || 0;
+    xLow = Math.min(xLow, before(x, x * slower));
+    yLow = Math.min(yLow, before(y, y * narrower));
+    high = Math.max(high, after(x, x * slower), after(y, y * narrower), took * 2);
+  }
+  if (high === 0) [xLow, yLow, high] = [1e-6, 1e-6, 1e-2];
+  // At least two isochrones.
+  const from = (low: number): Extent => [rounded(Math.min(low, high / 100)), rounded(high)];
+  return [from(xLow), from(yLow)];
+}
+
+/** The longest times that linear axes have room for; little more than there is, as the short ones need it. */
+export function longestTimes(kernels: Kernels, points: Points, roof: Roof | undefined): [x: number, y: number] {
+  const [slower, narrower] = fromSheet(roof);
+  let [x, y] = [0, 0];
+  for (let at = 0; at < points.n; at++) {
+    const [compute, memory] = [points.x[at] as number, points.y[at] as number];
+    const took = points.aboveRoof[at] ? 0 : measuredTime(kernels, points.row[at] as number) || 0;
+    const isUp = memory >= compute;
+    x = Math.max(x, compute, compute * slower, isUp ? 0 : took);
+    y = Math.max(y, memory, memory * narrower, isUp ? took : 0);
+  }
+  const least = (roof?.conditions.launchOverhead ?? 0) * 1.5 || Math.max(x, y) / 100 || 1e-2;
+  return [rounded(Math.max(x * 1.15, least)), rounded(Math.max(y * 1.15, least))];
+}
+
+/** How many times as long compute and memory take on the data sheet. */
+const fromSheet = (roof: Roof | undefined) =>
+  roof ? ([roof.peak / roof.sheetPeak, roof.bandwidth / roof.sheetBandwidth] as const) : ([1, 1] as const);
+
+/** Or the last digits of what a drag works out would move the axes. */
+const rounded = (time: number) => Number(time.toPrecision(6));

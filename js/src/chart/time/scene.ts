@@ -1,0 +1,203 @@
+// What one picture of the time view shows, worked out from the state: every layer draws from it.
+
+import { roofElsewhere } from "../../roofline/measured_on.ts";
+import type { Points } from "../../roofline/points.ts";
+import type { Roof } from "../../roofline/roofline.ts";
+import type { Store } from "../../state/store.ts";
+import { shortNames } from "../../text/names.ts";
+import { formatQuantity } from "../../text/numbers.ts";
+import { isMeasured, radiusAt } from "../points/painter.ts";
+import { isShown } from "../points/visible.ts";
+import {
+  type Box,
+  type Extent,
+  joined,
+  type Scale,
+  type Scales,
+  type Size,
+  scaleLike,
+  scaleLinear,
+  scaleLog,
+} from "../scales.ts";
+import { chosenIn, type Scene, unitsIn } from "../scene.ts";
+import { chipColours, type Theme } from "../theme.ts";
+import { ticksOf } from "../ticks.ts";
+import { zoomed } from "../zoom.ts";
+import { longestTimes, measuredTime, timesShown } from "./points.ts";
+
+export interface TimeScales extends Scales {
+  readonly whole?: TimeScales | undefined;
+  /** The plot; where 0 has no place, with the column of kernels without FLOPs left and the row of those without bytes under it. */
+  readonly outer: Box;
+}
+
+/** A scene of one roof, so that points are painted, ringed and pointed at as in the roofline view. */
+export interface TimeScene extends Scene {
+  readonly scales: TimeScales;
+  /** Seconds of the isochrones that are drawn. */
+  readonly isochrones: readonly number[];
+  /** Seconds each launch costs; 0 when none are told. */
+  readonly overhead: number;
+}
+
+/** From a measured point to the isochrone of its time, px. */
+export interface TimeGap {
+  readonly row: number;
+  readonly from: readonly [x: number, y: number];
+  readonly to: readonly [x: number, y: number];
+}
+
+/** The roof that judges: the focus chip's, if it is shown. */
+export function judgeOf(store: Store): Roof | undefined {
+  const roofs = store.shownRoofs.value;
+  return roofs.find((roof) => roof === store.focusRoof.value) ?? roofs[0];
+}
+
+const [COLUMN, ROW] = [48, 32];
+/** With more points than this only marked ones have their gap drawn. */
+const MOST_GAPS = 400;
+
+/** Kernels and where they stand. */
+type Standing = Pick<Scene, "kernels" | "points">;
+
+/**
+ * The scene now, with room for kernels that are moved as they would stand `after`. With the scales of the `last` one where
+ * they are the same: what hangs on them need not be redrawn.
+ */
+export function timeSceneOf(
+  store: Store,
+  points: Points,
+  heaviest: readonly number[],
+  size: Size,
+  theme: Theme,
+  last: TimeScene | undefined,
+  after?: Standing,
+): TimeScene {
+  const kernels = store.drawn.value;
+  const focus = judgeOf(store);
+  const isLinear = store.axes.time_scale.value === "linear";
+  const isHeld = last?.scales.width === size.width && last.scales.x.isLinear === isLinear && store.held.value;
+  const before = isHeld ? last.scales : undefined;
+  const around = (all: Standing, room: TimeScales | undefined) =>
+    isLinear
+      ? linearScales(size, longestTimes(all.kernels, all.points, focus), room)
+      : timeScales(size, all.points, timesShown(all.kernels, all.points, focus), room);
+  const kept = before?.whole ?? before;
+  const whole = around({ kernels, points }, after?.points.n ? around(after, kept) : kept);
+  const next = zoomed(whole, store.zoom.value);
+  const scales = last && same(last.scales, next) ? last.scales : next;
+  const overhead = focus?.conditions.launchOverhead ?? 0;
+  return {
+    kernels,
+    points,
+    at: place(points, scales),
+    roofs: focus ? [focus] : [],
+    focus,
+    levels: [],
+    subRoofs: [],
+    colours: chipColours(store.chips.value, theme, store.shown.value),
+    names: shortNames(store.chips.value),
+    scales,
+    units: unitsIn(store, focus),
+    theme,
+    named: heaviest,
+    ...chosenIn(store),
+    // Nothing takes less than its launch.
+    isochrones: isochronesIn(scales).filter((time) => time > 0 && time >= Math.max(overhead, startOf(scales))),
+    overhead,
+  };
+}
+
+/** Where the diagonal comes into sight and where it leaves it, seconds; of one out of sight the end is before the start. */
+export const start = ({ x, y }: Scales) => Math.max(x.domain[0], y.domain[0]);
+export const end = ({ x, y }: Scales) => Math.min(x.domain[1], y.domain[1]);
+
+/** Of a part of the plane one arm may be in sight without the other. */
+const startOf = (scales: TimeScales) =>
+  scales.whole && !scales.x.isLinear ? Math.min(scales.x.domain[0], scales.y.domain[0]) : start(scales);
+
+function isochronesIn({ x, y, whole }: TimeScales): number[] {
+  const domain = whole || x.isLinear ? joined(x.domain, y.domain) : y.domain;
+  // Under a zoom a second may be shorter across than up: arms that are apart there are so on the other axis, too.
+  const along = x.isLinear && x(1) - x(0) < y(0) - y(1) ? x : y;
+  const scale = scaleLike(along, domain, [along(domain[0]), along(domain[1])]);
+  return ticksOf(scale, roomOf(scale)).map(({ value }) => value);
+}
+
+/** Of a close part of linear axes ticks differ in their fourth digit, or fifth. */
+export const tickText = (seconds: number) => formatQuantity(seconds, "s", 5);
+
+/** What a tick up the chart and its isochrone need, px; on linear axes as much as across, so that both have the same. */
+export const roomOf = ({ isLinear }: Scale) => (isLinear ? 52 : 26);
+
+const outerOf = ({ width, height }: Size): Box => ({ left: 56, top: 26, right: width - 12, bottom: height - 40 });
+
+/** From 0, a second as long across as up: isochrones are squares then, and times can be compared by their lengths. */
+function linearScales(size: Size, [xLongest, yLongest]: readonly [number, number], before?: TimeScales): TimeScales {
+  const plot = outerOf(size);
+  const [across, up] = [plot.right - plot.left, plot.bottom - plot.top];
+  const pixel = Math.max(xLongest / across, yLongest / up, before ? before.x.domain[1] / across : 0);
+  const x = scaleLinear([0, pixel * across], [plot.left, plot.right]);
+  const y = scaleLinear([0, pixel * up], [plot.bottom, plot.top]);
+  return { ...size, plot, outer: plot, gutter: 0, strip: undefined, x, y };
+}
+
+export function timeScales(
+  { width, height }: Size,
+  points: Points,
+  [xTimes, yTimes]: [x: Extent, y: Extent],
+  before?: TimeScales,
+): TimeScales {
+  const outer = outerOf({ width, height });
+  const hasZero = (times: Float64Array) => times.subarray(0, points.n).includes(0);
+  const plot = {
+    ...outer,
+    left: Math.max(outer.left + (hasZero(points.x) ? COLUMN : 0), before?.plot.left ?? 0),
+    bottom: Math.min(outer.bottom - (hasZero(points.y) ? ROW : 0), before?.plot.bottom ?? height),
+  };
+  const x = scaleLog(joined(xTimes, before?.x.domain), [plot.left, plot.right]);
+  const y = scaleLog(joined(yTimes, before?.y.domain), [plot.bottom, plot.top]);
+  return { width, height, plot, outer, gutter: 0, strip: undefined, x, y };
+}
+
+const same = (a: TimeScales, b: TimeScales) => numbersOf(a) === numbersOf(b);
+const numbersOf = ({ width, height, plot, x, y, whole }: TimeScales): string =>
+  [width, height, plot.left, plot.bottom, x.isLinear, ...x.domain, ...y.domain, whole && numbersOf(whole)].join();
+
+/** Where each point stands, px: at an edge those without FLOPs or bytes, where these have no place on the axis. */
+function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
+  const at = { x: new Float32Array(points.n), y: new Float32Array(points.n) };
+  for (let index = 0; index < points.n; index++) {
+    const [compute, memory] = [points.x[index] as number, points.y[index] as number];
+    at.x[index] = compute > 0 || x.isLinear ? x(compute) : (outer.left + plot.left) / 2;
+    at.y[index] = memory > 0 || y.isLinear ? y(memory) : (outer.bottom + plot.bottom) / 2;
+  }
+  return at;
+}
+
+/** The same plane with other kernels on it. */
+export const sceneWith = <T extends Standing>(scene: TimeScene, after: T): TimeScene & T => ({
+  ...{ ...scene, ...after },
+  at: place(after.points, scene.scales),
+});
+
+/** Up where memory takes longer, right where compute does; of very many kernels only of those that are marked. */
+export function timeGaps(scene: TimeScene): TimeGap[] {
+  const { kernels, points, at, scales, marked, focus } = scene;
+  // A time on one chip tells nothing of another's roof.
+  if (focus && roofElsewhere(kernels, focus)) return [];
+  const gaps: TimeGap[] = [];
+  const indices =
+    points.n <= MOST_GAPS ? Array.from({ length: points.n }, (_, k) => k) : marked.map((row) => points.home[row] ?? -1);
+  for (const index of indices) {
+    if (index < 0 || !isMeasured(points, index) || points.aboveRoof[index] || !isShown(scene, index)) continue;
+    const row = points.row[index] as number;
+    const [x, y] = [at.x[index] as number, at.y[index] as number];
+    const seconds = measuredTime(kernels, row);
+    const up = (points.y[index] as number) >= (points.x[index] as number);
+    const to = up ? ([x, scales.y(seconds)] as const) : ([scales.x(seconds), y] as const);
+    const length = Math.abs(to[0] - x) + Math.abs(to[1] - y);
+    if (length > radiusAt(points, index) + 3) gaps.push({ row, from: [x, y], to });
+  }
+  return gaps;
+}

@@ -1,0 +1,114 @@
+// The time view: how long each launch computes and moves bytes at the least, and how long it took.
+
+import { type Signal, useComputed } from "@preact/signals";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { isTotal } from "../../roofline/totals.ts";
+import type { Store } from "../../state/store.ts";
+import { rowOfMove } from "../../text/what_if.ts";
+import { everyRow } from "../../wire/columns.ts";
+import { strings } from "../../words/words.ts";
+import { usePointing } from "../gestures/pointing.ts";
+import { textWidth } from "../labels/place.ts";
+import { Clip, frameOf } from "../layers/clip.tsx";
+import { Leaders } from "../layers/marks.tsx";
+import { Carried, hollowed, MoveButtons, moveLabels, shadowsOf } from "../layers/moved_kernels.tsx";
+import { cardOf, Tooltip } from "../layers/tooltip.tsx";
+import { sightOf } from "../points/visible.ts";
+import type { Size } from "../scales.ts";
+import { heaviestRows, pointColours } from "../scene.ts";
+import { Stage, useStanding } from "../stage.tsx";
+import type { Theme } from "../theme.ts";
+import { TimeAxes, TimeGaps, TimeLines } from "./frame.tsx";
+import { timeLabels } from "./labels.ts";
+import { timePointsOf } from "./points.ts";
+import { judgeOf, sceneWith, type TimeScene, timeGaps, timeSceneOf } from "./scene.ts";
+
+interface TimeChartProps {
+  readonly store: Store;
+  readonly size: Size;
+  readonly theme: Theme;
+  /** How far the widget goes on below the chart, px. */
+  readonly below: number;
+  /** Set to the focus chip while an unmeasured kernel is pointed at. */
+  readonly pointedChip: Signal<string | undefined>;
+}
+
+export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartProps) {
+  const heaviest = useComputed(() => heaviestRows(store.drawnRows.value, store.drawn.value));
+  const points = useComputed(() => {
+    const kernels = store.drawn.value;
+    // Beside its kernels a program's time would leave them no room.
+    const rows = store.drawnRows.value.filter((row) => store.showsTotals.value || !isTotal(kernels, row));
+    return timePointsOf(kernels, judgeOf(store), rows);
+  });
+  const after = useComputed(() => {
+    const moved = store.moved.value;
+    if (!moved) return;
+    const { rows, kernels } = moved;
+    const drawn = everyRow(kernels).filter((at) => (points.value.home[rows[at] as number] ?? -1) >= 0);
+    return { rows, kernels, points: timePointsOf(kernels, judgeOf(store), drawn) };
+  });
+  const last = useRef<TimeScene>(undefined);
+  const scene = timeSceneOf(store, points.value, heaviest.value, size, theme, last.current, after.value);
+  const { kernels, focus, scales, at } = scene;
+  const pointing = usePointing(store, scene, pointedChip);
+  const { index } = pointing;
+  const isMoving = store.held.value || pointing.navigation.isMoving;
+  useLayoutEffect(() => {
+    last.current = scene;
+  });
+
+  const then = after.value && sceneWith(scene, after.value);
+  const shadows = shadowsOf(store, scene, then?.points, then?.at, scales.outer);
+  const gaps = timeGaps(scene);
+  for (const gap of then ? timeGaps(then) : []) gaps.push({ ...gap, row: then?.rows[gap.row] as number });
+  const notes = moveLabels(store, scene, shadows);
+  const looks = hollowed(pointColours(scene), shadows);
+  // Names stand still beside their points while a rate is dragged or a point is pointed at.
+  const labels = useStanding(isMoving || index >= 0, (choices) => timeLabels(scene, gaps, choices, shadows, notes));
+  const picture = {
+    ...{ points: scene.points, at: sightOf(scene).at, inMotion: isMoving, ...looks, scales },
+    ...{ outline: theme.background, alert: theme.alert },
+  };
+  const axes = useMemo(() => <TimeAxes scales={scales} theme={theme} />, [scales, theme]);
+
+  return (
+    <Stage
+      store={store}
+      scene={scene}
+      room={scales.plot.right - textWidth(strings.time.axisX, 12) - 8}
+      label={strings.time.chart(focus?.chip.name ?? "", store.totals.value.kernels)}
+      pointing={pointing}
+      picture={picture}
+      labels={labels}
+      under={
+        <>
+          {axes}
+          <TimeLines scene={scene} />
+          <Clip box={frameOf(scales)}>
+            <TimeGaps gaps={gaps} marked={scene.marked} theme={theme} />
+          </Clip>
+        </>
+      }
+      over={
+        <>
+          <Clip box={frameOf(scales)}>
+            <Carried shadows={shadows} looks={looks} held={null} theme={theme} />
+          </Clip>
+          <Leaders labels={labels} scene={scene} />
+        </>
+      }
+    >
+      {focus && index >= 0 && (
+        <Tooltip
+          {...cardOf({
+            ...{ kernels, row: scene.points.row[index] as number, roof: focus, view: "time", scales, below },
+            more: rowOfMove(store, scene.points.row[index] as number),
+            ...{ x: at.x[index] as number, y: at.y[index] as number, names: labels },
+          })}
+        />
+      )}
+      <MoveButtons store={store} labels={labels} scene={scene} />
+    </Stage>
+  );
+}

@@ -1,0 +1,102 @@
+// Which part of a plane is shown after a step of zooming or panning: the same arithmetic for both planes.
+
+import type { Zoom } from "../state/view.ts";
+import { type Box, type Extent, type Scale, type Scales, scaleLike, scaleLog } from "./scales.ts";
+
+/** A part of an axis: its ends on an axis as it is drawn, px. */
+type Ends = readonly [from: number, to: number];
+
+/** No axis shows less than this many decades, so that its ticks still differ. */
+export const LEAST = 1 / 3;
+/** And no linear one less than this share of its upper end. */
+export const SHARE = 1 / 50;
+/** The ends of what can be shown, in base units: beyond them nothing is computed, measured or built. */
+const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
+  rates: [
+    [1e-6, 1e12],
+    [1, 1e24],
+  ],
+  times: [
+    [1e-15, 1e6],
+    [1e-15, 1e6],
+  ],
+};
+/** What differs from the whole by less than this is the whole, px. */
+const SAME = 0.5;
+
+/** What is shown of `whole` under a zoom: the frame stays, and the strip follows up and down. */
+export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
+  // Zero has no place on a logarithmic axis.
+  if (!zoom || (!whole.x.isLinear && zoom.some((end) => end <= 0))) return whole;
+  const { plot, strip } = whole;
+  const [left, right, low, high] = zoom;
+  const follow = (value: number) => strip?.y.invert(whole.y(value)) as number;
+  return {
+    ...whole,
+    whole,
+    x: scaleLike(whole.x, [left, right], [plot.left, plot.right]),
+    y: scaleLike(whole.y, [low, high], [plot.bottom, plot.top]),
+    strip: strip && { ...strip, y: scaleLog([follow(low), follow(high)], [plot.bottom, plot.top]) },
+  };
+}
+
+/** What was at one place is at another, and everything around it this many times as large. */
+export function moved(
+  scales: Scales,
+  from: readonly [number, number],
+  to: readonly [number, number],
+  factor = 1,
+): Zoom | null {
+  const { plot, x, y } = scales;
+  const ends = (start: number, end: number, axis: 0 | 1, scale: Scale): Ends => {
+    // An axis that shows as little as it may goes no closer, and still follows the hand.
+    const by = Math.min(factor, closer(scale));
+    const at = (edge: number) => from[axis] + (edge - to[axis]) / by;
+    return [at(start), at(end)];
+  };
+  return shown(scales, ends(plot.left, plot.right, 0, x), ends(plot.bottom, plot.top, 1, y));
+}
+
+/** What a rectangle holds; one that is a mere line leaves the axis that it does not measure. */
+export function within(scales: Scales, { left, right, top, bottom }: Box, line = 8): Zoom | null {
+  const { plot } = scales;
+  const across: Ends = right - left < line ? [plot.left, plot.right] : [left, right];
+  return shown(scales, across, bottom - top < line ? [plot.bottom, plot.top] : [bottom, top]);
+}
+
+/** The part between these ends as far as it may be shown; null for the whole. */
+function shown(scales: Scales, across: Ends, up: Ends): Zoom | null {
+  const limits = LIMITS["outer" in scales ? "times" : "rates"];
+  const part = (scale: Scale, [from, to]: Ends, limit: Extent) =>
+    (scale.isLinear ? legalFromZero : legal)([scale.invert(from), scale.invert(to)], limit);
+  const [x, y] = [part(scales.x, across, limits[0]), part(scales.y, up, limits[1])];
+  const whole = scales.whole ?? scales;
+  const isWhole = (scale: Scale, part: Extent) =>
+    part.every((end, at) => Math.abs(scale(end) - scale(scale.domain[at] as number)) < SAME);
+  return isWhole(whole.x, x) && isWhole(whole.y, y) ? null : [...x, ...y];
+}
+
+/** How many times as large an axis may become at the most. */
+const closer = ({ domain: [low, high], isLinear }: Scale) =>
+  isLinear ? (high - low) / (SHARE * high) : Math.log10(high / low) / LEAST;
+
+/** Neither too short nor beyond the limits. */
+function legal(part: Extent, [least, most]: Extent): Extent {
+  // A scale that is asked for a place far away answers with zero or infinity.
+  const [low, high] = part.map((end) => Math.max(1e-150, Math.min(end, 1e150))) as [number, number];
+  const missing = LEAST - Math.log10(high / low);
+  const [from, to] = missing > 1e-9 ? [low / 10 ** (missing / 2), high * 10 ** (missing / 2)] : [low, high];
+  const ratio = Math.min(to / from, most / least);
+  const start = Math.max(least, Math.min(from, most / ratio));
+  return [start, start * ratio];
+}
+
+/** On a linear axis, which begins at 0. */
+function legalFromZero([low, high]: Extent, [least, most]: Extent): Extent {
+  const middle = (low + high) / 2;
+  // At this length it is that share of its own upper end.
+  const shortest = Math.max(least, (SHARE * middle) / (1 - SHARE / 2));
+  const length = high - low < shortest * (1 - 1e-9) ? shortest : Math.min(high - low, most);
+  const start = Math.max(0, Math.min(middle - length / 2, most - length));
+  return [start, start + length];
+}

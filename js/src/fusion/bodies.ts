@@ -1,0 +1,177 @@
+// What ops come to as one kernel while groups are merged step by step, without counting their ops anew each time.
+
+import type { Work } from "../ui/slices.ts";
+import type { Graph, Values } from "./graph.ts";
+import { apart, EPILOGUE } from "./legality.ts";
+
+type Ops = readonly number[];
+type Bits = Uint32Array;
+
+/** A group, and what has to be known of it to merge it with another. */
+export interface Body {
+  /** Ascending. */
+  readonly ops: Ops;
+  /** For each of the graph's classes. */
+  readonly flops: Float64Array;
+  readonly bytes: number;
+  /** The tensors that ops outside touch too, and how many ops inside read each. */
+  readonly open: ReadonlyMap<number, number>;
+  /** By op: it is inside, it waits for an op inside, an op inside waits for it, it waits for a reduction inside. */
+  readonly inside: Bits;
+  readonly after: Bits;
+  readonly before: Bits;
+  readonly reduced: Bits;
+  readonly isOpaque: boolean;
+  /** Whether an op is inside that no matmul takes along. */
+  readonly isStrange: boolean;
+  readonly matmuls: Ops;
+  /** Ops that move elements. */
+  readonly movers: Ops;
+  /** What its reductions go over. */
+  readonly rows: string | undefined;
+}
+
+/** The ops of a graph as groups, and what can be done with those. */
+export interface Bodies extends ReturnType<typeof rulesOf> {
+  readonly singles: readonly Body[];
+}
+
+const isIn = (bits: Bits, op: number) => (((bits[op >> 5] as number) >>> (op & 31)) & 1) === 1;
+const either = (a: Bits, b: Bits): Bits => a.map((word, at) => word | (b[at] as number));
+const put = (bits: Bits, op: number) => {
+  bits[op >> 5] = (bits[op >> 5] as number) | (1 << (op & 31));
+};
+export const ascending = (a: number, b: number) => a - b;
+
+/** How many ops are looked at before the work may pause. */
+const PAUSE = 64;
+
+/** By op, all that can be reached along these; `order` has those first that others lead to. */
+function* reaching(order: Ops, along: Graph["after"]): Work<Bits[]> {
+  const rows: Bits[] = [];
+  for (const [at, op] of order.entries()) {
+    if (at % PAUSE === 0) yield;
+    const row = new Uint32Array((order.length + 31) >> 5);
+    for (const next of along[op] as Ops) {
+      const further = rows[next] as Bits;
+      for (let word = 0; word < row.length; word++) row[word] = (row[word] as number) | (further[word] as number);
+      put(row, next);
+    }
+    rows[op] = row;
+  }
+  return rows;
+}
+
+export function* bodies(graph: Graph, { bytes, extra, flops }: Values): Work<Bodies> {
+  const order = [...graph.ops.keys()];
+  const before = yield* reaching(order, graph.before);
+  const after = yield* reaching([...order].reverse(), graph.after);
+  const nothing = new Uint32Array((order.length + 31) >> 5);
+  function single(op: number): Body {
+    const { kind, inputs } = graph.ops[op] as Graph["ops"][number];
+    const touches = graph.touches[op] as Ops;
+    const isShared = (tensor: number) =>
+      (graph.consumers[tensor] as Ops).length > ((graph.producer[tensor] as number) < 0 ? 1 : 0);
+    const inside = nothing.slice();
+    put(inside, op);
+    const isReduction = kind === "reduction";
+    return {
+      ops: [op],
+      flops: Float64Array.from(flops, (column) => column[op] as number),
+      bytes: touches.reduce((sum, tensor) => sum + (bytes[tensor] as number), extra[op] as number),
+      open: new Map(
+        touches.filter(isShared).map((tensor) => [tensor, Number(graph.reads[op]?.includes(tensor))] as const),
+      ),
+      inside,
+      after: after[op] as Bits,
+      before: before[op] as Bits,
+      reduced: isReduction ? (after[op] as Bits) : nothing,
+      isOpaque: kind === "opaque",
+      isStrange: !EPILOGUE.includes(kind),
+      matmuls: kind === "matmul" ? [op] : [],
+      movers: kind === "injective" ? [op] : [],
+      rows: isReduction ? JSON.stringify(graph.tensors[inputs[0] as number]?.shape) : undefined,
+    };
+  }
+  const singles: Body[] = [];
+  for (const op of order) {
+    if (op % PAUSE === 0) yield;
+    singles.push(single(op));
+  }
+  return { singles, ...rulesOf(graph, bytes) };
+}
+
+function rulesOf(graph: Graph, bytes: Float64Array) {
+  const readers = (tensor: number) => (graph.consumers[tensor] as Ops).length;
+  const isMadeIn = ({ inside }: Body, tensor: number) =>
+    (graph.producer[tensor] as number) >= 0 && isIn(inside, graph.producer[tensor] as number);
+  /** The bytes that two groups move as one: a tensor that both touch moves once, or no more. */
+  function bytesOf(a: Body, b: Body): number {
+    const [few, many] = a.open.size < b.open.size ? [a, b] : [b, a];
+    let moved = a.bytes + b.bytes;
+    for (const [tensor, uses] of few.open) {
+      const others = many.open.get(tensor);
+      if (others === undefined) continue;
+      const stays = !graph.isOutput[tensor] && uses + others === readers(tensor);
+      moved -= (bytes[tensor] as number) * (stays && (isMadeIn(a, tensor) || isMadeIn(b, tensor)) ? 2 : 1);
+    }
+    return moved;
+  }
+  /** Whether an op of the one and an op of the other may never share a kernel. */
+  function clashes(a: Body, b: Body): boolean {
+    if (a.isOpaque || b.isOpaque) return true;
+    if (a.matmuls.length + b.matmuls.length > 0) return a.isStrange || b.isStrange || feeds(a, b) || feeds(b, a);
+    if (a.rows === undefined && b.rows === undefined) return false;
+    if (a.rows !== undefined && b.rows !== undefined && a.rows !== b.rows) return true;
+    return a.movers.some((op) => isIn(b.reduced, op)) || b.movers.some((op) => isIn(a.reduced, op));
+  }
+  /** Whether an op of the one feeds a matmul of the other, or their matmuls have no operand in common. */
+  const feeds = (a: Body, b: Body) =>
+    b.matmuls.some(
+      (op) =>
+        (graph.before[op] as Ops).some((other) => isIn(a.inside, other)) ||
+        a.matmuls.some((other) => !graph.reads[op]?.some((tensor) => graph.reads[other]?.includes(tensor))),
+    );
+  /** Whether no way leads out of these ops and back. */
+  function areConvex(a: Body, b: Body): boolean {
+    for (let at = 0; at < a.inside.length; at++) {
+      const between =
+        ((a.after[at] as number) | (b.after[at] as number)) & ((a.before[at] as number) | (b.before[at] as number));
+      if ((between & ~((a.inside[at] as number) | (b.inside[at] as number))) !== 0) return false;
+    }
+    return true;
+  }
+  function join(a: Body, b: Body): Body {
+    const inside = either(a.inside, b.inside);
+    const open = new Map(a.open);
+    for (const [tensor, uses] of b.open) open.set(tensor, uses + (open.get(tensor) ?? 0));
+    for (const tensor of (a.open.size < b.open.size ? a : b).open.keys()) {
+      const producer = graph.producer[tensor] as number;
+      if (open.get(tensor) === readers(tensor) && (producer < 0 || isIn(inside, producer))) open.delete(tensor);
+    }
+    return {
+      ops: a.ops.concat(b.ops).sort(ascending),
+      flops: a.flops.map((count, at) => count + (b.flops[at] as number)),
+      bytes: bytesOf(a, b),
+      open,
+      inside,
+      after: either(a.after, b.after),
+      before: either(a.before, b.before),
+      reduced: either(a.reduced, b.reduced),
+      isOpaque: a.isOpaque || b.isOpaque,
+      isStrange: a.isStrange || b.isStrange,
+      matmuls: a.matmuls.concat(b.matmuls),
+      movers: a.movers.concat(b.movers),
+      rows: a.rows ?? b.rows,
+    };
+  }
+  /** Whether ops that do not clash pair by pair may be a kernel. */
+  const isLegal = (body: Body) => areConvex(body, body) && (body.matmuls.length === 0 || !apart(graph, body.ops));
+  /** Whether two groups that may each be a kernel may be one, but for the groups around them. */
+  const isLegalWith = (a: Body, b: Body) =>
+    !clashes(a, b) &&
+    areConvex(a, b) &&
+    // Where both have matmuls, each op is joined to one of them as before.
+    ((a.matmuls.length === 0) === (b.matmuls.length === 0) || !apart(graph, a.ops.concat(b.ops)));
+  return { bytesOf, clashes, isMadeIn, join, isLegal, isLegalWith };
+}

@@ -1,0 +1,221 @@
+// Partitions that are made step by step: as far as is legal, by twos, and as a compiler makes them.
+
+import { finish, type Work } from "../ui/slices.ts";
+import { ascending, type Bodies, type Body, bodies } from "./bodies.ts";
+import type { Graph, Values } from "./graph.ts";
+import { heapOf } from "./heap.ts";
+import { type Fits, type Partition, wayBack } from "./legality.ts";
+import { groupBytes, groupFlops, partitionOf } from "./partition.ts";
+
+type Ops = readonly number[];
+
+/** Seconds of a kernel: FLOPs for each of the graph's classes, bytes, and its ops in any order. */
+export type Cost = (flops: Float64Array, bytes: number, group: readonly number[]) => number;
+
+export const timeOf = (graph: Graph, values: Values, cost: Cost) => (group: Ops) =>
+  cost(groupFlops(values, group), groupBytes(graph, values, group), group);
+
+/** Groups that are merged as one goes: each has the number of its first op. */
+function lineOf(graph: Graph, { singles, ...rules }: Bodies) {
+  const groupOf = Int32Array.from(graph.ops.keys());
+  const found: (Body | undefined)[] = [...singles];
+  const groups: Ops[] = singles.map(({ ops }) => ops);
+  /** By group the merge that it came of; what is merged into another never comes again. */
+  const since = singles.map(() => 0);
+  let merges = 0;
+  const at = (group: number) => found[group] as Body;
+  /** The groups of those ops, but for one. */
+  const owners = (ops: Iterable<number>, own: number) => {
+    const all = new Set<number>();
+    for (const op of ops) if (op >= 0) all.add(groupOf[op] as number);
+    all.delete(own);
+    return all;
+  };
+  const opened = (group: number, isMade: boolean) =>
+    [...at(group).open.keys()].filter((tensor) => rules.isMadeIn(at(group), tensor) === isMade);
+  const readersOf = (tensors: Ops) => tensors.flatMap((tensor) => graph.consumers[tensor] as Ops);
+  const makersOf = (tensors: Ops) => tensors.map((tensor) => graph.producer[tensor] as number);
+  return {
+    ...rules,
+    at,
+    numbers: singles.map((_, op) => op),
+    readers: (group: number) => owners(readersOf(opened(group, true)), group),
+    makers: (group: number) => owners(makersOf(opened(group, false)), group),
+    /** The groups that share a tensor with one. */
+    near(group: number) {
+      const tensors = [...at(group).open.keys()];
+      return owners(makersOf(tensors).concat(readersOf(tensors)), group);
+    },
+    now: () => merges,
+    isThere: (parts: Ops, when: number) => parts.every((part) => (since[part] as number) <= when),
+    /** Whether these groups as one would wait for themselves by way of others. */
+    waits: (parts: Ops) =>
+      wayBack(
+        graph,
+        parts.flatMap((part) => groups[part] as Ops),
+        { groups, groupOf },
+      ) !== null,
+    merge(parts: Ops): number {
+      const body = parts.map(at).reduce(rules.join);
+      merges++;
+      for (const part of parts) {
+        groups[part] = [];
+        found[part] = undefined;
+        since[part] = Number.POSITIVE_INFINITY;
+      }
+      const number = body.ops[0] as number;
+      for (const op of body.ops) groupOf[op] = number;
+      groups[number] = body.ops;
+      found[number] = body;
+      since[number] = merges;
+      return number;
+    },
+    finished: () =>
+      partitionOf(
+        graph,
+        groups.filter((group) => group.length > 0),
+      ),
+  };
+}
+
+type Line = ReturnType<typeof lineOf>;
+
+/** A merge of two or more groups that is legal, unless it would wait for itself by way of other groups. */
+interface Offer {
+  readonly gain: number;
+  /** The first two: of equal gains those with the smaller numbers come first. */
+  readonly a: number;
+  readonly b: number;
+  /** How many merges there were then. */
+  readonly when: number;
+}
+
+const isBetter = (one: Offer, other: Offer) =>
+  one.gain > other.gain || (one.gain === other.gain && (one.a < other.a || (one.a === other.a && one.b < other.b)));
+
+interface Rules {
+  /** The groups that an offer would merge. */
+  readonly parts: (offer: Offer) => Ops;
+  /** What can be done with a group, where a merge gains; undefined is where the work may pause. */
+  readonly offers: (group: number) => Iterable<Offer | undefined>;
+  /** The groups for which there are other offers once this one was made. */
+  readonly changed: (group: number) => Ops;
+}
+
+/** How many merges are weighed before the work may pause. */
+const PAUSE = 16;
+
+/** Makes the merge that gains most, and again, as long as there is one. */
+function* mergeAll(line: Line, { parts, offers, changed }: Rules): Work<Partition> {
+  const heap = heapOf(isBetter);
+  function* collect(groups: Ops): Work<void> {
+    for (const group of groups) {
+      yield;
+      for (const offer of offers(group)) {
+        if (offer) heap.push(offer);
+        else yield;
+      }
+    }
+  }
+  yield* collect(line.numbers);
+  let popped = 0;
+  for (let offer = heap.pop(); offer; offer = heap.pop()) {
+    if (++popped % PAUSE === 0) yield;
+    const merged = line.isThere([offer.a], offer.when) ? parts(offer) : [];
+    if (merged.length === 0 || !line.isThere(merged, offer.when)) continue;
+    yield;
+    // A way round goes only when a group on it is merged with one of these, which makes a new offer.
+    if (!line.waits(merged)) yield* collect(changed(line.merge(merged)));
+  }
+  return line.finished();
+}
+
+interface Pairing {
+  readonly cost: Cost;
+  readonly fits?: Fits | undefined;
+  /** The share of what two groups take apart that merging them has to gain; below 0, whatever it gains. */
+  readonly least: number;
+  /** Whether groups of several ops are merged too. */
+  readonly further?: boolean;
+}
+
+/** Merges two groups at a time, those that gain most first. */
+export function* greedily(graph: Graph, kit: Bodies, { cost, fits, least, further = true }: Pairing): Work<Partition> {
+  const line = lineOf(graph, kit);
+  const time = ({ flops, bytes, ops }: Body) => cost(flops, bytes, ops);
+  const times: number[] = [];
+  const timeOf = (group: number) => {
+    times[group] ??= time(line.at(group));
+    return times[group] as number;
+  };
+  // Used again for each pair: of many pairs the garbage would hold frames up.
+  const flops = new Float64Array(graph.classes.length);
+  const union: number[] = [];
+  function* offers(group: number): Generator<Offer | undefined> {
+    const isFirst = line.now() === 0;
+    let tried = 0;
+    for (const other of line.near(group)) {
+      if (isFirst && other > group) continue;
+      if (++tried % PAUSE === 0) yield;
+      const [a, b] = group < other ? [group, other] : [other, group];
+      const [one, two] = [line.at(a), line.at(b)];
+      if (!line.isLegalWith(one, two)) continue;
+      union.length = 0;
+      for (const op of one.ops) union.push(op);
+      for (const op of two.ops) union.push(op);
+      if (fits && !fits(union.sort(ascending))) continue;
+      for (let at = 0; at < flops.length; at++) flops[at] = (one.flops[at] as number) + (two.flops[at] as number);
+      const alone = timeOf(a) + timeOf(b);
+      const gain = alone - cost(flops, line.bytesOf(one, two), union);
+      if (least < 0 || gain > least * alone) yield { gain, a, b, when: line.now() };
+    }
+  }
+  return yield* mergeAll(line, {
+    parts: ({ a, b }) => [a, b],
+    offers,
+    changed(merged) {
+      times[merged] = time(line.at(merged));
+      return further ? [merged] : [];
+    },
+  });
+}
+
+const byBytes: Cost = (_, bytes) => bytes;
+
+/** Ops by twos: those that save most bytes first, of equals the smallest ops. */
+export function* pairing(graph: Graph, values: Values, fits?: Fits): Work<Partition> {
+  return yield* greedily(graph, yield* bodies(graph, values), { cost: byBytes, fits, least: -1, further: false });
+}
+
+export const pairs = (graph: Graph, values: Values, fits?: Fits): Partition => finish(pairing(graph, values, fits));
+
+/** As far as it is legal: the merges that save most bytes first. */
+export const fully = (graph: Graph, values: Values, fits?: Fits): Partition =>
+  finish(greedily(graph, finish(bodies(graph, values)), { cost: byBytes, fits, least: -1 }));
+
+/** As XLA does: each producer into all of its consumers, the one that saves most time first, while some is saved. */
+export function* fusingLikeXla(graph: Graph, values: Values, cost: Cost, fits?: Fits): Work<Partition> {
+  const line = lineOf(graph, yield* bodies(graph, values));
+  const time = ({ flops, bytes, ops }: Body) => cost(flops, bytes, ops);
+  const partsOf = (producer: number) => [producer, ...line.readers(producer)];
+  function* offers(producer: number): Generator<Offer | undefined> {
+    const parts = partsOf(producer).map(line.at);
+    if (parts.length < 2) return;
+    let union = parts[0] as Body;
+    for (const part of parts.slice(1)) {
+      if (line.clashes(union, part)) return;
+      union = line.join(union, part);
+    }
+    if (!line.isLegal(union) || (fits && !fits(union.ops))) return;
+    const gain = parts.reduce((sum, part) => sum + time(part), 0) - time(union);
+    if (gain > 0) yield { gain, a: producer, b: 0, when: line.now() };
+  }
+  return yield* mergeAll(line, {
+    parts: ({ a }) => partsOf(a),
+    offers,
+    changed: (merged) => [merged, ...line.makers(merged)],
+  });
+}
+
+export const likeXla = (graph: Graph, values: Values, cost: Cost, fits?: Fits): Partition =>
+  finish(fusingLikeXla(graph, values, cost, fits));

@@ -1,0 +1,89 @@
+// The kernels that a partition makes of a graph, in the columns of every other table of kernels.
+
+import { type Kernels, sumOfKnown, type Texts, textAt, untold } from "../wire/columns.ts";
+import type { Graph, Values } from "./graph.ts";
+import type { Partition } from "./legality.ts";
+import { groupBytes, precisionOf, total } from "./partition.ts";
+
+type Groups = Pick<Partition, "groups">;
+
+/** A table with what it was made of. */
+export interface Grouped {
+  readonly kernels: Kernels;
+  readonly partition: Partition;
+  readonly values: Values;
+}
+
+function texts(rows: readonly (string | null)[]): Texts {
+  const known = new Map<string | null, number>();
+  const codes = new Int32Array(rows.length);
+  rows.forEach((text, row) => {
+    const code = known.get(text) ?? known.size;
+    known.set(text, code);
+    codes[row] = code;
+  });
+  return { values: [...known.keys()], codes };
+}
+
+/** The name of each group: "a + b". */
+export const namesOf = (graph: Graph, { groups }: Groups): Texts =>
+  texts(groups.map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")));
+
+interface Known {
+  /** Sizes that change leave the names as they are. */
+  readonly name?: Texts | undefined;
+  /** A merge leaves the counts of all other groups as they are. */
+  readonly before?: Grouped | undefined;
+}
+
+/** One kernel a group. */
+export function kernelsOf(
+  graph: Graph,
+  { groups }: Groups,
+  values: Values,
+  { name = namesOf(graph, { groups }), before }: Known = {},
+): Kernels {
+  const n = groups.length;
+  const rows = before?.values === values ? rowsAmong(before.partition, groups) : undefined;
+  const column = (count: (group: readonly number[]) => number, old: Float64Array | undefined) => {
+    const filled = new Float64Array(n);
+    for (let row = 0; row < n; row++) {
+      const was = rows?.[row] ?? -1;
+      filled[row] = was >= 0 && old ? (old[was] as number) : count(groups[row] as readonly number[]);
+    }
+    return filled;
+  };
+  const old = before?.kernels;
+  const flops = new Map(
+    graph.classes.map((word, at) => {
+      const counts = values.flops[at] as Float64Array;
+      return [word, column((group) => total(counts, group), old?.flops.get(word))] as const;
+    }),
+  );
+  // Where no op computes anything there are zero FLOPs, not an unknown number.
+  if (flops.size === 0) flops.set("", new Float64Array(n));
+  const precisions = groups.map((group, row) => {
+    const was = rows?.[row] ?? -1;
+    return was >= 0 && old ? textAt(old.precision, was) : precisionOf(graph, values, group);
+  });
+  return untold({
+    n,
+    name,
+    precision: texts(precisions),
+    category: { values: [null], codes: new Int32Array(n) },
+    time: new Float64Array(n).fill(Number.NaN),
+    count: new Float64Array(n).fill(1),
+    flops,
+    bytes: new Map([["main", column((group) => groupBytes(graph, values, group), old?.bytes.get("main"))]]),
+    byLevel: new Map(),
+    totalFlops: sumOfKnown([...flops.values()], n),
+  });
+}
+
+/** Where each of these groups stands in a partition; -1 for one that is none of its groups. */
+function rowsAmong({ groups: known, groupOf }: Partition, groups: Groups["groups"]): Int32Array {
+  return Int32Array.from(groups, (group) => {
+    const row = groupOf[group[0] as number] as number;
+    return known[row] === group ? row : -1;
+  });
+}

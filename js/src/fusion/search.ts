@@ -1,0 +1,203 @@
+// The fastest partition: by trying all that there are where that is affordable, else step by step.
+
+import { peakFor, type Roof } from "../roofline/roofline.ts";
+import { finish, type Work } from "../ui/slices.ts";
+import { ascending, type Bodies, type Body, bodies } from "./bodies.ts";
+import { isFloating } from "./dtypes.ts";
+import { dtypeOf, type Graph, type Values } from "./graph.ts";
+import { type Cost, greedily, timeOf } from "./greedy.ts";
+import { growing, type Step } from "./growing.ts";
+import { apart, type Fits, linked, type Partition } from "./legality.ts";
+import { partitionOf, precisionOf } from "./partition.ts";
+
+type Ops = readonly number[];
+
+export interface Found extends Partition {
+  readonly seconds: number;
+  readonly how: "optimal" | "greedy";
+  /** Steps that the exact search looked at: a set of finished ops, and a group to run next. */
+  readonly evaluations: number;
+}
+
+/** Steps that the exact search may look at. */
+const LIMIT = 100_000;
+/** Times closer than this (relative) are a tie, which fewer kernels win. */
+const TIE = 1e-12;
+/** How many steps are looked at before the work may pause. */
+const PAUSE = 16;
+
+/** What a roof says of kernels, as `judge` does; with a precision asked for it judges every group, else its own does. */
+export function costOn(graph: Graph, values: Values, roof: Roof, ownPrecision = true): Cost {
+  const { overlap, exposedComm, launchOverhead } = roof.conditions;
+  // Most graphs are of one dtype: it need not be found anew for each group.
+  const dtypes = graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)).filter(isFloating);
+  const all = new Set([...dtypes, ...graph.ops.map((_, op) => precisionOf(graph, values, [op]))]);
+  const [only] = all;
+  const known = new Map<string | null, readonly number[]>();
+  const peaksOf = (own: string | null) => {
+    const peaks = known.get(own) ?? graph.classes.map((word) => peakFor(roof, word, own) ?? Number.NaN);
+    known.set(own, peaks);
+    return peaks;
+  };
+  return (flops, bytes, group) => {
+    const own = !ownPrecision ? null : all.size === 1 ? (only ?? null) : precisionOf(graph, values, group);
+    const compute = peaksOf(own).reduce((sum, peak, at) => sum + (flops[at] ? (flops[at] as number) / peak : 0), 0);
+    const memory = bytes / roof.bandwidth;
+    const body = Math.max(compute, memory) + (1 - overlap) * Math.min(compute, memory);
+    return Math.max(body / (1 - exposedComm), launchOverhead);
+  };
+}
+
+/** The fastest partition: of all there are where that takes at most this many steps, else what merging pairs finds. */
+export function* searching(graph: Graph, values: Values, cost: Cost, fits?: Fits, limit: number = LIMIT): Work<Found> {
+  const kit = yield* bodies(graph, values);
+  const { groups, evaluations } = yield* optimal(graph, values, kit, { cost, fits, limit });
+  const partition = groups ? partitionOf(graph, groups) : yield* greedily(graph, kit, { cost, fits, least: TIE });
+  const time = timeOf(graph, values, cost);
+  const seconds = partition.groups.reduce((sum, group) => sum + time(group), 0);
+  return { ...partition, seconds, how: groups ? "optimal" : "greedy", evaluations };
+}
+
+export const best = (graph: Graph, values: Values, cost: Cost, fits?: Fits, limit?: number): Found =>
+  finish(searching(graph, values, cost, fits, limit));
+
+/** Some finished ops, with each all that it depends on, and the fastest way found to finish them. */
+interface State {
+  /** The ops that can run next: they tell which are finished. */
+  readonly ready: Ops;
+  seconds: number;
+  kernels: number;
+  before: State | null;
+  group: Ops;
+}
+
+interface Tried {
+  /** Null where the limit was reached. */
+  readonly groups: readonly Ops[] | null;
+  readonly evaluations: number;
+}
+
+interface Limits {
+  readonly cost: Cost;
+  readonly fits: Fits | undefined;
+  readonly limit: number;
+}
+
+/** Searches parts that share no tensor one by one. */
+function* optimal(graph: Graph, values: Values, kit: Bodies, { cost, fits, limit }: Limits): Work<Tried> {
+  const kernel = growing(graph, values, kit);
+  const groups: Ops[] = [];
+  let evaluations = 0;
+  for (const part of linked(graph, [...graph.ops.keys()])) {
+    const left = limit - evaluations;
+    const isLong = yield* takesMore(graph, part, kit, left);
+    const found = isLong ? null : yield* fastest(graph, part, kernel, { cost, fits, limit: left });
+    if (!found?.groups) return { groups: null, evaluations: limit };
+    evaluations += found.evaluations;
+    groups.push(...found.groups);
+  }
+  return { groups, evaluations };
+}
+
+/**
+ * Whether the runs of connected ops that do not clash are more steps than this: the search looks at each of them once
+ * the ops before it are finished.
+ */
+function* takesMore(graph: Graph, part: Ops, { singles, clashes }: Bodies, limit: number): Work<boolean> {
+  const clashing = (a: number, b: number) => clashes(singles[a] as Body, singles[b] as Body);
+  /** By place, the first of the ops before it that are followed by it without a clash. */
+  const last: number[] = [];
+  for (const [at, op] of part.entries()) {
+    let from = at - 1;
+    while (from >= (last[at - 1] ?? 0) && !clashing(part[from] as number, op)) from--;
+    last.push(from + 1);
+    yield;
+  }
+  const lead = new Int32Array(part.length);
+  const root = (at: number) => {
+    let top = at;
+    while (lead[top] !== top) {
+      lead[top] = lead[lead[top] as number] as number;
+      top = lead[top] as number;
+    }
+    return top;
+  };
+  const first = new Int32Array(graph.tensors.length);
+  let count = 0;
+  for (let start = 0; start < part.length && count <= limit; start++) {
+    first.fill(-1);
+    let parts = 0;
+    for (let end = start; end < part.length && (last[end] as number) <= start; end++) {
+      lead[end] = end;
+      parts++;
+      for (const tensor of graph.touches[part[end] as number] as Ops) {
+        const other = first[tensor] as number;
+        first[tensor] = end;
+        if (other < 0 || root(other) === root(end)) continue;
+        lead[root(other)] = root(end);
+        parts--;
+      }
+      if (parts === 1) count++;
+    }
+    yield;
+  }
+  return count > limit;
+}
+
+/**
+ * Dynamic programming over sets of finished ops. A step runs one more connected group whose ops wait for nothing else:
+ * such groups are convex and never wait for each other, so that only kinds and capacity are left to check.
+ */
+function* fastest(
+  graph: Graph,
+  part: Ops,
+  kernel: ReturnType<typeof growing>,
+  { cost, fits, limit }: Limits,
+): Work<Tried> {
+  const nothing = { seconds: 0, kernels: 0, before: null, group: [] };
+  const start: State = { ...nothing, ready: part.filter((op) => graph.before[op]?.length === 0) };
+  const states = new Map<string, State>();
+  const bySize: State[][] = [[start], ...part.map(() => [])];
+
+  function look(from: State, size: number, { ready, load: { flops, bytes } }: Step) {
+    const { group } = kernel;
+    if (apart(graph, group) || (fits && !fits([...group].sort(ascending)))) return;
+    const seconds = from.seconds + cost(flops, bytes, group);
+    const kernels = from.kernels + 1;
+    const key = ready.join();
+    const old = states.get(key);
+    if (
+      old &&
+      !(Math.abs(seconds - old.seconds) <= TIE * old.seconds ? kernels < old.kernels : seconds < old.seconds)
+    ) {
+      return;
+    }
+    const way = { seconds, kernels, before: from, group: [...group] };
+    if (old) {
+      Object.assign(old, way);
+      return;
+    }
+    const state = { ready, ...way };
+    states.set(key, state);
+    bySize[size + group.length]?.push(state);
+  }
+  let evaluations = 0;
+  let tried = 0;
+  for (const [size, some] of bySize.entries()) {
+    for (const state of some) {
+      kernel.reset(chain(state));
+      for (const step of kernel.steps(state.ready)) {
+        if (++tried % PAUSE === 0) yield;
+        if (!step) continue;
+        if (++evaluations > limit) return { groups: null, evaluations: limit };
+        look(state, size, step);
+      }
+    }
+  }
+  const end = bySize[part.length]?.[0];
+  return { groups: end ? [...chain(end)] : null, evaluations };
+}
+
+function* chain(state: State): Generator<Ops, void> {
+  for (let at = state; at.before; at = at.before) yield at.group;
+}

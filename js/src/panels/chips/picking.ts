@@ -1,0 +1,64 @@
+// Which chips have a pill in the bar, and how the picker finds and groups all of them.
+
+import type { Chip } from "../../wire/decode.ts";
+
+/** So many pills stand in the bar; the other chips are in the picker. */
+export const PILLS = 8;
+
+export interface Family {
+  readonly name: string;
+  readonly chips: readonly Chip[];
+}
+
+export interface Vendor {
+  readonly name: string;
+  readonly families: readonly Family[];
+}
+
+/**
+ * The chips with a pill, in the order of `chips`: the focus chip, then those shown, then those that had one `before`
+ * (a pill just switched off stays under the pointer), then the first of the others.
+ */
+export function pillsOf(
+  chips: readonly Chip[],
+  shown: readonly string[],
+  focus: string,
+  before: readonly string[],
+): readonly Chip[] {
+  if (chips.length <= PILLS) return chips;
+  const wanted = new Set([focus, ...shown, ...before, ...chips.map(({ id }) => id)].filter((id) => id !== ""));
+  const known = new Set(chips.map(({ id }) => id));
+  const kept = new Set([...wanted].filter((id) => known.has(id)).slice(0, PILLS));
+  return chips.filter(({ id }) => kept.has(id));
+}
+
+/** The chips that every word of the query is found in: in the name, id, vendor, family or year, in any case. */
+export function found(chips: readonly Chip[], query: string): readonly Chip[] {
+  const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
+  return chips.filter((chip) => {
+    const text = [chip.name, chip.id, chip.vendor, chip.family, chip.year ?? ""].join(" ").toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  });
+}
+
+/** By vendor in order of appearance, the families of each from the oldest generation on. */
+export function grouped(chips: readonly Chip[], otherVendor: string): readonly Vendor[] {
+  return groupBy(chips, ({ vendor }) => vendor || otherVendor).map(([name, ofVendor]) => ({
+    name,
+    families: groupBy(byGeneration(ofVendor), ({ family }) => family).map(([family, members]) => ({
+      name: family,
+      chips: members,
+    })),
+  }));
+}
+
+export const byGeneration = (chips: readonly Chip[]) => [...chips].sort((a, b) => a.generation - b.generation);
+
+export function groupBy(chips: readonly Chip[], keyOf: (chip: Chip) => string): [key: string, chips: Chip[]][] {
+  const groups = new Map<string, Chip[]>();
+  for (const chip of chips) {
+    const key = keyOf(chip);
+    groups.set(key, [...(groups.get(key) ?? []), chip]);
+  }
+  return [...groups];
+}

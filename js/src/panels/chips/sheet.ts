@@ -1,0 +1,85 @@
+// What a chip card says: the chip's figures in runs of one source each, as text that is ready to be read.
+
+import { formatQuantity, formatSignificant, type Unit } from "../../text/numbers.ts";
+import type { Chip, Figure } from "../../wire/decode.ts";
+import { words } from "../../words/words.ts";
+
+export interface Row {
+  readonly label: string;
+  readonly value: string;
+  /** Whether somebody measured it: a ceiling, not a figure of the data sheet. */
+  readonly measured: boolean;
+  /** What other sources say where they differ. */
+  readonly others: readonly { readonly text: string; readonly source: string }[];
+}
+
+/** Neighbouring figures of one source. */
+export interface Run {
+  readonly source: string;
+  readonly confidence: string;
+  /** An address that a browser may open, or undefined. */
+  readonly link: string | undefined;
+  /** An address that is none, as it stands. */
+  readonly place: string;
+  readonly rows: readonly Row[];
+}
+
+type Known = Figure & { readonly value: number };
+
+/** Units that take SI prefixes; any other is a word such as SM. */
+const PREFIXED = /^(?:FLOP\/s|OP\/s|B\/s|B|s|Hz|W|J\/FLOP|J\/B)$/;
+
+export function runsOf(chip: Chip): readonly Run[] {
+  const runs: (Run & { rows: Row[] })[] = [];
+  for (const figure of chip.figures) {
+    if (!isKnown(figure)) continue;
+    const last = runs.at(-1);
+    const link = linkOf(figure.url);
+    const place = link === undefined ? figure.url : "";
+    const { source, confidence } = figure;
+    const same = last?.source === source && last.confidence === confidence && last.link === link;
+    if (same) last.rows.push(rowOf(figure));
+    else runs.push({ source, confidence, link, place, rows: [rowOf(figure)] });
+  }
+  return runs;
+}
+
+/** The labels of what the chip has without a figure, such as the levels without a bandwidth. */
+export function unknownOf(chip: Chip): readonly string[] {
+  return chip.figures.filter((figure) => !isKnown(figure)).map(({ label }) => words.figure(label));
+}
+
+/** Vendor, family, year and status, where the chip tells them. */
+export function factsOf(chip: Chip): readonly (readonly [label: string, value: string])[] {
+  const facts = [
+    [words.vendor, chip.vendor],
+    [words.family, chip.family],
+    [words.year, chip.year === null ? "" : String(chip.year)],
+    [words.status, words.statuses[chip.status] ?? chip.status],
+  ] as const;
+  return facts.filter(([, value]) => value);
+}
+
+function rowOf(figure: Known): Row {
+  return {
+    label: words.figure(figure.label),
+    value: amount(figure.value, figure.unit),
+    measured: figure.measured,
+    others: figure.checks.map(([value, source]) => ({
+      text: words.othersSay(amount(value, figure.unit), formatSignificant(value / figure.value)),
+      source,
+    })),
+  };
+}
+
+function amount(value: number, unit: string): string {
+  if (PREFIXED.test(unit)) return formatQuantity(value, unit as Unit, 4);
+  return `${formatSignificant(value, 6)} ${unit}`.trim();
+}
+
+/** The address if a browser may open it: a page or nothing. */
+export function linkOf(url: string): string | undefined {
+  return /^https?:\/\//i.test(url) ? url : undefined;
+}
+
+const isKnown = (figure: Figure): figure is Known => figure.value !== null;

@@ -1,0 +1,85 @@
+// A bar of self time by category, in the colours of the chart: a click shows one alone.
+
+import type { Theme } from "../../chart/theme.ts";
+import type { Category } from "../../state/filters.ts";
+import type { Store } from "../../state/store.ts";
+import { formatPercent } from "../../text/numbers.ts";
+import { strings, filterWords as words } from "../../words/words.ts";
+
+/** What takes a smaller share than this is put together. */
+const SMALL = 0.01;
+
+/** Parts narrower than this, px, cannot be pressed: the bar shows them, and the list of categories chooses them. */
+const TARGET = 25;
+/** Of the panel around the bar, px. */
+const PADDING = 24;
+
+interface CategoryBarProps {
+  readonly store: Store;
+  readonly theme: Theme;
+  /** Of the panel, px. */
+  readonly width: number;
+}
+
+export function CategoryBar({ store, theme, width }: CategoryBarProps) {
+  const all = store.byCategory.value;
+  if (all.length < 2 || !(store.kernels.value.totalTime > 0)) return null;
+  const chosen = store.categories.value;
+  const large = all.filter(({ share }) => share >= SMALL);
+  const small = all.slice(large.length);
+  function click({ name }: Category, joins: boolean) {
+    const next = chosenAfter(chosen, name, joins);
+    store.setCategories(next);
+  }
+  return (
+    <fieldset class="roofwidget-categories" aria-label={words.byCategory} title={words.byCategory}>
+      {large.map((category, code) => {
+        const on = chosen === null || chosen.includes(category.name);
+        const text = partText(category);
+        const background = theme.categories[code % theme.categories.length];
+        const part = { title: text, style: { flexGrow: category.share } };
+        const paint = <span style={{ background, opacity: on ? 1 : 0.25 }} />;
+        if (category.share * (width - PADDING) < TARGET) {
+          return (
+            <i key={category.name} {...part}>
+              {paint}
+            </i>
+          );
+        }
+        return (
+          <button
+            type="button"
+            key={category.name}
+            data-lm-suppress-shortcuts="true"
+            data-category={category.name}
+            aria-label={text}
+            aria-pressed={chosen !== null && on}
+            {...part}
+            onClick={(event) => click(category, event.shiftKey || event.ctrlKey || event.metaKey)}
+          >
+            {paint}
+          </button>
+        );
+      })}
+      {small.length > 0 && (
+        <span
+          class="roofwidget-rest"
+          title={words.rest(small.length)}
+          style={{ flexGrow: small.reduce((sum, { share }) => sum + share, 0) }}
+        />
+      )}
+    </fieldset>
+  );
+}
+
+/** A click on the only one chosen lets all pass again, as does one that takes away the last. */
+export function chosenAfter(chosen: readonly string[] | null, name: string, joins: boolean): readonly string[] | null {
+  const others = (chosen ?? []).filter((other) => other !== name);
+  const isChosen = chosen?.includes(name) ?? false;
+  if (!joins) return isChosen && others.length === 0 ? null : [name];
+  const next = isChosen ? others : [...others, name];
+  return next.length > 0 ? next : null;
+}
+
+const partText = ({ name, share, kernels }: Category) =>
+  words.part(name || strings.noCategory, formatPercent(share), kernels);

@@ -1,0 +1,202 @@
+// The bar of filters under the chart of a profile: how much of it is shown, and what chooses that.
+
+import { useComputed } from "@preact/signals";
+import type { Theme } from "../../chart/theme.ts";
+import { isInfeed, UNFILTERED } from "../../roofline/filters.ts";
+import { boundsOf, type Scope } from "../../state/filters.ts";
+import type { Store } from "../../state/store.ts";
+import { bindingWord } from "../../text/describe.ts";
+import { formatPercent } from "../../text/numbers.ts";
+import { Button } from "../../ui/button.tsx";
+import { handOn } from "../../ui/focus.ts";
+import { Fold } from "../../ui/fold.tsx";
+import { Said } from "../../ui/live_text.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Slider } from "../../ui/slider.tsx";
+import { strings, filterWords as words } from "../../words/words.ts";
+import { CategoryBar } from "./categories.tsx";
+import { Choice } from "./choice.tsx";
+
+/** A table of no more measured kernels than this is taken in at a glance. */
+const HANDFUL = 5;
+const TOPS = [10, 30, 100, 300, 1000];
+
+interface FiltersProps {
+  readonly store: Store;
+  readonly theme: Theme;
+  /** px. */
+  readonly width: number;
+}
+
+export function Filters({ store, theme, width }: FiltersProps) {
+  const { n, totalTime, program, warnings } = store.kernels.value;
+  const { kernels } = store.totals.value;
+  const isProfile = (n > HANDFUL && totalTime > 0) || program !== null || warnings.length > 0;
+  if (!isProfile && kernels === n) return null;
+  const isOfKernels = !store.showsTotals.value;
+  return (
+    <Section name="filters" class="roofwidget-filters" title={words.title} note={counted(store)}>
+      <div class="roofwidget-filter-row">
+        <Said class="roofwidget-counted" text={counted(store)} held={store.held.value} />
+        {isOfKernels && <Controls store={store} />}
+        {program && (
+          <Select
+            label={words.scope}
+            value={store.scope.value}
+            options={Object.entries(words.scopes)}
+            choose={(scope) => store.setScope(scope as Scope)}
+          />
+        )}
+        {store.isFiltered.value && <Clear store={store} />}
+      </div>
+      {isOfKernels && <CategoryBar store={store} theme={theme} width={width} />}
+      {warnings.length > 0 && (
+        <Fold title={words.remarks(warnings.length)} note="">
+          <ul class="roofwidget-remarks">
+            {warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </Fold>
+      )}
+    </Section>
+  );
+}
+
+/** What stands on the chart when nothing passes. */
+export function Emptied({ store }: { store: Store }) {
+  const { kernels, all } = store.totals.value;
+  if (kernels > 0 || all === 0 || store.showsTotals.value) return null;
+  return (
+    <p class="roofwidget-emptied">
+      {words.counted(kernels, all)} <Clear store={store} />
+    </p>
+  );
+}
+
+function Clear({ store }: { store: Store }) {
+  return (
+    <Button
+      onClick={({ currentTarget }) => {
+        handOn(currentTarget);
+        store.clearFilters();
+      }}
+    >
+      {words.clear}
+    </Button>
+  );
+}
+
+function counted(store: Store): string {
+  const { kernels, all, share } = store.totals.value;
+  const time = Number.isNaN(share) ? "" : ` · ${words.ofTime(shareText(share))}`;
+  return store.showsTotals.value ? words.totals(store.drawnRows.value.length) : words.counted(kernels, all) + time;
+}
+
+function Controls({ store }: { store: Store }) {
+  const { n, precision, totalTime } = store.kernels.value;
+  const categories = store.byCategory.value;
+  // By a roof at rest: of very many kernels a frame has no time for it.
+  const isUnknown = useComputed(() => boundsOf(store.kernels.value, store.restedRoof.value).values.includes("unknown"));
+  // Joined, since a roof that is dragged has the same levels.
+  const answers = useComputed(() => answersOf(store, isUnknown.value ? ["unknown"] : []).join("\n"));
+  return (
+    <>
+      <input
+        type="search"
+        class="roofwidget-search"
+        data-lm-suppress-shortcuts="true"
+        aria-label={words.search}
+        placeholder={words.searchHint}
+        value={store.search.value}
+        onInput={(event) => store.setSearch(event.currentTarget.value, { stream: true })}
+      />
+      <Choice
+        label={words.category}
+        chosen={store.categories.value}
+        offered={categories.map(({ name, share }) => {
+          const said = name || strings.noCategory;
+          return [name, Number.isNaN(share) ? said : words.withShare(said, formatPercent(share))];
+        })}
+        choose={store.setCategories}
+      />
+      <Choice
+        label={words.boundBy}
+        chosen={store.bounds.value}
+        offered={answers.value.split("\n").map((word) => [word, bindingWord(word)])}
+        choose={store.setBounds}
+      />
+      <Choice
+        label={words.precision}
+        chosen={store.precisions.value}
+        offered={precision.values.map((word) => [word ?? "", word || words.notTold])}
+        choose={store.setPrecisions}
+      />
+      {totalTime > 0 && <TimeShare store={store} />}
+      {n > (TOPS[0] as number) && <Top store={store} all={n} />}
+      {(!store.infeed.value || categories.some(({ name }) => isInfeed(name))) && (
+        <label class="roofwidget-option">
+          <input
+            type="checkbox"
+            data-lm-suppress-shortcuts="true"
+            checked={store.infeed.value}
+            onChange={() => store.setInfeed(!store.infeed.value)}
+          />
+          <span>{words.infeed}</span>
+        </label>
+      )}
+    </>
+  );
+}
+
+function TimeShare({ store }: { store: Store }) {
+  const share = store.timeShare.value;
+  const text = shareText(share);
+  const actions = { hold: store.holdTimeShare, release: store.releaseTimeShare, set: store.setTimeShare };
+  return (
+    <span class="roofwidget-share" title={words.longest(text)}>
+      <span class="roofwidget-muted">{words.timeShare}</span>
+      <Slider
+        label={words.longest(text)}
+        text={text}
+        min={1}
+        max={100}
+        step={1}
+        position={share * 100}
+        value={share}
+        actions={actions}
+        slide={(position, held) => store.setTimeShare(position / 100, { stream: held })}
+        keyed={() => undefined}
+      />
+      <span class="roofwidget-percent">{text}</span>
+    </span>
+  );
+}
+
+function Top({ store, all }: { store: Store; all: number }) {
+  const top = store.top.value;
+  const counts = [...new Set([...TOPS, top ?? all])].filter((count) => count < all).sort((a, b) => a - b);
+  // The limit that a model starts with is none to a table within it.
+  const unlimited = UNFILTERED.top !== null && UNFILTERED.top >= all ? UNFILTERED.top : null;
+  return (
+    <Select
+      label={words.top}
+      value={top === null || top >= all ? "" : String(top)}
+      options={[["", words.all], ...counts.map((count) => [String(count), String(count)] as const)]}
+      choose={(count) => store.setTop(count === "" ? unlimited : Number(count))}
+    />
+  );
+}
+
+/** What can bind a kernel on the focus chip. */
+function answersOf(store: Store, unknown: readonly string[]): readonly string[] {
+  const roof = store.focusRoof.value;
+  const levels = roof?.levels.map(({ name }) => name) ?? [];
+  const isSent = [...store.kernels.value.bytes.keys()].some((level) => level.toLowerCase() === "network");
+  const overhead = store.launchOverhead.value > 0 ? ["overhead"] : [];
+  return ["compute", ...levels, ...(isSent ? ["network"] : []), ...overhead, ...unknown];
+}
+
+/** All is said only of all. */
+const shareText = (share: number) => (share < 1 && share >= 0.995 ? words.almostAll : formatPercent(share));

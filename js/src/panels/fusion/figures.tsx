@@ -1,0 +1,72 @@
+// What a partition adds up to beside the unfused one, the least that any could move, and the best.
+
+import { useMemo } from "preact/hooks";
+import type { Cost } from "../../fusion/greedy.ts";
+import { compulsory, unfused } from "../../fusion/partition.ts";
+import type { Found } from "../../fusion/search.ts";
+import type { Workload } from "../../state/graph.ts";
+import { formatFactor, formatIntensity, formatQuantity } from "../../text/numbers.ts";
+import { strings, fusionWords as words } from "../../words/words.ts";
+import { type Tally, tally } from "./merging.ts";
+
+interface FiguresProps {
+  readonly workload: Workload;
+  readonly cost: Cost | undefined;
+  readonly found: Found | undefined;
+  readonly crowded: boolean;
+  /** Why no time is known; empty where it is. */
+  readonly lacking: string;
+}
+
+export function Figures({ workload: { graph, values, partition }, cost, found, crowded, lacking }: FiguresProps) {
+  const apart = unfused(graph);
+  const before = useMemo(() => tally(graph, values, apart, cost), [apart, values, cost]);
+  const now = useMemo(
+    () => (partition === apart ? before : tally(graph, values, partition, cost)),
+    [apart, values, partition, cost],
+  );
+  const least = useMemo(() => compulsory(graph, values), [graph, values]);
+  const best = found
+    ? distance(now.seconds / found.seconds, found.how, crowded)
+    : lacking === ""
+      ? undefined
+      : strings.unknown;
+  return (
+    <>
+      <dl class="roofwidget-figures">
+        {rowsOf(before, now, least, best).map(([name, value]) => (
+          <div key={name} class="roofwidget-row">
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {lacking && <p class="roofwidget-muted">{lacking}</p>}
+    </>
+  );
+}
+
+type Row = [name: string, value: string];
+
+function rowsOf(before: Tally, now: Tally, least: number, best: string | undefined): Row[] {
+  const from = (texts: [string, string]) => (texts[0] === texts[1] ? texts[0] : words.from(...texts));
+  const both = (text: (one: Tally) => string) => from([text(before), text(now)]);
+  return [
+    [words.kernels, both(({ kernels }) => `${kernels}`)],
+    [words.flops, both(({ flops }) => formatQuantity(flops, "FLOP"))],
+    [words.bytes, both(({ bytes }) => formatQuantity(bytes, "B"))],
+    [words.intensity, both(({ flops, bytes }) => formatIntensity(flops / bytes))],
+    [words.time, both(({ seconds }) => formatQuantity(seconds, "s"))],
+    [words.compulsory, words.least(formatQuantity(least, "B"), formatFactor(now.bytes / least))],
+    [words.speedUp, times(before.seconds / now.seconds)],
+    ...(best === undefined ? [] : [[words.toBest, best] as Row]),
+  ];
+}
+
+/** How much faster than now the best is. */
+function distance(ratio: number, how: string, crowded: boolean): string {
+  if (!(ratio >= 1.005)) return crowded ? words.isNone : words.isBest(how);
+  return words.faster(formatFactor(ratio), how);
+}
+
+const times = (ratio: number) => (Number.isNaN(ratio) ? strings.unknown : words.times(formatFactor(ratio)));

@@ -1,0 +1,205 @@
+// A graph drawn as it flows: ops in layers from top to bottom, and edges in lanes between the boxes that they pass.
+
+import type { Graph } from "../../fusion/graph.ts";
+import { finish, type Work } from "../../ui/slices.ts";
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** An op's box by its middle. */
+export interface Box extends Point {
+  readonly width: number;
+}
+
+/** All that one op reads of another. */
+export interface Edge {
+  readonly from: number;
+  readonly to: number;
+  readonly tensors: readonly number[];
+  /** Alternately between layers and past a layer. */
+  readonly points: readonly Point[];
+}
+
+export interface Flow {
+  readonly width: number;
+  readonly height: number;
+  /** Ops from left to right, by layer. */
+  readonly layers: readonly (readonly number[])[];
+  /** By op. */
+  readonly boxes: readonly Box[];
+  readonly edges: readonly Edge[];
+}
+
+/** px; a row is a box and the room below it. */
+export const BOX = 24;
+export const ROW = 56;
+const GAP = 10;
+export const MARGIN = 14;
+const LANE = 4;
+const [NARROWEST, WIDEST] = [56, 112];
+/** An edge past more layers than this goes straight, behind the boxes. */
+const LONG = 40;
+const SWEEPS = 4;
+/** How many layers or edges are placed before the work may pause. */
+const PAUSE = 64;
+
+/** Layers are as low as the longest way to an op is long; what reads graph inputs only stands right above its reader. */
+export function layersOf(graph: Graph): number[] {
+  const layer: number[] = [];
+  for (const before of graph.before) layer.push(Math.max(-1, ...before.map((op) => layer[op] as number)) + 1);
+  graph.before.forEach((before, op) => {
+    const after = graph.after[op] as readonly number[];
+    if (before.length === 0 && after.length > 0) layer[op] = Math.min(...after.map((to) => layer[to] as number)) - 1;
+  });
+  return layer;
+}
+
+/** Ops are the first nodes; the others are the places where edges pass a layer, shared by edges from the same op. */
+interface Nodes {
+  readonly rows: number[][];
+  readonly up: number[][];
+  readonly down: number[][];
+  readonly routes: { readonly from: number; readonly to: number; readonly via: readonly number[] }[];
+}
+
+function nodesOf(graph: Graph): Nodes {
+  const layer = layersOf(graph);
+  const rows: number[][] = Array.from({ length: Math.max(-1, ...layer) + 1 }, () => []);
+  layer.forEach((row, op) => {
+    rows[row]?.push(op);
+  });
+  const [up, down] = [layer.map((): number[] => []), layer.map((): number[] => [])];
+  const routes: Nodes["routes"] = [];
+  graph.after.forEach((readers, from) => {
+    const lane = [from];
+    for (const to of readers) {
+      const span = (layer[to] as number) - (layer[from] as number);
+      if (span > LONG) {
+        routes.push({ from, to, via: [] });
+        continue;
+      }
+      while (lane.length < span) {
+        const above = lane.at(-1) as number;
+        const node = up.push([above]) - 1;
+        down.push([]);
+        down[above]?.push(node);
+        rows[(layer[from] as number) + lane.length]?.push(node);
+        lane.push(node);
+      }
+      down[lane[span - 1] as number]?.push(to);
+      up[to]?.push(lane[span - 1] as number);
+      routes.push({ from, to, via: lane.slice(1, span) });
+    }
+  });
+  return { rows, up, down, routes };
+}
+
+/**
+ * The places nearest to those wanted, in this order, with this distance from each to the one before. Where they all
+ * fit, the first and the last keep the first and the last distance from a limit on either side of 0.
+ */
+export function spread(
+  wanted: readonly number[],
+  apart: readonly number[],
+  limit = Number.POSITIVE_INFINITY,
+): number[] {
+  // Pool those that would overlap: together they stand at their mean. Offsets are from a place of the first at 0.
+  const offsets: number[] = [];
+  const pools: { sum: number; count: number }[] = [];
+  let offset = 0;
+  for (let at = 0; at < wanted.length; at++) {
+    offset += apart[at] as number;
+    offsets.push(offset);
+    const pool = { sum: (wanted[at] as number) - offset, count: 1 };
+    for (let last = pools.at(-1); last && last.sum / last.count >= pool.sum / pool.count; last = pools.at(-1)) {
+      pool.sum += last.sum;
+      pool.count += last.count;
+      pools.pop();
+    }
+    pools.push(pool);
+  }
+  // Of places in order, those bounded are again the nearest ones.
+  const [low, high] = [-limit, limit - offset - (apart[wanted.length] ?? 0)];
+  const places: number[] = [];
+  for (const { sum, count } of pools) {
+    const place = low <= high ? Math.max(low, Math.min(high, sum / count)) : sum / count;
+    for (let at = 0; at < count; at++) places.push(place + (offsets[places.length] as number));
+  }
+  return places;
+}
+
+/** The layout in a panel of this width; wider where a layer has many ops. */
+export const flowOf = (graph: Graph, room: number): Flow => finish(flowing(graph, room));
+
+export function* flowing(graph: Graph, room: number): Work<Flow> {
+  const n = graph.ops.length;
+  const { rows, up, down, routes } = nodesOf(graph);
+  const layers = rows.map((row) => row.filter((node) => node < n));
+  const widths: number[] = up.map(() => LANE);
+  rows.forEach((row, at) => {
+    const ops = layers[at] as number[];
+    const left = room - 2 * MARGIN - (row.length - ops.length) * (LANE + GAP) - (ops.length - 1) * GAP;
+    const width = Math.max(NARROWEST, Math.min(WIDEST, Math.floor(left / ops.length)));
+    for (const op of ops) widths[op] = width;
+  });
+  const x: number[] = up.map(() => 0);
+  const half = (node: number | undefined) => (node === undefined ? 0 : (widths[node] as number) / 2);
+  const wish: number[] = up.map(() => 0);
+  const settle = (row: number[], near: readonly (readonly number[])[]) => {
+    for (const node of row) wish[node] = mean(near[node] ?? [], x) ?? (x[node] as number);
+    if (row.length > 1) row.sort((a, b) => (wish[a] as number) - (wish[b] as number));
+    const apart = [half(row[0])];
+    for (let at = 1; at < row.length; at++) apart.push(half(row[at]) + half(row[at - 1]) + GAP);
+    apart.push(half(row.at(-1)));
+    const wanted = row.map((node) => wish[node] as number);
+    spread(wanted, apart, room / 2 - MARGIN).forEach((place, at) => {
+      x[row[at] as number] = place;
+    });
+  };
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    const [ordered, near] = sweep % 2 === 0 ? [rows, up] : [[...rows].reverse(), down];
+    for (const [at, row] of ordered.entries()) {
+      if (at % PAUSE === 0) yield;
+      settle(row, near);
+    }
+  }
+  const ends = (side: 1 | -1) => x.map((place, node) => place + side * half(node));
+  const left = ends(-1).reduce((a, b) => Math.min(a, b), 0);
+  const right = ends(1).reduce((a, b) => Math.max(a, b), 0);
+  const width = Math.max(room, right - left + 2 * MARGIN);
+  const y: number[] = [];
+  rows.forEach((row, at) => {
+    for (const node of row) y[node] = MARGIN + at * ROW + BOX / 2;
+  });
+  const shift = (width - left - right) / 2;
+  const place = (node: number): Point => ({ x: (x[node] as number) + shift, y: y[node] as number });
+  const edges: Edge[] = [];
+  for (const { from, to, via } of routes) {
+    if (edges.length % PAUSE === 0) yield;
+    const tensors = (graph.makes[from] ?? []).filter((tensor) => graph.reads[to]?.includes(tensor));
+    edges.push({ from, to, tensors, points: pointsOf([from, ...via, to].map(place)) });
+  }
+  return {
+    width,
+    height: Math.max(0, rows.length * ROW - (ROW - BOX)) + 2 * MARGIN,
+    layers: rows.map((row) => row.filter((node) => node < n)),
+    boxes: graph.ops.map((_, op) => ({ ...place(op), width: widths[op] as number })),
+    edges,
+  };
+}
+
+function mean(nodes: readonly number[], x: readonly number[]): number | undefined {
+  if (nodes.length === 0) return undefined;
+  let sum = 0;
+  for (const node of nodes) sum += x[node] as number;
+  return sum / nodes.length;
+}
+
+/** From the lower side of the first to the upper side of the last, straight down past those between. */
+const pointsOf = (middles: readonly Point[]): Point[] =>
+  middles.flatMap(({ x, y }, at) => [
+    ...(at > 0 ? [{ x, y: y - BOX / 2 }] : []),
+    ...(at < middles.length - 1 ? [{ x, y: y + BOX / 2 }] : []),
+  ]);

@@ -1,0 +1,133 @@
+// What is drawn of a flow, and where the pointer and the arrow keys find its ops.
+
+import type { Graph } from "../../fusion/graph.ts";
+import type { Workload } from "../../state/graph.ts";
+import { formatQuantity } from "../../text/numbers.ts";
+import { fusionWords } from "../../words/words.ts";
+import { BOX, type Box, type Edge, type Flow, type Point, ROW } from "./flow.ts";
+import { ties } from "./merging.ts";
+
+export interface View {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** px; a drop further than this from its group leaves it. */
+const OUT = 20;
+
+/** An edge as the `d` of a path: bends between layers, straight past them. */
+export function pathOf([start, ...points]: readonly Point[]): string {
+  let last = start as Point;
+  const steps = points.map((point, at) => {
+    const half = (last.y + point.y) / 2;
+    const bend = `C${last.x} ${half} ${point.x} ${half} ${point.x} ${point.y}`;
+    last = point;
+    return at % 2 === 0 ? bend : `L${point.x} ${point.y}`;
+  });
+  return `M${start?.x} ${start?.y}${steps.join("")}`;
+}
+
+/** Width in px of an edge that carries these bytes: it grows with their logarithm. */
+export const thickness = (bytes: number) => (bytes > 0 ? Math.max(1, Math.min(9, 0.4 * Math.log2(bytes) - 4)) : 1);
+
+/** A name that fits a box: its middle left out, or its path's beginning. */
+export function shortened(name: string, box: number): string {
+  const room = Math.floor((box - 8) / 6.8);
+  if (name.length <= room) return name;
+  const head = name.includes(".") ? 0 : Math.floor(room / 2);
+  return `${name.slice(0, head)}…${name.slice(name.length - room + head + 1)}`;
+}
+
+/** What is to be drawn of a flow to see this part of it. */
+export function seen({ boxes, edges }: Flow, { left, top, right, bottom }: View) {
+  const isIn = (x0: number, x1: number, y0: number, y1: number) =>
+    x1 >= left && x0 <= right && y1 >= top && y0 <= bottom;
+  const isSeen = ({ points }: Edge) => {
+    const { x, y } = points[0] as Point;
+    let [x0, x1, y0, y1] = [x, x, y, y];
+    for (const point of points) {
+      [x0, x1] = [Math.min(x0, point.x), Math.max(x1, point.x)];
+      [y0, y1] = [Math.min(y0, point.y), Math.max(y1, point.y)];
+    }
+    return isIn(x0, x1, y0, y1);
+  };
+  return {
+    ops: [...boxes.keys()].filter((op) => {
+      const { x, y, width } = boxes[op] as Box;
+      return isIn(x - width / 2, x + width / 2, y - ROW / 2, y + ROW / 2);
+    }),
+    edges: edges.filter(isSeen),
+  };
+}
+
+/** Whether a point lies in a box, or at most this far from it. */
+export const isAt = ({ x, y, width }: Box, point: Point, near = 0) =>
+  Math.abs(x - point.x) <= width / 2 + near && Math.abs(y - point.y) <= BOX / 2 + near;
+
+/** The op whose box is at a point. */
+export function opAt({ boxes }: Flow, point: Point): number | undefined {
+  const op = boxes.findIndex((box) => isAt(box, point));
+  return op < 0 ? undefined : op;
+}
+
+/** The op that an arrow key leads to: beside it, or the nearest in the layer above or below. */
+export function stepFrom({ layers, boxes }: Flow, op: number, key: string): number {
+  const row = layers.findIndex((layer) => layer.includes(op));
+  const beside = (by: number) => layers[row]?.[(layers[row]?.indexOf(op) ?? 0) + by] ?? op;
+  const nearest = (by: number) => {
+    const away = (other: number) => Math.abs((boxes[other]?.x as number) - (boxes[op]?.x as number));
+    return layers[row + by]?.reduce((a, b) => (away(b) < away(a) ? b : a)) ?? op;
+  };
+  if (key === "ArrowLeft") return beside(-1);
+  if (key === "ArrowRight") return beside(1);
+  if (key === "ArrowUp") return nearest(-1);
+  if (key === "ArrowDown") return nearest(1);
+  if (key === "Home") return layers[0]?.[0] ?? op;
+  return key === "End" ? (layers.at(-1)?.at(-1) ?? op) : op;
+}
+
+/** Whether a point is away from all of these ops. */
+export const isOut = ({ boxes }: Flow, group: readonly number[], point: Point) =>
+  !group.some((op) => isAt(boxes[op] as Box, point, OUT));
+
+/** What an op reads of the graph's inputs, and makes for its outputs; whether edges come to that side too. */
+export function endsOf({ before, after, reads, makes, producer, consumers, isOutput }: Graph, op: number) {
+  const read = reads[op]?.filter((tensor) => (producer[tensor] as number) < 0) ?? [];
+  const made = makes[op]?.filter((tensor) => isOutput[tensor] || consumers[tensor]?.length === 0) ?? [];
+  const ends = [
+    { side: -1, tensors: read, shared: before[op]?.length !== 0 },
+    { side: 1, tensors: made, shared: after[op]?.length !== 0 },
+  ];
+  return ends.filter(({ tensors }) => tensors.length > 0);
+}
+
+/** What lies behind the groups of several ops: a band over their boxes and the edges between them. */
+export function bandsOf(
+  { boxes, edges }: Flow,
+  { graph, partition }: Pick<Workload, "graph" | "partition">,
+): { group: number; d: string }[] {
+  const { groups, groupOf } = partition;
+  const paths = groups.map((group) => {
+    if (group.length < 2) return [];
+    const over = group.map((op) => {
+      const { x, y, width } = boxes[op] as Box;
+      return `M${x - (width - BOX) / 2} ${y}h${width - BOX}`;
+    });
+    const pair = (a: number, b: number) => `M${boxes[a]?.x} ${boxes[a]?.y}L${boxes[b]?.x} ${boxes[b]?.y}`;
+    return [...over, ...ties(graph, group).map(([a, b]) => pair(a, b))];
+  });
+  for (const { from, to, points } of edges) {
+    if (groupOf[from] === groupOf[to]) paths[groupOf[from] as number]?.push(pathOf(points));
+  }
+  return paths.flatMap((path, group) => (path.length > 0 ? [{ group, d: path.join("") }] : []));
+}
+
+/** Tensors and their bytes, for people. */
+export const titleOf = (graph: Graph, tensors: readonly number[], bytes: Float64Array) =>
+  tensors
+    .map((tensor) =>
+      fusionWords.carries(graph.tensors[tensor]?.name ?? "", formatQuantity(bytes[tensor] as number, "B")),
+    )
+    .join(", ");

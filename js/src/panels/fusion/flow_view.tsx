@@ -1,0 +1,225 @@
+// The graph of the fusion panel: what is drawn, and what the pointer does to it.
+
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { Theme } from "../../chart/theme.ts";
+import type { Workload } from "../../state/graph.ts";
+import { placeIn } from "../../ui/pointer_position.ts";
+import { Bands } from "./bands.tsx";
+import { Ends } from "./ends.tsx";
+import { BOX, type Box, type Edge, type Flow, MARGIN, type Point, ROW } from "./flow.ts";
+import { bandsOf, isOut, opAt, pathOf, seen, shortened, thickness, titleOf } from "./flow_parts.ts";
+
+/** px; it scrolls beyond this height, which ends amid a row: what is cut shows that there is more. */
+export const HEIGHT = MARGIN + 8 * ROW + BOX / 2;
+/** What is further away than this is not drawn. */
+const AROUND = HEIGHT / 2;
+/** A press that moves less than this is a click. */
+const CLICK = 4;
+
+interface FlowViewProps {
+  readonly flow: Flow;
+  readonly workload: Workload;
+  readonly theme: Theme;
+  readonly cursor: number | undefined;
+  readonly marked: number | undefined;
+  /** The ops of a refused merge, and how many there were. */
+  readonly refused: { readonly ops: readonly number[]; readonly count: number };
+  /** Those groups whose tiles do not fit on chip. */
+  readonly crowded: ReadonlySet<number>;
+  /** The group that the chart points at. */
+  readonly pointed: number | null;
+  readonly label: string;
+  /** The width that there is. */
+  readonly room: Signal<number>;
+  point(group: number | null): void;
+  pick(op: number): void;
+  merge(from: number, to: number): void;
+  split(op: number): void;
+  cutAt(to: number): void;
+  /** The groups that an op's group may be merged with. */
+  partnersOf(op: number): ReadonlySet<number>;
+  onKeyDown(event: KeyboardEvent): void;
+}
+
+interface Drag {
+  readonly op: number;
+  readonly from: Point;
+  readonly by: Point;
+}
+
+export function FlowView(props: FlowViewProps) {
+  const { flow, workload, theme, cursor, marked, refused } = props;
+  const { graph, values, partition } = workload;
+  const { groupOf } = partition;
+  const view = useSignal({ left: 0, top: 0 });
+  const drag = useSignal<Drag | undefined>(undefined);
+  const svg = useRef<SVGSVGElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const resized = new ResizeObserver(([entry]) => {
+      const width = Math.floor(entry?.contentRect.width ?? 0);
+      if (width > 0) props.room.value = width;
+    });
+    if (frame.current) resized.observe(frame.current);
+    return () => resized.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    if (cursor !== undefined || flow.width > props.room.value) {
+      show(frame.current, flow.boxes[cursor ?? flow.layers[0]?.[0] ?? -1]);
+    }
+  }, [cursor, flow]);
+  const bytesOf = (tensors: readonly number[]) =>
+    tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0);
+  const { left, top } = view.value;
+  const { ops, edges } = useMemo(() => {
+    const [right, bottom] = [left + flow.width, top + HEIGHT + AROUND];
+    return seen(flow, { left: left - AROUND, top: top - AROUND, right, bottom });
+  }, [flow, left, top]);
+  const isInside = ({ from, to }: Edge) => groupOf[from] === groupOf[to];
+  const bands = useMemo(() => bandsOf(flow, workload), [flow, partition]);
+  const target = drag.value && opAt(flow, drag.value.by);
+  const mover = drag.value && isFar(drag.value) ? drag.value.op : marked;
+  const partners = useMemo(
+    () => (mover === undefined ? undefined : props.partnersOf(mover)),
+    [mover, partition, props.crowded],
+  );
+
+  const placeOf = (event: PointerEvent): Point => {
+    const [x, y] = svg.current ? placeIn(svg.current, flow.width, event) : [0, 0];
+    return { x, y };
+  };
+  function press(event: PointerEvent) {
+    if (event.button !== 0) return;
+    const from = placeOf(event);
+    const op = opAt(flow, from);
+    if (op === undefined) return;
+    svg.current?.setPointerCapture(event.pointerId);
+    props.pick(op);
+    // What is carried shall be seen, and not what there is to know of it.
+    props.point(null);
+    drag.value = { op, from, by: from };
+  }
+  function move(event: PointerEvent) {
+    if (drag.value) drag.value = { ...drag.value, by: placeOf(event) };
+  }
+  function drop() {
+    const held = drag.value;
+    drag.value = undefined;
+    if (!held || !isFar(held)) return;
+    const onto = opAt(flow, held.by);
+    const group = partition.groups[groupOf[held.op] as number] as readonly number[];
+    if (onto !== undefined && onto !== held.op) props.merge(held.op, onto);
+    else if (onto === undefined && isOut(flow, group, held.by)) props.split(held.op);
+  }
+  function click({ target }: MouseEvent) {
+    const { from, to } = (target as SVGElement).dataset;
+    const edge = edges.find((one) => graph.ops[one.from]?.name === from && graph.ops[one.to]?.name === to);
+    if (!edge) return;
+    if (isInside(edge)) props.cutAt(edge.to);
+    else props.merge(edge.from, edge.to);
+  }
+  return (
+    <div
+      ref={frame}
+      class="roofwidget-flow"
+      role="application"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the ops
+      tabIndex={0}
+      data-lm-suppress-shortcuts="true"
+      aria-label={props.label}
+      style={{ maxHeight: `${HEIGHT}px` }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !drag.value) return props.onKeyDown(event);
+        drag.value = undefined;
+        event.stopPropagation();
+      }}
+      onBlur={() => props.point(null)}
+      onScroll={({ currentTarget: { scrollLeft, scrollTop } }) => {
+        const [left, top] = [scrollLeft, scrollTop].map((px) => Math.floor(px / AROUND) * AROUND) as [number, number];
+        if (left !== view.value.left || top !== view.value.top) view.value = { left, top };
+      }}
+    >
+      <svg
+        ref={svg}
+        width={flow.width}
+        height={flow.height}
+        aria-hidden="true"
+        onPointerDown={press}
+        onPointerMove={move}
+        onPointerUp={drop}
+        onClick={click}
+        onPointerCancel={() => {
+          drag.value = undefined;
+        }}
+        onPointerLeave={() => props.point(null)}
+      >
+        <Bands {...{ bands, partition, theme, crowded: props.crowded, pointed: props.pointed }} />
+        {edges.map((edge) => (
+          <path
+            key={`${edge.from} ${edge.to}`}
+            d={pathOf(edge.points)}
+            stroke-width={thickness(bytesOf(edge.tensors))}
+            class={`roofwidget-edge${isInside(edge) ? " roofwidget-seam" : ""}`}
+          />
+        ))}
+        {edges.map((edge) => (
+          <path
+            key={`${edge.from} ${edge.to} hit`}
+            d={pathOf(edge.points)}
+            class="roofwidget-hit"
+            data-from={graph.ops[edge.from]?.name}
+            data-to={graph.ops[edge.to]?.name}
+          >
+            <title>{titleOf(graph, edge.tensors, values.bytes)}</title>
+          </path>
+        ))}
+        <Ends {...{ flow, workload, ops }} />
+        {[...ops]
+          .sort((a, b) => Number(a === mover) - Number(b === mover))
+          .map((op) => {
+            const shakes = refused.ops.includes(op);
+            const held = drag.value?.op === op && isFar(drag.value) ? drag.value : undefined;
+            const { x, y, width } = flow.boxes[op] as Box;
+            const [dx, dy] = held ? [held.by.x - held.from.x, held.by.y - held.from.y] : [0, 0];
+            const states = [
+              cursor === op && "cursor",
+              marked === op && "marked",
+              target === op && "target",
+              partners?.has(groupOf[op] as number) && "partner",
+              held && "held",
+            ];
+            return (
+              <g
+                key={shakes ? `${op} ${refused.count}` : op}
+                class={`roofwidget-op ${states.map((state) => (state ? `roofwidget-${state}` : "")).join(" ")}`}
+                data-op={graph.ops[op]?.name}
+                transform={`translate(${x - width / 2 + dx} ${y - BOX / 2 + dy})`}
+                onPointerEnter={() => !drag.value && props.point(groupOf[op] as number)}
+              >
+                <g class={shakes ? "roofwidget-shake" : ""}>
+                  <title>{graph.ops[op]?.name}</title>
+                  <rect width={width} height={BOX} rx="4" />
+                  <text x={width / 2} y={BOX / 2}>
+                    {shortened(graph.ops[op]?.name ?? "", width)}
+                  </text>
+                </g>
+              </g>
+            );
+          })}
+      </svg>
+    </div>
+  );
+}
+
+const isFar = ({ from, by }: Drag) => Math.hypot(by.x - from.x, by.y - from.y) > CLICK;
+
+/** Scrolls until a box is seen, sideways to the middle. */
+function show(frame: HTMLElement | null, box: Box | undefined) {
+  if (!frame || !box) return;
+  const { clientWidth, clientHeight, scrollLeft, scrollTop } = frame;
+  if (Math.abs(box.x - scrollLeft - clientWidth / 2) > (clientWidth - box.width) / 2) {
+    frame.scrollLeft = box.x - clientWidth / 2;
+  }
+  frame.scrollTop = Math.min(box.y - BOX, Math.max(scrollTop, box.y + BOX - clientHeight));
+}

@@ -1,0 +1,217 @@
+// The fusion panel: the graph, what is done to it by hand and by preset, and what that gains.
+
+import { useSignal } from "@preact/signals";
+import { useMemo, useRef } from "preact/hooks";
+import type { Theme } from "../../chart/theme.ts";
+import { fitting } from "../../fusion/capacity.ts";
+import { fusingLikeXla, pairing } from "../../fusion/greedy.ts";
+import { mergesOf, type Partition, whyNot } from "../../fusion/legality.ts";
+import { fuse, split, unfused } from "../../fusion/partition.ts";
+import { costOn, type Found, searching } from "../../fusion/search.ts";
+import type { Workload } from "../../state/graph.ts";
+import type { Store } from "../../state/store.ts";
+import { Button } from "../../ui/button.tsx";
+import { stayNear } from "../../ui/focus.ts";
+import { stepOf, used } from "../../ui/keys.ts";
+import { Section } from "../../ui/section.tsx";
+import type { Work } from "../../ui/slices.ts";
+import { strings, fusionWords as words } from "../../words/words.ts";
+import { useBest, useFlow, useNext, useSoon, useWork } from "./background.ts";
+import { Figures } from "./figures.tsx";
+import { stepFrom } from "./flow_parts.ts";
+import { FlowView, HEIGHT } from "./flow_view.tsx";
+import { Members } from "./members.tsx";
+import { cut, downstream, lackingPeak, sentenceOf, spoken, told, tooLarge } from "./merging.ts";
+
+/** Inside the panel, px, until it is measured. */
+const ROOM = 216;
+
+export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
+  // While a control is held the frames are the chart's.
+  const workload = store.calm.fused.value;
+  const isDue = useNext(workload?.graph);
+  // What is marked and said is of one graph: another starts anew.
+  const turn = useRef(0);
+  useMemo(() => turn.current++, [workload?.graph]);
+  return workload && isDue ? <Panel key={turn.current} store={store} theme={theme} workload={workload} /> : null;
+}
+
+interface PanelProps {
+  readonly store: Store;
+  readonly theme: Theme;
+  readonly workload: Workload;
+}
+
+function Panel({ store, theme, workload }: PanelProps) {
+  const { graph, values, partition } = workload;
+  const roof = store.focusRoof.value;
+  const own = store.precision.value === "auto";
+  const lacked = useMemo(
+    () => (roof && own ? lackingPeak(graph, values, roof) : undefined),
+    [graph, values, roof, own],
+  );
+  const lacking = roof && lacked ? strings.lacksPeakReason(roof.chip.name, lacked) : "";
+  // Without a peak no time is known, and nothing is the best.
+  const cost = useMemo(
+    () => (lacked === undefined ? roof && costOn(graph, values, roof, own) : undefined),
+    [graph, values, roof, own, lacked],
+  );
+  const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
+  const share = chip?.share?.bytes;
+  const fits = useMemo(() => (share === undefined ? undefined : fitting(graph, values, share)), [graph, values, share]);
+  const crowded = useMemo(
+    () => new Set(partition.groups.flatMap((group, at) => (group.length > 1 && fits && !fits(group) ? [at] : []))),
+    [partition, fits],
+  );
+  const [tight] = crowded;
+  const room = useSignal(ROOM);
+  const found = useBest({ workload, cost, fits });
+  const flow = useFlow(graph, room.value);
+  const cursor = useSignal<number | undefined>(undefined);
+  const marked = useSignal<number | undefined>(undefined);
+  const refused = useSignal<{ ops: readonly number[]; count: number }>({ ops: [], count: 0 });
+  const said = useSignal("");
+  const work = useWork({ workload, cost, fits }, store, () => {
+    if (said.value === words.working) said.value = "";
+  });
+  const nameOf = (op: number) => graph.ops[op]?.name ?? "";
+  const groupOf = (op: number, { groups, groupOf } = partition) => groups[groupOf[op] as number] as readonly number[];
+
+  function say(sentence: string) {
+    refused.value = { ...refused.value, ops: [] };
+    said.value = sentence;
+  }
+  function change(next: Partition, sentence: string) {
+    store.setPartition(next);
+    say(sentence);
+  }
+  /** The groups that an op's group may be merged with. */
+  const partnersOf = (op: number) => new Set(mergesOf(graph, partition, partition.groupOf[op] as number, fits));
+  function step(by: "undo" | "redo", control: EventTarget | null) {
+    stayNear(control as Element, store[by]);
+    say(words.counted(store.workload.value?.partition.groups.length ?? 0));
+  }
+  const take = (name: string, next: Partition) => change(next, words.preset(name, words.counted(next.groups.length)));
+  function preset(name: string, job: Work<Partition>) {
+    say(words.working);
+    work(job, (next) => take(name, next));
+  }
+  function merge(from: number, to: number) {
+    const [a, b] = [partition.groupOf[from] as number, partition.groupOf[to] as number];
+    const refusal = whyNot(graph, partition, a, b, fits);
+    marked.value = undefined;
+    if (refusal) {
+      refused.value = { ops: [from, to], count: refused.value.count + 1 };
+      said.value = sentenceOf(workload, from, to, refusal, chip);
+      return;
+    }
+    const next = fuse(graph, partition, a, b);
+    change(next, words.merged(spoken(graph, groupOf(to, next))));
+  }
+  function splitOff(op: number) {
+    if (groupOf(op).length < 2) say(words.alone(nameOf(op)));
+    else change(split(graph, partition, op), words.apartNow(nameOf(op)));
+  }
+  function pick(op: number) {
+    cursor.value = op;
+    store.hover(partition.groupOf[op] as number);
+    say(told(workload, op));
+  }
+  function cutAbove(op: number) {
+    const next = cut(graph, partition, op);
+    if (next.groups.length === partition.groups.length) say(words.topmost(nameOf(op)));
+    else change(next, words.apartNow(nameOf(op)));
+  }
+  function enter(op: number) {
+    const other = marked.value ?? downstream(graph, partition, op);
+    if (other === undefined) say(words.last(nameOf(op)));
+    else merge(other, op);
+  }
+  const soon = useSoon(graph, { merge, splitOff, cutAbove, enter, step });
+  function press(event: KeyboardEvent) {
+    if (!flow) return;
+    const key = event.key.toLowerCase();
+    const op = cursor.value ?? flow.layers[0]?.[0];
+    const by = stepOf(event);
+    const control = event.currentTarget;
+    if (by) soon((now) => now.step(by, control));
+    else if (event.ctrlKey || event.metaKey || event.altKey || op === undefined) return;
+    else if (/^(?:arrow|home$|end$)/.test(key)) pick(cursor.value === undefined ? op : stepFrom(flow, op, event.key));
+    else if (key === "m") {
+      marked.value = marked.value === op ? undefined : op;
+      pick(op);
+      if (marked.value === op) say(words.marked(nameOf(op)));
+    } else if (key === "enter") soon((now) => now.enter(op));
+    else if (key === "s") soon((now) => now.splitOff(op));
+    else if (key === "x") soon((now) => now.cutAbove(op));
+    else if (key === "escape" && marked.value !== undefined) marked.value = undefined;
+    else return;
+    used(event);
+  }
+  function findBest() {
+    if (!cost || !roof) return;
+    const show = (chosen: Found) =>
+      change(chosen, words.found(roof.chip.name, words.counted(chosen.groups.length), chosen.how));
+    if (found) return show(found);
+    say(words.working);
+    work(searching(graph, values, cost, fits), show);
+  }
+  const best = words.best(roof?.chip.name ?? "");
+  /** What weighs times. */
+  const needing = new Set(lacking ? [words.xla, best] : []);
+  const presets: [string, ((event: Event) => void) | undefined][] = [
+    [words.none, () => take(words.none, unfused(graph))],
+    [words.pairs, () => preset(words.pairs, pairing(graph, values, fits))],
+    [words.xla, cost && (() => preset(words.xla, fusingLikeXla(graph, values, cost, fits)))],
+    [best, cost && findBest],
+    [words.undo, store.canUndo.value ? ({ currentTarget }) => step("undo", currentTarget) : undefined],
+    [words.redo, store.canRedo.value ? ({ currentTarget }) => step("redo", currentTarget) : undefined],
+  ];
+  return (
+    <Section name="fusion" class="roofwidget-hardware roofwidget-fusion" title={words.title}>
+      <h3>{words.title}</h3>
+      {flow ? (
+        <FlowView
+          {...{ flow, workload, theme, room, pick, crowded }}
+          cursor={cursor.value}
+          marked={marked.value}
+          refused={refused.value}
+          pointed={store.hovered.value}
+          label={words.graph(graph.name, graph.ops.length)}
+          point={store.hover}
+          merge={(from, to) => soon((now) => now.merge(from, to))}
+          split={(op) => soon((now) => now.splitOff(op))}
+          cutAt={(op) => soon((now) => now.cutAbove(op))}
+          partnersOf={partnersOf}
+          onKeyDown={press}
+        />
+      ) : (
+        <div class="roofwidget-flow" style={{ height: `${HEIGHT}px` }} />
+      )}
+      <Members {...{ graph, partition }} />
+      <p class={refused.value.ops.length > 0 ? "roofwidget-refused" : "roofwidget-muted"} role="status">
+        {said.value || words.hint}
+      </p>
+      <div class="roofwidget-beside">
+        <fieldset class="roofwidget-presets" aria-label={words.presets}>
+          {presets.map(([name, choose]) => (
+            <Button
+              key={name}
+              aria-disabled={!choose}
+              title={choose || !needing.has(name) ? undefined : lacking}
+              onClick={choose ?? (() => needing.has(name) && say(lacking))}
+            >
+              {name}
+            </Button>
+          ))}
+        </fieldset>
+        {flow && <Figures {...{ workload, cost, found, lacking }} crowded={tight !== undefined} />}
+        {tight !== undefined && (
+          <p class="roofwidget-refused">
+            {words.crowded(tooLarge(workload, partition.groups[tight] ?? [], chip), crowded.size - 1)}
+          </p>
+        )}
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,142 @@
+// What merging and splitting mean for the panel: where a group is cut, what it costs, and why a merge is refused.
+
+import { needing } from "../../fusion/capacity.ts";
+import { dtypeOf, type Graph, type Values } from "../../fusion/graph.ts";
+import type { Cost } from "../../fusion/greedy.ts";
+import { broken, linked, type Partition, type Refusal, reached } from "../../fusion/legality.ts";
+import { groupBytes, groupFlops, partitionOf, precisionOf } from "../../fusion/partition.ts";
+import type { Roof } from "../../roofline/roofline.ts";
+import type { Workload } from "../../state/graph.ts";
+import { formatQuantity } from "../../text/numbers.ts";
+import type { Chip } from "../../wire/decode.ts";
+import { fusionWords } from "../../words/words.ts";
+
+type Ops = readonly number[];
+type Counted = Pick<Workload, "graph" | "values">;
+
+export interface Tally {
+  readonly kernels: number;
+  readonly flops: number;
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+/** What a partition adds up to; without a cost its time is unknown. */
+export function tally(graph: Graph, values: Values, { groups }: Partition, cost?: Cost): Tally {
+  const sum = { kernels: groups.length, flops: 0, bytes: 0, seconds: 0 };
+  for (const group of groups) {
+    const [flops, bytes] = [groupFlops(values, group), groupBytes(graph, values, group)];
+    sum.flops += flops.reduce((a, b) => a + b, 0);
+    sum.bytes += bytes;
+    sum.seconds += cost ? cost(flops, bytes, group) : Number.NaN;
+  }
+  return sum;
+}
+
+/** A precision that some op is judged by and a chip has no peak for; undefined without one. */
+export function lackingPeak(graph: Graph, values: Values, { peaks }: Roof): string | undefined {
+  const isLacking = (precision: string | null | undefined) => typeof precision === "string" && !peaks.has(precision);
+  const named = new Set(graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)));
+  for (const { precision } of graph.ops) if (precision) named.add(precision);
+  if (![...named].some(isLacking)) return undefined;
+  const works = (op: number) => values.flops.some((column) => (column[op] as number) > 0);
+  const op = graph.ops.findIndex((_, at) => works(at) && isLacking(precisionOf(graph, values, [at])));
+  return op < 0 ? undefined : (precisionOf(graph, values, [op]) ?? undefined);
+}
+
+/** What there is to know of an op and of what it is joined with, for people. */
+export function told({ graph, values, partition }: Counted & Pick<Workload, "partition">, op: number): string {
+  const bytes = (tensors: Ops) =>
+    formatQuantity(
+      tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0),
+      "B",
+    );
+  const group = partition.groups[partition.groupOf[op] as number] as Ops;
+  return fusionWords.at(graph.ops[op]?.name ?? "", graph.ops[op]?.kind ?? "", {
+    enters: bytes(graph.reads[op] as Ops),
+    leaves: bytes(graph.makes[op] as Ops),
+    from: spoken(graph, graph.before[op] as Ops),
+    to: spoken(graph, graph.after[op] as Ops),
+    others: spoken(
+      graph,
+      group.filter((other) => other !== op),
+    ),
+  });
+}
+
+/** With a group cut in two between two of its ops: what runs after the cut, and the rest, each as far as legal. */
+export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): Partition {
+  const after = reached(graph, to, graph.after);
+  const isBelow = (op: number) => op === to || after[op] === 1;
+  const group = groups[groupOf[to] as number] as Ops;
+  const halves = [group.filter((op) => !isBelow(op)), group.filter(isBelow)];
+  const parts = halves
+    .flatMap((half) => linked(graph, half))
+    .flatMap((part) => (broken(graph, part) ? part.map((op) => [op]) : [part]));
+  return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[to]), ...parts]);
+}
+
+/** The first op outside an op's group that reads from it, else from the group. */
+export function downstream(graph: Graph, { groups, groupOf }: Partition, op: number): number | undefined {
+  const group = groups[groupOf[op] as number] as Ops;
+  return [op, ...group].flatMap((one) => graph.after[one] as Ops).find((other) => groupOf[other] !== groupOf[op]);
+}
+
+/** Ops of a group that no edge joins to the ops before them, each with one of those: they share what they read. */
+export function ties(graph: Graph, group: Ops): [number, number][] {
+  if (group.length < 2) return [];
+  const inside = new Set(group);
+  const [first, ...others] = linked(graph, group, (tensor) => inside.has(graph.producer[tensor] as number));
+  return others.map((part) => [first?.[0] as number, part[0] as number]);
+}
+
+/** More ops than this are named by their ends. */
+const SPOKEN = 3;
+
+/** A group for people: "gelu + dropout + add". */
+export function spoken(graph: Graph, ops: Ops): string {
+  const names = ops.map((op) => graph.ops[op]?.name ?? "");
+  if (names.length <= SPOKEN) return names.join(" + ");
+  return fusionWords.ends(names[0] as string, names.at(-1) as string, names.length);
+}
+
+/** That a group's tiles do not fit on a chip, for people; nothing of a chip that may hold any. */
+export function tooLarge({ graph, values }: Counted, ops: Ops, chip: Chip | undefined): string {
+  if (!chip?.share) return "";
+  const sizes = [needing(graph, values)(ops), chip.share.bytes];
+  const texts = (digits: number) => sizes.map((size) => formatQuantity(size, "B", digits)) as [string, string];
+  const short = texts(3);
+  // All their digits where fewer would make them the same.
+  const [need, there] = short[0] === short[1] ? texts(15) : short;
+  return fusionWords.capacity(spoken(graph, ops), need, chip.share, chip.name, there);
+}
+
+/** Why two ops may not share a kernel, for people. */
+export function sentenceOf(
+  { graph, values, partition }: Counted & Pick<Workload, "partition">,
+  a: number,
+  b: number,
+  refusal: Refusal,
+  chip?: Chip,
+): string {
+  const names = refusal.path.map((op) => graph.ops[op]?.name ?? "");
+  const [first = "", second = "", last = ""] = [names[0], names[1], names.at(-1)];
+  const groupOf = (op: number) => partition.groups[partition.groupOf[op] as number] as Ops;
+  const both = [...new Set([...groupOf(a), ...groupOf(b)])].sort((x, y) => x - y);
+  switch (refusal.code) {
+    case "same":
+      return fusionWords.same(spoken(graph, both));
+    case "not-connected":
+      return fusionWords.notConnected(spoken(graph, groupOf(a)), spoken(graph, groupOf(b)));
+    case "barrier":
+      return fusionWords.barrier(first);
+    case "kinds":
+      return refusal.rule ? fusionWords.kinds[refusal.rule](first, second, graph.ops[refusal.path[1] ?? -1]?.kind) : "";
+    case "not-convex":
+      return fusionWords.notConvex(spoken(graph, refusal.path.slice(1, -1)), first, last);
+    case "cycle":
+      return fusionWords.cycle(spoken(graph, both), spoken(graph, refusal.path.slice(1, -1)));
+    case "capacity":
+      return tooLarge({ graph, values }, both, chip);
+  }
+}

@@ -1,0 +1,99 @@
+// The focus chip: its sliders, its card, and what lowers its roof.
+
+import { isRoof, levelOf, type Roof } from "../../roofline/roofline.ts";
+import type { Store } from "../../state/store.ts";
+import { reasonOf } from "../../text/reasons.ts";
+import { useDisclosure } from "../../ui/disclosure.ts";
+import { Section } from "../../ui/section.tsx";
+import type { Chip } from "../../wire/decode.ts";
+import { strings, words } from "../../words/words.ts";
+import { Card } from "../chips/card.tsx";
+import { Limits } from "./limits.tsx";
+import { MovedKernels } from "./moved_kernels.tsx";
+import { Rate } from "./rate.tsx";
+import { Snapshots } from "./snapshots.tsx";
+
+export function Hardware({ store }: { store: Store }) {
+  const card = useDisclosure();
+  const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
+  const roof = store.roofs.value.get(store.focusChip.value);
+  if (!chip || !roof) return null;
+  return (
+    <Section name="hardware" class="roofwidget-hardware" title={chip.name}>
+      <div class="roofwidget-row roofwidget-heading">
+        <h3>{chip.name}</h3>
+        <button
+          type="button"
+          class="roofwidget-button"
+          data-lm-suppress-shortcuts="true"
+          aria-label={words.detailsOf(chip.name)}
+          {...card.button}
+        >
+          {words.details}
+        </button>
+      </div>
+      {card.isOpen && <Card opened={card.opened} chip={chip} />}
+      {isRoof(roof) ? (
+        <>
+          <Rates store={store} roof={roof} />
+          <MovedKernels store={store} />
+          <Limits store={store} />
+          <Snapshots store={store} />
+        </>
+      ) : (
+        <p class="roofwidget-muted">{strings.noSliders(reasonOf(chip, roof))}</p>
+      )}
+    </Section>
+  );
+}
+
+function Rates({ store, roof }: { store: Store; roof: Roof }) {
+  const { chip } = roof;
+  const roofs = store.shownRoofs.value;
+  const all = store.memory.value === "all";
+  const levels = all
+    ? store.shownLevels.value
+    : [{ name: roof.level, bandwidth: roof.bandwidth, sheet: roof.sheetBandwidth }];
+  const main = chip.memories.keys().next().value;
+  return (
+    <>
+      <Rate
+        key={`${chip.id} ${roof.precision}`}
+        store={store}
+        quantity="peak_flops"
+        unit="FLOP/s"
+        label={strings.peak(roof.precision)}
+        spoken={strings.peak(roof.precision)}
+        value={roof.peak}
+        sheet={roof.sheetPeak}
+        marks={roofs.map((other) => [other.chip.name, other.sheetPeak])}
+        reach={store.chips.value.flatMap((other) => [...other.peaks.values()])}
+      />
+      {levels.map((level) => {
+        // With all levels, those of one name are compared, and main memories whatever their names.
+        const meant = !all ? store.memory.value : level.name === main ? "main" : level.name;
+        return (
+          <Rate
+            key={`${chip.id} at ${level.name}`}
+            store={store}
+            quantity="bandwidth"
+            level={all ? level.name : undefined}
+            unit="B/s"
+            label={level.name}
+            spoken={strings.bandwidth(level.name)}
+            value={level.bandwidth}
+            sheet={level.sheet}
+            marks={roofs.flatMap((other) => marksOf(other.chip, meant))}
+            reach={store.chips.value.flatMap((other) => marksOf(other, meant).map(([, rate]) => rate))}
+          />
+        );
+      })}
+    </>
+  );
+}
+
+/** A chip's bandwidth at what is meant, with its name; none where it has no such figure. */
+function marksOf(chip: Chip, memory: string): [chip: string, rate: number][] {
+  const rate = chip.memories.get(levelOf(chip, memory) ?? "") ?? null;
+  return rate === null ? [] : [[chip.name, rate]];
+}

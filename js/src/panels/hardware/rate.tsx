@@ -1,0 +1,124 @@
+// One rate of the focus chip: a slider on a log track with marks at the shown chips' values, and a box to type it in.
+
+import { useMemo } from "preact/hooks";
+import type { Store } from "../../state/store.ts";
+import { factorOf } from "../../text/describe.ts";
+import { formatQuantity, parseRate } from "../../text/numbers.ts";
+import { spokenRate } from "../../text/spoken.ts";
+import { EntryBox, Fault, useEntry } from "../../ui/number_box.tsx";
+import { Slider } from "../../ui/slider.tsx";
+import type { Quantity } from "../../wire/decode.ts";
+import { strings } from "../../words/words.ts";
+
+/** A dragged value this near a mark, as a share of the track, takes the mark's. */
+const SNAP = 0.012;
+/** Decades of an arrow key and of PageUp. */
+const STEPS: Record<string, number> = {
+  ArrowRight: 0.01,
+  ArrowUp: 0.01,
+  ArrowLeft: -0.01,
+  ArrowDown: -0.01,
+  PageUp: 0.1,
+  PageDown: -0.1,
+};
+
+interface RateProps {
+  readonly store: Store;
+  readonly quantity: Quantity;
+  /** The level whose bandwidth it is, where there is a slider for each of several. */
+  readonly level?: string | undefined;
+  readonly unit: "FLOP/s" | "B/s";
+  readonly label: string;
+  readonly spoken: string;
+  readonly value: number;
+  readonly sheet: number;
+  /** The shown chips' values, with their names. */
+  readonly marks: readonly (readonly [chip: string, rate: number])[];
+  /** All chips' values: the track reaches a decade beyond them, whichever are shown. */
+  readonly reach: readonly number[];
+}
+
+/** While another rate is dragged all of this one stays as it is. */
+export function Rate(props: RateProps) {
+  const { store, ...shown } = props;
+  return useMemo(() => <Control {...props} />, [store, JSON.stringify(shown)]);
+}
+
+function Control({ store, quantity, level, unit, label, spoken, value, sheet, marks, reach }: RateProps) {
+  const all = [...new Set([...marks.map(([, rate]) => rate), sheet])];
+  const known = [...all, ...reach.filter((rate) => rate > 0)];
+  const low = Math.floor(Math.log10(Math.min(...known))) - 1;
+  const high = Math.ceil(Math.log10(Math.max(...known))) + 1;
+  const chipsAt = (rate: number) => marks.filter(([, other]) => other === rate).map(([chip]) => chip);
+  const shown = formatQuantity(value, unit, 4);
+
+  const set = (rate: number, stream = false) => {
+    entry.clear();
+    store.setRate(quantity, rate, level === undefined ? { stream } : { stream, level });
+  };
+  const entry = useEntry((typed) => parseRate(typed, unit, value), set);
+  const clamp = (exponent: number) => Math.max(low, Math.min(high, exponent));
+
+  function slide(position: number, held: boolean) {
+    const near = (rate: number) => Math.abs(Math.log10(rate) - position) < SNAP * (high - low);
+    set((held ? all.find(near) : undefined) ?? 10 ** position, held);
+  }
+  function keyed(key: string) {
+    const step = STEPS[key];
+    return step === undefined ? undefined : () => set(10 ** clamp(Math.log10(value) + step), true);
+  }
+
+  const ticks = useMemo(
+    () => (
+      <div class="roofwidget-marks">
+        {all.map((rate) => (
+          <i
+            key={rate}
+            title={strings.mark(chipsAt(rate).join(", "), formatQuantity(rate, unit, 4))}
+            class={rate === sheet ? "roofwidget-mark roofwidget-sheet" : "roofwidget-mark"}
+            style={{ left: `${((Math.log10(rate) - low) / (high - low)) * 100}%` }}
+          />
+        ))}
+      </div>
+    ),
+    [JSON.stringify([marks, sheet, low, high])],
+  );
+
+  return (
+    <div class="roofwidget-rate" data-quantity={quantity}>
+      <div class="roofwidget-row">
+        <span>
+          {label.replaceAll("/", "/\u200b")}
+          <span class="roofwidget-muted"> {factorOf(value, sheet)}</span>
+        </span>
+        <EntryBox
+          entry={entry}
+          label={strings.typed(spoken)}
+          shown={shown}
+          reset={{
+            label: `${strings.reset}: ${spoken}`,
+            title: `${strings.reset}: ${formatQuantity(sheet, unit, 4)}`,
+            done: value === sheet,
+            act: () => set(sheet),
+          }}
+        />
+      </div>
+      <div class="roofwidget-track">
+        {ticks}
+        <Slider
+          label={spoken}
+          text={spokenRate(value, unit)}
+          min={low}
+          max={high}
+          step={0.001}
+          position={clamp(Math.log10(value))}
+          value={value}
+          actions={{ hold: () => store.hold(quantity, level), release: store.release, set }}
+          slide={slide}
+          keyed={keyed}
+        />
+      </div>
+      <Fault entry={entry} />
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+// The curves that were frozen: a name to type, to show or to hide, and to delete.
+
+import { useSignal } from "@preact/signals";
+import { LONGEST } from "../../state/snapshots.ts";
+import type { Store } from "../../state/store.ts";
+import { formatQuantity } from "../../text/numbers.ts";
+import { Button } from "../../ui/button.tsx";
+import { handOn } from "../../ui/focus.ts";
+import { Fold } from "../../ui/fold.tsx";
+import { Fault, useEntry } from "../../ui/number_box.tsx";
+import type { Snapshot } from "../../wire/decode.ts";
+import { snapshotWords as words } from "../../words/words.ts";
+
+export function Snapshots({ store }: { store: Store }) {
+  const open = useSignal(false);
+  const snapshots = store.snapshots.value;
+  return (
+    <div class="roofwidget-frozen">
+      <Fold title={words.title} note={snapshots.length > 0 ? String(snapshots.length) : ""} open={open}>
+        <Button onClick={() => store.freeze()}>{words.freeze}</Button>
+        <p class="roofwidget-muted">{words.hint}</p>
+        {snapshots.length > 0 && (
+          <ul>
+            {snapshots.map((snapshot, place) => (
+              <Entry key={place} store={store} snapshot={snapshot} place={place} />
+            ))}
+          </ul>
+        )}
+      </Fold>
+      <p class="roofwidget-spoken" role="status">
+        {lastOf(store)}
+      </p>
+    </div>
+  );
+}
+
+function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; place: number }) {
+  const { name, hidden, peak, bandwidth } = snapshot;
+  const entry = useEntry<{ readonly name: string }>(
+    (typed) => (typed.trim() ? { name: typed.trim() } : words.noName),
+    (typed) => {
+      entry.clear();
+      if (typed.name !== name) store.renameSnapshot(place, typed.name);
+    },
+  );
+  return (
+    <li>
+      <span class="roofwidget-row">
+        <input
+          type="checkbox"
+          data-lm-suppress-shortcuts="true"
+          aria-label={words.show(name)}
+          checked={!hidden}
+          onChange={() => store.hideSnapshot(place, !hidden)}
+        />
+        <input
+          type="text"
+          class="roofwidget-box"
+          data-lm-suppress-shortcuts="true"
+          aria-label={words.nameOf(name)}
+          aria-invalid={entry.fault.value !== ""}
+          maxLength={LONGEST}
+          value={entry.draft.value ?? name}
+          {...entry.typing}
+        />
+        <Button
+          look="reset"
+          aria-label={words.remove(name)}
+          title={words.remove(name)}
+          onClick={({ currentTarget }) => {
+            // The next one takes over its place, and the focus with it.
+            if (place === store.snapshots.value.length - 1)
+              handOn(currentTarget, ".roofwidget-frozen .roofwidget-reset", ".roofwidget-frozen .roofwidget-button");
+            store.deleteSnapshot(place);
+          }}
+        >
+          ×
+        </Button>
+      </span>
+      <small class="roofwidget-muted">
+        {words.what(
+          chipName(store, snapshot.chip),
+          formatQuantity(peak, "FLOP/s", 4),
+          formatQuantity(bandwidth, "B/s", 4),
+        )}
+      </small>
+      <Fault entry={entry} />
+    </li>
+  );
+}
+
+const chipName = ({ chips }: Store, id: string) => chips.value.find((chip) => chip.id === id)?.name ?? id;
+
+/** What was frozen last, to be spoken. */
+function lastOf(store: Store): string {
+  const last = store.snapshots.value.at(-1);
+  if (!last) return "";
+  return words.kept(last.name, chipName(store, last.chip), formatQuantity(last.peak, "FLOP/s", 4), last.kernels.length);
+}

@@ -1,0 +1,42 @@
+// A kernel named in a panel: what is done to it here is done to its point.
+
+import type { Store } from "../state/store.ts";
+import { nameOf, shortNameOf } from "../text/describe.ts";
+import { Button } from "../ui/button.tsx";
+import { pick } from "./table/picking.ts";
+
+interface KernelButtonProps {
+  readonly store: Store;
+  readonly row: number;
+  /** What stands at its end. */
+  readonly value?: string;
+  /** What tells it from others of its name. */
+  readonly apart?: string | undefined;
+}
+
+export function KernelButton({ store, row, value = "", apart }: KernelButtonProps) {
+  const kernels = store.kernels.value;
+  const selected = store.selected.value;
+  const point = () => store.hover(row);
+  const leave = () => store.hover(null);
+  return (
+    <Button
+      look="kernel"
+      data-row={row}
+      title={[nameOf(kernels, row), apart].filter(Boolean).join("\n")}
+      aria-pressed={selected.includes(row)}
+      onClick={({ ctrlKey, metaKey }) => {
+        const how = { add: ctrlKey || metaKey, range: false };
+        store.select(pick({ selected, anchor: null }, new Int32Array(), row, how).selected);
+      }}
+      onPointerEnter={point}
+      onPointerLeave={leave}
+      onFocus={point}
+      onBlur={leave}
+    >
+      <span>{shortNameOf(kernels, row)}</span>
+      {value && <span class="roofwidget-value">{value}</span>}
+      {apart && <span class="roofwidget-apart">{apart}</span>}
+    </Button>
+  );
+}

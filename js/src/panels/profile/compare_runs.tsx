@@ -1,0 +1,111 @@
+// What has become of each kernel of an earlier run, and which kernels one run has alone.
+
+import { useComputed, useSignal } from "@preact/signals";
+import { changeText, countsOf, passing, type Runs } from "../../roofline/compare_runs.ts";
+import type { Store } from "../../state/store.ts";
+import { nameOf, shortNameOf } from "../../text/describe.ts";
+import { formatQuantity } from "../../text/numbers.ts";
+import { Button } from "../../ui/button.tsx";
+import { Fold } from "../../ui/fold.tsx";
+import type { Kernels } from "../../wire/decode.ts";
+import { runWords as words } from "../../words/words.ts";
+import { KernelButton } from "../kernel_button.tsx";
+
+/** So many rows are shown, and so many more when more are asked for. */
+const PAGE = 20;
+const seconds = (time: number) => formatQuantity(time, "s");
+
+export function Compare({ store }: { store: Store }) {
+  const passed = useComputed(() => {
+    const { runs, earlierRows, rows } = store;
+    return runs.value && passing(runs.value, earlierRows.value, rows.value);
+  });
+  const runs = passed.value;
+  if (!runs) return null;
+  const [from, to] = [runs.before.totalTime, store.kernels.value.totalTime];
+  const total = `${words.fromTo(seconds(from), seconds(to))} (${changeText(from, to)})`;
+  const found = countsOf(runs.changes);
+  const counts = Object.entries(words.verdicts).flatMap(([verdict, word]) => {
+    const count = found.get(verdict) ?? 0;
+    return count > 0 ? [`${count} ${word}`] : [];
+  });
+  return (
+    <div class="roofwidget-compare">
+      <Fold name="compare" title={words.compared} note={words.counted([total, ...counts])}>
+        <Differences store={store} runs={runs} />
+        <Alone title={words.onlyBefore} kernels={runs.before} rows={runs.onlyBefore} />
+        <Alone title={words.onlyNow} kernels={store.kernels.value} rows={runs.onlyNow} />
+      </Fold>
+    </div>
+  );
+}
+
+function Differences({ store, runs: { changes } }: { store: Store; runs: Runs }) {
+  const shown = useSignal(PAGE);
+  const left = changes.length - shown.value;
+  if (changes.length === 0) return null;
+  return (
+    <>
+      <table>
+        <thead>
+          <tr>
+            {[words.kernel, words.before, words.now, words.change].map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+            <th scope="col" title={words.verdictTitle}>
+              {words.verdict}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.slice(0, shown.value).map(({ earlier, row, from, to, verdict }) => (
+            <tr key={earlier} data-verdict={verdict}>
+              <th scope="row">
+                <KernelButton store={store} row={row} />
+              </th>
+              <td>{seconds(from)}</td>
+              <td>{seconds(to)}</td>
+              <td>{changeText(from, to)}</td>
+              <td>{words.verdicts[verdict] ?? verdict}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {left > 0 && (
+        <Button
+          onClick={() => {
+            shown.value += PAGE;
+          }}
+        >
+          {words.showMore(left)}
+        </Button>
+      )}
+    </>
+  );
+}
+
+interface AloneProps {
+  title(count: number): string;
+  readonly kernels: Kernels;
+  readonly rows: readonly number[];
+}
+
+function Alone({ title, kernels, rows }: AloneProps) {
+  if (rows.length === 0) return null;
+  const left = rows.length - PAGE;
+  return (
+    <div class="roofwidget-alone">
+      <h4>{title(rows.length)}</h4>
+      <ul>
+        {rows.slice(0, PAGE).map((row) => (
+          <li key={row} title={nameOf(kernels, row)}>
+            {shortNameOf(kernels, row)} <span class="roofwidget-muted">{seconds(kernels.time[row] as number)}</span>
+          </li>
+        ))}
+        {left > 0 && <li class="roofwidget-muted">{words.more(left)}</li>}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,134 @@
+// How long the program would take on the focus chip as its sliders stand, each kernel as far from its roof as it is.
+
+import { useComputed, useSignal } from "@preact/signals";
+import { ofChip } from "../../roofline/measured_on.ts";
+import { boundTimes, FAR, type Projection, project, recast } from "../../roofline/projection.ts";
+import { isRoof, roofOf } from "../../roofline/roofline.ts";
+import type { Store } from "../../state/store.ts";
+import { nameOf, shortNameOf } from "../../text/describe.ts";
+import { formatFactor, formatPercent, formatQuantity } from "../../text/numbers.ts";
+import { reasonOf } from "../../text/reasons.ts";
+import { Fold } from "../../ui/fold.tsx";
+import { Select } from "../../ui/select.tsx";
+import { runWords as words } from "../../words/words.ts";
+import { Tick } from "../hardware/limits.tsx";
+
+/** More ticks than this would be a list of their own. */
+const MOST = 8;
+
+export function Projected({ store }: { store: Store }) {
+  const chosen = useSignal("");
+  /** The chip that they ran on; where the file does not tell, the one that is chosen. */
+  const source = useComputed(() => {
+    const chips = store.chips.value;
+    return store.kernels.value.chip ?? chips.find(({ id }) => id === chosen.value) ?? chips[0];
+  });
+  const from = useComputed(() => source.value && roofOf(source.value, "auto", store.memory.value, {}));
+  const there = useComputed(() => {
+    const roof = from.value;
+    return roof && isRoof(roof) ? boundTimes(store.kernels.value, roof) : undefined;
+  });
+  const wanted = useSignal("");
+  /** The roof where they go; at another precision only if that chip has it. */
+  const goal = useComputed(() => {
+    const [roof, precision] = [store.restedRoof.value, wanted.value];
+    if (!roof?.peaks.has(precision)) return roof && { roof, isRecast: false };
+    const other = roofOf(roof.chip, precision, store.memory.value, store.whatIf.value);
+    return isRoof(other) ? { roof: other, isRecast: true } : { roof, isRecast: false };
+  });
+  const found = useComputed(() => {
+    if (!goal.value || !there.value) return undefined;
+    const [kernels, { roof, isRecast }] = [store.kernels.value, goal.value];
+    const here = boundTimes(isRecast ? recast(kernels) : kernels, roof);
+    return project(kernels, there.value, here, new Set(store.atRoof.value));
+  });
+  const [ran, old, to, result] = [source.value, from.value, goal.value?.roof, found.value];
+  if (!ran || !old || !to) return null;
+  const seconds = (time: number) => formatQuantity(time, "s");
+  const [before = "", time = ""] = result ? [seconds(result.before), seconds(result.time)] : [];
+  return (
+    <Fold
+      name="projected"
+      title={words.projected}
+      note={before === time ? "" : words.fromTo(ofChip(before, ran, to), time)}
+    >
+      {() => (
+        <>
+          {!store.kernels.value.chip && store.chips.value.length > 1 && (
+            <Select
+              row
+              label={words.ranOn}
+              value={source.value?.id ?? ""}
+              options={store.chips.value.map(({ id, name }) => [id, name])}
+              choose={(id) => {
+                chosen.value = id;
+              }}
+            />
+          )}
+          <Select
+            row
+            label={words.runIn}
+            value={goal.value?.isRecast ? wanted.value : ""}
+            options={[["", words.asTold], ...[...to.chip.peaks.keys()].map((name) => [name, name] as const)]}
+            choose={(name) => {
+              wanted.value = name;
+            }}
+          />
+          {isRoof(old)
+            ? result && (
+                <>
+                  <p>{words.ranFor(before, old.chip.name, old.precision)}</p>
+                  <p class="roofwidget-projected" role="status" aria-live={store.held.value ? "off" : "polite"}>
+                    {words.goesFor(time, to.chip.name, to.precision, formatFactor(result.before / result.time))}
+                  </p>
+                  <p class="roofwidget-muted">
+                    {words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}
+                    {result.far > 0 && words.far(formatPercent(result.far / result.before), formatPercent(FAR))}
+                  </p>
+                  <AtRoof store={store} result={result} />
+                </>
+              )
+            : source.value && <p class="roofwidget-muted">{reasonOf(source.value, old)}</p>}
+        </>
+      )}
+    </Fold>
+  );
+}
+
+/** A tick for each kernel that is selected, or was ticked before. */
+function AtRoof({ store, result }: { store: Store; result: Projection }) {
+  const kernels = store.kernels.value;
+  const atRoof = store.atRoof.value;
+  const selected = store.selected.value.filter((row) => (kernels.selfTime[row] as number) > 0);
+  const rows = [...new Set([...atRoof, ...selected])];
+  const all = selected.every((row) => atRoof.includes(row));
+  const others = (row: number) => atRoof.filter((other) => other !== row);
+  if (rows.length === 0) return <p class="roofwidget-muted">{words.selectSome}</p>;
+  return (
+    <fieldset>
+      <legend>{words.reaching}</legend>
+      {selected.length > 1 && (
+        <Tick
+          checked={all}
+          label={words.allSelected(selected.length)}
+          onChange={() =>
+            store.setAtRoof(
+              all ? atRoof.filter((row) => !selected.includes(row)) : [...new Set([...atRoof, ...selected])],
+            )
+          }
+        />
+      )}
+      {rows.slice(0, MOST).map((row) => (
+        <Tick
+          key={row}
+          checked={atRoof.includes(row)}
+          label={shortNameOf(kernels, row)}
+          title={nameOf(kernels, row)}
+          value={formatQuantity(result.byKernel[row] as number, "s")}
+          onChange={() => store.setAtRoof(atRoof.includes(row) ? others(row) : [...atRoof, row])}
+        />
+      ))}
+      {rows.length > MOST && <p class="roofwidget-muted">{words.more(rows.length - MOST)}</p>}
+    </fieldset>
+  );
+}

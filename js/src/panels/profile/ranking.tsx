@@ -1,0 +1,54 @@
+// Which kernels to fix first, and what that is worth.
+
+import { useSignal } from "@preact/signals";
+import { ofChip, roofElsewhere } from "../../roofline/measured_on.ts";
+import type { Store } from "../../state/store.ts";
+import { apartOf } from "../../text/disambiguate.ts";
+import { formatPercent, formatQuantity } from "../../text/numbers.ts";
+import { Button } from "../../ui/button.tsx";
+import { Fold } from "../../ui/fold.tsx";
+import { runWords as words } from "../../words/words.ts";
+import { KernelButton } from "../kernel_button.tsx";
+
+export function Ranking({ store }: { store: Store }) {
+  // Here, since a filter that leaves one kernel takes the fold away for a while.
+  const open = useSignal(false);
+  const { rows, share } = store.ranking.value;
+  const roof = store.focusRoof.value;
+  // Of a single kernel the chart says it all.
+  if (rows.length < 2 || !roof) return null;
+  const ran = (roofElsewhere(store.kernels.value, roof) ?? roof).chip;
+  return (
+    <Fold
+      name="ranking"
+      open={open}
+      title={words.fixFirst(rows.length)}
+      note={ofChip(words.back(formatPercent(share)), ran, roof)}
+    >
+      {() => <Gains store={store} chip={ran.name} />}
+    </Fold>
+  );
+}
+
+function Gains({ store, chip }: { store: Store; chip: string }) {
+  const { rows, gains } = store.ranking.value;
+  const kernels = store.kernels.value;
+  const apart = apartOf(kernels, rows);
+  return (
+    <>
+      <p class="roofwidget-muted">{words.gains(chip)}</p>
+      <ol class="roofwidget-ranking">
+        {rows.map((row, at) => {
+          const gain = gains[at] as number;
+          const value = `${formatPercent(gain / kernels.totalTime)} · ${formatQuantity(gain, "s")}`;
+          return (
+            <li key={row} value={at + 1}>
+              <KernelButton store={store} row={row} value={value} apart={apart[at]} />
+            </li>
+          );
+        })}
+      </ol>
+      <Button onClick={() => store.select(rows)}>{words.selectThem(rows.length)}</Button>
+    </>
+  );
+}

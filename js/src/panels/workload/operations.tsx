@@ -1,0 +1,155 @@
+// What each op of a graph counts to, and how: a list that draws only the rows in sight.
+
+import { useSignal } from "@preact/signals";
+import type { Store } from "../../state/store.ts";
+import { isModified, used } from "../../ui/keys.ts";
+import { useUid } from "../../ui/uid.ts";
+import { workloadWords as words } from "../../words/words.ts";
+import { derivation, figuresOf, type Line, walked } from "./dims.ts";
+
+/** Of an op's row and of the list, px, as in the style sheet. Only rows in sight are drawn, however many ops there are. */
+const ROW = 44;
+const LIST = 264;
+const IN_SIGHT = LIST / ROW + 1;
+
+export function Operations({ store }: { store: Store }) {
+  const id = useUid();
+  const first = useSignal(0);
+  const pointed = useSignal<number | null>(null);
+  const active = useSignal<number | null>(null);
+  const workload = store.workload.value;
+  if (!workload) return null;
+  const { graph, partition, values, env } = workload;
+  const count = graph.ops.length;
+  const meant = pointed.value ?? active.value;
+  const shown = meant !== null && meant < count ? meant : null;
+  const from = Math.max(0, Math.min(first.value, count - IN_SIGHT));
+  const rows = Array.from({ length: Math.min(IN_SIGHT, count) }, (_, at) => from + at);
+  const rowId = (op: number) => `${id}-${op}`;
+
+  /** The kernel that an op belongs to is pointed at too, on the chart. */
+  const point = (op: number | null) => store.hover(op === null ? null : (partition.groupOf[op] ?? null));
+  function key(event: KeyboardEvent & { currentTarget: HTMLElement }) {
+    if (isModified(event)) return;
+    const next = walked(event.key, active.value, count, LIST / ROW);
+    if (next === undefined) return;
+    pointed.value = null;
+    active.value = next;
+    point(next);
+    if (next !== null) scrollTo(event.currentTarget, next);
+    used(event);
+  }
+
+  return (
+    <>
+      <div
+        class="roofwidget-ops"
+        role="listbox"
+        tabIndex={0}
+        data-lm-suppress-shortcuts="true"
+        aria-label={words.operations}
+        aria-activedescendant={active.value !== null && rows.includes(active.value) ? rowId(active.value) : undefined}
+        onScroll={({ currentTarget }) => {
+          first.value = Math.floor(currentTarget.scrollTop / ROW);
+        }}
+        onPointerLeave={() => {
+          pointed.value = null;
+          point(active.value);
+        }}
+        onBlur={() => point(null)}
+        onKeyDown={key}
+      >
+        <div class="roofwidget-rows" style={{ height: `${count * ROW}px` }}>
+          {rows.map((op) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the focus and takes the keys
+            // biome-ignore lint/a11y/useFocusableInteractive: a row out of sight would take the focus with it
+            <div
+              key={op}
+              id={rowId(op)}
+              class={op === shown ? "roofwidget-listed roofwidget-pointed" : "roofwidget-listed"}
+              role="option"
+              aria-selected={op === active.value}
+              aria-setsize={count}
+              aria-posinset={op + 1}
+              style={{ top: `${op * ROW}px` }}
+              onPointerEnter={() => {
+                pointed.value = op;
+                point(op);
+              }}
+              onClick={() => {
+                active.value = op;
+              }}
+            >
+              <Row name={graph.ops[op]?.name ?? ""} figures={figuresOf(graph, values, op)} />
+            </div>
+          ))}
+        </div>
+      </div>
+      <div class="roofwidget-derivation" aria-live={pointed.value === null && !store.held.value ? "polite" : "off"}>
+        {shown === null ? (
+          <p class="roofwidget-muted">{words.pointAtOne}</p>
+        ) : (
+          <Derivation name={graph.ops[shown]?.name ?? ""} {...derivation(graph, env, shown)} />
+        )}
+      </div>
+    </>
+  );
+}
+
+function Row({ name, figures: [counts, intensity] }: { name: string; figures: readonly [string, string] }) {
+  return (
+    <>
+      <div class="roofwidget-op-name">
+        <span title={name}>{name}</span>
+        <span class="roofwidget-value">{intensity}</span>
+      </div>
+      <div class="roofwidget-muted">{counts}</div>
+    </>
+  );
+}
+
+function scrollTo(list: HTMLElement, op: number) {
+  list.scrollTop = Math.max((op + 1) * ROW - list.clientHeight, Math.min(op * ROW, list.scrollTop));
+}
+
+interface DerivationProps {
+  readonly name: string;
+  readonly counts: readonly Line[];
+  readonly terms: readonly Line[];
+}
+
+function Derivation({ name, counts, terms }: DerivationProps) {
+  return (
+    <>
+      <h4>{name}</h4>
+      {counts.map((line) => (
+        <Count key={line.name} line={line} />
+      ))}
+      {terms.length > 0 && (
+        <>
+          <p class="roofwidget-muted">{words.terms}</p>
+          {terms.map((line) => (
+            <Count key={line.name} line={line} />
+          ))}
+        </>
+      )}
+    </>
+  );
+}
+
+function Count({ line: { name, formula, numbers, amount } }: { line: Line }) {
+  return (
+    <div class="roofwidget-count">
+      <p>
+        <span>{name}</span>
+        <span class="roofwidget-value">{amount}</span>
+      </p>
+      <p>{broken(formula)}</p>
+      {numbers && <p>{broken(`= ${numbers}`)}</p>}
+    </div>
+  );
+}
+
+/** A long product may go on in the next line after each of its factors. */
+const broken = (text: string) =>
+  text.split("·").map((part, at) => (at === 0 ? part : ["·", <wbr key={`${at} ${part}`} />, part]));

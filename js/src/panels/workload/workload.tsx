@@ -1,0 +1,149 @@
+// Which graph is meant and what it is counted with: its dimensions on sliders, dtype and convention.
+
+import { useSignal } from "@preact/signals";
+import { faultAt, nearestSize } from "../../fusion/conditions.ts";
+import { type Dim, type Graph, lookup, PEAK_FMA } from "../../fusion/graph.ts";
+import type { Workload as Counted } from "../../state/graph.ts";
+import type { Store } from "../../state/store.ts";
+import { Fold } from "../../ui/fold.tsx";
+import { EntryBox, Fault, useEntry } from "../../ui/number_box.tsx";
+import { Section } from "../../ui/section.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Slider } from "../../ui/slider.tsx";
+import { strings, workloadWords as words } from "../../words/words.ts";
+import { isLog, keyed, parseSize, positionOf, shareOf, valueAt } from "./dims.ts";
+import { Operations } from "./operations.tsx";
+
+export function Workload({ store }: { store: Store }) {
+  const workload = store.workload.value;
+  if (!workload) return null;
+  const { graph, env, convention, dtype } = workload;
+  const phases = store.phases.value;
+  const sizes = lookup(graph, env);
+  const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
+  const marked = (text: string, dtype: string) =>
+    chip && !chip.peaks.has(dtype) ? words.noPeak(text, chip.name) : text;
+  return (
+    <Section name="workload" class="roofwidget-workload" title={graph.name || words.title}>
+      <h3>{graph.name || words.title}</h3>
+      {phases.length > 1 && (
+        <Select
+          row
+          label={words.phase}
+          value={store.phase.value}
+          options={phases.map((name) => [name, name] as const)}
+          choose={store.setPhase}
+        />
+      )}
+      {graph.dims.map((dim) => (
+        <Size key={dim.name} store={store} workload={workload} dim={dim} value={sizes(dim.name) ?? dim.default} />
+      ))}
+      {graph.mainDtype !== null && (
+        <Select
+          row
+          label={words.dtype}
+          value={dtype ?? ""}
+          options={[
+            ["", marked(words.asBuilt(graph.mainDtype), graph.mainDtype)],
+            ...dtypesOf(graph, dtype).map((name) => [name, marked(name, name)] as const),
+          ]}
+          choose={(name) => store.setDtype(name === "" ? null : name)}
+        />
+      )}
+      <Select
+        row
+        label={words.convention}
+        value={convention}
+        options={[...graph.conventions.keys()].map((name) => [name, name] as const)}
+        choose={store.setConvention}
+      />
+      {sizes("@fma") !== PEAK_FMA && <p class="roofwidget-muted">{words.asPeaks}</p>}
+      <Fold title={words.operations} note={String(graph.ops.length)}>
+        <Operations store={store} />
+      </Fold>
+    </Section>
+  );
+}
+
+/** Those that its numbers could have; its own is "as built" unless it was chosen by name. */
+const dtypesOf = ({ dtypes, mainDtype }: Graph, chosen: string | null) =>
+  [...dtypes.keys()].filter((name) => name === chosen || (name !== "bool" && name !== mainDtype));
+
+interface SizeProps {
+  readonly store: Store;
+  readonly workload: Counted;
+  readonly dim: Dim;
+  readonly value: number;
+}
+
+function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
+  const { name } = dim;
+  /** Why the graph has another size than the slider was moved to. */
+  const note = useSignal("");
+  function set(size: number, stream = false) {
+    entry.clear();
+    note.value = "";
+    store.setDim(name, size, { stream });
+  }
+  /** Takes the nearest size that the graph can have, a key's on its side. */
+  function move(size: number, stream: boolean, toward: -1 | 0 | 1 = 0) {
+    const fault = faultAt(graph, env, dim, size);
+    const legal = fault === null ? size : nearestSize(graph, env, dim, size, toward);
+    if (legal !== undefined && legal !== value) set(legal, stream);
+    note.value = fault === null ? "" : words.wouldDo(fault, name, legal);
+  }
+  function parse(typed: string): number | string {
+    const size = parseSize(typed, dim, value);
+    const fault = typeof size === "number" ? faultAt(graph, env, dim, size) : null;
+    return fault === null ? size : words.wouldDo(fault, name, nearestSize(graph, env, dim, size as number));
+  }
+  const entry = useEntry(parse, set);
+
+  return (
+    <div class="roofwidget-size" data-dim={name}>
+      <div class="roofwidget-row">
+        <span>{name}</span>
+        <EntryBox
+          entry={entry}
+          label={strings.typed(name)}
+          shown={String(value)}
+          reset={{
+            label: words.reset(name, dim.default),
+            title: words.reset(name, dim.default),
+            done: value === dim.default,
+            act: () => move(dim.default, false),
+          }}
+        />
+      </div>
+      <div class="roofwidget-track">
+        <div class="roofwidget-marks">
+          <i class="roofwidget-mark roofwidget-sheet" style={{ left: `${shareOf(dim, dim.default) * 100}%` }} />
+        </div>
+        <Slider
+          label={name}
+          text={String(value)}
+          min={positionOf(dim, dim.low)}
+          max={positionOf(dim, dim.high)}
+          step={isLog(dim) ? "any" : 1}
+          position={positionOf(dim, value)}
+          value={value}
+          actions={{ hold: store.holdDims, release: store.releaseDims, set }}
+          slide={(position, held) => {
+            const next = valueAt(dim, position, held);
+            if (next !== value) move(next, held);
+          }}
+          keyed={(key) => {
+            const next = keyed(dim, value, key);
+            return next === undefined ? undefined : () => move(next, true, next < value ? -1 : 1);
+          }}
+        />
+      </div>
+      <Fault entry={entry} />
+      {note.value && (
+        <p class="roofwidget-muted" role="status">
+          {note.value}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,138 @@
+// The roofs below the focus chip's: other peaks, ceilings of its own, and what exposed communication leaves.
+
+import { formatPercent } from "../text/numbers.ts";
+import type { Kernels } from "../wire/decode.ts";
+import { strings } from "../words/words.ts";
+import { ALL, CLASSES, type Level, peakFor, type Roof } from "./roofline.ts";
+
+/** A ceiling that can be ticked on. */
+export interface PossibleCeiling {
+  readonly key: string;
+  readonly name: string;
+  readonly rate: number;
+  readonly unit: "FLOP/s" | "B/s";
+  /** The level that it lies under; null for a ceiling of compute. */
+  readonly memory: string | null;
+  readonly measured: boolean;
+  readonly on: boolean;
+}
+
+/** A line lower than the focus roof, or beside it. */
+export interface SubRoof {
+  readonly key: string;
+  readonly name: string;
+  /** Compute: a flat. Bandwidth: a slope. Communication: the whole roof, lower. */
+  readonly kind: "compute" | "bandwidth" | "communication";
+  readonly peak: number;
+  readonly bandwidth: number;
+  readonly level: string;
+  readonly style: "measured" | "ceiling" | "communication";
+}
+
+/** The ceilings of a roof's chip that have a place under it; without a `choice`, the chip's own ones are on. */
+export function possibleCeilings(roof: Roof, memory: string, choice: readonly string[] | null): PossibleCeiling[] {
+  const wanted = choice?.map((key) => key.toLowerCase());
+  const fits = (level: string | null, precision: string | null) =>
+    level === null ? precision === null || precision === roof.precision : memory === ALL || level === roof.level;
+  const own = roof.chip.ceilings
+    .filter((ceiling) => fits(ceiling.memory, ceiling.precision))
+    .map(({ key, name, rate, memory: level, measured }): PossibleCeiling => {
+      const unit = level === null ? "FLOP/s" : "B/s";
+      const spoken = level === null || memory !== ALL ? name : key;
+      return {
+        key,
+        name: spoken,
+        rate,
+        unit,
+        memory: level,
+        measured,
+        on: wanted?.includes(key.toLowerCase()) ?? true,
+      };
+    });
+  const others = [...roof.peaks]
+    .filter(([precision, rate]) => precision !== roof.precision && rate < roof.peak)
+    .map(([name, rate]): PossibleCeiling => {
+      const on = wanted?.includes(name) ?? false;
+      return { key: name, name, rate, unit: "FLOP/s", memory: null, measured: false, on };
+    });
+  return [...own, ...others];
+}
+
+/** What is drawn of them, and one roof for each fraction of exposed communication. */
+export function subRoofsOf(
+  roof: Roof,
+  ceilings: readonly PossibleCeiling[],
+  exposedComm: readonly number[],
+): SubRoof[] {
+  const drawn = ceilings
+    .filter(({ on }) => on)
+    .map(
+      ({ key, name, rate, memory, measured }): SubRoof => ({
+        key: `ceiling ${key}`,
+        name,
+        kind: memory === null ? "compute" : "bandwidth",
+        peak: memory === null ? rate : roof.peak,
+        bandwidth: memory === null ? roof.bandwidth : rate,
+        level: memory ?? roof.level,
+        style: measured ? "measured" : "ceiling",
+      }),
+    );
+  const effective = exposedComm.map(
+    (fraction): SubRoof => ({
+      key: `exposed ${fraction}`,
+      name: strings.exposed(formatPercent(fraction)),
+      kind: "communication",
+      peak: roof.peak * (1 - fraction),
+      bandwidth: roof.bandwidth * (1 - fraction),
+      level: roof.level,
+      style: "communication",
+    }),
+  );
+  return [...drawn, ...effective];
+}
+
+/** What FLOPs some kernel of a table has: of which precision or class, in a kernel of which precision. */
+type Work = readonly (readonly [key: string, own: string | null])[];
+const works = new WeakMap<Kernels, Work>();
+
+function workOf(kernels: Kernels): Work {
+  let found = works.get(kernels);
+  if (!found) {
+    const { values, codes } = kernels.precision;
+    found = [...kernels.flops].flatMap(([key, column]) => {
+      const has = new Set<number>();
+      for (let row = 0; row < kernels.n; row++) if ((column[row] as number) > 0) has.add(codes[row] as number);
+      return [...has].map((code) => [key, values[code] ?? null] as const);
+    });
+    works.set(kernels, found);
+  }
+  return found;
+}
+
+/** The precision in which all kernels that compute anything do so; none where they differ or one tells none. */
+export function commonPrecision(kernels: Kernels): string | undefined {
+  const plain = (key: string) => key === "" || CLASSES.includes(key);
+  const found = new Set(workOf(kernels).map(([key, own]) => (plain(key) ? own : key)));
+  const [only] = found;
+  return found.size === 1 && only ? only : undefined;
+}
+
+/** The flats at other peaks than the roof's that kernels run at, named by precision or by a class with its own peak. */
+export function flatsOf(kernels: Kernels, roof: Roof, drawn: readonly SubRoof[]): SubRoof[] {
+  const used = new Map<string, number | undefined>();
+  for (const [key, own] of workOf(kernels)) {
+    const peak = peakFor(roof, key, own);
+    const isPlain = key === "" || (CLASSES.includes(key) && peak === peakFor(roof, "", own));
+    used.set((isPlain ? own : key) ?? "", peak);
+  }
+  return [...used].flatMap(([name, peak]): SubRoof[] => {
+    const key = `ceiling ${name}`;
+    if (!name || peak === undefined || peak === roof.peak || drawn.some((other) => other.key === key)) return [];
+    return [{ key, name, kind: "compute", peak, bandwidth: roof.bandwidth, level: roof.level, style: "ceiling" }];
+  });
+}
+
+/** The levels of a roof that are drawn: the chosen or main one, those that bind a kernel, or all that are asked for. */
+export function levelsDrawn(roof: Roof, binding: ReadonlySet<string>, all: boolean): Level[] {
+  return roof.levels.filter(({ name }) => all || name === roof.level || binding.has(name));
+}

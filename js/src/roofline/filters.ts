@@ -1,0 +1,176 @@
+// Which kernels are shown: the one meaning of each filter, held with roofwidget/filters.py to the same golden file.
+
+import type { Kernels, Texts } from "../wire/decode.ts";
+
+export interface Filters {
+  /** Words that must all occur in the whole name, in any case; "*" in a word stands for any run of characters. */
+  readonly search: string;
+  /** Only these; "" is a kernel without one. */
+  readonly categories: readonly string[] | null;
+  /** Only those that the focus chip says this of: compute, a level's name, network, overhead, unknown. */
+  readonly bounds: readonly string[] | null;
+  /** Only these; "" is a kernel of which none is told. */
+  readonly precisions: readonly string[] | null;
+  /** The fewest kernels that make up this share of the self time of all; 1 is all, also the unmeasured. */
+  readonly timeShare: number;
+  /** Of those that pass all else, this many that take longest. */
+  readonly top: number | null;
+  /** Whether what waits for, or sends, a program's input and output is shown. */
+  readonly infeed: boolean;
+}
+
+export const UNFILTERED: Filters = {
+  search: "",
+  categories: null,
+  bounds: null,
+  precisions: null,
+  timeShare: 1,
+  top: 1000,
+  infeed: true,
+};
+
+// Languages differ in what they call blank.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: separators of old are blanks to Python
+const BLANKS = /[\s\u001c-\u001f\u0085]+/;
+/** Of the rounding of a sum. */
+const TIE = 1e-12;
+
+/** What is worked out once for a table, when a filter first asks for it. */
+export interface Prepared {
+  /** The different names in small letters, by their codes. */
+  names(): readonly string[];
+  /** All rows, those of the longest self time first. */
+  order(): Int32Array;
+  /** What bounds each kernel. */
+  boundBy(): Texts;
+}
+
+/** The rows that pass, in the table's order. */
+export function filteredRows(kernels: Kernels, filters: Filters, prepared: Prepared): Int32Array {
+  const keep = new Uint8Array(kernels.n).fill(1);
+  const { search, categories, bounds, precisions, timeShare, top, infeed } = filters;
+  if (timeShare < 1) drop(keep, isAmongLongest(kernels, prepared.order(), timeShare));
+  const matches = matcher(search);
+  if (matches) dropWords(keep, kernels.name, prepared.names().map(matches));
+  const among = (column: Texts, allowed: readonly string[]) =>
+    dropWords(
+      keep,
+      column,
+      column.values.map((word) => allowed.includes(word ?? "")),
+    );
+  if (categories) among(kernels.category, categories);
+  if (bounds) among(prepared.boundBy(), bounds);
+  if (precisions) among(kernels.precision, precisions);
+  if (!infeed) {
+    const { category } = kernels;
+    dropWords(
+      keep,
+      category,
+      category.values.map((word) => !isInfeed(word)),
+    );
+  }
+  return firstRows(keep, top, prepared);
+}
+
+/** Names in small letters, by code. */
+export const smallNames = ({ name }: Kernels): readonly string[] => name.values.map((word) => small(word ?? ""));
+
+/** One sigma, and no dot of its own on an i: else a letter's small form would hang on its neighbours, or be two. */
+export function small(text: string): string {
+  const lower = text.toLowerCase();
+  return ODD.test(lower) ? lower.replaceAll("ς", "σ").replaceAll("i\u0307", "i") : lower;
+}
+
+const ODD = /ς|i\u0307/;
+
+/** All rows by falling self time; of equal ones the table's order, those that were not measured last. */
+export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
+  // Numbers alone are sorted much faster than rows by a function: each is a row's seconds, in its lower half the row.
+  const keys = selfTime.map((seconds) => (seconds >= 0 ? Math.abs(seconds) : -1));
+  const halves = new Uint32Array(keys.buffer);
+  for (let row = 0; row < n; row++) halves[2 * row] = row;
+  const rows = new Int32Array(n);
+  keys.sort().reverse();
+  for (let at = 0; at < n; at++) rows[at] = halves[2 * at] as number;
+  // The upper halves leave open what follows what among those that share one.
+  const later = (a: number, b: number) => (selfTime[b] as number) - (selfTime[a] as number) || a - b;
+  for (let start = 0, at = 1; at <= n; at++) {
+    if (at < n && halves[2 * at + 1] === halves[2 * start + 1]) continue;
+    if (at - start > 1) rows.subarray(start, at).sort(later);
+    start = at;
+  }
+  return rows;
+}
+
+/** These rows as they follow one another in the order of all. */
+export function inOrder(order: Int32Array, rows: Int32Array): Int32Array {
+  if (rows.length === order.length) return order;
+  const passes = new Uint8Array(order.length);
+  for (let at = 0; at < rows.length; at++) passes[rows[at] as number] = 1;
+  const found = new Int32Array(rows.length);
+  let n = 0;
+  for (let at = 0; at < order.length; at++) if (passes[order[at] as number]) found[n++] = order[at] as number;
+  return found;
+}
+
+export const isInfeed = (category: string | null): boolean => /infeed|outfeed/.test((category ?? "").toLowerCase());
+
+/** Tells whether a name in small letters holds every word; undefined where there is none. */
+function matcher(search: string): ((name: string) => boolean) | undefined {
+  const words = small(search).split(BLANKS).filter(Boolean);
+  if (words.length === 0) return undefined;
+  const runs = words.map((word) => word.split("*"));
+  return (name) => runs.every((pieces) => holds(name, pieces));
+}
+
+/** Whether these pieces follow one another, with anything between. */
+function holds(name: string, pieces: readonly string[]): boolean {
+  let from = 0;
+  for (const piece of pieces) {
+    const at = name.indexOf(piece, from);
+    if (at < 0) return false;
+    from = at + piece.length;
+  }
+  return true;
+}
+
+/** Marks the fewest rows that make up a share of the time of all. */
+function isAmongLongest({ n, selfTime }: Kernels, order: Int32Array, share: number): Uint8Array {
+  const among = new Uint8Array(n);
+  let total = 0;
+  for (let at = 0; at < n; at++) total += selfTime[order[at] as number] || 0;
+  // A table without any time has no shares.
+  if (!(total > 0)) return among.fill(1);
+  const enough = share * total * (1 - TIE);
+  let sum = 0;
+  for (let at = 0; at < n && sum < enough; at++) {
+    const row = order[at] as number;
+    among[row] = 1;
+    sum += selfTime[row] || 0;
+  }
+  return among;
+}
+
+function firstRows(keep: Uint8Array, top: number | null, { order }: Prepared): Int32Array {
+  let left = 0;
+  for (let row = 0; row < keep.length; row++) left += keep[row] as number;
+  if (top !== null && left > top) {
+    left = 0;
+    for (const row of order()) {
+      if (keep[row] && left < top) left++;
+      else keep[row] = 0;
+    }
+  }
+  const rows = new Int32Array(left);
+  let at = 0;
+  for (let row = 0; row < keep.length; row++) if (keep[row]) rows[at++] = row;
+  return rows;
+}
+
+function drop(keep: Uint8Array, allowed: Uint8Array) {
+  for (let row = 0; row < keep.length; row++) if (!allowed[row]) keep[row] = 0;
+}
+
+function dropWords(keep: Uint8Array, { codes }: Texts, allowed: readonly boolean[]) {
+  for (let row = 0; row < keep.length; row++) if (!allowed[codes[row] as number]) keep[row] = 0;
+}

@@ -1,0 +1,231 @@
+// Which kernels are points of the chart, and where they stand in its units.
+
+import { keeping } from "../ui/memoize.ts";
+import { everyRow } from "../wire/columns.ts";
+import type { Kernels } from "../wire/decode.ts";
+import { ABOVE, networkOf, type Probe, peaksOf, probing, type Regime, TIE } from "./bound.ts";
+import { radii } from "./point_sizes.ts";
+import { MEASURED, measuredPlaces, type Places } from "./positions.ts";
+import { concerned, type Limits } from "./roof_change_index.ts";
+import { bytesAt, type Roof } from "./roofline.ts";
+import { isProgram, isTotal } from "./totals.ts";
+
+export { MEASURED, type Places };
+
+/**
+ * A measured kernel has one point, another one on every shown roof; with all levels of memory each has one a level whose
+ * bytes are known, under the focus chip alone.
+ */
+export interface Points extends Places {
+  /** What binds it: memory (or unknown), compute, or what is outside the chip's roof; or that it is a program. */
+  readonly side: Uint8Array;
+  readonly aboveRoof: Uint8Array;
+  /** The levels of the judging roof that bind some kernel. */
+  readonly binding: ReadonlySet<string>;
+  /** The column of sides that this follows, and which points are another since then, at most: some more than once. */
+  readonly since?: { readonly side: Uint8Array; readonly points: readonly Int32Array[] } | undefined;
+}
+
+export const SIDES = { memory: 0, compute: 1, outside: 2, program: 3 } as const;
+
+export function sideOf(regime: Regime): number {
+  if (regime === "network" || regime === "overhead") return SIDES.outside;
+  return regime === "compute" ? SIDES.compute : SIDES.memory;
+}
+
+/** Points of these rows, the later on top. */
+export function pointsOf(
+  kernels: Kernels,
+  roofs: readonly Roof[],
+  focus: Roof | undefined,
+  rows: Int32Array = everyRow(kernels),
+): Points {
+  const judging = focus && roofs.includes(focus) ? focus : roofs[0];
+  if (!judging) return pointsAlone(kernels, rows);
+  const [level] = judging.levels;
+  const bytes = level && judging.levels.length === 1 && bytesAt(kernels, judging.chip, level.name);
+  const places = bytes && measuredPlaces(kernels, rows, bytes);
+  return places ? { ...places, ...judged(kernels, judging, places) } : pointsOnRoofs(kernels, roofs, judging, rows);
+}
+
+const codes = keeping<Int32Array>();
+/** So many points are judged one by one in no time. */
+const FEW = 2000;
+
+/** Stands for the main memory of a chip that is not known. */
+const NOWHERE = { memories: new Map([["main", null]]) };
+const timed = keeping<Int32Array>();
+
+/** Without a roof those that were measured still stand where they were measured. */
+function pointsAlone(kernels: Kernels, all: Int32Array): Points {
+  const rows = timed(all, [kernels], () => all.filter((row) => (kernels.time[row] as number) > 0));
+  const bytes = bytesAt(kernels, NOWHERE, "main");
+  const places = measuredPlaces(kernels, rows, bytes) as Places;
+  const side = Uint8Array.from(places.row, (row) => (isProgram(kernels, row) ? SIDES.program : SIDES.memory));
+  return { ...places, side, aboveRoof: new Uint8Array(places.n), binding: new Set() };
+}
+
+type Judged = Pick<Points, "side" | "aboveRoof" | "binding" | "since">;
+
+/** What the roof says of each point that stands where it was measured. */
+function judged(kernels: Kernels, roof: Roof, places: Places): Judged {
+  const peaks = plainPeaks(kernels, roof);
+  return peaks ? judgedPlainly(kernels, roof, places, peaks) : judgedByTime(kernels, roof, places);
+}
+
+function judgedByTime(kernels: Kernels, roof: Roof, { n, row }: Places): Judged {
+  const [side, aboveRoof] = [new Uint8Array(n), new Uint8Array(n)];
+  const probe = probing(kernels, roof);
+  let isBinding = false;
+  for (let at = 0; at < n; at++) {
+    const one = row[at] as number;
+    const { time, regime } = probe(one);
+    isBinding ||= regime === "memory";
+    side[at] = isProgram(kernels, one) ? SIDES.program : sideOf(regime);
+    aboveRoof[at] = time / (kernels.time[one] as number) > ABOVE ? 1 : 0;
+  }
+  return { side, aboveRoof, binding: bindingOf(roof, isBinding) };
+}
+
+const bindingOf = ({ levels }: Roof, isBinding: boolean) => new Set(isBinding ? [levels[0]?.name ?? ""] : []);
+
+/** What was said last of points that stand where they did. */
+const said = new WeakMap<Places, { readonly kernels: Kernels; readonly limits: Limits; readonly judged: Judged }>();
+const lowest = keeping<Float64Array>();
+
+/** Two limits of which the lower one counts: as what `probing` says of times, for a hundred thousand in a frame. */
+function judgedPlainly(kernels: Kernels, roof: Roof, places: Places, peaks: Float64Array): Judged {
+  const { n, row, x, y } = places;
+  const { bandwidth } = roof;
+  const code = codes(row, [kernels], () => row.map((one) => kernels.precision.codes[one] as number));
+  const before = said.get(places);
+  const limits = { peaks, bandwidth };
+  const some = n > FEW && before?.kernels === kernels ? concerned(places, before.limits, limits) : undefined;
+  const side = some && before ? before.judged.side.slice() : new Uint8Array(n);
+  const aboveRoof = some && before ? before.judged.aboveRoof.slice() : new Uint8Array(n);
+  function judge(at: number) {
+    const ai = x[at] as number;
+    const rate = y[at] as number;
+    const peak = peaks[code[at] as number] as number;
+    const slope = ai * bandwidth;
+    const isFlat = slope * (1 + TIE) >= peak;
+    side[at] = isProgram(kernels, row[at] as number) ? SIDES.program : isFlat ? SIDES.compute : SIDES.memory;
+    aboveRoof[at] = rate / (ai === 0 ? bandwidth : isFlat ? peak : slope < peak ? slope : Number.NaN) > ABOVE ? 1 : 0;
+  }
+  if (some) for (const part of some) for (let of = 0; of < part.length; of++) judge(part[of] as number);
+  else for (let at = 0; at < n; at++) judge(at);
+  const least = lowest(row, [kernels, x], () => leastOf(places, code, peaks.length));
+  const binding = bindingOf(
+    roof,
+    least.some((ai, of) => ai * bandwidth < (peaks[of] as number)),
+  );
+  const judged = { side, aboveRoof, binding, since: some && before && { side: before.judged.side, points: some } };
+  said.set(places, { kernels, limits, judged });
+  return judged;
+}
+
+/** Of each precision the least intensity; of one without points infinity. */
+function leastOf({ n, x }: Places, code: Int32Array, precisions: number): Float64Array {
+  const least = new Float64Array(precisions).fill(Number.POSITIVE_INFINITY);
+  for (let at = 0; at < n; at++) {
+    const of = code[at] as number;
+    least[of] = Math.min(least[of] as number, x[at] as number);
+  }
+  return least;
+}
+
+/** The peak of each precision, the last that of kernels without one, where nothing but peak and slope limits kernels. */
+function plainPeaks(kernels: Kernels, roof: Roof): Float64Array | undefined {
+  const { overlap, exposedComm, launchOverhead } = roof.conditions;
+  const [key] = kernels.flops.keys();
+  const isPlain = overlap === 1 && exposedComm === 0 && launchOverhead === 0 && kernels.flops.size === 1;
+  if (!isPlain || key === undefined || networkOf(kernels)) return undefined;
+  return peaksOf(kernels, roof, key);
+}
+
+/** Where some kernels are not measured, or stand at several levels. */
+function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, rows: Int32Array): Points {
+  const binding = new Set<string>();
+  const most = rows.length * Math.max(1, roofs.length, judging.levels.length);
+  const points = {
+    n: 0,
+    row: new Int32Array(most),
+    roof: new Int16Array(most),
+    level: new Int8Array(most),
+    binds: new Uint8Array(most),
+    x: new Float64Array(most),
+    y: new Float64Array(most),
+    side: new Uint8Array(most),
+    aboveRoof: new Uint8Array(most),
+    radius: new Float32Array(most).fill(Number.NaN),
+    home: new Int32Array(kernels.n).fill(-1),
+    measured: 0,
+    notDrawn: 0,
+    binding,
+  };
+  // Other chips' levels are other levels: with all of them only one chip's kernels can be told apart.
+  const marked = judging.levels.length > 1 ? [judging] : roofs;
+  const moved = new Map([judging, ...marked].map((roof) => [roof, columnsOf(kernels, roof)] as const));
+  const probes = new Map([judging, ...marked].map((roof) => [roof, probing(kernels, roof)] as const));
+
+  const radiusOf = radii(kernels);
+  const put = (row: number, roof: Roof, index: number) => {
+    const probe = (probes.get(roof) as (row: number) => Readonly<Probe>)(row);
+    const measured = kernels.time[row] as number;
+    // An unmeasured kernel stands on its roof, which neither the link nor its launches lower.
+    const time = index === MEASURED ? measured : Math.max(probe.computeTime, probe.memoryTime);
+    const flops = kernels.totalFlops[row] as number;
+    const columns = moved.get(roof) as readonly Float64Array[];
+    const before = points.n;
+    const boundBy = probe.regime === "memory" ? probe.slowest : -1;
+    if (roof === judging && boundBy >= 0) binding.add(roof.levels[boundBy]?.name ?? "");
+    const stand = (level: number) => {
+      const bytes = columns[level]?.[row] as number;
+      const y = (flops > 0 ? flops : bytes) / time;
+      if (!(y > 0 && Number.isFinite(y)) || Number.isNaN(bytes)) return false;
+      const at = points.n++;
+      points.row[at] = row;
+      points.roof[at] = index;
+      points.level[at] = level;
+      points.x[at] = flops / bytes;
+      points.y[at] = y;
+      points.side[at] = isProgram(kernels, row) ? SIDES.program : sideOf(probe.regime);
+      points.radius[at] = radiusOf(row);
+      points.aboveRoof[at] = index === MEASURED && probe.time / measured > ABOVE ? 1 : 0;
+      return true;
+    };
+    if (columns.length === 1) stand(0);
+    else {
+      // The one that binds comes last, and so lies on top; without FLOPs there is one place, by bytes a second.
+      const levels = columns.map((_, level) => level).filter((level) => !Number.isNaN(columns[level]?.[row] as number));
+      const binds = levels.find((level) => level === boundBy) ?? levels[0];
+      if (flops === 0) levels.some(stand);
+      else for (const level of levels.filter((other) => other !== binds)) stand(level);
+      if (flops !== 0 && binds !== undefined) stand(binds);
+    }
+    if (points.n === before) return false;
+    const home = points.n - 1;
+    points.binds[home] = 1;
+    points.home[row] = home;
+    return true;
+  };
+  for (const row of rows) {
+    const before = points.n;
+    if ((kernels.time[row] as number) > 0) {
+      if (hasPlace(kernels, row, moved.get(judging)) && put(row, judging, MEASURED)) points.measured++;
+    } else {
+      // The judge's mark comes last, and so lies on top where roofs coincide.
+      const last = roofs.indexOf(judging);
+      for (const roof of marked) if (roof !== judging) put(row, roof, roofs.indexOf(roof));
+      if (last >= 0) put(row, judging, last);
+    }
+    if (points.n === before && !isTotal(kernels, row)) points.notDrawn++;
+  }
+  return points;
+}
+
+const columnsOf = (kernels: Kernels, roof: Roof) => roof.levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
+
+function hasPlace(kernels: Kernels, row: number, moved: readonly Float64Array[] | undefined): boolean {
+  return !!moved?.some((bytes) => !Number.isNaN((kernels.totalFlops[row] as number) + (bytes[row] as number)));
+}

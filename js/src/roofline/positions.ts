@@ -1,0 +1,93 @@
+// Where measured kernels stand, which is not for a roof to say: while one is dragged they keep their columns.
+
+import { keeping } from "../ui/memoize.ts";
+import type { Kernels } from "../wire/decode.ts";
+import { radii } from "./point_sizes.ts";
+import { isTotal } from "./totals.ts";
+
+/** The roof of a measured point: it stands where it was measured, not on a roof. */
+export const MEASURED = -1;
+
+/** Points in columns, but for what a roof says of them. */
+export interface Places {
+  readonly n: number;
+  readonly row: Int32Array;
+  /** Index into the shown roofs, or MEASURED. */
+  readonly roof: Int16Array;
+  /** Index into the levels of the roof that judges it. */
+  readonly level: Int8Array;
+  /** Whether it stands at the level that binds; of a kernel that no level binds, at the first. */
+  readonly binds: Uint8Array;
+  /** FLOP/B: infinite at zero bytes. At zero FLOPs, 0. */
+  readonly x: Float64Array;
+  /** FLOP/s; at zero FLOPs bytes/s, for the strip at the left edge. */
+  readonly y: Float64Array;
+  /** px; NaN for one whose size says nothing. */
+  readonly radius: Float32Array;
+  /** For each row the point that stands for it: measured, or on the focus roof; -1 when there is none. */
+  readonly home: Int32Array;
+  /** How many kernels of them are measured. */
+  readonly measured: number;
+  /** Rows without a place: FLOPs or bytes are unknown, or both zero. */
+  readonly notDrawn: number;
+}
+
+/** Where all rows would stand if they were measured; `y` is 0 of those that have no place. */
+interface Grounds {
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+  readonly radius: Float32Array;
+}
+
+const measured = keeping<Places | undefined>();
+const grounds = keeping<Grounds>();
+
+/** The places of these rows, the same while neither they nor the bytes that count change; none if one was not measured. */
+export const measuredPlaces = (kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined =>
+  measured(rows, [kernels, bytes], () => findPlaces(kernels, rows, bytes));
+
+function findPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined {
+  const { time } = kernels;
+  for (let at = 0; at < rows.length; at++) if (!((time[rows[at] as number] as number) > 0)) return undefined;
+  // A filter has other rows, and these columns as they were.
+  const all = grounds(bytes, [kernels], () => groundsOf(kernels, bytes));
+  const row = new Int32Array(rows.length);
+  const [x, y] = [new Float64Array(rows.length), new Float64Array(rows.length)];
+  const radius = new Float32Array(rows.length);
+  const home = new Int32Array(kernels.n).fill(-1);
+  let [n, notDrawn] = [0, 0];
+  for (let at = 0; at < rows.length; at++) {
+    const one = rows[at] as number;
+    const rate = all.y[one] as number;
+    if (rate === 0) {
+      if (!isTotal(kernels, one)) notDrawn++;
+      continue;
+    }
+    row[n] = one;
+    x[n] = all.x[one] as number;
+    y[n] = rate;
+    radius[n] = all.radius[one] as number;
+    home[one] = n++;
+  }
+  return {
+    ...{ n, row: row.subarray(0, n), x: x.subarray(0, n), y: y.subarray(0, n), radius: radius.subarray(0, n), home },
+    ...{ roof: new Int16Array(n).fill(MEASURED), level: new Int8Array(n), binds: new Uint8Array(n).fill(1) },
+    ...{ measured: n, notDrawn },
+  };
+}
+
+function groundsOf(kernels: Kernels, bytes: Float64Array): Grounds {
+  const { n, totalFlops, time } = kernels;
+  const [x, y, radius] = [new Float64Array(n), new Float64Array(n), new Float32Array(n)];
+  const radiusOf = radii(kernels);
+  for (let row = 0; row < n; row++) {
+    const flops = totalFlops[row] as number;
+    const moved = bytes[row] as number;
+    const rate = (flops > 0 ? flops : moved) / (time[row] as number);
+    if (!(rate > 0 && Number.isFinite(rate)) || Number.isNaN(flops + moved)) continue;
+    x[row] = flops / moved;
+    y[row] = rate;
+    radius[row] = radiusOf(row);
+  }
+  return { x, y, radius };
+}

@@ -1,0 +1,79 @@
+// Which of very many points a change of a roof can concern: found by what they have, without a look at the others.
+
+import { keeping } from "../ui/memoize.ts";
+import type { Places } from "./positions.ts";
+
+/** Points by a value of theirs, in shares of an octave. */
+interface Index {
+  /** Where each share's begin in `at`, and behind the last where they end. */
+  readonly starts: Int32Array;
+  readonly at: Int32Array;
+}
+
+/** Shares of an octave, and how many of all: from 2^-64 to 2^64. */
+const [SHARES, ALL] = [64, 8192];
+
+const shareOf = (value: number) => Math.max(0, Math.min(Math.floor(Math.log2(value) * SHARES) + ALL / 2, ALL - 1));
+
+const [byAi, byRate, byBandwidth] = [keeping<Index>(), keeping<Index>(), keeping<Index>()];
+
+function indexOf(n: number, of: (point: number) => number): Index {
+  const share = new Int16Array(n);
+  const starts = new Int32Array(ALL + 1);
+  for (let point = 0; point < n; point++) {
+    const own = shareOf(of(point));
+    share[point] = own;
+    starts[own + 1] = (starts[own + 1] as number) + 1;
+  }
+  for (let one = 0; one < ALL; one++) starts[one + 1] = (starts[one + 1] as number) + (starts[one] as number);
+  const [next, at] = [starts.slice(), new Int32Array(n)];
+  for (let point = 0; point < n; point++) {
+    const own = share[point] as number;
+    const place = next[own] as number;
+    next[own] = place + 1;
+    at[place] = point;
+  }
+  return { starts, at };
+}
+
+/** The points from one value to another, whichever is larger, and those next to them. */
+function between({ starts, at }: Index, one: number, other: number): Int32Array {
+  const [low, high] = [shareOf(Math.min(one, other)) - 1, shareOf(Math.max(one, other)) + 2];
+  return at.subarray(starts[Math.max(0, low)], starts[Math.min(high, ALL)]);
+}
+
+/** Two limits: a slope, and for each precision a flat. */
+export interface Limits {
+  readonly peaks: Float64Array;
+  readonly bandwidth: number;
+}
+
+/**
+ * Points whose side of the ridge point, or of the roof, may not be what it was: some more than once. None if it is not
+ * worth the while: some limit is not known, or too much has changed.
+ */
+export function concerned({ n, x, y }: Places, before: Limits, now: Limits): Int32Array[] | undefined {
+  const ais = byAi(x, [], () => indexOf(n, (point) => x[point] as number));
+  const rates = byRate(y, [], () => indexOf(n, (point) => y[point] as number));
+  const found: Int32Array[] = [];
+  for (let of = 0; of < now.peaks.length; of++) {
+    const [was, is] = [before.peaks[of] as number, now.peaks[of] as number];
+    if (Number.isNaN(was) && Number.isNaN(is)) continue;
+    if (!(was > 0 && is > 0)) return undefined;
+    const [from, to] = [was / before.bandwidth, is / now.bandwidth];
+    if (from !== to) found.push(between(ais, from, to));
+    if (was !== is) found.push(between(rates, was, is));
+  }
+  if (before.bandwidth !== now.bandwidth) {
+    // Without FLOPs a rate is one of bytes.
+    const rateOf = (point: number) => (y[point] as number) / ((x[point] as number) || 1);
+    found.push(
+      between(
+        byBandwidth(x, [y], () => indexOf(n, rateOf)),
+        before.bandwidth,
+        now.bandwidth,
+      ),
+    );
+  }
+  return found.reduce((sum, { length }) => sum + length, 0) > n / 4 ? undefined : found;
+}

@@ -1,0 +1,146 @@
+// The roofline arithmetic of roofwidget/roofline.py that a drag needs, held to the same golden file.
+
+import type { Chip, Kernels, Quantity, WhatIf } from "../wire/decode.ts";
+import { sumOfKnown } from "../wire/decode.ts";
+
+/** One memory level of a roof: bytes/s in force, and on the data sheet. */
+export interface Level {
+  readonly name: string;
+  readonly bandwidth: number;
+  readonly sheet: number;
+}
+
+/** What else a bound hangs on: how much of compute and memory overlaps, exposed communication, seconds a launch. */
+export interface Conditions {
+  readonly overlap: number;
+  readonly exposedComm: number;
+  readonly launchOverhead: number;
+}
+
+/** One chip's roof at one precision and memory, with what-if values in force. */
+export interface Roof {
+  readonly chip: Chip;
+  readonly precision: string;
+  /** The chosen level; with all levels the main memory. */
+  readonly level: string;
+  /** FLOP/s and bytes/s in force, and on the data sheet. */
+  readonly peak: number;
+  readonly bandwidth: number;
+  readonly sheetPeak: number;
+  readonly sheetBandwidth: number;
+  /** FLOP/s in force, by precision, and bytes/s by level. */
+  readonly peaks: ReadonlyMap<string, number>;
+  readonly bandwidths: ReadonlyMap<string, number | null>;
+  /** The levels that judge: the chosen one, or all whose bandwidth is known. */
+  readonly levels: readonly Level[];
+  readonly conditions: Conditions;
+}
+
+/** Why a chip has no roof at the chosen precision and memory. */
+export interface Missing {
+  readonly quantity: Quantity;
+  readonly name: string;
+}
+
+/** The memory that stands for every level. */
+export const ALL = "all";
+export const PLAIN: Conditions = { overlap: 1, exposedComm: 0, launchOverhead: 0 };
+
+/** The level of bytes that cross the chip's link. */
+export const NETWORK = "network";
+const OFF_CHIP = /^(?:main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory)$/i;
+
+export const isOffChip = (level: string) => OFF_CHIP.test(level.trim());
+
+/** The level of a chip that a chosen name means, or undefined. */
+export function levelOf(chip: Chip, memory: string): string | undefined {
+  const levels = [...chip.memories.keys()];
+  if (memory === "main" || memory === ALL) return levels[0];
+  const exact = levels.find((level) => level.toLowerCase() === memory.toLowerCase());
+  const main = levels[0] ?? "";
+  return exact ?? (isOffChip(memory) && isOffChip(main) ? main : undefined);
+}
+
+/** The roof of a chip, or what it lacks. */
+export function roofOf(
+  chip: Chip,
+  precision: string,
+  memory: string,
+  whatIf: WhatIf,
+  conditions: Conditions = PLAIN,
+): Roof | Missing {
+  const wanted = precision === "auto" ? chip.precision : precision;
+  const sheetPeak = chip.peaks.get(wanted);
+  if (sheetPeak === undefined) return { quantity: "peak_flops", name: wanted };
+  const level = levelOf(chip, memory);
+  const sheetBandwidth = level === undefined ? null : (chip.memories.get(level) ?? null);
+  if (level === undefined || sheetBandwidth === null) return { quantity: "bandwidth", name: memory };
+  const changes = Object.hasOwn(whatIf, chip.id) ? (whatIf[chip.id] ?? {}) : {};
+  const peaks = new Map([...chip.peaks, ...Object.entries(changes.peak_flops ?? {})]);
+  const bandwidths = new Map([...chip.memories, ...Object.entries(changes.bandwidth ?? {})]);
+  const levels = [...chip.memories].flatMap(([name, sheet]) =>
+    sheet === null || (memory !== ALL && name !== level)
+      ? []
+      : [{ name, bandwidth: bandwidths.get(name) ?? sheet, sheet }],
+  );
+  return {
+    chip,
+    precision: wanted,
+    level,
+    peak: peaks.get(wanted) ?? sheetPeak,
+    bandwidth: bandwidths.get(level) ?? sheetBandwidth,
+    sheetPeak,
+    sheetBandwidth,
+    peaks,
+    bandwidths,
+    levels,
+    conditions,
+  };
+}
+
+export const isRoof = (roof: Roof | Missing): roof is Roof => "chip" in roof;
+export const ridgePoint = (roof: { peak: number; bandwidth: number }) => roof.peak / roof.bandwidth;
+export const attainable = (ai: number, roof: { peak: number; bandwidth: number }) =>
+  Math.min(roof.peak, ai * roof.bandwidth);
+
+/** Bytes of each kernel at a chip's level, as Python's `bound` finds them. */
+export function bytesAt(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
+  const isMain = level === chip.memories.keys().next().value;
+  // Which words mean the main memory hangs on what the chip's other levels are called.
+  const key = isMain ? [...chip.memories.keys()].join("\n").toLowerCase() : `near ${level.toLowerCase()}`;
+  let column = kernels.byLevel.get(key);
+  if (!column) {
+    column = findBytes(kernels, chip, level);
+    kernels.byLevel.set(key, column);
+  }
+  return column;
+}
+
+function findBytes(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
+  const [main = "", ...others] = [...chip.memories.keys()].map((name) => name.toLowerCase());
+  const told = [...kernels.bytes].map(([name, column]) => [name.toLowerCase(), column] as const);
+  const exact = told.find(([name]) => name === level.toLowerCase())?.[1];
+  if (level.toLowerCase() !== main) return exact ?? new Float64Array(kernels.n).fill(Number.NaN);
+  const outside = told.filter(([name]) => isOffChip(name) && name !== main && !others.includes(name));
+  if (exact && outside.length === 0) return exact;
+  const rest = sumOfKnown(
+    outside.map(([, column]) => column),
+    kernels.n,
+  );
+  return exact ? exact.map((value, row) => (Number.isNaN(value) ? (rest[row] as number) : value)) : rest;
+}
+
+const MATMUL = ["matmul", "tensor", "matrix"];
+/** Kinds of FLOPs that have no precision in their name. */
+export const CLASSES = ["matmul", "tensor", "vector", "transcendental"];
+
+/** FLOP/s for FLOPs of a precision or class, or plain ones (""), of a kernel whose own precision may be told. */
+export function peakFor(roof: Roof, key: string, own: string | null): number | undefined {
+  const plain = own ? roof.peaks.get(own) : roof.peak;
+  if (key !== "" && !CLASSES.includes(key)) return roof.peaks.get(key);
+  if (key === "" || plain === undefined) return plain;
+  // A class has a peak of its own at the precision, else one for all precisions, else the precision's.
+  const words = MATMUL.includes(key) ? [key, ...MATMUL.filter((word) => word !== key)] : [key];
+  const names = [...words.map((word) => `${own ?? roof.precision}_${word}`), ...words];
+  return roof.peaks.get(names.find((name) => roof.peaks.has(name)) ?? "") ?? plain;
+}

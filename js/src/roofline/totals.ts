@@ -1,0 +1,67 @@
+// The totals of a program and of its steps, as rows after those of its kernels: drawn and pointed at like them.
+
+import type { Kernels, Texts } from "../wire/decode.ts";
+import { textAt } from "../wire/decode.ts";
+
+/** The category of a whole program's total. */
+const PROGRAM = "program";
+
+export const isTotal = (kernels: Kernels, row: number) => row >= kernels.own;
+export const isProgram = (kernels: Kernels, row: number) =>
+  isTotal(kernels, row) && textAt(kernels.category, row) === PROGRAM;
+
+/** The kernels, then the totals that come with them. */
+export function withTotals(kernels: Kernels): Kernels {
+  const { program } = kernels;
+  if (!program || program.n === 0) return kernels;
+  const both = (column: (table: Kernels) => Float64Array) => joined(column(kernels), column(program));
+  const words = (column: (table: Kernels) => Texts) => joinedTexts(column(kernels), column(program));
+  const columns = (part: (table: Kernels) => ReadonlyMap<string, Float64Array>) => {
+    const keys = new Set([...part(kernels).keys(), ...part(program).keys()]);
+    const column = (table: Kernels, key: string) => part(table).get(key) ?? new Float64Array(table.n).fill(Number.NaN);
+    return new Map([...keys].map((key) => [key, joined(column(kernels, key), column(program, key))] as const));
+  };
+  return {
+    ...kernels,
+    n: kernels.n + program.n,
+    name: words(({ name }) => name),
+    short: words(({ short }) => short),
+    precision: words(({ precision }) => precision),
+    category: words(({ category }) => category),
+    time: both(({ time }) => time),
+    selfTime: both(({ selfTime }) => selfTime),
+    count: both(({ count }) => count),
+    totalFlops: both(({ totalFlops }) => totalFlops),
+    flops: columns(({ flops }) => flops),
+    bytes: columns(({ bytes }) => bytes),
+    byLevel: new Map(),
+  };
+}
+
+/** The rows to draw, in the order of drawing: `rows`, what takes long under what does not, and the program on top. */
+export function drawnRows(kernels: Kernels, rows: Int32Array, programOnly: boolean): Int32Array {
+  const totals = Array.from({ length: kernels.n - kernels.own }, (_, at) => kernels.own + at);
+  if (programOnly) return Int32Array.from(totals.reverse());
+  const program = totals.filter((row) => isProgram(kernels, row)).slice(0, 1);
+  const drawn = new Int32Array(rows.length + program.length);
+  drawn.set(rows);
+  drawn.set(program, rows.length);
+  return drawn;
+}
+
+function joined(one: Float64Array, other: Float64Array): Float64Array {
+  const both = new Float64Array(one.length + other.length);
+  both.set(one);
+  both.set(other, one.length);
+  return both;
+}
+
+function joinedTexts(one: Texts, other: Texts): Texts {
+  const codes = new Int32Array(one.codes.length + other.codes.length);
+  codes.set(one.codes);
+  codes.set(
+    other.codes.map((code) => code + one.values.length),
+    one.codes.length,
+  );
+  return { values: [...one.values, ...other.values], codes };
+}

@@ -1,0 +1,98 @@
+// What other bytes, and another use of the roof, would make of kernels: the mirror of roofwidget/moving.py.
+
+import { sumOfMeasured, type Texts } from "../wire/columns.ts";
+import type { Kernels } from "../wire/decode.ts";
+import { probing } from "./bound.ts";
+import { roofElsewhere } from "./measured_on.ts";
+import { NETWORK, type Roof } from "./roofline.ts";
+
+/** Factors on a kernel's bytes, and on the time that comes of them at the same share of its roof; left out they are 1. */
+export interface Move {
+  readonly bytes?: number;
+  readonly time?: number;
+}
+
+/** By row. */
+export type Moves = Readonly<Record<string, Move>>;
+
+/** Some rows of a table as they would be, and what their times changed by. */
+export interface Moved {
+  /** The rows, ascending. */
+  readonly rows: Int32Array;
+  /** One a row. */
+  readonly kernels: Kernels;
+  /** Factors on their times; NaN where it cannot be said. */
+  readonly factor: Float64Array;
+  /** Shares of the roof, before and after. */
+  readonly before: Float64Array;
+  readonly after: Float64Array;
+}
+
+/** The roof that judges them: of the chip they ran on, if that is known. */
+export const judgeOf = (kernels: Kernels, roof: Roof): Roof => roofElsewhere(kernels, roof) ?? roof;
+
+/** Those of the kernels that are moved, as they would be. */
+export function moved(kernels: Kernels, moves: Moves, focus: Roof): Moved {
+  const rows = Int32Array.from(Object.keys(moves), Number).filter((row) => row < kernels.own);
+  const asked = Array.from(rows, (row) => moves[row] as Move);
+  const before = picked(kernels, rows);
+  const bytes = new Map(
+    [...before.bytes].map(([level, column]) => [
+      level,
+      level.toLowerCase() === NETWORK ? column : column.map((value, at) => value * (asked[at]?.bytes ?? 1)),
+    ]),
+  );
+  const after = { ...before, bytes, byLevel: new Map() };
+  const roof = judgeOf(kernels, focus);
+  const [then, now] = [probing(before, roof), probing(after, roof)];
+  const shares = { before: new Float64Array(rows.length), after: new Float64Array(rows.length) };
+  const factor = Float64Array.from(asked, ({ bytes = 1, time = 1 }, at) => {
+    const bound = then(at).time;
+    const share = bound / ((before.time[at] as number) || Number.NaN);
+    // Never above its roof; one that beats it as it is stays where it is. A share that is unknown limits nothing.
+    const used = Math.max(time, Math.min(share || 0, 1));
+    shares.before[at] = share;
+    shares.after[at] = share / used;
+    return bytes === 1 ? used : (used * now(at).time) / bound;
+  });
+  const changed = (column: Float64Array) => column.map((seconds, at) => seconds * (factor[at] as number));
+  const [time, selfTime] = [changed(before.time), changed(before.selfTime)];
+  return { rows, kernels: { ...after, time, selfTime }, factor, ...shares };
+}
+
+/** Seconds of its own over all rows that were measured, before and after. */
+export function totalOf(kernels: Kernels, { rows, factor }: Moved): readonly [before: number, after: number] {
+  const { totalTime, selfTime } = kernels;
+  const gained = rows.reduce(
+    (sum, row, at) => sum + ((selfTime[row] as number) * (1 - (factor[at] as number)) || 0),
+    0,
+  );
+  return [totalTime, totalTime - gained];
+}
+
+/** Some rows of a table, without the totals. */
+function picked(kernels: Kernels, rows: Int32Array): Kernels {
+  const column = (all: Float64Array) => Float64Array.from(rows, (row) => all[row] as number);
+  const columns = (all: ReadonlyMap<string, Float64Array>) =>
+    new Map([...all].map(([key, values]) => [key, column(values)] as const));
+  const texts = ({ values, codes }: Texts): Texts => ({ values, codes: rows.map((row) => codes[row] as number) });
+  const selfTime = column(kernels.selfTime);
+  return {
+    ...kernels,
+    n: rows.length,
+    own: rows.length,
+    name: texts(kernels.name),
+    short: texts(kernels.short),
+    precision: texts(kernels.precision),
+    category: texts(kernels.category),
+    time: column(kernels.time),
+    count: column(kernels.count),
+    flops: columns(kernels.flops),
+    bytes: columns(kernels.bytes),
+    byLevel: new Map(),
+    totalFlops: column(kernels.totalFlops),
+    selfTime,
+    totalTime: sumOfMeasured(selfTime),
+    program: null,
+  };
+}

@@ -1,0 +1,158 @@
+// What follows from the state of one model: roofs, points, and which lines are drawn.
+
+import { computed, type ReadonlySignal } from "@preact/signals";
+import { commonPrecision, levelsDrawn, possibleCeilings, subRoofsOf } from "../roofline/ceilings.ts";
+import { runsOf } from "../roofline/compare_runs.ts";
+import { inOrder } from "../roofline/filters.ts";
+import { pointsOf } from "../roofline/points.ts";
+import { rankingOf } from "../roofline/ranking.ts";
+import type { Missing, Roof } from "../roofline/roofline.ts";
+import { ALL, isRoof, PLAIN, roofOf } from "../roofline/roofline.ts";
+import { drawnRows, withTotals } from "../roofline/totals.ts";
+import { keeping } from "../ui/memoize.ts";
+import { calming } from "../ui/throttled.ts";
+import type { Chip, Kernels, WhatIf } from "../wire/decode.ts";
+import { deriveRows, type FilterState } from "./filters.ts";
+import type { Workload } from "./graph.ts";
+
+interface State extends FilterState {
+  readonly chips: ReadonlySignal<readonly Chip[]>;
+  readonly kernels: ReadonlySignal<Kernels>;
+  readonly shown: ReadonlySignal<readonly string[]>;
+  readonly focusChip: ReadonlySignal<string>;
+  readonly precision: ReadonlySignal<string>;
+  readonly memory: ReadonlySignal<string>;
+  readonly whatIf: ReadonlySignal<WhatIf>;
+  readonly exposedComm: ReadonlySignal<readonly number[]>;
+  readonly ceilings: ReadonlySignal<readonly string[] | null>;
+  readonly allLevels: ReadonlySignal<boolean>;
+  readonly launchOverhead: ReadonlySignal<number>;
+  readonly workload: ReadonlySignal<Workload | undefined>;
+  /** Whether a control is held. */
+  readonly held: ReadonlySignal<boolean>;
+}
+
+const MANY = 5000;
+const NONE: ReturnType<typeof possibleCeilings> = [];
+
+export function derive(state: State) {
+  const { chips, kernels, precision, memory, whatIf } = state;
+  const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
+  const conditions = computed(() => ({ ...PLAIN, launchOverhead: state.launchOverhead.value }));
+  // While one chip's rate is dragged the others keep their roofs, and what is drawn of these.
+  const known = keeping<Roof | Missing>();
+  const every = (changes: WhatIf) => {
+    const precisionOf = ({ peaks }: Chip) =>
+      common.value !== undefined && peaks.has(common.value) ? common.value : precision.value;
+    return chips.value.map((chip) => {
+      const parts = [precisionOf(chip), memory.value, changes[chip.id], conditions.value] as const;
+      return [chip.id, known(chip, parts, () => roofOf(chip, parts[0], parts[1], changes, parts[3]))] as const;
+    });
+  };
+  /** The roof of every chip, or what it lacks, by id. */
+  const roofs = computed<ReadonlyMap<string, Roof | Missing>>(() => new Map(every(whatIf.value)));
+  /** What chips lack, by id: it does not change with a what-if. */
+  const lacking = computed<ReadonlyMap<string, Missing>>(
+    () => new Map(every({}).flatMap(([id, roof]) => (isRoof(roof) ? [] : [[id, roof]]))),
+  );
+  const shownRoofs = computed(() =>
+    state.shown.value.flatMap((id) => {
+      const roof = roofs.value.get(id);
+      return roof && isRoof(roof) ? [roof] : [];
+    }),
+  );
+  const focusRoof = computed(() => {
+    const roof = roofs.value.get(state.focusChip.value);
+    return roof && isRoof(roof) ? roof : undefined;
+  });
+  let rested: Roof | undefined;
+  /** The focus roof; while a control is held over very many kernels the one before: what adds up their times waits. */
+  const restedRoof = computed(() => {
+    if (!state.held.value || kernels.value.n <= MANY) rested = calm.focusRoof.value;
+    return rested;
+  });
+  const filtered = deriveRows(state, kernels, focusRoof);
+  const longestFirst = computed(() => inOrder(filtered.timeOrder.value, filtered.rows.value));
+  const drawn = computed(() => withTotals(kernels.value));
+  /** Whether the totals of the program and its steps stand instead of the kernels. */
+  const showsTotals = computed(() => state.scope.value === "program" && drawn.value.n > drawn.value.own);
+  /** The rows of `drawn` that are points, where they have a place. */
+  const drawnNow = computed(() => drawnRows(drawn.value, longestFirst.value, showsTotals.value));
+  const points = computed(() => pointsOf(drawn.value, shownRoofs.value, focusRoof.value, drawnNow.value));
+  const ranking = computed(() => rankingOf(kernels.value, longestFirst.value, restedRoof.value));
+  const runs = computed(() => {
+    const baseline = state.baseline.value;
+    // The kernels of a graph are no run.
+    return baseline && kernels.value.totalTime > 0 ? runsOf(baseline, kernels.value) : undefined;
+  });
+
+  const ceilings = computed(() => {
+    const found = focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [];
+    return found.length > 0 ? found : NONE;
+  });
+  // While a control is held no level goes away: it may be the one that is held.
+  let kept: ReadonlySet<string> = new Set();
+  const shownLevels = computed(() => {
+    const roof = focusRoof.value;
+    if (!roof) return [];
+    const binding = new Set([...points.value.binding, ...(state.held.value ? kept : [])]);
+    const levels = levelsDrawn(roof, binding, state.allLevels.value || points.value.n === 0);
+    kept = new Set(levels.map(({ name }) => name));
+    return levels;
+  });
+  const subRoofs = computed(() => {
+    const roof = focusRoof.value;
+    if (!roof) return [];
+    // A ceiling comes and goes with the level that it lies under.
+    const hidden = roof.levels.filter((level) => !shownLevels.value.some(({ name }) => name === level.name));
+    const drawn = ceilings.value.filter(({ memory: level }) => !hidden.some(({ name }) => name === level));
+    return subRoofsOf(roof, drawn, state.exposedComm.value);
+  });
+  const unknownLevels = computed(() => {
+    const levels = [...(focusRoof.value?.chip.memories ?? [])];
+    return memory.value === ALL ? levels.flatMap(([name, rate]) => (rate === null ? [name] : [])) : [];
+  });
+  // What is told together keeps one pace: a point would stand above the roof of a moment ago.
+  const paced = {
+    chips,
+    focusChip: state.focusChip,
+    roofs,
+    shownRoofs,
+    focusRoof,
+    shownLevels,
+    subRoofs,
+    drawn,
+    points,
+  };
+  const calm = calming({ ...paced, possibleCeilings: ceilings, fused: state.workload }, state.held);
+
+  return {
+    /** With precision "auto" the one that all kernels compute in, which the roofs have of chips that have it. */
+    commonPrecision: common,
+    roofs,
+    lacking,
+    shownRoofs,
+    focusRoof,
+    restedRoof,
+    /** What panels tell of: it follows a control that is held at a pace that can be read. */
+    calm,
+    ...filtered,
+    /** The table that points are of: the kernels and, after them, the totals of their program. */
+    drawn,
+    drawnRows: drawnNow,
+    /** The rows of kernels that pass, those that take longest first. */
+    longestFirst,
+    showsTotals,
+    points,
+    /** Which of the kernels that pass to fix first, on the focus chip. */
+    ranking,
+    /** What has become of the kernels of the baseline. */
+    runs,
+    possibleCeilings: ceilings,
+    subRoofs,
+    /** The levels of the focus roof that have a line of their own. */
+    shownLevels,
+    /** With all levels, those of the focus chip without a bandwidth. */
+    unknownLevels,
+  };
+}

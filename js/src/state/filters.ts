@@ -1,0 +1,194 @@
+// The state of the filters and of what else is chosen to be shown of a profile, and the actions that change it.
+
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { probing } from "../roofline/bound.ts";
+import {
+  byFallingTime,
+  type Filters,
+  filteredRows,
+  type Prepared,
+  smallNames,
+  UNFILTERED,
+} from "../roofline/filters.ts";
+import type { Roof } from "../roofline/roofline.ts";
+import { type Baseline, decodeBaseline, type Kernels, type Texts } from "../wire/decode.ts";
+import type { Outbox } from "./outbox.ts";
+
+/** Which points the chart shows: kernels and the program's total, or the totals of the program and its steps. */
+export type Scope = "kernels" | "program";
+
+type Words = readonly string[] | null;
+
+export function createFiltering({ tell, tellAll }: Pick<Outbox, "tell" | "tellAll">) {
+  const state = {
+    search: signal(UNFILTERED.search),
+    categories: signal<Words>(UNFILTERED.categories),
+    bounds: signal<Words>(UNFILTERED.bounds),
+    precisions: signal<Words>(UNFILTERED.precisions),
+    timeShare: signal(UNFILTERED.timeShare),
+    top: signal(UNFILTERED.top),
+    infeed: signal(UNFILTERED.infeed),
+    scope: signal<Scope>("kernels"),
+    sortBy: signal(""),
+    columns: signal<Words>(null),
+    atRoof: signal<readonly number[]>([]),
+  };
+  const baseline = signal<Baseline | null>(null);
+  /** Its trait, and the signal that holds it. */
+  const traits: Readonly<Record<string, Signal>> = {
+    ...{ search: state.search, categories: state.categories, bounds: state.bounds, precisions: state.precisions },
+    ...{ time_share: state.timeShare, top: state.top, infeed: state.infeed, scope: state.scope },
+    ...{ sort_by: state.sortBy, columns: state.columns, at_roof: state.atRoof },
+  };
+  const setter =
+    <T>(name: string) =>
+    (value: T, how?: { readonly stream?: boolean }) => {
+      (traits[name] as Signal<T>).value = value;
+      tell(name, value, how);
+    };
+  /** Back to what a model starts with. */
+  function clearFilters() {
+    const plain = Object.entries(UNFILTERED).map(([name, value]) => [
+      name === "timeShare" ? "time_share" : name,
+      value,
+    ]);
+    batch(() => {
+      for (const [name, value] of plain) (traits[name] as Signal).value = value;
+    });
+    tellAll(Object.fromEntries(plain));
+  }
+  return {
+    /** What Python sends as it is, by trait. */
+    traits,
+    read: {
+      baseline: (wire: unknown) => {
+        baseline.value = decodeBaseline(wire);
+      },
+    },
+    state: { ...state, baseline },
+    actions: {
+      setSearch: setter<string>("search"),
+      setCategories: setter<Words>("categories"),
+      setBounds: setter<Words>("bounds"),
+      setPrecisions: setter<Words>("precisions"),
+      setTimeShare: setter<number>("time_share"),
+      setTop: setter<number | null>("top"),
+      setInfeed: setter<boolean>("infeed"),
+      setScope: setter<Scope>("scope"),
+      setSortBy: setter<string>("sort_by"),
+      setColumns: setter<Words>("columns"),
+      setAtRoof: setter<readonly number[]>("at_roof"),
+      clearFilters,
+    },
+  };
+}
+
+export type FilterState = ReturnType<typeof createFiltering>["state"];
+
+/** What passes, of these kernels on this roof; each part is worked out when it is first asked for. */
+export function deriveRows(
+  state: FilterState,
+  kernels: ReadonlySignal<Kernels>,
+  focusRoof: ReadonlySignal<Roof | undefined>,
+) {
+  const filters = computed<Filters>(() => ({
+    search: state.search.value,
+    categories: state.categories.value,
+    bounds: state.bounds.value,
+    precisions: state.precisions.value,
+    timeShare: state.timeShare.value,
+    top: state.top.value,
+    infeed: state.infeed.value,
+  }));
+  const now = prepare(kernels, focusRoof);
+  let last: Int32Array = new Int32Array();
+  /** What passes; the same array while the same rows do, and what hangs on it need not be found anew. */
+  const rows = computed(() => {
+    const next = filteredRows(kernels.value, filters.value, now);
+    if (!isEqual(next, last)) last = next;
+    return last;
+  });
+  // Asked for only where there is one.
+  const earlier = computed(() => (state.baseline.value as Baseline).kernels);
+  const before = prepare(earlier, focusRoof);
+  const earlierRows = computed(() =>
+    state.baseline.value ? filteredRows(earlier.value, filters.value, before) : new Int32Array(),
+  );
+  const totals = computed(() => {
+    const { n, selfTime, totalTime } = kernels.value;
+    const isAll = rows.value.length === n;
+    let seconds = isAll ? totalTime : 0;
+    for (let at = 0; !isAll && at < rows.value.length; at++) seconds += selfTime[rows.value[at] as number] || 0;
+    return { kernels: rows.value.length, all: n, share: seconds / totalTime };
+  });
+  const byCategory = computed(() => categoriesOf(kernels.value));
+  return {
+    /** The rows that pass, in the table's order. */
+    rows,
+    /** The rows of the run before that pass the same filters. */
+    earlierRows,
+    /** How many pass, of how many, and their share of the self time of all; NaN where none was measured. */
+    totals,
+    /** What bounds each kernel on the focus chip: as the table's rows, not only those that pass. */
+    boundBy: computed(now.boundBy),
+    /** What each category takes, that of the longest self time first: as their codes go. */
+    byCategory,
+    /** All rows by falling self time. */
+    timeOrder: computed(now.order),
+    /** Whether a filter is set that `clearFilters` lifts. */
+    isFiltered: computed(() =>
+      Object.entries(filters.value).some(
+        ([name, value]) => value !== UNFILTERED[name as keyof Filters] && !(name === "top" && value === null),
+      ),
+    ),
+  };
+}
+
+function prepare(kernels: ReadonlySignal<Kernels>, roof: ReadonlySignal<Roof | undefined>): Prepared {
+  const names = computed(() => smallNames(kernels.value));
+  const order = computed(() => byFallingTime(kernels.value));
+  const boundBy = computed(() => boundsOf(kernels.value, roof.value));
+  return { names: () => names.value, order: () => order.value, boundBy: () => boundBy.value };
+}
+
+export interface Category {
+  /** "" is none. */
+  readonly name: string;
+  readonly kernels: number;
+  /** Of the self time of all; NaN where none was measured. */
+  readonly share: number;
+}
+
+function categoriesOf({ category: { values, codes }, selfTime, totalTime }: Kernels): readonly Category[] {
+  const [counts, seconds] = [new Float64Array(values.length), new Float64Array(values.length)];
+  for (let row = 0; row < codes.length; row++) {
+    const code = codes[row] as number;
+    counts[code] = (counts[code] as number) + 1;
+    seconds[code] = (seconds[code] as number) + (selfTime[row] || 0);
+  }
+  return values.map((name, code) => ({
+    name: name ?? "",
+    kernels: counts[code] as number,
+    share: (seconds[code] as number) / totalTime,
+  }));
+}
+
+export function boundsOf(kernels: Kernels, roof: Roof | undefined): Texts {
+  const codes = new Map<string, number>();
+  const codeOf = (word: string) => codes.get(word) ?? codes.set(word, codes.size).size - 1;
+  const probe = roof && probing(kernels, roof);
+  const wordOf = (row: number) => {
+    if (!probe) return "unknown";
+    const { regime, slowest } = probe(row);
+    return regime === "memory" ? (roof.levels[slowest]?.name ?? "") : regime;
+  };
+  const column = new Int32Array(kernels.n);
+  for (let row = 0; row < column.length; row++) column[row] = codeOf(wordOf(row));
+  return { values: [...codes.keys()], codes: column };
+}
+
+function isEqual(one: Int32Array, other: Int32Array): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
+}

@@ -1,0 +1,223 @@
+// What is said of a kernel: the sentence under the chart, the tooltip's rows, the call-out of its gap.
+
+import type { Bound } from "../roofline/bound.ts";
+import { judge } from "../roofline/bound.ts";
+import { roofElsewhere } from "../roofline/measured_on.ts";
+import type { Roof } from "../roofline/roofline.ts";
+import { bytesAt, peakFor, ridgePoint } from "../roofline/roofline.ts";
+import { isTotal } from "../roofline/totals.ts";
+import type { View } from "../state/store.ts";
+import type { Kernels } from "../wire/decode.ts";
+import { textAt } from "../wire/decode.ts";
+import { strings } from "../words/words.ts";
+import { shortNames } from "./names.ts";
+import {
+  formatFactor,
+  formatIntensity,
+  formatPercent,
+  formatQuantity,
+  formatRatio,
+  formatSignificant,
+  roundUp,
+} from "./numbers.ts";
+
+export type Row = readonly [label: string, value: string];
+
+export function nameOf(kernels: Kernels, row: number): string {
+  return textAt(kernels.name, row)?.trim() || strings.unnamed(row);
+}
+
+/** What binds a kernel, in words. */
+export const bindingWord = (answer: string) => strings.binding[answer] ?? answer;
+
+/** What the chart calls it. */
+export function shortNameOf(kernels: Kernels, row: number): string {
+  return textAt(kernels.short, row)?.trim() || nameOf(kernels, row);
+}
+
+export function sentenceOfRoof(roof: Roof, view: View = "roofline"): string {
+  const peak = asked(roof.peak, roof.sheetPeak, "FLOP/s");
+  if (roof.levels.length > 1) return strings.ridges(roof, peak);
+  const bandwidth = asked(roof.bandwidth, roof.sheetBandwidth, "B/s");
+  const ridge = strings.ridge(roof, formatIntensity(ridgePoint(roof), 4), peak, bandwidth);
+  return `${ridge}: ${strings.sides[view]}`;
+}
+
+/** A rate, and how many times the data sheet's it is where that was asked for. */
+function asked(rate: number, sheet: number, unit: "FLOP/s" | "B/s"): string {
+  const [told, factor] = [formatQuantity(rate, unit, 4), factorOf(rate, sheet)];
+  return factor ? `${told} (${factor})` : told;
+}
+
+/** How many times the data sheet's a rate is; empty where that would be once. */
+export function factorOf(rate: number, sheet: number): string {
+  const ratio = formatSignificant(rate / sheet);
+  return ratio === "1" ? "" : strings.factor(ratio);
+}
+
+/** `isBrief`: without the formula. */
+export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = false): string {
+  const bound = judge(kernels, roof)(row);
+  const parts = [strings.on(shortNameOf(kernels, row), roof.chip.name)];
+  const elsewhere = elsewhereOf(kernels, row, roof);
+  if (elsewhere) parts.push(strings.measuredOn(elsewhere));
+  const lacking = lacksPeakFor(kernels, row, roof);
+  if (lacking !== undefined) return [...parts, strings.noPeakForKernel(roof.chip.name, lacking)].join(" · ");
+  if (bound.regime === "unknown") return [...parts, strings.unknownSentence].join(" · ");
+  const least = kernels.totalFlops[row] === 0 ? zeroFlops : formula;
+  if (!isBrief) parts.push(least(kernels, row, roof, bound));
+  parts.push(strings.bound(bound.boundBy, bound.regime, formatQuantity(bound.time, "s")));
+  return [...parts, ...yardsticks(bound, elsewhere !== undefined)].join(" · ");
+}
+
+/** The chip that a time was measured on, where the roof is another's. */
+const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
+  (kernels.time[row] as number) > 0 ? roofElsewhere(kernels, roof)?.chip.name : undefined;
+
+/** The smaller of peak and slope, in numbers; with all levels a slope for each whose bytes are known. */
+function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
+  const peak = formatQuantity(bound.peak, "FLOP/s", 4);
+  const flops = kernels.totalFlops[row] as number;
+  const slopes = roof.levels.flatMap(({ name, bandwidth }) => {
+    const ai = flops / (bytesAt(kernels, roof.chip, name)[row] as number);
+    const slope = `${formatIntensity(ai)} × ${formatQuantity(bandwidth, "B/s", 4)}`;
+    return Number.isNaN(ai) ? [] : [roof.levels.length > 1 ? `${name} ${slope}` : slope];
+  });
+  const flat = bound.computeTime >= bound.memoryTime;
+  const limit = flat ? peak : formatQuantity(bound.attainable, "FLOP/s");
+  return strings.attainable(strings.least([peak, ...slopes]), limit);
+}
+
+function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
+  const { name, bandwidth } = bound.slowest;
+  const bytes = bytesAt(kernels, roof.chip, name)[row] as number;
+  const rate = formatQuantity(bandwidth, "B/s", 4);
+  return strings.zeroFlopsSentence(formatQuantity(bytes, "B"), formatQuantity(bound.time, "s"), rate);
+}
+
+/** Both yardsticks together, and what closing the gap is worth: not to a kernel that ran elsewhere. */
+function yardsticks(bound: Bound, ranElsewhere: boolean): string[] {
+  if (Number.isNaN(bound.utilization)) {
+    return bound.attainableFraction > 0 ? [strings.atMostOfPeak(formatPercent(bound.attainableFraction))] : [];
+  }
+  const shares = [strings.ofPeak(formatPercent(bound.peakFraction)), shareText(bound)];
+  const factor = factorText(bound);
+  if (ranElsewhere || (!bound.aboveRoof && factor === "1")) return shares;
+  return [...shares, bound.aboveRoof ? strings.aboveRoof : strings.possible(factor)];
+}
+
+export function gapText(bound: Bound): string {
+  const [share, upTo] = [shareText(bound), upToText(bound)];
+  return bound.aboveRoof || upTo === share ? upTo : strings.gap(isFar(bound) ? strings.farBelow : share, upTo);
+}
+
+const shareText = ({ utilization }: Bound) => strings.ofRoof(formatPercent(utilization));
+
+/** What closing a gap is worth. */
+export function upToText(bound: Bound): string {
+  if (bound.aboveRoof) return strings.aboveRoofShort;
+  const factor = factorText(bound);
+  if (factor === "1") return shareText(bound);
+  return (isFar(bound) ? strings.times : strings.upTo)(factor);
+}
+
+/** Beyond this a factor tells no more than that the roof says nothing of such a kernel. */
+const FAR = 1000;
+const isFar = ({ utilization }: Bound) => 1 / utilization > FAR;
+const factorText = (bound: Bound) =>
+  isFar(bound) ? strings.moreThan(formatRatio(FAR)) : formatFactor(1 / bound.utilization);
+
+/** `roofs`: of the chips that are shown, where it is told which of them would compute. */
+export function tooltipRows(
+  kernels: Kernels,
+  row: number,
+  roof: Roof,
+  view: View = "roofline",
+  roofs: readonly Roof[] = [],
+): Row[] {
+  const words = strings.tooltip;
+  const bound = judge(kernels, roof)(row);
+  const measured = !Number.isNaN(bound.achieved) || (kernels.time[row] as number) > 0;
+  const seconds = kernels.time[row] as number;
+  const category = textAt(kernels.category, row);
+  const rows: Row[] = [];
+  const add = (label: string, value: string | undefined) => value !== undefined && rows.push([label, value]);
+  add(words.category, category ?? undefined);
+  const each = kernels.count[row] as number;
+  if (view === "time") {
+    add(strings.time.axisX, formatQuantity(bound.computeTime / each, "s"));
+    add(strings.time.axisY, formatQuantity(bound.memoryTime / each, "s"));
+  }
+  add(words.chip, roof.chip.name);
+  add(words.measuredOn, elsewhereOf(kernels, row, roof));
+  for (const [label, value] of intensityRows(kernels, row, roof, bound)) add(label, value);
+  const outside = bound.regime === "network" || bound.regime === "overhead";
+  if (bound.ai !== 0) {
+    add(words.achieved, measured ? formatQuantity(bound.achieved, "FLOP/s") : undefined);
+    // A peak has four digits wherever it is shown.
+    const digits = bound.regime === "compute" ? 4 : 3;
+    add(outside ? words.attainableAlone : words.attainable, formatQuantity(bound.attainable, "FLOP/s", digits));
+    if (outside) add(words.possible, formatQuantity((kernels.totalFlops[row] as number) / bound.time, "FLOP/s"));
+  }
+  add(words.roof, measured ? formatPercent(bound.utilization) : undefined);
+  add(words.peak, measured ? formatPercent(bound.peakFraction) : undefined);
+  add(words.atMost, measured || bound.ai === 0 ? undefined : formatPercent(bound.attainableFraction));
+  add(words.boundBy, bindingWord(bound.boundBy));
+  if (bound.regime === "memory" && bound.computeTime > 0 && roof.levels.length === 1) {
+    const ratio = bound.memoryTime / bound.computeTime;
+    // Rounded down it would not do what it says.
+    const least = formatQuantity(roundUp(ratio * bound.slowest.bandwidth, 4), "B/s", 4);
+    add(words.flip, words.ofNow(least, formatSignificant(roundUp(ratio, 3))));
+  }
+  add(words.computeBoundOn, computeBoundOn(kernels, row, roofs));
+  const own = kernels.selfTime[row] as number;
+  const part = isTotal(kernels, row) ? Number.NaN : own / kernels.totalTime;
+  const share = Number.isNaN(part) ? "" : ` · ${words.share(formatPercent(part))}`;
+  // Where there is little room the last are left out.
+  add(words.time, measured ? formatQuantity(seconds, "s") + (own === seconds ? share : "") : undefined);
+  add(words.selfTime, measured && own !== seconds ? formatQuantity(own, "s") + share : undefined);
+  if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);
+  add(words.boundTime, formatQuantity(bound.time, "s"));
+  add(words.launches, each > 1 ? String(each) : undefined);
+  return rows;
+}
+
+/** Which of several chips would be busy computing, not waiting; nothing where it is none of them, or each. */
+function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): string | undefined {
+  const regimes = roofs.map((roof) => judge(kernels, roof)(row).regime);
+  const short = shortNames(roofs.map(({ chip }) => chip));
+  const names = roofs.flatMap(({ chip }, at) => (regimes[at] === "compute" ? [short.get(chip.id)] : []));
+  const isSplit = names.length > 0 && names.length < roofs.length;
+  return isSplit && !regimes.includes("unknown") && !isTotal(kernels, row) ? names.join(", ") : undefined;
+}
+
+/** Arithmetic intensity, with all levels at each whose bytes are known. */
+function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound): Row[] {
+  const label = strings.tooltip.ai;
+  if (roof.levels.length === 1) return [[label, formatIntensity(bound.ai)]];
+  return roof.levels.flatMap(({ name }): Row[] => {
+    const ai = (kernels.totalFlops[row] as number) / (bytesAt(kernels, roof.chip, name)[row] as number);
+    return Number.isNaN(ai) ? [] : [[strings.tooltip.aiAt(name), formatIntensity(ai)]];
+  });
+}
+
+/** The achieved rate at every level whose bytes and bandwidth are known. */
+function bandwidthRows(kernels: Kernels, row: number, roof: Roof): Row[] {
+  const rows: Row[] = [];
+  for (const [level, bandwidth] of roof.bandwidths) {
+    const rate = (bytesAt(kernels, roof.chip, level)[row] as number) / (kernels.time[row] as number);
+    if (bandwidth === null || Number.isNaN(rate)) continue;
+    const percent = formatPercent(rate / bandwidth);
+    rows.push([strings.tooltip.bandwidth(level), strings.tooltip.ofBandwidth(formatQuantity(rate, "B/s"), percent)]);
+  }
+  return rows;
+}
+
+function lacksPeakFor(kernels: Kernels, row: number, roof: Roof): string | undefined {
+  for (const [key, column] of kernels.flops) {
+    const own = textAt(kernels.precision, row);
+    if (!Number.isNaN(column[row] as number) && peakFor(roof, key, own) === undefined)
+      return roof.peaks.has(key) || !own ? key : own;
+  }
+  return undefined;
+}

@@ -1,0 +1,148 @@
+// Numbers to text and text to numbers: the mirror of roofwidget/units.py, held to the same golden file.
+
+import { numerals, strings } from "../words/words.ts";
+
+export type Unit = "FLOP/s" | "B/s" | "FLOP" | "B" | "s" | "Hz" | "J/FLOP" | "J/B";
+
+const PREFIXES = ["p", "n", "µ", "m", "", "k", "M", "G", "T", "P", "E", "Z", "Y"];
+const EXPONENTS: Record<string, number> = { "": 0, k: 3, K: 3, M: 6, G: 9, T: 12, P: 15, E: 18, Z: 21, Y: 24 };
+const BINARY: Record<string, number> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 };
+const SPELLINGS: Partial<Record<Unit, string>> = {
+  "FLOP/s": "(?:FLOPs?/s(?:ec)?|FLOPS|flops?/s|flops|Flops?/s|Flops|OPs?/s|OPS|ops/s)",
+  "B/s": "(?:B/s(?:ec)?|bytes?/s(?:ec)?|Bytes?/s|Bps)",
+};
+const NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/;
+
+/** At most `digits` significant digits, trailing zeros dropped, no prefix. */
+export function formatSignificant(value: number, digits = 3): string {
+  return special(value) ?? signed(value, digits, () => 0);
+}
+
+/** With an SI prefix and its unit. */
+export function formatQuantity(value: number, unit: Unit | `${string}/${string}`, digits = 3): string {
+  const word = special(value);
+  if (word !== undefined) return word === strings.unknown ? word : `${word} ${unit}`;
+  const thousands = (exponent: number) => {
+    const small = unit === "s" || unit === "J/FLOP" || unit === "J/B";
+    const clamped = Math.max(small ? -12 : 0, Math.min(24, 3 * Math.floor(exponent / 3)));
+    return unit === "s" ? Math.min(0, clamped) : clamped;
+  };
+  return signed(value, digits, thousands, unit);
+}
+
+/** An arithmetic intensity in FLOP/B, or what else is a ratio: plain up to 9,999, with a prefix above. */
+export function formatIntensity(value: number, digits = 3, unit = "FLOP/B"): string {
+  const word = special(value);
+  if (word !== undefined) return word === strings.unknown ? word : `${word} ${unit}`;
+  return signed(value, digits, (exponent) => (exponent < 4 ? 0 : Math.min(24, 3 * Math.floor(exponent / 3))), unit);
+}
+
+/** What is above zero by powers of 1024: plain up to 9,999, with a binary prefix above. */
+export function formatBinary(value: number): string {
+  const steps = value < 1e4 ? 0 : Math.min(6, Math.floor(Math.log2(value) / 10));
+  return formatSignificant(value / 1024 ** steps, 4) + ["", ...Object.keys(BINARY)][steps];
+}
+
+/** A share as a percentage: whole from 10 % up, two digits below. */
+export function formatPercent(share: number): string {
+  return Number.isNaN(share) ? strings.unknown : `${formatRatio(share * 100)} %`;
+}
+
+/** How many times as much: with a digit more than a ratio near to 1, where two would say that nothing has changed. */
+export function formatFactor(factor: number): string {
+  return factor > 0.9 && factor < 1.1 ? formatSignificant(factor) : formatRatio(factor);
+}
+
+/** The next number up that has so many significant digits: what is at least needed. */
+export function roundUp(value: number, digits: number): number {
+  const power = Math.floor(Math.log10(value)) - digits + 1;
+  return Number(`${Math.ceil((value / 10 ** power) * (1 - 1e-12))}e${power}`);
+}
+
+/** A ratio: whole from 10 up, two digits below. */
+export function formatRatio(ratio: number): string {
+  const digits = Math.abs(ratio) < 10 ? 2 : Math.floor(Math.log10(Math.abs(ratio))) + 1;
+  return formatSignificant(ratio, Math.min(digits, 15));
+}
+
+/** A ratio with one decimal, which is there too when it is none: "4.0". */
+export function formatTenths(ratio: number): string {
+  return ratio.toFixed(1).replace(".", numerals.mark);
+}
+
+/** What is written at a tick of an axis: 1e-4, 0.1, 1, 2.5, 100, 1k, 20k. */
+export function formatTick(value: number): string {
+  if (value < 1e-3) {
+    const [mantissa, exponent] = value.toExponential(2).split("e");
+    return `${formatSignificant(Number(mantissa))}e${exponent}`;
+  }
+  return value < 1000 ? formatSignificant(value) : signed(value, 3, (exponent) => 3 * Math.floor(exponent / 3), "", "");
+}
+
+/** A bare number below this was meant in the unit that is shown: no chip does so little a second. */
+const LEAST = 1e6;
+
+/** What a person typed: a number in base units, one with a unit, or "×1.5" of `current`; else a sentence. */
+export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number): number | string {
+  const example = unit === "FLOP/s" ? formatQuantity(2e15, unit) : formatQuantity(3.35e12, unit);
+  const typed = numerals.read(text.trim());
+  const factor = /^[×x*]\s*(.+)$/.exec(typed);
+  if (factor?.[1] && NUMBER.exec(factor[1])?.[0] === factor[1]) return positive(current * Number(factor[1]), example);
+  const digits = NUMBER.exec(typed)?.[0];
+  if (digits === undefined) return strings.noNumber(text.trim(), example);
+  const suffix = typed.slice(digits.length).trim();
+  if (suffix === "" && Number(digits) > 0 && Number(digits) < LEAST) return strings.unitMissing(text.trim(), example);
+  const [exponent, multiple] = scaleOf(suffix, unit) ?? [Number.NaN, 1];
+  if (Number.isNaN(exponent)) return strings.notAUnit(suffix, unit, example);
+  const [mantissa, own = "0"] = digits.toLowerCase().split("e");
+  // Shifting the exponent in the text keeps 3.35 TB/s the double nearest to 3.35e12.
+  return positive(Number(`${mantissa}e${Number(own) + exponent}`) * multiple, example);
+}
+
+function positive(value: number, example: string): number | string {
+  return Number.isFinite(value) && value > 0 ? value : strings.notAboveZero(example);
+}
+
+function scaleOf(suffix: string, unit: "FLOP/s" | "B/s"): [exponent: number, multiple: number] | undefined {
+  if (Object.hasOwn(EXPONENTS, suffix)) return [EXPONENTS[suffix] as number, 1];
+  const spelled = new RegExp(`^([KMGTPE]i|[kKMGTPEZY])?${SPELLINGS[unit]}$`).exec(suffix);
+  if (!spelled) return undefined;
+  const prefix = spelled[1] ?? "";
+  if (Object.hasOwn(BINARY, prefix)) return unit === "B/s" ? [0, BINARY[prefix] as number] : undefined;
+  return [EXPONENTS[prefix] as number, 1];
+}
+
+function special(value: number): string | undefined {
+  if (Number.isNaN(value)) return strings.unknown;
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "-∞";
+  return value === 0 ? "0" : undefined;
+}
+
+function signed(value: number, digits: number, thousands: (e: number) => number, unit?: string, space = " "): string {
+  const { figures, exponent } = round(Math.abs(value), digits);
+  const shift = thousands(exponent);
+  const text = (value < 0 ? "-" : "") + place(figures, exponent - shift);
+  return unit === undefined ? text : `${text}${space}${PREFIXES[shift / 3 + 4]}${unit}`;
+}
+
+/** Significant figures without trailing zeros, and the exponent; ties go to even, where toExponential goes up. */
+function round(value: number, digits: number): { figures: string; exponent: number } {
+  const split = (text: string) => {
+    const [mantissa = "", power = "0"] = text.split("e");
+    return { figures: mantissa.replace(".", ""), exponent: Number(power) };
+  };
+  const nearest = split(value.toExponential(digits - 1));
+  // Only a number that goes on with a 5 can lie halfway; a hundred digits tell whether it ends there.
+  const halfway = value.toExponential(digits).split("e")[0]?.endsWith("5") && split(value.toExponential(100));
+  const down = halfway && /^50*$/.test(halfway.figures.slice(digits)) && Number(halfway.figures[digits - 1]) % 2 === 0;
+  const { figures, exponent } = down ? { ...halfway, figures: halfway.figures.slice(0, digits) } : nearest;
+  return { figures: figures.replace(/0+$/, ""), exponent };
+}
+
+/** Put the decimal mark into `figures`, which stand for d.ddd times 10^exponent. */
+function place(figures: string, exponent: number): string {
+  if (exponent < 0) return `0${numerals.mark}${"0".repeat(-exponent - 1)}${figures}`;
+  const whole = figures.slice(0, exponent + 1).padEnd(exponent + 1, "0");
+  const fraction = figures.slice(exponent + 1);
+  return fraction ? whole + numerals.mark + fraction : whole;
+}

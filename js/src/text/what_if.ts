@@ -1,0 +1,126 @@
+// What is said of a kernel that is carried elsewhere: its side note, the sentence and the tooltip's row.
+
+import { judge } from "../roofline/bound.ts";
+import { ofChip } from "../roofline/measured_on.ts";
+import type { Roof } from "../roofline/roofline.ts";
+import { judgeOf, type Moved, type Moves, totalOf } from "../roofline/what_if_arithmetic.ts";
+import type { Store } from "../state/store.ts";
+import type { Kernels } from "../wire/decode.ts";
+import { moveWords, runWords, strings } from "../words/words.ts";
+import { type Row, shortNameOf } from "./describe.ts";
+import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
+
+/** Factors and shares nearer to 1 than this are 1. */
+const SAME = 1e-9;
+const seconds = (time: number) => formatQuantity(time, "s");
+const isOne = (ratio: number) => Math.abs(ratio - 1) < SAME;
+
+interface Told {
+  readonly kernels: Kernels;
+  readonly moves: Moves;
+  readonly moved: Moved | undefined;
+  readonly focus: Roof;
+}
+
+/** What is asked of kernels, where a roof judges them. */
+export function toldOf(store: Store): Told | undefined {
+  const [focus, moved] = [store.focusRoof.value, store.moved.value];
+  return focus && { kernels: store.kernels.value, moves: store.moves.value, moved, focus };
+}
+
+/**
+ * What a move means, in the lines of its note: for the kernel, and for all of them. Where there is no room for a line,
+ * the kernel's own is broken and the other left out. None of a row that is not moved.
+ */
+export function noteOf(
+  { kernels, moves, moved, focus }: Told,
+  row: number,
+  fits: (line: string) => boolean = () => true,
+): readonly string[] {
+  const at = moved?.rows.indexOf(row) ?? -1;
+  if (!moved || at < 0) return [];
+  const { bytes = 1, time = 1 } = moves[row] ?? {};
+  const traffic = formatFactor(bytes < 1 ? 1 / bytes : bytes);
+  const [before, after] = totalOf(kernels, moved);
+  // Of a kernel alone they say nothing more.
+  const others = before - (kernels.selfTime[row] as number) > SAME * before && seconds(before) !== seconds(after);
+  const share = isOne(moved.after[at] as number)
+    ? moveWords.atRoof
+    : strings.ofRoof(formatPercent(moved.after[at] as number));
+  const there = (figure: string) => ofChip(figure, judgeOf(kernels, focus).chip, focus);
+  const ownWith = (where: (figure: string) => string) => [
+    ...(traffic === "1" ? [] : [bytes < 1 ? moveWords.less(traffic) : moveWords.more(traffic)]),
+    kernels.time[row] ? timeText(kernels, moved, at, where) : rateText(kernels, moved, at, focus),
+  ];
+  const own = ownWith(there);
+  const rest = [...(time === 1 ? [] : [there(share)]), ...(others ? [moveWords.all(changeOf(before, after))] : [])];
+  const [first, second] = [moveWords.line(own), moveWords.line(rest)];
+  // Rather a time without its chip than no note.
+  if (!fits(first)) return own.every(fits) ? own : ownWith((figure) => figure);
+  return second === "" || !fits(second) ? [first] : [first, second];
+}
+
+/** `there` says of its times on which chip they are. */
+function timeText(
+  kernels: Kernels,
+  { rows, factor, kernels: { time } }: Moved,
+  at: number,
+  there: (figure: string) => string,
+): string {
+  const by = factor[at] as number;
+  const [before, after] = [kernels.time[rows[at] as number] as number, time[at] as number];
+  if (Number.isNaN(by)) return moveWords.unknownTime;
+  const [ratio, change] = [formatFactor(by < 1 ? 1 / by : by), there(changeOf(before, after))];
+  if (ratio === "1") return moveWords.still(there(seconds(before)));
+  return by < 1 ? moveWords.faster(change, ratio) : moveWords.slower(change, ratio);
+}
+
+/** Of a kernel that was not measured, what it may attain. */
+function rateText(kernels: Kernels, { rows, kernels: then }: Moved, at: number, focus: Roof): string {
+  const before = judge(kernels, focus)(rows[at] as number).attainable;
+  return moveWords.attainable(changeOf(before, judge(then, focus)(at).attainable, "FLOP/s"));
+}
+
+/** From one to the other, the unit once where it is the same. */
+function changeOf(from: number, to: number, unit: "s" | "FLOP/s" = "s"): string {
+  const [before, after] = [formatQuantity(from, unit), formatQuantity(to, unit)];
+  const [figure = "", prefixed] = before.split(" ");
+  return runWords.fromTo(after.endsWith(` ${prefixed}`) ? figure : before, after);
+}
+
+/** What the sentence of a kernel goes on with, or of one that is carried says instead. */
+export function withMove(store: Store, row: number, sentence: string): string {
+  const told = toldOf(store);
+  if (!told) return sentence;
+  const { carried } = store;
+  if (carried.value?.row === row) return sentenceOfCarried(told, row, carried.value.byKeys);
+  const note = noteOf(told, row);
+  return note.length > 0 ? moveWords.line([sentence, moveWords.whatIf(moveWords.line(note))]) : sentence;
+}
+
+/** The tooltip's row. */
+export function rowOfMove(store: Store, row: number): Row[] {
+  const told = toldOf(store);
+  const [first] = told ? noteOf(told, row) : [];
+  return first === undefined ? [] : [[moveWords.told, first]];
+}
+
+/** What can be asked of a kernel: other bytes where it has FLOPs and bytes, another time where it was measured. */
+export function askable(
+  kernels: Kernels,
+  row: number,
+  focus: Roof,
+): { readonly bytes: boolean; readonly time: boolean } {
+  const bound = judge(kernels, judgeOf(kernels, focus))(row);
+  const hasPlace = bound.aiOfSlowest > 0 && Number.isFinite(bound.aiOfSlowest);
+  return { bytes: hasPlace && bound.regime !== "unknown", time: (kernels.time[row] as number) > 0 };
+}
+
+/** How it is carried, until something is asked of it. */
+function sentenceOfCarried(told: Told, row: number, byKeys: boolean): string {
+  const name = shortNameOf(told.kernels, row);
+  const note = noteOf(told, row);
+  return note.length > 0
+    ? moveWords.said(name, moveWords.line(note))
+    : moveWords.pickedUp(name, askable(told.kernels, row, told.focus), byKeys);
+}

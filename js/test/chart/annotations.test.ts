@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { annotations } from "../../src/chart/labels/annotations.ts";
+import { gapsOf } from "../../src/chart/labels/call_outs.ts";
+import { project, scalesOf } from "../../src/chart/scales.ts";
+import type { Scene } from "../../src/chart/scene.ts";
+import { LIGHT } from "../../src/chart/theme.ts";
+import { pointsOf } from "../../src/roofline/points.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof, UNITS } from "../helpers.ts";
+
+const ROOF = makeRoof(makeChip({ id: "chip" }));
+
+function scene(specs: readonly KernelSpec[], marked: readonly number[] = [], width = 760): Scene {
+  const kernels = makeKernels(specs);
+  const points = pointsOf(kernels, [ROOF], ROOF);
+  const scales = scalesOf({ width, height: 420 }, [ROOF], points, ROOF);
+  return {
+    ...{
+      kernels,
+      points,
+      scales,
+      marked,
+      selected: new Set<number>(),
+      roofs: [ROOF],
+      focus: ROOF,
+      levels: [],
+      subRoofs: [],
+      theme: LIGHT,
+      units: UNITS,
+    },
+    at: project(points, scales),
+    colours: new Map([["chip", "#000000"]]),
+    names: new Map([["chip", "chip"]]),
+    named: specs.map((_, row) => row),
+  };
+}
+
+const measured = (flops: number, bytes: number, time: number, name = "k") => ({ name, flops, bytes, time });
+
+describe("a gap arrow", () => {
+  it("goes from a measured point up to the roof, with its share and what closing it is worth", () => {
+    const one = scene([measured(1e12, 1e11, 0.4)]);
+    const [gap] = gapsOf(one);
+    expect(gap?.from).toBeGreaterThan(gap?.to ?? Number.NaN);
+    expect(gap?.to).toBeCloseTo(one.scales.y(1e13));
+    expect(annotations(one, gapsOf(one)).find(({ key }) => key === "gap 0")?.text).toBe("25 % of roof · up to 4×");
+  });
+  it("says in brief what closing it is worth where there is no room for more", () => {
+    const narrow = scene([measured(1e12, 1e11, 0.4)], [], 200);
+    expect(annotations(narrow, gapsOf(narrow)).find(({ key }) => key === "gap 0")?.text).toBe("up to 4×");
+  });
+  it("in the strip is told of right of it, where a line leads to the arrow", () => {
+    const one = scene([measured(0, 1e11, 5), measured(1e12, 1e11, 0.4)]);
+    const label = annotations(one, gapsOf(one)).find(({ key }) => key === "gap 0");
+    expect(label?.text).toBe("2 % of roof · up to 50×");
+    expect(label?.x).toBe(one.scales.plot.left + 6);
+    expect(label?.mark?.x).toBe(one.at.x[0]);
+  });
+  it("stands for all kernels of about one intensity: of those to be fixed first, then of those that take longest", () => {
+    const crowd = Array.from({ length: 12 }, (_, row) => measured(1e12, 1e11, 0.4 * 10 ** (row / 12)));
+    expect(gapsOf(scene(crowd), [11, 10]).map(({ row }) => row)).toEqual([11]);
+    expect(gapsOf(scene(crowd)).map(({ row }) => row)).toEqual([0]);
+    expect(gapsOf(scene(crowd, [5]), [11]).map(({ row, strong }) => [row, strong])).toEqual([[5, true]]);
+    const both = scene([measured(1e12, 1e11, 0.4), measured(1e12, 9.9e10, 0.8)]);
+    expect(gapsOf(both)).toHaveLength(1);
+  });
+  it("is not drawn above the roof, at the roof, nor where the peak is unknown", () => {
+    expect(gapsOf(scene([measured(1e12, 1e11, 0.05)]))).toEqual([]);
+    expect(gapsOf(scene([measured(1e12, 1e11, 0.1)]))).toEqual([]);
+    expect(gapsOf(scene([{ ...measured(1e12, 1e11, 0.4), precision: "fp64" }]))).toEqual([]);
+    expect(gapsOf(scene([{ name: "k", flops: 1e12, bytes: 1e11 }]))).toEqual([]);
+  });
+  it("is not drawn on another chip than the one that kernels ran on", () => {
+    const one = scene([measured(1e12, 1e11, 0.4)]);
+    const ran = makeChip({ id: "ran" });
+    expect(gapsOf({ ...one, kernels: { ...one.kernels, chip: ran } })).toEqual([]);
+    expect(gapsOf({ ...one, kernels: { ...one.kernels, chip: ROOF.chip } })).toHaveLength(1);
+  });
+  it("is drawn for each of a few kernels, and of many only for those that are marked or to be fixed first", () => {
+    const many = Array.from({ length: 40 }, (_, row) => measured(1e12, 1e10 * 1.25 ** row, 40));
+    expect(gapsOf(scene(many.slice(0, 12)))).toHaveLength(12);
+    expect(gapsOf(scene(many))).toEqual([]);
+    expect(gapsOf(scene(many), [3, 5]).map(({ row }) => row)).toEqual([3, 5]);
+    expect(gapsOf(scene(many, [7])).map(({ row }) => row)).toEqual([7]);
+  });
+});
+
+describe("labels", () => {
+  it("name the roof and its ridge point", () => {
+    const texts = annotations(scene([]), []).map(({ text }) => text);
+    expect(texts).toContain("chip");
+    expect(texts).toContain("ridge 100 FLOP/B");
+  });
+  it("stay where they were while choices are given", () => {
+    const one = scene([measured(1e12, 1e11, 0.4, "first"), measured(3e12, 1e11, 0.9, "second")]);
+    const before = annotations(one, gapsOf(one));
+    const choices = new Map(before.map(({ key, choice }) => [key, choice]));
+    expect(annotations(one, gapsOf(one), choices)).toEqual(before);
+  });
+});

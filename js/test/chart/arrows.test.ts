@@ -1,0 +1,200 @@
+// What is written keeps clear of arrows, and a name that has no room beside its kernel is led to from afar.
+
+import { describe, expect, it } from "vitest";
+import { annotations } from "../../src/chart/labels/annotations.ts";
+import { arrowBox, gapsOf } from "../../src/chart/labels/call_outs.ts";
+import { arrowBoxes } from "../../src/chart/labels/obstacles.ts";
+import { boxesOf, leaderOf, overlap, type Placed, textWidth } from "../../src/chart/labels/place.ts";
+import { rulerAt, rulerOver } from "../../src/chart/layers/rulers.tsx";
+import { changesSince, snapshotLabels } from "../../src/chart/layers/snapshots.tsx";
+import type { Bent } from "../../src/chart/layers/trails.tsx";
+import { radiusAt } from "../../src/chart/points/painter.ts";
+import type { Box } from "../../src/chart/scales.ts";
+import type { Scene } from "../../src/chart/scene.ts";
+import { attainable } from "../../src/roofline/roofline.ts";
+import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
+import { LARGE, SMALL, scene } from "../scenes.ts";
+
+type Spot = readonly [x: number, y: number];
+
+const boxes = (label: Placed) => boxesOf(textWidth(label.text, label.size, label.bold), label.size, label);
+const isIn = ([x, y]: Spot, { left, right, top, bottom }: Box, by = 0) =>
+  x > left + by && x < right - by && y > top + by && y < bottom - by;
+
+/** A hundred spots along a line that bends, from the rim of where it comes from. */
+const along = ({ from, bend, to }: Bent): Spot[] =>
+  Array.from({ length: 101 }, (_, step) => {
+    const t = step / 100;
+    const on = (at: 0 | 1) => (1 - t) * ((1 - t) * from[at] + t * bend[at]) + t * ((1 - t) * bend[at] + t * to[at]);
+    return [on(0), on(1)];
+  });
+
+/** Of the line that leads to what a label names. */
+function lineOf(label: Placed): Spot[] {
+  const [from, to] = [...leaderOf(label).matchAll(/([\d.]+),([\d.]+)/g)].map(
+    ([, x, y]): Spot => [Number(x), Number(y)],
+  );
+  return from && to ? along({ from, bend: from, to }) : [];
+}
+
+/** Some kernels near to one another, a snapshot of where they stood, and what has moved since. */
+function moved(next: () => number) {
+  const specs = Array.from({ length: 2 + Math.floor(9 * next()) }, (): KernelSpec => {
+    const bytes = 1e10 * 30 ** next();
+    return { flops: 2e12, bytes, time: (bytes / 1e12) * 30 ** (0.1 + 0.9 * next()) };
+  });
+  const one = scene(specs, { marked: next() < 0.3 ? [0] : [] }, 360 + 700 * next());
+  const kernels = specs.map(({ flops, bytes }, row) => {
+    const ai = (flops as number) / (bytes as number) / 3 ** (next() - 0.3);
+    return [`kernel ${row}`, ai, attainable(ai, SMALL) * 0.03 ** next()] as const;
+  });
+  const told = { name: "before", chip: "small", precision: "bf16", memory: "HBM", hidden: false };
+  const before = { ...told, peak: 1e14, bandwidth: 1e12 * (next() < 0.5 ? 1 : 0.6), kernels };
+  const changes = changesSince(
+    one,
+    before,
+    Int32Array.from(specs, (_, row) => row),
+  );
+  const gaps = gapsOf(one);
+  const arrows = changes.flatMap(arrowBoxes);
+  const names = annotations(one, gaps, undefined, [], snapshotLabels(one, [], changes), [], false, arrows);
+  const lines = [
+    ...changes.map(along),
+    ...gaps.map(({ x, from, to }) => along({ from: [x, from], bend: [x, from], to: [x, to] })),
+  ];
+  return { one, changes, gaps, names, spots: lines.flat(), drawn: [...gaps.map(arrowBox), ...arrows] };
+}
+
+describe("an arrow", () => {
+  it("that is short has its number beside it, along a flat as well", () => {
+    const raised = makeRoof(makeChip({ id: "small", peaks: { bf16: 1.5e14 } }));
+    const told = { name: "before", chip: "small", precision: "bf16", memory: "HBM", hidden: false };
+    const before = { ...told, peak: 1e14, bandwidth: 1e12, kernels: [["kernel 0", 2000, 1e14]] as const };
+    for (const width of [700, 760, 820]) {
+      const one = scene([{ flops: 1e14, bytes: 5e10 }], { roofs: [raised, LARGE] }, width);
+      const changes = changesSince(one, before, Int32Array.of(0));
+      const others = snapshotLabels(one, [], changes);
+      const labels = annotations(one, [], undefined, [], others, [], false, changes.flatMap(arrowBoxes));
+      expect(labels.map(({ key, text }) => [key, text])).toContainEqual(["moved 0", "1.5×"]);
+    }
+  });
+  it("has no call-out, name or number across it", () => {
+    const next = seeded(83);
+    const written = { gap: 0, kernel: 0, moved: 0 };
+    for (let round = 0; round < 150; round++) {
+      const { names, spots } = moved(next);
+      for (const label of names) {
+        const [kind] = label.key.split(" ") as [keyof typeof written];
+        // What is pointed at is told in any case, as are roofs.
+        if (label.bold || !(kind in written)) continue;
+        written[kind]++;
+        for (const box of boxes(label)) {
+          expect(
+            spots.some((spot) => isIn(spot, box)),
+            `round ${round}: ${label.text}`,
+          ).toBe(false);
+        }
+      }
+    }
+    expect(Math.min(...Object.values(written))).toBeGreaterThan(100);
+  });
+  it("has no word of a ruler across it, nor has a line to a name", () => {
+    const next = seeded(89);
+    let written = 0;
+    for (let round = 0; round < 150; round++) {
+      const { one, names, drawn, spots } = moved(next);
+      const { left, right } = one.scales.plot;
+      const at = { x: left + (right - left) * next(), y: 100 };
+      const rulers = [rulerAt(one, at, names, drawn), rulerOver(one, one.points.home[0] as number, names, [], drawn)];
+      const led = names.flatMap(lineOf);
+      for (const label of rulers.flatMap((ruler) => ruler?.labels ?? [])) {
+        written++;
+        for (const box of boxes(label)) {
+          expect(
+            led.some((spot) => isIn(spot, box, 2)),
+            `round ${round}: ${label.text}`,
+          ).toBe(false);
+          expect(
+            spots.some((spot) => isIn(spot, box)),
+            `round ${round}: ${label.text}`,
+          ).toBe(false);
+        }
+      }
+    }
+    expect(written).toBeGreaterThan(300);
+  });
+});
+
+describe("a line to a name far off", () => {
+  it("crosses no other text, and no point but about its own, and the name is by no other point", () => {
+    const next = seeded(97);
+    let lines = 0;
+    for (let round = 0; round < 150; round++) {
+      const { one, names } = moved(next);
+      for (const label of names) {
+        const spots = lineOf(label);
+        const to = spots.at(-1);
+        if (!to) continue;
+        lines++;
+        const far = spots.filter(([x, y]) => Math.hypot(x - to[0], y - to[1]) > 14);
+        const others = names.filter((other) => other !== label && !other.angle).flatMap(boxes);
+        expect(
+          spots.some((spot) => others.some((box) => isIn(spot, box, 2))),
+          `round ${round}: ${label.text}`,
+        ).toBe(false);
+        for (let index = 0; index < one.points.n; index++) {
+          const [x, y] = [one.at.x[index] as number, one.at.y[index] as number];
+          const reach = radiusAt(one.points, index) + 14;
+          if (label.key === `kernel ${one.points.row[index]}`) continue;
+          if (label.key.startsWith("kernel ")) {
+            const near = { left: x - reach, right: x + reach, top: y - 9, bottom: y + 9 };
+            expect(
+              boxes(label).some((box) => overlap(box, near)),
+              `round ${round}: ${label.text}`,
+            ).toBe(false);
+          }
+          if (label.bold) continue;
+          const isOver = far.some((spot) => Math.hypot(spot[0] - x, spot[1] - y) < radiusAt(one.points, index) - 1.5);
+          expect(isOver, `round ${round}: ${label.text}`).toBe(false);
+        }
+      }
+    }
+    expect(lines).toBeGreaterThan(100);
+  });
+});
+
+describe("of twelve kernels at one intensity", () => {
+  const twelve = (width: number, more: Partial<Scene> = {}) =>
+    scene(
+      Array.from({ length: 12 }, (_, row): KernelSpec => {
+        const flops = 1e12 * (1 + row / 5);
+        return { name: `attention block ${row}`, flops, bytes: flops / 40, time: (flops / 40e12) * (1.7 + row / 90) };
+      }),
+      { named: [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0], ...more },
+      width,
+    );
+  const namesOf = (one: Scene, choices?: ReadonlyMap<string, number>) =>
+    annotations(one, gapsOf(one), choices).filter(({ key }) => key.startsWith("kernel "));
+  it("the five that a narrow chart names all have their names, in brief where the whole has no room", () => {
+    const names = namesOf(twelve(380));
+    expect(names.map(({ key }) => key).sort()).toEqual(["kernel 10", "kernel 11", "kernel 7", "kernel 8", "kernel 9"]);
+    for (const { key, text } of names) {
+      const row = key.slice(7);
+      expect([`attention block ${row}`, `attenti…${`block ${row}`.slice(-4)}`]).toContain(text);
+    }
+  });
+  it("a wide chart names as many as have a place on either side, and keeps them there while all moves", () => {
+    const one = twelve(760);
+    const names = namesOf(one);
+    expect(names.length).toBeGreaterThanOrEqual(6);
+    expect(names.filter(leaderOf).length).toBeGreaterThanOrEqual(3);
+    const choices = new Map(annotations(one, gapsOf(one)).map(({ key, choice }) => [key, choice]));
+    expect(namesOf(one, choices).sort((a, b) => a.y - b.y)).toEqual(names.sort((a, b) => a.y - b.y));
+    // Of one that is pointed at the name comes, too.
+    expect(namesOf(twelve(760, { marked: [0] }), choices).map(({ key }) => key)).toContain("kernel 0");
+    // Those that are selected leave the room over them to their ruler.
+    const all = twelve(760, { selected: new Set(one.named) });
+    const over = (of: Scene) => namesOf(of).filter((name) => leaderOf(name) && name.y < (name.mark?.y ?? 0));
+    expect([over(one).length > 0, over(all).length]).toEqual([true, 0]);
+  });
+});

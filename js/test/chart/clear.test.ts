@@ -1,0 +1,198 @@
+// What is written keeps clear of ridge points, in the order of what it tells, and by what it belongs to.
+
+import { describe, expect, it } from "vitest";
+import { annotations } from "../../src/chart/labels/annotations.ts";
+import { gapsOf } from "../../src/chart/labels/call_outs.ts";
+import { boxesOf, type Label, leaderOf, type Placed, placeLabels, textWidth } from "../../src/chart/labels/place.ts";
+import { rulerAt, rulerOver } from "../../src/chart/layers/rulers.tsx";
+import { changesSince, snapshotLabels } from "../../src/chart/layers/snapshots.tsx";
+import { type Box, isNarrow } from "../../src/chart/scales.ts";
+import type { Scene } from "../../src/chart/scene.ts";
+import { type Roof, ridgePoint } from "../../src/roofline/roofline.ts";
+import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
+import { random, SMALL, scene } from "../scenes.ts";
+import { labelsOf as timeLabelsOf, sceneOf as timeScene } from "../timescenes.ts";
+
+const boxes = (label: Placed) => boxesOf(textWidth(label.text, label.size, label.bold), label.size, label);
+
+/** From a text to a point, px. */
+const distance = (label: Placed, x: number, y: number) =>
+  Math.min(
+    ...boxes(label).map(({ left, right, top, bottom }) =>
+      Math.hypot(Math.max(0, left - x, x - right), Math.max(0, top - y, y - bottom)),
+    ),
+  );
+
+interface Circle {
+  readonly chip: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Circles in the plot, half their width 4 px. */
+const circles = ({ roofs, scales: { plot, x, y } }: Scene): Circle[] =>
+  roofs
+    .map((roof: Roof) => ({ chip: roof.chip.id, x: x(ridgePoint(roof)), y: y(roof.peak) }))
+    .filter((at) => at.x >= plot.left && at.x <= plot.right && at.y >= plot.top && at.y <= plot.bottom);
+
+/** Roofs of about one size, whose ridge points stand close together. */
+function alike(next: () => number): Scene {
+  const pick = (low: number, high: number) => low * (high / low) ** next();
+  const roofs = Array.from({ length: 2 + Math.floor(3 * next()) }, (_, at) =>
+    makeRoof(makeChip({ id: `chip ${at}`, peaks: { bf16: pick(1e14, 4e14) }, memories: { HBM: pick(1e12, 3e12) } })),
+  );
+  const specs = Array.from({ length: Math.floor(13 * next()) }, (): KernelSpec => {
+    const bytes = pick(1e9, 1e11);
+    return { flops: 4e12, bytes, time: pick(1e-2, 1) };
+  });
+  return scene(specs, { roofs, marked: specs.length > 0 && next() < 0.4 ? [0] : [] }, 360 + 700 * next());
+}
+
+describe("a ridge point", () => {
+  it("is covered by no text on the chart", () => {
+    const next = seeded(53);
+    let written = 0;
+    for (let round = 0; round < 200; round++) {
+      const one = next() < 0.5 ? alike(next) : random(next);
+      const names = annotations(one, gapsOf(one));
+      const over = one.points.n > 0 ? rulerOver(one, 0, names).labels : [];
+      for (const label of [...names, ...over]) {
+        written++;
+        for (const { x, y } of circles(one)) {
+          const isOver = ({ left, right, top, bottom }: Box) =>
+            left < x + 4 && right > x - 4 && top < y + 4 && bottom > y - 4;
+          expect(boxes(label).some(isOver), `round ${round}: ${label.text}`).toBe(false);
+        }
+      }
+    }
+    expect(written).toBeGreaterThan(2000);
+  });
+  it("has its number nearer to it than to any other, unless they look like one", () => {
+    const next = seeded(59);
+    let [written, roofs] = [0, 0];
+    for (let round = 0; round < 200; round++) {
+      const one = alike(next);
+      const labels = annotations(one, gapsOf(one));
+      const all = circles(one);
+      for (const own of all) {
+        if (own.chip === one.focus?.chip.id) roofs++;
+        const label = labels.find(({ key }) => key === `ridge ${own.chip}`);
+        if (!label) continue;
+        if (own.chip === one.focus?.chip.id) written++;
+        for (const other of all) {
+          if (Math.max(Math.abs(other.x - own.x), Math.abs(other.y - own.y)) < 4) continue;
+          // To circles, where their boxes are held against each other: within the difference of the two.
+          const told = `round ${round}: ${label.text} of ${own.chip}, not ${other.chip}`;
+          expect(distance(label, own.x, own.y), told).toBeLessThan(distance(label, other.x, other.y) + 1.7);
+        }
+      }
+    }
+    // The focus roof's is all but never left out.
+    expect(written / roofs).toBeGreaterThan(0.97);
+  });
+});
+
+describe("the limits along a ruler", () => {
+  it("stand at each side in the order of their rates, and their lines cross nowhere", () => {
+    const next = seeded(61);
+    let pairs = 0;
+    for (let round = 0; round < 200; round++) {
+      const one = next() < 0.7 ? alike(next) : random(next);
+      const names = annotations(one, gapsOf(one));
+      const spot = { x: one.scales.plot.left + 90 * next(), y: 100 };
+      const rulers = [rulerAt(one, spot, names), one.points.n > 0 ? rulerOver(one, 0, names) : undefined];
+      for (const ruler of rulers) {
+        const limits = ruler?.labels.filter(({ mark }) => mark) ?? [];
+        for (const [index, a] of limits.entries()) {
+          for (const b of limits.slice(index + 1)) {
+            if (a.anchor !== b.anchor || a.mark?.x !== b.mark?.x || a.mark?.y === b.mark?.y) continue;
+            pairs++;
+            const isHigher = (a.mark?.y ?? 0) < (b.mark?.y ?? 0);
+            expect(a.y < b.y, `round ${round}: ${a.text}, ${b.text}`).toBe(isHigher);
+          }
+        }
+      }
+    }
+    expect(pairs).toBeGreaterThan(100);
+  });
+});
+
+describe("what belongs to another text or mark", () => {
+  it("of a gap in a narrow chart is written with its kernel's name alone, unless the kernel is marked", () => {
+    const next = seeded(67);
+    let [written, without, led] = [0, 0, 0];
+    for (let round = 0; round < 300; round++) {
+      const one = next() < 0.5 ? alike(next) : random(next);
+      if (!isNarrow(one.scales)) continue;
+      const gaps = gapsOf(one);
+      const labels = new Map(annotations(one, gaps).map((label) => [label.key, label]));
+      for (const { row, strong } of gaps) {
+        if (!labels.has(`gap ${row}`)) continue;
+        written++;
+        const name = labels.get(`kernel ${row}`);
+        if (strong) without++;
+        else expect(name, `round ${round}: kernel ${row}`).toBeDefined();
+        if (!strong && name && leaderOf(name)) led++;
+      }
+    }
+    expect(written).toBeGreaterThan(30);
+    expect(without).toBeGreaterThan(10);
+    // Where the name stands far off, too.
+    expect(led).toBeGreaterThan(2);
+  });
+  it("takes its best places in brief before any other in full", () => {
+    const bounds = { left: 0, top: 0, right: 300, bottom: 300 };
+    // Of 12 px a letter "m" takes 11.76.
+    const places = [100, 200].map((y) => ({ x: 10, y, anchor: "start" as const }));
+    const label: Label = { key: "k", text: "mmmmmmmm", brief: ["m"], size: 12, colour: "", places };
+    const taken = [{ left: 40, right: 60, top: 80, bottom: 120 }];
+    const told = (best?: number) =>
+      placeLabels([{ ...label, ...(best && { best }) }], bounds, taken).map(({ text, y }) => [text, y]);
+    expect(told(1)).toEqual([["m", 100]]);
+    expect(told()).toEqual([["mmmmmmmm", 200]]);
+  });
+  it("of a peak since a snapshot stands beyond its arrow's head in its chip's colour", () => {
+    const told = { name: "before", chip: "small", precision: "bf16", memory: "HBM", hidden: false, kernels: [] };
+    const one = scene([], { roofs: [SMALL], colours: new Map([["small", "#0060a0"]]) });
+    for (const [peak, text, side] of [
+      [5e13, "peak 2×", -1],
+      [2e14, "peak 0.5×", 1],
+    ] as const) {
+      const changes = changesSince(one, { ...told, peak, bandwidth: 1e12 }, new Int32Array());
+      const labels = placeLabels(snapshotLabels(one, [], changes), { left: 0, top: 0, right: 760, bottom: 420 }, []);
+      expect(labels.map((label) => [label.text, label.colour])).toEqual([[text, "#0060a0"]]);
+      expect(labels[0]?.x).toBe(changes[0]?.to[0]);
+      expect(Math.sign((labels[0]?.y ?? 0) - one.scales.y(1e14))).toBe(side);
+    }
+  });
+});
+
+describe("the name on the diagonal of the time view", () => {
+  it("covers no kernel's point and stays in the plot, wherever along the line some kernels stand", () => {
+    const next = seeded(71);
+    const pick = (low: number, high: number) => low * (high / low) ** next();
+    let moved = 0;
+    for (let round = 0; round < 100; round++) {
+      // Of 100 FLOP/s and 10 B/s: on the diagonal and on both sides of it, most of them about one place.
+      const middle = pick(100, 1e4);
+      const specs = Array.from({ length: 1 + Math.floor(6 * next()) }, (_, row): KernelSpec => {
+        const flops = row < 2 ? 10 * 1e4 ** row : middle * pick(0.8, 1.25);
+        return { flops, bytes: (flops / 10) * pick(0.6, 1.7) };
+      });
+      const one = timeScene(specs, { width: 400 + 600 * next() });
+      const label = timeLabelsOf(one).find(({ key }) => key === "diagonal") as Placed;
+      const { left, right, top, bottom } = one.scales.outer;
+      if (label.choice > 0) moved++;
+      for (const box of boxes(label)) {
+        expect(box.left >= left && box.right <= right && box.top >= top && box.bottom <= bottom).toBe(true);
+        for (let index = 0; index < one.points.n; index++) {
+          const [x, y] = [one.at.x[index] as number, one.at.y[index] as number];
+          const isOver = box.left < x + 3 && box.right > x - 3 && box.top < y + 3 && box.bottom > y - 3;
+          expect(isOver, `round ${round}`).toBe(false);
+        }
+      }
+    }
+    // Where nothing stands it has its first place.
+    expect(moved).toBeGreaterThan(30);
+  });
+});

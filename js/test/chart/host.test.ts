@@ -1,0 +1,41 @@
+// Colours that a person forces on every page: ours follow, and can still be told apart and read.
+
+import { describe, expect, it } from "vitest";
+import { DARK, forcedTheme, LIGHT } from "../../src/chart/theme.ts";
+import { placeIn } from "../../src/ui/pointer_position.ts";
+
+/** By the Web Content Accessibility Guidelines 2.2, of two greys or hues as "#rrggbb". */
+function contrast(one: string, other: string): number {
+  const light = (hex: string) => {
+    const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
+      const share = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  return Math.max(light(one), light(other)) / Math.min(light(one), light(other));
+}
+
+describe("forced colours", () => {
+  it.each([
+    ["black on white", "#ffffff", "#000000", LIGHT],
+    ["yellow on black", "#000000", "#ffff00", DARK],
+    ["white on navy", "#000080", "#ffffff", DARK],
+    ["white on mid green", "#2d7d32", "#ffffff", DARK],
+  ])("keep hues that can be read: %s", (_, background, text, base) => {
+    const theme = forcedTheme(background, text);
+    expect([theme.background, theme.text, theme.muted, theme.line]).toEqual([background, text, text, text]);
+    expect(theme.dark).toBe(base.dark);
+    for (const hue of [...theme.chips, ...theme.categories, theme.alert]) {
+      expect(contrast(hue, background)).toBeGreaterThanOrEqual(4.5);
+    }
+  });
+  it("leave a hue as it is where it can be read", () => {
+    expect(forcedTheme("#ffffff", "#000000").chips[0]).toBe("#0067a3");
+  });
+});
+
+it("a place on an element that its host has scaled is in the element's own pixels", () => {
+  const element = { getBoundingClientRect: () => ({ left: 30, top: 20, width: 160 }) } as Element;
+  expect(placeIn(element, 100, { clientX: 110, clientY: 36 })).toEqual([50, 10]);
+});

@@ -1,0 +1,222 @@
+// Hierarchical mode and lower roofs: what each line is called and where, and which of a kernel's points binds.
+
+import { describe, expect, it } from "vitest";
+import { annotations } from "../../src/chart/labels/annotations.ts";
+import { gapsOf } from "../../src/chart/labels/call_outs.ts";
+import { gutterOf } from "../../src/chart/labels/column.ts";
+import { boxesOf, type Placed, textWidth } from "../../src/chart/labels/place.ts";
+import { roofPath, slopePath } from "../../src/chart/layers/paths.ts";
+import { type Box, chartHeight, project, scalesOf } from "../../src/chart/scales.ts";
+import { joinsOf, pointColours, type Scene, tiesOf } from "../../src/chart/scene.ts";
+import { LIGHT } from "../../src/chart/theme.ts";
+import { subRoofsOf } from "../../src/roofline/ceilings.ts";
+import { pointsOf } from "../../src/roofline/points.ts";
+import { type Roof, ridgePoint } from "../../src/roofline/roofline.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof, UNITS } from "../helpers.ts";
+
+const A100 = makeChip({
+  id: "a100",
+  name: "A100",
+  peaks: { bf16: 312e12 },
+  memories: { HBM: 2e12, L2: 7.2e12, L1: 19.5e12 },
+});
+const MATMUL = { name: "matmul", flops: 4e12, bytes: { HBM: 1.2e10, L2: 1.4e11, L1: 4e11 } };
+const NORM = { name: "norm", flops: 8e9, bytes: { HBM: 4e9, L2: 6e9 }, time: 4e-3 };
+
+interface Options {
+  readonly width?: number;
+  readonly memory?: string;
+  readonly exposed?: readonly number[];
+  readonly roof?: Roof;
+}
+
+function sceneOf(
+  specs: readonly KernelSpec[],
+  { width = 928, memory = "all", exposed = [], roof }: Options = {},
+): Scene {
+  const focus = roof ?? makeRoof(A100, "auto", memory);
+  const kernels = makeKernels(specs);
+  const roofs = [focus];
+  const points = pointsOf(kernels, roofs, focus);
+  const names = new Map([["a100", "A100"]]);
+  const ceilings = [
+    { key: "fp32", name: "fp32", rate: 19.5e12, unit: "FLOP/s", memory: null, measured: false, on: true },
+    { key: "HBM STREAM", name: "STREAM", rate: 1.6e12, unit: "B/s", memory: "HBM", measured: true, on: true },
+  ] as const;
+  const subRoofs = exposed.length > 0 ? subRoofsOf(focus, ceilings, exposed) : [];
+  const size = { width, height: chartHeight(width) };
+  const scales = scalesOf(size, roofs, points, focus, (y) =>
+    gutterOf({ roofs, focus, subRoofs, names, units: UNITS }, width, y),
+  );
+  return {
+    ...{
+      kernels,
+      points,
+      scales,
+      roofs,
+      focus,
+      names,
+      subRoofs,
+      marked: [],
+      selected: new Set<number>(),
+      theme: LIGHT,
+      units: UNITS,
+    },
+    levels: focus.levels.length > 1 ? focus.levels : [],
+    named: specs.map((_, row) => row),
+    at: project(points, scales),
+    colours: new Map([["a100", "#0067a3"]]),
+  };
+}
+
+const boxes = (label: Placed) => boxesOf(textWidth(label.text, label.size, label.bold), label.size, label);
+const overlap = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+function expectClear(labels: readonly Placed[]) {
+  for (const [index, label] of labels.entries()) {
+    for (const other of labels.slice(index + 1)) {
+      const clash = boxes(label).some((box) => boxes(other).some((its) => overlap(box, its)));
+      expect(clash, `${label.text} lies across ${other.text}`).toBe(false);
+    }
+  }
+}
+const textsOf = (labels: readonly Placed[]) => new Map(labels.map(({ key, text }) => [key, text]));
+
+describe("with all levels of memory", () => {
+  it("each level has its name and rate along its slope, and its ridge point's number", () => {
+    const labels = annotations(sceneOf([MATMUL, NORM]), []);
+    const texts = textsOf(labels);
+    expect(texts.get("level HBM")).toBe("HBM · 2 TB/s");
+    expect(texts.get("level L2")).toBe("L2 · 7.2 TB/s");
+    expect(texts.get("level L1")).toBe("L1 · 19.5 TB/s");
+    expect(texts.get("ridge level L2")).toBe("43.33");
+    expect(texts.get("ridge level L1")).toBe("16");
+    expect(texts.get("ridge a100")).toBe("ridge 156 FLOP/B");
+    expectClear(labels);
+  });
+  it("names run along their slopes, right beside them", () => {
+    const scene = sceneOf([MATMUL, NORM]);
+    const { x, y } = scene.scales;
+    const turn = (Math.atan2(y(10) - y(1), x(10) - x(1)) * 180) / Math.PI;
+    for (const { name, bandwidth } of scene.levels) {
+      const label = annotations(scene, []).find(({ key }) => key === `level ${name}`) as Placed;
+      expect(label.angle).toBeCloseTo(turn, 0);
+      const onSlope = y(bandwidth * x.domain[0] * (x.domain[1] / x.domain[0]) ** share(scene, label.x));
+      expect(Math.abs(label.y - onSlope)).toBeLessThan(25);
+    }
+  });
+  it("a narrow chart has them too", () => {
+    const labels = annotations(sceneOf([MATMUL, NORM], { width: 480 }), []);
+    for (const level of ["HBM", "L2", "L1"]) expect(textsOf(labels).has(`level ${level}`), level).toBe(true);
+    expectClear(labels);
+  });
+  it("the region left of every ridge point names no single level", () => {
+    expect(textsOf(annotations(sceneOf([MATMUL]), [])).get("memory region")).toBe("memory-bound");
+    expect(textsOf(annotations(sceneOf([MATMUL], { memory: "L2" }), [])).get("memory region")).toBe(
+      "memory-bound (L2)",
+    );
+  });
+  it("the chart has room for every level's ridge point", () => {
+    const slow = makeChip({ id: "a100", peaks: { fp64: 1e12 }, memories: { DRAM: 1e11, L1: 2e13 } });
+    const { scales } = sceneOf([], { roof: makeRoof(slow, "auto", "all") });
+    expect(scales.x.domain[0]).toBeLessThan(0.05 / 2);
+  });
+});
+
+const share = ({ scales: { plot } }: Scene, x: number) => (x - plot.left) / (plot.right - plot.left);
+
+describe("one kernel's points", () => {
+  it("are joined by a line of one height, from the lowest intensity to the highest", () => {
+    const scene = sceneOf([MATMUL, NORM]);
+    const [matmul, norm] = joinsOf(scene);
+    expect(matmul?.from).toBeCloseTo(scene.scales.x(10), 3);
+    expect(matmul?.to).toBeCloseTo(scene.scales.x(4e12 / 1.2e10), 3);
+    expect(matmul?.y).toBeCloseTo(scene.scales.y(19.5e12 * 10), 3);
+    expect(norm?.from).toBeCloseTo(scene.scales.x(8 / 6), 3);
+    expect(tiesOf(scene)).toEqual([]);
+  });
+  it("are not joined where there is one level", () => {
+    expect(joinsOf(sceneOf([MATMUL, NORM], { memory: "main" }))).toEqual([]);
+    expect(joinsOf(sceneOf([{ flops: 1e9, bytes: { HBM: 1e9 } }]))).toEqual([]);
+  });
+  it("of very many are joined where they are marked", () => {
+    const many = sceneOf(Array.from({ length: 500 }, () => MATMUL));
+    expect(joinsOf(many)).toEqual([]);
+    expect(joinsOf({ ...many, marked: [7] }).map(({ row }) => row)).toEqual([7]);
+  });
+  it("are filled at the level that binds and hollow at the others", () => {
+    const scene = sceneOf([MATMUL, NORM]);
+    const { hollow } = pointColours(scene);
+    const filled = (row: number) =>
+      [...hollow].flatMap((empty, index) =>
+        scene.points.row[index] === row && !empty ? [scene.levels[scene.points.level[index] as number]?.name] : [],
+      );
+    expect(filled(0)).toEqual(["L1"]);
+    expect(filled(1)).toEqual(["HBM"]);
+    expect([...pointColours(sceneOf([MATMUL, NORM], { memory: "main" })).hollow]).toEqual([0, 0]);
+  });
+  it("have one gap arrow, at the level that binds, up to what is possible", () => {
+    const scene = sceneOf([{ ...NORM, time: 8e-3 }]);
+    const [gap, ...more] = gapsOf(scene);
+    expect(more).toEqual([]);
+    expect(gap?.x).toBeCloseTo(scene.scales.x(2), 3);
+    expect(gap?.to).toBeCloseTo(scene.scales.y(4e12), 3);
+  });
+});
+
+describe("lower roofs", () => {
+  it("have their names: ceilings with their rates, exposed communication with its share", () => {
+    for (const width of [928, 480]) {
+      const labels = annotations(sceneOf([], { width, memory: "main", exposed: [0.2, 0.4, 0.6] }), []);
+      const texts = textsOf(labels);
+      expect(texts.get("sub ceiling HBM STREAM")).toBe("STREAM 1.6 TB/s");
+      expect(texts.get("sub ceiling fp32")).toMatch(/^fp32/);
+      expect(texts.get("sub exposed 0.2")).toMatch(/^20 %/);
+      expect(texts.get("sub exposed 0.6")).toMatch(/^60 %/);
+      expectClear(labels);
+    }
+  });
+  it("that have room are named along their lines, clear of the roof's own name", () => {
+    const scene = sceneOf([], { memory: "main", exposed: [0.9] });
+    expect(scene.scales.gutter).toBe(0);
+    const labels = annotations(scene, []);
+    expect(textsOf(labels).get("sub ceiling fp32")).toBe("fp32 19.5 TFLOP/s");
+    expect(textsOf(labels).get("sub exposed 0.9")).toBe("90 % exposed");
+    expect(textsOf(labels).get("roof a100")).toBe("A100");
+    expectClear(labels);
+  });
+  it("go along with their names when the roof is dragged, but for ceilings, which stay", () => {
+    const still = sceneOf([], { memory: "main", exposed: [0.2, 0.4] });
+    const choices = new Map(annotations(still, []).map(({ key, choice }) => [key, choice]));
+    const roof = makeRoof(A100, "auto", "main", { a100: { peak_flops: { bf16: 100e12 } } });
+    const scene = sceneOf([], { memory: "main", exposed: [0.2, 0.4], roof });
+    const now = new Map(annotations(scene, [], choices).map((label) => [label.key, label.y]));
+    const before = new Map(annotations(still, []).map((label) => [label.key, label.y]));
+    expect(now.get("sub ceiling fp32")).toBe(before.get("sub ceiling fp32"));
+    for (const key of ["roof a100", "sub exposed 0.2", "sub exposed 0.4"]) {
+      expect((now.get(key) as number) - (before.get(key) as number), key).toBeGreaterThan(20);
+    }
+  });
+});
+
+describe("the path of a roof", () => {
+  const { scales } = sceneOf([]);
+  const roof = { peak: 312e12, bandwidth: 2e12 };
+  const numbers = (path: string) => path.match(/[0-9.]+/g)?.map(Number) as number[];
+  it("goes up its slope to the ridge and along the flat", () => {
+    const [x0, y0, x1, y1, x2, y2] = numbers(roofPath(roof, scales)) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    expect([x0, y0]).toEqual([scales.plot.left, expect.closeTo(scales.y(scales.x.domain[0] * 2e12), 1)]);
+    expect([x1, y1]).toEqual([expect.closeTo(scales.x(ridgePoint(roof)), 1), expect.closeTo(scales.y(312e12), 1)]);
+    expect([x2, y2]).toEqual([expect.closeTo(scales.plot.right, 1), y1]);
+  });
+  it("is its slope alone for a ceiling of bandwidth, its flat alone for one of compute", () => {
+    expect(numbers(slopePath(roof, scales))).toEqual(numbers(roofPath(roof, scales)).slice(0, 4));
+    expect(numbers(roofPath(roof, scales, true))).toEqual(numbers(roofPath(roof, scales)).slice(2));
+  });
+});

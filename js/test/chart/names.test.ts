@@ -1,0 +1,232 @@
+// Where things are written: a call-out by its own arrow, a roof's name by what is seen of it, and less in a narrow chart.
+
+import { describe, expect, it } from "vitest";
+import { annotations } from "../../src/chart/labels/annotations.ts";
+import { gapsOf } from "../../src/chart/labels/call_outs.ts";
+import { leaders } from "../../src/chart/labels/column.ts";
+import { boxesOf, boxOf, leaderOf, type Placed, textWidth } from "../../src/chart/labels/place.ts";
+import type { Gap } from "../../src/chart/layers/gaps.tsx";
+import { rulerOver } from "../../src/chart/layers/rulers.tsx";
+import { radiusAt } from "../../src/chart/points/painter.ts";
+import { isShown } from "../../src/chart/points/visible.ts";
+import { project, type Scales } from "../../src/chart/scales.ts";
+import type { Scene } from "../../src/chart/scene.ts";
+import { zoomed } from "../../src/chart/zoom.ts";
+import { attainable, type Roof } from "../../src/roofline/roofline.ts";
+import type { Zoom } from "../../src/state/view.ts";
+import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
+import { random, SMALL, scene } from "../scenes.ts";
+
+/** From a text to the rim of a circle, or to an upright line. */
+function distance(label: Placed, x: number, top: number, bottom = top, radius = 0): number {
+  const box = boxOf(textWidth(label.text, label.size, label.bold), label.size, label);
+  const across = Math.max(0, box.left - x, x - box.right);
+  return Math.hypot(across, Math.max(0, box.top - bottom, top - box.bottom)) - radius;
+}
+
+const toArrow = (label: Placed, { x, from, to }: Gap) => distance(label, x, Math.min(from, to), Math.max(from, to));
+const toPoint = (label: Placed, { at, points }: Scene, index: number) =>
+  distance(label, at.x[index] as number, at.y[index] as number, at.y[index], radiusAt(points, index));
+
+/** Up to twelve kernels of one or of nearly one intensity. */
+function crowd(next: () => number): Scene {
+  const spread = next() < 0.3 ? 1 : 1 + next() ** 2 * 3;
+  const specs = Array.from({ length: 2 + Math.floor(11 * next()) }, (): KernelSpec => {
+    const bytes = 4e10 * spread ** next();
+    return { flops: 4e12, bytes, time: (bytes / 1e12) * 100 ** (0.02 + 0.98 * next()) };
+  });
+  return scene(specs, { roofs: [SMALL], marked: next() < 0.4 ? [0] : [] }, 360 + 700 * next());
+}
+
+/** Any part of a chart. */
+function somewhere(one: Scene, next: () => number): Scene {
+  const part = (low: number, high: number) => {
+    const length = (high / low) ** (0.1 + 0.5 * next());
+    const from = low * (high / length / low) ** next();
+    return [from, from * length] as const;
+  };
+  const scales = zoomed(one.scales, [...part(...one.scales.x.domain), ...part(...one.scales.y.domain)]);
+  return { ...one, scales, at: project(one.points, scales) };
+}
+
+/** How much of a roof is in the plot, px. */
+function seen(roof: Roof, { plot, x, y }: Scales): number {
+  let length = 0;
+  for (let at = plot.left + 1; at <= plot.right; at++) {
+    const [from, to] = [at - 1, at].map((px) => y(attainable(x.invert(px), roof))) as [number, number];
+    if (Math.min(from, to) >= plot.top && Math.max(from, to) <= plot.bottom) length += Math.hypot(1, to - from);
+  }
+  return length;
+}
+
+describe("the call-out of a gap", () => {
+  it("is nearer to its own arrow or point than to another's, or a line leads from it", () => {
+    const next = seeded(31);
+    let written = 0;
+    for (let round = 0; round < 400; round++) {
+      const whole = next() < 0.7 ? crowd(next) : random(next);
+      const one = next() < 0.3 ? somewhere(whole, next) : whole;
+      const gaps = gapsOf(one);
+      const labels = annotations(one, gaps);
+      for (const gap of gaps) {
+        const label = labels.find(({ key }) => key === `gap ${gap.row}`);
+        if (!label || leaderOf(label)) continue;
+        written++;
+        const home = one.points.home[gap.row] as number;
+        const own = Math.min(toArrow(label, gap), toPoint(label, one, home));
+        for (const other of gaps) {
+          if (other !== gap) expect(own, `round ${round}: ${label.text}`).toBeLessThan(toArrow(label, other));
+        }
+        for (let index = 0; index < one.points.n; index++) {
+          if (index !== home && isShown(one, index))
+            expect(own, `round ${round}: ${label.text}`).toBeLessThan(toPoint(label, one, index));
+        }
+      }
+    }
+    expect(written).toBeGreaterThan(300);
+  });
+});
+
+describe("the call-out of a gap among very many points", () => {
+  const cloud = (count: number, marked: number[] = []) => {
+    const next = seeded(43);
+    const specs = Array.from({ length: count }, (): KernelSpec => {
+      const bytes = 4e10 * 40 ** next();
+      return { flops: 4e12, bytes, time: (bytes / 1e12) * 100 ** (0.1 + 0.9 * next()) };
+    });
+    const one = scene(specs, { marked });
+    const gaps = gapsOf(one, [0, 1, 2, 3, 4]);
+    return { one, labels: annotations(one, gaps).filter(({ key }) => key.startsWith("gap ")), gaps };
+  };
+  it("covers none of a thousand, and is left out of thousands unless its kernel is pointed at", () => {
+    const { one, labels, gaps } = cloud(1000);
+    expect(gaps.length).toBeGreaterThan(2);
+    for (const label of labels) {
+      for (let index = 0; index < one.points.n; index++) {
+        if (label.key !== `gap ${one.points.row[index]}`) expect(toPoint(label, one, index)).toBeGreaterThan(0);
+      }
+    }
+    expect(cloud(2001).gaps.length).toBeGreaterThan(2);
+    expect(cloud(2001).labels).toEqual([]);
+    expect(cloud(2001, [7]).labels.map(({ key }) => key)).toEqual(["gap 7"]);
+  });
+});
+
+/** From a text to what is seen of a roof. */
+function toRoof(label: Placed, roof: Roof, { plot, x, y }: Scales): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (const box of boxesOf(textWidth(label.text, label.size, label.bold), label.size, label)) {
+    for (let at = plot.left; at <= plot.right; at++) {
+      const line = y(attainable(x.invert(at), roof));
+      if (line < plot.top || line > plot.bottom) continue;
+      const across = Math.max(0, box.left - at, at - box.right);
+      least = Math.min(least, Math.hypot(across, Math.max(0, box.top - line, line - box.bottom)));
+    }
+  }
+  return least;
+}
+
+describe("a roof's name", () => {
+  it("stands beside the roof or in the column wherever 120 px of the roof are in sight", () => {
+    const next = seeded(37);
+    let written = 0;
+    for (let round = 0; round < 300; round++) {
+      const whole = random(next);
+      const one = somewhere(whole, next);
+      // At rest, and while the chart goes there from another place.
+      const before = new Map(annotations(somewhere(whole, next), []).map(({ key, choice }) => [key, choice]));
+      for (const labels of [annotations(one, gapsOf(one)), annotations(one, gapsOf(one), before)]) {
+        for (const roof of one.roofs) {
+          const names = labels.filter(({ key }) => key === `roof ${roof.chip.id}` || key === `slope ${roof.chip.id}`);
+          const { plot } = one.scales;
+          const told = `round ${round}: ${roof.chip.id}, ${one.scales.width} px`;
+          if (seen(roof, one.scales) >= 120) expect(names, told).toHaveLength(1);
+          for (const name of names) {
+            written++;
+            if (name.x <= plot.right) expect(toRoof(name, roof, one.scales), told).toBeLessThan(25);
+            else expect(one.scales.y(roof.peak), told).toBeGreaterThanOrEqual(plot.top);
+          }
+        }
+      }
+    }
+    expect(written).toBeGreaterThan(900);
+  });
+  it("is written once, and a line leads to it from a flat that is in sight alone", () => {
+    // Their flats lie 2 % apart, and so have their names in the column.
+    const roofs = [SMALL, makeRoof(makeChip({ id: "other", peaks: { bf16: 1.02e14 }, memories: { HBM: 4e12 } }))];
+    const one = scene([], { roofs });
+    const at = (zoom: Zoom) => {
+      const scales = zoomed(one.scales, zoom);
+      const there = { ...one, scales, at: project(one.points, scales) };
+      const labels = annotations(there, []);
+      const names = labels.filter(({ key }) => /^(?:roof|slope) /.test(key)).map(({ key }) => key);
+      return [names, leaders(there, labels).map(({ key }) => key)];
+    };
+    // The one has its ridge point at 100, the other at 25.5.
+    expect(at([1, 1000, 1e12, 2e14])).toEqual([
+      ["roof other", "roof small"],
+      ["roof other", "roof small"],
+    ]);
+    expect(at([5, 60, 1e13, 2e14])).toEqual([["roof other", "slope small"], ["roof other"]]);
+  });
+});
+
+describe("a ridge point's number", () => {
+  const ridge = (width: number) => annotations(scene([], {}, width), []).filter(({ key }) => key.startsWith("ridge "));
+  it("says that it is one, where a kernel's intensity could be meant, and in a narrow chart leaves out its unit", () => {
+    expect(ridge(760).map(({ text }) => text)).toEqual(["ridge 100 FLOP/B", "200"]);
+    expect(ridge(440).map(({ text }) => text)).toEqual(["ridge 100", "200"]);
+  });
+});
+
+describe("a narrow chart", () => {
+  const measured = (row: number): KernelSpec => ({ flops: 1e12, bytes: 1e10 * 2 ** row, time: 0.1 * 2 ** row });
+  const eight = (width: number, more: Partial<Scene> = {}) =>
+    scene(
+      Array.from({ length: 8 }, (_, row) => measured(row)),
+      more,
+      width,
+    );
+  const kinds = (one: Scene) => {
+    const labels = annotations(one, gapsOf(one));
+    return (kind: string) => labels.filter(({ key }) => key.includes(kind)).length;
+  };
+  it("has the arrows of three gaps, told in brief, and of what is pointed at its own alone", () => {
+    expect(gapsOf(eight(760)).map(({ row }) => row)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(gapsOf(eight(440)).map(({ row }) => row)).toEqual([0, 1, 2]);
+    expect(gapsOf(eight(440, { marked: [5] })).map(({ row }) => row)).toEqual([5]);
+    const one = eight(440);
+    const texts = annotations(one, gapsOf(one)).filter(({ key }) => key.startsWith("gap "));
+    expect(texts.length).toBeGreaterThan(0);
+    for (const { text } of texts) expect(text).toMatch(/^up to [\d.]+×$/);
+  });
+  it("names five kernels that nobody asked for, and no region beside them", () => {
+    expect(kinds(eight(760))("kernel ")).toBe(8);
+    expect(kinds(eight(440))("kernel ")).toBeLessThanOrEqual(5);
+    expect(kinds(eight(760))(" region")).toBe(2);
+    expect(kinds(eight(440))(" region")).toBe(0);
+    expect(kinds(scene([], {}, 440))(" region")).toBe(2);
+    const marked = annotations(eight(440, { marked: [7] }), []);
+    expect(marked.some(({ key }) => key === "kernel 7")).toBe(true);
+  });
+  it("has no ruler's words for lower roofs", () => {
+    const ceiling = {
+      key: "ceiling",
+      name: "ceiling",
+      kind: "compute",
+      peak: 4e13,
+      bandwidth: 1e12,
+      level: "HBM",
+    } as const;
+    const over = (width: number) => {
+      const one = scene(
+        [{ flops: 1e12, bytes: 1e9, time: 0.1 }],
+        { subRoofs: [{ ...ceiling, style: "ceiling" }] },
+        width,
+      );
+      return rulerOver(one, 0, []).labels.map(({ key }) => key);
+    };
+    expect(over(760)).toContain("ruler sub ceiling");
+    expect(over(440)).not.toContain("ruler sub ceiling");
+  });
+});

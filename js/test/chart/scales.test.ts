@@ -1,0 +1,166 @@
+// The axes: what they have room for, and that they hold still while a roof is dragged.
+
+import { describe, expect, it } from "vitest";
+import { chartHeight, type Extent, project, type Scales, scaleLog, scalesOf } from "../../src/chart/scales.ts";
+import { pointsOf } from "../../src/roofline/points.ts";
+import { ridgePoint } from "../../src/roofline/roofline.ts";
+import type { WhatIf } from "../../src/wire/decode.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof, seeded } from "../helpers.ts";
+
+const SIZE = { width: 800, height: 448 };
+const CHIPS = [
+  makeChip({ id: "fast", peaks: { bf16: 9.895e14 }, memories: { HBM: 3.35e12 } }),
+  makeChip({ id: "slow", peaks: { fp16: 6.5e13 }, memories: { GDDR6: 3.2e11 } }),
+];
+
+function draw(specs: readonly KernelSpec[], whatIf: WhatIf = {}, chips = CHIPS) {
+  const roofs = chips.map((chip) => makeRoof(chip, "auto", "main", whatIf));
+  const points = pointsOf(makeKernels(specs), roofs, roofs[0]);
+  return { roofs, points, scales: scalesOf(SIZE, roofs, points, roofs[0]) };
+}
+
+const holds = ([low, high]: Extent, value: number) => low <= value && value <= high;
+const domains = ({ x, y }: Scales) => [x.domain, y.domain];
+
+describe("a log scale", () => {
+  it("puts equal factors equally far apart", () => {
+    const scale = scaleLog([1, 1000], [100, 400]);
+    expect([1, 10, 100, 1000].map(scale).map(Math.round)).toEqual([100, 200, 300, 400]);
+    expect(scale.domain).toEqual([1, 1000]);
+  });
+  it("may run upwards, as the vertical axis does", () => {
+    expect(Math.round(scaleLog([1, 100], [300, 100])(10))).toBe(200);
+  });
+});
+
+describe("the extents of the chart", () => {
+  it("hold every roof's ridge point, on its slope and on its flat", () => {
+    const { roofs, scales } = draw([]);
+    for (const roof of roofs) {
+      expect(holds(scales.x.domain, ridgePoint(roof) / 2)).toBe(true);
+      expect(holds(scales.x.domain, ridgePoint(roof) * 2)).toBe(true);
+      expect(holds(scales.y.domain, roof.peak)).toBe(true);
+    }
+  });
+  it("hold every point, wherever it was measured", () => {
+    const random = seeded(1);
+    for (let round = 0; round < 200; round++) {
+      const specs = Array.from({ length: 1 + Math.floor(random() * 8) }, () => ({
+        flops: random() < 0.1 ? 0 : 10 ** (18 * random()),
+        bytes: random() < 0.1 ? 0 : 10 ** (15 * random()),
+        time: random() < 0.3 ? null : 10 ** (9 * random() - 8),
+      }));
+      const { points, scales } = draw(specs);
+      const at = project(points, scales);
+      const box = scales.strip ? { ...scales.plot, left: scales.strip.left } : scales.plot;
+      for (let index = 0; index < points.n; index++) {
+        expect(at.x[index], `round ${round}`).toBeGreaterThanOrEqual(box.left);
+        expect(at.x[index], `round ${round}`).toBeLessThanOrEqual(box.right);
+        expect(at.y[index], `round ${round}`).toBeGreaterThanOrEqual(box.top);
+        expect(at.y[index], `round ${round}`).toBeLessThanOrEqual(box.bottom);
+      }
+    }
+  });
+  it("do not move when a roof is dragged within its room", () => {
+    const specs = [
+      { flops: 1e12, bytes: 1e10, time: 0.01 },
+      { flops: 1e12, bytes: 1e8 },
+    ];
+    const still = domains(draw(specs).scales);
+    for (const factor of [0.2, 0.5, 0.9, 1.1, 1.5, 2]) {
+      const peak = { fast: { peak_flops: { bf16: 9.895e14 * factor } } };
+      const bandwidth = { fast: { bandwidth: { HBM: 3.35e12 * factor } } };
+      expect(domains(draw(specs, peak).scales), `peak × ${factor}`).toEqual(still);
+      expect(domains(draw(specs, bandwidth).scales), `bandwidth × ${factor}`).toEqual(still);
+    }
+  });
+  it("make room when a roof is set far beyond the data sheet", () => {
+    const scales = draw([], { fast: { peak_flops: { bf16: 9.895e17 } } }).scales;
+    expect(holds(scales.y.domain, 9.895e17)).toBe(true);
+    expect(holds(scales.x.domain, 9.895e17 / 3.35e12)).toBe(true);
+  });
+  it("are finite with nothing to show", () => {
+    for (const domain of domains(draw([], {}, []).scales)) {
+      expect(domain[0]).toBeGreaterThan(0);
+      expect(domain[1]).toBeGreaterThan(domain[0]);
+      expect(Number.isFinite(domain[1])).toBe(true);
+    }
+  });
+});
+
+describe("kernels without FLOPs or bytes", () => {
+  it("without FLOPs that only seem very fast stand at the end of the strip, which keeps its room for the others", () => {
+    const copies = [
+      { flops: 0, bytes: 1e9, time: 1e-3 },
+      { flops: 0, bytes: 1e9, time: 1e-9 },
+    ];
+    const { points, scales } = draw(copies);
+    expect(scales.strip?.y.domain[1]).toBeCloseTo(3.35e12 * 10 * 1.6, -9);
+    const { y } = project(points, scales);
+    expect(y[1]).toBeCloseTo(scales.strip?.y(3.35e13) as number, 3);
+    expect(y[0]).toBeCloseTo(scales.strip?.y(1e12) as number, 3);
+    expect(points.y[1]).toBe(1e18);
+  });
+  it("without FLOPs stand in a strip left of the plot, by bytes/s", () => {
+    const { points, scales } = draw([
+      { flops: 0, bytes: 1e9, time: 0.001 },
+      { flops: 0, bytes: 1e9, time: 0.01 },
+      { flops: 1e9, bytes: 1e9, time: 0.01 },
+    ]);
+    const at = project(points, scales);
+    const strip = scales.strip;
+    if (!strip) throw new Error("there is no strip");
+    expect(strip.right).toBeLessThan(scales.plot.left);
+    expect(at.x[0]).toBe(at.x[1]);
+    expect(at.x[0]).toBeGreaterThan(strip.left);
+    expect(at.x[0]).toBeLessThan(strip.right);
+    expect(at.y[0]).toBeCloseTo(strip.y(1e12), 3);
+    expect(at.y[1]).toBeCloseTo(strip.y(1e11), 3);
+    expect(holds(strip.y.domain, 3.35e12)).toBe(true);
+    expect(at.x[2]).toBeCloseTo(scales.x(1), 3);
+  });
+  it("leave no strip where there are none", () => {
+    const { scales } = draw([{ flops: 1e9, bytes: 1e9, time: 0.01 }]);
+    expect(scales.strip).toBeUndefined();
+    expect(scales.plot.left).toBeLessThan(draw([{ flops: 0, bytes: 1, time: 1 }]).scales.plot.left);
+  });
+  it("without bytes stand at the right edge", () => {
+    const { points, scales } = draw([{ flops: 1e9, bytes: 0, time: 0.01 }]);
+    const [x] = project(points, scales).x;
+    expect(x).toBeLessThan(scales.plot.right);
+    expect(x).toBeGreaterThan(scales.plot.right - 20);
+  });
+});
+
+it("the chart is as high as a readable shape of its width, within bounds", () => {
+  expect([100, 600, 1500, 3600].map((width) => chartHeight(width))).toEqual([280, 336, 520, 1008]);
+});
+it("on a screen of its own the chart is as high as there is room, but no tower", () => {
+  expect([900, 100, 4000].map((room) => chartHeight(1600, room))).toEqual([900, 280, 1200]);
+});
+
+describe("what was shown before", () => {
+  const few = [{ flops: 1e12, bytes: 1e10, time: 1e-2 }];
+  const many = [...few, { flops: 1e9, bytes: 1e12, time: 10 }, { flops: 0, bytes: 1e9, time: 1 }];
+  const after = (before: Scales) => {
+    const { roofs, points } = draw(few);
+    return scalesOf(SIZE, roofs, points, roofs[0], undefined, undefined, before);
+  };
+  it("keeps its room, and the strip its place", () => {
+    const { scales } = draw(many);
+    const kept = after(scales);
+    expect(domains(kept)).toEqual(domains(scales));
+    expect(kept.plot).toEqual(scales.plot);
+    expect(kept.strip?.y.domain).toEqual(scales.strip?.y.domain);
+  });
+  it("takes none from what is shown now", () => {
+    const { points, roofs, scales } = draw(many);
+    const grown = scalesOf(SIZE, roofs, points, roofs[0], undefined, undefined, draw(few).scales);
+    expect(domains(grown)).toEqual(domains(scales));
+  });
+});
+
+it("a scale leads back from pixels to values", () => {
+  const scale = scaleLog([1e-3, 1e6], [400, 20]);
+  for (const value of [1e-3, 0.5, 7e4]) expect(scale.invert(scale(value))).toBeCloseTo(value, 9 - Math.log10(value));
+});

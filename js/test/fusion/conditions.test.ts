@@ -1,0 +1,57 @@
+// Sizes that a graph cannot have: what is said of them, and which is nearest.
+
+import { describe, expect, it } from "vitest";
+import { faultAt, nearestSize } from "../../src/fusion/conditions.ts";
+import { decodeGraph } from "../../src/fusion/decode_graph.ts";
+import { type Dim, environment, type Graph } from "../../src/fusion/graph.ts";
+import { keptSizes } from "../../src/state/phases.ts";
+import { chain } from "../chains.ts";
+
+/** n - 3 elements, and 4096 over heads. */
+const wire = {
+  ...(chain("shrunk", {
+    dims: [
+      ["n", 1, 9, 8],
+      ["heads", 1, 64, 32],
+    ],
+  }) as object),
+  conditions: [
+    ["input: axis 0 of 't0'", ["+", "n", -3], 0],
+    ["op 'attention': hidden", 4096, "heads"],
+  ],
+};
+const graph: Graph = decodeGraph(wire);
+const env = environment(graph);
+const [n, heads] = graph.dims as [Dim, Dim];
+
+describe("a size", () => {
+  it("that would be below 1 is told with the tensor and the formula", () => {
+    expect(faultAt(graph, env, n, 1)).toBe("input: axis 0 of 't0' = n - 3 = -2, which is not at least 1");
+    expect(faultAt(graph, env, n, 4)).toBeNull();
+  });
+  it("that does not divide is told with both numbers", () => {
+    expect(faultAt(graph, env, heads, 33)).toBe("op 'attention': hidden = 4096 is no multiple of heads = 33");
+    expect(faultAt(graph, env, heads, 16)).toBeNull();
+  });
+  it("has a nearest legal one, the smaller of two, and one on a side", () => {
+    expect(nearestSize(graph, env, n, 1)).toBe(4);
+    expect([33, 48, 49].map((wanted) => nearestSize(graph, env, heads, wanted))).toEqual([32, 32, 64]);
+    expect([nearestSize(graph, env, heads, 33, 1), nearestSize(graph, env, heads, 31, -1)]).toEqual([64, 16]);
+    expect(nearestSize(graph, env, n, 3, -1)).toBeUndefined();
+  });
+  it("leaves the environment as it is", () => {
+    faultAt(graph, env, n, 1);
+    expect(env.values[graph.symbols.get("n") as number]).toBe(8);
+  });
+});
+
+it("of another phase is kept only where all that are kept agree with this one", () => {
+  expect(keptSizes(graph, { n: 5, heads: 16 })).toEqual({ n: 5, heads: 16 });
+  expect(keptSizes(graph, { n: 2, heads: 16 })).toEqual({});
+  expect(keptSizes(graph, { heads: 33 })).toEqual({});
+});
+
+it("of a graph without conditions has no fault", () => {
+  const plain = decodeGraph(chain("chain"));
+  expect(faultAt(plain, environment(plain), plain.dims[0] as Dim, 1)).toBeNull();
+});

@@ -1,0 +1,71 @@
+// Counts over symbols: their values, and how they are printed.
+
+import { describe, expect, it } from "vitest";
+import { compile, formula, type Wire, withNumbers } from "../../src/fusion/expressions.ts";
+
+const ENV: Record<string, number> = { M: 4096, N: 4096, K: 512, n: 7, "@fma": 2, "@bf16": 16, "@fp4": 4, "@causal": 1 };
+const index = new Map(Object.keys(ENV).map((name, at) => [name, at]));
+const lookup = (symbol: string) => ENV[symbol];
+const value = (wire: Wire) => compile(wire, index)(Float64Array.from(Object.values(ENV)));
+
+describe("the value of a count", () => {
+  it.each<[Wire, number]>([
+    [5, 5],
+    ["9007199254740992", 2 ** 53],
+    ["n", 7],
+    [["+", "n", 3, ["*", -1, "K"]], -502],
+    [["*", "@fma", "M", "N", "K"], 17_179_869_184],
+    [["/", "n", 2], 4],
+    [["/", ["*", 2, "n"], 2], 7],
+    [["/", ["*", -1, "n"], 2], -3],
+    [["/", ["*", "n", 3, "@fp4"], 8], 11],
+    [["min", "M", "K", "n"], 7],
+    [["max", 3, ["min", "n", 5]], 5],
+  ])("of %j is %d", (wire, wanted) => {
+    expect(value(wire)).toBe(wanted);
+  });
+  it("is rounded up by the smallest rest of the largest numbers", () => {
+    for (const divisor of [3, 1000, 94906265, 134217727]) {
+      const whole = Math.floor((2 ** 53 - 1) / divisor);
+      expect(value(["/", whole * divisor, divisor])).toBe(whole);
+      expect(value(["/", (whole - 1) * divisor + 1, divisor])).toBe(whole);
+    }
+  });
+  it("is read from the environment each time", () => {
+    const count = compile(["*", 2, "n"], new Map([["n", 0]]));
+    expect([count(Float64Array.of(3)), count(Float64Array.of(4))]).toEqual([6, 8]);
+  });
+  it("of an unknown symbol is an error that names it", () => {
+    expect(() => value(["*", 2, "seq"])).toThrow("no value for 'seq'");
+  });
+});
+
+describe("a formula", () => {
+  it.each<[Wire, string, string]>([
+    [["*", "@fma", "M", "N", "K"], "2·M·N·K", "2·4096·4096·512"],
+    [["/", ["*", "M", "N", "@bf16"], 8], "2·M·N", "2·4096·4096"],
+    [["/", ["*", "M", "n", "@fp4"], 8], "⌈M·n / 2⌉", "⌈4096·7 / 2⌉"],
+    [["/", ["+", "M", 1], ["+", "n", 1]], "⌈(M + 1) / (n + 1)⌉", "⌈(4096 + 1) / (7 + 1)⌉"],
+    [["/", "M", ["*", 2, "n"]], "⌈M / (2·n)⌉", "⌈4096 / (2·7)⌉"],
+    [["/", "M", ["*", "n", "n"]], "⌈M / n²⌉", "⌈4096 / 7²⌉"],
+    [["/", 9, "n"], "⌈9 / n⌉", "⌈9 / 7⌉"],
+    [["/", ["*", "M", "N"], "n"], "⌈M·N / n⌉", "⌈4096·4096 / 7⌉"],
+    [["/", ["+", ["*", 8, "M"], "n", 16], 8], "M + ⌈n / 8⌉ + 2", "4096 + ⌈7 / 8⌉ + 2"],
+    [["+", ["*", 5, "N", "N"], ["*", -1, "N"], "@fma", 1], "5·N² - N + 3", "5·4096² - 4096 + 3"],
+    [["+", ["*", -3, "n"], ["*", 3, "n"]], "0", "0"],
+    [["*", ["+", "n", 1], ["+", "n", 1]], "n² + 2·n + 1", "7² + 2·7 + 1"],
+    [["min", "n", 9, ["*", "@fma", 2]], "min(n, 4)", "min(7, 4)"],
+    [["max", ["*", "@fma", 2], 9], "9", "9"],
+    [["*", 2, ["max", "n", 1], ["max", "n", 1]], "2·max(n, 1)²", "2·max(7, 1)²"],
+    [["*", "9007199254740993", "n"], "9007199254740993·n", "9007199254740993·7"],
+    [["/", 7, 2], "4", "4"],
+    [["/", -7, 2], "-3", "-3"],
+    [["+", ["*", -1, "n"], 1], "-n + 1", "-7 + 1"],
+  ])("of %j is %s, and %s in numbers", (wire, wanted, inNumbers) => {
+    expect(formula(wire, lookup)).toBe(wanted);
+    expect(withNumbers(wire, lookup)).toBe(inNumbers);
+  });
+  it("keeps the words of the convention where no values are given", () => {
+    expect(formula(["*", "@fma", "M"])).toBe("@fma·M");
+  });
+});

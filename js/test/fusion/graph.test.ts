@@ -1,0 +1,125 @@
+// The graph of operations: as it comes, and what it counts to.
+
+import { describe, expect, it } from "vitest";
+import { decodeGraph } from "../../src/fusion/decode_graph.ts";
+import { formula, withNumbers } from "../../src/fusion/expressions.ts";
+import { dtypeOf, environment, evaluate, lookup } from "../../src/fusion/graph.ts";
+import { written } from "../graphs.ts";
+
+const size = (...shape: (string | number)[]) => ["/", ["*", ...shape, "@bf16"], 8];
+const wire = {
+  name: "linear",
+  dims: [["batch", 1, 64, 32]],
+  convention: "textbook",
+  ops: [
+    {
+      name: "linear",
+      kind: "matmul",
+      inputs: [0, 1],
+      outputs: [2],
+      flops: { tensor: ["*", "@fma", "batch", 3, 5] },
+      extra: ["*", "batch", 5, "@accumulator"],
+      terms: [["multiply and add", ["*", "@fma", "batch", 3, 5]]],
+    },
+    {
+      name: "double",
+      kind: "elementwise",
+      inputs: [2, 2, 3],
+      outputs: [4],
+      flops: { vector: ["*", "batch", 5, "@vector"] },
+      extra: 0,
+      terms: [],
+    },
+  ],
+  tensors: [
+    { name: "x", shape: ["batch", 3], dtype: "bf16", bytes: size("batch", 3) },
+    { name: "w", shape: [3, 5], dtype: "bf16", bytes: size(3, 5) },
+    { name: "y", shape: ["batch", 5], dtype: "bf16", bytes: size("batch", 5) },
+    { name: "mask", shape: ["batch", 5], dtype: "int8", bytes: ["/", ["*", "batch", 5, "@int8"], 8] },
+    { name: "z", shape: ["batch", 5], dtype: "bf16", bytes: size("batch", 5) },
+  ],
+  outputs: [4],
+  dtypes: { bf16: 16, fp32: 32, fp4: 4, int8: 8 },
+  conventions: {
+    textbook: { "@fma": 2, "@vector": 1, "@accumulator": 0 },
+    mac: { "@fma": 1, "@vector": 0, "@accumulator": 4 },
+  },
+};
+const graph = decodeGraph(wire);
+
+describe("a graph", () => {
+  it("knows who writes and who reads each tensor", () => {
+    expect([...graph.producer]).toEqual([-1, -1, 0, -1, 1]);
+    expect(graph.consumers).toEqual([[0], [0], [1], [1], []]);
+    expect(graph.reads).toEqual([
+      [0, 1],
+      [2, 3],
+    ]);
+    expect([graph.before, graph.after]).toEqual([
+      [[], [0]],
+      [[1], []],
+    ]);
+    expect([...graph.isOutput]).toEqual([0, 0, 0, 0, 1]);
+    expect(graph.dims).toEqual([{ name: "batch", low: 1, high: 64, default: 32 }]);
+    expect(graph.classes).toEqual(["tensor", "vector"]);
+    expect(graph.mainDtype).toBe("bf16");
+  });
+  it("takes the first of the commonest dtypes as its main one, and no integers", () => {
+    const of = (...dtypes: string[]) =>
+      decodeGraph({ ...wire, tensors: wire.tensors.map((one, at) => ({ ...one, dtype: dtypes[at] })) }).mainDtype;
+    expect(of("int8", "fp32", "int8", "int8", "bf16")).toBe("fp32");
+    expect(of("fp32", "bf16", "bool", "int8", "bf16")).toBe("bf16");
+    expect(of("int8", "int8", "bool", "int8", "int8")).toBe(null);
+  });
+  it("has room for 1,000 ops, each after those it reads from", () => {
+    const long = written(Array.from({ length: 1000 }, (_, at) => `o${at}: t${at} > t${at + 1}`).join(";"));
+    expect(long.ops.length).toBe(1000);
+    expect(long.before[999]).toEqual([998]);
+  });
+});
+
+describe("its counts", () => {
+  it("are those of the defaults, unless dimensions are given", () => {
+    expect([...evaluate(graph, environment(graph)).bytes]).toEqual([192, 30, 320, 160, 320]);
+    const values = evaluate(graph, environment(graph, { dims: { batch: 2 } }));
+    expect([...values.bytes]).toEqual([12, 30, 20, 10, 20]);
+    expect(values.flops.map((column) => [...column])).toEqual([
+      [60, 0],
+      [0, 10],
+    ]);
+    expect([...values.extra]).toEqual([0, 0]);
+    expect(values.shape(0)).toEqual([2, 3]);
+  });
+  it("follow the convention, but for multiply-adds that are held against peaks", () => {
+    const values = evaluate(graph, environment(graph, { dims: { batch: 2 }, convention: "mac" }));
+    expect(values.flops.map((column) => [...column])).toEqual([
+      [60, 0],
+      [0, 0],
+    ]);
+    expect([0, 1].map(values.own)).toEqual([30, 0]);
+    expect([...values.extra]).toEqual([40, 0]);
+  });
+  it("follow a dtype that stands for the main one, and for no other", () => {
+    const values = evaluate(graph, environment(graph, { dims: { batch: 1 }, dtype: "fp4" }));
+    expect([...values.bytes]).toEqual([2, 8, 3, 5, 3]);
+    expect([0, 3].map((tensor) => dtypeOf(graph, values, tensor))).toEqual(["fp4", "int8"]);
+    expect(dtypeOf(graph, { dtype: null }, 0)).toBe("bf16");
+  });
+  it("are unknown under a convention or a dtype that is not there", () => {
+    expect(evaluate(graph, environment(graph, { convention: "mine" })).flops[0]?.[0]).toBeNaN();
+    expect(evaluate(graph, environment(graph, { dtype: "fp5" })).bytes[0]).toBeNaN();
+    expect(formula(["*", "@fma", "batch"], lookup(graph, environment(graph, { convention: "mine" })))).toBe(
+      "@fma·batch",
+    );
+  });
+  it("are printed with their numbers", () => {
+    const known = lookup(graph, environment(graph, { dims: { batch: 8 } }));
+    const count = graph.ops[0]?.flops["tensor"] ?? 0;
+    expect([formula(count, known), withNumbers(count, known)]).toEqual(["30·batch", "30·8"]);
+  });
+  it("are each evaluated once, however many ops share them", () => {
+    const many = written(Array.from({ length: 100 }, (_, at) => `o${at}: t${at} > t${at + 1}`).join(";"));
+    // 1,000 FLOPs, no extra bytes, 2,000 bytes, and the one size of the shapes, which the FLOPs are as well.
+    expect(many.counts.distinct.length).toBe(3);
+  });
+});

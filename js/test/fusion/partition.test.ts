@@ -1,0 +1,257 @@
+// Partitions, on the golden file that the Python is held to as well, and on graphs small enough to see through.
+
+import { describe, expect, it } from "vitest";
+import { environment, evaluate } from "../../src/fusion/graph.ts";
+import { kernelsOf } from "../../src/fusion/group_kernels.ts";
+import { mergesOf, type Partition, whyNot } from "../../src/fusion/legality.ts";
+import {
+  compulsory,
+  faultOf,
+  fuse,
+  groupBytes,
+  groupFlops,
+  precisionOf,
+  split,
+  totals,
+  unfused,
+} from "../../src/fusion/partition.ts";
+import { textAt } from "../../src/wire/decode.ts";
+import { at, cases, type Groups, same, written } from "../graphs.ts";
+
+const groupOf = (groups: Groups, op: number) => groups.findIndex((group) => group.includes(op));
+
+describe("the golden file", () => {
+  it("has at least 200 graphs", () => {
+    expect(cases.length).toBeGreaterThanOrEqual(200);
+  });
+  it("has the bytes and FLOPs of every group, and their totals", () => {
+    let counted = 0;
+    for (const { wanted, graph, values } of cases) {
+      expect(same(compulsory(graph, values), wanted.compulsory), graph.name).toBe(true);
+      for (const each of wanted.partitions.filter(({ legal }) => legal)) {
+        each.groups.forEach((group, index) => {
+          const moved = groupBytes(graph, values, group);
+          expect(same(moved, each.bytes?.[index] ?? ""), `${graph.name}: ${moved} B in ${group}`).toBe(true);
+          groupFlops(values, group).forEach((number, word) => {
+            const known = each.flops?.[index]?.[graph.classes[word] as string] ?? 0;
+            expect(same(number, known), `${graph.name}: ${number} FLOPs in ${group}, not ${known}`).toBe(true);
+          });
+          expect(precisionOf(graph, values, group), `${graph.name} ${group}`).toBe(each.precision?.[index]);
+          counted++;
+        });
+        const sums = totals(graph, at(graph, each.groups), values);
+        expect(same(sums.bytes, each.total_bytes ?? ""), graph.name).toBe(true);
+        expect(sums.kernels).toBe(each.groups.length);
+        expect(sums.bytes).toBeGreaterThanOrEqual(sums.compulsory * (1 - 1e-12));
+      }
+    }
+    expect(counted).toBeGreaterThan(2000);
+  });
+  it("has the FLOPs of every graph as its convention counts them, and of its kernels as peaks do", () => {
+    let differ = 0;
+    for (const { wanted, graph, values } of cases) {
+      const sum = (some: readonly number[]) => some.reduce((a, b) => a + b, 0);
+      const own = sum(graph.ops.map((_, op) => values.own(op)));
+      const known = sum(Object.values(wanted.own).map(Number));
+      expect(Math.abs(own - known), graph.name).toBeLessThanOrEqual(1e-12 * known);
+      if (totals(graph, unfused(graph), values).flops > own) differ++;
+    }
+    expect(differ).toBeGreaterThan(10);
+  });
+  it("has the order of groups", () => {
+    for (const { wanted, graph } of cases) {
+      for (const { groups } of wanted.partitions.filter(({ legal }) => legal)) {
+        expect(at(graph, [...groups].reverse()).groups, graph.name).toEqual(groups);
+      }
+    }
+  });
+  it("has the first rule that a partition breaks", () => {
+    const codes = new Set<string>();
+    for (const { wanted, graph } of cases) {
+      for (const { groups, refusal = null } of wanted.partitions) {
+        expect(faultOf(graph, groups), `${graph.name} ${JSON.stringify(groups)}`).toBe(refusal);
+        if (refusal !== null) codes.add(refusal);
+      }
+    }
+    expect([...codes].sort()).toEqual(["barrier", "cycle", "kinds", "not-connected", "not-convex"]);
+  });
+  it("has the reason of every refused merge", () => {
+    const told = new Map<string | null, number>();
+    for (const { wanted, graph } of cases) {
+      for (const { groups, a, b, refusal } of wanted.merges) {
+        const found = whyNot(graph, at(graph, groups), a, b);
+        expect(found?.code ?? null, `${graph.name} ${JSON.stringify(groups)} ${a} ${b}`).toBe(refusal);
+        told.set(refusal, (told.get(refusal) ?? 0) + 1);
+      }
+    }
+    for (const code of [null, "same", "not-connected", "barrier", "kinds", "not-convex", "cycle"]) {
+      expect(told.get(code), String(code)).toBeGreaterThanOrEqual(20);
+    }
+  });
+  it("has what is left after an op goes", () => {
+    for (const { wanted, graph } of cases) {
+      for (const { groups, op, result } of wanted.splits) {
+        expect(split(graph, at(graph, groups), op).groups, `${graph.name} ${JSON.stringify(groups)} ${op}`).toEqual(
+          result,
+        );
+      }
+    }
+  });
+  it("lights up exactly the groups that a group may be merged with", () => {
+    for (const { wanted, graph } of cases) {
+      for (const { groups } of wanted.partitions.filter(({ legal }) => legal)) {
+        const partition = at(graph, groups);
+        groups.forEach((_, a) => {
+          const legal = groups.flatMap((__, b) => (whyNot(graph, partition, a, b) ? [] : [b]));
+          expect(mergesOf(graph, partition, a), `${graph.name} ${JSON.stringify(groups)} ${a}`).toEqual(legal);
+        });
+      }
+    }
+  });
+  it("never moves more bytes after a legal merge", () => {
+    for (const { wanted, graph, values } of cases) {
+      for (const { groups, a, b } of wanted.merges.filter(({ refusal }) => refusal === null)) {
+        const before = at(graph, groups);
+        const after = fuse(graph, before, a, b);
+        expect(after.groups.length).toBe(groups.length - 1);
+        expect(totals(graph, after, values).bytes).toBeLessThanOrEqual(totals(graph, before, values).bytes);
+      }
+    }
+  });
+});
+
+describe("a refusal", () => {
+  const refused = (text: string, groups: Groups, a: number, b: number) => {
+    const graph = written(text);
+    const partition = at(graph, groups);
+    const found = whyNot(graph, partition, groupOf(partition.groups, a), groupOf(partition.groups, b));
+    return found && { ...found, path: found.path.map((op) => graph.ops[op]?.name) };
+  };
+  it("of groups that wait for each other names the way round, through the whole of the other group", () => {
+    expect(refused("a1: x > p; b1: p > u; b2: t > q; a2: q x > v", [[0], [1, 2], [3]], 0, 3)).toEqual({
+      code: "cycle",
+      path: ["a1", "b1", "b2", "a2"],
+    });
+  });
+  it("names the way out of a group and back", () => {
+    expect(refused("a: x > p; b: p > q; c: q p > r", [[0], [1], [2]], 0, 2)).toEqual({
+      code: "not-convex",
+      path: ["a", "b", "c"],
+    });
+  });
+  it.each([
+    ["epilogue", "*m: x w > y; ~move: y > z", ["m", "move"]],
+    ["fed", "act: x > y; *m: y w > z", ["act", "m"]],
+    ["operands", "*m: x w > y; add: y r > z; *n: r v > u", ["m", "n"]],
+    ["apart", "*m: x w > y; act: x > z", ["m", "act"]],
+    ["rows", "!sum: x > y; !norm: y > z", ["sum", "norm"]],
+    ["moved", "!sum: x > y; ~move: y > z", ["sum", "move"]],
+  ])("between kinds says that it is %s", (rule, text, path) => {
+    const graph = written(text, { shapes: { x: [10, 100], y: [10] } });
+    const last = graph.ops.length - 1;
+    const groups = last === 1 ? [[0], [1]] : [[0, 1], [2]];
+    const found = whyNot(graph, at(graph, groups), 0, 1);
+    expect({ ...found, path: found?.path.map((op) => graph.ops[op]?.name) }).toEqual({ code: "kinds", rule, path });
+  });
+  it("for want of room comes last", () => {
+    const graph = written("a: x > y; b: y > z; *m: x w > u");
+    const full = () => false;
+    expect(whyNot(graph, unfused(graph), 0, 1, full)).toEqual({ code: "capacity", path: [0, 1] });
+    expect(whyNot(graph, unfused(graph), 0, 2, full)?.code).toBe("kinds");
+    expect(mergesOf(graph, unfused(graph), 0, full)).toEqual([]);
+  });
+});
+
+describe("the guide's tail", () => {
+  const text = "layernorm: x > y; gelu: y > z; dropout: z > d; add: d RESIDUAL > out";
+  const totalOf = (residual: string, groups: (partition: Partition) => Groups) => {
+    const names = ["x", "y", "z", "d", "r", "out"];
+    const shapes = Object.fromEntries(names.map((name) => [name, [65536, 4096]]));
+    const graph = written(text.replace("RESIDUAL", residual), { shapes });
+    return totals(graph, at(graph, groups(unfused(graph))), evaluate(graph, environment(graph))).bytes;
+  };
+  it("moves 4.83 GB apart and 1.61 GB together, 1.07 GB if the residual is its own input", () => {
+    const together = () => [[0, 1, 2, 3]];
+    expect(totalOf("r", ({ groups }) => groups)).toBe(4_831_838_208);
+    expect(totalOf("r", together)).toBe(1_610_612_736);
+    expect(totalOf("x", ({ groups }) => groups)).toBe(4_831_838_208);
+    expect(totalOf("x", together)).toBe(1_073_741_824);
+  });
+});
+
+describe("the kernels of a partition", () => {
+  const graph = written("*m: x w > y; act: y > z; move: z > o", { shapes: { o: [2000] } });
+  const values = evaluate(graph, environment(graph));
+  const kernels = kernelsOf(graph, at(graph, [[0, 1], [2]]), values);
+  const bits = { fp32: 32, bf16: 16, fp16: 16, fp8: 8, int8: 8, int32: 32 };
+  const typed = (dtypes: readonly string[]) => ({
+    ...graph,
+    dtypes: new Map(Object.entries(bits)),
+    tensors: graph.tensors.map((one, i) => ({ ...one, dtype: dtypes[i] ?? "bf16" })),
+  });
+  it("are named after their ops, in columns that the chart reads", () => {
+    expect(kernels.n).toBe(2);
+    expect([0, 1].map((row) => textAt(kernels.name, row))).toEqual(["m + act", "move"]);
+    expect([0, 1].map((row) => textAt(kernels.precision, row))).toEqual(["bf16", "bf16"]);
+    expect(kernels.flops.get("tensor")).toEqual(Float64Array.of(1e6, 0));
+    expect(kernels.flops.get("vector")).toEqual(Float64Array.of(1000, 2000));
+    expect(kernels.bytes.get("main")).toEqual(Float64Array.of(6000, 6000));
+    expect(kernels.totalFlops).toEqual(Float64Array.of(1_001_000, 2000));
+    expect(kernels.time.every(Number.isNaN)).toBe(true);
+    expect(kernels.count).toEqual(Float64Array.of(1, 1));
+  });
+  it("are the same as any when what merges and splits leave alone is taken from the kernels before", () => {
+    const braid = written("*m: x w > y; a: y > p; +b: y p > q; c: q > r; *n: r w > s; d: s p > t");
+    const counted = evaluate(braid, environment(braid));
+    let partition = unfused(braid);
+    let before = { kernels: kernelsOf(braid, partition, counted), partition, values: counted };
+    for (const change of [
+      fuse(braid, partition, 0, 1),
+      at(braid, [
+        [0, 1],
+        [2, 3],
+        [4, 5],
+      ]),
+      unfused(braid),
+    ]) {
+      const kernels = kernelsOf(braid, change, counted, { before });
+      expect(kernels).toEqual(kernelsOf(braid, change, counted));
+      partition = change;
+      before = { kernels, partition, values: counted };
+    }
+    const larger = evaluate(braid, environment(braid, { dtype: "fp32" }));
+    expect(kernelsOf(braid, partition, larger, { before })).toEqual(kernelsOf(braid, partition, larger));
+  });
+  it("are judged by the precision that their largest op states, else by what leaves them", () => {
+    const stating = {
+      ...graph,
+      ops: graph.ops.map((op, i) => ({ ...op, precision: ["fp8", "fp32", null][i] ?? null })),
+    };
+    expect(precisionOf(stating, values, [0, 1])).toBe("fp8");
+    expect(precisionOf(stating, values, [2])).toBe("bf16");
+    const mixed = typed(["bf16", "bf16", "fp32", "int8", "int32"]);
+    // Ints judge nothing: what floats enters is asked where only ints leave.
+    expect(precisionOf(mixed, values, [1])).toBe("fp32");
+    expect(precisionOf(mixed, values, [2])).toBe(null);
+  });
+  it.each([
+    ["bf16", "bf16", "fp32", "bf16"],
+    ["bf16", "int8", "bf16", "bf16"],
+    ["int8", "int8", "fp32", "int8"],
+    ["int8", "fp8", "bf16", "fp8"],
+    ["fp8", "int8", "bf16", "fp8"],
+    ["fp16", "bf16", "fp32", "fp16"],
+  ])("are judged, as products of %s and %s into %s, by %s", (a, b, c, judging) => {
+    const product = typed([a, b, c, "fp32"]);
+    expect([[0], [0, 1]].map((group) => precisionOf(product, values, group))).toEqual([judging, judging]);
+  });
+  it("are judged, as products in another dtype, by that", () => {
+    const counted = evaluate(graph, environment(graph, { dtype: "fp32" }));
+    expect(precisionOf(graph, counted, [0])).toBe("fp32");
+  });
+  it("are judged by what products inside other algorithms read", () => {
+    const inside = typed(["fp8", "fp8", "bf16"]);
+    const attention = { ...inside, ops: inside.ops.map((op) => ({ ...op, kind: "opaque" as const })) };
+    expect([0, 1].map((op) => precisionOf(attention, values, [op]))).toEqual(["fp8", "bf16"]);
+  });
+});

@@ -1,0 +1,227 @@
+// Partitions that are found, on the golden file that the Python is held to as well.
+
+import { describe, expect, it, vi } from "vitest";
+import { environment, evaluate, type Graph, type Values } from "../../src/fusion/graph.ts";
+import { type Cost, fully, likeXla, pairs, timeOf } from "../../src/fusion/greedy.ts";
+import { kernelsOf } from "../../src/fusion/group_kernels.ts";
+import { mergesOf, whyNot } from "../../src/fusion/legality.ts";
+import { fuse, groupBytes, groupFlops, partitionOf, precisionOf, unfused } from "../../src/fusion/partition.ts";
+import { best, costOn, searching } from "../../src/fusion/search.ts";
+import { judge } from "../../src/roofline/bound.ts";
+import { cases, type Rates, written } from "../graphs.ts";
+import { makeChip, makeRoof } from "../helpers.ts";
+
+const costOf =
+  (graph: Graph, values: Values, { peak, bandwidth, launch_overhead }: Rates): Cost =>
+  (flops, bytes, group) => {
+    const tensor = peak.tensor[precisionOf(graph, values, group) ?? "bf16"];
+    const peaks: Record<string, number | undefined> = { ...peak, tensor };
+    const compute = graph.classes.reduce((sum, word, at) => sum + (flops[at] as number) / (peaks[word] as number), 0);
+    return Math.max(compute, bytes / bandwidth, launch_overhead);
+  };
+
+describe("the golden file", () => {
+  it("has the shortest time of all legal partitions, and the fewest kernels with it", () => {
+    let tried = 0;
+    for (const { wanted, graph, values } of cases) {
+      if (!wanted.best) continue;
+      const found = best(graph, values, costOf(graph, values, wanted.best.chip));
+      expect(found.how).toBe("optimal");
+      expect(Math.abs(found.seconds - wanted.best.time), graph.name).toBeLessThanOrEqual(1e-12 * wanted.best.time);
+      expect(found.groups.length, graph.name).toBe(wanted.best.groups.length);
+      tried++;
+    }
+    expect(tried).toBeGreaterThan(100);
+  });
+  it("has the ops by twos", () => {
+    for (const { wanted, graph, values } of cases) {
+      expect(pairs(graph, values).groups, graph.name).toEqual(wanted.pairs);
+    }
+  });
+  it("has what XLA's rules make", () => {
+    for (const { wanted, graph, values } of cases) {
+      if (wanted.xla === null) continue;
+      expect(likeXla(graph, values, costOf(graph, values, wanted.chip)).groups, graph.name).toEqual(wanted.xla);
+    }
+  });
+  it("is fused as far as it goes: of the result no two groups may be merged", () => {
+    for (const { graph, values } of cases) {
+      const found = fully(graph, values);
+      found.groups.forEach((_, a) => {
+        found.groups.forEach((__, b) => {
+          expect(whyNot(graph, found, a, b), `${graph.name} ${a} ${b}`).not.toBe(null);
+        });
+      });
+    }
+  });
+  it("is fused as far as it goes by the merge that saves most, each time", () => {
+    const long = written(Array.from({ length: 40 }, (_, at) => `o${at}: t${at} u${at % 7} > t${at + 1}`).join(";"), {
+      shapes: Object.fromEntries(Array.from({ length: 41 }, (_, at) => [`t${at}`, [1 + ((at * 37) % 101)]])),
+    });
+    const all = [...cases, { graph: long, values: evaluate(long, environment(long)) }];
+    for (const { graph, values } of all) {
+      const bytes = (group: readonly number[]) => groupBytes(graph, values, group);
+      let slowly = unfused(graph);
+      for (;;) {
+        const { groups } = slowly;
+        const first = (at: number) => groups[at]?.[0] as number;
+        const merges = groups.flatMap((a, i) =>
+          mergesOf(graph, slowly, i)
+            .filter((j) => first(i) < first(j))
+            .map((j) => {
+              const b = groups[j] as readonly number[];
+              return { i, j, saved: bytes(a) + bytes(b) - bytes([...a, ...b]) };
+            }),
+        );
+        merges.sort((a, b) => b.saved - a.saved || first(a.i) - first(b.i) || first(a.j) - first(b.j));
+        if (!merges[0]) break;
+        slowly = fuse(graph, slowly, merges[0].i, merges[0].j);
+      }
+      expect(fully(graph, values).groups, graph.name).toEqual(slowly.groups);
+    }
+  });
+  it("has few kernels where all partitions take the same time", () => {
+    for (const { graph, values } of cases) {
+      const fewest = best(graph, values, () => 1).seconds;
+      expect(best(graph, values, () => 0).groups.length, graph.name).toBe(fewest);
+    }
+  });
+  it("is never faster by merging pairs than by the exact search, and never slower than unfused", () => {
+    for (const { wanted, graph, values } of cases) {
+      const cost = costOf(graph, values, wanted.chip);
+      const exact = best(graph, values, cost);
+      const greedy = best(graph, values, cost, undefined, 0);
+      const apart = unfused(graph).groups.reduce((sum, group) => sum + timeOf(graph, values, cost)(group), 0);
+      expect([exact.how, greedy.how], graph.name).toEqual(["optimal", "greedy"]);
+      expect(greedy.seconds, graph.name).toBeGreaterThanOrEqual(exact.seconds * (1 - 1e-12));
+      expect(greedy.seconds, graph.name).toBeLessThanOrEqual(apart * (1 + 1e-12));
+    }
+  });
+});
+
+describe("the search", () => {
+  // Of 14 ops, a branch of two and one of three beside a single op each: 20 sets of ops can be finished.
+  const branched = written(
+    "a: x > a; b: a > b; p: b > p; q: p b > q; r: b > r; c: q r > c; d: c > d; s: d > s; t: s d > t; u: t d > u; v: d > v; " +
+      "e: u v > e; f: e > f; g: f > g",
+  );
+  const values = evaluate(branched, environment(branched));
+  const byBytes: Cost = (_, bytes) => bytes;
+
+  it("looks at 181 groups of a graph of 14 ops with 20 sets of finished ops", () => {
+    const found = best(branched, values, byBytes);
+    expect([branched.ops.length, found.how, found.evaluations]).toEqual([14, "optimal", 181]);
+    expect(found.groups).toEqual([Array.from({ length: 14 }, (_, op) => op)]);
+    expect(found.seconds).toBe(4000);
+  });
+  it("says that it was greedy where its limit does not suffice, and exact where it just does", () => {
+    expect(best(branched, values, byBytes, undefined, 181).how).toBe("optimal");
+    const greedy = best(branched, values, byBytes, undefined, 180);
+    expect([greedy.how, greedy.evaluations, greedy.seconds]).toEqual(["greedy", 180, 4000]);
+  });
+  it("looks at parts of a graph that share no tensor one by one", () => {
+    const islands = written(Array.from({ length: 20 }, (_, at) => `o${at}: x${at} > t${at}`).join(";"));
+    const found = best(islands, evaluate(islands, environment(islands)), byBytes);
+    expect([found.how, found.evaluations, found.groups.length]).toEqual(["optimal", 20, 20]);
+  });
+  const chainOf = (ops: number) =>
+    written(Array.from({ length: ops }, (_, at) => `o${at}: t${at} > t${at + 1}`).join(";"));
+  it("looks at the n (n + 1) / 2 runs of a chain of n ops, each once", () => {
+    const chain = chainOf(20);
+    const counts = evaluate(chain, environment(chain));
+    expect(best(chain, counts, byBytes, undefined, 210)).toMatchObject({
+      how: "optimal",
+      evaluations: 210,
+      seconds: 4000,
+    });
+    expect(best(chain, counts, byBytes, undefined, 209)).toMatchObject({
+      how: "greedy",
+      evaluations: 209,
+      seconds: 4000,
+    });
+  });
+  it("does not start where the runs alone are more than its limit", () => {
+    const chain = chainOf(60);
+    const cost = vi.fn(byBytes);
+    const found = best(chain, evaluate(chain, environment(chain)), cost, undefined, 60 * 30);
+    expect([found.how, found.evaluations, found.groups.length]).toEqual(["greedy", 1800, 1]);
+    // 60 ops and 59 pairs; 59 new groups, all but the last with one neighbour; the whole once more.
+    expect(cost.mock.calls.length).toBe(60 + 59 + 59 + 58 + 1);
+  });
+  it("weighs each pair of ops that read one tensor once, and each new group with those that are left", () => {
+    const shared = written(Array.from({ length: 40 }, (_, at) => `o${at}: x > t${at}`).join(";"));
+    const cost = vi.fn(byBytes);
+    const found = best(shared, evaluate(shared, environment(shared)), cost, undefined, 0);
+    expect([found.groups.length, found.seconds]).toEqual([1, 41 * 2000]);
+    // 40 ops, 40·39 / 2 pairs; 39 new groups, with 38, 37, … others; the whole once more.
+    expect(cost.mock.calls.length).toBe(40 + 780 + 39 + (38 * 39) / 2 + 1);
+  });
+  it("can pause after a few steps, and comes to the same", () => {
+    const work = searching(branched, values, byBytes);
+    let pauses = 0;
+    let step = work.next();
+    for (; !step.done; step = work.next()) pauses++;
+    expect(pauses).toBeGreaterThan(181 / 16);
+    expect(step.value).toEqual(best(branched, values, byBytes));
+  });
+  it("makes no kernel that does not fit on chip", () => {
+    const fits = (ops: readonly number[]) => ops.length <= 2;
+    const partitions = [
+      best(branched, values, byBytes, fits),
+      best(branched, values, byBytes, fits, 0),
+      fully(branched, values, fits),
+      likeXla(branched, values, byBytes, fits),
+    ];
+    for (const { groups } of partitions) expect(Math.max(...groups.map((group) => group.length))).toBe(2);
+  });
+  it("hands every group to the cost with its own bytes and FLOPs, whatever was tried before", () => {
+    let tried = 0;
+    for (const { graph, values: counts } of cases.slice(0, 60)) {
+      best(graph, counts, (flops, bytes, group) => {
+        const exact = groupBytes(graph, counts, group);
+        expect(Math.abs(bytes - exact), `${graph.name} ${group}`).toBeLessThanOrEqual(1e-9 * exact);
+        groupFlops(counts, group).forEach((number, word) => {
+          expect(Math.abs((flops[word] as number) - number)).toBeLessThanOrEqual(1e-12 * number);
+        });
+        return tried++;
+      });
+    }
+    expect(tried).toBeGreaterThan(1000);
+  });
+});
+
+describe("the cost on a roof", () => {
+  const chip = makeChip({
+    peaks: { bf16: 1e12, bf16_vector: 1e10, fp8: 2e12 },
+    memories: { HBM: 1e9 },
+  });
+  const conditions = { overlap: 0.5, exposedComm: 0.2, launchOverhead: 1e-6 };
+  const graph = written("*m: x w > y; act: y > z; move: z > o; small: o > e", { shapes: { o: [100000], e: [1] } });
+  const values = evaluate(graph, environment(graph));
+
+  it.each(["auto", "fp8"])("is the bound of the kernel that the group becomes, judged at %s", (precision) => {
+    const roof = makeRoof(chip, precision, "main", {}, conditions);
+    const cost = costOn(graph, values, roof);
+    const partition = partitionOf(graph, [[0, 1], [2], [3]]);
+    const judged = judge(kernelsOf(graph, partition, values), roof);
+    partition.groups.forEach((group, row) => {
+      expect(timeOf(graph, values, cost)(group)).toBeCloseTo(judged(row).time, 15);
+    });
+  });
+  it("is judged by each kernel's own dtype, not by that of its ops", () => {
+    const dtypes: Record<string, string> = { y: "fp32", z: "bf16", o: "fp32", e: "bf16" };
+    const tensors = graph.tensors.map((tensor) => ({ ...tensor, dtype: dtypes[tensor.name] ?? "bf16" }));
+    const mixed = { ...graph, tensors };
+    const roof = makeRoof(makeChip({ peaks: { bf16: 1e9, fp32: 1e6 }, memories: { HBM: 1e15 } }), "bf16", "main");
+    const partition = partitionOf(mixed, [[0, 1], [2], [3]]);
+    const judged = judge(kernelsOf(mixed, partition, values), roof);
+    const seconds = partition.groups.map(timeOf(mixed, values, costOn(mixed, values, roof)));
+    expect(seconds).toEqual([0, 1, 2].map((row) => judged(row).time));
+    expect(seconds).toEqual([1_001_000 / 1e9, 100_000 / 1e6, 1 / 1e9]);
+  });
+  it("may be told that the roof's precision judges every group", () => {
+    const roof = makeRoof(makeChip({ peaks: { fp8: 2e12, bf16: 1e12 }, memories: { HBM: 1e15 } }), "fp8", "main");
+    const seconds = (own: boolean) => timeOf(graph, values, costOn(graph, values, roof, own))([0]);
+    expect(seconds(true)).toBe(2 * seconds(false));
+  });
+});

@@ -1,0 +1,367 @@
+// The graph as it is drawn, and what the fusion panel says and does to it.
+
+import { describe, expect, it } from "vitest";
+import { environment, evaluate, type Graph } from "../../src/fusion/graph.ts";
+import { whyNot } from "../../src/fusion/legality.ts";
+import { faultOf, fuse, groupBytes, unfused } from "../../src/fusion/partition.ts";
+import { BOX, type Box, type Flow, flowOf, layersOf, spread } from "../../src/panels/fusion/flow.ts";
+import {
+  bandsOf,
+  endsOf,
+  isOut,
+  opAt,
+  seen,
+  shortened,
+  stepFrom,
+  thickness,
+} from "../../src/panels/fusion/flow_parts.ts";
+import { cut, downstream, sentenceOf, spoken, tally, ties, tooLarge } from "../../src/panels/fusion/merging.ts";
+import { fusionWords } from "../../src/words/words.ts";
+import { at, cases, written } from "../graphs.ts";
+import { makeChip } from "../helpers.ts";
+
+const ROOM = 232;
+const TAIL = "!norm: x > y; gelu: y > z; drop: z > d; +add: d x > out";
+/** An edge goes past two layers. */
+const RESIDUAL = "!norm: x > y; gelu: y > z; drop: z > d; +add: d y > out";
+const chain = (n: number) => written(Array.from({ length: n }, (_, i) => `op${i}: t${i} > t${i + 1}`).join("; "));
+
+function overlaps({ boxes }: Flow): number {
+  let found = 0;
+  boxes.forEach((a, i) => {
+    for (const b of boxes.slice(i + 1)) {
+      if (Math.abs(a.x - b.x) < (a.width + b.width) / 2 && Math.abs(a.y - b.y) < BOX) found++;
+    }
+  });
+  return found;
+}
+
+const valuesOf = (graph: Graph) => evaluate(graph, environment(graph));
+
+describe("layers", () => {
+  it("put each op below all that it reads from", () => {
+    for (const { graph } of cases) {
+      const layer = layersOf(graph);
+      graph.after.forEach((readers, op) => {
+        for (const reader of readers) expect(layer[reader]).toBeGreaterThan(layer[op] as number);
+      });
+      expect(Math.min(...layer)).toBe(0);
+      expect(new Set(layer).size).toBe(Math.max(...layer) + 1);
+    }
+  });
+  it("put an op that reads graph inputs only right above its reader", () => {
+    expect(layersOf(written("a: x > p; b: p > q; mask: m > n; +c: q n > out"))).toEqual([0, 1, 1, 2]);
+  });
+});
+
+describe("a layout", () => {
+  it("has boxes that never overlap and lie inside it", () => {
+    for (const { graph } of cases) {
+      const flow = flowOf(graph, ROOM);
+      expect(overlaps(flow), graph.name).toBe(0);
+      for (const { x, y, width } of flow.boxes) {
+        expect(x - width / 2).toBeGreaterThanOrEqual(0);
+        expect(x + width / 2).toBeLessThanOrEqual(flow.width);
+        expect(y + BOX / 2).toBeLessThan(flow.height);
+      }
+    }
+  });
+  it("draws a chain straight, as wide as the panel", () => {
+    const flow = flowOf(chain(5), ROOM);
+    expect(new Set(flow.boxes.map(({ x }) => x))).toEqual(new Set([ROOM / 2]));
+    expect(flow.width).toBe(ROOM);
+    expect(flow.edges).toHaveLength(4);
+  });
+  it("leads an edge past the boxes of the layers between", () => {
+    const flow = flowOf(written(RESIDUAL), ROOM);
+    const long = flow.edges.find(({ from, to }) => from === 0 && to === 3);
+    expect(long?.points).toHaveLength(6);
+    for (const op of [1, 2]) {
+      const box = flow.boxes[op] as Box;
+      const beside = long?.points.filter(({ y }) => Math.abs(y - box.y) <= BOX / 2) ?? [];
+      expect(beside).toHaveLength(2);
+      for (const { x } of beside) expect(Math.abs(x - box.x)).toBeGreaterThan(box.width / 2);
+    }
+  });
+  it("has one edge for each op that reads from another, with the tensors between them", () => {
+    const flow = flowOf(written("two: x > a b; +one: a b > c; last: a c > d"), ROOM);
+    expect(flow.edges.map(({ from, to, tensors }) => [from, to, tensors.length])).toEqual([
+      [0, 1, 2],
+      [0, 2, 1],
+      [1, 2, 1],
+    ]);
+  });
+  it("starts and ends its edges at the boxes", () => {
+    for (const { graph } of cases.slice(0, 50)) {
+      const { boxes, edges } = flowOf(graph, ROOM);
+      for (const { from, to, points } of edges) {
+        expect(points[0]).toEqual({ x: boxes[from]?.x, y: (boxes[from]?.y as number) + BOX / 2 });
+        expect(points.at(-1)).toEqual({ x: boxes[to]?.x, y: (boxes[to]?.y as number) - BOX / 2 });
+      }
+    }
+  });
+  it("is wider than the panel where many ops stand in a layer", () => {
+    const many = Array.from({ length: 12 }, (_, i) => `op${i}: x > t${i}`).join("; ");
+    const flow = flowOf(written(many), ROOM);
+    expect(flow.layers).toHaveLength(1);
+    expect(flow.width).toBeGreaterThan(12 * (flow.boxes[0]?.width as number));
+    expect(overlaps(flow)).toBe(0);
+  });
+  it("is as wide as the panel where its layers fit", () => {
+    const heads =
+      "!norm: x > n; *q: n wq > a; *k: n wk > b; *v: n wv > c; ~rope: a > d; *scores: d b > e; *out: e c > f";
+    expect(flowOf(written(`${heads}; +add: f x > o; last: n o > end`), ROOM).width).toBe(ROOM);
+  });
+  it("of no ops is empty", () => {
+    const graph = { ops: [], before: [], after: [], makes: [], reads: [] } as unknown as Graph;
+    expect(flowOf(graph, ROOM)).toMatchObject({ width: ROOM, layers: [], boxes: [], edges: [] });
+  });
+  it("of a thousand ops is there in a moment, and little of it is drawn", () => {
+    const graph = chain(1000);
+    const start = performance.now();
+    const flow = flowOf(graph, ROOM);
+    expect(performance.now() - start).toBeLessThan(250);
+    const { ops, edges } = seen(flow, { left: 0, top: 5000, right: ROOM, bottom: 5320 });
+    expect(ops.length).toBeGreaterThanOrEqual(6);
+    expect(ops.length).toBeLessThan(12);
+    expect(edges.length).toBeLessThan(14);
+    for (const op of ops) expect(Math.abs((flow.boxes[op]?.y as number) - 5160)).toBeLessThan(300);
+  });
+});
+
+describe("places side by side", () => {
+  it("are those wanted where there is room", () => {
+    expect(spread([0, 50, 90], [0, 10, 10])).toEqual([0, 50, 90]);
+  });
+  it("are as near as may be to those wanted where there is none", () => {
+    expect(spread([0, 0, 0], [0, 10, 10])).toEqual([-10, 0, 10]);
+    expect(spread([0, 8, 100], [0, 10, 10])).toEqual([-1, 9, 100]);
+  });
+  it("stay within the limit where they all fit", () => {
+    expect(spread([30, 30], [0, 10], 20)).toEqual([10, 20]);
+    expect(spread([-90, 0], [0, 10], 20)).toEqual([-20, 0]);
+    expect(spread([-90, 90], [5, 10, 2], 20)).toEqual([-15, 18]);
+    expect(spread([-90, 90], [0, 10], 4)).toEqual([-90, 90]);
+  });
+});
+
+describe("what is drawn", () => {
+  it("is thicker with more bytes, by their logarithm and within bounds", () => {
+    expect(thickness(0)).toBe(1);
+    expect(thickness(2 ** 20)).toBeCloseTo(4);
+    expect(thickness(2 ** 30) - thickness(2 ** 25)).toBeCloseTo(thickness(2 ** 25) - thickness(2 ** 20));
+    expect(thickness(1e30)).toBe(9);
+  });
+  it("names an op by both ends of a name that is too long", () => {
+    expect(shortened("gelu", 64)).toBe("gelu");
+    expect(shortened("layer0.attention.q_proj", 112)).toBe("…tention.q_proj");
+    expect(shortened("attention_normalised", 112)).toBe("attenti…malised");
+    expect(shortened("layer0.attention.q_proj", 112).length).toBeLessThanOrEqual(15);
+  });
+});
+
+describe("bands and ends", () => {
+  const graph = written("!norm: x > y; gelu: y w > z; drop: z > d; +add: d x > out");
+  const workload = (groups: number[][]) => ({ graph, partition: at(graph, groups) });
+  it("lie behind the groups of several ops", () => {
+    const flow = flowOf(graph, ROOM);
+    expect(bandsOf(flow, workload([[0], [1], [2], [3]]))).toEqual([]);
+    const [band, ...others] = bandsOf(flow, workload([[0, 1, 2], [3]]));
+    expect(others).toEqual([]);
+    expect(band?.group).toBe(0);
+    expect(band?.d.match(/M/g)).toHaveLength(5);
+  });
+  it("say what an op reads of the inputs and makes for the outputs", () => {
+    const names = (op: number) =>
+      endsOf(graph, op).map(({ side, tensors, shared }) => [side, tensors.map((t) => graph.tensors[t]?.name), shared]);
+    expect(names(0)).toEqual([[-1, ["x"], false]]);
+    expect(names(1)).toEqual([[-1, ["w"], true]]);
+    expect(names(2)).toEqual([]);
+    expect(names(3)).toEqual([
+      [-1, ["x"], true],
+      [1, ["out"], false],
+    ]);
+  });
+  it("tell a drop away from a group from one at it", () => {
+    const flow = flowOf(graph, ROOM);
+    const { x, y } = flow.boxes[3] as Box;
+    expect(isOut(flow, [2, 3], { x, y: y + BOX / 2 + 15 })).toBe(false);
+    expect(isOut(flow, [2, 3], { x, y: y + BOX / 2 + 25 })).toBe(true);
+  });
+});
+
+describe("pointing and walking", () => {
+  const flow = flowOf(written("a: x > p; b: p > q; c: p > r; +d: q r > out"), ROOM);
+  it("finds the op under the pointer", () => {
+    flow.boxes.forEach((middle, op) => {
+      expect(opAt(flow, middle)).toBe(op);
+    });
+    expect(opAt(flow, { x: 0, y: 0 })).toBeUndefined();
+  });
+  it("goes along a layer and between layers, and stays at the ends", () => {
+    const walk = (from: number, ...keys: string[]) => keys.reduce((op, key) => stepFrom(flow, op, key), from);
+    expect(walk(0, "ArrowDown", "ArrowDown")).toBe(3);
+    expect(walk(1, "ArrowRight")).toBe(2);
+    expect(walk(2, "ArrowLeft", "ArrowLeft")).toBe(1);
+    expect(walk(3, "ArrowDown")).toBe(3);
+    expect(walk(0, "ArrowUp")).toBe(0);
+    expect([walk(1, "Home"), walk(1, "End"), walk(1, "x")]).toEqual([0, 3, 1]);
+  });
+  it("reaches every op of any graph", () => {
+    for (const { graph } of cases) {
+      const drawn = flowOf(graph, ROOM);
+      const reached = new Set([0]);
+      for (const op of reached) {
+        for (const key of ["Up", "Down", "Left", "Right"]) reached.add(stepFrom(drawn, op, `Arrow${key}`));
+      }
+      expect(reached.size, graph.name).toBe(graph.ops.length);
+    }
+  });
+});
+
+describe("a seam", () => {
+  it("cuts a group in two at an edge", () => {
+    const graph = written(TAIL);
+    expect(cut(graph, at(graph, [[0, 1, 2, 3]]), 2).groups).toEqual([
+      [0, 1],
+      [2, 3],
+    ]);
+  });
+  it("leaves groups that are legal, and all other groups as they are", () => {
+    let tried = 0;
+    for (const { wanted, graph } of cases) {
+      for (const { groups, legal } of wanted.partitions) {
+        if (!legal) continue;
+        const partition = at(graph, groups);
+        for (const { from, to } of flowOf(graph, ROOM).edges) {
+          if (partition.groupOf[from] !== partition.groupOf[to]) continue;
+          const next = cut(graph, partition, to);
+          tried++;
+          expect(next.groupOf[from], graph.name).not.toBe(next.groupOf[to]);
+          expect(next.groups.flat().sort((a, b) => a - b)).toEqual([...graph.ops.keys()]);
+          expect(faultOf(graph, next.groups)).toBeNull();
+        }
+      }
+    }
+    expect(tried).toBeGreaterThan(200);
+  });
+});
+
+describe("a merge", () => {
+  it("goes with the next op downstream of the group", () => {
+    const graph = written(TAIL);
+    expect(downstream(graph, unfused(graph), 0)).toBe(1);
+    expect(downstream(graph, at(graph, [[0, 1, 2], [3]]), 0)).toBe(3);
+    expect(downstream(graph, unfused(graph), 3)).toBeUndefined();
+  });
+  it("says whom it joins", () => {
+    const graph = chain(5);
+    expect(spoken(graph, [0, 1, 2])).toBe("op0 + op1 + op2");
+    expect(spoken(graph, [0, 1, 2, 3])).toBe("op0 + … + op3 (4 ops)");
+  });
+  it("ties ops that only share what they read", () => {
+    const graph = written("*q: x a > y; *k: x b > z; *v: x c > w");
+    expect(ties(graph, [0, 1, 2])).toEqual([
+      [0, 1],
+      [0, 2],
+    ]);
+    expect(ties(written(TAIL), [0, 1, 2, 3])).toEqual([]);
+    expect(ties(graph, [1])).toEqual([]);
+  });
+});
+
+describe("a refusal", () => {
+  const refusalOf = (text: string, a: number, b: number, groups?: number[][], shapes = {}) => {
+    const graph = written(text, { shapes });
+    const partition = groups ? at(graph, groups) : unfused(graph);
+    const refusal = whyNot(graph, partition, partition.groupOf[a] as number, partition.groupOf[b] as number);
+    return refusal && sentenceOf({ graph, values: valuesOf(graph), partition }, a, b, refusal);
+  };
+  it("says that ops are one kernel already", () => {
+    expect(refusalOf(TAIL, 0, 1, [[0, 1], [2], [3]])).toBe("norm + gelu is one kernel already");
+  });
+  it("says that nothing joins them", () => {
+    expect(refusalOf(TAIL, 0, 2)).toBe("norm and drop share no tensor");
+  });
+  it("names what runs between", () => {
+    expect(refusalOf(RESIDUAL, 0, 3)).toBe("gelu + drop must run after norm and before add");
+  });
+  it("names the kernels that would wait for each other", () => {
+    const text = "a1: x > p; b1: p > q; b2: y > r; a2: r > s; +a3: p s > o; +b3: q r > u";
+    expect(refusalOf(text, 0, 4, [[0], [1, 2, 5], [3], [4]])).toBe(
+      "a1 + a3 in one kernel would run both before and after b1 + b2 + a2",
+    );
+  });
+  it("names the op that is opaque", () => {
+    expect(refusalOf("?sort: x > y; gelu: y > z", 0, 1)).toBe(
+      "sort is opaque, a whole algorithm in one kernel: nothing else can run in it",
+    );
+  });
+  it("says what a matrix product takes", () => {
+    expect(refusalOf("gelu: x > y; *mm: y w > z", 0, 1)).toBe(
+      "mm reads what gelu makes: a matrix product takes nothing before it into its kernel",
+    );
+    expect(refusalOf("*mm: x w > y; !norm: y > z", 0, 1)).toBe(
+      "mm is a matrix product, which takes into its kernel what works on its tile, elementwise ops after it; norm is a reduction",
+    );
+    expect(refusalOf("*mm: x w > y; ~turn: y > z", 0, 1)).toContain("turn is an injective op");
+    expect(refusalOf("*one: x w > y; *two: a b > z; +add: y z > o", 1, 0, [[0, 2], [1]])).toContain(
+      "one and two read no tensor in common",
+    );
+    expect(refusalOf("*mm: x w > y; gelu: x > z", 0, 1)).toContain("gelu works on nothing that mm makes");
+  });
+  it("says which reductions go through other rows, and what moves elements", () => {
+    expect(refusalOf("!norm: x > y; !sum: y > z", 0, 1, undefined, { y: [10, 100] })).toBe(
+      "norm and sum go through different rows: they reduce tensors of different shapes",
+    );
+    expect(refusalOf("!norm: x > y; ~turn: y > z", 0, 1)).toBe(
+      "turn moves elements to other places, so it cannot follow norm row by row in its kernel",
+    );
+  });
+});
+
+describe("a kernel that does not fit on chip", () => {
+  const graph = written("ln: x > y; gelu: y > z; drop: z > d", { shapes: { y: [1000, 1000], z: [1000, 1000] } });
+  const workload = { graph, values: valuesOf(graph), partition: unfused(graph) };
+  const small = (bytes: number, units = 1) => makeChip({ name: "small", share: { level: "SMEM", bytes, units } });
+  const rows = { ...graph, ops: graph.ops.map((op, at) => ({ ...op, kind: at ? op.kind : ("reduction" as const) })) };
+  it("is refused with what it needs, what there is, and where", () => {
+    const refusal = { code: "capacity", path: [0, 1] } as const;
+    expect(sentenceOf({ ...workload, graph: rows }, 0, 1, refusal, small(1500))).toBe(
+      "the tiles of ln + gelu need 2 kB at a time; the SMEM of small holds 1.5 kB",
+    );
+    expect(sentenceOf(workload, 1, 2, { ...refusal, path: [1, 2] }, small(100, 132))).toBe(
+      "the tiles of gelu + drop need 256 B at a time; a unit's share of the SMEM of small holds 100 B",
+    );
+  });
+  it("is told apart from its room by all digits where three are the same", () => {
+    expect(tooLarge({ ...workload, graph: rows }, [0, 1], small(1999))).toBe(
+      "the tiles of ln + gelu need 2 kB at a time; the SMEM of small holds 1.999 kB",
+    );
+  });
+  it("is none on a chip whose memories are not known", () => {
+    expect(tooLarge(workload, [0, 1], makeChip())).toBe("");
+    expect(tooLarge(workload, [0, 1], undefined)).toBe("");
+  });
+  it("is said to be counted as if it fitted, alone and among others", () => {
+    expect(fusionWords.crowded("no", 0)).toBe("no: the figures count as if they fit");
+    expect(fusionWords.crowded("no", 1)).toBe("no, and 1 more kernel does not fit: the figures count as if they fit");
+    expect(fusionWords.crowded("no", 2)).toBe("no, and 2 more kernels do not fit: the figures count as if they fit");
+  });
+});
+
+describe("the figures", () => {
+  it("are the sums over the kernels", () => {
+    const graph = written(TAIL);
+    const values = valuesOf(graph);
+    const cost = (_: Float64Array, bytes: number) => bytes / 1e3;
+    const all = fuse(graph, unfused(graph), 0, 1, 2, 3);
+    expect(tally(graph, values, unfused(graph), cost)).toEqual({ kernels: 4, flops: 4000, bytes: 18_000, seconds: 18 });
+    expect(tally(graph, values, all, cost)).toEqual({ kernels: 1, flops: 4000, bytes: 4000, seconds: 4 });
+    expect(groupBytes(graph, values, [0, 1, 2, 3])).toBe(4000);
+  });
+  it("have no time without a roof", () => {
+    const graph = written(TAIL);
+    expect(tally(graph, valuesOf(graph), unfused(graph)).seconds).toBeNaN();
+  });
+});

@@ -1,0 +1,43 @@
+// What the fusion panel says of ops and of chips that lack a peak.
+
+import { describe, expect, it } from "vitest";
+import { decodeGraph } from "../../src/fusion/decode_graph.ts";
+import { environment, evaluate } from "../../src/fusion/graph.ts";
+import { fuse, unfused } from "../../src/fusion/partition.ts";
+import { lackingPeak, told } from "../../src/panels/fusion/merging.ts";
+import { chain } from "../chains.ts";
+import { makeChip, makeRoof } from "../helpers.ts";
+
+describe("a chip", () => {
+  const roof = makeRoof(makeChip({ peaks: { bf16: 1e14 } }));
+  const lacking = (wire: unknown, dtype: string | null = null) => {
+    const graph = decodeGraph(wire);
+    return lackingPeak(graph, evaluate(graph, environment(graph, { dtype })), roof);
+  };
+  it("lacks the peak of a dtype that work is done in", () => {
+    expect(lacking(chain("chain"))).toBeUndefined();
+    expect(lacking(chain("chain"), "fp8")).toBe("fp8");
+    expect(lacking(chain("chain", { dtype: "fp8" }))).toBe("fp8");
+  });
+  it("lacks none for ops that only move bytes", () => {
+    const moving = chain("chain", { dtype: "fp8" }) as { ops: { flops: unknown }[] };
+    for (const op of moving.ops) op.flops = {};
+    expect(lacking(moving)).toBeUndefined();
+  });
+  it("lacks the precision that an op states", () => {
+    const stating = chain("chain") as { ops: { precision: string | null }[] };
+    (stating.ops[1] as { precision: string | null }).precision = "int8";
+    expect(lacking(stating)).toBe("int8");
+  });
+});
+
+it("an op is told with its bytes, what it is joined with, and its kernel", () => {
+  const graph = decodeGraph(chain("chain", { ops: 3 }));
+  const values = evaluate(graph, environment(graph));
+  const partition = fuse(graph, unfused(graph), 1, 2);
+  // 100 elements of two bytes.
+  expect(told({ graph, values, partition }, 1)).toBe(
+    "b · elementwise · 200 B in, 200 B out · from a · to c · in one kernel with c",
+  );
+  expect(told({ graph, values, partition }, 0)).toBe("a · elementwise · 200 B in, 200 B out · to b");
+});

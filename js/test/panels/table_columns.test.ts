@@ -1,0 +1,169 @@
+// The table's columns: what each holds of a kernel, by which key, and what its cells say.
+
+import { describe, expect, it } from "vitest";
+import { cellText, cellTitle } from "../../src/panels/table/cells.ts";
+import { type Column, columnsOf } from "../../src/panels/table/columns.ts";
+import { picked, toggled, usualColumns } from "../../src/panels/table/shown.ts";
+import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
+
+// Its ridge point is 100 FLOP/B.
+const CHIP = makeChip({ peaks: { bf16: 1e14 }, memories: { HBM: 1e12, L2: 4e12, L1: 1e13 } });
+const ROOF = makeRoof(CHIP);
+const KERNELS = makeKernels(
+  [
+    // 1e12 FLOPs over 1e11 B: 10 FLOP/B, at least 0.1 s, and took 0.4 s.
+    { name: "gemm", flops: 1e12, bytes: { DRAM: 1e11, L2: 2e11 }, time: 0.5, selfTime: 0.4, category: "matmul" },
+    { name: "copy", flops: 0, bytes: { DRAM: 1e11 }, time: 0.1, category: null },
+    { name: "", flops: null, bytes: null, time: null },
+    { name: "tanh", flops: 1e12, bytes: { DRAM: 1e9 }, time: 0.5, count: 3, precision: "bf16" },
+  ],
+  {
+    extra: { "XProf HBM bandwidth (B/s)": [2e11, 1e12, Number.NaN, 2e9], share: ["a", "b", null, "=d"] },
+    origin: {
+      flops: ["2MNK", null, null, "from the shapes"],
+      "bytes:DRAM": ["dram__bytes", "dram__bytes", null, null],
+    },
+  },
+);
+const COLUMNS = columnsOf(KERNELS, ROOF);
+const column = (key: string): Column => {
+  const found = COLUMNS.find((one) => one.key === key);
+  if (!found) throw new Error(`no column ${key}`);
+  return found;
+};
+const values = (key: string) => [0, 1, 2, 3].map((row) => column(key).at(row));
+const cells = (key: string) => [0, 1, 2, 3].map((row) => cellText(column(key), row));
+
+describe("the columns of a table", () => {
+  it("hold counts, times and launches as they were told", () => {
+    expect(values("flops")).toEqual([1e12, 0, Number.NaN, 1e12]);
+    expect(values("time")).toEqual([0.5, 0.1, Number.NaN, 0.5]);
+    expect(values("self_time")).toEqual([0.4, 0.1, Number.NaN, 0.5]);
+    expect(values("count")).toEqual([1, 1, 1, 3]);
+    expect(values("precision")).toEqual([null, null, null, "bf16"]);
+    expect(values("name")).toEqual(["gemm", "copy", "", "tanh"]);
+  });
+  it("hold shares of the self time of all, and sums of those that take longer", () => {
+    expect(values("share")).toEqual([0.4, 0.1, Number.NaN, 0.5]);
+    expect(values("rank")).toEqual([2, 3, Number.NaN, 1]);
+    expect(values("cumulative_share")).toEqual([0.9, 1, Number.NaN, 0.5]);
+    const others = columnsOf(makeKernels([{ time: 1 }, { time: 3 }]), undefined);
+    for (const [key, expected] of Object.entries({ share: [0.25, 0.75], cumulative_share: [1, 0.75] })) {
+      expect([0, 1].map((row) => others.find((one) => one.key === key)?.at(row))).toEqual(expected);
+    }
+  });
+  it("hold bytes, intensity and rate at every level of the chip that any kernel tells of", () => {
+    expect(values("bytes:HBM")).toEqual([1e11, 1e11, Number.NaN, 1e9]);
+    expect(values("ai:HBM")).toEqual([10, 0, Number.NaN, 1000]);
+    expect(values("ai:L2")).toEqual([5, Number.NaN, Number.NaN, Number.NaN]);
+    expect(values("rate:HBM")).toEqual([2e11, 1e12, Number.NaN, 2e9]);
+    expect(values("bandwidth_utilization:HBM")).toEqual([0.2, 1, Number.NaN, 0.002]);
+    expect(values("bandwidth_utilization:L2")[0]).toBe(0.1);
+    expect(COLUMNS.some(({ key }) => key.endsWith(":L1") || key.endsWith(":DRAM"))).toBe(false);
+  });
+  it("hold what the roof says", () => {
+    expect(values("achieved")).toEqual([2e12, 0, Number.NaN, 2e12]);
+    expect(values("attainable")).toEqual([1e13, 0, Number.NaN, 1e14]);
+    expect(values("bound_by")).toEqual(["HBM", "HBM", "unknown", "compute"]);
+    expect(values("bound_time")).toEqual([0.1, 0.1, Number.NaN, 0.01]);
+    expect(values("utilization")).toEqual([0.2, 1, Number.NaN, 0.02]);
+    expect(values("roof_fraction")).toEqual([0.2, Number.NaN, Number.NaN, 0.02]);
+    expect(values("peak_fraction")).toEqual([0.02, 0, Number.NaN, 0.02]);
+    expect(values("headroom")).toEqual([0.4, 0, Number.NaN, 0.49]);
+  });
+  it("without a roof tell nothing of one, and keep the levels' own names", () => {
+    const keys = columnsOf(KERNELS, undefined).map(({ key }) => key);
+    expect(keys).toContain("bytes:DRAM");
+    expect(keys).toContain("ai:L2");
+    for (const key of ["attainable", "bound_by", "headroom", "bandwidth_utilization:DRAM"]) {
+      expect(keys).not.toContain(key);
+    }
+  });
+  it("of the file come last, their unit off the heading, and their names give way to ours", () => {
+    expect(COLUMNS.slice(-2).map(({ key, title }) => [key, title])).toEqual([
+      ["XProf HBM bandwidth (B/s)", "XProf HBM bandwidth"],
+      ["extra:share", "share"],
+    ]);
+    expect(cells("XProf HBM bandwidth (B/s)")).toEqual(["200 GB/s", "1 TB/s", "–", "2 GB/s"]);
+  });
+  it("have keys of their own each", () => {
+    const keys = COLUMNS.map(({ key }) => key);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+  it("tell FLOPs by precision apart where kernels have several", () => {
+    const mixed = makeKernels([{ flops: { fp16: 3, fp32: 5 }, bytes: 1 }]);
+    const found = columnsOf(mixed, undefined).filter(({ key }) => key.startsWith("flops"));
+    expect(found.map(({ key }) => [key, found.find((one) => one.key === key)?.at(0)])).toEqual([
+      ["flops", 8],
+      ["flops:fp16", 3],
+      ["flops:fp32", 5],
+    ]);
+  });
+});
+
+describe("the usual columns", () => {
+  const keys = (columns: readonly Column[]) => columns.map(({ key }) => key);
+  it("of a measured profile are those of a performance engineer", () => {
+    expect(keys(usualColumns(COLUMNS, KERNELS, ROOF))).toEqual([
+      ...["name", "self_time", "share", "utilization", "headroom", "bound_by", "achieved", "attainable"],
+      ...["peak_fraction", "ai:HBM", "flops", "bytes:HBM", "category"],
+    ]);
+  });
+  it("leave out time, and what hangs on it, where none was measured", () => {
+    const kernels = makeKernels([{ flops: 1, bytes: 1 }]);
+    expect(keys(usualColumns(columnsOf(kernels, ROOF), kernels, ROOF))).toEqual([
+      ...["name", "bound_time", "bound_by", "attainable", "ai:HBM", "flops", "bytes:HBM"],
+    ]);
+  });
+  it("with all levels hold each that kernels tell of", () => {
+    const all = makeRoof(CHIP, "auto", "all");
+    expect(keys(usualColumns(columnsOf(KERNELS, all), KERNELS, all))).toEqual(
+      expect.arrayContaining(["bytes:HBM", "bytes:L2", "ai:HBM", "ai:L2"]),
+    );
+  });
+  it("are picked by key, and keys of no column are passed over", () => {
+    expect(keys(picked(COLUMNS, ["headroom", "ai:VMEM", "name"]))).toEqual(["headroom", "name"]);
+  });
+  it("take one in where it stands among all, and out again", () => {
+    const shown = ["name", "flops", "headroom"];
+    expect(toggled(COLUMNS, shown, "time")).toEqual(["name", "time", "flops", "headroom"]);
+    expect(toggled(COLUMNS, shown, "extra:share")).toEqual([...shown, "extra:share"]);
+    expect(toggled(COLUMNS, shown, "flops")).toEqual(["name", "headroom"]);
+  });
+});
+
+describe("a cell", () => {
+  it("says numbers as the chart does, and a dash for what is unknown", () => {
+    expect(cells("flops")).toEqual(["1 TFLOP", "0 FLOP", "–", "1 TFLOP"]);
+    expect(cells("ai:HBM")).toEqual(["10 FLOP/B", "0 FLOP/B", "–", "1000 FLOP/B"]);
+    expect(cells("share")).toEqual(["40 %", "10 %", "–", "50 %"]);
+    expect(cells("headroom")).toEqual(["400 ms", "0 s", "–", "490 ms"]);
+    expect(cells("category")).toEqual(["matmul", "–", "–", "–"]);
+  });
+  it("does not write out what a share is that is next to none", () => {
+    const share = columnsOf(makeKernels([{ time: 1e-9 }, { time: 1 }, { time: 0 }]), undefined).find(
+      ({ key }) => key === "share",
+    ) as Column;
+    expect([0, 1, 2].map((row) => cellText(share, row))).toEqual(["< 0.01 %", "100 %", "0 %"]);
+  });
+  it("has the kernel's short name, the whole one when it is pointed at, and a word for none", () => {
+    const named = makeKernels([{ name: "void at::add<float>(int)", short: "add" }, { name: "plain" }, { name: " " }]);
+    const [name] = columnsOf(named, undefined).filter(({ key }) => key === "name") as [Column];
+    expect([0, 1, 2].map((row) => cellText(name, row))).toEqual(["add", "plain", "(unnamed 2)"]);
+    expect(cellTitle(name, 0, named)).toBe("void at::add<float>(int)");
+  });
+  it("does not round whole numbers without a unit: they may be identifiers", () => {
+    const told = makeKernels([{}, {}], { extra: { program: [123_456_789_012, 0.123456] } });
+    const program = columnsOf(told, undefined).at(-1) as Column;
+    expect([0, 1].map((row) => cellText(program, row))).toEqual(["123456789012", "0.1235"]);
+  });
+  it("tells where its number came from", () => {
+    expect(cellTitle(column("flops"), 0, KERNELS)).toBe("flops: 2MNK");
+    expect(cellTitle(column("bytes:HBM"), 0, KERNELS)).toBe("bytes:DRAM: dram__bytes");
+    expect(cellTitle(column("achieved"), 3, KERNELS)).toBe("flops: from the shapes");
+    expect(cellTitle(column("headroom"), 0, KERNELS)).toBe("flops: 2MNK\nbytes:DRAM: dram__bytes");
+    expect(cellTitle(column("ai:L2"), 0, KERNELS)).toBe("flops: 2MNK");
+    expect(cellTitle(column("time"), 0, KERNELS)).toBe("");
+    expect(cellTitle(column("flops"), 2, KERNELS)).toBe("unknown");
+  });
+});

@@ -1,0 +1,57 @@
+// How large points are: by their share of the time in which something ran.
+
+import { describe, expect, it } from "vitest";
+import { radiusAt } from "../../src/chart/points/painter.ts";
+import { radii } from "../../src/roofline/point_sizes.ts";
+import { pointsOf } from "../../src/roofline/points.ts";
+import { withTotals } from "../../src/roofline/totals.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
+
+const sizes = (specs: readonly KernelSpec[]) => specs.map((_, row) => radii(makeKernels(specs))(row));
+
+describe("the radius of a point", () => {
+  it("goes with the root of its share, so that its area goes with its share", () => {
+    // 16 px would be all of the time: a quarter of it has half of that.
+    expect(sizes([{ time: 25 }, { time: 75 }])).toEqual([8, 14]);
+    expect(sizes([{ time: 64 }, { time: 36 }])).toEqual([13, 9.5]);
+  });
+  it("leaves out the time in which nothing ran", () => {
+    const idle = { name: "idle or not profiled", time: 900, category: "idle" };
+    expect(sizes([{ time: 25 }, idle, { time: 75 }])).toEqual([8, 16, 14]);
+  });
+  it("is that of the seconds of its own", () => {
+    expect(sizes([{ time: 100, selfTime: 25 }, { time: 75 }])).toEqual([8, 14]);
+  });
+  it("is never so small that it could not be seen", () => {
+    expect(sizes([{ time: 1e-9 }, { time: 0 }, { time: 1 }])).toEqual([3, 3, 16]);
+  });
+  it("says nothing where all take equally long or nothing was measured", () => {
+    expect(sizes([{ time: 2 }, { time: 2 }, {}])).toEqual([Number.NaN, Number.NaN, Number.NaN]);
+    expect(sizes([{ time: 2 }])).toEqual([Number.NaN]);
+    expect(sizes([{ time: 3 }, {}, { time: 1 }])).toEqual([14, Number.NaN, 8]);
+  });
+  it("of a program is a star's, and its time is not theirs", () => {
+    const program = [
+      { name: "Total", time: 500, category: "program" },
+      { name: "1", time: 9, category: "step" },
+    ];
+    const kernels = withTotals(makeKernels([{ time: 25 }, { time: 75 }], { program }));
+    expect([0, 1, 2, 3].map(radii(kernels))).toEqual([8, 14, 9, Number.NaN]);
+  });
+});
+
+describe("on the chart", () => {
+  const roof = makeRoof(makeChip());
+  const of = (specs: readonly KernelSpec[]) => {
+    const points = pointsOf(makeKernels(specs), [roof], roof);
+    return Array.from({ length: points.n }, (_, index) => radiusAt(points, index));
+  };
+  const one = { flops: 1e12, bytes: 1e10 };
+  it("a point whose size says nothing is as it always was", () => {
+    expect(of([one, { ...one, time: 1 }])).toEqual([5, 5]);
+  });
+  it("the least are smaller still where there are very many", () => {
+    const many = Array.from({ length: 2001 }, (_, row) => ({ ...one, time: row === 0 ? 1e6 : 1 }));
+    expect(of(many).slice(0, 2)).toEqual([16, 2.5]);
+  });
+});

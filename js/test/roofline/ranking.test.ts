@@ -1,0 +1,111 @@
+// Which kernels give back most at their roof, on a chip of 100 TFLOP/s and 1 TB/s.
+
+import { describe, expect, it } from "vitest";
+import { byFallingTime, inOrder } from "../../src/roofline/filters.ts";
+import { roofElsewhere } from "../../src/roofline/measured_on.ts";
+import { rankingOf } from "../../src/roofline/ranking.ts";
+import { apartOf } from "../../src/text/disambiguate.ts";
+import type { Kernels } from "../../src/wire/decode.ts";
+import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
+
+const ROOF = makeRoof(makeChip());
+const ranked = (kernels: Kernels, rows = Array.from({ length: kernels.n }, (_, row) => row)) =>
+  rankingOf(kernels, inOrder(byFallingTime(kernels), Int32Array.from(rows)), ROOF);
+
+/** 1 s at its roof, and so many seconds beside it. */
+const beside = (...seconds: readonly number[]) => seconds.map((extra) => ({ flops: 1e14, bytes: 1, time: 1 + extra }));
+
+describe("what to fix first", () => {
+  it("is what has most seconds between itself and its roof, and tells their share of the time of all", () => {
+    const kernels = makeKernels([
+      { name: "streams", flops: 0, bytes: 1e12, time: 3 },
+      { name: "computes", flops: 4e14, bytes: 1, time: 10 },
+      { name: "unknown", flops: null, bytes: 1, time: 7 },
+    ]);
+    expect(ranked(kernels)).toEqual({ rows: [1, 0], gains: [6, 2], share: 8 / 20 });
+  });
+  it("is never what beats its roof, was not measured or has no work that a roof could judge", () => {
+    const kernels = makeKernels([
+      { flops: 4e14, bytes: 1, time: 2 },
+      { flops: 4e14, bytes: 1, time: null },
+      { flops: 0, bytes: 0, time: 5 },
+      { flops: 1e14, bytes: 1, time: 1 },
+    ]);
+    expect(ranked(kernels)).toEqual({ rows: [], gains: [], share: 0 });
+  });
+  it("is five kernels at most, of equal ones the first of the table", () => {
+    const { rows, gains } = ranked(makeKernels(beside(1, 3, 2, 3, 0.5, 2, 0.25, 3)));
+    expect(rows).toEqual([1, 3, 7, 2, 5]);
+    expect(gains.map((gain) => Math.round(gain * 1e9) / 1e9)).toEqual([3, 3, 3, 2, 2]);
+  });
+  it("is of the rows that pass the filters, but its share is of all", () => {
+    const { rows, share } = ranked(makeKernels(beside(1, 3, 4)), [0, 2]);
+    expect(rows).toEqual([2, 0]);
+    // 4 and 1 of 2 + 4 + 5 seconds.
+    expect(share).toBeCloseTo(5 / 11, 12);
+  });
+  it("counts a kernel's own time, not that of others within it", () => {
+    const { gains, share } = ranked(makeKernels([{ flops: 4e14, bytes: 1, time: 10, selfTime: 5 }]));
+    expect(gains[0]).toBeCloseTo(3, 12);
+    expect(share).toBeCloseTo(0.6, 12);
+  });
+  it("is judged by the chip that kernels ran on, whichever has the focus", () => {
+    const kernels = makeKernels(beside(1, 3));
+    const ran = makeChip({ id: "ran", peaks: { bf16: 2e14 } });
+    // 1e14 FLOPs need 0.5 s there.
+    expect(ranked({ ...kernels, chip: ran })).toEqual({ rows: [1, 0], gains: [3.5, 1.5], share: 5 / 6 });
+    expect(ranked({ ...kernels, chip: makeChip() }).gains).toEqual([3, 1]);
+    // A chip of which nothing is known judges nothing.
+    expect(ranked({ ...kernels, chip: makeChip({ id: "ran", memories: {} }) }).gains).toEqual([3, 1]);
+  });
+  it("is nothing without a roof", () => {
+    expect(rankingOf(makeKernels(beside(1)), Int32Array.of(0), undefined).rows).toEqual([]);
+  });
+});
+
+describe("the roof of the chip that kernels ran on", () => {
+  const ran = makeChip({ id: "ran", memories: { HBM: 2e12, L2: 4e12, L1: null } });
+  const kernels = { ...makeKernels(beside(1)), chip: ran };
+  const here = makeChip({ id: "here", memories: { GDDR6: 1e12, L2: 3e12, L1: 5e12 } });
+  it("is at the memory that is looked at", () => {
+    expect(roofElsewhere(kernels, makeRoof(here))?.level).toBe("HBM");
+    expect(roofElsewhere(kernels, makeRoof(here, "auto", "L2"))?.bandwidth).toBe(4e12);
+    expect(roofElsewhere(kernels, makeRoof(here, "auto", "all"))?.levels).toHaveLength(2);
+    expect(roofElsewhere(kernels, makeRoof(here, "auto", "L1"))).toBeUndefined();
+  });
+  it("is none where they ran on the chip of the roof, or nobody knows where", () => {
+    expect(roofElsewhere(kernels, makeRoof(ran))).toBeUndefined();
+    expect(roofElsewhere(makeKernels(beside(1)), makeRoof(here))).toBeUndefined();
+  });
+});
+
+describe("kernels of one name", () => {
+  const three = ["addmm", "addmm", "gelu"].map((name) => ({ name }));
+  const apart = (
+    extra: Record<string, readonly (string | null)[] | readonly number[]>,
+    specs: readonly KernelSpec[] = three,
+  ) => apartOf(makeKernels(specs, { extra }), [0, 1, 2]);
+  it("are told apart by their shape, others by nothing", () => {
+    expect(apart({ stream: [7, 8, 9], shape: ["64x64", "8x8", "4"] })).toEqual(["64x64", "8x8", ""]);
+    expect(apart({ "Input Dims": ["[[1]]", "[[2]]", "[[3]]"] })).toEqual(["[[1]]", "[[2]]", ""]);
+  });
+  it("are told apart by their program, else by what differs, but no rank and no measured number", () => {
+    expect(apart({ rank: [1, 2, 3], program: [49, 56, 1], HLO: ["a", "b", "c"] })).toEqual([
+      "program 49",
+      "program 56",
+      "",
+    ]);
+    expect(apart({ rank: [1, 2, 3], rate: [0.5, 1.5, 2], HLO: ["a", "b", "c"] })).toEqual(["HLO a", "HLO b", ""]);
+    expect(
+      apart(
+        { shape: ["8x8", "8x8", "8x8"] },
+        three.map((one, at) => ({ ...one, precision: ["fp16", "fp8", null][at] ?? null })),
+      ),
+    ).toEqual(["fp16", "fp8", ""]);
+  });
+  it("are told apart by what differs most where nothing is of each alone, else by their places", () => {
+    const same = ["k", "k", "k"].map((name) => ({ name }));
+    expect(apart({ shape: ["1", "1", "2"], stream: [1, 1, 1] }, same)).toEqual(["1", "1", "2"]);
+    expect(apart({}, same)).toEqual(["#1", "#2", "#3"]);
+  });
+});

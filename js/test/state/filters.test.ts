@@ -1,0 +1,222 @@
+// The filters of a model: what passes, what is said of it, and what Python is told.
+
+import { describe, expect, it, vi } from "vitest";
+import { createStore } from "../../src/state/store.ts";
+import { textAt } from "../../src/wire/decode.ts";
+import { stateOf } from "../chains.ts";
+import { eachWithClock, FakeModel, type KernelSpec, makeKernels, type ToldSpec, wireKernels } from "../helpers.ts";
+
+// Ten FLOP a byte is the ridge of the chip: 100 FLOP/s over 10 bytes/s.
+const KERNELS: readonly KernelSpec[] = [
+  { name: "gemm", flops: 4000, bytes: 100, time: 50, category: "dot" },
+  { name: "copy", flops: 0, bytes: 100, time: 30, category: "copy" },
+  { name: "infeed", flops: 0, bytes: 10, time: 15, category: "Infeed", precision: "fp8" },
+  { name: "norm", flops: 100, bytes: 100, time: 5, category: "dot" },
+  { name: "later", flops: 100, bytes: 1 },
+];
+const TOTALS: ToldSpec = {
+  program: [
+    { name: "Total", flops: 4200, bytes: 310, time: 100, category: "program" },
+    { name: "1", flops: 2100, bytes: 155, time: 60, category: "step" },
+    { name: "2", flops: 2100, bytes: 155, time: 40, category: "step" },
+  ],
+};
+
+const abort = eachWithClock();
+
+function make(told: ToldSpec = {}, changes: Record<string, unknown> = {}) {
+  const state = { ...stateOf([]), phase: "", partition: null, kernels: wireKernels(KERNELS, 0, told), ...changes };
+  const model = new FakeModel(state);
+  return { model, store: createStore(model, abort().signal) };
+}
+
+const namesOf = ({ rows, kernels }: ReturnType<typeof make>["store"]) =>
+  [...rows.value].map((row) => textAt(kernels.value.name, row));
+
+describe("the rows that pass", () => {
+  it("are all of them at first, in the table's order, and rows keep their numbers", () => {
+    const { model, store } = make();
+    expect([...store.rows.value]).toEqual([0, 1, 2, 3, 4]);
+    store.setSearch("o");
+    expect([...store.rows.value]).toEqual([1, 3]);
+    expect(store.kernels.value.n).toBe(5);
+    expect(model.sent).toEqual([{ search: "o" }]);
+  });
+  it("follow each filter, whoever sets it", () => {
+    const { model, store } = make();
+    store.setCategories(["dot"]);
+    expect(namesOf(store)).toEqual(["gemm", "norm"]);
+    model.receive("categories", null);
+    store.setBounds(["compute"]);
+    expect(namesOf(store)).toEqual(["gemm", "later"]);
+    store.setBounds(["HBM"]);
+    expect(namesOf(store)).toEqual(["copy", "infeed", "norm"]);
+    store.setBounds(null);
+    model.receive("precisions", ["fp8"]);
+    expect(namesOf(store)).toEqual(["infeed"]);
+    store.setPrecisions([""]);
+    expect(namesOf(store)).toEqual(["gemm", "copy", "norm", "later"]);
+    store.setPrecisions(null);
+    model.receive("infeed", false);
+    store.setTop(2);
+    expect(namesOf(store)).toEqual(["gemm", "copy"]);
+    store.setTop(null);
+    store.setTimeShare(0.8);
+    expect(namesOf(store)).toEqual(["gemm", "copy"]);
+  });
+  it("by what binds them follow the sliders of the focus chip", () => {
+    const { store } = make();
+    store.setBounds(["compute"]);
+    store.setRate("peak_flops", 1000);
+    expect(namesOf(store)).toEqual(["later"]);
+  });
+  it("by what binds them are unknown where the focus chip has no roof", () => {
+    const { store } = make({}, { precision: "fp64" });
+    expect(store.boundBy.value.values).toEqual(["unknown"]);
+    store.setBounds(["HBM"]);
+    expect(namesOf(store)).toEqual([]);
+  });
+  it("are counted, with their share of the time of all", () => {
+    const { store } = make();
+    expect(store.totals.value).toEqual({ kernels: 5, all: 5, share: 1 });
+    store.setCategories(["dot"]);
+    expect(store.totals.value).toEqual({ kernels: 2, all: 5, share: 0.55 });
+    expect(make({}, { kernels: wireKernels([{}]) }).store.totals.value).toEqual({
+      kernels: 1,
+      all: 1,
+      share: Number.NaN,
+    });
+  });
+  it("alone are points, those that take long under those that do not", () => {
+    const { store } = make();
+    store.setSearch("o");
+    expect([...store.points.value.row.slice(0, 2)]).toEqual([1, 3]);
+    expect(store.points.value.n).toBe(2);
+    expect(store.points.value.home[0]).toBe(-1);
+    store.setSearch("");
+    expect([...store.points.value.row.slice(0, 5)]).toEqual([0, 1, 2, 3, 4]);
+  });
+});
+
+describe("lifting all filters", () => {
+  it("is one message, and what was set from Python goes too", () => {
+    const { model, store } = make({}, { search: "x", time_share: 0.5, top: 3, categories: ["dot"] });
+    expect(store.isFiltered.value).toBe(true);
+    expect([...store.rows.value]).toEqual([]);
+    store.clearFilters();
+    expect(store.isFiltered.value).toBe(false);
+    expect(store.rows.value.length).toBe(5);
+    expect(model.sent).toEqual([
+      { search: "", categories: null, bounds: null, precisions: null, time_share: 1, top: 1000, infeed: true },
+    ]);
+  });
+  it("leaves what is no filter", () => {
+    const { store } = make(TOTALS, { scope: "program", sort_by: "flops", columns: ["name"] });
+    store.clearFilters();
+    expect([store.scope.value, store.sortBy.value, store.columns.value]).toEqual(["program", "flops", ["name"]]);
+  });
+  it("has nothing to lift where all kernels are asked for", () => {
+    expect(make({}, { top: null }).store.isFiltered.value).toBe(false);
+  });
+});
+
+describe("a stream", () => {
+  it("of searches or shares is told at once, then at the pace of a stream, and always its last", () => {
+    const { model, store } = make();
+    for (const text of ["g", "ge", "gem"]) store.setSearch(text, { stream: true });
+    vi.advanceTimersByTime(1000);
+    expect(model.sent).toEqual([{ search: "g" }, { search: "gem" }]);
+  });
+  it("of shares while the slider is held is not answered back", () => {
+    const { model, store } = make();
+    store.holdTimeShare();
+    store.setTimeShare(0.5, { stream: true });
+    model.receive("time_share", 0.9);
+    expect(store.timeShare.value).toBe(0.5);
+    store.releaseTimeShare();
+    expect(store.timeShare.value).toBe(0.9);
+  });
+});
+
+describe("the totals of a program", () => {
+  it("are rows after the kernels; the program alone is drawn with them, last, as a star", () => {
+    const { store } = make(TOTALS);
+    expect(store.drawn.value.n).toBe(8);
+    expect(store.kernels.value.n).toBe(5);
+    expect([...store.drawnRows.value]).toEqual([0, 1, 2, 3, 4, 5]);
+    const { n, row, side, radius } = store.points.value;
+    expect([n, row[n - 1], side[n - 1], radius[n - 1]]).toEqual([6, 5, 3, 9]);
+    expect(store.points.value.x[n - 1]).toBe(4200 / 310);
+    expect(store.points.value.y[n - 1]).toBe(42);
+    expect([...make().store.drawnRows.value]).toEqual([0, 1, 2, 3, 4]);
+  });
+  it("are one star beside the kernels, though a file tells two", () => {
+    const [total, ...steps] = TOTALS.program as readonly KernelSpec[];
+    const { store } = make({ program: [total as KernelSpec, { ...total, name: "Total (HW)" }, ...steps] });
+    expect([...store.drawnRows.value]).toEqual([0, 1, 2, 3, 4, 5]);
+    store.setScope("program");
+    expect([...store.points.value.side.slice(0, 4)]).toEqual([1, 1, 3, 3]);
+  });
+  it("are drawn alone in their scope, the program on top, whatever the filters are", () => {
+    const { model, store } = make(TOTALS, { search: "none of them" });
+    expect([...store.drawnRows.value]).toEqual([5]);
+    store.setScope("program");
+    expect([...store.drawnRows.value]).toEqual([7, 6, 5]);
+    expect(model.sent).toEqual([{ scope: "program" }]);
+    expect([...make({}, { scope: "program" }).store.drawnRows.value]).toEqual([0, 1, 2, 3, 4]);
+  });
+  it("are pointed at and not told to Python, nor are they selected", () => {
+    const { model, store } = make(TOTALS);
+    store.hover(1);
+    store.hover(5);
+    expect([store.pointed.value, store.hovered.value]).toEqual([5, null]);
+    store.select([5, 2]);
+    expect(store.selected.value).toEqual([2]);
+    store.hover(null);
+    expect(store.pointed.value).toBeNull();
+    expect(model.sent).toEqual([{ hovered: 1 }, { hovered: null, selected: [2] }]);
+  });
+  it("are forgotten with the kernels that they came with", () => {
+    const { model, store } = make(TOTALS);
+    store.hover(6);
+    model.receive("kernels", wireKernels(KERNELS));
+    expect(store.pointed.value).toBeNull();
+  });
+});
+
+describe("categories", () => {
+  it("have their kernels and their share of the time, that of the longest time first", () => {
+    expect(make().store.byCategory.value).toEqual([
+      { name: "dot", kernels: 2, share: 0.55 },
+      { name: "copy", kernels: 1, share: 0.3 },
+      { name: "Infeed", kernels: 1, share: 0.15 },
+      { name: "", kernels: 1, share: 0 },
+    ]);
+  });
+});
+
+describe("rows at their roof", () => {
+  it("mean nothing once there are other kernels", () => {
+    const { model, store } = make();
+    store.setAtRoof([1, 3]);
+    expect(model.sent).toEqual([{ at_roof: [1, 3] }]);
+    model.state["at_roof"] = [0, 3];
+    model.receive("kernels", wireKernels(KERNELS.slice(0, 2)));
+    expect(store.atRoof.value).toEqual([0]);
+  });
+});
+
+describe("a big table", () => {
+  it("passes none it should not: every row is judged", () => {
+    const specs = Array.from({ length: 3000 }, (_, row) => ({ name: `k${row}`, flops: 1, bytes: 1, time: row + 1 }));
+    const kernels = makeKernels(specs);
+    expect(kernels.totalTime).toBe((3000 * 3001) / 2);
+    const { store } = make({}, { kernels: wireKernels(specs) });
+    expect(store.rows.value.length).toBe(1000);
+    expect(store.rows.value[0]).toBe(2000);
+    store.setTop(null);
+    store.setSearch("k29*9");
+    // 299, as "*" may be nothing; 2909, 2919 … 2989; and 2990 to 2999.
+    expect(store.rows.value.length).toBe(20);
+  });
+});

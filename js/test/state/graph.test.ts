@@ -1,0 +1,263 @@
+// The graph of a model in the store: sizes, conventions and partitions, what Python is told, and undo.
+
+import { describe, expect, it, vi } from "vitest";
+import type { Partition } from "../../src/fusion/legality.ts";
+import { fuse } from "../../src/fusion/partition.ts";
+import { createStore } from "../../src/state/store.ts";
+import { chain, stateOf } from "../chains.ts";
+import { eachWithClock, FakeModel } from "../helpers.ts";
+
+const abort = eachWithClock();
+function make() {
+  const model = new FakeModel(stateOf([["", chain("chain")]]));
+  const store = createStore(model, abort().signal);
+  const bytes = () => [...(store.kernels.value.bytes.get("main") ?? [])];
+  return { model, store, bytes };
+}
+
+describe("a graph", () => {
+  it("has its partition's kernels in place of those that Python gave", () => {
+    const { model, store, bytes } = make();
+    expect(store.kernels.value.name.values).toEqual(["a", "b"]);
+    expect(bytes()).toEqual([400, 400]);
+    expect([...store.kernels.value.totalFlops]).toEqual([200, 200]);
+    model.receive("graphs", []);
+    expect(store.workload.value).toBeUndefined();
+    expect(store.kernels.value.n).toBe(1);
+  });
+  it("moves its points with a size at once; Python hears of it as of a stream, and of the default as of nothing", () => {
+    const { model, store, bytes } = make();
+    store.setDim("n", 10, { stream: true });
+    expect(bytes()).toEqual([40, 40]);
+    store.setDim("n", 20, { stream: true });
+    vi.advanceTimersByTime(1000);
+    store.setDim("n", 100);
+    expect(model.sent).toEqual([{ dims: { n: 10 } }, { dims: { n: 20 } }, { dims: {} }]);
+  });
+  it("is counted by another convention and as if of another dtype; its own ones are told as none", () => {
+    const { model, store, bytes } = make();
+    store.setConvention("mac");
+    store.setDtype("fp8");
+    // A multiply-add is two FLOPs on the chart, as in peaks, whatever the convention.
+    expect([...store.kernels.value.totalFlops]).toEqual([200, 200]);
+    expect(bytes()).toEqual([200, 200]);
+    store.setConvention("textbook");
+    store.setDtype("bf16");
+    expect(model.sent).toEqual([{ convention: "mac" }, { dtype: "fp8" }, { convention: "" }, { dtype: null }]);
+  });
+});
+
+describe("the roof of precision auto", () => {
+  it("is at the one that all kernels compute in, on chips that have it", () => {
+    const { store } = make();
+    expect(store.focusRoof.value?.precision).toBe("bf16");
+    store.setDtype("fp8");
+    expect([store.commonPrecision.value, store.focusRoof.value?.peak]).toEqual(["fp8", 200]);
+    store.choosePrecision("bf16");
+    expect(store.focusRoof.value?.peak).toBe(100);
+  });
+});
+
+describe("a large graph", () => {
+  const large = chain("large", { ops: 300 });
+  it("is worked out between frames, and nothing of it is shown before it is all there", () => {
+    const { model, store } = make();
+    model.receive("graphs", [["", large]]);
+    model.receive("partition", [[0, 1], ...Array.from({ length: 298 }, (_, at) => [at + 2])]);
+    expect(store.workload.value).toBeUndefined();
+    expect(store.kernels.value.n).toBe(1);
+    store.undo();
+    vi.runAllTimers();
+    expect(store.workload.value?.graph.ops).toHaveLength(300);
+    expect(store.kernels.value.n).toBe(299);
+    expect(model.sent).toEqual([]);
+  });
+  it("gives way to one that comes before it is there", () => {
+    const { model, store } = make();
+    model.receive("graphs", [["", large]]);
+    model.receive("graphs", [["", chain("larger", { ops: 400 })]]);
+    expect(vi.getTimerCount()).toBe(1);
+    model.receive("graphs", [["", chain("small", { ops: 3 })]]);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(store.kernels.value.n).toBe(3);
+    vi.runAllTimers();
+    expect(store.workload.value?.graph.name).toBe("small");
+  });
+});
+
+describe("a partition", () => {
+  it("leaves the counts as they are, and a size leaves the partition", () => {
+    const { store } = make();
+    const before = store.workload.value as NonNullable<typeof store.workload.value>;
+    store.setPartition(fuse(before.graph, before.partition, 0, 1));
+    expect(store.workload.value?.values).toBe(before.values);
+    const merged = store.workload.value?.partition;
+    store.setDim("n", 10);
+    expect(store.workload.value?.partition).toBe(merged);
+    expect(store.kernels.value.name.values).toEqual(["a + b"]);
+  });
+  it("is changed as one entry, undone and done again", () => {
+    const { model, store, bytes } = make();
+    const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
+    store.select([1]);
+    store.setPartition(fuse(graph, partition, 0, 1));
+    expect(bytes()).toEqual([400]);
+    expect(store.selected.value).toEqual([]);
+    expect([store.canUndo.value, store.canRedo.value]).toEqual([true, false]);
+    vi.runAllTimers();
+    store.undo();
+    expect(bytes()).toEqual([400, 400]);
+    vi.runAllTimers();
+    store.redo();
+    expect(bytes()).toEqual([400]);
+    vi.runAllTimers();
+    const merged = { partition: [[0, 1]] };
+    expect(model.sent.slice(1)).toEqual([{ selected: [], ...merged }, { partition: [[0], [1]] }, merged]);
+  });
+  it("chosen again lets go of what is selected, and Python hears of it", () => {
+    const { model, store } = make();
+    store.select([1]);
+    store.setPartition(store.workload.value?.partition as Partition);
+    vi.runAllTimers();
+    expect(model.sent).toEqual([{ selected: [1] }, { selected: [] }]);
+    expect(store.canUndo.value).toBe(false);
+  });
+  it("from Python can be undone too, and clears what was undone", () => {
+    const { model, store, bytes } = make();
+    model.receive("partition", [[0, 1]]);
+    expect(bytes()).toEqual([400]);
+    expect(store.canRedo.value).toBe(false);
+    store.undo();
+    expect(bytes()).toEqual([400, 400]);
+  });
+  it("of another graph is none: each op is a kernel", () => {
+    const { model, store, bytes } = make();
+    model.receive("partition", [[0, 1, 2]]);
+    expect(bytes()).toEqual([400, 400]);
+    expect(store.kernels.value.n).toBe(2);
+  });
+  it("that Python repeats is none that is new: its trail and what is selected stay", () => {
+    const { model, store } = make();
+    const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
+    store.setPartition(fuse(graph, partition, 0, 1));
+    store.select([0]);
+    const merged = store.workload.value?.partition;
+    model.receive("partition", [[0, 1]]);
+    expect(store.workload.value?.partition).toBe(merged);
+    expect(store.trails.value?.list).toHaveLength(1);
+    expect(store.selected.value).toEqual([0]);
+  });
+  it("stays with its trail as counts change, and Python has nothing to answer", () => {
+    const { model, store } = make();
+    const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
+    store.setPartition(fuse(graph, partition, 0, 1));
+    vi.runAllTimers();
+    const merged = store.workload.value?.partition;
+    store.setDtype("fp8");
+    store.setConvention("mac");
+    expect(store.workload.value?.partition).toBe(merged);
+    expect(store.trails.value?.list[0]?.ratio).toBe(2);
+    expect(model.sent.slice(1)).toEqual([{ dtype: "fp8" }, { convention: "mac" }]);
+  });
+  it("that Python echoes is no entry", () => {
+    const { model, store } = make();
+    model.receive("partition", [[0], [1]]);
+    expect(store.canUndo.value).toBe(false);
+  });
+});
+
+describe("a size that is dragged", () => {
+  it("does not follow what Python says of it until it is let go", () => {
+    const { model, store } = make();
+    store.holdDims();
+    store.setDim("n", 7, { stream: true });
+    model.receive("dims", { n: 500 });
+    expect(store.workload.value?.dims).toEqual({ n: 7 });
+    model.state["dims"] = { n: 7 };
+    store.releaseDims();
+    expect([store.workload.value?.dims, store.held.value]).toEqual([{ n: 7 }, false]);
+  });
+});
+
+describe("what can be undone", () => {
+  const settings = (store: ReturnType<typeof make>["store"]) => {
+    const { dims, convention, dtype, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
+    return [dims, convention, dtype, partition.groups.length];
+  };
+  it("is a size, a convention and a dtype as well as a partition, and Python hears of what changes back", () => {
+    const { model, store } = make();
+    store.setDim("n", 10);
+    store.setConvention("mac");
+    store.setDtype("fp8");
+    const { graph, partition } = store.workload.value as NonNullable<typeof store.workload.value>;
+    store.setPartition(fuse(graph, partition, 0, 1));
+    expect(settings(store)).toEqual([{ n: 10 }, "mac", "fp8", 1]);
+    vi.runAllTimers();
+    const sent = model.sent.length;
+    for (let times = 0; times < 4; times++) {
+      store.undo();
+      vi.runAllTimers();
+    }
+    expect(settings(store)).toEqual([{}, "textbook", null, 2]);
+    expect(store.canUndo.value).toBe(false);
+    expect(model.sent.slice(sent)).toEqual([
+      { partition: [[0], [1]] },
+      { dtype: null },
+      { convention: "" },
+      { dims: {} },
+    ]);
+    for (let times = 0; times < 4; times++) store.redo();
+    expect(settings(store)).toEqual([{ n: 10 }, "mac", "fp8", 1]);
+  });
+  it("keeps the selected rows where the groups stay", () => {
+    const { store } = make();
+    store.setDim("n", 10);
+    store.select([1]);
+    store.undo();
+    expect(store.selected.value).toEqual([1]);
+  });
+  it("has a drag as one entry, two drags as two, and one that is taken back as none", () => {
+    const { store } = make();
+    const drag = (...sizes: number[]) => {
+      store.holdDims();
+      for (const size of sizes) store.setDim("n", size, { stream: true });
+      store.releaseDims();
+    };
+    drag(50, 20, 10);
+    drag(11, 12);
+    drag(13, 12);
+    store.undo();
+    expect(settings(store)[0]).toEqual({ n: 10 });
+    store.undo();
+    expect(settings(store)[0]).toEqual({});
+    expect(store.canUndo.value).toBe(false);
+  });
+  it("has the steps of a key on one size as one entry", () => {
+    const { store } = make();
+    for (const size of [99, 98, 97]) store.setDim("n", size, { stream: true });
+    store.setDtype("fp8");
+    store.setDim("n", 96, { stream: true });
+    store.undo();
+    expect(settings(store)).toEqual([{ n: 97 }, "textbook", "fp8", 2]);
+    store.undo();
+    store.undo();
+    expect(settings(store)).toEqual([{}, "textbook", null, 2]);
+  });
+  it("has a change from Python too, but not what it starts with", () => {
+    const model = new FakeModel({ ...stateOf([["", chain("chain")]]), dims: { n: 7 }, dtype: "fp8" });
+    const store = createStore(model, abort().signal);
+    expect(store.canUndo.value).toBe(false);
+    model.receive("dims", { n: 8 });
+    model.receive("dims", { n: 8 });
+    store.undo();
+    expect(settings(store)).toEqual([{ n: 7 }, "textbook", "fp8", 2]);
+    expect(store.canUndo.value).toBe(false);
+  });
+  it("goes on where nothing is changed: the same value again is no entry", () => {
+    const { store } = make();
+    store.setDim("n", 100);
+    store.setDtype(null);
+    store.setConvention("textbook");
+    expect(store.canUndo.value).toBe(false);
+  });
+});

@@ -1,0 +1,183 @@
+// One history of several parts: what is one entry, what a step brings back, and what is forgotten.
+
+import { describe, expect, it } from "vitest";
+import { createHistory } from "../../src/state/history.ts";
+
+/** A history of two parts: a number, and a word that may be absent. */
+function parts() {
+  const history = createHistory();
+  const state: { number: number; word: string | undefined } = { number: 0, word: "a" };
+  const restored: string[] = [];
+  const numbers = history.add<number>({
+    here: () => state.number,
+    isSame: (one, other) => one === other,
+    restore: (entry) => {
+      restored.push(`number ${entry}`);
+      state.number = entry;
+    },
+  });
+  history.add<string>({
+    here: () => state.word,
+    isSame: (one, other) => one === other,
+    restore: (entry) => {
+      restored.push(`word ${entry}`);
+      state.word = entry;
+    },
+  });
+  const set = (number: number, word?: string) =>
+    history.change(() => {
+      state.number = number;
+    }, word);
+  return { history, state, restored, numbers, set };
+}
+
+describe("a change", () => {
+  it("of one part is one entry, which leaves the others alone", () => {
+    const { history, state, restored, set } = parts();
+    set(1);
+    history.change(() => {
+      state.word = "b";
+    });
+    history.undo();
+    expect([state, restored]).toEqual([{ number: 1, word: "a" }, ["word a"]]);
+    history.undo();
+    expect([state.number, history.canUndo.value, history.canRedo.value]).toEqual([0, false, true]);
+    history.redo();
+    history.redo();
+    expect([state, history.canRedo.value]).toEqual([{ number: 1, word: "b" }, false]);
+  });
+  it("of nothing is no entry", () => {
+    const { history, set } = parts();
+    set(0);
+    expect(history.canUndo.value).toBe(false);
+  });
+  it("after undo makes redo forget, whichever part and whoever made it", () => {
+    const { history, state, set } = parts();
+    set(1);
+    history.undo();
+    history.change(() => {
+      state.word = "from Python";
+    });
+    expect(history.canRedo.value).toBe(false);
+    history.undo();
+    expect(state).toEqual({ number: 0, word: "a" });
+  });
+  it("goes on with the one before it under one word, until another comes between", () => {
+    const { history, state, set } = parts();
+    set(1, "zoom 1");
+    set(2, "zoom 1");
+    set(3, "zoom 2");
+    history.undo();
+    expect(state.number).toBe(2);
+    set(5, "zoom 2");
+    set(6);
+    set(7, "zoom 2");
+    history.undo();
+    expect(state.number).toBe(6);
+    history.undo();
+    history.undo();
+    expect(state.number).toBe(2);
+    history.undo();
+    expect([state.number, history.canUndo.value]).toEqual([0, false]);
+  });
+  it("under a word that changes nothing does not hide the next of that word", () => {
+    const { history, state, set } = parts();
+    set(0, "zoom 1");
+    set(1, "zoom 1");
+    history.undo();
+    expect(state.number).toBe(0);
+  });
+  it("that comes back under its word to where it began is none, and the next begins anew", () => {
+    const { history, state, set } = parts();
+    set(1, "zoom 1");
+    set(0, "zoom 1");
+    expect(history.canUndo.value).toBe(false);
+    set(2, "zoom 1");
+    history.undo();
+    expect([state.number, history.canUndo.value]).toEqual([0, false]);
+  });
+  it("of several parts is brought back from the last part to the first", () => {
+    const { history, state, restored } = parts();
+    history.change(() => Object.assign(state, { number: 1, word: "b" }));
+    history.undo();
+    expect(restored).toEqual(["word a", "number 0"]);
+  });
+});
+
+describe("a drag", () => {
+  it("is one entry, however many steps and parts it has", () => {
+    const { history, state, set } = parts();
+    history.hold();
+    for (const number of [1, 2, 3]) set(number);
+    history.change(() => {
+      state.word = "b";
+    });
+    expect(history.canUndo.value).toBe(false);
+    history.release();
+    history.undo();
+    expect([state, history.canUndo.value]).toEqual([{ number: 0, word: "a" }, false]);
+  });
+  it("that is taken back leaves no entry, and redo as it was", () => {
+    const { history, set } = parts();
+    set(4);
+    history.undo();
+    history.hold();
+    set(1);
+    set(0);
+    history.release();
+    expect([history.canUndo.value, history.canRedo.value]).toEqual([false, true]);
+  });
+  it("is not undone, nor anything before it, while it lasts", () => {
+    const { history, state, numbers, set } = parts();
+    set(1);
+    history.hold();
+    set(2);
+    history.undo();
+    expect([state.number, numbers.next(true)]).toEqual([2, undefined]);
+    history.release();
+    history.undo();
+    expect(state.number).toBe(1);
+  });
+});
+
+describe("what means nothing any more", () => {
+  it("is forgotten, and with it the steps that would change nothing", () => {
+    const { history, state, numbers, set } = parts();
+    set(1);
+    set(2);
+    history.change(() => {
+      state.word = "b";
+    });
+    numbers.revise((number) => (number === 2 ? number : undefined));
+    history.undo();
+    expect([state, history.canUndo.value]).toEqual([{ number: 2, word: "a" }, false]);
+  });
+  it("is forgotten of a drag, too", () => {
+    const { history, state, numbers, set } = parts();
+    history.hold();
+    set(1);
+    history.change(() => {
+      state.word = "b";
+    });
+    numbers.revise(() => undefined);
+    history.release();
+    history.undo();
+    expect(state).toEqual({ number: 1, word: "a" });
+  });
+  it("where a part was absent a step leaves it as it is", () => {
+    const { history, state, set } = parts();
+    state.word = undefined;
+    set(1);
+    state.word = "new";
+    history.undo();
+    expect(state).toEqual({ number: 0, word: "new" });
+  });
+  it("what the next step leads to is told", () => {
+    const { history, numbers, set } = parts();
+    expect(numbers.next(true)).toBeUndefined();
+    set(1);
+    expect(numbers.next(true)).toBe(0);
+    history.undo();
+    expect([numbers.next(true), numbers.next(false)]).toEqual([undefined, 1]);
+  });
+});

@@ -1,0 +1,284 @@
+// Kernels that are moved: their arithmetic on the golden file that the Python is held to as well, and their history.
+
+import { describe, expect, it } from "vitest";
+import golden from "../../../tests/golden/moves.json";
+import { changedBy, type Load, moveAt, moveBy } from "../../src/chart/gestures/kernel_target.ts";
+import { scaleLog } from "../../src/chart/scales.ts";
+import { type Moves, moved, totalOf } from "../../src/roofline/what_if_arithmetic.ts";
+import { createStore } from "../../src/state/store.ts";
+import { noteOf } from "../../src/text/what_if.ts";
+import {
+  eachWithClock,
+  FakeModel,
+  type KernelSpec,
+  makeChip,
+  makeKernels,
+  makeRoof,
+  PROFILE,
+  VIEWING,
+  wireChip,
+  wireKernels,
+} from "../helpers.ts";
+
+interface Case {
+  name: string;
+  kernel: KernelSpec;
+  move: { bytes?: number; time?: number };
+  memory?: string;
+  launch_overhead?: number;
+  expected: { time: number | null; share: number | null };
+}
+interface Program {
+  name: string;
+  kernels: KernelSpec[];
+  moves: Moves;
+  expected: [before: number, after: number];
+}
+
+const cases = golden.cases as unknown as Case[];
+const programs = golden.programs as unknown as Program[];
+const { peak_flops: peaks, memories, link } = golden.chip;
+const CHIP = makeChip({ peaks, memories, link });
+const roofOf = (memory = "main", launchOverhead = 0) => makeRoof(CHIP, "auto", memory, {}, { launchOverhead });
+const close = (found: number | undefined, wanted: number | null) =>
+  wanted === null ? expect(found).toBeNaN() : expect((found as number) / (wanted || 1)).toBeCloseTo(wanted ? 1 : 0, 12);
+
+describe("a kernel that is moved", () => {
+  it.each(cases)("$name", ({ kernel, move, memory, launch_overhead, expected }) => {
+    const found = moved(makeKernels([kernel]), { 0: move }, roofOf(memory, launch_overhead));
+    close(found.kernels.time[0], expected.time);
+    close(expected.time === null ? Number.NaN : found.after[0], expected.share);
+  });
+  it.each(programs)("in a program: $name", ({ kernels, moves, expected }) => {
+    const table = makeKernels(kernels);
+    const totals = totalOf(table, moved(table, moves, roofOf()));
+    for (const at of [0, 1] as const) close(totals[at], expected[at]);
+  });
+});
+
+// 62 of 124 µs and 100 of 125: half and four fifths of their roofs; of the third no time is known.
+const KERNELS: KernelSpec[] = [
+  { name: "norm", flops: 1e9, bytes: 62e6, time: 124e-6 },
+  { name: "matmul", flops: 1e10, bytes: 40e6, time: 125e-6 },
+  { name: "planned", flops: 1e9, bytes: 62e6 },
+];
+
+describe("the note beside it", () => {
+  const table = makeKernels(KERNELS);
+  const note = (moves: Moves, row = 0, kernels = table, most = 99) =>
+    noteOf(
+      { kernels, moves, moved: moved(kernels, moves, roofOf()), focus: roofOf() },
+      row,
+      ({ length }) => length < most,
+    );
+  it("says how much less traffic, what becomes of its time, and of all", () => {
+    expect(note({ 0: { bytes: 10 / 31 } })).toEqual([
+      "3.1× less traffic · 124 → 40 µs (3.1× faster)",
+      "all kernels 249 → 165 µs",
+    ]);
+  });
+  it("says of the kernel alone where there is no room, in a line each", () => {
+    expect(note({ 0: { bytes: 10 / 31 } }, 0, table, 30)).toEqual(["3.1× less traffic", "124 → 40 µs (3.1× faster)"]);
+    expect(note({ 0: { time: 0.75 } }, 0, table, 30)).toEqual(["124 → 93 µs (1.3× faster)"]);
+  });
+  it("says what share of its roof another time is", () => {
+    expect(note({ 0: { time: 0.75 } })).toEqual([
+      "124 → 93 µs (1.3× faster)",
+      "67 % of roof · all kernels 249 → 218 µs",
+    ]);
+    expect(note({ 0: { time: 0.2 } })).toEqual([
+      "124 → 62 µs (2× faster)",
+      "reaches its roof · all kernels 249 → 187 µs",
+    ]);
+  });
+  it("says more and slower as well, and with other units both of them", () => {
+    expect(note({ 0: { bytes: 20 } }, 0, makeKernels(KERNELS.slice(0, 1)))).toEqual([
+      "20× more traffic · 124 µs → 2.48 ms (20× slower)",
+    ]);
+  });
+  it("says where fewer bytes gain nothing", () => {
+    expect(note({ 1: { bytes: 0.5 } }, 1)).toEqual(["2× less traffic · still 125 µs"]);
+  });
+  it("says a small change to a digit more, and none where it rounds to none", () => {
+    // 124 / 1.05 = 118.1 and 249 - 5.9 = 243.1.
+    expect(note({ 0: { bytes: 1 / 1.05 } })).toEqual([
+      "1.05× less traffic · 124 → 118 µs (1.05× faster)",
+      "all kernels 249 → 243 µs",
+    ]);
+    expect(note({ 0: { bytes: 1 / 1.003 } })).toEqual(["still 124 µs"]);
+  });
+  it("says on which chip its time and its share of the roof are, where that has not the focus", () => {
+    const ran = makeChip({ id: "ran", name: "Ran here", peaks, memories, link });
+    expect(note({ 0: { time: 0.75 } }, 0, { ...table, chip: ran })).toEqual([
+      "124 → 93 µs on Ran here (1.3× faster)",
+      "67 % of roof on Ran here · all kernels 249 → 218 µs",
+    ]);
+    // But where a narrow chart has no room for that.
+    expect(note({ 0: { time: 0.75 } }, 0, { ...table, chip: ran }, 30)).toEqual(["124 → 93 µs (1.3× faster)"]);
+    expect(note({ 1: { bytes: 0.5 } }, 1, { ...table, chip: ran })).toEqual([
+      "2× less traffic · still 125 µs on Ran here",
+    ]);
+  });
+  it("says of a kernel that was not measured what it may attain", () => {
+    expect(note({ 2: { bytes: 0.5 } }, 2)).toEqual(["2× less traffic · attainable 16.1 → 32.3 TFLOP/s"]);
+  });
+  it("is none of a kernel that is not moved", () => {
+    expect(note({ 0: { bytes: 0.5 } }, 1)).toEqual([]);
+  });
+});
+
+describe("a kernel in the hand", () => {
+  // 100 px a decade: 0.1 to 1000 FLOP/B, 1 to 10,000 FLOP/s.
+  const load: Load = {
+    ...{ row: 0, start: {}, least: 0.5, can: { bytes: true, time: true }, at: [200, 200], from: [203, 198] },
+    ...{ x: scaleLog([0.1, 1000], [0, 400]), y: scaleLog([1, 1e4], [400, 0]) },
+  };
+  it("changes its bytes where the hand goes sideways, its time where it goes up, and what alone can be asked", () => {
+    const [x, y] = load.from;
+    expect(changedBy(load, x - 9, y + 8)).toBe("bytes");
+    expect(changedBy(load, x + 8, y - 9)).toBe("time");
+    expect(changedBy({ ...load, can: { bytes: true, time: false } }, x, y - 9)).toBe("bytes");
+    expect(changedBy({ ...load, can: { bytes: false, time: true } }, x - 9, y)).toBe("time");
+  });
+  const at = (changes: "bytes" | "time", x: number, y: number, rest: Partial<Load> = {}) => {
+    const { bytes = 1, time = 1 } = moveAt({ ...load, changes, ...rest }, x, y);
+    return [Number(bytes.toPrecision(6)), Number(time.toPrecision(6))];
+  };
+  it("has a tenth of its bytes a decade to the right, wherever the hand is up and down", () => {
+    expect(at("bytes", 303, 50)).toEqual([0.1, 1]);
+    expect(at("bytes", 103, 198)).toEqual([10, 1]);
+  });
+  it("takes longer farther down, and up no less than at its roof", () => {
+    expect(at("time", 203, 298)).toEqual([1, 10]);
+    expect(at("time", 203, 188)).toEqual([1, 0.794328]);
+    expect(at("time", 203, 98)).toEqual([1, 0.5]);
+  });
+  it("goes on from what was asked before", () => {
+    expect(at("bytes", 303, 198, { start: { bytes: 0.5, time: 2 } })).toEqual([0.05, 2]);
+    expect(at("time", 203, 298, { start: { bytes: 0.5, time: 2 } })).toEqual([0.5, 20]);
+  });
+  it("is as it was where it was", () => {
+    expect(at("bytes", 206, 300)).toEqual([1, 1]);
+    expect(at("time", 300, 195)).toEqual([1, 1]);
+  });
+  it("stays within the axes", () => {
+    expect(at("bytes", 900, 0)).toEqual([0.0105, 1]);
+    expect(at("time", 0, 900)).toEqual([1, 95.2381]);
+  });
+  it("comes back from beyond the ends of the axes by any step", () => {
+    const out: Load = { ...load, at: [-50, 450] };
+    expect(moveBy(out, {}, "bytes", 1 / 1.05).bytes).toBeCloseTo(1 / 1.05, 12);
+    expect(moveBy(out, {}, "bytes", 1.05)).toEqual({});
+    expect(moveBy({ ...out, least: 0 }, {}, "time", 1 / 1.25)).toEqual({ time: 0.8 });
+    expect(moveBy(out, {}, "time", 1.25)).toEqual({});
+  });
+  it("goes by steps of a key, back to exactly what it was, and no farther than the axes and its roof", () => {
+    const there = moveBy(load, {}, "bytes", 1 / 1.05);
+    expect(there.bytes).toBeCloseTo(1 / 1.05, 12);
+    expect(moveBy(load, there, "bytes", 1.05)).toEqual({ bytes: 1 });
+    expect(moveBy(load, { bytes: 0.0101 }, "bytes", 1 / 1.05)).toEqual({ bytes: 0.0101 });
+    expect(moveBy(load, { time: 0.51 }, "time", 1 / 1.25)).toEqual({ time: 0.5 });
+    // It stands at 100 FLOP/s: 95.2 times as long it is 5 % above the lowest.
+    expect(moveBy(load, { time: 76 }, "time", 1.25)).toEqual({ time: 95 });
+    expect(moveBy(load, { time: 77 }, "time", 1.25)).toEqual({ time: 77 });
+    expect(moveBy({ ...load, start: { time: 8 } }, { time: 600 }, "time", 1.25)).toEqual({ time: 750 });
+  });
+});
+
+const begin = eachWithClock();
+
+function start(state: Record<string, unknown> = {}) {
+  const model = new FakeModel({
+    ...{ title: "", chips: [wireChip({ peaks, memories })], kernels: wireKernels(KERNELS), graphs: [], phase: "" },
+    ...{ partition: null, dims: {}, convention: "", dtype: null, shown: ["chip"], focus_chip: "chip" },
+    ...{ precision: "auto", memory: "main", what_if: {}, exposed_comm: [], ceilings: null, all_levels: false },
+    ...{ launch_overhead: 0, ...VIEWING, selected: [], hovered: null, ...PROFILE, ...state },
+  });
+  return { model, store: createStore(model, begin().signal) };
+}
+
+describe("what is asked of kernels", () => {
+  it("starts as Python says, and that is no change", () => {
+    const { store } = start({ moves: { 1: { time: 2 } } });
+    expect(store.moves.value).toEqual({ 1: { time: 2 } });
+    expect(store.canUndo.value).toBe(false);
+  });
+  it("is told to Python, a factor of 1 as none", () => {
+    const { model, store } = start();
+    store.setMove(0, { bytes: 0.5, time: 1 });
+    expect(model.sent).toEqual([{ moves: { 0: { bytes: 0.5 } } }]);
+    store.resetMoves(0);
+    expect(model.state["moves"]).toEqual({});
+  });
+  it("is one entry of the history from taking hold to letting go", () => {
+    const { model, store } = start();
+    store.holdMove(0, false);
+    for (const bytes of [0.9, 0.7, 0.5]) store.setMove(0, { bytes });
+    store.releaseMove(false);
+    store.setMove(1, { time: 2 }, false);
+    store.undo();
+    expect(store.moves.value).toEqual({ 0: { bytes: 0.5 } });
+    store.undo();
+    expect([store.moves.value, model.state["moves"], store.canUndo.value]).toEqual([{}, {}, false]);
+    store.redo();
+    expect(store.moves.value).toEqual({ 0: { bytes: 0.5 } });
+  });
+  it("is as it was when it is taken back, and then there is nothing to undo", () => {
+    const { store } = start({ moves: { 0: { time: 2 } } });
+    store.holdMove(0, false);
+    expect(store.held.value).toBe(true);
+    store.setMove(0, { bytes: 0.5, time: 2 });
+    store.releaseMove(true);
+    expect([store.moves.value, store.held.value, store.canUndo.value]).toEqual([{ 0: { time: 2 } }, false, false]);
+  });
+  it("waits with Python's word while it is held, and takes it after", () => {
+    const { model, store } = start();
+    store.holdMove(0, true);
+    expect(store.held.value).toBe(false);
+    store.setMove(0, { bytes: 0.5 });
+    model.receive("moves", { 1: { time: 3 } });
+    expect(store.moves.value).toEqual({ 0: { bytes: 0.5 } });
+    store.releaseMove(false);
+    model.receive("moves", { 1: { time: 3 } });
+    expect(store.moves.value).toEqual({ 1: { time: 3 } });
+    store.undo();
+    expect(store.moves.value).toEqual({ 0: { bytes: 0.5 } });
+  });
+  it("is Python's word where the hand asked nothing meanwhile, else the hand's, and Python hears of it", () => {
+    const { model, store } = start();
+    store.holdMove(0, false);
+    model.receive("moves", { 1: { time: 3 } });
+    expect(store.moves.value).toEqual({});
+    store.releaseMove(true);
+    expect(store.moves.value).toEqual({ 1: { time: 3 } });
+    store.holdMove(0, false);
+    store.setMove(0, { bytes: 0.5 });
+    model.receive("moves", {});
+    store.releaseMove(false);
+    expect(store.moves.value).toEqual({ 0: { bytes: 0.5 }, 1: { time: 3 } });
+    expect(model.state["moves"]).toEqual(store.moves.value);
+  });
+  it("is nothing of other kernels, also while it is held, and cannot be brought back to them", () => {
+    const { model, store } = start();
+    store.setMove(0, { bytes: 0.5 }, false);
+    store.holdMove(1, false);
+    store.setMove(1, { time: 2 });
+    model.receive("kernels", wireKernels(KERNELS.slice(1)));
+    expect([store.moves.value, store.carried.value, store.canUndo.value]).toEqual([{}, undefined, false]);
+    model.receive("moves", {});
+    expect(store.canUndo.value).toBe(false);
+  });
+  it("comes with other kernels where Python says so", () => {
+    const { model, store } = start({ moves: { 0: { bytes: 0.5 } } });
+    model.state["moves"] = { 1: { time: 2 } };
+    model.receive("kernels", wireKernels(KERNELS.slice(1)));
+    expect(store.moves.value).toEqual({ 1: { time: 2 } });
+  });
+  it("is judged by what-if rates", () => {
+    const { store } = start({ moves: { 0: { bytes: 1 / 62 } } });
+    expect((store.moved.value?.kernels.time[0] as number) * 1e6).toBeCloseTo(20, 9);
+    // 31 µs of memory before, 10 of compute after.
+    store.setRate("bandwidth", 2e12);
+    expect((store.moved.value?.kernels.time[0] as number) * 1e6).toBeCloseTo(40, 9);
+  });
+});

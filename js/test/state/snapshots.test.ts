@@ -1,0 +1,222 @@
+// Snapshots: what a frozen curve keeps, what has moved since, and what can be undone.
+
+import { describe, expect, it } from "vitest";
+import { changesSince, frozenIn } from "../../src/chart/layers/snapshots.tsx";
+import { movesSince } from "../../src/state/snapshots.ts";
+import { createStore } from "../../src/state/store.ts";
+import { eachWithClock, type KernelSpec, wireKernels } from "../helpers.ts";
+import { onOneChip, SMALL, scene } from "../scenes.ts";
+
+const GELU: KernelSpec = { name: "gelu", flops: 1e12, bytes: 1e11 };
+const COPY: KernelSpec = { name: "copy", flops: 0, bytes: 1e11 };
+const FLAT: KernelSpec = { name: "flat", flops: 4e14, bytes: 1e12 };
+
+const abort = eachWithClock();
+
+/** 100 TFLOP/s and 1 TB/s: its ridge point is 100. */
+function make(specs: readonly KernelSpec[], changes: Record<string, unknown> = {}) {
+  const model = onOneChip(specs, changes);
+  const store = createStore(model, abort().signal);
+  const moves = () => {
+    const standing = { kernels: store.drawn.value, rows: store.drawnRows.value, points: store.points.value };
+    const [last] = store.snapshots.value.slice(-1);
+    if (!last) throw new Error("nothing is frozen");
+    return movesSince(last, standing).map(({ row, ratio, intensity }) => [row, ratio, intensity]);
+  };
+  return { model, store, moves };
+}
+
+describe("a snapshot", () => {
+  it("keeps the roof in force and where kernels stand, and Python hears of it", () => {
+    const { model, store } = make([
+      GELU,
+      COPY,
+      { ...GELU, name: "measured", time: 0.4 },
+      { ...GELU, name: "none", bytes: 0, time: 1 },
+    ]);
+    store.setRate("bandwidth", 2e12);
+    store.freeze("before");
+    const told = model.sent.at(-1)?.["snapshots"];
+    expect(told).toEqual([
+      {
+        ...{
+          name: "before",
+          chip: "chip",
+          precision: "bf16",
+          memory: "HBM",
+          peak: 1e14,
+          bandwidth: 2e12,
+          hidden: false,
+        },
+        kernels: [
+          ["none", null, 1e12],
+          ["measured", 10, 2.5e12],
+          ["gelu", 10, 2e13],
+          ["copy", 0, 2e12],
+        ],
+      },
+    ]);
+    expect(store.snapshots.value[0]?.kernels[0]).toEqual(["none", Number.POSITIVE_INFINITY, 1e12]);
+  });
+  it("stands with all levels at the one that binds", () => {
+    const { store } = make([{ ...GELU, bytes: { HBM: 1e10, L2: 1e12 } }], { memory: "all" });
+    store.freeze();
+    expect(store.snapshots.value[0]).toMatchObject({ memory: "all", bandwidth: 1e12, kernels: [["gelu", 1, 1e13]] });
+  });
+  it("keeps the 200 longest of very many, of one name the longest", () => {
+    const many = Array.from({ length: 1000 }, (_, row) => ({ ...GELU, name: `k${row % 500}`, time: 1 + row }));
+    const { store } = make(many, { top: null });
+    store.freeze();
+    const kept = store.snapshots.value[0]?.kernels ?? [];
+    expect(kept).toHaveLength(200);
+    expect(kept[0]).toEqual(["k499", 10, 1e9]);
+    const twice = make([
+      { ...GELU, time: 1 },
+      { ...GELU, time: 2 },
+    ]);
+    twice.store.freeze();
+    expect(twice.store.snapshots.value[0]?.kernels).toEqual([["gelu", 10, 5e11]]);
+    expect(kept[199]).toEqual(["k300", 10, 1e12 / 801]);
+  });
+  it("has the first free number for a name", () => {
+    const { store } = make([GELU]);
+    for (const name of ["", "after", "", ""]) store.freeze(name);
+    store.deleteSnapshot(0);
+    store.freeze();
+    expect(store.snapshots.value.map(({ name }) => name)).toEqual(["after", "snapshot 2", "snapshot 3", "snapshot 1"]);
+  });
+  it("keeps kernels, whether they or their totals are on show, and no total", () => {
+    const total: KernelSpec = { ...GELU, name: "Program", bytes: 5e10, time: 9, category: "program" };
+    const measured = [
+      { ...GELU, time: 1 },
+      { ...GELU, name: "Program", time: 2 },
+    ];
+    const kernels = wireKernels(measured, 0, { program: [total, { ...total, name: "gelu", category: "step" }] });
+    const { store, moves } = make([], { kernels });
+    store.freeze();
+    store.setScope("program");
+    expect(store.showsTotals.value).toBe(true);
+    store.freeze();
+    expect(store.snapshots.value.map((one) => one.kernels)).toEqual(
+      Array(2).fill([
+        ["Program", 10, 5e11],
+        ["gelu", 10, 1e12],
+      ]),
+    );
+    expect(moves()).toEqual([]);
+  });
+  it("shows its kernels among kernels alone, its roof among totals too, and nothing while it is hidden", () => {
+    const program = [{ ...GELU, name: "Program", time: 9, category: "program" }];
+    const { store } = make([], { kernels: wireKernels([{ ...GELU, time: 1 }], 0, { program }) });
+    store.freeze("first");
+    store.freeze("second");
+    store.hideSnapshot(0, true);
+    const shown = () => frozenIn(store).map(({ snapshot, place }) => [place, snapshot.name, snapshot.kernels.length]);
+    expect(shown()).toEqual([[1, "second", 1]]);
+    store.setScope("program");
+    expect(shown()).toEqual([[1, "second", 0]]);
+    store.setScope("kernels");
+    expect(shown()).toEqual([[1, "second", 1]]);
+  });
+  it("is not made where there is no roof", () => {
+    const { model, store } = make([GELU], { precision: "fp4" });
+    store.freeze();
+    expect(store.snapshots.value).toEqual([]);
+    expect(model.sent).toEqual([]);
+  });
+  it("comes from Python as it is", () => {
+    const { model, store } = make([GELU]);
+    store.freeze("before");
+    const told = model.get("snapshots");
+    model.receive("snapshots", []);
+    model.receive("snapshots", told);
+    expect(store.snapshots.value[0]).toMatchObject({ name: "before", kernels: [["gelu", 10, 1e13]] });
+  });
+});
+
+describe("what has moved since", () => {
+  it("is told by name, with the ratio of rates, where it is more than 3 %", () => {
+    const { store, moves } = make([FLAT, GELU, COPY]);
+    store.freeze();
+    expect(moves()).toEqual([]);
+    store.setRate("bandwidth", 1.02e12);
+    expect(moves()).toEqual([]);
+    store.setRate("bandwidth", 2e12);
+    expect(moves()).toEqual([
+      [1, 2, 1],
+      [2, 2, 1],
+    ]);
+    store.setRate("peak_flops", 1.9e14);
+    expect(moves()[0]).toEqual([0, 1.9, 1]);
+  });
+  it("follows a name to other rows, and forgets what is gone", () => {
+    const { model, store, moves } = make([FLAT, GELU, COPY]);
+    store.freeze();
+    model.receive(
+      "kernels",
+      wireKernels([
+        { ...GELU, bytes: 5e10 },
+        { name: "new", flops: 1, bytes: 1 },
+      ]),
+    );
+    expect(moves()).toEqual([[0, 2, 2]]);
+  });
+  it("is of an intensity alone where the rate has stayed", () => {
+    const { model, store, moves } = make([{ ...GELU, time: 1 }]);
+    store.freeze();
+    model.receive("kernels", wireKernels([{ ...GELU, bytes: 2.5e10, time: 1 }]));
+    expect(moves()).toEqual([[0, 1, 4]]);
+  });
+  it("leads from no rate of FLOPs to one of bytes", () => {
+    const { model, store, moves } = make([GELU]);
+    store.freeze();
+    model.receive("kernels", wireKernels([{ ...COPY, name: "gelu" }]));
+    expect(moves()).toEqual([]);
+  });
+});
+
+describe("the arrows of kernels since a snapshot", () => {
+  const then = { name: "before", chip: "small", precision: "bf16", memory: "HBM", peak: 1e14, bandwidth: 1e12 };
+  const specs = Array.from({ length: 20 }, (_, row) => ({ name: `k${row}`, flops: 1e12, bytes: 1e10 * (row + 2) }));
+  const rows = Int32Array.from(specs, (_, row) => row);
+  const kernels = specs.map(({ name, flops, bytes }) => [name, flops / bytes, 1e12] as const);
+  const arrows = (width: number, selected: number[] = []) => {
+    const one = scene(specs, { roofs: [SMALL], selected: new Set(selected) }, width);
+    return changesSince(one, { ...then, hidden: false, kernels }, rows).map(({ key }) => key);
+  };
+  const first = (count: number) => Array.from({ length: count }, (_, row) => `moved ${row}`);
+  it("are sixteen at most, four in a narrow chart, those that took longest first", () => {
+    expect(arrows(760)).toEqual(first(16));
+    expect(arrows(440)).toEqual(first(4));
+  });
+  it("are of what is selected alone, however far down the table", () => {
+    expect(arrows(760, [18, 19])).toEqual(["moved 18", "moved 19"]);
+  });
+});
+
+describe("every change of snapshots", () => {
+  it("can be undone, in one history with what-ifs", () => {
+    const { model, store } = make([GELU]);
+    const names = () => store.snapshots.value.map(({ name, hidden }) => (hidden ? `(${name})` : name));
+    store.freeze();
+    store.setRate("bandwidth", 2e12);
+    store.renameSnapshot(0, "before");
+    store.hideSnapshot(0, true);
+    store.deleteSnapshot(0);
+    expect(names()).toEqual([]);
+    const steps = [1, 2, 3].map(() => {
+      store.undo();
+      return names();
+    });
+    expect(steps).toEqual([["(before)"], ["before"], ["snapshot 1"]]);
+    expect(store.focusRoof.value?.bandwidth).toBe(2e12);
+    store.undo();
+    expect(store.focusRoof.value?.bandwidth).toBe(1e12);
+    store.undo();
+    expect(names()).toEqual([]);
+    expect(store.canUndo.value).toBe(false);
+    store.redo();
+    expect(names()).toEqual(["snapshot 1"]);
+    expect(model.sent.at(-1)?.["snapshots"]).toHaveLength(1);
+  });
+});

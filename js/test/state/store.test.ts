@@ -1,0 +1,443 @@
+// The store: what Python is told and when, what is taken from it, and what each action means.
+
+import { describe, expect, it, vi } from "vitest";
+import { createStore } from "../../src/state/store.ts";
+import { eachWithClock, FakeModel, PROFILE, VIEWING, wireChip, wireKernels } from "../helpers.ts";
+
+const STATE = {
+  title: "A title",
+  chips: [
+    wireChip({ id: "a", peaks: { bf16: 100, fp8: 200 }, memories: { HBM: 10, L2: 50 } }),
+    wireChip({ id: "b", peaks: { bf16: 60 }, memories: { HBM: 8 } }),
+    wireChip({ id: "c", peaks: { fp8: 40 }, memories: { HBM: 4, L2: null } }),
+  ],
+  kernels: wireKernels([{ flops: 10, bytes: 1 }]),
+  shown: ["a", "b"],
+  focus_chip: "a",
+  precision: "auto",
+  memory: "main",
+  what_if: {},
+  exposed_comm: [] as number[],
+  ceilings: null as string[] | null,
+  all_levels: false,
+  launch_overhead: 0,
+  ...VIEWING,
+  graphs: [] as unknown,
+  phase: "",
+  partition: null as number[][] | null,
+  dims: {} as Record<string, number>,
+  convention: "",
+  dtype: null as string | null,
+  selected: [] as number[],
+  hovered: null,
+  ...PROFILE,
+};
+
+const abort = eachWithClock();
+
+function make(changes: Partial<typeof STATE> = {}) {
+  const model = new FakeModel({ ...STATE, ...changes });
+  return { model, store: createStore(model, abort().signal) };
+}
+
+const peaks = (model: FakeModel) =>
+  model.sent.map((sent) => (sent["what_if"] as { a: { peak_flops: { bf16: number } } }).a.peak_flops.bf16);
+
+describe("the state", () => {
+  it("is the model's from the start, and nothing is sent back", () => {
+    const { model, store } = make();
+    expect(store.title.value).toBe("A title");
+    expect(store.chips.value.map(({ id }) => id)).toEqual(["a", "b", "c"]);
+    expect(store.kernels.value.n).toBe(1);
+    expect(store.shownRoofs.value.map(({ chip }) => chip.id)).toEqual(["a", "b"]);
+    expect(store.focusRoof.value).toMatchObject({ peak: 100, bandwidth: 10 });
+    expect(model.sent).toEqual([]);
+  });
+  it("has what was selected before the page was loaded, and none that is no kernel", () => {
+    expect(make({ selected: [0, 7] }).store.selected.value).toEqual([0]);
+  });
+  it("follows every change from Python", () => {
+    const { model, store } = make();
+    model.receive("title", "Another");
+    model.receive("shown", ["c"]);
+    model.receive("focus_chip", "c");
+    model.receive("precision", "fp8");
+    model.receive("memory", "HBM");
+    model.receive("selected", [0]);
+    model.receive("hovered", 0);
+    model.receive("kernels", wireKernels([{}, {}]));
+    expect(store.title.value).toBe("Another");
+    expect(store.shown.value).toEqual(["c"]);
+    expect(store.focusRoof.value).toMatchObject({ peak: 40, level: "HBM" });
+    expect([store.selected.value, store.hovered.value, store.kernels.value.n]).toEqual([[0], 0, 2]);
+    expect(model.sent).toEqual([]);
+  });
+  it("keeps the roofs of all chips but the one whose rate changes", () => {
+    const { store } = make();
+    const before = store.shownRoofs.value;
+    store.setRate("peak_flops", 110);
+    expect(store.shownRoofs.value[0]).toMatchObject({ peak: 110 });
+    expect(store.shownRoofs.value[1]).toBe(before[1]);
+  });
+  it("tells of each chip its roof or what it lacks", () => {
+    const { model, store } = make();
+    model.receive("precision", "fp8");
+    expect(store.roofs.value.get("b")).toEqual({ quantity: "peak_flops", name: "fp8" });
+    expect(store.shownRoofs.value.map(({ chip }) => chip.id)).toEqual(["a"]);
+    model.receive("memory", "L2");
+    expect(store.roofs.value.get("c")).toEqual({ quantity: "bandwidth", name: "L2" });
+  });
+});
+
+describe("a stream of changes", () => {
+  it("tells Python at once, then eight times a second, and always of the last value", () => {
+    const { model, store } = make();
+    store.hold("peak_flops");
+    for (let step = 1; step <= 50; step++) {
+      store.setRate("peak_flops", 100 + step, { stream: true });
+      vi.advanceTimersByTime(10);
+    }
+    expect(store.focusRoof.value?.peak).toBe(150);
+    // 500 ms: the first at once, then one after each 125 ms.
+    expect(peaks(model)).toEqual([101, 113, 125, 138, 150]);
+    vi.advanceTimersByTime(1000);
+    expect(peaks(model).at(-1)).toBe(150);
+    expect(peaks(model)).toHaveLength(5);
+  });
+  it("sends the last value by itself when the stream ends between two messages", () => {
+    const { model, store } = make();
+    store.setRate("peak_flops", 110, { stream: true });
+    store.setRate("peak_flops", 120, { stream: true });
+    store.setRate("peak_flops", 130, { stream: true });
+    expect(peaks(model)).toEqual([110]);
+    vi.advanceTimersByTime(124);
+    expect(peaks(model)).toEqual([110]);
+    vi.advanceTimersByTime(1);
+    expect(peaks(model)).toEqual([110, 130]);
+    vi.advanceTimersByTime(1000);
+    expect(peaks(model)).toEqual([110, 130]);
+  });
+  it("tells Python at once again after a pause", () => {
+    const { model, store } = make();
+    store.setRate("peak_flops", 110, { stream: true });
+    vi.advanceTimersByTime(1000);
+    store.setRate("peak_flops", 120, { stream: true });
+    expect(peaks(model)).toEqual([110, 120]);
+  });
+  it("is told in full when the control is let go", () => {
+    const { model, store } = make();
+    store.hold("peak_flops");
+    store.setRate("peak_flops", 110, { stream: true });
+    store.setRate("peak_flops", 120, { stream: true });
+    store.release();
+    expect(peaks(model)).toEqual([110, 120]);
+    vi.advanceTimersByTime(1000);
+    expect(peaks(model)).toHaveLength(2);
+  });
+  it("of hovered rows says nothing twice", () => {
+    const { model, store } = make();
+    store.hover(0);
+    store.hover(0);
+    vi.advanceTimersByTime(1000);
+    store.hover(null);
+    expect(model.sent).toEqual([{ hovered: 0 }, { hovered: null }]);
+  });
+});
+
+describe("a single change", () => {
+  it("is told at once, each in its own message", () => {
+    const { model, store } = make();
+    store.setRate("peak_flops", 120);
+    store.setRate("peak_flops", 130);
+    store.select([0]);
+    expect(peaks({ ...model, sent: model.sent.slice(0, 2) } as FakeModel)).toEqual([120, 130]);
+    expect(model.sent[2]).toEqual({ selected: [0] });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+  it("takes along what a stream still holds back", () => {
+    const { model, store } = make();
+    store.setRate("peak_flops", 110, { stream: true });
+    store.setRate("peak_flops", 120, { stream: true });
+    store.select([0]);
+    expect(model.sent[1]).toEqual({ what_if: { a: { peak_flops: { bf16: 120 } } }, selected: [0] });
+  });
+});
+
+describe("what-ifs from Python", () => {
+  const theirs = { a: { peak_flops: { bf16: 500 } } };
+  it("are taken while nothing is held", () => {
+    const { model, store } = make();
+    model.receive("what_if", theirs);
+    expect(store.focusRoof.value?.peak).toBe(500);
+  });
+  it("wait outside while a control is held that has moved: its own value is the last", () => {
+    const { model, store } = make();
+    store.hold("peak_flops");
+    store.setRate("peak_flops", 110, { stream: true });
+    model.receive("what_if", theirs);
+    expect(store.focusRoof.value?.peak).toBe(110);
+    store.setRate("peak_flops", 120, { stream: true });
+    store.release();
+    expect(store.focusRoof.value?.peak).toBe(120);
+    expect(model.get("what_if")).toEqual({ a: { peak_flops: { bf16: 120 } } });
+  });
+  it("are taken at the end when the control that was held has not moved", () => {
+    const { model, store } = make();
+    store.hold("peak_flops");
+    model.receive("what_if", theirs);
+    expect(store.focusRoof.value?.peak).toBe(100);
+    store.release();
+    expect(store.focusRoof.value?.peak).toBe(500);
+    expect(model.sent).toEqual([]);
+  });
+  it("are taken at once for every rate but the one that is held, and are not overwritten", () => {
+    const { model, store } = make();
+    store.hold("peak_flops");
+    store.setRate("peak_flops", 110, { stream: true });
+    model.receive("what_if", { a: { peak_flops: { bf16: 500 }, bandwidth: { HBM: 7 } }, b: { bandwidth: { HBM: 8 } } });
+    store.setRate("peak_flops", 120, { stream: true });
+    store.release();
+    const expected = { a: { peak_flops: { bf16: 120 }, bandwidth: { HBM: 7 } }, b: { bandwidth: { HBM: 8 } } };
+    expect(store.whatIf.value).toEqual(expected);
+    expect(model.get("what_if")).toEqual(expected);
+  });
+  it("wait for a control that is held after another was let go that was not", () => {
+    const { model, store } = make();
+    store.release();
+    store.hold("peak_flops");
+    model.receive("what_if", theirs);
+    expect(store.focusRoof.value?.peak).toBe(100);
+  });
+  it("are the only ones that wait: other changes are taken while a control is held", () => {
+    const { model, store } = make();
+    store.hold("peak_flops");
+    model.receive("title", "Another");
+    expect(store.title.value).toBe("Another");
+  });
+});
+
+describe("a rate", () => {
+  it("is that of the focus chip at the chosen precision and memory", () => {
+    const { model, store } = make({ precision: "fp8", memory: "L2" });
+    store.setRate("peak_flops", 300);
+    store.setRate("bandwidth", 70);
+    expect(model.get("what_if")).toEqual({ a: { peak_flops: { fp8: 300 }, bandwidth: { L2: 70 } } });
+    expect(store.focusRoof.value).toMatchObject({ peak: 300, bandwidth: 70, sheetPeak: 200, sheetBandwidth: 50 });
+  });
+  it("leaves what-ifs of other precisions, quantities and chips alone", () => {
+    const others = { a: { peak_flops: { fp8: 1 }, bandwidth: { L2: 2 } }, b: { bandwidth: { HBM: 3 } } };
+    const { model, store } = make({ what_if: others });
+    store.setRate("peak_flops", 120);
+    expect(model.get("what_if")).toEqual({ ...others, a: { peak_flops: { fp8: 1, bf16: 120 }, bandwidth: { L2: 2 } } });
+  });
+  it("at the data sheet's value is no what-if", () => {
+    const { model, store } = make();
+    store.setRate("peak_flops", 120);
+    expect(model.get("what_if")).toEqual({ a: { peak_flops: { bf16: 120 } } });
+    store.setRate("peak_flops", 100);
+    // Nothing empty is left: Python would answer with what it makes of it.
+    expect(model.get("what_if")).toEqual({});
+    expect(store.focusRoof.value?.peak).toBe(100);
+  });
+  it("is not set while the focus chip has no roof", () => {
+    const { model, store } = make({ focus_chip: "b", precision: "fp8" });
+    store.setRate("peak_flops", 120);
+    expect(model.sent).toEqual([]);
+    expect(store.whatIf.value).toEqual({});
+  });
+});
+
+describe("chips", () => {
+  it("are shown in their own order, whatever the order of toggling", () => {
+    const { model, store } = make({ shown: ["c"], focus_chip: "c" });
+    store.toggle("b");
+    store.toggle("a");
+    expect(store.shown.value).toEqual(["a", "b", "c"]);
+    expect(model.get("shown")).toEqual(["a", "b", "c"]);
+    expect(store.focusChip.value).toBe("c");
+  });
+  it("toggled off while in focus hand the focus on to the first shown", () => {
+    const { model, store } = make();
+    store.toggle("a");
+    expect(store.shown.value).toEqual(["b"]);
+    expect(store.focusChip.value).toBe("b");
+    expect([model.get("shown"), model.get("focus_chip")]).toEqual([["b"], "b"]);
+  });
+  it("toggled off out of focus leave it where it is", () => {
+    const { model, store } = make();
+    store.toggle("b");
+    expect([store.shown.value, store.focusChip.value]).toEqual([["a"], "a"]);
+    expect(model.sent).toEqual([{ shown: ["a"] }]);
+  });
+  it("may all be toggled off, and the next one toggled on takes the focus", () => {
+    const { store } = make();
+    store.toggle("b");
+    store.toggle("a");
+    expect(store.shown.value).toEqual([]);
+    store.toggle("c");
+    expect([store.shown.value, store.focusChip.value]).toEqual([["c"], "c"]);
+  });
+  it("given the focus are shown", () => {
+    const { model, store } = make();
+    store.focus("c");
+    expect([store.shown.value, store.focusChip.value]).toEqual([["a", "b", "c"], "c"]);
+    expect([model.get("shown"), model.get("focus_chip")]).toEqual([["a", "b", "c"], "c"]);
+  });
+});
+
+describe("a choice of precision or memory", () => {
+  it("is told at once", () => {
+    const { model, store } = make();
+    store.choosePrecision("bf16");
+    store.chooseMemory("HBM");
+    expect(model.sent).toEqual([{ precision: "bf16" }, { memory: "HBM" }]);
+    expect([store.precision.value, store.memory.value]).toEqual(["bf16", "HBM"]);
+  });
+  it("that the focus chip lacks gives the focus to a shown chip that has it", () => {
+    const { model, store } = make({ focus_chip: "b" });
+    store.choosePrecision("fp8");
+    expect(store.focusChip.value).toBe("a");
+    expect([model.get("precision"), model.get("focus_chip")]).toEqual(["fp8", "a"]);
+  });
+  it("that no shown chip has leaves the focus where it is", () => {
+    const { store } = make({ shown: ["b"], focus_chip: "b" });
+    store.choosePrecision("fp8");
+    expect([store.focusChip.value, store.focusRoof.value]).toEqual(["b", undefined]);
+  });
+});
+
+describe("the end", () => {
+  it("stops listening to every change", () => {
+    const { model, store } = make();
+    expect(model.listening).toBe(Object.keys(STATE).length);
+    abort().abort();
+    expect(model.listening).toBe(0);
+    model.receive("title", "Another");
+    expect(store.title.value).toBe("A title");
+  });
+  it("tells Python what a stream still holds back, and leaves no timer", () => {
+    const { model, store } = make();
+    store.setRate("peak_flops", 110, { stream: true });
+    store.setRate("peak_flops", 120, { stream: true });
+    abort().abort();
+    expect(peaks(model)).toEqual([110, 120]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("all levels of memory", () => {
+  const tiled = wireKernels([{ flops: 100, bytes: { HBM: 1, L2: 500 } }]);
+  it("has a bandwidth to change for each", () => {
+    const { model, store } = make({ memory: "all", kernels: tiled });
+    expect(store.focusRoof.value).toMatchObject({ level: "HBM", levels: [{ name: "HBM" }, { name: "L2" }] });
+    store.setRate("bandwidth", 100, { level: "L2" });
+    expect(model.sent).toEqual([{ what_if: { a: { bandwidth: { L2: 100 } } } }]);
+    store.setRate("bandwidth", 50, { level: "L2" });
+    expect(model.sent[1]).toEqual({ what_if: {} });
+  });
+  it("keeps a level that is held, though it binds nothing any more", () => {
+    const { store } = make({ memory: "all", kernels: tiled });
+    const names = () => store.shownLevels.value.map(({ name }) => name);
+    expect(names()).toEqual(["HBM", "L2"]);
+    store.hold("bandwidth", "L2");
+    store.setRate("bandwidth", 1e6, { level: "L2", stream: true });
+    expect(names()).toEqual(["HBM", "L2"]);
+    store.release();
+    expect(names()).toEqual(["HBM"]);
+    store.setAllLevels(true);
+    expect(names()).toEqual(["HBM", "L2"]);
+  });
+  it("lists the levels of the focus chip without a bandwidth", () => {
+    const { store } = make({ memory: "all", focus_chip: "c", precision: "fp8" });
+    expect(store.unknownLevels.value).toEqual(["L2"]);
+    store.chooseMemory("main");
+    expect(store.unknownLevels.value).toEqual([]);
+  });
+});
+
+describe("ceilings and exposed communication", () => {
+  it("are told to Python, a drag at the pace of a stream", () => {
+    const { model, store } = make();
+    store.setExposedComm([0.2], { stream: true });
+    store.setExposedComm([0.4], { stream: true });
+    vi.advanceTimersByTime(1000);
+    expect(model.sent).toEqual([{ exposed_comm: [0.2] }, { exposed_comm: [0.4] }]);
+    expect(store.subRoofs.value.map(({ peak }) => peak)).toEqual([60]);
+  });
+  it("are drawn as ticked: another precision's peak comes and goes", () => {
+    const { model, store } = make({ precision: "fp8" });
+    store.toggleCeiling("bf16");
+    expect(store.subRoofs.value).toMatchObject([{ name: "bf16", peak: 100, kind: "compute", style: "ceiling" }]);
+    store.toggleCeiling("bf16");
+    expect(model.sent).toEqual([{ ceilings: ["bf16"] }, { ceilings: [] }]);
+  });
+  it("ticked under one precision are kept under another", () => {
+    const { store } = make({ precision: "fp8", ceilings: ["c of another"] });
+    store.toggleCeiling("bf16");
+    store.choosePrecision("bf16");
+    expect(store.ceilings.value).toEqual(["c of another", "bf16"]);
+  });
+  it("are unticked in any case", () => {
+    const { model, store } = make({ precision: "fp8", ceilings: ["BF16"] });
+    store.toggleCeiling("bf16");
+    expect(model.sent).toEqual([{ ceilings: [] }]);
+  });
+  it("while communication is dragged, what Python says of it waits", () => {
+    const { model, store } = make();
+    store.holdExposedComm();
+    store.setExposedComm([0.3], { stream: true });
+    model.receive("exposed_comm", [0.1]);
+    expect([store.exposedComm.value, store.held.value]).toEqual([[0.3], true]);
+    model.state["exposed_comm"] = [0.3];
+    store.releaseExposedComm();
+    expect([store.exposedComm.value, store.held.value]).toEqual([[0.3], false]);
+  });
+  it("launch overhead from Python bounds every roof", () => {
+    const { model, store } = make();
+    model.receive("launch_overhead", 5e-6);
+    expect(store.focusRoof.value?.conditions.launchOverhead).toBe(5e-6);
+  });
+});
+
+describe("chips replaced while a slider is held", () => {
+  it("take its what-if with them", () => {
+    const { model, store } = make();
+    store.hold("peak_flops");
+    store.setRate("peak_flops", 77, { stream: true });
+    model.state["what_if"] = {};
+    model.receive("chips", STATE.chips.slice(1));
+    store.release();
+    model.receive("chips", STATE.chips);
+    expect(store.whatIf.value).toEqual({});
+    expect(store.held.value).toBe(false);
+  });
+});
+
+describe("what can be undone of rates", () => {
+  it("is of each chip apart, though keys changed the same rate of both", () => {
+    const { store } = make();
+    store.setRate("peak_flops", 90, { stream: true });
+    store.focus("b");
+    store.setRate("peak_flops", 50, { stream: true });
+    store.undo();
+    expect(store.whatIf.value).toEqual({ a: { peak_flops: { bf16: 90 } } });
+  });
+  it("is nothing of chips that are gone", () => {
+    const { model, store } = make({ focus_chip: "b" });
+    store.setRate("peak_flops", 50, { stream: true });
+    store.setRate("peak_flops", 60);
+    model.receive("chips", STATE.chips.slice(0, 1));
+    expect([store.canUndo.value, store.canRedo.value]).toEqual([false, false]);
+  });
+  it("comes back in one message with a zoom that was changed by the same hand", () => {
+    const { model, store } = make();
+    store.hold("peak_flops");
+    store.setRate("peak_flops", 90, { stream: true });
+    model.receive("zoom", [1, 10, 20, 80]);
+    store.release();
+    vi.runAllTimers();
+    model.sent.length = 0;
+    store.undo();
+    expect(model.sent).toEqual([{ what_if: {}, zoom: null }]);
+  });
+});

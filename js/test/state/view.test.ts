@@ -1,0 +1,141 @@
+// How the chart is looked at: what is told of it, and what of it can be undone.
+
+import { describe, expect, it, vi } from "vitest";
+import { createHistory } from "../../src/state/history.ts";
+import { createOutbox } from "../../src/state/outbox.ts";
+import { createViewing, type Zoom } from "../../src/state/view.ts";
+import { eachWithClock, FakeModel, VIEWING } from "../helpers.ts";
+
+eachWithClock();
+const [NEAR, NEARER]: Zoom[] = [
+  [1, 10, 1e10, 1e11],
+  [2, 5, 2e10, 5e10],
+];
+
+function made() {
+  const model = new FakeModel(VIEWING);
+  const history = createHistory();
+  const { state, actions, read } = createViewing(createOutbox(model), history);
+  const told = (values: Record<string, unknown>) => {
+    for (const [name, value] of Object.entries(values)) read[name]?.(value);
+  };
+  told(VIEWING);
+  return { model, history, told, ...state, ...actions };
+}
+
+describe("a zoom", () => {
+  it("is told, and undone and done again by the history", () => {
+    const { model, history, zoom, setZoom } = made();
+    setZoom(NEAR as Zoom);
+    setZoom(NEARER as Zoom);
+    expect(model.state["zoom"]).toEqual([2, 5, 2e10, 5e10]);
+    history.undo();
+    expect(zoom.value).toEqual([1, 10, 1e10, 1e11]);
+    history.undo();
+    expect(zoom.value).toBeNull();
+    history.redo();
+    expect(zoom.value).toEqual([1, 10, 1e10, 1e11]);
+  });
+  it("by a hand is one entry", () => {
+    const { history, zoom, setZoom, holdZoom, releaseZoom } = made();
+    holdZoom();
+    setZoom(NEAR as Zoom, { stream: true });
+    setZoom(NEARER as Zoom, { stream: true });
+    releaseZoom();
+    history.undo();
+    expect([zoom.value, history.canUndo.value]).toEqual([null, false]);
+  });
+  it("by one run of the wheel is one entry, by two it is two", () => {
+    const { history, zoom, setZoom } = made();
+    setZoom(NEAR as Zoom, { stream: true, run: 1 });
+    setZoom(NEARER as Zoom, { stream: true, run: 1 });
+    setZoom(NEAR as Zoom, { stream: true, run: 2 });
+    history.undo();
+    expect(zoom.value).toEqual(NEARER);
+    history.undo();
+    expect([zoom.value, history.canUndo.value]).toEqual([null, false]);
+  });
+});
+
+describe("another plane", () => {
+  it("is shown whole, in one message, and undo brings back both", () => {
+    const { model, history, view, zoom, setZoom, setView } = made();
+    setZoom(NEAR as Zoom);
+    setView("time");
+    expect([view.value, zoom.value]).toEqual(["time", null]);
+    expect(model.sent.at(-1)).toEqual({ zoom: null, view: "time" });
+    history.undo();
+    expect([view.value, zoom.value]).toEqual(["roofline", NEAR]);
+  });
+  it("so is one with another scale of times, while other units leave the zoom", () => {
+    const { model, zoom, setZoom, setAxis } = made();
+    setZoom(NEAR as Zoom);
+    setAxis("word", 8);
+    setAxis("tick_base", 2);
+    expect(zoom.value).toEqual(NEAR);
+    setAxis("time_scale", "linear");
+    expect(zoom.value).toBeNull();
+    expect(model.sent.at(-1)).toEqual({ zoom: null, time_scale: "linear" });
+  });
+});
+
+describe("Python", () => {
+  it("with a view and its zoom makes one entry, and none with what it said from the start", () => {
+    const { history, told, view, zoom } = made();
+    expect(history.canUndo.value).toBe(false);
+    told({ view: "time", zoom: [1e-6, 1e-3, 1e-6, 1e-3] });
+    history.undo();
+    expect([view.value, zoom.value, history.canUndo.value]).toEqual(["roofline", null, false]);
+  });
+  it("makes redo forget", () => {
+    const { history, told, setZoom } = made();
+    setZoom(NEAR as Zoom);
+    history.undo();
+    told({ zoom: NEARER });
+    expect(history.canRedo.value).toBe(false);
+  });
+  it("says one thing in messages that follow one another, as a view and its zoom do, and after a while another", () => {
+    const { history, told, view, zoom, setZoom } = made();
+    setZoom(NEAR as Zoom);
+    told({ view: "time" });
+    vi.advanceTimersByTime(20);
+    told({ zoom: null });
+    vi.advanceTimersByTime(201);
+    told({ zoom: [1e-6, 1e-3, 1e-6, 1e-3] });
+    history.undo();
+    expect([view.value, zoom.value]).toEqual(["time", null]);
+    history.undo();
+    expect([view.value, zoom.value]).toEqual(["roofline", NEAR]);
+  });
+  it("does not move the chart under a hand, which tells its own zoom again when it lets go", () => {
+    const { model, told, zoom, setZoom, holdZoom, releaseZoom } = made();
+    holdZoom();
+    setZoom(NEAR as Zoom, { stream: true });
+    told({ zoom: null });
+    expect(zoom.value).toEqual(NEAR);
+    vi.runAllTimers();
+    releaseZoom();
+    expect(model.sent).toEqual([{ zoom: NEAR }, { zoom: NEAR }]);
+    told({ zoom: null });
+    expect(zoom.value).toBeNull();
+  });
+  it("is heard when a hand lets go that has not moved", () => {
+    const { model, history, told, zoom, holdZoom, releaseZoom } = made();
+    holdZoom();
+    told({ zoom: NEAR });
+    expect(zoom.value).toBeNull();
+    releaseZoom();
+    expect([zoom.value, model.sent, history.canUndo.value]).toEqual([NEAR, [], true]);
+  });
+  it("takes another plane from a hand, shown whole, and hears last that no zoom of the one before is in force", () => {
+    const { model, told, view, zoom, setZoom, holdZoom, releaseZoom } = made();
+    holdZoom();
+    setZoom(NEAR as Zoom, { stream: true });
+    setZoom(NEARER as Zoom, { stream: true });
+    told({ view: "time" });
+    expect(zoom.value).toBeNull();
+    releaseZoom();
+    vi.runAllTimers();
+    expect([view.value, zoom.value, model.sent]).toEqual(["time", null, [{ zoom: NEAR }, { zoom: null }]]);
+  });
+});

@@ -1,0 +1,123 @@
+// Numbers to text and back, on the golden file that the Python is held to as well.
+
+import { describe, expect, it } from "vitest";
+import golden from "../../../tests/golden/units.json";
+import {
+  formatFactor,
+  formatIntensity,
+  formatPercent,
+  formatQuantity,
+  formatRatio,
+  formatSignificant,
+  formatTick,
+  parseRate,
+  roundUp,
+  type Unit,
+} from "../../src/text/numbers.ts";
+
+const double = (value: number | string) =>
+  typeof value === "number" ? value : { nan: Number.NaN, inf: Infinity, "-inf": -Infinity }[value as "nan"];
+const RATES = ["FLOP/s", "B/s"] as const;
+const SAYS: Record<string, RegExp> = { number: /^no number in/, unit: /is not a unit of/, size: /must be above zero/ };
+
+describe("numbers to text", () => {
+  it("tells a factor near to 1 from 1", () => {
+    expect([1.094, 1.05, 1.0502, 0.954, 1.1, 2.96, 12.4].map(formatFactor)).toEqual([
+      "1.09",
+      "1.05",
+      "1.05",
+      "0.954",
+      "1.1",
+      "3",
+      "12",
+    ]);
+  });
+  it("rounds up what is at least needed, and leaves what has as few digits", () => {
+    expect([3517.2, 3.518e12, 1.0502, 0.0999].map((value) => roundUp(value, 4))).toEqual([
+      3518, 3.518e12, 1.051, 0.0999,
+    ]);
+  });
+
+  it("rounds exactly, ties to even, to significant digits", () => {
+    for (const { value, digits, text } of golden.significant) {
+      expect(formatSignificant(double(value), digits), `${value} at ${digits} digits`).toBe(text);
+    }
+  });
+  it("writes a quantity with the prefix and digits of exact rounding", () => {
+    for (const { value, unit, digits, text } of golden.quantity) {
+      expect(formatQuantity(double(value), unit as Unit, digits), `${value} ${unit} at ${digits} digits`).toBe(text);
+    }
+  });
+  it("writes an intensity plainly up to 9,999 and with a prefix above", () => {
+    for (const { value, digits, text } of golden.intensity) {
+      expect(formatIntensity(double(value), digits), `${value} at ${digits} digits`).toBe(text);
+    }
+  });
+  it("takes three digits when none are asked for", () => {
+    expect(formatQuantity(123456, "B")).toBe("123 kB");
+    expect(formatIntensity(1.2345)).toBe("1.23 FLOP/B");
+    expect(formatSignificant(1.2345)).toBe("1.23");
+  });
+  it("writes shares whole from 10 % up and with two digits below", () => {
+    const shares: [number, string][] = [
+      [0, "0 %"],
+      [0.0123, "1.2 %"],
+      [0.0995, "10 %"],
+      [0.125, "12 %"],
+      [0.34, "34 %"],
+      [0.995, "100 %"],
+      [1.234, "123 %"],
+      [12.3456, "1235 %"],
+    ];
+    for (const [share, text] of shares) expect(formatPercent(share), String(share)).toBe(text);
+  });
+  it("writes ratios whole from 10 up and with two digits below", () => {
+    const ratios: [number, string][] = [
+      [1, "1"],
+      [1.25, "1.2"],
+      [9.94, "9.9"],
+      [9.96, "10"],
+      [12.5, "12"],
+      [1234.4, "1234"],
+    ];
+    for (const [ratio, text] of ratios) expect(formatRatio(ratio), String(ratio)).toBe(text);
+  });
+  it("labels powers of ten as short as they can be", () => {
+    const ticks = [1e-5, 1e-3, 0.01, 0.1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e9, 1e12, 1e15, 1e16];
+    const labels = ["1e-5", "0.001", "0.01", "0.1", "1", "10", "100"];
+    expect(ticks.map(formatTick)).toEqual([...labels, "1k", "10k", "100k", "1M", "1G", "1T", "1P", "10P"]);
+  });
+});
+
+describe("what a person types", () => {
+  it("is read as the double nearest to what is written", () => {
+    for (const { text, unit, value } of golden.parse) {
+      expect(parseRate(text, unit as "B/s", 1), text).toBe(value);
+    }
+  });
+  it("is refused with its reason and an example when it is no such rate", () => {
+    for (const { text, unit, why } of golden.refused) {
+      expect(parseRate(text, unit as "B/s", 1), text).toMatch(SAYS[why] as RegExp);
+      expect(parseRate(text, unit as "B/s", 1), text).toContain(unit === "B/s" ? "“3.35 TB/s”" : "“2 PFLOP/s”");
+    }
+  });
+  it("may be a multiple of the value in force", () => {
+    for (const text of ["×1.5", "x1.5", "x 1.5", "*1.5", " × 1.5 "]) expect(parseRate(text, "B/s", 4e12)).toBe(6e12);
+    expect(parseRate("x.5", "FLOP/s", 4e12)).toBe(2e12);
+    expect(parseRate("x2 TB/s", "B/s", 4e12)).toMatch(/^no number/);
+  });
+  it("must be above zero", () => {
+    for (const text of ["0", "-1", "-2 TB/s", "0 GiB/s", "x0", "x-1"]) {
+      expect(parseRate(text, "B/s", 1e12), text).toMatch(/^a rate must be above zero/);
+    }
+  });
+  it("comes back within rounding when it is what is shown", () => {
+    for (const unit of RATES) {
+      for (let exponent = 0; exponent < 27; exponent += 0.37) {
+        const rate = 10 ** exponent;
+        const again = parseRate(formatQuantity(rate, unit, 4), unit, 1);
+        expect(Math.abs((again as number) / rate - 1), String(rate)).toBeLessThanOrEqual(0.5e-3);
+      }
+    }
+  });
+});

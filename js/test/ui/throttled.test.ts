@@ -1,0 +1,75 @@
+// What panels say of roofs keeps a pace that can be read while a control is held, and is never behind once it is let go.
+
+import { computed, effect, signal } from "@preact/signals";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { calming } from "../../src/ui/throttled.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function make() {
+  const [one, other, held] = [signal(1), signal(10), signal(false)];
+  const calm = calming({ one, other }, held);
+  const seen: [number, number][] = [];
+  effect(() => void seen.push([calm.one.value, calm.other.value]));
+  const move = (value: number) => {
+    one.value = value;
+    other.value = 10 * value;
+  };
+  return { one, held, calm, seen, move };
+}
+
+describe("calm signals", () => {
+  it("are what they follow while nothing is held", () => {
+    const { calm, move } = make();
+    move(2);
+    expect([calm.one.value, calm.other.value]).toEqual([2, 20]);
+  });
+  it("follow what is held once in 60 ms, all at once", () => {
+    const { seen, held, move } = make();
+    held.value = true;
+    seen.length = 0;
+    // A frame of 60 hertz each, a quarter of a second.
+    for (let frame = 1; frame <= 15; frame++) {
+      move(frame);
+      vi.advanceTimersByTime(1000 / 60);
+    }
+    expect(seen.length).toBeGreaterThanOrEqual(3);
+    expect(seen.length).toBeLessThanOrEqual(5);
+    for (const [one, other] of seen) expect(other).toBe(10 * one);
+  });
+  it("come to the last value though the hand rests without letting go", () => {
+    const { calm, held, move } = make();
+    held.value = true;
+    move(7);
+    vi.advanceTimersByTime(60);
+    expect(calm.one.value).toBe(7);
+  });
+  it("are never behind once the hand lets go", () => {
+    const { calm, held, move } = make();
+    held.value = true;
+    move(3);
+    move(4);
+    held.value = false;
+    expect([calm.one.value, calm.other.value]).toEqual([4, 40]);
+  });
+  it("have nothing worked out that nobody asks for while nothing is held", () => {
+    const [source, held, work] = [signal(1), signal(false), vi.fn()];
+    const calm = calming({ worked: computed(() => work(source.value)) }, held);
+    source.value = 2;
+    expect(work).not.toHaveBeenCalled();
+    held.value = true;
+    void calm.worked.value;
+    held.value = false;
+    work.mockClear();
+    source.value = 3;
+    expect(work).not.toHaveBeenCalled();
+  });
+  it("do not wake what listens while nothing changes", () => {
+    const { seen, held } = make();
+    held.value = true;
+    vi.advanceTimersByTime(1000);
+    held.value = false;
+    expect(seen).toEqual([[1, 10]]);
+  });
+});

@@ -1,0 +1,82 @@
+// Numbers in German: a comma where English has a point, shown and typed; files and units are in no language.
+
+import { describe, expect, it, vi } from "vitest";
+
+vi.mock("../../src/words/en/index.ts", () => import("../../src/words/de/index.ts"));
+
+const { formatFractions, parseFractions } = await import("../../src/panels/hardware/fractions.ts");
+const {
+  formatBinary,
+  formatIntensity,
+  formatPercent,
+  formatQuantity,
+  formatRatio,
+  formatTenths,
+  formatTick,
+  parseRate,
+} = await import("../../src/text/numbers.ts");
+const { parseSize } = await import("../../src/panels/workload/dims.ts");
+const { toCsv } = await import("../../src/panels/table/csv.ts");
+const { filterWords, runWords, strings } = await import("../../src/words/words.ts");
+
+describe("numbers to text", () => {
+  it("have a decimal comma and the units and prefixes of English", () => {
+    expect(formatQuantity(1.234e12, "FLOP/s")).toBe("1,23 TFLOP/s");
+    expect(formatQuantity(0, "B")).toBe("0 B");
+    expect(formatIntensity(295.25, 4)).toBe("295,2 FLOP/B");
+    expect(formatPercent(0.0123)).toBe("1,2 %");
+    expect(formatPercent(0.34)).toBe("34 %");
+    expect(formatRatio(2.74)).toBe("2,7");
+    expect(formatTenths(4)).toBe("4,0");
+    expect([0.01, 1, 1e4, 1e-5].map(formatTick)).toEqual(["0,01", "1", "10k", "1e-5"]);
+    expect(formatQuantity(Number.NaN, "s")).toBe("unbekannt");
+  });
+  it("part thousands of counts by a point", () => {
+    expect(filterWords.counted(37, 12_345)).toBe("37 von 12.345 Kerneln");
+  });
+  it("of what is as fast are a word", () => {
+    const said = (ratio: string) => runWords.goesFor("6 s", "MI300X", "fp8", ratio);
+    expect([said("1"), said("2,5")]).toEqual([
+      ...["6 s auf MI300X (fp8): genauso schnell", "6 s auf MI300X (fp8): 2,5× so schnell"],
+    ]);
+  });
+  it("that are several are parted by what is no decimal comma", () => {
+    expect(strings.least(["2,5 PFLOP/s", "1,2 PFLOP/s"])).toBe("min(2,5 PFLOP/s; 1,2 PFLOP/s)");
+    expect(formatFractions([0.015, 0.2])).toBe("1,5; 20 %");
+  });
+  it("have prefixes of 1024 at powers of two", () => {
+    expect([1.5 * 2 ** 40, 2 ** 14, 8192].map(formatBinary)).toEqual(["1,5Ti", "16Ki", "8192"]);
+  });
+  it("keep the point in files", () => {
+    expect(toCsv([{ key: "time", at: () => 1.5 }], new Int32Array(1))).toBe("time\r\n1.5\r\n");
+  });
+});
+
+describe("what a person types", () => {
+  it.each(["2,5 PFLOP/s", "2.5 PFLOP/s", "2,5P", "2500 TFLOP/s", "2,5e15", "×2,5", "x 2.5"])(
+    "may have a comma or a point: %s",
+    (typed) => expect(parseRate(typed, "FLOP/s", 1e15)).toBe(2.5e15),
+  );
+  it("is quoted as it was typed, with a German example", () => {
+    expect(parseRate("2,5", "B/s", 1)).toBe(
+      "„2,5“ allein wäre sehr wenig: die Einheit dazuschreiben, zum Beispiel „3,35 TB/s“",
+    );
+    expect(parseRate("viel, sehr", "B/s", 1)).toBe("keine Zahl in „viel, sehr“; zum Beispiel „3,35 TB/s“ schreiben");
+    expect(parseRate("1.000,5 TB/s", "B/s", 1)).toMatch(/ist keine Einheit von B\/s/);
+  });
+  it("parts shares by semicolons, spaces, or commas with a space behind", () => {
+    expect(parseFractions("12,5; 20 %")).toEqual([0.125, 0.2]);
+    expect(parseFractions("20, 40, 60 %")).toEqual([0.2, 0.4, 0.6]);
+    expect(parseFractions("0,2 0,4")).toEqual([0.2, 0.4]);
+    expect(parseFractions("20,40,60 %")).toBe("keine Zahl in „20,40,60“; zum Beispiel „20; 40; 60 %“ schreiben");
+  });
+  it("may part thousands of a size by a point, which is none of its decimals", () => {
+    const dim = { name: "batch", low: 1, high: 8192, default: 32 } as Parameters<typeof parseSize>[1];
+    expect(parseSize("4.096", dim, 1)).toBe(4096);
+    expect(parseSize("1,5k", dim, 1)).toBe(1500);
+    expect(parseSize("1.5k", dim, 1)).toBe(1500);
+    expect(parseSize("×1,5", dim, 32)).toBe(48);
+    expect(parseSize("1.2345", dim, 1)).toMatch(/^„1\.2345“ ist keine ganze Zahl/);
+    expect(parseSize("1,5", dim, 1)).toBe("„1,5“ ist keine ganze Zahl; zum Beispiel „32“ schreiben");
+  });
+});
