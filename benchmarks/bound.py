@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 
 import roofwidget as rw
-from roofwidget.exercise import roofline_analysis
+from roofwidget.analysis.exercise import roofline_analysis
 
 KERNELS = 1_000_000
 ROUNDS = 7

@@ -337,8 +337,8 @@ def merge(browser: Browser, server: lab.Server, least: float) -> list[float]:
 
 def search(browser: Browser) -> list[float]:
     """Print what the search takes in a page, and return the longest times that it does not pause, ms."""
-    files = ("search", "decoding", "graph")
-    text = "".join(f'export * from "./src/{file}.ts";' for file in files)
+    files = ("search", "decode_graph", "graph")
+    text = "".join(f'export * from "./src/fusion/{file}.ts";' for file in files)
     options = ["--bundle", "--minify", "--format=iife", "--global-name=fused", "--target=es2022"]
     js = HERE.parent / "js"
     built = subprocess.run(  # noqa: S603 - the bundler that builds the front end

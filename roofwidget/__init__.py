@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from roofwidget.analysis.roofline import Bound, attainable, bound, ridge_point
 from roofwidget.chips import (
     AmbiguousChipError,
     Ceiling,
@@ -18,30 +19,28 @@ from roofwidget.chips import (
     Link,
     Memory,
     MissingFigureError,
-    Preset,
     Source,
     UnknownChipError,
     chip,
     chips,
-    preset,
-    presets,
 )
-from roofwidget.kernels import Kernel, Kernels
-from roofwidget.roofline import Bound, attainable, bound, ridge_point
+from roofwidget.kernels.kernel import Kernel
+from roofwidget.kernels.presets import Preset, preset, presets
+from roofwidget.kernels.table import Kernels
 
 if TYPE_CHECKING:
     from roofwidget import companions, network, workloads
-    from roofwidget.advice import advise
+    from roofwidget.analysis.advice import advise
+    from roofwidget.analysis.compare_chips import compare_chips
+    from roofwidget.analysis.compare_runs import compare_runs
+    from roofwidget.analysis.exercise import roofline_analysis
+    from roofwidget.analysis.projection import project
+    from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.chips.files import load_chips
-    from roofwidget.comparison import compare_chips
-    from roofwidget.exercise import roofline_analysis
     from roofwidget.model import RooflineModel
-    from roofwidget.projection import project
     from roofwidget.readers import ProfileError, read, read_many
-    from roofwidget.readers.ceilings import read_ceilings
-    from roofwidget.runs import compare_runs
-    from roofwidget.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
-    from roofwidget.snapshots import Snapshot
+    from roofwidget.readers.ceilings.formats import read_ceilings
+    from roofwidget.state.snapshots import Snapshot
     from roofwidget.widget import RooflineWidget
     from roofwidget.workloads import Convention, Graph, chain, dim, register_op
     from roofwidget.workloads.fusion import Partition
@@ -54,22 +53,22 @@ _LAZY = {
     "ProfileError": "roofwidget.readers",
     "RooflineModel": "roofwidget.model",
     "RooflineWidget": "roofwidget.widget",
-    "Snapshot": "roofwidget.snapshots",
-    "advise": "roofwidget.advice",
+    "Snapshot": "roofwidget.state.snapshots",
+    "advise": "roofwidget.analysis.advice",
     "chain": "roofwidget.workloads",
-    "compare_chips": "roofwidget.comparison",
-    "compare_runs": "roofwidget.runs",
-    "critical_batch": "roofwidget.sizing",
-    "critical_batch_per_chip": "roofwidget.sizing",
+    "compare_chips": "roofwidget.analysis.compare_chips",
+    "compare_runs": "roofwidget.analysis.compare_runs",
+    "critical_batch": "roofwidget.analysis.sizing",
+    "critical_batch_per_chip": "roofwidget.analysis.sizing",
     "dim": "roofwidget.workloads",
     "load_chips": "roofwidget.chips.files",
-    "project": "roofwidget.projection",
+    "project": "roofwidget.analysis.projection",
     "read": "roofwidget.readers",
-    "read_ceilings": "roofwidget.readers.ceilings",
+    "read_ceilings": "roofwidget.readers.ceilings.formats",
     "read_many": "roofwidget.readers.many",
     "register_op": "roofwidget.workloads",
-    "roofline_analysis": "roofwidget.exercise",
-    "smallest_square_matmul": "roofwidget.sizing",
+    "roofline_analysis": "roofwidget.analysis.exercise",
+    "smallest_square_matmul": "roofwidget.analysis.sizing",
 }
 _MODULES = ("companions", "network", "workloads")
 

@@ -12,16 +12,15 @@ from traitlets import Any as Anything
 from traitlets import Bool, TraitError, Unicode, default, observe, validate
 
 from roofwidget import wire
+from roofwidget.analysis.bound_lenient import judged
 from roofwidget.chips.chip import Chip
-from roofwidget.choices import GIVE_CHIPS, Choices
-from roofwidget.judging import judged
-from roofwidget.kernels import Kernel, Kernels
-from roofwidget.moves import Moves
-from roofwidget.profile import Profile
-from roofwidget.rates import Rates
-from roofwidget.snapshots import Snapshots
-from roofwidget.suggest import listed, nearest, unknown_keyword
-from roofwidget.traits import (
+from roofwidget.kernels.table import Kernel, Kernels
+from roofwidget.state.choices import GIVE_CHIPS, Choices
+from roofwidget.state.filter_traits import Profile
+from roofwidget.state.graph import Workload, is_same_grouping
+from roofwidget.state.rates import Rates
+from roofwidget.state.snapshots import Snapshots
+from roofwidget.state.trait_types import (
     ChipsTrait,
     DimsTrait,
     FractionsTrait,
@@ -36,12 +35,13 @@ from roofwidget.traits import (
     SecondsTrait,
     WhatIfTrait,
 )
-from roofwidget.viewing import Viewing
-from roofwidget.workload import Workload, is_same_grouping
+from roofwidget.state.view import Viewing
+from roofwidget.state.what_if_traits import Moves
+from roofwidget.support.did_you_mean import listed, nearest, unknown_keyword
 
 if TYPE_CHECKING:
-    from roofwidget.chips import Preset
-    from roofwidget.roofline import Bound
+    from roofwidget.analysis.roofline import Bound
+    from roofwidget.kernels.presets import Preset
 
 __all__ = ["RooflineModel"]
 
@@ -366,6 +366,6 @@ class RooflineModel(Rates, Choices, Workload, Profile, Viewing, Snapshots, Moves
 
 
 def _guide() -> Preset:
-    from roofwidget.chips import preset  # noqa: PLC0415 - the catalogue is read only when it is needed
+    from roofwidget.kernels.presets import preset  # noqa: PLC0415 - the catalogue is read only when it is needed
 
     return preset("tpu-roofline-guide")

@@ -1,7 +1,7 @@
 """Numbers to text and text to numbers, with SI prefixes and units.
 
 Everything inside the package is in SI base units (FLOP/s, bytes/s, bytes, seconds). Prefixes exist only here,
-where text is read or shown. `js/src/format.ts` mirrors this file; both are held to `tests/golden/units.json`.
+where text is read or shown. `js/src/text/numbers.ts` mirrors this file; both are held to `tests/golden/units.json`.
 """
 
 from __future__ import annotations

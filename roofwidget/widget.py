@@ -9,9 +9,9 @@ import anywidget
 from IPython.display import display
 from traitlets import HasTraits, Instance, Set, Unicode, default, observe
 
-from roofwidget import delivery
+from roofwidget import bundle as delivery
 from roofwidget.model import RooflineModel
-from roofwidget.workload import is_same_grouping
+from roofwidget.state.graph import is_same_grouping
 
 __all__ = ["RooflineWidget"]
 

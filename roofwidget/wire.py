@@ -1,7 +1,7 @@
 """What the front end receives: domain objects to wire messages and back.
 
-The only Python file that knows the wire's names; `js/src/wire.ts` is its mirror. On the wire a number is finite or
-null; columns travel as binary buffers (little-endian float64, int32 codes for text), so any number of kernels is one
+The only Python file that knows the wire's names; `js/src/wire/decode.ts` is its mirror. On the wire a number is finite
+or null; columns travel as binary buffers (little-endian float64, int32 codes for text), so any number of kernels is one
 message.
 
 ======== =========================================================================================
@@ -50,13 +50,13 @@ from roofwidget.chips.card import ceiling_key
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Ceiling, Check, Figure, Source
 from roofwidget.chips.share import share_on_chip
-from roofwidget.columns import Coded, Floats
-from roofwidget.kernels import Kernels
-from roofwidget.short_names import shortened
-from roofwidget.stacking import stacked
+from roofwidget.kernels.columns import Coded, Floats
+from roofwidget.kernels.concat import stacked
+from roofwidget.kernels.names import shortened
+from roofwidget.kernels.table import Kernels
 
 if TYPE_CHECKING:
-    from roofwidget.snapshots import Snapshot
+    from roofwidget.state.snapshots import Snapshot
     from roofwidget.workloads import Graph, Op, Tensor
     from roofwidget.workloads.fusion import Partition
 
@@ -160,7 +160,7 @@ def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | N
     """Return an earlier run, and how its rows compare with those of the model's kernels."""
     if baseline is None:
         return None
-    from roofwidget.runs import compare_runs  # noqa: PLC0415 - only with an earlier run
+    from roofwidget.analysis.compare_runs import compare_runs  # noqa: PLC0415 - only with an earlier run
 
     match, verdict = compare_runs(baseline, model.kernels).by_row_before()
     return {
@@ -326,7 +326,7 @@ def snapshots_to_wire(snapshots: Iterable[Snapshot], _widget: object = None) -> 
 
 def snapshots_from_wire(told: Iterable[Mapping[str, Any]], _widget: object = None) -> tuple[Snapshot, ...]:
     """Return the snapshots of such dicts."""
-    from roofwidget.snapshots import Snapshot  # noqa: PLC0415 - which needs this file
+    from roofwidget.state.snapshots import Snapshot  # noqa: PLC0415 - which needs this file
 
     return tuple(
         Snapshot(

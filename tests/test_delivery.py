@@ -16,7 +16,9 @@ from ipywidgets.embed import dependency_state, embed_minimal_html
 from traitlets import TraitError
 
 import roofwidget as rw
-from roofwidget import Chip, RooflineModel, RooflineWidget, delivery, languages
+from roofwidget import Chip, RooflineModel, RooflineWidget
+from roofwidget import bundle as delivery
+from roofwidget.support import languages
 
 SMALL = Chip("Small", {"bf16": 100e12}, {"HBM": 1e12})
 TEXTS = {

@@ -49,9 +49,9 @@ def test_importing_every_name_at_once_works() -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        "import roofwidget.roofline, roofwidget as rw",
-        "from roofwidget.roofline import bound; import roofwidget as rw",
-        "import roofwidget as rw; import roofwidget.roofline, roofwidget.widget",
+        "import roofwidget.analysis.roofline, roofwidget as rw",
+        "from roofwidget.analysis.roofline import bound; import roofwidget as rw",
+        "import roofwidget as rw; import roofwidget.analysis.roofline, roofwidget.widget",
     ],
 )
 def test_roofline_is_the_function_even_after_its_module_is_imported(asked: str) -> None:
@@ -61,7 +61,7 @@ def test_roofline_is_the_function_even_after_its_module_is_imported(asked: str) 
 
 
 def test_the_module_of_the_arithmetic_can_still_be_imported() -> None:
-    assert import_module("roofwidget.roofline").bound is rw.bound
+    assert import_module("roofwidget.analysis.roofline").bound is rw.bound
 
 
 def test_the_package_says_that_it_is_typed() -> None:

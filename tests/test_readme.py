@@ -29,8 +29,12 @@ def test_every_file_the_readme_names_is_there() -> None:
 # Where the README's table tells of keys, and the files with their objects of acts by key.
 CHART = Path(__file__).parents[1] / "js" / "src" / "chart"
 ACTS = {
-    "chart": [("pointing.ts", r"const keys\b"), ("navigate.ts", r"const acts\b"), ("carry.ts", r"only: false, act")],
-    "a kernel that is picked up": [("carry.ts", r"const steps\b")],
+    "chart": [
+        ("gestures/pointing.ts", r"const keys\b"),
+        ("gestures/navigate.ts", r"const acts\b"),
+        ("gestures/kernel_drag.ts", r"only: false, act"),
+    ],
+    "a kernel that is picked up": [("gestures/kernel_drag.ts", r"const steps\b")],
 }
 # What a key is called there; those that a keyboard has above another are called by the other.
 CALLED = {" ": "Space", "PageUp": "Page Up", "PageDown": "Page Down", "=": "+", "_": "-"}

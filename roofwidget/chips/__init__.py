@@ -17,7 +17,6 @@ from roofwidget.chips.figures import (
     is_off_chip,
 )
 from roofwidget.chips.files import load_chips
-from roofwidget.chips.presets import Preset, preset, presets
 from roofwidget.chips.share import Share, share_on_chip
 
 __all__ = [
@@ -31,7 +30,6 @@ __all__ = [
     "Link",
     "Memory",
     "MissingFigureError",
-    "Preset",
     "Share",
     "Source",
     "UnknownChipError",
@@ -39,7 +37,5 @@ __all__ = [
     "chips",
     "is_off_chip",
     "load_chips",
-    "preset",
-    "presets",
     "share_on_chip",
 ]

@@ -7,7 +7,7 @@ from typing import Final
 
 from roofwidget.chips import checking
 from roofwidget.chips.figures import FLOP_CLASSES, Link, Memory, MissingFigureError
-from roofwidget.suggest import listed
+from roofwidget.support.did_you_mean import listed
 
 __all__ = ["Answers"]
 

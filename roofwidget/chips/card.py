@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from roofwidget import units
 from roofwidget.chips.checking import ENERGY_UNITS
 from roofwidget.chips.figures import Ceiling, Check, Figure
-from roofwidget.tables import html_table
+from roofwidget.support.text_tables import html_table
 
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip

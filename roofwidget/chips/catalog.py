@@ -15,7 +15,7 @@ from typing import Any
 from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Source
-from roofwidget.suggest import listed, nearest
+from roofwidget.support.did_you_mean import listed, nearest
 
 __all__ = ["AmbiguousChipError", "UnknownChipError", "chip", "chips", "plain"]
 
@@ -139,7 +139,7 @@ class _Entry:
 @functools.cache
 def _entries() -> dict[str, _Entry]:
     """Return the catalogue by id, of each chip only the first paragraph read: the rest takes ten times as long."""
-    entries = [text.lstrip() for text in toml.packaged("catalog.toml").split("\n[[chips]]\n")[1:]]
+    entries = [text.lstrip() for text in toml.beside(__file__, "catalog.toml").split("\n[[chips]]\n")[1:]]
     heads = [toml.parse(text.split("\n\n", 1)[0]) for text in entries]
     return {head["id"]: _Entry(head, text) for head, text in zip(heads, entries, strict=True)}
 
@@ -155,7 +155,7 @@ def _names(entry: str) -> dict[str, str]:
 
 @functools.cache
 def _documents() -> Mapping[str, Source]:
-    return records.documents(toml.parse(toml.packaged("sources.toml"))["sources"])
+    return records.documents(toml.parse(toml.beside(__file__, "sources.toml"))["sources"])
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from roofwidget import units
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, MissingFigureError, Source, is_off_chip
-from roofwidget.suggest import listed, nearest
+from roofwidget.support.did_you_mean import listed, nearest
 
 __all__ = [
     "ENERGY_UNITS",

@@ -21,7 +21,7 @@ from roofwidget.chips.figures import (
     Source,
     is_off_chip,
 )
-from roofwidget.suggest import keywords
+from roofwidget.support.did_you_mean import keywords
 
 __all__ = ["Chip", "Memory", "MissingFigureError", "Source", "is_off_chip"]
 

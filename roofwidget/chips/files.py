@@ -12,7 +12,7 @@ from typing import Any, Final
 from roofwidget import units
 from roofwidget.chips import lines, records, toml
 from roofwidget.chips.chip import Chip
-from roofwidget.suggest import nearest
+from roofwidget.support.did_you_mean import nearest
 
 __all__ = ["load_chips"]
 

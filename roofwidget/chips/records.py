@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from roofwidget import units
 from roofwidget.chips import card, checking
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, Source
-from roofwidget.suggest import listed, nearest
+from roofwidget.support.did_you_mean import listed, nearest
 
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip

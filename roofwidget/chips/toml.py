@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["packaged", "parse"]
+__all__ = ["beside", "parse"]
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -18,6 +18,6 @@ def parse(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def packaged(name: str) -> str:
-    """Return the text of a file beside this one."""
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+def beside(module: str, name: str) -> str:
+    """Return the text of the file called `name` in the folder of a module's ``__file__``."""
+    return Path(module).with_name(name).read_text(encoding="utf-8")

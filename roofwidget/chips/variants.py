@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from roofwidget.chips.checking import level_called, own_level
 from roofwidget.chips.figures import Ceiling, Link, Memory, Source
-from roofwidget.suggest import unknown_keyword
+from roofwidget.support.did_you_mean import unknown_keyword
 
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip

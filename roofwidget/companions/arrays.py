@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from roofwidget.suggest import listed, nearest
+from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.workloads.polynomial import Call, Symbol
 
 if TYPE_CHECKING:
-    from roofwidget.bounds import Bools
-    from roofwidget.columns import Floats
+    from roofwidget.analysis.result import Bools
+    from roofwidget.kernels.columns import Floats
     from roofwidget.workloads import Dim, Graph
     from roofwidget.workloads.expressions import Count
 

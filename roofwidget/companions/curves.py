@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget.companions.arrays import allowed, over, swept, whole_numbers
-from roofwidget.kernels import Kernel, Kernels
-from roofwidget.suggest import nearest
+from roofwidget.kernels.table import Kernel, Kernels
+from roofwidget.support.did_you_mean import nearest
 from roofwidget.workloads import Graph, Op, Tensor, dim
 from roofwidget.workloads.fusion import Partition
 from roofwidget.workloads.registry import OPERATORS
 
 if TYPE_CHECKING:
-    from roofwidget.columns import Floats
+    from roofwidget.kernels.columns import Floats
     from roofwidget.model import RooflineModel
 
 __all__ = ["Curve", "curve_of"]

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from roofwidget.analysis.bound_lenient import judged
 from roofwidget.chips.chip import Chip, MissingFigureError
-from roofwidget.columns import Coded
 from roofwidget.companions.arrays import allowed, over
-from roofwidget.judging import judged
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.columns import Coded
+from roofwidget.kernels.table import Kernels
 from roofwidget.workloads.structure import Mask, Structure, members
 from roofwidget.workloads.tensors import is_floating
 
 if TYPE_CHECKING:
-    from roofwidget.columns import Floats
+    from roofwidget.kernels.columns import Floats
     from roofwidget.workloads.expressions import Count
     from roofwidget.workloads.fusion import Partition
 

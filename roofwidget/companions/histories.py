@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.chips import Chip, MissingFigureError, Preset
+from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.chips import chip as look_up
 from roofwidget.companions.parts import (
     INK,
@@ -27,9 +27,10 @@ from roofwidget.companions.parts import (
     within,
 )
 from roofwidget.companions.placing import apart
+from roofwidget.kernels.presets import Preset
 from roofwidget.model import RooflineModel
-from roofwidget.rates import one_level
-from roofwidget.suggest import keywords
+from roofwidget.state.rates import one_level
+from roofwidget.support.did_you_mean import keywords
 from roofwidget.wire import text_to_wire
 
 __all__ = ["ridge_history"]

@@ -18,7 +18,7 @@ with warnings.catch_warnings():
     import bqplot
 
 if TYPE_CHECKING:
-    from roofwidget.columns import Floats
+    from roofwidget.kernels.columns import Floats
     from roofwidget.model import RooflineModel
 
 __all__ = [

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from roofwidget.analysis.bound_lenient import judged
+from roofwidget.analysis.roofline import bytes_by_level
 from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.companions.parts import INK, Limits, axis, bqplot, colours, figure, follow, shown_chips, spoken, within
-from roofwidget.judging import judged
-from roofwidget.rates import one_level
-from roofwidget.roofline import bytes_by_level
+from roofwidget.state.rates import one_level
 from roofwidget.wire import text_to_wire
 
 if TYPE_CHECKING:
-    from roofwidget.columns import Floats
-    from roofwidget.kernels import Kernels
+    from roofwidget.kernels.columns import Floats
+    from roofwidget.kernels.table import Kernels
     from roofwidget.model import RooflineModel
 
 __all__ = ["roofline_figure"]

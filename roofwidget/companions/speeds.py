@@ -12,11 +12,11 @@ import numpy.typing as npt
 from roofwidget.companions.arrays import swept
 from roofwidget.companions.grids import times_over
 from roofwidget.companions.parts import GREY, PALETTE, ROOMY, axis, bqplot, colours, figure, follow, labels, spoken
-from roofwidget.suggest import keywords, listed
+from roofwidget.support.did_you_mean import keywords, listed
 from roofwidget.units import format_significant
 
 if TYPE_CHECKING:
-    from roofwidget.columns import Floats
+    from roofwidget.kernels.columns import Floats
     from roofwidget.model import RooflineModel
     from roofwidget.workloads import Graph
 

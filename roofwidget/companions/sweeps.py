@@ -22,8 +22,8 @@ from roofwidget.companions.parts import (
     spoken,
     within,
 )
-from roofwidget.rates import one_level
-from roofwidget.suggest import keywords
+from roofwidget.state.rates import one_level
+from roofwidget.support.did_you_mean import keywords
 from roofwidget.units import format_significant
 from roofwidget.wire import text_to_wire
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from roofwidget.analysis.bound_lenient import judged
 from roofwidget.chips.chip import MissingFigureError
 from roofwidget.companions.parts import (
     GREY,
@@ -21,13 +22,12 @@ from roofwidget.companions.parts import (
     shown_chips,
     spoken,
 )
-from roofwidget.judging import judged
-from roofwidget.suggest import keywords, listed, nearest
+from roofwidget.support.did_you_mean import keywords, listed, nearest
 from roofwidget.wire import text_to_wire
 
 if TYPE_CHECKING:
-    from roofwidget.bounds import Bools, Bound
-    from roofwidget.columns import Floats
+    from roofwidget.analysis.result import Bools, Bound
+    from roofwidget.kernels.columns import Floats
     from roofwidget.model import RooflineModel
 
 __all__ = ["time_bars"]

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from roofwidget.readers import refusals
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.folders import read_folder
-from roofwidget.readers.source import Source
-from roofwidget.suggest import listed, nearest, unknown_keyword
+from roofwidget.readers.input.folders import read_folder
+from roofwidget.readers.input.source import Source
+from roofwidget.support.did_you_mean import listed, nearest, unknown_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from roofwidget.kernels import Kernels
+    from roofwidget.kernels.table import Kernels
     from roofwidget.readers.many import read_many
 
 __all__ = ["FORMATS", "ProfileError", "Source", "read", "read_many", "reader"]
@@ -36,13 +36,13 @@ FORMATS: Final = (
     "roofwidget.readers.xprof.roofline_csv",
     "roofwidget.readers.xprof.command_line",
     "roofwidget.readers.xprof.xplane",
-    "roofwidget.readers.ert",
-    "roofwidget.readers.tracelens_arch",
-    "roofwidget.readers.carm",
+    "roofwidget.readers.ceilings.ert",
+    "roofwidget.readers.ceilings.tracelens_arch",
+    "roofwidget.readers.ceilings.carm",
     "roofwidget.readers.likwid",
     "roofwidget.readers.rocprof",
     "roofwidget.readers.ncu",
-    "roofwidget.readers.records",
+    "roofwidget.readers.tables.records",
 )
 _LAZY: Final = {"read_many": "roofwidget.readers.many"}
 

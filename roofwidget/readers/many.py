@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from roofwidget.readers import read
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.progress import Progress, advancing
-from roofwidget.tables import aligned, one_line
+from roofwidget.readers.input.progress import Progress, advancing
+from roofwidget.support.text_tables import aligned, one_line
 
 if TYPE_CHECKING:
-    from roofwidget.kernels import Kernels
+    from roofwidget.kernels.table import Kernels
 
 __all__ = ["Profiles", "read_many"]
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Final
 
-from roofwidget.readers import documents
-from roofwidget.readers.dialects import found_in
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.heads import columns_seen
-from roofwidget.readers.source import HEAD_BYTES, Source
-from roofwidget.readers.unit_names import lacking
-from roofwidget.suggest import listed
+from roofwidget.readers.input import documents
+from roofwidget.readers.input.source import HEAD_BYTES, Source
+from roofwidget.readers.tables.dialects import found_in
+from roofwidget.readers.tables.heads import columns_seen
+from roofwidget.readers.tables.unit_names import lacking
+from roofwidget.support.did_you_mean import listed
 
 __all__ = ["of_another", "of_unknown", "read_many_hint"]
 

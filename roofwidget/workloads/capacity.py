@@ -5,7 +5,7 @@ A tile is what a kernel keeps at a time of a tensor that it both writes and read
 the tensor. The ops of a kernel run tile by tile in the graph's order, and while one runs, the tiles that it writes or
 reads and those that later ops read must be on chip together. What only streams in or out counts nothing.
 
-`js/src/capacity.ts` mirrors what a merge asks of this file.
+`js/src/fusion/capacity.ts` mirrors what a merge asks of this file.
 """
 
 from __future__ import annotations

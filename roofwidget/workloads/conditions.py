@@ -1,6 +1,6 @@
 """What must hold of a graph's dimensions beside their ranges: sizes are at least 1, and what is divided divides.
 
-`js/src/conditions.ts` mirrors this file.
+`js/src/fusion/conditions.ts` mirrors this file.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from operator import index
 from typing import Any, Final, SupportsIndex, TypeAlias
 
-from roofwidget.suggest import listed, nearest
+from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.workloads.expressions import Count, Dim, Expression, dims_of, evaluate
 from roofwidget.workloads.polynomial import Call, Symbol
 from roofwidget.workloads.tensors import Tensor

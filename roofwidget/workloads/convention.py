@@ -8,7 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Final, Literal
 
-from roofwidget.suggest import keywords, listed, nearest
+from roofwidget.support.did_you_mean import keywords, listed, nearest
 
 __all__ = ["CONVENTIONS", "PEAK_FMA", "Convention", "convention"]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from roofwidget.suggest import listed, nearest
+from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.workloads.polynomial import Call, Count, Expression, Symbol, ceil_div, maximum, minimum, single
 
 __all__ = [

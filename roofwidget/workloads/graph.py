@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType, MethodType
 from typing import TYPE_CHECKING, Any, Final
 
-from roofwidget.suggest import keywords, listed, nearest
+from roofwidget.support.did_you_mean import keywords, listed, nearest
 from roofwidget.workloads import conditions
 from roofwidget.workloads.convention import Convention
 from roofwidget.workloads.convention import convention as named_convention
@@ -19,7 +19,7 @@ from roofwidget.workloads.rollback import rolled_back_on_error
 from roofwidget.workloads.tensors import DTYPES, Tensor, checked_dtype
 
 if TYPE_CHECKING:
-    from roofwidget.kernels import Kernels
+    from roofwidget.kernels.table import Kernels
 
 __all__ = ["Graph"]
 

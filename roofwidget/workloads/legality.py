@@ -5,7 +5,7 @@ run between them, and the kernels of the whole partition can still be put in an 
 (Chen et al., OSDI 2018, section 3): elementwise, broadcast and injective ops fuse freely, a matrix product takes
 elementwise ops after it, a reduction takes what goes through the same rows.
 
-`js/src/legality.ts` mirrors this file; both are held to `tests/golden/fusion.json`.
+`js/src/fusion/legality.ts` mirrors this file; both are held to `tests/golden/fusion.json`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from roofwidget.suggest import keywords, listed, nearest
+from roofwidget.support.did_you_mean import keywords, listed, nearest
 from roofwidget.workloads.expressions import Count, Expression
 from roofwidget.workloads.tensors import Tensor
 

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
+from roofwidget.analysis.roofline import bound
 from roofwidget.chips.chip import Chip
-from roofwidget.kernels import Kernels
-from roofwidget.roofline import bound
-from roofwidget.suggest import keywords
-from roofwidget.workloads import moves, presets
+from roofwidget.kernels.table import Kernels
+from roofwidget.support.did_you_mean import keywords
+from roofwidget.workloads import merges as moves
+from roofwidget.workloads import presets
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.expressions import Count, evaluate
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.grouping import find_group, find_op, kernels_of
+from roofwidget.workloads.groups import find_group, find_op, kernels_of
 from roofwidget.workloads.legality import FusionError, Refusal, Rules
 from roofwidget.workloads.line import Line, in_order
 from roofwidget.workloads.op import Op, added

@@ -9,11 +9,11 @@ from typing import Final, Literal, TypeAlias
 
 from roofwidget import units
 from roofwidget.chips.chip import Chip
-from roofwidget.suggest import listed, nearest
+from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.workloads import greedy
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.grouping import checked, mask_of
+from roofwidget.workloads.groups import checked, mask_of
 from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.search import LIMIT, Costs, optimal, takes_more
 from roofwidget.workloads.structure import Mask, Structure

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias, TypeVar
 
-from roofwidget.suggest import keywords
+from roofwidget.support.did_you_mean import keywords
 
 __all__ = ["OPERATORS", "Operator", "built_in", "operator", "register_op"]
 

@@ -5,7 +5,7 @@ connected through shared tensors, after which the finished ops are again a downs
 on. Groups made this way are convex and their quotient graph has no cycle, whatever the order, so no other check is
 needed but the kinds and the capacity. Parts of the graph that share no tensor are searched one by one.
 
-`js/src/search.ts` mirrors this file; both are held to `tests/golden/fusion.json`.
+`js/src/fusion/search.ts` mirrors this file; both are held to `tests/golden/fusion.json`.
 """
 
 from __future__ import annotations

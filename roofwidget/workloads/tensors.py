@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
-from roofwidget.suggest import keywords, listed, nearest
+from roofwidget.support.did_you_mean import keywords, listed, nearest
 from roofwidget.workloads.expressions import Count, Expression, ceil_div, dims_of, evaluate, product, symbol
 
 __all__ = ["DTYPES", "Tensor", "bits", "checked_dtype", "is_floating"]

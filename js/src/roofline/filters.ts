@@ -1,4 +1,4 @@
-// Which kernels are shown: the one meaning of each filter, held with roofwidget/filters.py to the same golden file.
+// Which kernels are shown: the one meaning of each filter, held with roofwidget/kernels/filters.py to the same golden file.
 
 import type { Kernels, Texts } from "../wire/decode.ts";
 

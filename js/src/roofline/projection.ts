@@ -1,4 +1,4 @@
-// How long a measured program would take elsewhere if each kernel stayed as far from its roof as it is: the mirror of roofwidget/projection.py, held to the same golden file.
+// How long a measured program would take elsewhere if each kernel stayed as far from its roof as it is: the mirror of roofwidget/analysis/projection.py, held to the same golden file.
 
 import { type Kernels, sumOfKnown } from "../wire/decode.ts";
 import { computeTimes } from "./bound.ts";

@@ -1,4 +1,4 @@
-// The roofline arithmetic of roofwidget/roofline.py that a drag needs, held to the same golden file.
+// The roofline arithmetic of roofwidget/analysis/roofline.py that a drag needs, held to the same golden file.
 
 import type { Chip, Kernels, Quantity, WhatIf } from "../wire/decode.ts";
 import { sumOfKnown } from "../wire/decode.ts";

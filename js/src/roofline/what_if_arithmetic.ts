@@ -1,4 +1,4 @@
-// What other bytes, and another use of the roof, would make of kernels: the mirror of roofwidget/moving.py.
+// What other bytes, and another use of the roof, would make of kernels: the mirror of roofwidget/analysis/what_if_arithmetic.py.
 
 import { sumOfMeasured, type Texts } from "../wire/columns.ts";
 import type { Kernels } from "../wire/decode.ts";

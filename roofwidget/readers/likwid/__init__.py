@@ -26,12 +26,12 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.chips.chip import Chip
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.likwid import bench
 from roofwidget.readers.likwid.counts import Counted, counted
 from roofwidget.readers.likwid.output import Block, blocks, has_tables
-from roofwidget.readers.source import Source
 
 __all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
 

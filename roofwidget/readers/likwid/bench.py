@@ -10,9 +10,9 @@ from typing import Final
 
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Source
+from roofwidget.readers.ceilings.measured import VECTOR, Rate, measured_chip
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.measured import VECTOR, Rate, measured_chip
-from roofwidget.readers.source import Source as File
+from roofwidget.readers.input.source import Source as File
 
 __all__ = ["Run", "is_bench", "machine", "runs"]
 

@@ -46,13 +46,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.ncu import pages
 from roofwidget.readers.ncu.report import MAGIC
-from roofwidget.readers.source import Source
 
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip
-    from roofwidget.kernels import Kernels
+    from roofwidget.kernels.table import Kernels
     from roofwidget.readers.ncu.completing import Given
 
 __all__ = ["EXPECTED", "FORMAT", "read", "recognises"]

@@ -10,9 +10,10 @@ import numpy as np
 
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import FLOP_CLASSES
-from roofwidget.columns import Floats, sum_of_known
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.columns import Floats, sum_of_known
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.ncu import evidence, peaks, remarks
 from roofwidget.readers.ncu.completing import Given, matched
 from roofwidget.readers.ncu.counts import HALF, Counts, counted
@@ -22,7 +23,6 @@ from roofwidget.readers.ncu.pages import COMMAND, read_pages
 from roofwidget.readers.ncu.report import MAGIC, read_report
 from roofwidget.readers.ncu.roofs import roofs
 from roofwidget.readers.ncu.traffic import moved
-from roofwidget.readers.source import Source
 
 __all__ = ["gathered", "kernels"]
 

@@ -9,9 +9,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from roofwidget import units
-from roofwidget.columns import folded
+from roofwidget.kernels.columns import folded
 from roofwidget.readers.ncu.paths import Mask
-from roofwidget.suggest import listed, nearest
+from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.op import Op
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.columns import Floats, Texts, sum_of_known
+from roofwidget.kernels.columns import Floats, Texts, sum_of_known
 from roofwidget.readers.ncu.evidence import Told, amount, cycles, first_known, whole
 from roofwidget.readers.ncu.launches import Launches
 from roofwidget.readers.ncu.paths import Mask

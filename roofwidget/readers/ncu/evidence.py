@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.columns import Floats, Texts
+from roofwidget.kernels.columns import Floats, Texts
 from roofwidget.readers.ncu.launches import Launches
 
 __all__ = ["Told", "amount", "cycles", "first_known", "nothing", "quotient", "texts_where", "time", "whole"]

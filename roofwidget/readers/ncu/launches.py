@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.columns import Floats
+from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 
 __all__ = ["DEVICE_NAME", "WANTED", "WORDS", "Launches", "merged", "shapes"]

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.columns import Floats
+from roofwidget.kernels.columns import Floats
 
 __all__ = ["exponent", "first_bad", "in_base_units", "is_whole"]
 

@@ -9,13 +9,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.columns import Floats
-from roofwidget.readers import notation
-from roofwidget.readers.delimited import Table, table
+from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.source import HEAD_BYTES, Source
 from roofwidget.readers.ncu import labels, measures
 from roofwidget.readers.ncu.launches import DEVICE_NAME, WANTED, WORDS, Launches
-from roofwidget.readers.source import HEAD_BYTES, Source
+from roofwidget.readers.tables import notation
+from roofwidget.readers.tables.delimited import Table, table
 
 __all__ = ["COMMAND", "is_header", "read_pages"]
 

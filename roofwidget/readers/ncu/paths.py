@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.columns import Floats, sum_of_known
+from roofwidget.kernels.columns import Floats, sum_of_known
 from roofwidget.readers.ncu.evidence import Told, amount, nothing, texts_where
 from roofwidget.readers.ncu.launches import Launches
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.columns import Floats
+from roofwidget.kernels.columns import Floats
 from roofwidget.readers.ncu import evidence
 from roofwidget.readers.ncu.counts import HALF
 from roofwidget.readers.ncu.launches import Launches

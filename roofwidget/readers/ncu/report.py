@@ -12,11 +12,11 @@ from typing import BinaryIO, Final
 
 import numpy as np
 
-from roofwidget.columns import Floats
+from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.ncu import measures, protobuf
 from roofwidget.readers.ncu.launches import DEVICE_NAME, WANTED, WORDS, Launches
-from roofwidget.readers.source import Source
 
 __all__ = ["MAGIC", "read_report"]
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.columns import Floats, sum_of_known
+from roofwidget.kernels.columns import Floats, sum_of_known
 from roofwidget.readers.ncu.evidence import Told, amount, nothing
 from roofwidget.readers.ncu.launches import Launches
 from roofwidget.readers.ncu.paths import Mask, by_path

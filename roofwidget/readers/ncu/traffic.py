@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from roofwidget.columns import Floats
+from roofwidget.kernels.columns import Floats
 from roofwidget.readers.ncu.evidence import Told, amount, first_known, nothing
 from roofwidget.readers.ncu.launches import Launches
 

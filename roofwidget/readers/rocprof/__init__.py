@@ -31,14 +31,14 @@ from typing import Final
 import numpy as np
 
 from roofwidget.chips.chip import Chip
-from roofwidget.columns import Floats
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.table import Kernels
+from roofwidget.readers.ceilings.measured import MATRIX, base_key
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.measured import MATRIX, base_key
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof import machine, passes
 from roofwidget.readers.rocprof.counters import ARCHITECTURES, Part, bytes_by_level, flops_by_unit
-from roofwidget.readers.source import Source
-from roofwidget.suggest import listed
+from roofwidget.support.did_you_mean import listed
 
 __all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
 

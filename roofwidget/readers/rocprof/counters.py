@@ -17,8 +17,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from roofwidget.columns import Floats
-from roofwidget.readers.measured import MATRIX, VECTOR
+from roofwidget.kernels.columns import Floats
+from roofwidget.readers.ceilings.measured import MATRIX, VECTOR
 
 __all__ = ["ARCHITECTURES", "Counters", "Part", "bytes_by_level", "flops_by_unit"]
 

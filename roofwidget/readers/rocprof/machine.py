@@ -13,10 +13,10 @@ import numpy as np
 from roofwidget.chips.catalog import AmbiguousChipError, UnknownChipError, chip
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Source
-from roofwidget.readers.delimited import table
+from roofwidget.readers.ceilings.measured import MATRIX, VECTOR, Rate, measured_chip, onto
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.measured import MATRIX, VECTOR, Rate, measured_chip, onto
-from roofwidget.readers.source import Source as File
+from roofwidget.readers.input.source import Source as File
+from roofwidget.readers.tables.delimited import table
 
 __all__ = ["System", "gpu", "measured", "system"]
 

@@ -12,12 +12,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.columns import Floats
-from roofwidget.readers.delimited import Table, table
+from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.counters import Counters
-from roofwidget.readers.source import Source
-from roofwidget.suggest import listed
+from roofwidget.readers.tables.delimited import Table, table
+from roofwidget.support.did_you_mean import listed
 
 __all__ = ["KERNEL", "Files", "Joined", "files", "joined"]
 

@@ -12,12 +12,12 @@ import numpy as np
 from roofwidget.chips import AmbiguousChipError, UnknownChipError
 from roofwidget.chips import chip as find_chip
 from roofwidget.chips.chip import Chip
-from roofwidget.columns import Coded, Floats
-from roofwidget.kernels import MAIN, Kernels
+from roofwidget.kernels.columns import Coded, Floats
+from roofwidget.kernels.table import MAIN, Kernels
 from roofwidget.readers.torch.events import Collected, Integers, Mask
 from roofwidget.readers.torch.units import Rows, is_copy
 from roofwidget.readers.torch.work_table import WorkTable, coded
-from roofwidget.suggest import listed
+from roofwidget.support.did_you_mean import listed
 
 __all__ = ["NO_SHAPES", "about_joins", "chip_of", "device_kernels", "host_kernels", "remarks", "without_launches"]
 

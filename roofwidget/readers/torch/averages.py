@@ -26,10 +26,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.columns import Floats
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.source import Source
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.torch import printed
 from roofwidget.readers.torch.average import Average
 from roofwidget.readers.torch.calls import Call, Work

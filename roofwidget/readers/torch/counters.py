@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.columns import Floats
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.ncu import measures, remarks
 from roofwidget.readers.ncu.counts import counted

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.columns import Floats
+from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.torch.calls import Call
 from roofwidget.readers.torch.formulas import KEEPS_VALUES

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.columns import Coded, Floats
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.columns import Coded, Floats
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.torch.events import Collected, Integers
 
 __all__ = ["IDLE", "Spans", "with_idle"]

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.columns import Floats
+from roofwidget.kernels.columns import Floats
 from roofwidget.readers.torch.events import NONE, Collected, Integers, Mask
 
 __all__ = ["Nest", "launching"]

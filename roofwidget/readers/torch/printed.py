@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.source import Source
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.torch.average import Average
 
 __all__ = ["averages", "is_table"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final
 
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.source import Source
+from roofwidget.readers.input.source import Source
 
 __all__ = ["EVENTS", "Trace"]
 

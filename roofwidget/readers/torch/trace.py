@@ -48,10 +48,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.progress import Progress, advancing
-from roofwidget.readers.source import Source
+from roofwidget.readers.input.progress import Progress, advancing
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.torch import assemble, units
 from roofwidget.readers.torch.counters import counted_kernels
 from roofwidget.readers.torch.events import collect

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.columns import Floats
+from roofwidget.kernels.columns import Floats
 from roofwidget.readers.torch.events import NONE, Codes, Collected, Integers, Mask
 from roofwidget.readers.torch.joins import Nest, launching
 from roofwidget.readers.torch.work_table import WorkTable

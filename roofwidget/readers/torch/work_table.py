@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.columns import Coded
+from roofwidget.kernels.columns import Coded
 from roofwidget.readers.torch.calls import Call, Work
 from roofwidget.readers.torch.events import Codes
 from roofwidget.readers.torch.formulas import work_of

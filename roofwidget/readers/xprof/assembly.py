@@ -9,12 +9,12 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.chips.chip import Chip
-from roofwidget.columns import Floats
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.xprof import executions, shapes
 from roofwidget.readers.xprof.draft import CONTAINERS, IDLE, Draft
 from roofwidget.readers.xprof.table import Table
-from roofwidget.suggest import listed
+from roofwidget.support.did_you_mean import listed
 
 __all__ = ["IDLE", "Added", "Options", "above_roof", "checked", "finish", "is_infeed", "opaque"]
 
@@ -137,7 +137,7 @@ def finish(
 
 def above_roof(kernels: Kernels) -> list[str]:
     """Remark on operations faster than the profile's own peaks allow."""
-    from roofwidget.roofline import bound  # noqa: PLC0415 - needed only where there are peaks
+    from roofwidget.analysis.roofline import bound  # noqa: PLC0415 - needed only where there are peaks
 
     if kernels.chip is None or not len(kernels):
         return []

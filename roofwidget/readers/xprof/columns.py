@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.columns import Texts
+from roofwidget.kernels.columns import Texts
 from roofwidget.readers.xprof.device import GIBI, GIGA
 from roofwidget.readers.xprof.draft import texts
 from roofwidget.readers.xprof.table import Table

@@ -24,9 +24,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.source import Source
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import assembly, hlo_stats
 from roofwidget.readers.xprof.device import GIBI, GIGA, Properties, chip_of, peak_remarks
 from roofwidget.readers.xprof.draft import Draft, texts

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.chips.chip import Chip
-from roofwidget.columns import Floats, Texts
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.columns import Floats, Texts
+from roofwidget.kernels.table import Kernels
 
 __all__ = ["CONTAINERS", "IDLE", "Draft", "texts"]
 

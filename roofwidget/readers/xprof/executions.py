@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.readers.xprof.draft import Draft
-from roofwidget.suggest import nearest
+from roofwidget.support.did_you_mean import nearest
 
 __all__ = ["checked", "correct"]
 

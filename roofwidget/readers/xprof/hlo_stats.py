@@ -19,9 +19,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.source import Source
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import assembly
 from roofwidget.readers.xprof import executions as runs
 from roofwidget.readers.xprof.columns import MICRO, extras

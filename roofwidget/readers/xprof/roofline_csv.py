@@ -15,11 +15,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.columns import Floats
-from roofwidget.kernels import Kernels
-from roofwidget.readers import delimited, notation
+from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.source import Source
+from roofwidget.readers.input.source import Source
+from roofwidget.readers.tables import delimited, notation
 from roofwidget.readers.xprof.columns import id_of_label, is_text
 from roofwidget.readers.xprof.device import LEVELS, Properties
 from roofwidget.readers.xprof.roofline_model import chosen_options, kernels_of

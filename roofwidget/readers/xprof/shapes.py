@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from roofwidget.chips.chip import Chip
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.source import Source
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof.columns import MICRO, extras
 from roofwidget.readers.xprof.draft import Draft, texts
 from roofwidget.readers.xprof.hlo import Instruction, instruction, work

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.columns import Floats, Texts
+from roofwidget.kernels.columns import Floats, Texts
 from roofwidget.readers.errors import ProfileError
-from roofwidget.suggest import nearest
+from roofwidget.support.did_you_mean import nearest
 
 __all__ = ["Table", "column_ids", "shown"]
 

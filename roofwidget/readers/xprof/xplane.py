@@ -17,11 +17,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from roofwidget.kernels import Kernels
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.source import Source
+from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import roofline_model
-from roofwidget.suggest import listed
+from roofwidget.support.did_you_mean import listed
 
 __all__ = ["EXPECTED", "FORMAT", "read", "recognises", "stats_of"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roofwidget.suggest import keywords
+from roofwidget.support.did_you_mean import keywords
 from roofwidget.workloads.convention import Convention
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, TypeAlias
 
-from roofwidget.suggest import keywords, listed, nearest, unknown_keyword
+from roofwidget.support.did_you_mean import keywords, listed, nearest, unknown_keyword
 from roofwidget.workloads.convention import Convention
 from roofwidget.workloads.expressions import Count, dim
 from roofwidget.workloads.graph import Graph

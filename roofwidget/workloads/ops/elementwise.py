@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from roofwidget.suggest import listed, nearest
+from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.formulas import (

@@ -1,0 +1,242 @@
+"""What to try next for each kernel, and when to stop: a table of situations, each with its evidence in numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from roofwidget.analysis.result import ABOVE, Bound
+from roofwidget.kernels.non_kernels import ASIDES, FEED, IDLE, LINK
+from roofwidget.support.did_you_mean import keywords
+from roofwidget.support.text_tables import aligned, html_table, one_line, percent
+from roofwidget.units import format_quantity
+
+__all__ = ["SUGGESTIONS", "Advice", "Advices", "advise"]
+
+SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "memory-bound, far": "Get more of the bandwidth: tile for reuse, lay data out for long contiguous accesses, "
+        "and look for bytes that are read twice.",
+        "memory-bound, close": "Bandwidth is used up, so move fewer bytes: fuse with the neighbours, store narrower "
+        "numbers, or enlarge the batch so that more work shares each byte.",
+        "compute-bound, far": "Keep the matrix and vector units busy: check that they are used at all, that shapes "
+        "fill their tiles, and where the pipeline stalls.",
+        "compute-bound, close": "The units are busy, so do less work or cheaper work: another algorithm, a lower "
+        "precision, or more chips.",
+        "network-bound, far": "Find what delays the link: small messages, waiting ranks, hops that could run in "
+        "parallel.",
+        "network-bound, close": "The link is full, so send less or hide it: overlap with computing, split the work so "
+        "that less crosses the link, or send narrower numbers.",
+        "overhead-bound, far": "Launches explain only a part: look for synchronisation and work on the host between "
+        "them.",
+        "overhead-bound, close": "Launches take the time: fuse small kernels, batch them, or record them to be "
+        "replayed at once.",
+        "way below both": "Neither compute nor memory explains the time, so a roofline cannot: profile for launches, "
+        "synchronisation, latency and thrashing caches.",
+        "above its roof": "No kernel can be there: check the counts of FLOPs and bytes, the measured time, the "
+        "precision and whether data came from a nearer memory.",
+        IDLE: "No kernel ran: find out what the device waited for, such as launches by the host, its input, or other "
+        "devices.",
+        FEED: "No kernel ran: prepare the input sooner and in parallel, keep some of it ready on the device, and send "
+        "results back less often.",
+        LINK: "No memory bounds it: leave on the device what it needs again, pin the host's memory, and copy while "
+        "kernels run.",
+        "unmeasured": "Measure it first.",
+        "unknown": "Find out its FLOPs and its bytes; without both there is no bound.",
+    }
+)
+"""What to try, by situation: data to show, to translate, or to look up."""
+
+# What `repr` and the HTML table show of many.
+_LINES: Final = 8
+_TABLE_ROWS: Final = 50
+# How many digits more than usual tell a share from a threshold.
+_MORE_DIGITS: Final = 12
+_HEADER: Final = ("kernel", "situation", "evidence", "what to try")
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to try for one kernel.
+
+    Parameters
+    ----------
+    name
+        The kernel's name.
+    situation
+        A key of `SUGGESTIONS`.
+    evidence
+        The numbers that put it there, thresholds included.
+    suggestion
+        What to try.
+    done
+        Whether tuning this kernel can stop: it is as close to its roof as was asked for.
+    """
+
+    name: str
+    situation: str
+    evidence: str
+    suggestion: str
+    done: bool
+
+
+class Advices(tuple[Advice, ...]):
+    """A tuple of `Advice`, in the kernels' order, which shows itself as a table."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        kernels = sum(one.situation not in ASIDES for one in self)
+        others = f"; {len(self) - kernels:,} of the rows no kernel" if kernels < len(self) else ""
+        count = f"{kernels:,} kernel{'' if kernels == 1 else 's'}, {sum(one.done for one in self):,} done{others}"
+        rows = aligned([_HEADER[:3], *(_row(one)[:3] for one in self[:_LINES])])
+        more = [f"… and {len(self) - _LINES:,} more"] if len(self) > _LINES else []
+        return "\n".join([f"Advice: {count}", *(rows if self else []), *more])
+
+    def _repr_html_(self) -> str:
+        left = len(self) - _TABLE_ROWS
+        caption = "What to try next" + (f" (the first {_TABLE_ROWS} of {len(self):,} kernels)" if left > 0 else "")
+        return html_table(caption, _HEADER, [_row(one) for one in self[:_TABLE_ROWS]])
+
+
+@keywords("advise")
+def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: float = 0.1) -> Advices:
+    """Say of each kernel what keeps it from being faster, by which numbers, what to try, and whether to stop.
+
+    The distance is that to the roof, never that to the peak: utilization, the bound time over the measured time.
+
+    Parameters
+    ----------
+    bound
+        What `roofwidget.bound` returns.
+    close
+        The utilization from which a kernel is close to its roof: only another roof makes it faster.
+    stop
+        The utilization from which tuning it is done.
+    way_below
+        The utilization below which neither compute nor memory explains its time.
+
+    Returns
+    -------
+    Advices
+        A tuple of `Advice`, one for each row. Of rows that are no kernels, such as idle time, it says what they are.
+
+    Raises
+    ------
+    ValueError
+        Unless ``0 <= way_below < close <= stop <= 1``.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> chip = rw.Chip("My chip", {"bf16": "989 TFLOP/s"}, {"HBM": "3.35 TB/s"})
+    >>> advise(rw.bound([("gelu", 1.3e8, 6.7e7, 2.2e-5), ("matmul", 1.4e11, 1.0e8, 4e-4), ("add", 1, 12)], chip))
+    Advice: 3 kernels, 0 done
+    kernel  situation            evidence
+    gelu    memory-bound, close  91 % of roof (close from 80 %, stop from 95 %), 0.6 % of peak; at most 2 µs left (HBM)
+    matmul  compute-bound, far   35 % of roof (close from 80 %), 35 % of peak; at most 258 µs left
+    add     unmeasured           at least 3.58 ps (HBM), at most 0.028 % of peak
+    """
+    if not isinstance(bound, Bound):
+        msg = f"advise needs a Bound, as from advise(bound(kernels, chip)), got {type(bound).__name__}"
+        raise TypeError(msg)
+    if not 0 <= way_below < close <= stop <= 1:
+        msg = (
+            "advise needs 0 <= way_below < close <= stop <= 1, "
+            f"got way_below {way_below!r}, close {close!r}, stop {stop!r}"
+        )
+        raise ValueError(msg)
+    return Advices(_advice(bound, row, close, stop, way_below) for row in range(len(bound)))
+
+
+def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float) -> Advice:
+    regime, utilization = str(bound.regime[row]), float(bound.utilization[row])
+    done = False
+    aside = None if bound.asides is None else bound.asides[row]
+    # On a chip that tells of the link as of a memory a copy has a roof like others.
+    if aside and (aside != LINK or regime == "unknown"):
+        situation, evidence = aside, f"no kernel; {_took(bound, row)}"
+    elif regime == "unknown":
+        situation, evidence = "unknown", _what_is_unknown(bound, row)
+    elif math.isnan(utilization):
+        situation, evidence = "unmeasured", _at_most(bound, row)
+    elif bound.above_roof[row]:
+        situation, evidence = "above its roof", _shares(bound, row, "above 100 %", (ABOVE,), left=False)
+    elif utilization < way_below:
+        situation = "way below both"
+        evidence = _shares(bound, row, f"way below it under {_threshold(way_below)}", (way_below,))
+    elif utilization < close:
+        situation = f"{regime}-bound, far"
+        evidence = _shares(bound, row, f"close from {_threshold(close)}", (way_below, close))
+    else:
+        situation, done = f"{regime}-bound, close", utilization >= stop
+        words = f"close from {_threshold(close)}, stop from {_threshold(stop)}"
+        evidence = _shares(bound, row, words, (close, stop))
+    suggestion = SUGGESTIONS[situation]
+    if done:
+        suggestion = f"Stop tuning this kernel; only its roof is left to be moved. {suggestion}"
+    return Advice(str(bound.names[row]), situation, evidence, suggestion, done)
+
+
+def _shares(bound: Bound, row: int, words: str, thresholds: tuple[float, ...], *, left: bool = True) -> str:
+    """Both yardsticks, roof and peak, and what reaching the roof is worth at most."""
+    shown = f"{_on_its_side(float(bound.utilization[row]), thresholds)} of roof ({words})"
+    # Without FLOPs a share of the peak says nothing.
+    if bound.flops[row] > 0:
+        shown += f", {percent(float(bound.peak_fraction[row]))} of peak"
+    if left:
+        shown += f"; at most {format_quantity(max(0.0, float(bound.headroom[row])), 's')} left"
+    return shown + _binding(bound, row)
+
+
+def _threshold(share: float) -> str:
+    return percent(share, _MORE_DIGITS)
+
+
+def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
+    """Show a share in as many digits as leave it on its own side of each threshold: 79.9 % is not close from 80 %."""
+    text = percent(share)
+    if not math.isfinite(share):
+        return text
+    lines = [(_number(_threshold(one)), share < one) for one in thresholds]
+    for more in range(_MORE_DIGITS):
+        text = percent(share, more)
+        if all((_number(text) < line) == below for line, below in lines):
+            break
+    return text
+
+
+def _number(text: str) -> float:
+    return float(text.removesuffix(" %"))
+
+
+def _took(bound: Bound, row: int) -> str:
+    seconds = float(bound.measured[row])
+    return "not measured" if math.isnan(seconds) else format_quantity(seconds, "s")
+
+
+def _at_most(bound: Bound, row: int) -> str:
+    words = f"at least {format_quantity(float(bound.time[row]), 's')}{_binding(bound, row)}"
+    if bound.flops[row] > 0:
+        words += f", at most {percent(float(bound.attainable_fraction[row]))} of peak"
+    return words
+
+
+def _binding(bound: Bound, row: int) -> str:
+    """Name the memory level that binds, which the situation does not."""
+    return f" ({bound.bound_by[row]})" if bound.regime[row] == "memory" else ""
+
+
+def _what_is_unknown(bound: Bound, row: int) -> str:
+    lacking = ["FLOPs"] if math.isnan(bound.compute_time[row]) else []
+    times: list[Any] = [bound.memory_time[level][row] for level in bound.judged if level in bound.memory_time]
+    if all(math.isnan(seconds) for seconds in times):
+        lacking.append("bytes" if bound.memory == "all" else f"bytes at {bound.memory}")
+    return f"{' and '.join(lacking)} not known" if lacking else "its bound is not known"
+
+
+def _row(one: Advice) -> tuple[str, ...]:
+    return one_line(one.name), one.situation + (" (done)" if one.done else ""), one.evidence, one.suggestion

@@ -1,0 +1,104 @@
+"""Bounds of measured programs: one kernel that a chip cannot judge must not hide what it says of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from roofwidget.analysis.result import Bools, Bound
+from roofwidget.analysis.roofline import bound
+from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget.chips.figures import FLOP_CLASSES
+from roofwidget.kernels.kernel import NETWORK
+from roofwidget.kernels.table import Kernels
+
+__all__ = ["judged", "lacking", "without_figures"]
+
+
+def judged(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
+    """Return what `roofwidget.bound` does, but the bounds of kernels that need a figure the chip lacks are unknown.
+
+    Their FLOPs and the bytes of memories are told all the same, and a remark says how many they are. The options are
+    those of `roofwidget.bound`.
+
+    Raises
+    ------
+    MissingFigureError
+        If the chip lacks the precision or the memory that is asked for.
+
+    Examples
+    --------
+    >>> chip = Chip("My chip", {"bf16": 1e12}, {"HBM": 1e11})
+    >>> judged(Kernels(["a", "b"], [1e9, 1e9], [1, 1], precision=["bf16", "fp64"]), chip).bound_by.tolist()
+    ['compute', 'unknown']
+    """
+    lost = without_figures(kernels, chip)
+    if not lost.any():
+        return bound(kernels, chip, **options)
+    found = bound(_unknown(kernels, lost), chip, **options)
+    return replace(found, flops=kernels.flops, source=kernels.source, remarks=(*found.remarks, lacking(lost, chip)))
+
+
+def lacking(lost: Bools, chip: Chip) -> str:
+    """Return a sentence on the kernels that need a figure the chip lacks.
+
+    Examples
+    --------
+    >>> lacking(np.array([True, True]), Chip("My chip", {"bf16": 1e12}, {"HBM": 1e11}))
+    '2 kernels need a figure that My chip lacks, such as the peak of its precision.'
+    """
+    count = int(lost.sum())
+    who = "1 kernel needs" if count == 1 else f"{count:,} kernels need"
+    return f"{who} a figure that {chip.name} lacks, such as the peak of its precision."
+
+
+def without_figures(kernels: Kernels, chip: Chip) -> Bools:
+    """Return which kernels have FLOPs of a precision, or bytes over a link, that the chip has no rate for, shape (n,).
+
+    Examples
+    --------
+    >>> chip = Chip("My chip", {"bf16": 1e12}, {"HBM": 1e11})
+    >>> without_figures(Kernels(["a", "b"], {"bf16": [1, 2], "fp64": [float("nan"), 2]}, [1, 1]), chip).tolist()
+    [False, True]
+    """
+    own = kernels.codes("precision")
+    lacking = np.array([bool(word) and not _has_peak(chip, str(word)) for word in own.words], dtype=np.bool_)
+    lost = np.zeros(len(kernels), dtype=np.bool_)
+    for key, flops in kernels.flops_by_precision.items():
+        if not key or key in FLOP_CLASSES:
+            lost |= lacking[own.codes] & ~np.isnan(flops)
+        elif not _has_peak(chip, key):
+            lost |= ~np.isnan(flops)
+    if not _has(chip.link_bandwidth):
+        lost |= kernels.network_bytes > 0
+    return lost
+
+
+def _has_peak(chip: Chip, precision: str) -> bool:
+    return _has(lambda: chip.peak(precision))
+
+
+def _has(figure: Callable[[], float]) -> bool:
+    try:
+        figure()
+    except MissingFigureError:
+        return False
+    return True
+
+
+def _unknown(kernels: Kernels, rows: Bools) -> Kernels:
+    return Kernels(
+        kernels.names,
+        {key: np.where(rows, np.nan, column) for key, column in kernels.flops_by_precision.items()},
+        {
+            level: np.where(rows & (level.casefold() == NETWORK), np.nan, column)
+            for level, column in kernels.bytes_by_level.items()
+        },
+        time=kernels.time,
+        precision=kernels.codes("precision"),
+        count=kernels.count,
+        chip=kernels.chip,
+    )

@@ -1,0 +1,239 @@
+"""Two runs of one program: which kernels became faster or slower, and which are in one of them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from roofwidget.analysis import compare_runs_text as runs_text
+from roofwidget.analysis.bound_lenient import judged
+from roofwidget.analysis.result import TIE, frozen
+from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget.kernels.columns import Coded, Floats, Texts
+from roofwidget.kernels.groupby import PER_LAUNCH
+from roofwidget.kernels.matching import does_other_work, matched
+from roofwidget.kernels.metadata import Rows
+from roofwidget.kernels.table import Kernels, as_kernels
+from roofwidget.support.did_you_mean import keywords
+
+__all__ = ["RunComparison", "compare_runs"]
+
+_VERDICTS: Final = ("faster", "slower", "equal", "unknown", "other work")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunComparison:
+    """Two runs of one program, kernel by kernel: m kernels are in both. Arrays have shape (m,), in the order of before.
+
+    Parameters
+    ----------
+    run_before, run_after
+        All kernels of the two runs.
+    rows_before, rows_after
+        The rows of the two runs that belong together, shape (m,).
+    chip
+        The chip that both are judged on; None for each run's own.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> before = rw.Kernels(["matmul", "copy", "gelu"], [4e14, 0, 1e12], [1e12, 1e12, 1e12], time=[8, 1, 1])
+    >>> after = rw.Kernels(["matmul", "fused"], [4e14, 1e12], [1e12, 1e12], time=[6, 1])
+    >>> compare_runs(before, after, chip=rw.Chip("My chip", {"bf16": 1e14}, {"HBM": 1e12}))
+    RunComparison: 1 kernel in both runs, 2 only before, 1 only after; self time 10 s to 7 s (−30 %)
+    kernel  before  after  change  verdict  bound by
+    matmul  8 s     6 s    −25 %   faster   compute
+    only before: copy; gelu
+    only after: fused
+    """
+
+    run_before: Kernels
+    run_after: Kernels
+    rows_before: Rows
+    rows_after: Rows
+    chip: Chip | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows_before)
+
+    @property
+    def names(self) -> Texts:
+        """The matched kernels' names in the run before."""
+        return self.run_before.names[self.rows_before]
+
+    @cached_property
+    def matched_before(self) -> Kernels:
+        """The kernels of the run before that are in both."""
+        return self.run_before[self.rows_before]
+
+    @cached_property
+    def matched_after(self) -> Kernels:
+        """The kernels of the run after that are in both, row by row those of `matched_before`."""
+        return self.run_after[self.rows_after]
+
+    @cached_property
+    def only_before(self) -> Kernels:
+        """The kernels that the run after has no more."""
+        return self.run_before[np.setdiff1d(np.arange(len(self.run_before)), self.rows_before)]
+
+    @cached_property
+    def only_after(self) -> Kernels:
+        """The kernels that the run before did not have."""
+        return self.run_after[np.setdiff1d(np.arange(len(self.run_after)), self.rows_after)]
+
+    @property
+    def before(self) -> Floats:
+        """Seconds before, over all launches; NaN where not measured."""
+        return self.matched_before.time
+
+    @property
+    def after(self) -> Floats:
+        """Seconds after, over all launches; NaN where not measured."""
+        return self.matched_after.time
+
+    @cached_property
+    def change(self) -> Floats:
+        """Seconds more than before."""
+        return frozen(np.asarray(self.after - self.before))
+
+    @cached_property
+    def ratio(self) -> Floats:
+        """Seconds after over seconds before: 0.5 is twice as fast."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return frozen(np.asarray(self.after / self.before))
+
+    @cached_property
+    def ai_before(self) -> Floats:
+        """FLOPs per byte of main memory before, FLOP/byte."""
+        return _intensity(self.matched_before, self.chip)
+
+    @cached_property
+    def ai_after(self) -> Floats:
+        """FLOPs per byte of main memory after, FLOP/byte."""
+        return _intensity(self.matched_after, self.chip)
+
+    @cached_property
+    def bound_by_before(self) -> Texts:
+        """What bound each kernel before; ``unknown`` too where there is no chip to say it of."""
+        return _bound_by(self.matched_before, self.chip)
+
+    @cached_property
+    def bound_by_after(self) -> Texts:
+        """What binds each kernel after; ``unknown`` too where there is no chip to say it of."""
+        return _bound_by(self.matched_after, self.chip)
+
+    @property
+    def verdict(self) -> Texts:
+        """``faster``, ``slower``, ``equal``; ``unknown`` where one was not measured, ``other work`` where FLOPs differ.
+
+        A kernel's seconds range from its launches times the shortest of them to its launches times the longest, where
+        the run tells these (see `Kernels.groupby`), else they are what was measured alone. Ranges that overlap are
+        equal. FLOPs that differ by more than 1 %, of all launches and of each, are other work, of which times say
+        nothing; bytes may differ.
+        """
+        return self._verdicts.texts()
+
+    def by_row_before(self) -> tuple[Rows, Coded]:
+        """Return for each kernel of the run before its row in the run after, or -1, and its verdict or None."""
+        match = np.full(len(self.run_before), -1, dtype=np.intp)
+        match[self.rows_before] = self.rows_after
+        codes = np.full(len(self.run_before), len(_VERDICTS), dtype=np.int32)
+        codes[self.rows_before] = self._verdicts.codes
+        return match, Coded((*_VERDICTS, None), codes)
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas DataFrame, one row a kernel of both runs: times, intensities, what binds, the verdict."""
+        import pandas as pd  # noqa: PLC0415 - optional and slow to import
+
+        columns = ("before", "after", "change", "ratio", "verdict", "ai_before", "ai_after")
+        words = ("bound_by_before", "bound_by_after")
+        return pd.DataFrame({"name": self.names} | {name: getattr(self, name) for name in (*columns, *words)})
+
+    def __repr__(self) -> str:
+        return runs_text.plain(self)
+
+    def _repr_html_(self) -> str:
+        return runs_text.html(self)
+
+    @cached_property
+    def _verdicts(self) -> Coded:
+        (low_before, high_before), (low_after, high_after) = map(_range, (self.matched_before, self.matched_after))
+        faster, slower, equal, unknown, other = range(5)
+        codes = np.full(len(self), equal, dtype=np.int32)
+        codes[high_after < low_before * (1 - TIE)] = faster
+        codes[low_after * (1 - TIE) > high_before] = slower
+        codes[np.isnan(self.change)] = unknown
+        codes[does_other_work(self.matched_before, self.matched_after)] = other
+        return Coded(_VERDICTS, codes)
+
+
+@keywords("compare_runs")
+def compare_runs(
+    before: Any, after: Any, *, match: Iterable[str] | str = ("name",), chip: Chip | str | None = None
+) -> RunComparison:
+    """Match the kernels of two runs of one program, and say which became faster or slower.
+
+    Kernels with equal names belong together. Where several have one name in a run, those of equal ``"shape"`` do, if
+    both runs tell it, and of these those of equal FLOPs and bytes a launch, then of equal FLOPs alone, then the first
+    of one run and the first of the other, the second and the second. Equal is what differs by rounding, about 1 %.
+    `Kernels.groupby` makes one of many launches before, and tells how far their times spread.
+
+    Parameters
+    ----------
+    before, after
+        `Kernels` or anything they can be made from.
+    match
+        What must be equal: ``"name"``, ``"precision"``, ``"category"`` or columns of `Kernels.extra`.
+    chip
+        What both are judged on: a chip or its name; by default the chip that each run tells.
+
+    Raises
+    ------
+    ValueError
+        If a run has no such column; the message names it.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> times = [rw.Kernels(["a", "b"], [1, 1], [1, 1], time=seconds) for seconds in ([4, 2], [2, 3])]
+    >>> runs = compare_runs(*times)
+    >>> runs.ratio.tolist(), runs.verdict.tolist()
+    ([0.5, 1.5], ['faster', 'slower'])
+    """
+    from roofwidget.chips import chip as look_up  # noqa: PLC0415 - the catalogue is read only for a name
+
+    first, second = as_kernels(before), as_kernels(after)
+    columns = (match,) if isinstance(match, str) else tuple(match)
+    rows_before, rows_after = matched(first, second, columns)
+    return RunComparison(first, second, rows_before, rows_after, None if chip is None else look_up(chip))
+
+
+def _range(kernels: Kernels) -> tuple[Floats, Floats]:
+    """Return the least and the most seconds that all launches take."""
+    ends = []
+    for name in (PER_LAUNCH[0], PER_LAUNCH[2]):
+        told = kernels.extra_columns.get(name)
+        seconds = kernels.time if told is None or isinstance(told, Coded) else told * kernels.count
+        ends.append(np.where(np.isnan(seconds), kernels.time, seconds))
+    return ends[0], ends[1]
+
+
+def _intensity(kernels: Kernels, chip: Chip | None) -> Floats:
+    if chip is None:
+        return frozen(kernels.arithmetic_intensity)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return frozen(np.asarray(kernels.flops / kernels.bytes_on(chip)))
+
+
+def _bound_by(kernels: Kernels, chip: Chip | None) -> Texts:
+    own = chip or kernels.chip
+    if own is not None:
+        try:
+            return judged(kernels, own).bound_by
+        except MissingFigureError:
+            pass
+    return frozen(np.full(len(kernels), "unknown", dtype=object))

@@ -1,0 +1,342 @@
+"""Between chips: how long a collective takes over a chip's link, and what that does to the roof.
+
+Conventions. `size` is always V, the bytes of the **full array** over all ranks, whatever part of it one rank holds.
+Bandwidths are **one way**: what a rank sends in one direction of a ring, or into a switch. A factor of two between
+one way and both ways is the usual mistake here. Formulas, with n ranks and W the bandwidth:
+
+============== ======================= ================================= =======================
+kind           ring                    ring-both-ways                    switch
+============== ======================= ================================= =======================
+all-gather     (n - 1)/n V/W           floor(n/2)/n V/W: V/2W if even    as ring
+reduce-scatter (n - 1)/n V/W           floor(n/2)/n V/W                  as ring
+all-reduce     2 (n - 1)/n V/W         2 floor(n/2)/n V/W                as ring
+all-to-all     (n - 1)/2n V/W          floor(n^2/4)/n^2 V/2W: V/8W       (n - 1)/n^2 V/W
+broadcast      V/W                     V/2W                              as ring
+permute        V/nW                    refused: it has one direction     as ring
+============== ======================= ================================= =======================
+
+The ring formulas are those of bandwidth-optimal rings (Patarasu and Yuan, JPDC 69(2), 2009). Both ways, whole shards
+travel to their farther half of a ring that wraps around; with an even n the last step leaves one direction idle. On a
+switch each rank holds V/n and sends all of it but its own n-th part. A hop costs `latency`; the hops of a collective
+follow one another. Scalars may be text with a unit, such as ``"450 GB/s"`` or ``"1 us"``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget.chips.figures import Link
+from roofwidget.kernels.columns import Floats, quantity, real
+from roofwidget.support.did_you_mean import keywords, listed, nearest
+
+__all__ = [
+    "COLLECTIVES",
+    "TOPOLOGIES",
+    "collective_time",
+    "effective_roof",
+    "exposed_fraction",
+    "network_bytes",
+    "network_intensity",
+    "network_ridge_point",
+]
+
+COLLECTIVES: Final = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "permute")
+"""The kinds of collective that have a formula here."""
+TOPOLOGIES: Final = ("ring", "ring-both-ways", "switch")
+"""How the ranks may be joined."""
+
+_BOTH_WAYS: Final = "ring-both-ways"
+# Collectives that pass whole shards on from rank to rank, and how many times around.
+_IN_STEPS: Final = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2}
+
+
+@keywords("collective_time")
+def collective_time(
+    kind: str,
+    size: npt.ArrayLike,
+    ranks: npt.ArrayLike,
+    bandwidth: npt.ArrayLike | Chip | Link,
+    *,
+    latency: npt.ArrayLike | None = None,
+    topology: str = "ring",
+) -> Floats:
+    """Return how long a collective takes, in seconds. Arrays broadcast.
+
+    Parameters
+    ----------
+    kind
+        One of `COLLECTIVES`.
+    size
+        Bytes of the full array over all ranks; on a switch a rank's own part of an all-to-all is ``size / ranks``.
+    ranks
+        How many chips take part, whole numbers from 1; one alone has nothing to send.
+    bandwidth
+        bytes/s one way: what a rank sends in one direction. A `Chip` or a `Link` counts with all its links together,
+        and the two directions of ``"ring-both-ways"`` share them.
+    latency
+        Seconds a hop; None for that of the `Chip` or `Link` where it is known, and hops that cost nothing elsewhere.
+    topology
+        One of `TOPOLOGIES`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Seconds, of the broadcast shape.
+
+    Raises
+    ------
+    MissingFigureError
+        If the chip or link has no bandwidth.
+    ValueError
+        If a kind or topology is unknown, a size or latency is negative, a bandwidth is not above zero, ranks are not
+        whole numbers from 1, or a permute is to go both ways.
+
+    Examples
+    --------
+    An all-gather of a bf16 array of 2048 by 8192 over four chips, 45 GB/s one way, with and without wrap-around:
+
+    >>> both_ways = collective_time("all-gather", 2048 * 8192 * 2, 4, 4.5e10, topology="ring-both-ways")
+    >>> one_way = collective_time("all-gather", 2048 * 8192 * 2, 4, 4.5e10)
+    >>> f"{both_ways * 1e6:.0f} us, {one_way * 1e6:.0f} us"
+    '373 us, 559 us'
+    """
+    array, n = _asked(kind, size, ranks, topology)
+    if isinstance(bandwidth, (Chip, Link)):
+        link = bandwidth.link() if isinstance(bandwidth, Chip) else bandwidth
+        speed = np.asarray(bandwidth.link_bandwidth() if isinstance(bandwidth, Chip) else _of_link(link))
+        hop = link.latency if latency is None else latency
+    else:
+        speed = quantity(bandwidth, "B/s", "bandwidth", above_zero=True) * (2 if topology == _BOTH_WAYS else 1)
+        hop = latency
+    time = np.asarray(array * _carried(kind, n, topology) / speed)
+    if hop is None:
+        return time
+    return np.asarray(time + _hops(kind, n, topology) * quantity(hop, "s", "latency"))
+
+
+@keywords("network_bytes")
+def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topology: str = "ring") -> Floats:
+    """Return the bytes that a rank sends in a collective, over all its links; what it receives is not counted.
+
+    Where ranks do not send alike, as in a broadcast, it is the rank that sends most. Put under ``"network"`` in a
+    kernel's bytes they take, over `Chip.link_bandwidth`, the collective's time without latency, but for one case. An
+    all-gather, reduce-scatter or all-reduce both ways around a ring of an even number of ranks takes ``n / (n - 1)``
+    times as long, since one direction has nothing to send in its last step. The kernel's bytes that stand for that
+    time are ``collective_time(kind, size, ranks, chip, latency=0, topology=...) * chip.link_bandwidth()``.
+
+    Parameters
+    ----------
+    kind, size, ranks, topology
+        As in `collective_time`.
+
+    Raises
+    ------
+    ValueError
+        As in `collective_time`.
+
+    Examples
+    --------
+    >>> float(network_bytes("all-reduce", 1e9, 8))
+    1750000000.0
+    """
+    array, n = _asked(kind, size, ranks, topology)
+    return np.asarray(array * _sent(kind, n, topology))
+
+
+def _asked(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, topology: str) -> tuple[Floats, Floats]:
+    """Check what a collective is asked for, and return its bytes and ranks."""
+    _known(kind, COLLECTIVES, "collective")
+    _known(topology, TOPOLOGIES, "topology")
+    if topology == _BOTH_WAYS and kind == "permute":
+        msg = "a permute sends each shard one way; ask for topology 'ring' or 'switch'"
+        raise ValueError(msg)
+    return quantity(size, "B", "size"), _whole(ranks)
+
+
+def _sent(kind: str, n: Floats, topology: str) -> Floats:
+    """Bytes a rank sends, both ways left and right together, over those of the full array."""
+    gathered = (n - 1) / n
+    to_all = {
+        "ring": gathered / 2,
+        # Each rank has an n-th of its n-th for each other rank, which crosses as many links as that one is away.
+        _BOTH_WAYS: np.floor(n * n / 4) / (n * n),
+        "switch": gathered / n,
+    }
+    sent = {
+        "all-reduce": 2 * gathered,
+        "all-gather": gathered,
+        "reduce-scatter": gathered,
+        "all-to-all": to_all[topology],
+        "broadcast": np.where(n > 1, 1.0, 0.0),
+        "permute": np.where(n > 1, 1 / n, 0.0),
+    }
+    return sent[kind]
+
+
+def _carried(kind: str, n: Floats, topology: str) -> Floats:
+    """Bytes for which a rank's links have time while a collective lasts, over those of the full array."""
+    if topology == _BOTH_WAYS and kind in _IN_STEPS:
+        # A step is a shard each way, and there is one for each hop to the farthest rank.
+        return _IN_STEPS[kind] * 2 * np.floor(n / 2) / n
+    return _sent(kind, n, topology)
+
+
+def _hops(kind: str, n: Floats, topology: str) -> Floats:
+    """How many hops follow one another."""
+    if kind == "permute":
+        return np.minimum(n - 1, 1)
+    if kind == "broadcast" or topology != _BOTH_WAYS:
+        return (n - 1) * (2 if kind == "all-reduce" else 1)
+    return np.floor(n / 2) * (2 if kind == "all-reduce" else 1)
+
+
+def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> Floats:
+    """Return FLOPs per byte that a rank sends: the x of a roofline over the link, infinite where nothing is sent.
+
+    Parameters
+    ----------
+    flops
+        FLOPs of one rank.
+    network_bytes
+        Bytes that this rank sends, as `network_bytes` counts them.
+
+    Examples
+    --------
+    >>> network_intensity(1e12, [4e8, 0]).tolist()
+    [2500.0, inf]
+    """
+    work, moved = quantity(flops, "FLOP", "flops"), quantity(network_bytes, "B", "network_bytes")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(work / moved)
+
+
+@keywords("network_ridge_point")
+def network_ridge_point(chip: Chip | str, *, precision: str = "auto", link: str | None = None) -> float:
+    """Return peak over link bandwidth, FLOP/byte: below this network intensity the link takes longer than the FLOPs.
+
+    Parameters
+    ----------
+    chip
+        The chip, or the name of one in the catalogue.
+    precision
+        Whose peak; ``"auto"`` for the chip's default.
+    link
+        The link's name; None for the one between chips. It counts one way, with all its links together.
+
+    Raises
+    ------
+    MissingFigureError
+        If the chip lacks the precision or the link.
+
+    Examples
+    --------
+    >>> from roofwidget.chips import Chip
+    >>> one_axis = Chip("v5p", {"bf16": 4.59e14}, {"HBM": 2.765e12}, links={"ICI": 1.8e11})
+    >>> network_ridge_point(one_axis)
+    2550.0
+    """
+    from roofwidget.chips import chip as look_up  # noqa: PLC0415 - the catalogue is read only for a name
+
+    found = look_up(chip)
+    return found.peak(precision) / found.link_bandwidth(link)
+
+
+@keywords("exposed_fraction")
+def exposed_fraction(
+    network_time: npt.ArrayLike, overlappable_time: npt.ArrayLike, *, body_time: npt.ArrayLike | None = None
+) -> Floats:
+    """Return the share of a step that waits for the network: what `bound` takes as ``exposed_comm``.
+
+    Of the network's time the part beyond `overlappable_time` is exposed, ``x = max(0, Tn - overlappable)``; the step
+    lasts ``body + x``, and the share is ``f = x / (body + x)``. Where all work can hide the network that is
+    ``max(0, Tn - body) / max(Tn, body)``.
+
+    Parameters
+    ----------
+    network_time
+        Seconds of communication.
+    overlappable_time
+        Seconds of computing and memory traffic under which it can hide.
+    body_time
+        Seconds of all computing and memory traffic, at least `overlappable_time`; None when all of it can hide.
+
+    Returns
+    -------
+    numpy.ndarray
+        From 0 to 1, of the broadcast shape; 0 where there is no time at all.
+
+    Raises
+    ------
+    ValueError
+        If a time is negative, or more can hide than there is.
+
+    Examples
+    --------
+    >>> float(exposed_fraction(10e-3, 8e-3))
+    0.2
+    >>> float(exposed_fraction(2e-3, 0, body_time=8e-3))
+    0.2
+    """
+    network, hiding = quantity(network_time, "s", "network_time"), quantity(overlappable_time, "s", "overlappable_time")
+    body = hiding if body_time is None else quantity(body_time, "s", "body_time")
+    if (hiding > body).any():
+        msg = "overlappable_time is a part of body_time and cannot be longer"
+        raise ValueError(msg)
+    exposed = np.maximum(0.0, network - hiding)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(exposed > 0, exposed / (body + exposed), 0.0))
+
+
+def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> Floats:
+    """Return the roof that is left when a share of the time is exposed communication: ``(1 - f) attainable``.
+
+    Parameters
+    ----------
+    attainable
+        FLOP/s of the roof without communication.
+    exposed
+        The exposed fraction f, at least 0 and below 1.
+
+    Raises
+    ------
+    ValueError
+        If a rate is negative, or a fraction is not at least 0 and below 1.
+
+    Examples
+    --------
+    >>> (effective_roof(2307e12, [0.2, 0.4, 0.6]) / 1e12).round(1).tolist()
+    [1845.6, 1384.2, 922.8]
+    """
+    fraction = quantity(exposed, "", "exposed")
+    if (fraction >= 1).any():
+        msg = f"exposed is a share of the time, at least 0 and below 1, got {fraction[fraction >= 1].flat[0]}"
+        raise ValueError(msg)
+    return np.asarray((1 - fraction) * quantity(attainable, "FLOP/s", "attainable"))
+
+
+def _known(word: str, words: tuple[str, ...], what: str) -> None:
+    if word not in words:
+        close = nearest(word, words, most=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(words)}"
+        msg = f"no {what} is called '{word}'; {hint}"
+        raise ValueError(msg)
+
+
+def _of_link(link: Link) -> float:
+    if link.bandwidth is None:
+        msg = f"the link '{link.name}' has no bandwidth; give it one, in bytes/s one way over all its links"
+        raise MissingFigureError(msg)
+    return link.bandwidth
+
+
+def _whole(ranks: npt.ArrayLike) -> Floats:
+    n = real(ranks, "", "ranks")
+    bad = ~(np.isfinite(n) & (n >= 1) & (np.floor(n) == n))
+    if bad.any():
+        msg = f"ranks must be whole numbers from 1, got {n[bad].flat[0]:g}"
+        raise ValueError(msg)
+    return n

@@ -1,0 +1,191 @@
+"""How large a matrix product must be before it crosses the ridge point of a chip."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from numbers import Real
+from typing import Final
+
+from roofwidget import units
+from roofwidget.chips.chip import Chip
+from roofwidget.support.did_you_mean import keywords
+
+__all__ = ["critical_batch", "critical_batch_per_chip", "smallest_square_matmul"]
+
+# As in `bound`: two times closer than this (relative) are a tie, and a tie goes to compute.
+_TIE: Final = Fraction(1, 10**12)
+
+
+@keywords("smallest_square_matmul")
+def smallest_square_matmul(
+    chip: Chip | str, *, precision: str = "auto", memory: str = "main", itemsize: float | str = 2
+) -> int:
+    """Return the smallest N for which an N by N matrix times another is compute-bound.
+
+    It does ``2 N^3`` FLOPs and moves three matrices, so its intensity is ``2 N / (3 itemsize)``: N is the first whole
+    number from ``1.5 itemsize`` times the ridge point on, three times the ridge point for 2-byte items.
+
+    Parameters
+    ----------
+    chip
+        The chip, or the name of one in the catalogue.
+    precision
+        Whose peak; ``"auto"`` for the chip's default.
+    memory
+        The level that holds the matrices; ``"main"`` for the chip's off-chip memory.
+    itemsize
+        Bytes of an element of all three matrices, or text such as ``"2 B"``.
+
+    Raises
+    ------
+    MissingFigureError
+        If the chip lacks the precision or the bandwidth.
+    ValueError
+        If the item size is not above zero.
+
+    Examples
+    --------
+    >>> from roofwidget import preset
+    >>> [smallest_square_matmul(chip) for chip in preset("tpu-roofline-guide").chips]
+    [1923, 962, 1722, 499]
+    """
+    peak, bandwidth = _rates(chip, precision, memory)
+    # In fractions, since rounding at a whole number would be off by one.
+    crossing = Fraction(peak) * 3 * Fraction(_bytes(itemsize, "itemsize")) / (2 * Fraction(bandwidth))
+    return math.ceil(crossing / (1 + _TIE))
+
+
+@keywords("critical_batch")
+def critical_batch(
+    chip: Chip | str,
+    d: float | None = None,
+    f: float | None = None,
+    *,
+    precision: str = "auto",
+    memory: str = "main",
+    weight_bytes: float | str = 2,
+    activation_bytes: float | str = 2,
+    output_bytes: float | str | None = None,
+) -> float:
+    """Return the batch from which a layer, ``[B, D] x [D, F]``, is compute-bound.
+
+    With R the ridge point, ``2 B D F = R (B D e + D F w + B F o)`` at the crossing, so
+    ``B = R D F w / (2 D F - R (D e + F o))``; for layers much larger than the batch that is ``R w / 2``.
+
+    Parameters
+    ----------
+    chip
+        The chip, or the name of one in the catalogue.
+    d, f
+        Rows and columns of the weights; None for both gives the limit of large ones.
+    precision
+        The peak of the arithmetic, which may be wider than the weights; ``"auto"`` for the chip's default.
+    memory
+        The level that holds the weights and activations.
+    weight_bytes, activation_bytes, output_bytes
+        Bytes of an element of the weights (w), of the input (e) and of the output (o, by default as the input).
+
+    Returns
+    -------
+    float
+        Tokens or samples, not rounded; infinite where the layer is too small to be compute-bound at any batch.
+
+    Raises
+    ------
+    MissingFigureError
+        If the chip lacks the precision or the bandwidth.
+    ValueError
+        If only one of `d` and `f` is given, or a number is not above zero.
+
+    Examples
+    --------
+    >>> from roofwidget.chips import Chip
+    >>> h100 = Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12})
+    >>> round(critical_batch(h100), 1), round(critical_batch(h100, 4096, 4096), 1)
+    (295.2, 344.9)
+    """
+    peak, bandwidth = _rates(chip, precision, memory)
+    weight = _bytes(weight_bytes, "weight_bytes")
+    moved_in = _bytes(activation_bytes, "activation_bytes")
+    moved_out = moved_in if output_bytes is None else _bytes(output_bytes, "output_bytes")
+    ridge = peak / bandwidth
+    if d is None and f is None:
+        return ridge * weight / 2
+    if d is None or f is None:
+        msg = f"critical_batch needs both d and f, or neither: {'d' if d is None else 'f'} is missing"
+        raise ValueError(msg)
+    rows, columns = _above_zero(d, "d"), _above_zero(f, "f")
+    left = 2 * rows * columns - ridge * (rows * moved_in + columns * moved_out)
+    return ridge * rows * columns * weight / left if left > 0 else math.inf
+
+
+@keywords("critical_batch_per_chip")
+def critical_batch_per_chip(
+    chip: Chip | str, *, precision: str = "auto", bandwidth: float | str | None = None, gradient_bytes: float | str = 2
+) -> float:
+    """Return the batch on each chip from which data-parallel training hides the exchange of its gradients.
+
+    A layer's backward pass does ``4 B D F`` FLOPs on a chip, while the all-reduce of its gradients, ``g D F`` bytes,
+    makes the chip send twice as much: compute takes longer from ``B = g P / (2 W)`` on. For 2-byte gradients that is
+    peak over bandwidth, the network's ridge point.
+
+    Parameters
+    ----------
+    chip
+        The chip, or the name of one in the catalogue.
+    precision
+        Whose peak; ``"auto"`` for the chip's default.
+    bandwidth
+        bytes/s that a chip sends, or text such as ``"180 GB/s"``, over all links that carry the gradients; None for
+        all links of the chip. Along one axis of a torus that is twice one link, one in each direction.
+    gradient_bytes
+        Bytes of an element of the gradients (g).
+
+    Returns
+    -------
+    float
+        Tokens or samples a chip, not rounded.
+
+    Raises
+    ------
+    MissingFigureError
+        If the chip lacks the precision, or has no link and no bandwidth is given.
+    ValueError
+        If a number is not above zero.
+
+    Examples
+    --------
+    >>> from roofwidget.chips import Chip
+    >>> v5p = Chip("v5p", {"bf16": 4.59e14}, {"HBM": 2.765e12})
+    >>> critical_batch_per_chip(v5p, bandwidth=2 * 9e10)
+    2550.0
+    """
+    found = _found(chip)
+    if bandwidth is None:
+        sent = found.link_bandwidth()
+    else:
+        sent = units.positive(units.parse(bandwidth, "B/s", "bandwidth"), "bandwidth")
+    return _bytes(gradient_bytes, "gradient_bytes") * found.peak(precision) / (2 * sent)
+
+
+def _rates(chip: Chip | str, precision: str, memory: str) -> tuple[float, float]:
+    found = _found(chip)
+    return found.peak(precision), found.bandwidth(memory)
+
+
+def _found(chip: Chip | str) -> Chip:
+    from roofwidget.chips import chip as look_up  # noqa: PLC0415 - the catalogue is read only for a name
+
+    return look_up(chip)
+
+
+def _bytes(value: float | str, what: str) -> float:
+    return units.positive(units.parse(value, "B", what), what)
+
+
+def _above_zero(value: float, what: str) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        msg = f"{what} must be a number, got {value!r:.60}"
+        raise TypeError(msg)
+    return units.positive(float(value), what)

@@ -1,0 +1,110 @@
+"""What fewer or more bytes, and a better or worse use of the roof, would make of kernels that were measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.kernel import NETWORK
+from roofwidget.kernels.table import Kernels
+
+if TYPE_CHECKING:
+    from roofwidget.analysis.result import Bound
+    from roofwidget.kernels.metadata import Rows
+
+__all__ = ["Judge", "least_time", "moved"]
+
+Judge = Callable[[Kernels], "Bound"]
+"""What a roof says of kernels."""
+
+
+def moved(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], judge: Judge) -> Kernels:
+    """Return kernels with what-ifs in place.
+
+    With ``bytes`` a kernel moves that many times its bytes at every level of memory (those over a link stay), and its
+    time follows its bound: it keeps its utilization, so ``time * bound time after / bound time before``. ``time`` is a
+    factor on what comes of that. None goes above its roof: the factor that counts is at least the utilization, of a
+    kernel that beats its roof as it is at least 1. Its self time changes by the same factor as its time. What cannot
+    be said is NaN: the time of other bytes where no bound is known.
+
+    Parameters
+    ----------
+    kernels
+        The n kernels as they are.
+    moves
+        Factors above 0 by ``"bytes"`` and ``"time"``, by row; what is left out is 1.
+    judge
+        Returns the bound of some of these kernels.
+
+    Returns
+    -------
+    Kernels
+        As many, in their order, without the totals, the single launches and the origins, which are the data's.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> chip = rw.Chip("My chip", {"bf16": 1e14}, {"HBM": 1e12})
+    >>> table = rw.Kernels(["norm"], [1e9], [62e6], time=[124e-6])
+    >>> rw.bound(table, chip).utilization.tolist()
+    [0.5]
+    >>> float(moved(table, {0: {"bytes": 0.5}}, lambda some: rw.bound(some, chip)).time[0])
+    6.2e-05
+    """
+    if not moves:
+        return kernels
+    rows = np.fromiter(moves, dtype=np.intp)
+    before = kernels[rows]
+    by_bytes, by_time = (np.array([move.get(key, 1.0) for move in moves.values()]) for key in ("bytes", "time"))
+    after = _carrying(before, by_bytes)
+    bound = judge(before)
+    # A factor of 1 on the bytes leaves a time that is known, whatever is known of its bound.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        follows = np.where(by_bytes == 1, 1.0, judge(after).time / bound.time)
+    factor = follows * np.fmax(by_time, least_time(bound))
+    return _replaced(kernels, rows, after, factor)
+
+
+def least_time(bound: Bound) -> Floats:
+    """Return the least factor on each kernel's time that keeps it at or below its roof, shape (n,); NaN is unknown."""
+    return np.minimum(bound.utilization, 1.0)
+
+
+def _carrying(kernels: Kernels, factor: Floats) -> Kernels:
+    return Kernels(
+        kernels.names,
+        kernels.flops_by_precision,
+        {
+            level: column if level.casefold() == NETWORK else column * factor
+            for level, column in kernels.bytes_by_level.items()
+        },
+        time=kernels.time,
+        precision=kernels.codes("precision"),
+        count=kernels.count,
+        chip=kernels.chip,
+    )
+
+
+def _replaced(kernels: Kernels, rows: Rows, part: Kernels, factor: Floats) -> Kernels:
+    def put(column: Floats, values: Floats) -> Floats:
+        changed = np.array(column, dtype=np.float64)
+        changed[rows] = values
+        return changed
+
+    told = part.bytes_by_level
+    return Kernels(
+        kernels.names,
+        kernels.flops_by_precision,
+        {level: put(column, told[level]) for level, column in kernels.bytes_by_level.items()},
+        time=put(kernels.time, part.time * factor),
+        precision=kernels.codes("precision"),
+        category=kernels.codes("category"),
+        count=kernels.count,
+        self_time=put(kernels.self_time, kernels.self_time[rows] * factor) if kernels.has_self_time else None,
+        extra=kernels.extra_columns,
+        chip=kernels.chip,
+        source=kernels.source,
+    )

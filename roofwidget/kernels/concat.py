@@ -1,0 +1,74 @@
+"""Tables of kernels one below the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from roofwidget.kernels.columns import Coded, Floats
+from roofwidget.kernels.table import Kernels
+
+__all__ = ["stacked"]
+
+
+def stacked(tables: Mapping[str, Kernels]) -> Kernels:
+    """Return the rows of these tables one below the other, with what each is called as their category.
+
+    What a table does not tell is unknown in its rows; a column of `Kernels.extra` that holds texts in one table and
+    numbers in another is left out.
+
+    Examples
+    --------
+    >>> all_ = stacked({"program": Kernels(["a"], [1], {"HBM": [2]}), "step": Kernels(["b"], [3], {"L2": [4]})})
+    >>> all_.names.tolist(), all_.category.tolist(), all_.bytes_by_level["L2"].tolist()
+    (['a', 'b'], ['program', 'step'], [nan, 4.0])
+    """
+    parts = list(tables.values())
+    sizes = [len(part) for part in parts]
+    own_time = any(part.has_self_time for part in parts)
+    return Kernels(
+        [name for part in parts for name in part.names],
+        _by_key([part.flops_by_precision for part in parts], sizes),
+        _by_key([part.bytes_by_level for part in parts], sizes),
+        time=_joined(part.time for part in parts),
+        precision=[word for part in parts for word in part.precision],
+        category=[name for name, part in tables.items() for _ in range(len(part))],
+        count=_joined(part.count for part in parts),
+        self_time=_joined(part.self_time for part in parts) if own_time else None,
+        origin=_words([part.origin for part in parts], sizes),
+        extra=_extra(parts, sizes),
+    )
+
+
+def _joined(columns: Iterable[Floats]) -> Floats:
+    found: Floats = np.concatenate([*columns, np.zeros(0)])
+    return found
+
+
+def _keys(parts: Iterable[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for part in parts for key in part))
+
+
+def _by_key(parts: Sequence[Mapping[str, Floats]], sizes: list[int]) -> dict[str, Floats]:
+    return {
+        key: _joined(part.get(key, np.full(size, np.nan)) for part, size in zip(parts, sizes, strict=True))
+        for key in _keys(parts)
+    }
+
+
+def _words(parts: Sequence[Mapping[str, Any]], sizes: list[int]) -> dict[str, list[str | None]]:
+    return {
+        key: [word for part, size in zip(parts, sizes, strict=True) for word in part.get(key, [None] * size)]
+        for key in _keys(parts)
+    }
+
+
+def _extra(parts: list[Kernels], sizes: list[int]) -> dict[str, Any]:
+    columns = [part.extra_columns for part in parts]
+    numbers = [{k: c for k, c in part.items() if not isinstance(c, Coded)} for part in columns]
+    texts = [{k: c.texts() for k, c in part.items() if isinstance(c, Coded)} for part in columns]
+    found: dict[str, Any] = {**_by_key(numbers, sizes), **_words(texts, sizes)}
+    both = set(_keys(numbers)) & set(_keys(texts))
+    return {key: found[key] for key in _keys(columns) if key not in both}

@@ -1,0 +1,172 @@
+"""Which kernels are shown: the one meaning of each filter.
+
+`js/src/roofline/filters.ts` mirrors this file; both are held to `tests/golden/filters.json`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.analysis.result import TIE, Bools
+from roofwidget.kernels.columns import Coded, Floats, Texts
+from roofwidget.kernels.metadata import Rows
+from roofwidget.kernels.table import Kernels
+
+__all__ = ["Filters", "is_feed", "share_of_time", "small"]
+
+Words: TypeAlias = tuple[str, ...]
+
+# Spelled out, as languages differ in what they call blank.
+_BLANKS: Final = re.compile("[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a kernel must be to be shown; each filter at its default lets all pass, and all of them must hold.
+
+    Parameters
+    ----------
+    search
+        Words that all occur in the name, in any case and order; ``*`` in a word is any run of characters, also none.
+    categories, precisions
+        Only kernels of these; ``""`` stands for those without one, None for no such filter.
+    bounds
+        Only kernels that are bound by one of these: ``compute``, a level's name, ``network``, ``overhead``,
+        ``unknown``; None for no such filter.
+    time_share
+        The fewest kernels that make up this share of the self time of the whole table, longest first, of equals the
+        first of the table; 1 is all of them, also those that were not measured. A table without any time has no
+        shares, so all pass.
+    top
+        Of those that pass all else the first so many by self time, of equals the first of the table, at last those
+        that were not measured; None for no limit.
+    infeed
+        Whether categories that contain "infeed" or "outfeed", in any case, are shown.
+
+    Examples
+    --------
+    >>> kernels = Kernels(["fusion.1", "copy", "fusion.2"], [1, 0, 1], [1, 1, 1], time=[1, 5, 4])
+    >>> Filters(search="FUS*2").rows(kernels).tolist(), Filters(time_share=0.9).rows(kernels).tolist()
+    ([2], [1, 2])
+    """
+
+    search: str = ""
+    categories: Words | None = None
+    bounds: Words | None = None
+    precisions: Words | None = None
+    time_share: float = 1.0
+    top: int | None = None
+    infeed: bool = True
+
+    def rows(self, kernels: Kernels, bound_by: Callable[[], Texts] | None = None) -> Rows:
+        """Return the rows that pass, in the table's order.
+
+        `bound_by` gives what binds each kernel; it is asked only if there is a filter by `bounds`, and needed then.
+        """
+        passes = _longest(kernels.self_time, self.time_share)
+        if self.search:
+            passes &= _of_words(kernels.codes("name"), _search(self.search))
+        if self.categories is not None:
+            passes &= _among(kernels.codes("category"), self.categories)
+        if self.precisions is not None:
+            passes &= _among(kernels.codes("precision"), self.precisions)
+        if not self.infeed:
+            passes &= ~_of_words(kernels.codes("category"), is_feed)
+        if self.bounds is not None and bound_by is not None:
+            passes &= np.isin(bound_by().astype(np.str_), self.bounds)
+        rows = np.flatnonzero(passes)
+        if self.top is not None and self.top < len(rows):
+            rows = np.sort(rows[np.argsort(-kernels.self_time[rows], kind="stable")[: self.top]])
+        return rows
+
+
+def share_of_time(kernels: Kernels, rows: Rows) -> float:
+    """Return the share of a table's self time that these rows have; NaN where it has none.
+
+    Examples
+    --------
+    >>> share_of_time(Kernels(["a", "b", "c"], [1, 1, 1], [1, 1, 1], time=[1, 3, float("nan")]), [1, 2])
+    0.75
+    """
+    total = float(np.nansum(kernels.self_time))
+    return float(np.nansum(kernels.self_time[rows])) / total if total > 0 else float("nan")
+
+
+def small(text: str) -> str:
+    """Return a text in the small letters that a search compares: one sigma, and no dot of its own on an i.
+
+    Without these two a letter's small form would hang on its neighbours, or be two characters.
+
+    Examples
+    --------
+    >>> small("ΟΔΟΣ"), small("İSTANBUL"), small("Straße")
+    ('οδοσ', 'istanbul', 'straße')
+    """
+    lower = text.lower()
+    return lower if lower.isascii() else lower.replace("ς", "\u03c3").replace("i\u0307", "i")
+
+
+def is_feed(category: str) -> bool:
+    """Tell whether a category is one of waiting for the host's data.
+
+    Examples
+    --------
+    >>> is_feed("Infeed"), is_feed("host outfeed"), is_feed("copy")
+    (True, True, False)
+    """
+    name = category.lower()
+    return "infeed" in name or "outfeed" in name
+
+
+def _search(search: str) -> Callable[[str], bool]:
+    words = [word.split("*") for word in _BLANKS.split(small(search)) if word]
+
+    def found(name: str) -> bool:
+        text = small(name)
+        return all(_occurs(parts, text) for parts in words)
+
+    return found
+
+
+def _occurs(parts: list[str], text: str) -> bool:
+    """Whether the parts of a word stand in a text one after the other, anything between them."""
+    at = 0
+    for part in parts:
+        at = text.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
+def _of_words(column: Coded, holds: Callable[[str], bool]) -> Bools:
+    """Which rows have a word of which something holds; each different word is asked once."""
+    return _by_word(column, [holds(word or "") for word in column.words])
+
+
+def _among(column: Coded, wanted: Words) -> Bools:
+    known = frozenset(wanted)
+    return _by_word(column, [(word or "") in known for word in column.words])
+
+
+def _by_word(column: Coded, answers: list[bool]) -> Bools:
+    found: npt.NDArray[np.bool_] = np.array(answers, dtype=np.bool_)[column.codes]
+    return found
+
+
+def _longest(seconds: Floats, share: float) -> Bools:
+    passes = np.ones(len(seconds), dtype=np.bool_)
+    order = np.argsort(-seconds, kind="stable")
+    summed = np.cumsum(seconds[order][: np.count_nonzero(~np.isnan(seconds))])
+    if share >= 1 or not summed.size or not summed[-1] > 0:
+        return passes
+    # A share that is met but for the rounding of a sum is met.
+    enough = int(np.searchsorted(summed, share * summed[-1] * (1 - TIE)))
+    passes[order[enough + 1 :]] = False
+    return passes

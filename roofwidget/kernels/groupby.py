@@ -1,0 +1,270 @@
+"""Sums over groups of kernels: FLOPs, bytes and seconds are added, so that every ratio is a sum over a sum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.chips.chip import is_off_chip
+from roofwidget.kernels.columns import Coded, Floats
+from roofwidget.kernels.kernel import NETWORK
+from roofwidget.kernels.metadata import Rows
+from roofwidget.kernels.table import UNNAMED, Kernels
+from roofwidget.support.did_you_mean import nearest
+
+__all__ = ["PER_LAUNCH", "grouped"]
+
+PER_LAUNCH: Final = ("time min (s)", "time median (s)", "time max (s)")
+"""The columns of `Kernels.extra` that grouping adds: seconds of one launch."""
+
+_MOST_ORIGINS: Final = 3
+Codes = npt.NDArray[np.int32]
+
+
+def grouped(kernels: Kernels, by: Sequence[str]) -> Kernels:
+    """Return the sums of the groups that share these columns, in order of first appearance; see `Kernels.groupby`."""
+    groups = _Groups.of([_column(kernels, name) for name in by], len(kernels))
+    flops, unknown_flops = _summed_flops(kernels, groups)
+    moved, unknown_bytes = _summed_bytes(kernels, groups)
+    time = groups.sum(kernels.time)
+    unknown_time = np.isnan(time) & groups.has(~np.isnan(kernels.time))
+    unknown = {"FLOPs": unknown_flops, "bytes": unknown_bytes, "seconds": unknown_time}
+    extra = {name: groups.shared(column) for name, column in kernels.extra_columns.items() if name not in PER_LAUNCH}
+    launches, owner = _launches(kernels, groups)
+    return Kernels(
+        _names(kernels, groups, by),
+        flops,
+        moved,
+        time=time,
+        precision=groups.shared_words(kernels.codes("precision")),
+        category=groups.shared_words(kernels.codes("category")),
+        count=groups.sum(kernels.count),
+        self_time=groups.sum(kernels.self_time) if kernels.has_self_time else None,
+        origin={key: groups.joined(kernels.codes(f"origin:{key}")) for key in kernels.origin},
+        extra=extra | _per_launch(launches, owner, len(groups)),
+        launches=launches,
+        launch_rows=owner,
+        chip=kernels.chip,
+        program=kernels.program,
+        steps=kernels.steps,
+        warnings=[*kernels.warnings, *_remarks(unknown)],
+        source=kernels.source,
+    )
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Which group each row is in, and the rows ordered by group.
+
+    Parameters
+    ----------
+    group
+        The group of each row, shape (n,).
+    order
+        The rows, group by group and within a group as they stand, shape (n,).
+    start
+        Where each group begins in `order`, shape (groups,).
+    """
+
+    group: Rows
+    order: Rows
+    start: Rows
+
+    @classmethod
+    def of(cls, columns: Sequence[Codes], n: int) -> _Groups:
+        key = np.zeros(n, dtype=np.int64)
+        for codes in columns:
+            _, key = np.unique(key * (codes.max(initial=0) + 1) + codes, return_inverse=True)
+        _, first, group = np.unique(key, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.intp)
+        rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+        group = rank[group]
+        return cls.numbered(group, len(first))
+
+    @classmethod
+    def numbered(cls, group: Rows, count: int) -> _Groups:
+        order = np.argsort(group, kind="stable")
+        return cls(group, order, np.searchsorted(group[order], np.arange(count)))
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def size(self) -> Rows:
+        return np.diff(self.start, append=len(self.order))
+
+    @property
+    def first(self) -> Rows:
+        """The first row of each group."""
+        return self.order[self.start]
+
+    def sum(self, column: npt.NDArray[Any]) -> Floats:
+        """Return the sums; NaN where a part is."""
+        return self._reduced(np.add, column)
+
+    def sum_of_known(self, column: Floats) -> Floats:
+        """Return the sums of what is known; NaN where nothing is."""
+        known = self.sum(~np.isnan(column))
+        return np.where(known > 0, self.sum(np.nan_to_num(column)), np.nan)
+
+    def has(self, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Return whether a group has one of these rows."""
+        found: npt.NDArray[np.bool_] = self.sum(rows) > 0
+        return found
+
+    def _reduced(self, function: np.ufunc, column: npt.NDArray[Any]) -> Floats:
+        if not len(self):
+            return np.zeros(0)
+        with np.errstate(over="ignore"):
+            found: Floats = function.reduceat(column[self.order].astype(np.float64), self.start)
+        return found
+
+    def is_shared(self, column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return whether all rows of a group have one value; NaN is one too."""
+        low, high = self._reduced(np.minimum, column), self._reduced(np.maximum, column)
+        nothing = self.sum(np.isnan(column)) == self.size if column.dtype.kind == "f" else False
+        found: npt.NDArray[np.bool_] = (low == high) | nothing
+        return found
+
+    def shared(self, column: Floats | Coded) -> Floats | Coded:
+        """Return what all rows of a group have, else nothing."""
+        if isinstance(column, Coded):
+            return self.shared_words(column)
+        return np.where(self.is_shared(column), column[self.first], np.nan)
+
+    def shared_words(self, column: Coded) -> Coded:
+        codes = np.where(self.is_shared(column.codes), column.codes[self.first], len(column.words))
+        return Coded((*column.words, None), codes.astype(np.int32))
+
+    def joined(self, column: Coded) -> Coded:
+        """Return the word of each group, or the first few that its rows have."""
+        words: dict[str | None, int] = {word: code for code, word in enumerate(column.words)}
+        codes = column.codes[self.first].astype(np.int32)
+        for group in np.flatnonzero(~self.is_shared(column.codes)):
+            end = self.start[group + 1] if group + 1 < len(self) else None
+            found = dict.fromkeys(column.codes[self.order[self.start[group] : end]].tolist())
+            told = [column.words[code] or "unknown" for code in found]
+            more = [f"{len(told) - _MOST_ORIGINS} more"] if len(told) > _MOST_ORIGINS else []
+            codes[group] = words.setdefault("; ".join([*told[:_MOST_ORIGINS], *more]), len(words))
+        return Coded(tuple(words), codes)
+
+
+def _column(kernels: Kernels, name: str) -> Codes:
+    known = ["name", "precision", "category", *kernels.extra]
+    if name not in known:
+        close = nearest(name, known, most=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(known)}"
+        msg = f"groupby: there is no column '{name}'; {hint}"
+        raise ValueError(msg)
+    column = kernels.extra_columns.get(name)
+    if column is None or isinstance(column, Coded):
+        coded = kernels.codes(name)
+        # A part of a column keeps the words of the whole, and a word may be there twice.
+        same: dict[str | None, int] = {}
+        return np.array([same.setdefault(word, len(same)) for word in coded.words], dtype=np.int32)[coded.codes]
+    _, codes = np.unique(column, return_inverse=True, equal_nan=True)
+    return codes.astype(np.int32)
+
+
+def _names(kernels: Kernels, groups: _Groups, by: Sequence[str]) -> list[str]:
+    first = groups.first
+    if "name" in by:
+        return list(kernels.names[first])
+    parts = [
+        kernels.codes(name)[first].texts()
+        if name in {"precision", "category"}
+        else np.asarray(kernels.extra[name])[first]
+        for name in by
+    ]
+    return [" · ".join(_shown(value) for value in values) for values in zip(*parts, strict=True)]
+
+
+def _shown(value: object) -> str:
+    if value is None or value != value:  # noqa: PLR0124 - NaN
+        return "unknown"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
+    """Return the sums by precision, and which are unknown though a part is known.
+
+    Where precisions differ within a group, FLOPs given as plain numbers go to the precision of their row.
+    """
+    unknown = np.isnan(kernels.flops)
+    columns = dict(kernels.flops_by_precision)
+    words = kernels.codes("precision")
+    mixed = ~groups.is_shared(words.codes)[groups.group]
+    plain = columns.get(UNNAMED)
+    if plain is not None and mixed.any():
+        rest = plain.copy()
+        for code, word in enumerate(words.words):
+            moved = mixed & (words.codes == code) & ~np.isnan(plain)
+            if word is None or not moved.any():
+                continue
+            there = columns.get(word, np.full(len(plain), np.nan))
+            columns[word] = np.where(moved, np.nan_to_num(there) + plain, there)
+            rest[moved] = np.nan
+        columns[UNNAMED] = rest
+    lost = groups.has(unknown)
+    sums = {word: np.where(lost, np.nan, groups.sum_of_known(column)) for word, column in columns.items()}
+    return sums, lost & groups.has(~unknown)
+
+
+def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
+    """Return the sums by level, and where those of the main memory are unknown though a part is known.
+
+    The words for a memory outside the chip are told one instead of another; what a row says of no other level is
+    unknown. Where nothing crosses the link nothing is told of it.
+    """
+    columns = kernels.bytes_by_level
+    outside = [column for level, column in columns.items() if is_off_chip(level)]
+    unknown = np.all([np.isnan(column) for column in outside], axis=0) if outside else np.ones(len(kernels), np.bool_)
+    lost = groups.has(unknown)
+    sums = {
+        level: np.where(lost, np.nan, groups.sum_of_known(column))
+        if is_off_chip(level)
+        else groups.sum_of_known(column)
+        if level.casefold() == NETWORK
+        else groups.sum(column)
+        for level, column in columns.items()
+    }
+    return sums, lost & groups.has(~unknown)
+
+
+def _launches(kernels: Kernels, groups: _Groups) -> tuple[Kernels, Rows]:
+    """Return what was added, down to the rows behind a table that is of sums already."""
+    before, owner = kernels.launches_with_rows()
+    return (kernels, groups.group) if before is None else (before, groups.group[owner])
+
+
+def _per_launch(launches: Kernels, owner: Rows, count: int) -> dict[str, Floats]:
+    """Return the least, median and largest seconds of one launch in each group; unknown where one is."""
+    each = launches.time / launches.count
+    inner = _Groups.numbered(owner, count)
+    order = np.lexsort((each, owner))
+    weights = np.cumsum(launches.count[order])
+    total = inner.sum(launches.count)
+    before = np.cumsum(total) - total
+
+    def at(place: Floats) -> Floats:
+        rows = np.searchsorted(weights, before + place, side="right")
+        found: Floats = each[order[np.minimum(rows, len(order) - 1)]] if len(order) else np.zeros(0)
+        return found
+
+    middle = (at((total - 1) // 2) + at(total // 2)) / 2
+    least, most = at(np.zeros(count)), at(total - 1)
+    unknown = inner.has(np.isnan(each))
+    parts = dict(zip(PER_LAUNCH, (least, middle, most), strict=True))
+    return {name: np.where(unknown, np.nan, column) for name, column in parts.items()}
+
+
+def _remarks(unknown: Mapping[str, npt.NDArray[np.bool_]]) -> list[str]:
+    return [
+        f"{what} of {int(rows.sum())} of {len(rows)} groups are unknown, as they are for a part of each group"
+        for what, rows in unknown.items()
+        if rows.any()
+    ]

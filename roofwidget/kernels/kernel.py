@@ -1,0 +1,206 @@
+"""One kernel: a plotted point, checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from roofwidget import units
+from roofwidget.chips.chip import is_off_chip
+from roofwidget.kernels.columns import folded
+from roofwidget.support.did_you_mean import keywords
+
+__all__ = ["NETWORK", "Kernel", "Number", "as_kernel"]
+
+NETWORK: Final = "network"
+"""The level of bytes that cross the chip's link: no memory of any chip."""
+
+Number: TypeAlias = float | str | None
+"""A number in SI base units, text with a unit, or None when unknown."""
+
+
+@dataclass(frozen=True, init=False)
+class Kernel:
+    """One plotted point: what ran (or would run) as one launch, or as `count` launches of the same kernel.
+
+    Parameters
+    ----------
+    name
+        What people read. Any text; it is shown as text, never as markup.
+    flops
+        FLOPs over all launches (1 FMA = 2): a number, text such as ``"4.3 GFLOP"``, a mapping from precision to
+        number, or None when unknown. A class of FLOPs may stand for a precision (``matmul`` or ``tensor``, ``vector``,
+        ``transcendental``): a chip may have a peak of its own for it. The key ``"auto"`` is as a plain number.
+    bytes
+        Bytes moved over all launches: a number (the main memory), text such as ``"12 MB"``, a mapping from memory
+        level to number, or None when unknown. The level ``"network"`` stands for what crosses the chip's link.
+    time
+        Measured seconds over all launches, text such as ``"31 us"``, or None when it was not measured.
+    precision
+        The precision whose peak judges this kernel; None, as ``"auto"``, means the one asked for.
+    category
+        A word to group by.
+    count
+        Number of launches.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, NaN or infinite, a mapping is empty, or count is below 1.
+    TypeError
+        If a number is not a number, or a keyword is unknown.
+
+    Examples
+    --------
+    >>> Kernel("matmul", 4.3e9, 1.2e7).arithmetic_intensity
+    358.3333333333333
+    """
+
+    name: str
+    flops: float | Mapping[str, float] | None
+    bytes: float | Mapping[str, float] | None
+    time: float | None
+    precision: str | None
+    category: str | None
+    count: int
+
+    @keywords("Kernel")
+    def __init__(
+        self,
+        name: str,
+        flops: Number | Mapping[str, Number],
+        bytes: Number | Mapping[str, Number],  # noqa: A002 - the field's word
+        time: Number = None,
+        *,
+        precision: str | None = None,
+        category: str | None = None,
+        count: int = 1,
+    ) -> None:
+        if not isinstance(name, str):
+            msg = f"a kernel's name must be text, got {name!r}"
+            raise TypeError(msg)
+        where = f"of kernel '{name[:60]}'"
+        values = {
+            "name": name,
+            "flops": _amount(flops, "FLOP", f"flops {where}", casefold=True),
+            "bytes": _amount(bytes, "B", f"bytes {where}", casefold=False),
+            "time": _number(time, "s", f"time {where}"),
+            "precision": folded(_word(precision, f"precision {where}") or "") or None,
+            "category": _word(category, f"category {where}"),
+            "count": _launches(count, f"count {where}"),
+        }
+        for field, value in values.items():
+            object.__setattr__(self, field, value)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        flops, bytes_ = (dict(a) if isinstance(a, Mapping) else a for a in (self.flops, self.bytes))
+        rest = {"time": self.time, "precision": self.precision, "category": self.category, "count": self.count}
+        return _rebuild, (self.name, flops, bytes_, rest)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.time, self.precision, self.category, self.count))
+
+    @property
+    def total_flops(self) -> float:
+        """FLOPs over all precisions and launches; NaN when unknown."""
+        return _total(self.flops)
+
+    @property
+    def arithmetic_intensity(self) -> float:
+        """FLOPs per byte of main memory; NaN when either is unknown, infinite for zero bytes."""
+        moved = self.bytes
+        if isinstance(moved, Mapping):
+            main = [amount for level, amount in moved.items() if is_off_chip(level)]
+            moved = sum(main) if main else None
+        flops = self.total_flops
+        if moved is None or math.isnan(flops) or flops == moved == 0:
+            return math.nan
+        return flops / moved if moved else math.inf
+
+
+def as_kernel(record: Any, row: int) -> Kernel:
+    """Return a record of a table as a kernel: a `Kernel`, ``(name, flops, bytes[, time])`` or a dict of its keywords.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of these or holds a bad number: the message names `row`.
+
+    Examples
+    --------
+    >>> as_kernel(("copy", 0, 8e6), 0).bytes
+    8000000.0
+    """
+    if isinstance(record, Kernel):
+        return record
+    try:
+        if isinstance(record, Mapping):
+            return Kernel(**{"flops": None, "bytes": None, **record}) if "name" in record else Kernel(**record)
+        if isinstance(record, Sequence) and not isinstance(record, str) and 3 <= len(record) <= 4:  # noqa: PLR2004
+            return Kernel(*record)
+    except (TypeError, ValueError) as error:
+        msg = f"kernel {row}: {error}"
+        raise type(error)(msg) from None
+    msg = f"kernel {row}: expected a Kernel, (name, flops, bytes[, time]) or a dict of these, got {record!r:.60}"
+    raise TypeError(msg)
+
+
+def _rebuild(name: str, flops: Any, bytes_: Any, rest: dict[str, Any]) -> Kernel:
+    return Kernel(name, flops, bytes_, **rest)
+
+
+def _number(value: Number, unit: str, what: str) -> float | None:
+    if value is None:
+        return None
+    number = units.parse(value, unit, what)
+    if math.isnan(number):
+        msg = f"{what} is NaN; write None where a number is unknown"
+        raise ValueError(msg)
+    units.finite(number, what)
+    return value if isinstance(value, int) else number
+
+
+def _amount(
+    value: Number | Mapping[str, Number], unit: str, what: str, *, casefold: bool
+) -> float | Mapping[str, float] | None:
+    if not isinstance(value, Mapping):
+        return _number(value, unit, what)
+    if not value:
+        msg = f"{what}: the mapping is empty; write None where the number is unknown"
+        raise ValueError(msg)
+    amounts: dict[str, float] = {}
+    for key, part in value.items():
+        number = _number(part, unit, f"{what}['{key}']")
+        if number is None:
+            msg = f"{what}['{key}'] is None; leave the entry out where there is none"
+            raise ValueError(msg)
+        kept = folded(str(key)) if casefold else str(key)
+        if any(kept.casefold() == other.casefold() for other in amounts):
+            msg = f"{what}: '{key}' is there twice"
+            raise ValueError(msg)
+        amounts[kept] = number
+    return amounts[""] if casefold and amounts.keys() == {""} else MappingProxyType(amounts)
+
+
+def _word(value: object, what: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        msg = f"{what} must be text, got {value!r:.60}"
+        raise TypeError(msg)
+    return value or None
+
+
+def _launches(value: object, what: str) -> int:
+    number = units.parse(value, "FLOP", what)
+    if not (number >= 1 and number.is_integer()):
+        msg = f"{what} must be a whole number from 1, got {value!r}"
+        raise ValueError(msg)
+    return int(number)
+
+
+def _total(value: float | Mapping[str, float] | None) -> float:
+    if value is None:
+        return math.nan
+    return sum(value.values()) if isinstance(value, Mapping) else value

@@ -1,0 +1,147 @@
+"""Which kernels of two runs are the same: equal in some columns, then in their work, then in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.kernels.columns import Coded, Floats
+from roofwidget.kernels.metadata import Rows
+from roofwidget.kernels.table import Kernels
+from roofwidget.support.did_you_mean import listed, nearest
+
+__all__ = ["does_other_work", "matched"]
+
+_SHAPE: Final = "shape"
+# FLOPs that are a rate times a time, or printed with few digits, are not the same to the last digit in two runs.
+_ROUNDING: Final = 0.01
+Keys = npt.NDArray[np.int64]
+
+
+def matched(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple[Rows, Rows]:
+    """Return the rows of two runs that belong together, in the order of the first; see `roofwidget.compare_runs`.
+
+    Raises
+    ------
+    ValueError
+        If there is no column to match by, or a run has none of that name.
+
+    Examples
+    --------
+    >>> first = Kernels(["a", "b", "b"], [0, 0, 0], [1, 1, 1])
+    >>> second = Kernels(["b", "c", "b", "b", "a"], [0] * 5, [1] * 5)
+    >>> [rows.tolist() for rows in matched(first, second, ("name",))]
+    [[0, 1, 2], [4, 0, 2]]
+    """
+    if not columns:
+        msg = "compare_runs: match needs at least one column, such as 'name'"
+        raise ValueError(msg)
+    n = len(before)
+    keys = np.zeros(n + len(after), dtype=np.int64)
+    for name in columns:
+        keys = _joined(keys, _codes(before, after, name))
+    if _SHAPE in before.extra and _SHAPE in after.extra:
+        several = _is_several(keys, n)
+        keys = _joined(keys, np.where(several, _codes(before, after, _SHAPE) + 1, 0))
+    of_flops = _joined(keys, _rounded(before.flops / before.count, after.flops / after.count))
+    of_work = _joined(of_flops, _rounded(before.bytes / before.count, after.bytes / after.count))
+    match = np.full(n, -1, dtype=np.intp)
+    free = np.ones(len(after), dtype=np.bool_)
+    for rule in (of_work, of_flops, keys):
+        first, second = np.flatnonzero(match < 0), np.flatnonzero(free)
+        rows, others = _in_order(rule[first], rule[n + second])
+        match[first[rows]] = second[others]
+        free[second[others]] = False
+    found = np.flatnonzero(match >= 0)
+    return found, match[found]
+
+
+def does_other_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
+    """Whether two tables' kernels, row by row, differ in FLOPs, of a launch and of all: then times say nothing.
+
+    Bytes may differ: to move fewer is how a kernel becomes faster.
+
+    Examples
+    --------
+    >>> first = Kernels(["a", "b", "c"], [4e9, 4e9, 4e9], [1, 1, 1], count=[1, 2, 1])
+    >>> second = Kernels(["a", "b", "c"], [4.4e9, 2e9, 4e9], [1, 1, 9], count=[1, 1, 1])
+    >>> does_other_work(first, second).tolist()
+    [True, False, False]
+    """
+    first, second = before.flops, after.flops
+    return _differ(first, second) & _differ(first / before.count, second / after.count)
+
+
+def _differ(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = np.abs(first - second) > _ROUNDING * np.maximum(first, second)
+    return found
+
+
+def _in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
+    """Return the rows of equal keys: the first of one and the first of the other, the second and the second."""
+    keys = _joined(np.concatenate([before, after]), np.concatenate([_occurrence(before), _occurrence(after)]))
+    n = len(before)
+    _, rows_before, rows_after = np.intersect1d(keys[:n], keys[n:], assume_unique=True, return_indices=True)
+    return rows_before, rows_after
+
+
+def _rounded(before: Floats, after: Floats) -> Keys:
+    """Return numbers that are equal where amounts are but for rounding; unknown equals unknown."""
+    with np.errstate(divide="ignore"):
+        steps = np.round(np.log(np.concatenate([before, after])) / _ROUNDING)
+    _, codes = np.unique(steps, return_inverse=True, equal_nan=True)
+    return codes.astype(np.int64)
+
+
+def _joined(keys: Keys, codes: Keys) -> Keys:
+    """Return a number for each different pair."""
+    _, both = np.unique(keys * (codes.max(initial=0) + 1) + codes, return_inverse=True)
+    return both.astype(np.int64)
+
+
+def _is_several(keys: Keys, n: int) -> npt.NDArray[np.bool_]:
+    """Whether a run has a row's key several times."""
+    most = int(keys.max(initial=0)) + 1
+    several = (np.bincount(keys[:n], minlength=most) > 1) | (np.bincount(keys[n:], minlength=most) > 1)
+    found: npt.NDArray[np.bool_] = several[keys]
+    return found
+
+
+def _occurrence(keys: Keys) -> Keys:
+    """How many rows before have the same key."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    place = np.empty(len(keys), dtype=np.int64)
+    place[order] = np.arange(len(keys)) - np.searchsorted(ordered, ordered)
+    return place
+
+
+def _codes(before: Kernels, after: Kernels, name: str) -> Keys:
+    """Return numbers that are equal where a column of the runs, one after the other, is; unknown equals unknown."""
+    first, second = (_column(run, which, name) for run, which in ((before, "before"), (after, "after")))
+    if isinstance(first, Coded) and isinstance(second, Coded):
+        index: dict[str | None, int] = {}
+        parts = [_numbered(column, index)[column.codes] for column in (first, second)]
+        return np.concatenate(parts)
+    if not isinstance(first, Coded) and not isinstance(second, Coded):
+        _, codes = np.unique(np.concatenate([first, second]), return_inverse=True, equal_nan=True)
+        return codes.astype(np.int64)
+    msg = f"compare_runs: column '{name}' holds texts in one run and numbers in the other"
+    raise ValueError(msg)
+
+
+def _numbered(column: Coded, index: dict[str | None, int]) -> Keys:
+    return np.array([index.setdefault(word, len(index)) for word in column.words], dtype=np.int64)
+
+
+def _column(run: Kernels, which: str, name: str) -> Coded | npt.NDArray[np.float64]:
+    if name in {"name", "precision", "category"}:
+        return run.codes(name)
+    if name not in run.extra_columns:
+        known = ["name", "precision", "category", *run.extra]
+        msg = f"compare_runs: the run {which} has no column '{name}'; nearest: {listed(nearest(name, known) or known)}"
+        raise ValueError(msg)
+    return run.extra_columns[name]

@@ -1,0 +1,1 @@
+"""Ceilings that a benchmark measured."""

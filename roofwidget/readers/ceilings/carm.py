@@ -1,0 +1,258 @@
+"""CARM Tool: the cache-aware roofline's two tables, ``NAME_roofline.csv`` and ``NAME_applications.csv``.
+
+``python run.py --name NAME`` measures the machine (``carm_results/roofline/``); its profilers append what a program did
+to ``carm_results/applications/``. `roofwidget.read` gives the applications as kernels and takes the machine's
+table beside them, or the one given as ``machine="NAME_roofline.csv"``; `roofwidget.read_ceilings` reads the machine's
+alone.
+
+A machine's table has a line a run, in GB/s and GFLOP/s (1e9). The highest bandwidth of a level and the highest rate of
+a precision (the larger of ``FP FMA`` and ``FP``) are the roofs; the best run's lower ``FP`` is the ceiling ``no FMA``,
+and runs of other instruction sets or threads are ceilings by those. ``isa``, ``precision`` and ``threads`` choose among
+the runs.
+
+An application's FLOPs are ``Gflops x Time``, its bytes FLOPs over ``AI`` (``Bandwidth x Time`` where it has none). They
+are all bytes that the core asks for, so they are the level L1's and never DRAM's: cache-aware intensities are another
+model than those of the memory outside the chip; judge them with ``memory="L1"``. ``Time`` is in seconds, and for the
+method ``MIX`` in milliseconds.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any, Final
+
+import numpy as np
+
+from roofwidget.chips.chip import Chip
+from roofwidget.chips.figures import Ceiling, Source
+from roofwidget.kernels.table import Kernels
+from roofwidget.readers.ceilings.measured import Rate, measured_chip
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.source import Source as File
+from roofwidget.readers.tables.delimited import table
+
+__all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
+
+FORMAT: Final = "carm"
+EXPECTED: Final = "a table of the CARM Tool (NAME_roofline.csv or NAME_applications.csv)"
+
+_GIGA: Final = 1e9
+_MACHINE: Final = re.compile(r'^"?Name:"?,')
+_RUN: Final = ("ISA", "Precision", "Threads", "FP Inst.")
+_APPLICATION: Final = ("Method", "Name", "ISA", "Precision", "Threads", "AI", "Gflops", "Bandwidth", "Time")
+_PRECISIONS: Final = {"dp": "fp64", "sp": "fp32", "hp": "fp16"}
+_UNITS: Final = ("gb/s", "gflop/s")
+_MOST_BYTES: Final = 64 * 2**20
+_LEVELS: Final = ("L1", "L2", "L3", "DRAM")
+_RATES: Final = ("FP", "FP FMA")
+_MODEL: Final = "cache-aware roofline: the bytes are all that the core asks for (level L1), not those of DRAM"
+
+
+def recognises(source: File) -> bool:
+    """Whether the first line is that of one of the two tables."""
+    if source.is_folder:
+        return False
+    first = source.beginning.lstrip("\ufeff\r\n").partition("\n")[0]
+    return bool(_MACHINE.match(first)) or all(word in first.split(",") for word in ("Method", "AI", "Gflops"))
+
+
+def read(
+    source: File,
+    *,
+    machine: Any = None,
+    isa: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
+) -> Kernels:
+    """Return the applications, on their machine where its table is known; none for a machine's table.
+
+    Parameters
+    ----------
+    source
+        One of the two tables.
+    machine
+        The machine's table, if it does not lie beside the applications.
+    isa, precision, threads
+        Which of the machine's runs, see `ceilings`.
+    """
+    choice: dict[str, Any] = {"isa": isa, "precision": precision, "threads": threads}
+    if _is_machine(source):
+        said = "this table of the CARM Tool holds ceilings and no kernels"
+        return Kernels(chip=ceilings(source, **choice), warnings=[said], source=source.name)
+    beside = File.of(machine) if machine is not None else _beside(source)
+    chip = ceilings(beside, **choice) if beside is not None else None
+    rows = table(source, header=lambda cells: all(word in cells for word in _APPLICATION))
+    # The tool writes a decimal point whatever the locale.
+    rows.decimal = "."
+    time = rows.numbers("Time") * np.where(np.array(rows.texts("Method"), dtype=object) == "MIX", 1e-3, 1.0)
+    flops = rows.numbers("Gflops") * _GIGA * time
+    intensity, bandwidth = rows.numbers("AI"), rows.numbers("Bandwidth") * _GIGA
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = np.where(intensity > 0, flops / intensity, bandwidth * time)
+    return Kernels(
+        [name.strip() or "application" for name in rows.texts("Name")],
+        flops,
+        {"L1": moved},
+        time=time,
+        precision=_judged(rows.texts("Precision"), chip),
+        category=[word.strip() or None for word in rows.texts("Method")],
+        chip=chip,
+        origin={
+            "flops": "Gflops x Time",
+            "bytes:L1": f"FLOPs / AI; {_MODEL}",
+            "time": "Time (method MIX: milliseconds)",
+            "precision": "Precision",
+        },
+        extra={
+            "ISA": [word.strip() or None for word in rows.texts("ISA")],
+            "threads": rows.numbers("Threads", optional=True),
+        },
+        warnings=[_MODEL],
+        source=source.name,
+    )
+
+
+def ceilings(source: File, *, isa: str | None = None, precision: str | None = None, threads: int | None = None) -> Chip:
+    """Return the machine as the CARM Tool measured it.
+
+    Parameters
+    ----------
+    source
+        ``NAME_roofline.csv``.
+    isa, precision, threads
+        Only runs with this instruction set, precision (``dp``, ``sp``, or ``fp64``, ``fp32``) and number of threads.
+
+    Raises
+    ------
+    ProfileError
+        If it is the table of applications, has no such run, or a cell is bad.
+    """
+    if not _is_machine(source):
+        raise ProfileError(source.name, "holds applications; its ceilings are in the machine's NAME_roofline.csv")
+    runs = _runs(source)
+    wanted = [run for run in runs if _wanted(run, isa=isa, precision=precision, threads=threads)]
+    if not wanted:
+        there = "; ".join(dict.fromkeys(f"{run.isa} {run.precision} {run.threads} threads" for run in runs))
+        raise ProfileError(source.name, f"no such run; there is {there}" if there else "it holds no run")
+    peaks = {run.precision: run for run in sorted(wanted, key=lambda run: run.peak)}
+    widest = {level: max(wanted, key=lambda run: run.bandwidths[level]) for level in _LEVELS}
+    lower = [Ceiling("no FMA", r.rates["FP"], precision=p) for p, r in peaks.items() if 0 < r.rates["FP"] < r.peak]
+    for run in wanted:
+        if run.label != peaks[run.precision].label and run.peak > 0:
+            lower.append(Ceiling(run.label, run.peak, precision=run.precision))
+        lower += [
+            Ceiling(run.label, rate, memory=level)
+            for level, rate in run.bandwidths.items()
+            if rate > 0 and run.label != widest[level].label
+        ]
+    return measured_chip(
+        source.name,
+        source.beginning.lstrip("\ufeff").split(",")[1].strip().strip('"') or "CARM machine",
+        [Rate(run.precision, "", run.peak, run.label) for run in peaks.values()],
+        {level: run.bandwidths[level] for level, run in widest.items()},
+        Source(f"CARM Tool, {PurePath(source.name).name}", confidence="measured"),
+        ceilings=lower,
+        kind="cpu",
+        notes=[_MODEL],
+    )
+
+
+class _Run:
+    """A line of a machine's table, in base units."""
+
+    def __init__(self, words: Sequence[str], numbers: Sequence[float]) -> None:
+        self.isa, precision, self.threads = (word.strip() for word in words)
+        self.precision = _PRECISIONS.get(precision.casefold(), precision.casefold())
+        rates = [number * _GIGA for number in numbers]
+        self.bandwidths = dict(zip(_LEVELS, rates, strict=False))
+        self.rates = dict(zip(_RATES, rates[len(_LEVELS) :], strict=True))
+        self.peak = max(self.rates.values())
+        self.label = f"{self.isa}, {self.threads} thread{'s' * (self.threads != '1')}"
+
+
+def _runs(source: File) -> list[_Run]:
+    """Read the table under its two lines of headers: the first names the group of each column, the second its unit."""
+    lines = _lines(source)
+    groups, units = ([cell.strip() for cell in next(lines, (0, []))[1]] for _ in range(2))
+    missing = [word for word in _RUN if word not in units]
+    if missing:
+        raise ProfileError(source.name, "expected the header of the runs", row=2, column=missing[0])
+    words = [units.index(word) for word in _RUN]
+    figures = [_column(source.name, groups, units, name) for name in (*_LEVELS, *_RATES)]
+    width = max(*words, *figures) + 1
+    runs = []
+    for row, cells in lines:
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) < width:
+            reason = f"expected {width} cells, got {len(cells)}: the file is cut off or has other columns"
+            raise ProfileError(source.name, reason, row=row)
+        places = [(name, cells[at]) for name, at in zip((*_LEVELS, *_RATES), figures, strict=True)]
+        numbers = [_number(source.name, cell, row, name) for name, cell in places]
+        runs.append(_Run([cells[at] for at in words[:3]], numbers))
+    return runs
+
+
+def _lines(source: File) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line's number and the cells of each line."""
+    lines = csv.reader(io.StringIO(source.text(limit=_MOST_BYTES)))
+    try:
+        for cells in lines:
+            yield lines.line_num, cells
+    except csv.Error as error:
+        raise ProfileError(source.name, f"no line of cells: {error}", row=lines.line_num) from None
+
+
+def _column(file: str, groups: list[str], units: list[str], name: str) -> int:
+    """Return the place of a level's bandwidth or of a rate; beside each stand its instructions per cycle."""
+    pairs = enumerate(zip(groups, units, strict=False))
+    found = [at for at, (group, unit) in pairs if group == name and unit.casefold() in _UNITS]
+    if len(found) != 1:
+        raise ProfileError(file, f"expected one column of {' or '.join(_UNITS)}, got {len(found)}", row=1, column=name)
+    return found[0]
+
+
+def _number(file: str, cell: str, row: int, column: str) -> float:
+    try:
+        number = float(cell)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise ProfileError(
+            file, f"expected a number that is finite and not negative, got {cell!r:.60}", row=row, column=column
+        )
+    return number
+
+
+def _wanted(run: _Run, *, isa: str | None, precision: str | None, threads: int | None) -> bool:
+    asked = None if precision is None else _PRECISIONS.get(precision.casefold(), precision.casefold())
+    return (
+        (isa is None or run.isa.casefold() == isa.casefold())
+        and (asked is None or run.precision == asked)
+        and (threads is None or run.threads == str(threads))
+    )
+
+
+def _is_machine(source: File) -> bool:
+    return bool(_MACHINE.match(source.beginning.lstrip("\ufeff\r\n")))
+
+
+def _beside(source: File) -> File | None:
+    """Return the machine's table: of the same folder, or of ``roofline`` beside ``applications``."""
+    if source.path is None or not re.search("applications", source.path.name, re.IGNORECASE):
+        return None
+    name = re.sub("applications", "roofline", source.path.name, flags=re.IGNORECASE)
+    folder = source.path.parent
+    found = [path for path in (folder / name, folder.parent / "roofline" / name) if path.is_file()]
+    return File.of(found[0]) if found else None
+
+
+def _judged(words: list[str], chip: Chip | None) -> list[str | None]:
+    """Return precisions by our names; one that the machine has no peak for would leave its kernel without a roof."""
+    named = [_PRECISIONS.get(word.strip().casefold()) for word in words]
+    return [word if word and (chip is None or word in chip.peak_flops) else None for word in named]

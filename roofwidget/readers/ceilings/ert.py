@@ -1,0 +1,167 @@
+"""Berkeley's Empirical Roofline Tool: the JSON it writes, ``roofline.json``, as ceilings.
+
+Make it with ``ert CONFIG``; the file lies at ``Results.NAME/Run.001/roofline.json``. `roofwidget.read_ceilings` makes a
+`Chip` of it: GB/s and GFLOP/s (1e9) by level, as measured (``empirical``). The last level is the memory outside the
+chip; ``STREAM HBM`` is that of HBM. Where a level is told twice the STREAM figure becomes a ceiling. What the
+configuration states beside them (``spec``) is kept as another source's value.
+
+The precision is read from the label (``FP64 GFLOPs``, ``FP64 Vector GFLOPs FMA``), else from ``ERT_PRECISION`` if that
+is one; old files say neither, and their FLOPs are of the precision ``unspecified`` unless ``precision="fp64"`` is
+given. The highest rate of a precision is its peak, lower ones are ceilings by their labels.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import Any, Final
+
+from roofwidget.chips.chip import Chip
+from roofwidget.chips.figures import Ceiling, Source
+from roofwidget.kernels.table import Kernels
+from roofwidget.readers.ceilings.measured import MATRIX, UNSPECIFIED, VECTOR, Rate, cell, measured_chip
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.source import Source as File
+
+__all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
+
+FORMAT: Final = "ert"
+EXPECTED: Final = "the roofline.json of the Empirical Roofline Tool"
+
+_GIGA: Final = 1e9
+_PRECISION: Final = re.compile(r"\b(?:(?:FP|BF|TF|INT)\d+|DP|SP|HP)\b", re.IGNORECASE)
+_WORDS: Final = {"DP": "fp64", "SP": "fp32", "HP": "fp16"}
+_MATRIX: Final = re.compile(r"tensor|matrix|mfma|wmma", re.IGNORECASE)
+_STREAM: Final = re.compile(r"STREAM\s+(\S.*)", re.IGNORECASE)
+
+
+def recognises(source: File) -> bool:
+    """Whether the file's outermost keys are those of ERT."""
+    if not all(word in source.beginning for word in ('"empirical"', '"gbytes"')):
+        return False
+    # What is cut off is no document, and its error names the place.
+    document = source.document()
+    return document is None or (isinstance(document, dict) and isinstance(document.get("empirical"), dict))
+
+
+def read(source: File, *, precision: str | None = None) -> Kernels:
+    """Return an empty table on the measured chip: ERT knows no kernels.
+
+    Parameters
+    ----------
+    source
+        The file.
+    precision
+        What its FLOPs are where the file does not say.
+    """
+    chip = ceilings(source, precision=precision)
+    said = "ERT measures a machine, not a program: the file holds ceilings and no kernels"
+    return Kernels(chip=chip, warnings=[said, *chip.notes], source=source.name)
+
+
+def ceilings(source: File, *, precision: str | None = None) -> Chip:
+    """Return the machine with what ERT measured.
+
+    Parameters
+    ----------
+    source
+        The file.
+    precision
+        What its FLOPs are where the file does not say, such as ``"fp64"``.
+
+    Raises
+    ------
+    ProfileError
+        If a list is missing or a number is bad: the message names the place.
+    """
+    document = source.json()
+    empirical = document.get("empirical") if isinstance(document, dict) else None
+    if not isinstance(empirical, dict):
+        raise ProfileError(source.name, f"expected an object, as {EXPECTED} has", place="'empirical'")
+    metadata = empirical.get("metadata")
+    told = metadata if isinstance(metadata, dict) else {}
+    usual = precision.casefold() if precision else _configured(told)
+    pairs = _pairs(source.name, empirical, "empirical", "gflops")
+    rates = [_rate(label, value, usual) for label, value in pairs]
+    levels, lower = _levels(_pairs(source.name, empirical, "empirical", "gbytes"))
+    version = told.get("ERT_VERSION")
+    title = f"ERT {version}" if isinstance(version, str) else "ERT"
+    notes = []
+    if any(rate.precision == UNSPECIFIED for rate in rates):
+        notes.append("ERT's file does not say of which precision its FLOPs are; give precision='fp64' if you know it")
+    return measured_chip(
+        source.name,
+        _host(told) or "ERT machine",
+        rates,
+        levels,
+        Source(f"{title}, {PurePath(source.name).name}", confidence="measured"),
+        ceilings=lower,
+        checks=_specified(source.name, document, usual),
+        check_source=Source(f"{title}, specification in {PurePath(source.name).name}"),
+        notes=notes,
+    )
+
+
+def _specified(file: str, document: Any, usual: str) -> dict[str, float]:
+    """Return the figures of ``spec`` by the chip's keys."""
+    spec = document.get("spec")
+    if not isinstance(spec, dict):
+        return {}
+    rates = [_rate(label, value, usual) for label, value in _pairs(file, spec, "spec", "gflops")]
+    levels, _ = _levels(_pairs(file, spec, "spec", "gbytes"))
+    stated = {f"memories.{level}.bandwidth": value for level, value in levels.items()}
+    return stated | {f"peak_flops.{rate.precision}": rate.rate for rate in rates}
+
+
+def _pairs(file: str, part: dict[str, Any], word: str, key: str) -> list[tuple[str, float]]:
+    """Return ``[label, number]`` pairs, the numbers in base units."""
+    inner = part.get(key)
+    data = inner.get("data") if isinstance(inner, dict) else None
+    place = f"'{word}.{key}.data'"
+    if not isinstance(data, list):
+        raise ProfileError(file, "expected a list of [label, number]", place=place)
+    found = []
+    for row, pair in enumerate(data, 1):
+        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and pair[0].strip()):  # noqa: PLR2004
+            raise ProfileError(file, f"expected [label, number], got {pair!r:.60}", place=f"{place}, entry {row}")
+        found.append((pair[0].strip(), cell(file, pair[1], _GIGA, place=f"{place}, entry {row}")))
+    return found
+
+
+def _rate(label: str, value: float, usual: str) -> Rate:
+    match = _PRECISION.search(label)
+    if match is None:
+        return Rate(usual, VECTOR, value, label)
+    return Rate(_named(match[0]), MATRIX if _MATRIX.search(label) else VECTOR, value, label)
+
+
+def _levels(pairs: list[tuple[str, float]]) -> tuple[dict[str, float], list[Ceiling]]:
+    """Return bandwidths by level, nearest first, and the second figure of a level told twice as a ceiling."""
+    levels: dict[str, float] = {}
+    lower: list[Ceiling] = []
+    for label, value in pairs:
+        stream = _STREAM.fullmatch(label)
+        level = stream[1] if stream else label
+        if level not in levels:
+            levels[level] = value
+        elif value > 0:
+            lower.append(Ceiling("STREAM" if stream else "second run", value, memory=level))
+    return levels, lower
+
+
+def _configured(metadata: dict[str, Any]) -> str:
+    config = metadata.get("CONFIG")
+    given = config.get("ERT_PRECISION") if isinstance(config, dict) else None
+    words = [word.strip() for entry in given for word in str(entry).split(",")] if isinstance(given, list) else []
+    match = _PRECISION.fullmatch(words[0]) if len(words) == 1 else None
+    return _named(match[0]) if match else UNSPECIFIED
+
+
+def _named(word: str) -> str:
+    return _WORDS.get(word.upper(), word.casefold())
+
+
+def _host(metadata: dict[str, Any]) -> str:
+    host = metadata.get("HOSTNAME")
+    first = host[0] if isinstance(host, list) and host else host
+    return first.strip() if isinstance(first, str) else ""

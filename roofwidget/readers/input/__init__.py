@@ -1,0 +1,1 @@
+"""Bytes of a profile: files, archives, folders, documents, progress."""

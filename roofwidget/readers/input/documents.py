@@ -1,0 +1,107 @@
+"""JSON as profilers write it: parsed strictly, and every refusal names line and column."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import NoReturn
+
+from roofwidget.readers.errors import ProfileError
+from roofwidget.support.did_you_mean import listed
+
+__all__ = ["Parsed", "described", "parse", "refuse_constant"]
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A parsed document, and whether it holds ``NaN``, ``Infinity`` or ``-Infinity``."""
+
+    value: object
+    constant: bool
+
+
+def parse(text: str, name: str) -> Parsed:
+    """Return the parsed text.
+
+    Raises
+    ------
+    ProfileError
+        If it is empty, not JSON, nested too deeply, or has a key twice in one object.
+
+    Examples
+    --------
+    >>> parse('{"a": NaN}', "x.json").constant
+    True
+    """
+    if not text.strip():
+        raise ProfileError(name, "the file is empty")
+    objects_read = 0
+    constants: list[str] = []
+
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        nonlocal objects_read
+        objects_read += 1
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            _refuse_duplicate([key for key, _ in pairs], _end_of_object(text, objects_read), name)
+        return found
+
+    def constant(word: str) -> float:
+        constants.append(word)
+        return float(word)
+
+    try:
+        value = json.loads(text, object_pairs_hook=unique, parse_constant=constant)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        end = " (the file ends too early)" if error.pos >= len(text.rstrip()) else ""
+        raise ProfileError(name, f"not JSON: {error.msg}{end}", place=place) from None
+    except RecursionError:
+        raise ProfileError(name, "nested too deeply") from None
+    except ProfileError:
+        raise
+    except ValueError as error:
+        # Python refuses to convert integers of thousands of digits.
+        raise ProfileError(name, f"a number that cannot be read: {error}") from None
+    return Parsed(value, bool(constants))
+
+
+def refuse_constant(text: str, name: str) -> NoReturn:
+    """Raise the error for the first ``NaN``, ``Infinity`` or ``-Infinity`` outside strings."""
+    tokens = re.finditer(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN', text)
+    found = next(token for token in tokens if not token.group().startswith('"'))
+    raise ProfileError(name, f"{found.group()} is not JSON", place=_place(text, found.start()))
+
+
+def described(document: object) -> str:
+    """Say in a few words what a parsed document is.
+
+    Examples
+    --------
+    >>> described({"a": 1}), described([[], 2])
+    ("an object with the keys 'a'", 'a list of 2 values, the first an empty list')
+    """
+    if isinstance(document, dict):
+        keys = listed(str(key)[:40] for key in list(document)[:4])
+        return f"an object with the keys {keys}" if keys else "an empty object"
+    if isinstance(document, list):
+        return f"a list of {len(document)} values, the first {described(document[0])}" if document else "an empty list"
+    return {str: "a text", bool: "a truth value", type(None): "null"}.get(type(document), "a number")
+
+
+def _refuse_duplicate(keys: list[str], place: str, name: str) -> NoReturn:
+    twice = next(key for key, times in Counter(keys).items() if times > 1)
+    raise ProfileError(name, f"the key {twice!r} occurs twice in the object that ends here", place=place)
+
+
+def _end_of_object(text: str, nth: int) -> str:
+    """Return the place of the nth closing brace outside strings: objects end in the order in which they are read."""
+    braces = (m for m in re.finditer(r'"(?:[^"\\]|\\.)*"|\}', text) if m.group() == "}")
+    end = next(m.start() for count, m in enumerate(braces, 1) if count == nth)
+    return _place(text, end)
+
+
+def _place(text: str, at: int) -> str:
+    return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"

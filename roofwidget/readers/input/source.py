@@ -1,0 +1,245 @@
+"""One input of a reader: a file, a member of an archive, a folder or a buffer, with gzip and zip undone on the way."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input import archives, documents
+
+__all__ = ["HEAD_BYTES", "Source"]
+
+HEAD_BYTES: Final = 64 * 2**10
+TEXT_LIMIT: Final = 512 * 2**20
+DOCUMENT_LIMIT: Final = 256 * 2**20
+_CHUNK: Final = 2**20
+_MOST_FILES: Final = 10_000
+_BOMS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+
+OnRead = Callable[[int], object]
+
+
+class Source:
+    """One input, read as often as needed and never wholly into memory unless asked.
+
+    Parameters
+    ----------
+    name
+        What messages call it.
+    raw
+        Opens its bytes as they are stored; None for a folder.
+    path
+        Where it lies, or None.
+    size
+        Bytes as stored, or None when unknown.
+    nested
+        In how many archives it lies.
+
+    Examples
+    --------
+    >>> Source.of(b"a,b").text(), Source.of(b"[1, 2]").json()
+    ('a,b', [1, 2])
+    """
+
+    def __init__(
+        self,
+        name: str,
+        raw: Callable[[], BinaryIO] | None,
+        *,
+        path: Path | None = None,
+        size: int | None = None,
+        nested: int = 0,
+    ) -> None:
+        self.name = name
+        self.path = path
+        self.size = size
+        self._raw = raw
+        self._nested = nested
+        self._parsed: documents.Parsed | None = None
+
+    @classmethod
+    def of(cls, given: Any) -> Source:
+        """Return the source of a path, bytes, or an open file or buffer, which is read to its end.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ProfileError
+            If the path is neither a file nor a folder.
+        TypeError
+            If it is none of these.
+        """
+        if isinstance(given, Source):
+            return given
+        if isinstance(given, (bytes, bytearray, memoryview)):
+            return cls._of_bytes("buffer", bytes(given))
+        if hasattr(given, "read"):
+            data = given.read()
+            name = getattr(given, "name", "buffer")
+            name = name if isinstance(name, str) else "buffer"
+            return cls._of_bytes(name, data.encode("utf-8") if isinstance(data, str) else bytes(data))
+        try:
+            name = os.fsdecode(os.fspath(given))
+        except TypeError:
+            msg = f"expected a path, bytes or an open file, got {type(given).__name__}"
+            raise TypeError(msg) from None
+        return cls._of_path(name, Path(name))
+
+    @classmethod
+    def _of_bytes(cls, name: str, data: bytes) -> Source:
+        return cls(name, lambda: io.BytesIO(data), size=len(data))
+
+    @classmethod
+    def _of_path(cls, name: str, path: Path) -> Source:
+        if path.is_dir():
+            return cls(name, None, path=path)
+        size = path.stat().st_size
+        if not path.is_file():
+            raise ProfileError(name, "is neither a file nor a folder")
+        return cls(name, lambda: path.open("rb"), path=path, size=size)
+
+    @functools.cached_property
+    def head(self) -> bytes:
+        """The first 64 KiB, decompressed; empty for a folder."""
+        if self.is_folder:
+            return b""
+        with self.open() as stream:
+            return stream.read(HEAD_BYTES)
+
+    @functools.cached_property
+    def is_folder(self) -> bool:
+        """Whether it is a folder, or an archive of several files."""
+        return self._raw is None or len(self._archived) > 1
+
+    @functools.cached_property
+    def _archived(self) -> Mapping[str, int]:
+        """The files of an archive and their sizes; empty for what is none."""
+        # What lies in an archive cannot be sought in; a zip archive there is refused when it is opened.
+        if self._raw is None or self._nested:
+            return {}
+        with self._raw() as stream:
+            if not archives.is_zip(stream):
+                return {}
+            return archives.listed_files(stream, self.name, most=_MOST_FILES)
+
+    def open(self, on_read: OnRead | None = None) -> BinaryIO:
+        """Return the decompressed stream; `on_read` is told the stored bytes as they are read, as `size` counts them.
+
+        Raises
+        ------
+        ProfileError
+            If it is a folder or damaged, here or while it is read; or if it unpacks to more than 2 GiB and more than
+            200 times its size.
+        """
+        if self.is_folder or self._raw is None:
+            raise ProfileError(self.name, "is a folder or an archive of several files; expected one file")
+        return archives.unpacked(self._raw(), self.name, self.size, self._nested, on_read)
+
+    def chunks(self, limit: int) -> Iterator[bytes]:
+        """Yield the decompressed bytes in pieces of up to 1 MiB; refuse more than `limit` bytes."""
+        total = 0
+        with self.open() as stream:
+            while piece := stream.read(_CHUNK):
+                total += len(piece)
+                if total > limit:
+                    raise ProfileError(self.name, f"holds more than {limit / 2**20:,.0f} MiB of text; split it")
+                yield piece
+
+    @property
+    def encoding(self) -> str:
+        """The encoding that the byte order mark tells, else UTF-8."""
+        return next((encoding for mark, encoding in _BOMS if self.head.startswith(mark)), "utf-8")
+
+    def text(self, limit: int = TEXT_LIMIT) -> str:
+        """Return all of it as text: UTF-8 with or without a byte order mark, or UTF-16 with one.
+
+        Raises
+        ------
+        ProfileError
+            If it is not text, naming the byte; or longer than `limit` bytes.
+        """
+        data = b"".join(self.chunks(limit))
+        try:
+            return data.decode(self.encoding)
+        except UnicodeDecodeError as error:
+            reason = f"not {self.encoding[:6].upper().rstrip('-')} text: {error.reason}"
+            raise ProfileError(self.name, reason, place=f"byte {error.start + 1}") from None
+
+    def json(self, *, nan: bool = False, limit: int = TEXT_LIMIT) -> object:
+        """Return the parsed JSON, parsed once and kept: do not change it.
+
+        Parameters
+        ----------
+        nan
+            Whether the format may hold the literals ``NaN``, ``Infinity`` and ``-Infinity``, which JSON has not.
+        limit
+            The most bytes of text that are parsed.
+
+        Raises
+        ------
+        ProfileError
+            If it is not JSON, has a key twice in one object, or holds such a literal: names line and column.
+        """
+        if self._parsed is None:
+            self._parsed = documents.parse(self.text(limit), self.name)
+        if self._parsed.constant and not nan:
+            documents.refuse_constant(self.text(), self.name)
+        return self._parsed.value
+
+    def document(self) -> object | None:
+        """Return the parsed JSON, or None for what is none or is over 256 MiB: for `recognises`."""
+        return self._document
+
+    @functools.cached_property
+    def _document(self) -> object | None:
+        begin = self.beginning.lstrip("\ufeff \t\r\n")[:1]
+        if begin not in ("{", "[") or (self.size or 0) >= DOCUMENT_LIMIT:
+            return None
+        try:
+            return self.json(nan=True, limit=DOCUMENT_LIMIT)
+        except ProfileError:
+            return None
+
+    @functools.cached_property
+    def beginning(self) -> str:
+        """The head as text; what is not text in it shows as U+FFFD."""
+        return self.head.decode(self.encoding, "replace")
+
+    def members(self) -> Mapping[str, Source]:
+        """Return the files of a folder or an archive of several by their relative names, ``/`` between the parts.
+
+        Raises
+        ------
+        ProfileError
+            If there are more than 10,000.
+        """
+        return self._members
+
+    @functools.cached_property
+    def _members(self) -> dict[str, Source]:
+        if self._raw is not None:
+            raw = self._raw
+            return {
+                name: Source(f"{self.name}/{name}", functools.partial(archives.member, raw, name), size=size, nested=1)
+                for name, size in (self._archived if self.is_folder else {}).items()
+            }
+        found: dict[str, Source] = {}
+        for folder, _, files in os.walk(self.path or "."):
+            for name in sorted(files):
+                path = Path(folder, name)
+                if not path.is_file():
+                    continue
+                if len(found) == _MOST_FILES:
+                    raise ProfileError(self.name, f"holds more than {_MOST_FILES:,} files; name the profile in it")
+                relative = path.relative_to(self.path or ".").as_posix()
+                found[relative] = Source._of_path(f"{self.name.rstrip('/')}/{relative}", path)
+        return dict(sorted(found.items()))
+
+    def __repr__(self) -> str:
+        return f"Source({self.name!r})"

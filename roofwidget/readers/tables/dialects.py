@@ -1,0 +1,281 @@
+"""Which column of a table means what: plain words with units, and those of TraceLens, XProf and fasterbench."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from roofwidget import units
+from roofwidget.kernels.dataframes import FIELDS
+from roofwidget.readers.tables.unit_names import meanings
+from roofwidget.support.did_you_mean import listed, nearest, unknown_keyword
+
+__all__ = ["CHIP", "Dialect", "Field", "column_and_unit", "found_in", "no_column", "with_own"]
+
+_UNITS: Final = {"flops": "FLOP", "bytes": "B", "time": "s", "self_time": "s"}
+_GIBI: Final = 2.0**30
+CHIP: Final = "chip"
+"""The field of the chip that kernels ran on."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One of our fields in a table.
+
+    Parameters
+    ----------
+    column
+        The table's name for it.
+    scale
+        What a number there is multiplied with to be in FLOPs, bytes or seconds.
+    per
+        ``""`` for a total, ``"launch"`` for that of one launch, ``"second"`` for a rate.
+    rule
+        Where the number came from, for `Kernels.origin`; empty where the column says it all.
+    """
+
+    column: str
+    scale: float = 1.0
+    per: str = ""
+    rule: str = ""
+
+    @property
+    def origin(self) -> str:
+        """The column and the rule."""
+        scale = f" x {self.scale:.12g}" if self.scale != 1 else ""
+        per = {"launch": " x launches", "second": " x time"}.get(self.per, "")
+        return f'"{self.column}"{scale}{per}{f" ({self.rule})" if self.rule else ""}'
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What a table's columns mean: our fields, of which FLOPs and bytes may have a key (``"bytes:L2"``)."""
+
+    name: str
+    fields: Mapping[str, Field]
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there is a name and something to show of it."""
+        return "name" in self.fields and any(key.split(":")[0] in _UNITS for key in self.fields)
+
+
+def found_in(names: Sequence[str]) -> Dialect:
+    """Return the dialect that a table with these columns speaks; that of plain words where none is known.
+
+    Examples
+    --------
+    >>> found_in(["Kernel Name", "Duration (us)", "DRAM Bytes"]).fields["time"]
+    Field(column='Duration (us)', scale=1e-06, per='', rule='')
+    """
+    for dialect in (_tracelens(names), _xprof(names), _fasterbench(names)):
+        if dialect is not None:
+            return dialect
+    return Dialect("plain", _plain(names))
+
+
+def with_own(dialect: Dialect, columns: Mapping[str, Any], names: Sequence[str]) -> Dialect:
+    """Return the dialect with the fields that a user assigned to columns: a name, or a name and its unit.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such field or column, or the unit is none of the field's.
+    """
+    own = dict(dialect.fields)
+    for field, given in columns.items():
+        stem = field.split(":")[0]
+        if stem not in FIELDS and field != CHIP:
+            raise unknown_keyword("columns", field, (*FIELDS, CHIP))
+        column, unit = column_and_unit(field, given)
+        if column not in names:
+            raise ValueError(no_column(column, names))
+        own[field] = _with_unit(stem, column, unit if unit is not None else _unit_of(column)[1])
+    return Dialect(dialect.name, own)
+
+
+def column_and_unit(field: str, given: Any) -> tuple[str, str | None]:
+    """Return the column that a user assigned to a field, and its unit if told.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a name nor a name and a unit.
+    """
+    column, unit = given if isinstance(given, (tuple, list)) and len(given) == 2 else (given, None)  # noqa: PLR2004 - a pair
+    if not isinstance(column, str) or not isinstance(unit, (str, type(None))):
+        msg = f"columns: '{field}' needs a column's name, or a name and a unit such as ('ms', 'ms'), got {given!r:.60}"
+        raise TypeError(msg)
+    return column, unit
+
+
+def no_column(column: str, names: Sequence[str]) -> str:
+    """Say that a table lacks a column that a user named; the nearest is named, or those that there are.
+
+    Examples
+    --------
+    >>> no_column("wrok", ["what", "work"])
+    "columns: the table has no column 'wrok'; did you mean 'work'?"
+    """
+    close = nearest(column, names, most=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(names[:20])}"
+    return f"columns: the table has no column '{column}'; {hint}"
+
+
+def _with_unit(field: str, column: str, unit: str) -> Field:
+    if field not in _UNITS or not unit:
+        return Field(column)
+    plain = unit.removesuffix("/s") if field != "time" else unit
+    text = re.sub(r"(?i)flops$", "FLOP", plain)
+    scale = units.parse(f"1 {text}", _UNITS[field], f"the unit of column '{column}'")
+    return Field(column, scale, "second" if plain != unit else "")
+
+
+def _tracelens(names: Sequence[str]) -> Dialect | None:
+    if "GFLOPS_first" not in names or "name" not in names:
+        return None
+    fields = {"name": Field("name"), "flops": Field("GFLOPS_first", 1e9, "launch", "TraceLens: from the shapes")}
+    rule = "compulsory bytes: operands once, no measured traffic; the column is in MiB"
+    fields |= _first({"bytes": [Field("Data Moved (MB)_first", 2.0**20, "launch", rule)]}, names)
+    times = [Field("Kernel Time (µs)_sum", 1e-6), Field("Kernel Time (µs)_mean", 1e-6, "launch")]
+    counts = [Field("name_count"), Field("operation_count"), Field("UID_count")]
+    return Dialect(
+        "TraceLens",
+        fields | _first({"time": times, "count": counts, "precision": [Field("Compute Spec")]}, names),
+    )
+
+
+_XPROF: Final[dict[str, tuple[str, str, float, str]]] = {
+    "name": ("Operation", "operation", 1.0, ""),
+    "category": ("Category", "category", 1.0, ""),
+    "count": ("# Occurrences", "occurrences", 1.0, ""),
+    "time": ("Total Time (us)", "total_time", 1e-6, ""),
+    "self_time": ("Total self time (us)", "total_self_time", 1e-6, ""),
+    "flops": ("Normalized FLOP Rate (GFLOP/s)", "measured_flop_rate", 1e9, "second"),
+    "bytes:HBM": ("HBM BW (GiB/s)", "hbm_bw", _GIBI, "second"),
+    "bytes:VMEM read": ("VMEM Read BW (GiB/s)", "vmem_read_bw", _GIBI, "second"),
+    "bytes:CMEM read": ("CMEM Read BW (GiB/s)", "cmem_read_bw", _GIBI, "second"),
+    "bytes:CMEM write": ("CMEM Write BW (GiB/s)", "cmem_write_bw", _GIBI, "second"),
+}
+
+
+def _xprof(names: Sequence[str]) -> Dialect | None:
+    for spelling in (0, 1):
+        fields = {key: Field((label, name)[spelling], scale, per) for key, (label, name, scale, per) in _XPROF.items()}
+        if all(fields[field].column in names for field in ("name", "time", "flops")):
+            return Dialect("XProf", {key: field for key, field in fields.items() if field.column in names})
+    return None
+
+
+def _fasterbench(names: Sequence[str]) -> Dialect | None:
+    if not {"name", "flops", "bytes_moved", "time_s"} <= set(names):
+        return None
+    fields = {
+        "name": Field("name"),
+        "category": Field("type"),
+        "flops": Field("flops", rule="fasterbench: from the shapes of convolutions and linear layers"),
+        "bytes": Field("bytes_moved", rule="compulsory bytes: parameters, inputs and outputs once"),
+        "time": Field("time_s", rule="mean of one forward pass"),
+    }
+    return Dialect("fasterbench", {key: field for key, field in fields.items() if field.column in names})
+
+
+def _first(choices: Mapping[str, Sequence[Field]], names: Sequence[str]) -> dict[str, Field]:
+    """Return for each field the first of its columns that there is."""
+    there = {key: [field for field in fields if field.column in names] for key, fields in choices.items()}
+    return {key: fields[0] for key, fields in there.items() if fields}
+
+
+_WORDS: Final = {
+    **dict.fromkeys(("name", "kernel", "kernel name", "operation", "op", "op name", "layer", "region"), "name"),
+    **dict.fromkeys(("flops", "flop", "flop count", "total flops", "total flop"), "flops"),
+    **dict.fromkeys(("bytes", "bytes accessed", "bytes moved", "data moved", "memory traffic", "traffic"), "bytes"),
+    **dict.fromkeys(("time", "duration", "runtime", "latency", "elapsed", "total time", "kernel time"), "time"),
+    **dict.fromkeys(("elapsed time", "gpu time", "device time", "execution time", "run time"), "time"),
+    **dict.fromkeys(("self time", "total self time"), "self_time"),
+    **dict.fromkeys(("count", "calls", "launches", "invocations", "occurrences", "num calls"), "count"),
+    **dict.fromkeys(("precision", "dtype", "data type"), "precision"),
+    **dict.fromkeys(("category", "type", "kind"), "category"),
+    **dict.fromkeys(("measured on", "ran on"), CHIP),
+}
+_LEVEL_BYTES: Final = re.compile(r"(?i)^(dram|hbm|l1|l2|l3|lds|smem|vmem|cmem|llc|mall)[ _]bytes$")
+_IN_BRACKETS: Final = re.compile(r"^(?P<stem>.*?)\s*[(\[](?P<unit>[^)\]]*)[)\]]\s*$")
+_AT_END: Final = re.compile(r"^(?P<stem>.*?)[_ ](?P<unit>s|ms|us|µs|ns|[kmgt]?flops?|[kmgt]i?b)$", re.IGNORECASE)
+
+
+def _plain(names: Sequence[str]) -> dict[str, Field]:
+    """Return what plain words mean; a field that two columns could be is the first's."""
+    found: dict[str, Field] = {}
+    for name in names:
+        key = _key(name)
+        if key is None:
+            continue
+        try:
+            field = _with_unit(key.split(":")[0], name, _unit_of(name)[1])
+        except ValueError:
+            continue
+        found.setdefault(key, field)
+    return _with_bare_units(found, names) if Dialect("plain", found).is_enough else found
+
+
+def _with_bare_units(found: dict[str, Field], names: Sequence[str]) -> dict[str, Field]:
+    """Return the fields with those whose columns are called by their unit alone, rates only where there is a time."""
+    certain = [one for one in meanings(names, found) if one.is_certain]
+    for one in sorted(certain, key=lambda one: one.field != "time"):
+        field = _with_unit(one.field, one.column, one.units[0])
+        if one.field not in found and ("time" in found or not field.per):
+            found[one.field] = field
+    return found
+
+
+def _key(name: str) -> str | None:
+    """Return the field that a plain word means."""
+    head, colon, key = name.partition(":")
+    if colon:
+        return name if head in {"flops", "bytes"} and key else None
+    stem = _unit_of(name)[0]
+    level = _LEVEL_BYTES.match(stem)
+    if level:
+        return f"bytes:{level.group(1).upper()}"
+    return _WORDS.get(re.sub(r"[_\s#]+", " ", stem).strip().casefold())
+
+
+def _unit_of(name: str) -> tuple[str, str]:
+    """Return a column's name without its unit, and the unit, which stands in brackets or at the end."""
+    for pattern in (_IN_BRACKETS, _AT_END):
+        found = pattern.match(name)
+        if found and found["stem"]:
+            return found["stem"], _UNIT_WORDS.get(found["unit"].casefold(), found["unit"])
+    return name, ""
+
+
+_UNIT_WORDS: Final = {
+    "sec": "s",
+    "second": "s",
+    "seconds": "s",
+    "usec": "us",
+    "msec": "ms",
+    "nsec": "ns",
+    "bytes": "B",
+    "byte": "B",
+    "kb": "kB",
+    "mb": "MB",
+    "gb": "GB",
+    "tb": "TB",
+    "kib": "KiB",
+    "mib": "MiB",
+    "gib": "GiB",
+    "tib": "TiB",
+    "flops": "FLOP",
+    "flop": "FLOP",
+    "kflop": "kFLOP",
+    "mflop": "MFLOP",
+    "gflop": "GFLOP",
+    "tflop": "TFLOP",
+    "kflops": "kFLOP",
+    "mflops": "MFLOP",
+    "gflops": "GFLOP",
+    "tflops": "TFLOP",
+}

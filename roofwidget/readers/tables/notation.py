@@ -1,0 +1,162 @@
+"""Numbers in text: ``1,234.5`` or ``1.234,5``, decided for all columns of a file at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from roofwidget.kernels.columns import Floats
+from roofwidget.readers.errors import ProfileError
+
+__all__ = ["decimal", "is_number", "numbers"]
+
+MISSING: Final = frozenset({"", "n/a", "na", "nan", "<na>", "no data", "none", "null", "-", "--", "nil", "nat"})
+_GROUPING: Final = "'\u2019 \u00a0\u202f\u2009"
+_NUMBER: Final = re.compile(rf"[-+]?(?=[.,]?\d)(\d[\d{_GROUPING}]*)?([\d{_GROUPING}.,]*)(e[-+]?\d+)?", re.IGNORECASE)
+_OF_NUMBERS: Final = b"0123456789eE+-."
+_EXPONENT: Final = re.compile(r"[eE]")
+# What a column shows of its notation: so many different cells are looked at before it counts as no numbers.
+_SAMPLE: Final = 1000
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell looks like a number in either notation.
+
+    Examples
+    --------
+    >>> [is_number(cell) for cell in ("1", "-1.234,5e3", "1,2,3", "", "abc", "1x2")]
+    [True, True, True, False, False, False]
+    """
+    return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def shown(cell: str) -> str | None:
+    """Return the decimal mark that a number shows, None where both are possible.
+
+    Examples
+    --------
+    >>> [shown(cell) for cell in ("1.5", "65,77", "27.595.520", "1,234.5", "117.344", "0.125", "12")]
+    ['.', ',', ',', '.', None, '.', None]
+    """
+    body = _EXPONENT.split(cell.strip().lstrip("+-"))[0]
+    body = re.sub(rf"[{_GROUPING}]", "", body)
+    marks = [mark for mark in body if mark in ".,"]
+    if not marks:
+        return None
+    if len(set(marks)) > 1:
+        return marks[-1]
+    other = "," if marks[0] == "." else "."
+    if len(marks) > 1:
+        return other
+    before, after = body.split(marks[0])
+    may_group = len(after) == 3 and 1 <= len(before) <= 3 and before[0] != "0"  # noqa: PLR2004 - a group of digits
+    return None if may_group and len(body) == len(cell.strip().lstrip("+-")) else marks[0]
+
+
+def decimal(
+    columns: Iterable[tuple[str, Sequence[str]]],
+    conflict: Callable[[tuple[str, int], tuple[str, int]], ProfileError],
+) -> tuple[str, bool]:
+    """Return the decimal mark of a file, and whether some number shows it.
+
+    Raises
+    ------
+    ProfileError
+        What `conflict` makes of two cells, each a column's name and its row from 0, that show different marks.
+    """
+    first: dict[str, tuple[str, int]] = {}
+    for name, cells in columns:
+        found = _shown_by(cells)
+        if found is not None:
+            mark, row = found
+            first.setdefault(mark, (name, row))
+            if len(first) > 1:
+                raise conflict(first["."], first[","])
+    return next(iter(first), "."), bool(first)
+
+
+def _shown_by(cells: Sequence[str]) -> tuple[str, int] | None:
+    """Return the mark that a column of numbers shows, and where; None for a column of something else."""
+    sample = _first_different(cells)
+    if not _are_numbers(sample):
+        return None
+    told = next(filter(_is_telling, sample), None)
+    if told is None and len(sample) == _SAMPLE and _holds_marks(cells):
+        told = next(filter(_is_telling, dict.fromkeys(cells)), None)
+    return None if told is None else (shown(told) or "", cells.index(told))
+
+
+def _holds_marks(cells: Sequence[str]) -> bool:
+    joined = "".join(cells)
+    return "." in joined or "," in joined
+
+
+def _is_telling(cell: str) -> bool:
+    return ("." in cell or "," in cell) and is_number(cell) and shown(cell) is not None
+
+
+def _first_different(cells: Sequence[str]) -> list[str]:
+    """Return the first so many different cells, all where there are fewer."""
+    found: dict[str, None] = {}
+    for start in range(0, len(cells), _SAMPLE):
+        found |= dict.fromkeys(cells[start : start + _SAMPLE])
+        if len(found) >= _SAMPLE:
+            break
+    return list(found)[:_SAMPLE]
+
+
+def _are_numbers(cells: Iterable[str]) -> bool:
+    """Whether most of the cells that say something are numbers."""
+    looks = [is_number(cell) for cell in cells if cell.strip().casefold() not in MISSING]
+    return 2 * sum(looks) > len(looks)
+
+
+def numbers(cells: Sequence[str], mark: str) -> tuple[Floats, int | None]:
+    """Return a column's numbers, NaN where it says nothing, and the row of the first cell that is none.
+
+    Examples
+    --------
+    >>> column, bad = numbers(["1.234,5", "n/a", "2e3"], ",")
+    >>> column.tolist(), bad
+    ([1234.5, nan, 2000.0], None)
+    """
+    written = "".join(cells).encode()
+    if cells and not written.translate(None, _OF_NUMBERS) and (mark == "." or b"." not in written):
+        try:
+            return np.array(cells, dtype=np.float64), None
+        except ValueError:
+            pass  # an empty cell, or one that is no number: found below
+    different: dict[str, float] = {}
+    for row, cell in enumerate(cells):
+        if cell not in different:
+            number = _number(cell, mark)
+            if number is None:
+                return np.full(len(cells), np.nan), row
+            different[cell] = number
+    return np.array([different[cell] for cell in cells], dtype=np.float64), None
+
+
+_GROUPED: Final = {
+    ".": re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?"),
+    ",": re.compile(r"[-+]?\d{1,3}(\.\d{3})+(,\d*)?"),
+}
+_PLAIN: Final = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
+_SPACED: Final = re.compile(rf"[-+]?\d{{1,3}}([{_GROUPING}]\d{{3}})+([.,]\d*)?")
+
+
+def _number(cell: str, mark: str) -> float | None:
+    text = cell.strip()
+    if text.casefold() in MISSING:
+        return np.nan
+    if _SPACED.fullmatch(text):
+        text = re.sub(rf"[{_GROUPING}]", "", text)
+    if _GROUPED[mark].fullmatch(text):
+        text = text.replace("," if mark == "." else ".", "")
+    if mark == ",":
+        if "." in text:
+            return None
+        text = text.replace(",", ".")
+    return float(text) if _PLAIN.fullmatch(text) else None

@@ -1,0 +1,379 @@
+"""Tables of any origin: CSV, Parquet, JSON lists of records, data frames of pandas and polars, lists of dicts.
+
+Made by any tool that writes one row a kernel. A column of names is needed, and one of FLOPs, bytes or seconds.
+
+- Plain words: ``name`` or ``kernel``; ``flops``, ``bytes`` (``flops:fp16``, ``bytes:L2``, ``DRAM bytes`` one a
+  precision or level); ``time`` or ``duration``; ``self_time``, ``count``, ``precision``, ``category``. A unit in
+  brackets or at the end counts (``time (us)``, ``duration_ns``, ``bytes [MB]``); without one they are FLOPs, bytes and
+  seconds, totals over all launches. ``measured on`` or ``ran on`` names the chip of the catalogue that all ran on: it
+  becomes `Kernels.chip`; where it names none, or two, a warning says so.
+- TraceLens: ``GFLOPS_first`` and ``Data Moved (MB)_first`` are those of one launch, the latter in MiB and a model
+  (operands once), never measured traffic.
+- XProf's roofline table as a data frame: rates (1e9 FLOP/s, 2**30 bytes/s) times total time; rows of totals and the
+  second list without infeed are left out, operations with neither FLOPs nor bytes are unknown.
+- fasterbench: zero FLOPs of a layer that it does not count are unknown.
+
+``columns={"flops": "their column"}``, or ``("their column", "GFLOP")`` with its unit (``"GFLOP/s"`` is a rate), says
+what is not found so. A column that is called by its unit alone is used where that says all (``GB/s``, ``GFLOP``,
+``ms``); of ``GFLOPs``, a count or a rate, a warning asks. A row has as many cells as the header; a line of one cell or
+one that begins with ``#`` is none. Every other column of numbers or texts becomes one of `Kernels.extra`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.kernels import columns as checks
+from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.dataframes import FIELDS
+from roofwidget.kernels.table import MAIN, Kernels
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.source import Source
+from roofwidget.readers.tables import dialects
+from roofwidget.readers.tables.blocks import row
+from roofwidget.readers.tables.dataframes import columns_of, is_frame, parquet
+from roofwidget.readers.tables.delimited import MOST_COLUMNS, NoHeaderError, Table, table
+from roofwidget.readers.tables.dialects import Dialect, Field
+from roofwidget.readers.tables.heads import columns_of_text, first_lines
+from roofwidget.readers.tables.ran_on import ran_on
+from roofwidget.readers.tables.unit_names import lacking, meanings, question
+from roofwidget.support.did_you_mean import listed
+
+__all__ = ["EXPECTED", "FORMAT", "read", "read_object", "recognises", "takes"]
+
+FORMAT: Final = "table"
+EXPECTED: Final = "a table (CSV, Parquet, JSON records) with a column of names and columns of FLOPs, bytes or seconds"
+
+_PARQUET: Final = b"PAR1"
+_COUNTED: Final = ("flops", "bytes", "time", "self_time")
+# What the tables of XProf and TraceLens hold beside the kernels' own.
+_SELECTING: Final = ("Step", "step", "Rank", "rank", "Include Infeed/Outfeed", "include_infeed_outfeed")
+
+
+def recognises(source: Source) -> bool:
+    """Whether a file is Parquet, or a table or list of records whose columns are known words."""
+    if source.is_folder:
+        return False
+    if source.head.startswith(_PARQUET):
+        return True
+    document = source.document()
+    if document is not None:
+        return _are_records(document) and _is_header(list(document[0]))  # type: ignore[index]  # they are a list
+    return any(
+        _is_header([cell.strip() for cell in row(iter([line]), mark)[0]])
+        for line in first_lines(source)
+        for mark in (",", ";", "\t")
+        if mark in line
+    )
+
+
+def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: str | None = None) -> Kernels:
+    """Read a file of such a table.
+
+    Parameters
+    ----------
+    source
+        The file.
+    columns
+        Which of its columns means what, where that is not found: by field a name, or a name and its unit.
+    decimal
+        ``"."`` or ``","``, where the file's numbers do not show it.
+    """
+    if source.head.startswith(_PARQUET):
+        return _kernels(_Given(parquet(source), source.name), columns)
+    document = source.document()
+    if document is not None:
+        if not _are_records(document):
+            raise ProfileError(source.name, "expected a list of objects, one a kernel")
+        return _kernels(_Given(columns_of(document), source.name), columns)
+    found = _table(source, [dialects.column_and_unit(*given)[0] for given in (columns or {}).items()])
+    if decimal is not None:
+        found.decimal = decimal
+    return _kernels(_Read(found), columns)
+
+
+def _table(source: Source, wanted: Sequence[str]) -> Table:
+    """Return the table with these columns, or whose columns are known words."""
+    try:
+        found = table(
+            source, header=lambda cells: set(wanted) <= set(cells) if wanted else _is_header(cells), strict=True
+        )
+    except NoHeaderError:
+        names = columns_of_text(source)
+        if not names:
+            raise
+        missing = [column for column in wanted if column not in names]
+        reason = dialects.no_column(missing[0], names) if missing else lacking(names, dialects.found_in(names).fields)
+        raise ProfileError(source.name, reason) from None
+    if not len(found):
+        raise ProfileError(
+            source.name, f"no row under the header, whose columns are {listed(list(found.columns)[:12])}"
+        )
+    return found
+
+
+def takes(given: object) -> bool:
+    """Whether an object is a data frame, a mapping of columns, or a list of kernels, tuples or dicts."""
+    return is_frame(given) or isinstance(given, (list, tuple))
+
+
+def read_object(given: Any, *, columns: Mapping[str, Any] | None = None) -> Kernels:
+    """Make kernels of such an object."""
+    if isinstance(given, (list, tuple)) and not _are_records(given):
+        return Kernels.from_records(given)
+    if columns is None and isinstance(given, (list, tuple)) and all("name" in record for record in given):
+        keywords = {"name", "flops", "bytes", "time", "precision", "category", "count"}
+        if all(record.keys() <= keywords for record in given):
+            return Kernels.from_records(given)
+    return _kernels(_Given(columns_of(given), type(given).__name__), columns)
+
+
+class _Columns(Protocol):
+    """A table by columns, whatever it came from."""
+
+    name: str
+
+    @property
+    def names(self) -> Sequence[str]: ...
+    def numbers(self, column: str) -> Floats: ...
+    def words(self, column: str) -> list[str | None]: ...
+    def refuse(self, row: int, column: str, reason: str) -> ProfileError: ...
+
+
+class _Read:
+    """A table of text."""
+
+    def __init__(self, read: Table) -> None:
+        self._read = read
+        self.name = read.source.name
+        self.names = list(read.columns)
+        self.skipped = read.skipped
+
+    def numbers(self, column: str) -> Floats:
+        return self._read.numbers(column, least=-np.inf)
+
+    def words(self, column: str) -> list[str | None]:
+        return [cell or None for cell in self._read.texts(column)]
+
+    def refuse(self, row: int, column: str, reason: str) -> ProfileError:
+        return self._read.error(row, column, reason)
+
+
+class _Given:
+    """Columns of values."""
+
+    skipped = 0
+
+    def __init__(self, given: Mapping[str, Sequence[Any]], name: str) -> None:
+        if len(given) > MOST_COLUMNS:
+            raise ProfileError(name, f"a table of {len(given):,} columns; at most {MOST_COLUMNS:,} are read")
+        self._given = given
+        self.name = name
+        self.names = list(given)
+
+    def numbers(self, column: str) -> Floats:
+        values = self._given[column]
+        array = np.asarray(values) if isinstance(values, np.ndarray) else None
+        if array is not None and array.dtype.kind in "iufb":
+            return array.astype(np.float64)
+        try:
+            return checks.numbers([_plain(value) for value in values], column)
+        except ValueError as error:
+            raise ProfileError(self.name, str(error)) from None
+
+    def words(self, column: str) -> list[str | None]:
+        try:
+            return checks.words(self._given[column], column) or []
+        except ValueError as error:
+            raise ProfileError(self.name, str(error)) from None
+
+    def refuse(self, row: int, column: str, reason: str) -> ProfileError:
+        return ProfileError(self.name, reason, row=row, column=column)
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if isinstance(value, (bool, np.bool_)) else value
+
+
+def _are_records(given: object) -> bool:
+    return isinstance(given, (list, tuple)) and bool(given) and all(isinstance(record, Mapping) for record in given)
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    return len(cells) <= MOST_COLUMNS and dialects.found_in(cells).is_enough
+
+
+def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
+    dialect = dialects.found_in(given.names)
+    if own:
+        try:
+            dialect = dialects.with_own(dialect, own, given.names)
+        except ValueError as error:
+            raise ProfileError(given.name, str(error)) from None
+    if not dialect.is_enough:
+        raise ProfileError(given.name, lacking(given.names, dialect.fields))
+    rows = _selected(given, dialect)
+    amounts = _Amounts(given, dialect, rows)
+    flops, moved = amounts.by_key("flops", ""), amounts.by_key("bytes", MAIN)
+    warnings = _remarks(given, dialect)
+    if dialect.name in {"XProf", "fasterbench"}:
+        flops, moved, told = _with_unknowns(dialect, flops, moved)
+        warnings += told
+    chip, told = ran_on(given, dialect.fields.get(dialects.CHIP), rows, is_asked=dialects.CHIP in (own or {}))
+    used = {field.column for key, field in dialect.fields.items() if key != dialects.CHIP or chip is not None}
+    try:
+        return Kernels(
+            amounts.names(),
+            flops,
+            moved,
+            time=amounts.time,
+            self_time=amounts.amount("self_time"),
+            precision=amounts.precision(),
+            category=amounts.words("category"),
+            count=amounts.count,
+            origin=_origins(given, dialect, rows),
+            extra=_extra(given, [name for name in given.names if name not in used], rows),
+            warnings=[*warnings, *told],
+            source=given.name,
+            chip=chip,
+        )
+    except ValueError as error:
+        raise error if isinstance(error, ProfileError) else ProfileError(given.name, str(error)) from None
+
+
+def _selected(given: _Columns, dialect: Dialect) -> npt.NDArray[np.intp]:
+    """Return the rows that are kernels: XProf's table also has totals, and all again without infeed."""
+    count = len(given.words(dialect.fields["name"].column))
+    keep = np.ones(count, dtype=np.bool_)
+    if dialect.name == "XProf":
+        for column in set(_SELECTING) & set(given.names):
+            if column.casefold() == "rank":
+                keep &= given.numbers(column) > 0
+            elif column.casefold() == "step":
+                keep &= np.array([word == "Total" for word in given.words(column)])
+            else:
+                keep &= _truths(given, column)
+    return np.flatnonzero(keep)
+
+
+def _truths(given: _Columns, column: str) -> npt.NDArray[np.bool_]:
+    try:
+        numbers: npt.NDArray[np.bool_] = given.numbers(column) != 0
+    except ProfileError:
+        return np.array([(word or "").casefold() == "true" for word in given.words(column)])
+    return numbers
+
+
+class _Amounts:
+    """The fields of the rows that are kernels, in FLOPs, bytes and seconds over all launches."""
+
+    def __init__(self, given: _Columns, dialect: Dialect, rows: npt.NDArray[np.intp]) -> None:
+        self._given = given
+        self._fields = dialect.fields
+        self._rows = rows
+        count = self._raw("count")
+        self.count = np.ones(len(rows)) if count is None else count
+        self.time = self.amount("time")
+
+    def _raw(self, key: str) -> Floats | None:
+        field = self._fields.get(key)
+        if field is None:
+            return None
+        numbers = self._given.numbers(field.column)[self._rows]
+        if (numbers < 0).any():
+            row = int(np.argmax(numbers < 0))
+            raise self._given.refuse(int(self._rows[row]), field.column, f"{numbers[row]:g} is negative")
+        return numbers
+
+    def amount(self, key: str) -> Floats | None:
+        numbers, field = self._raw(key), self._fields.get(key)
+        return None if numbers is None or field is None else self._total(numbers, field)
+
+    def _total(self, numbers: Floats, field: Field) -> Floats:
+        numbers = numbers * field.scale
+        if field.per == "launch":
+            return numbers * self.count
+        if field.per == "second":
+            return numbers * (np.full(len(numbers), np.nan) if self.time is None else self.time)
+        return numbers
+
+    def by_key(self, field: str, plain: str) -> dict[str, Any]:
+        keys = [key for key in self._fields if key.split(":")[0] == field]
+        found = {key.partition(":")[2] or plain: self.amount(key) for key in keys}
+        return found or {plain: np.full(len(self._rows), np.nan)}
+
+    def words(self, key: str) -> list[str | None] | None:
+        if key not in self._fields:
+            return None
+        words = self._given.words(self._fields[key].column)
+        return [words[row] for row in self._rows]
+
+    def names(self) -> list[str]:
+        return [word or "" for word in self.words("name") or []]
+
+    def precision(self) -> list[str | None] | None:
+        """Return the precisions; TraceLens says ``matrix_bf16``."""
+        words = self.words("precision")
+        if words is None or self._fields["precision"].column != "Compute Spec":
+            return words
+        return [word.rpartition("_")[2] if word else None for word in words]
+
+
+def _with_unknowns(dialect: Dialect, flops: dict[str, Any], moved: dict[str, Any]) -> tuple[Any, Any, list[str]]:
+    """Return the amounts with what the tool did not count as unknown, and what to say of it."""
+    nothing = np.all([column == 0 for column in flops.values()], axis=0)
+    if dialect.name == "XProf":
+        nothing &= np.all([column == 0 for column in moved.values()], axis=0)
+        moved = {level: np.where(nothing, np.nan, column) for level, column in moved.items()}
+    flops = {key: np.where(nothing, np.nan, column) for key, column in flops.items()}
+    what = "neither FLOPs nor bytes" if dialect.name == "XProf" else "no FLOPs"
+    said = f"{int(nothing.sum())} of {len(nothing)} rows have {what}, which {dialect.name} also writes of what it does"
+    return flops, moved, [f"{said} not count: they are unknown, not zero"] if nothing.any() else []
+
+
+def _remarks(given: _Read | _Given, dialect: Dialect) -> list[str]:
+    found = []
+    if given.skipped:
+        lines = "1 line" if given.skipped == 1 else f"{given.skipped} lines"
+        found.append(f"{lines} among the rows, no rows of the table, left out")
+    if dialect.name == "TraceLens":
+        found.append("bytes are TraceLens's model, operands once: no measured traffic")
+    if dialect.name == "plain":
+        found += map(question, meanings(given.names, dialect.fields))
+    return found
+
+
+def _origins(given: _Columns, dialect: Dialect, rows: npt.NDArray[np.intp]) -> dict[str, Any]:
+    """Return where each number came from: the column it was read from, or what the table itself says of it."""
+    fields = {key: field for key, field in dialect.fields.items() if key.split(":")[0] in _COUNTED}
+    found: dict[str, Any] = {key: field.origin for key, field in fields.items()}
+    for name in given.names:
+        head, _, key = name.partition(":")
+        if head == "origin" and key:
+            words = given.words(name)
+            found[key] = [words[row] for row in rows]
+    return found
+
+
+def _extra(given: _Columns, names: Sequence[str], rows: npt.NDArray[np.intp]) -> dict[str, Any]:
+    """Return the other columns of numbers or texts; those of anything else, and empty ones, are left out."""
+    kept: dict[str, Any] = {}
+    for name in names:
+        if name in FIELDS or name.startswith(("flops:", "bytes:", "origin:")):
+            continue
+        try:
+            column = given.numbers(name)[rows]
+        except ProfileError:
+            try:
+                words = given.words(name)
+            except ProfileError:
+                continue
+            kept[name] = [words[row] for row in rows]
+            continue
+        if not np.isnan(column).all():
+            kept[name] = column
+    return kept

@@ -1,0 +1,1 @@
+"""What follows when a trait of the model changes."""

@@ -1,0 +1,1 @@
+"""What every room needs: nearest names for error messages, tables as text, languages."""

@@ -1,0 +1,255 @@
+"""A measured program on another chip: each kernel keeps its utilization, and what is not known stays."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+import roofwidget as rw
+from roofwidget import Chip, Kernels, MissingFigureError, project
+from roofwidget.analysis.projection import Projection
+
+# Ridge points of 100 and 200 FLOP/B.
+OLD: Final = Chip("Old", {"bf16": 1e14, "fp32": 1e13}, {"HBM": 1e12, "L2": 1e13}, clock="2 GHz")
+NEW: Final = Chip("New", {"bf16": 4e14, "fp8": 8e14}, {"DRAM": 2e12})
+
+GOLDEN: Final[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[1] / "golden" / "projection.json").read_text(encoding="utf-8")
+)
+CHIPS: Final = {name: Chip(name, **told) for name, told in GOLDEN["chips"].items()}
+
+
+@pytest.fixture
+def step() -> Kernels:
+    """On Old they need 4, 1, 2 (compute; 1.5 for its bytes), unknown and 1 s; on New 1, 0.5, 0.75 (bytes), unknown."""
+    return Kernels(
+        ["matmul", "gelu", "near the ridge", "opaque", "unmeasured"],
+        [4e14, 1e12, 2e14, np.nan, 1e14],
+        [1e12, 1e12, 1.5e12, np.nan, 1e12],
+        time=[8, 2, 4, 1, np.nan],
+        chip=OLD,
+    )
+
+
+def table_of(case: dict[str, Any]) -> Kernels:
+    rows = GOLDEN["tables"][case["table"]]
+    kernels = Kernels.from_records([{key: value for key, value in row.items() if key != "self_time"} for row in rows])
+    time = [row["time"] for row in rows]
+    own = [row.get("self_time", row["time"]) for row in rows]
+    return Kernels(
+        kernels.names,
+        dict(kernels.flops_by_precision),
+        dict(kernels.bytes_by_level),
+        time=time,
+        self_time=own,
+        precision=list(kernels.precision),
+        chip=CHIPS[case["source"]],
+    )
+
+
+@pytest.mark.parametrize("case", GOLDEN["cases"], ids=[case["name"] for case in GOLDEN["cases"]])
+def test_the_projected_times_are_those_of_the_golden_file(case: dict[str, Any]) -> None:
+    asked = {key: value for key, value in case.items() if key in {"precision", "memory", "clock", "at_roof"}}
+    found, expected = project(table_of(case), CHIPS[case["chip"]], **asked), case["expected"]
+    for name in ("before", "time", "not_scaled", "speedup"):
+        same(getattr(found, name), math.nan if expected[name] is None else expected[name])
+    same(found.by_kernel, [math.nan if one is None else one for one in expected["by_kernel"]])
+
+
+def same(found: Any, expected: list[float] | float) -> None:
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_each_kernel_keeps_its_utilization(step: Kernels) -> None:
+    found = project(step, NEW)
+    same(found.by_kernel, [2, 1, 1.5, 1, math.nan])
+    same(rw.bound(step, OLD).utilization[:3], [0.5, 0.5, 0.5])
+    then = Kernels(step.names[:3], step.flops[:3], step.bytes[:3], time=found.by_kernel[:3])
+    same(rw.bound(then, NEW).utilization, [0.5, 0.5, 0.5])
+
+
+def test_the_programs_time_is_the_sum_and_what_is_not_known_stays_in_it(step: Kernels) -> None:
+    found = project(step, NEW)
+    same([found.before, found.time, found.speedup, found.not_scaled], [15, 5.5, 15 / 5.5, 1])
+    assert found.scaled.tolist() == [True, True, True, False, False]
+    assert found.notes == ("1 kernel keeps its time, 1 s, as a bound is not known.",)
+
+
+def test_the_same_chip_changes_nothing(step: Kernels) -> None:
+    same(project(step, OLD).by_kernel, [8, 2, 4, 1, math.nan])
+
+
+def test_rows_at_their_roof_take_their_bound(step: Kernels) -> None:
+    same(project(step, NEW, at_roof=[0, 2]).by_kernel, [1, 1, 0.75, 1, math.nan])
+    same(project(step, OLD, at_roof=np.array([1, 3, 4])).by_kernel, [8, 1, 4, 1, math.nan])
+
+
+def test_self_time_grows_and_shrinks_as_the_time_does() -> None:
+    loop = Kernels(["matmul"], [4e14], [1e12], time=[8], self_time=[4], chip=OLD)
+    same([project(loop, NEW).before, project(loop, NEW).time, project(loop, NEW, at_roof=[0]).time], [4, 1, 0.5])
+
+
+@pytest.mark.parametrize("clock", [0.5, "1 GHz", "1000 MHz", np.float64(0.5)])
+def test_a_clock_moves_the_peaks_alone(step: Kernels, clock: Any) -> None:
+    # The peak halves: 8 s and 4 s instead of 4 and 2, while the bytes of gelu need 1 s as before.
+    same(project(step, OLD, clock=clock).by_kernel, [16, 2, 8, 1, math.nan])
+
+
+def test_a_precision_judges_what_tells_none_of_its_own(step: Kernels) -> None:
+    # At 800 TFLOP/s 0.5 s for the FLOPs of the matmul, as for its bytes.
+    same(project(step, NEW, precision="fp8").by_kernel, [1, 1, 1.5, 1, math.nan])
+    own = Kernels(["told", "apart"], {"": [4e14, np.nan], "bf16": [np.nan, 4e14]}, [1e12] * 2, time=[8, 8], chip=OLD)
+    same(project(own, NEW, precision="fp8").by_kernel, [1, 2])
+    assert project(own, NEW, precision="fp8").notes == ("1 kernel tells its own precision, so fp8 does not judge it.",)
+
+
+def test_without_a_precision_it_stays_what_it_was() -> None:
+    eight = NEW.replace(default_precision="fp8")
+    kernels = Kernels(["matmul"], [4e14], [1e12], time=[8], chip=OLD)
+    assert project(kernels, eight).precision == "bf16"
+    same(project(kernels, eight).by_kernel, [2])
+    assert project(kernels, eight, precision="auto").precision == "fp8"
+    same(project(kernels, eight, precision="auto").by_kernel, [1])
+
+
+def test_a_kernel_whose_own_precision_a_chip_lacks_keeps_its_time() -> None:
+    mixed = Kernels(["a", "b"], [1e13, 4e14], [1, 1e12], precision=["fp32", "bf16"], time=[2, 8], chip=OLD)
+    found = project(mixed, NEW)
+    same(found.by_kernel, [2, 2])
+    assert found.notes == (
+        "1 kernel needs a figure that New lacks, such as the peak of its precision.",
+        "1 kernel keeps its time, 2 s, as a bound is not known.",
+    )
+
+
+def test_the_levels_that_are_asked_for_judge_on_both_chips() -> None:
+    two = Chip("Two", {"bf16": 1e14}, {"HBM": 2e12, "L2": 1e13})
+    kernels = Kernels(["a"], [0], {"HBM": [1e12], "L2": [2e13]}, time=[4], chip=OLD)
+    same(project(kernels, two).by_kernel, [2])
+    same(project(kernels, two, memory="L2").by_kernel, [4])
+    same(project(kernels, two, memory="all").by_kernel, [4])
+
+
+def test_a_kernel_that_does_nothing_keeps_its_time() -> None:
+    same(project(Kernels(["idle"], [0], [0], time=[3], chip=OLD), NEW).by_kernel, [3])
+
+
+def test_nothing_measured_has_no_speedup() -> None:
+    found = project(Kernels(["a"], [1], [1], chip=OLD), NEW)
+    assert (found.before, found.time, math.isnan(found.speedup), found.notes) == (0, 0, True, ())
+    assert math.isnan(project(Kernels(), NEW, source=OLD).speedup)
+
+
+def test_chips_may_be_names_and_kernels_records() -> None:
+    found = project([("matmul", 4e14, 1e12, 8)], "h100-sxm", source="a100-sxm-80gb")
+    assert (found.chip.id, found.source.id) == ("h100-sxm", "a100-sxm-80gb")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"source": None}, ValueError, "needs the chip that these kernels ran on.*give source="),
+        ({"clock": 0}, ValueError, "clock"),
+        ({"clock": "fast"}, ValueError, "clock"),
+        ({"clock": "1 GHz", "source": NEW, "chip": NEW}, MissingFigureError, "New does not tell the clock"),
+        ({"at_roof": [3]}, ValueError, "at_roof: 3 is not a row of kernels, which has 1"),
+        ({"at_roof": [-1]}, ValueError, "at_roof: -1 is not a row"),
+        ({"at_roof": [True]}, ValueError, "at_roof: True is not a row"),
+        ({"precision": "fp64"}, MissingFigureError, "New has no peak for precision 'fp64'"),
+        ({"memory": "L2"}, MissingFigureError, "New has no memory 'L2'"),
+        ({"at_rof": [1]}, TypeError, "project has no keyword 'at_rof'; did you mean 'at_roof'"),
+    ],
+    ids=repr,
+)
+def test_what_cannot_be_projected_is_one_clear_error(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    given: dict[str, Any] = {"chip": NEW, "source": OLD} | arguments
+    with pytest.raises(error, match=message):
+        project([("matmul", 4e14, 1e12, 8)], **given)
+
+
+def test_the_table_shows_the_longest_first_and_what_is_not_measured(step: Kernels) -> None:
+    assert repr(project(step, NEW)).splitlines() == [
+        "Projection: 5 kernels from Old to New (bf16): 15 s to 5.5 s, 2.73 times as fast",
+        "kernel          before        after    faster",
+        "matmul          8 s           2 s      4×",
+        "near the ridge  4 s           1.5 s    2.67×",
+        "gelu            2 s           1 s      2×",
+        "opaque          1 s           1 s      stays",
+        "unmeasured      not measured  unknown",
+        "1 kernel keeps its time, 1 s, as a bound is not known.",
+    ]
+
+
+def test_many_kernels_are_cut_short_and_names_are_text() -> None:
+    many = Kernels([f"<b>{row}" for row in range(60)], [1e14] * 60, [1] * 60, time=range(1, 61), chip=OLD)
+    found = project(many, NEW)
+    *_, last, note = repr(found).splitlines()
+    assert last == "… and 52 more"
+    # Those of 11 to 60 s, of 1830 s, need 1.
+    assert note.startswith("97 % of the time is that of kernels below 10 % of their roof")
+    shown: str = found._repr_html_()
+    assert "&lt;b&gt;59" in shown
+    assert "<b>" not in shown
+    assert "… and 10 more" in shown
+
+
+def test_it_says_how_much_of_the_time_is_far_below_its_roof_and_may_not_follow_another() -> None:
+    # Of 1 s each: 5 %, 10 % and 50 % of their roof, an unknown bound; 7.5 % of 2 s, of which 1 is its own.
+    table = Kernels(
+        ["far", "a tenth", "half", "opaque", "shared"],
+        [5e12, 1e13, 5e13, np.nan, 1.5e13],
+        [1, 1, 1, np.nan, 1],
+        time=[1, 1, 1, 1, 2],
+        self_time=[1] * 5,
+        chip=OLD,
+    )
+    found = project(table, NEW)
+    assert (found.is_far.tolist(), found.far) == ([True, False, False, False, True], 2)
+    said = "of the time is that of kernels below 10 % of their roof, which another roof may not speed up."
+    assert found.notes[-1] == f"40 % {said}"
+    # One that is to reach its roof does not keep its distance to it.
+    assert project(table, NEW, at_roof=[0]).notes[-1] == f"20 % {said}"
+    assert project(table, NEW, at_roof=[0, 4]).far == 0
+
+
+def test_a_data_frame_has_a_row_a_kernel(step: Kernels) -> None:
+    frame = project(step, NEW).to_dataframe()
+    assert frame.columns.tolist() == ["name", "before", "after", "scaled"]
+    same(frame["after"], [2, 1, 1.5, 1, math.nan])
+    assert isinstance(project(step, NEW), Projection)
+
+
+def test_recast_work_is_judged_by_one_precision_whatever_it_tells() -> None:
+    told = Kernels(
+        ["bf16", "by key", "plain", "of a class", "?"],
+        {
+            "": [8e14, np.nan, 8e14, np.nan, np.nan],
+            "bf16": [np.nan, 4e14, np.nan, 4e14, np.nan],
+            "vector": [np.nan, np.nan, np.nan, 8e13, np.nan],
+        },
+        [1e12] * 5,
+        time=[16, 4, 16, 8, 1],
+        precision=["bf16", None, None, None, None],
+        chip=OLD,
+    )
+    new = Chip("New", {"bf16": 4e14, "fp8": 8e14, "fp8_vector": 8e13}, {"DRAM": 2e12})
+    # On Old 8, 4, 8 and 4.8 s; recast on New 1, 0.5, 1 and 1.5 s.
+    found = project(told, new, recast="fp8")
+    assert found.by_kernel.tolist() == pytest.approx([2, 0.5, 2, 2.5, 1], rel=1e-12)
+    assert found.precision == "fp8"
+    assert not any("precision" in note for note in found.notes)
+    assert project(told, new, precision="fp8").by_kernel[0] == 4
+
+
+def test_recast_work_needs_a_peak_and_no_other_precision(step: Kernels) -> None:
+    with pytest.raises(MissingFigureError, match="New has no peak for precision 'fp64'"):
+        project(step, NEW, recast="fp64")
+    with pytest.raises(ValueError, match="recast='fp8' no precision"):
+        project(step, NEW, recast="fp8", precision="bf16")

@@ -1,0 +1,227 @@
+"""Look-ups: every name that finds a chip, and what a wrong one is told."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roofwidget.chips.catalog import AmbiguousChipError, UnknownChipError, chip, chips
+from roofwidget.chips.chip import Chip
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[2]
+CATALOG: dict[str, Any] = tomllib.loads((ROOT / "roofwidget/chips/catalog.toml").read_text(encoding="utf-8"))
+ENTRIES = {entry["id"]: entry for entry in CATALOG["chips"]}
+
+
+def spoken(entry: dict[str, Any]) -> list[str]:
+    return [entry["id"], entry["name"], *entry["aliases"], *entry["short"]]
+
+
+def plain(name: str) -> str:
+    return "".join(character for character in name.casefold() if character not in " -_")
+
+
+def test_there_are_75_chips_in_the_order_of_the_file() -> None:
+    assert len(chips()) == 75
+    assert [one.id for one in chips()] == list(ENTRIES)
+
+
+def test_ids_differ_even_without_hyphens() -> None:
+    assert len({plain(name) for name in ENTRIES}) == 75
+
+
+def test_an_accelerator_is_judged_by_bf16_where_it_has_it_and_a_cpu_by_fp64() -> None:
+    tensor_fp16 = {"v100-sxm2-16gb", "v100-sxm2-32gb", "v100-pcie-16gb", "t4", "rtx-2080ti", "jetson-agx-orin-64gb"}
+    for one in chips():
+        if ENTRIES[one.id]["kind"] == "cpu":
+            assert one.default_precision == "fp64"
+        elif "bf16" in one.peak_flops:
+            assert one.default_precision == "bf16"
+        else:
+            assert one.default_precision == ("fp16" if one.id in tensor_fp16 else "fp32")
+
+
+@pytest.mark.parametrize(
+    ("name", "ridge"),
+    [("tpu-v5p", "166.0"), ("tpu-7x", "312.6"), ("tpu-v6e", "560.4")],
+)
+def test_the_catalogue_has_its_own_ridge_points_and_not_those_of_the_guide(name: str, ridge: str) -> None:
+    assert f"{chip(name).ridge_point():.1f}" == ridge
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("v2", "tpu-v2"),
+        ("v3", "tpu-v3"),
+        ("v4", "tpu-v4"),
+        ("v5e", "tpu-v5e"),
+        ("TPU v5 lite", "tpu-v5e"),
+        ("v5p", "tpu-v5p"),
+        ("v6e", "tpu-v6e"),
+        ("Trillium", "tpu-v6e"),
+        ("v7x", "tpu-7x"),
+        ("ironwood", "tpu-7x"),
+        ("TPU v7x", "tpu-7x"),
+        ("h200", "h200-sxm"),
+        ("b200", "b200"),
+        ("NVIDIA H100 80GB HBM3", "h100-sxm"),
+        ("NVIDIA A100-SXM4-80GB", "a100-sxm-80gb"),
+        ("NVIDIA A100 80GB PCIe", "a100-pcie-80gb"),
+        ("Tesla T4", "t4"),
+        ("4090", "rtx-4090"),
+        ("rtx4090", "rtx-4090"),
+        ("NVIDIA GeForce RTX 3090", "rtx-3090"),
+        ("3090", "rtx-3090"),
+        ("mi300x", "mi300x"),
+        ("mi250x", "mi250x"),
+        ("MI250X GCD", "mi250x-gcd"),
+        ("m1", "apple-m1"),
+        ("m1 max", "apple-m1-max"),
+        ("trn2", "aws-trainium2"),
+        ("trainium2", "aws-trainium2"),
+        ("inf2", "aws-inferentia2"),
+        ("milan", "epyc-7763"),
+        ("genoa", "epyc-9654"),
+        ("sapphire rapids", "xeon-8480plus"),
+        ("icelake", "xeon-8380"),
+        ("a64fx", "a64fx"),
+        ("fugaku", "a64fx"),
+        ("gaudi3", "gaudi3"),
+        ("pvc", "intel-max-1550"),
+    ],
+)
+def test_the_names_people_type_find_their_chip(name: str, found: str) -> None:
+    assert chip(name).id == found
+
+
+@pytest.mark.parametrize("name", ["H100-SXM", "h100 sxm", "h100_sxm", " h100sxm ", "nvidia h100 sxm5 80gb"])
+def test_case_spaces_hyphens_and_underscores_do_not_count(name: str) -> None:
+    assert chip(name).id == "h100-sxm"
+
+
+@pytest.mark.parametrize(
+    ("name", "variants"),
+    [
+        ("h100", "'h100-sxm', 'h100-pcie', 'h100-nvl'"),
+        ("A100", "'a100-sxm-40gb', 'a100-sxm-80gb', 'a100-pcie-40gb', 'a100-pcie-80gb'"),
+        ("v100", "'v100-sxm2-16gb', 'v100-sxm2-32gb', 'v100-pcie-16gb'"),
+        ("gh200", "'gh200-96gb', 'gh200-144gb'"),
+        ("epyc", "'epyc-7763', 'epyc-9654'"),
+        ("mi300", "'mi300a', 'mi300x'"),
+    ],
+)
+def test_a_name_that_several_chips_share_raises_and_lists_them(name: str, variants: str) -> None:
+    with pytest.raises(AmbiguousChipError) as caught:
+        chip(name)
+    assert str(caught.value) == f"'{name}' is one of several chips: {variants}; name one"
+
+
+def test_an_id_wins_over_a_shared_name() -> None:
+    with pytest.raises(AmbiguousChipError, match="'mi250x', 'mi250x-gcd'"):
+        chip("AMD Instinct MI250X")
+    assert chip("mi250x").name == "AMD Instinct MI250X (package, two GCDs)"
+
+
+def test_every_name_finds_its_chip_or_lists_all_that_share_it() -> None:
+    owners: dict[str, list[str]] = defaultdict(list)
+    for entry in CATALOG["chips"]:
+        for key in {plain(name) for name in spoken(entry)}:
+            owners[key].append(entry["id"])
+    ids = {plain(name): name for name in ENTRIES}
+    for entry in CATALOG["chips"]:
+        for name in spoken(entry):
+            key = plain(name)
+            if key in ids:
+                assert chip(name).id == ids[key]
+            elif len(owners[key]) == 1:
+                assert chip(name).id == entry["id"]
+            else:
+                listed = ", ".join(f"'{owner}'" for owner in owners[key])
+                with pytest.raises(AmbiguousChipError, match=re.escape(listed)):
+                    chip(name)
+
+
+def test_ids_names_and_aliases_mean_one_chip() -> None:
+    for entry in CATALOG["chips"]:
+        for name in (entry["id"], entry["name"], *entry["aliases"]):
+            assert chip(name).id == entry["id"]
+
+
+def test_the_aliases_of_a_chip_each_find_it() -> None:
+    assert "h200" in chip("h200-sxm").aliases
+    assert "h100" not in chip("h100-sxm").aliases
+    for one in chips():
+        assert all(chip(alias) is one for alias in one.aliases)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("h10", "'h100'"), ("rtx 4080", "'rtx-4090'"), ("tpu-v5x", "'tpu-v5p'"), ("mi250", "'mi250x'")],
+)
+def test_an_unknown_name_lists_the_nearest(name: str, near: str) -> None:
+    with pytest.raises(UnknownChipError, match=re.escape(near)):
+        chip(name)
+
+
+@pytest.mark.parametrize("name", ["", "  ", "zzzzzz"])
+def test_a_name_near_to_nothing_says_where_to_look(name: str) -> None:
+    with pytest.raises(UnknownChipError, match=r"chips\(\) lists all 75"):
+        chip(name)
+
+
+def test_a_chip_passes_through_unchanged() -> None:
+    mine = Chip("mine", {"bf16": 1e12}, {"HBM": 1e12})
+    assert chip(mine) is mine
+
+
+def test_what_is_neither_a_name_nor_a_chip_is_refused() -> None:
+    wrong: Any = 4090
+    with pytest.raises(TypeError, match="expected a chip's name or a Chip, got 4090"):
+        chip(wrong)
+
+
+def test_a_chip_is_the_same_object_at_every_look_up() -> None:
+    assert chip("v5p") is chip("TPU v5p") is next(one for one in chips() if one.id == "tpu-v5p")
+
+
+def test_chips_are_chosen_by_vendor_and_family_in_any_case() -> None:
+    assert [one.id for one in chips("google")][:2] == ["tpu-v2", "tpu-v3"]
+    assert {one.vendor for one in chips(vendor="nvidia")} == {"NVIDIA"}
+    assert [one.id for one in chips(family="gaudi")] == ["gaudi2", "gaudi3"]
+    assert [one.id for one in chips("Intel", "Xeon")] == ["xeon-8380", "xeon-8480plus"]
+
+
+def test_an_unknown_vendor_or_family_lists_those_there_are() -> None:
+    with pytest.raises(LookupError, match="the catalogue has no vendor 'acme'; it has 'Google', 'AWS', "):
+        chips(vendor="acme")
+    with pytest.raises(LookupError, match=r"vendor 'Google' has no family 'Hopper'; it has 'TPU'$"):
+        chips("google", "Hopper")
+    with pytest.raises(LookupError, match="the catalogue has no family 'x'; it has 'TPU', "):
+        chips(family="x")
+
+
+def test_the_catalogue_is_read_at_the_first_look_up_and_a_chip_when_it_is_asked_for() -> None:
+    script = (
+        "from roofwidget.chips import catalog\nfrom roofwidget.kernels.presets import preset\n"
+        "assert catalog._entries.cache_info().currsize == 0\n"
+        "preset('tpu-roofline-guide')\n"
+        "assert catalog._entries.cache_info().currsize == 0\n"
+        "catalog.chip('v5p'); catalog.chip('v6e'); catalog.chip('v5p')\n"
+        "assert catalog._made.cache_info().currsize == 2\n"
+        "catalog.chips()\n"
+        "assert catalog._entries.cache_info().misses == catalog._catalog.cache_info().misses == 1\n"
+        "assert catalog._made.cache_info().misses == 75\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)

@@ -1,0 +1,299 @@
+"""The catalogue's figures: each with its source, each the one of the file it came from."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roofwidget.chips import Chip, MissingFigureError, chip, chips, is_off_chip
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CHIPS = Path(__file__).parents[2] / "roofwidget/chips"
+DATA = Path(__file__).parents[3] / "shared/data/chips.toml"
+CATALOG: dict[str, Any] = tomllib.loads((CHIPS / "catalog.toml").read_text(encoding="utf-8"))
+SOURCES: dict[str, Any] = tomllib.loads((CHIPS / "sources.toml").read_text(encoding="utf-8"))["sources"]
+ENTRIES = {entry["id"]: entry for entry in CATALOG["chips"]}
+BYTES = {"GB": 10**9, "GiB": 2**30}
+CONFIDENCES = {"datasheet", "vendor doc", "source code", "derived", "measured", "secondary"}
+LEVELS = {"cmem": "CMEM", "l1": "L1", "l2": "L2", "l3": "L3", "lds": "LDS", "sbuf": "SBUF", "vmem": "VMEM"}
+LINKS = {
+    "gcd_to_gcd": "GCD to GCD",
+    "ici": "ICI",
+    "neuronlink": "NeuronLink",
+    "nvlink": "NVLink",
+    "pcie": "PCIe",
+    "xgmi": "xGMI",
+}
+# What share of a printed figure is the bandwidth one way over all links, and over one of them.
+DIRECTIONS = {
+    "one direction": (1, None),
+    "one direction, per link": (None, 1),
+    "bidirectional": (0.5, None),
+    "bidirectional total per GPU": (0.5, None),
+    "bidirectional, per chip": (0.5, None),
+    "bidirectional, per link": (None, 0.5),
+    "bidirectional, per link, 7 links": (3.5, 0.5),
+    "as printed, direction not stated": (None, None),
+}
+Told = tuple[float, str, str]
+
+
+def written(entry: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Figures of one entry of the catalogue as they stand there, under the keys of `Chip.sources`."""
+    found = {f"peak_flops.{precision}": figure for precision, figure in entry["peak_flops"].items()}
+    for kind in ("memories", "links"):
+        for name, part in entry.get(kind, {}).items():
+            found |= {f"{kind}.{name}.{key}": figure for key, figure in part.items() if key != "scope"}
+    found |= {key: entry[key] for key in ("clock", "units", "power") if key in entry}
+    return found | {f"ceilings.measured.{one['memory']}": one for one in entry.get("ceilings", ())}
+
+
+def level_names(original: dict[str, Any]) -> dict[str, str]:
+    """Return what the levels of the data file are called here: main memories and large caches keep their label."""
+    main, *nearer = original["levels"]
+    return {main["id"]: main["label"]} | {level["id"]: LEVELS.get(level["id"], level["label"]) for level in nearer}
+
+
+def told(figure: dict[str, Any], value: float | None = None) -> Told:
+    return figure["value"] if value is None else value, figure["source"], figure["confidence"]
+
+
+def original_figures(original: dict[str, Any]) -> dict[str, Told]:
+    """Return the figures of one chip of the data file under the same keys: value, source, confidence."""
+    found = {f"peak_flops.{precision}": told(figure) for precision, figure in original["compute"].items()}
+    found |= original_levels(original)
+    for link, figure in original.get("links", {}).items():
+        key = f"links.{LINKS[link.removesuffix('_total')]}"
+        for part, share in zip(("bandwidth", "per_link"), DIRECTIONS[figure["direction"]], strict=True):
+            if share is not None:
+                found[f"{key}.{part}"] = told(figure, share * figure["value"])
+    rest = {"clock": "boost_clock_hz", "power": "tdp_w", "units": "units"}
+    return found | {key: told(original[field]) for key, field in rest.items() if field in original}
+
+
+def original_levels(original: dict[str, Any]) -> dict[str, Told]:
+    """Return those of its memory levels; the main memory's capacity is the size that is printed."""
+    found: dict[str, Told] = {}
+    for level_id, name in level_names(original).items():
+        level = next(level for level in original["levels"] if level["id"] == level_id)
+        keys = {"bandwidth": f"memories.{name}.bandwidth", "bandwidth_measured": f"ceilings.measured.{name}"}
+        if level is not original["levels"][0]:
+            keys["capacity_bytes"] = f"memories.{name}.capacity"
+        found |= {key: told(level[field]) for field, key in keys.items() if field in level}
+    size = original["memory"].get("size_gb")
+    if size:
+        main = f"memories.{original['levels'][0]['label']}.capacity"
+        found[main] = told(size, size["value"] * BYTES[size.get("unit", "GB")])
+    return found
+
+
+@pytest.fixture(scope="module")
+def data() -> dict[str, Any]:
+    if not DATA.exists():
+        pytest.skip("the file that the catalogue was made from is not here")
+    return tomllib.loads(DATA.read_text(encoding="utf-8"))
+
+
+def test_every_figure_of_every_chip_has_its_source() -> None:
+    for one in chips():
+        for figure in one.figures:
+            assert (figure.source is not None) == (figure.value is not None or "printed" in figure.label), figure.key
+        for source in [
+            *one.sources.values(),
+            *(c.source for c in one.ceilings if c.source),
+            *(c.source for c in one.checks),
+        ]:
+            assert source.title
+            assert source.url == "" or re.fullmatch(r"https?://\S+", source.url)
+            assert source.confidence in CONFIDENCES
+
+
+def test_every_source_is_used() -> None:
+    text = (CHIPS / "catalog.toml").read_text(encoding="utf-8")
+    assert [key for key in SOURCES if not re.search(rf"\b{re.escape(key)}\b", text)] == []
+
+
+def test_a_figure_that_was_computed_says_how() -> None:
+    for entry in CATALOG["chips"]:
+        for key, figure in written(entry).items():
+            assert ("formula" in figure) == (figure["confidence"] == "derived"), (entry["id"], key)
+    title = chip("xeon-8380").sources["peak_flops.fp64"].title
+    assert title.startswith("Derived from other figures of this catalogue: 40 cores x 32 FP64 FLOP/cycle x 2.3 GHz")
+
+
+def test_a_note_on_a_figure_joins_its_source() -> None:
+    assert chip("xeon-8380").sources["clock"].title.endswith(" (base clock)")
+
+
+def test_the_main_memory_has_a_name_that_means_off_chip() -> None:
+    assert all(is_off_chip(one.main_memory) for one in chips())
+
+
+def test_a_capacity_is_the_printed_size_in_bytes() -> None:
+    assert chip("v5p").memories["HBM"].capacity == 95 * 2**30
+    assert chip("h100-sxm").memories["HBM"].capacity == 80e9
+
+
+def test_every_figure_is_the_one_of_the_data_file(data: dict[str, Any]) -> None:
+    assert [entry["id"] for entry in data["chips"]] == list(ENTRIES)
+    for original in data["chips"]:
+        one, expected = chip(original["id"]), original_figures(original)
+        values = {figure.key: figure.value for figure in one.figures if figure.value is not None}
+        assert values == {key: value for key, (value, _, _) in expected.items()}, one.id
+        kept = {key: figure for key, figure in written(ENTRIES[one.id]).items() if not key.endswith(".printed")}
+        assert {key: (f["source"], f["confidence"]) for key, f in kept.items()} == {
+            key: (source, confidence) for key, (_, source, confidence) in expected.items()
+        }, one.id
+
+
+def test_every_level_of_the_data_file_is_there_with_what_it_says(data: dict[str, Any]) -> None:
+    for original in data["chips"]:
+        one, names = chip(original["id"]), level_names(original)
+        assert list(one.memories) == [names[level["id"]] for level in original["levels"]]
+        for level in original["levels"]:
+            scope = one.memories[names[level["id"]]].scope
+            label = [level["label"]] if level["label"] != names[level["id"]] else []
+            assert scope == "; ".join([*label, *(level[key] for key in ("scope", "note") if key in level)])
+
+
+def test_every_formula_is_the_one_of_the_data_file(data: dict[str, Any]) -> None:
+    for original in data["chips"]:
+        peaks = ENTRIES[original["id"]]["peak_flops"]
+        for precision, figure in original["compute"].items():
+            assert peaks[precision].get("formula") == figure.get("formula")
+
+
+def test_every_check_is_the_one_of_the_data_file(data: dict[str, Any]) -> None:
+    # Of a figure that a chip lacks there is nothing to check: what others print is told in its notes.
+    left_out = []
+    for original in data["chips"]:
+        main = original["levels"][0]
+        fields = {main["id"]: f"memories.{main['label']}.bandwidth", "l2": "memories.L2.capacity", "clock": "clock"}
+        expected = [
+            (fields.get(check["field"], f"peak_flops.{check['field']}"), check["value"], check["source"])
+            for check in original["checks"]
+        ]
+        one = chip(original["id"])
+        lacking = [want for want in expected if want[0] not in {figure.key for figure in one.figures}]
+        left_out += [(one.id, *want[:2]) for want in lacking]
+        expected = [want for want in expected if want not in lacking]
+        assert [(check.figure, check.value) for check in one.checks] == [want[:2] for want in expected]
+        assert [check["source"] for check in ENTRIES[one.id].get("checks", ())] == [want[2] for want in expected]
+    assert left_out == [("tpu-v5p", "peak_flops.fp8", 459e12)]
+    assert chip("v5p").notes[0].startswith("fp8 is not listed as a roof: the TPU7x page prints 459")
+
+
+def test_every_description_is_the_one_of_the_data_file(data: dict[str, Any]) -> None:
+    for original in data["chips"]:
+        one = chip(original["id"])
+        for field in ("name", "vendor", "kind", "family", "status"):
+            assert getattr(one, field) == original[field]
+        assert one.generation == original["order"]
+        assert str(one.year or "") == original.get("release", {}).get("value", "")[:4]
+        assert len(one.notes) == len(original.get("notes", []))
+        entry = ENTRIES[one.id]
+        names = {name.casefold() for name in (*entry["aliases"], *entry["short"], entry["name"], entry["id"])}
+        assert {alias.casefold() for alias in original.get("aliases", [])} <= names
+
+
+def test_every_source_points_where_the_data_file_says(data: dict[str, Any]) -> None:
+    for key, source in SOURCES.items():
+        original = data["sources"][key]
+        assert source["confidence"] == original["kind"]
+        assert source["url"] == (original["url"] if original["url"].startswith("http") else "")
+
+
+def test_a_measured_bandwidth_is_a_ceiling_and_never_the_bandwidth() -> None:
+    mi300x = chip("mi300x")
+    assert {(c.name, c.memory, c.rate, c.measured) for c in mi300x.ceilings} == {
+        ("measured", "Infinity Cache", 8.2e12, True),
+        ("measured", "L2", 26.5e12, True),
+        ("measured", "L1", 39.3e12, True),
+    }
+    assert mi300x.bandwidth("L2") == 34.4e12
+    with pytest.raises(
+        MissingFigureError, match="AMD Instinct MI300X has no bandwidth for L1; it has those of 'HBM', "
+    ):
+        mi300x.bandwidth("L1")
+    assert all(c.source and c.source.confidence == "measured" for one in chips() for c in one.ceilings)
+
+
+def test_a_level_without_a_published_bandwidth_is_there_and_missing() -> None:
+    assert chip("h100-sxm").memories["L2"].capacity == 50 * 2**20
+    with pytest.raises(
+        MissingFigureError, match="NVIDIA H100 SXM5 80GB has no bandwidth for L2; it has those of 'HBM', 'L1'"
+    ):
+        chip("h100-sxm").bandwidth("L2")
+    with pytest.raises(MissingFigureError, match="TPU v4 has no bandwidth for CMEM"):
+        chip("v4").bandwidth("CMEM")
+
+
+@pytest.mark.parametrize(
+    ("name", "link", "bandwidth", "per_link"),
+    [
+        ("h100-sxm", "NVLink", 450e9, None),
+        ("a100-sxm-80gb", "NVLink", 300e9, None),
+        ("v5p", "ICI", 600e9, 90e9),
+        ("v5e", "ICI", 200e9, 45e9),
+        ("tpu-7x", "ICI", 600e9, None),
+        ("mi300x", "xGMI", 448e9, 64e9),
+        ("t4", "PCIe", 16e9, None),
+    ],
+)
+def test_a_link_counts_one_way_over_all_links_of_a_chip(
+    name: str, link: str, bandwidth: float, per_link: float | None
+) -> None:
+    first = chip(name).link()
+    assert (first.name, first.bandwidth, first.per_link) == (link, bandwidth, per_link)
+    assert chip(name).link_bandwidth() == bandwidth
+
+
+def test_the_link_between_chips_is_first_and_pcie_last() -> None:
+    for one in chips():
+        assert "PCIe" not in list(one.links)[:-1]
+    assert list(chip("mi250x").links) == ["xGMI", "GCD to GCD", "PCIe"]
+
+
+def test_a_link_keeps_what_its_source_prints() -> None:
+    assert chip("v5p").link().printed == "90 GB/s, one direction, per link; 1.2 TB/s, bidirectional, per chip"
+    assert chip("h100-sxm").link("pcie").printed == "64 GB/s, one direction (PCIe 5 x16)"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("trn2", "for NeuronLink: its source prints 1.28 TB/s, direction not stated$"),
+        ("v3", "for ICI: its source prints 100 GB/s, one direction, per link$"),
+        ("mi250x", "prints 100 GB/s, bidirectional, per link; it has that of 'GCD to GCD', 'PCIe'$"),
+    ],
+)
+def test_a_link_of_unstated_direction_or_number_has_no_bandwidth_and_says_why(name: str, words: str) -> None:
+    with pytest.raises(MissingFigureError, match=f"has no one-way bandwidth .*{words}"):
+        chip(name).link_bandwidth()
+
+
+def test_disputed_figures_are_those_that_others_put_more_than_three_percent_off() -> None:
+    def others(one: Chip) -> dict[str, list[float]]:
+        return {key: [check.value for check in checks] for key, checks in one.disputed.items()}
+
+    assert others(chip("h100-sxm")) == {
+        "peak_flops.bf16": [1979e12, 1070.53056e12],
+        "memories.HBM.bandwidth": [3.072e12],
+    }
+    assert others(chip("mi300x")) == {"peak_flops.bf16": [653.7e12], "memories.HBM.bandwidth": [6.81e12, 10.3e12]}
+    assert others(chip("tpu-8i")) == {}
+
+
+def test_a_chip_of_a_single_source_says_so() -> None:
+    assert chip("tpu-8i").status == "single-source"
+    assert repr(chip("tpu-8i")).endswith("; single-source)")
+    assert "single-source" in chip("tpu-8i")._repr_html_()
+    assert "single-source" not in repr(chip("v5p"))

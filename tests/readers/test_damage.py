@@ -1,0 +1,122 @@
+"""Damaged, cut off, swollen and wrong files: each format ends in one error that names the file, in little memory."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+import tracemalloc
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet as pq
+
+import roofwidget as rw
+from roofwidget.readers import FORMATS, ProfileError
+from roofwidget.readers.input import archives
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+RECORDS: Final = [{"kernel": "a", "flops": 1, "bytes": 2, "time": 3}] * 3
+BOMB: Final = 2**25
+LIMIT: Final = 2**22
+
+
+def parquet() -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(RECORDS), buffer)
+    return buffer.getvalue()
+
+
+def twins() -> dict[str, bytes]:
+    """Return a file of each format by the name of its reader and its own."""
+    folders = {
+        "xprof_*.json": "xprof",
+        "xprof_*.csv": "xprof",
+        "ceilings/*.*": "ceilings",
+        "rocprof/**/*.csv": "rocprof",
+    }
+    found = {f"{word} {path.name}": path.read_bytes() for glob, word in folders.items() for path in FIXTURES.glob(glob)}
+    rows = "".join(f"kernel {row},{row}e9,{row}e6,{row}.5\n" for row in range(40))
+    found["table CSV"] = f"kernel,flops,bytes,time (us)\n{rows}".encode()
+    return found | {"table JSON": json.dumps(RECORDS).encode(), "table Parquet": parquet()}
+
+
+TWINS: Final = twins()
+
+
+def refused(data: bytes, **options: str) -> str:
+    """Return what is said of the file; empty where it is read all the same."""
+    try:
+        rw.read(data, **options)
+    except ProfileError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_file_cut_off_anywhere_is_read_or_refused_by_its_name(name: str) -> None:
+    data = TWINS[name]
+    said = [refused(data[: len(data) * part // 30]) for part in range(30)]
+    assert "the file is empty" in said[0]
+    assert all(not text or text.startswith("buffer: ") for text in said)
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_file_with_changed_bytes_is_read_or_refused_by_its_name(name: str) -> None:
+    chance = random.Random(name)  # noqa: S311 - any bytes will do
+    for _ in range(40):
+        data = bytearray(TWINS[name])
+        for _ in range(chance.choice([1, 3])):
+            data[chance.randrange(len(data))] = chance.choice(b'\x00\xff"0-9,{}[]\n e.nN')
+        said = refused(bytes(data))
+        assert not said or said.startswith("buffer: ")
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_file_read_as_that_of_another_tool_is_read_or_refused_by_its_name(name: str) -> None:
+    formats = [import_module(module).FORMAT for module in FORMATS]
+    said = {word: refused(TWINS[name], format=word) for word in formats if word != "xplane"}
+    assert all(not text or text.startswith("buffer: ") for text in said.values())
+    assert sum(map(bool, said.values())) >= len(said) - 3
+
+
+@pytest.mark.parametrize("name", [name for name in TWINS if not name.endswith(("Parquet", "sysinfo.csv"))])
+def test_a_file_that_unpacks_to_far_more_than_it_is_ends_within_little_memory(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "_MOST_UNPACKED", LIMIT)
+    data = TWINS[name]
+    bomb = gzip.compress(data[:-1] + b" " * BOMB + data[-1:])
+    tracemalloc.start()
+    try:
+        assert "unpacks to more than" in refused(bomb)
+        assert tracemalloc.get_traced_memory()[1] < 8 * LIMIT
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"kernel,flops" + b",x" * 10**6 + b"\na,1\n",
+        b"Date,Method,Name,ISA,Precision,Threads,AI,Gflops,Bandwidth,Time" + b",x" * 10**6 + b"\n",
+        b"Kernel_Name,GRBM_COUNT" + b",x" * 10**6 + b"\na,1\n",
+        b'"Step","Operation","Roofline efficiency (%)","Include Infeed/Outfeed"' + b",x" * 10**6 + b"\n",
+        json.dumps([{"kernel": "a", "flops": 1} | dict.fromkeys(map(str, range(10**5)), 0)]).encode(),
+        json.dumps(
+            [{"cols": [{"id": "roofline_efficiency"}, *({"id": str(n % 99_999)} for n in range(10**5))], "rows": []}]
+        ).encode(),
+    ],
+    ids=["table", "CARM", "rocprof", "XProf CSV", "JSON", "XProf JSON"],
+)
+def test_a_million_columns_are_one_error_within_little_memory(data: bytes) -> None:
+    tracemalloc.start()
+    try:
+        assert refused(data).startswith("buffer: ")
+        assert tracemalloc.get_traced_memory()[1] < 2**28
+    finally:
+        tracemalloc.stop()

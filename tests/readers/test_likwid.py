@@ -1,0 +1,188 @@
+"""What reading LIKWID promises: regions become kernels, in all three forms of its output."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import roofwidget as rw
+from roofwidget.readers import ProfileError, Source
+from roofwidget.readers.likwid.output import blocks
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "ceilings"
+REAL = Path(__file__).parents[2].parent / "shared/data/profiles/likwid"
+
+
+def real(name: str) -> Path:
+    path = REAL / name
+    if not path.exists():
+        pytest.skip(f"the real profile {name} is not beside this repository")
+    return path
+
+
+@pytest.mark.parametrize("name", ["likwid_regions.txt", "likwid_regions.csv"])
+def test_each_region_is_a_kernel_of_all_its_threads(name: str) -> None:
+    kernels = rw.read(FIXTURES / name)
+    assert kernels.names.tolist() == ["solve", "setup, coarse"]
+    # Each of two threads: 1e9 scalar, 2 x 0.25e9 of 128 bits, 4 x 0.125e9 of 256 bits.
+    assert kernels.flops_by_precision["fp64"].tolist() == [4e9, 4e9]
+    assert kernels.bytes_by_level["DRAM"].tolist() == [4e9, 4e9]
+    assert kernels.time.tolist() == [0.8, 0.8]
+    assert kernels.arithmetic_intensity.tolist() == [1, 1]
+    assert kernels.extra["calls"].tolist() == [12, 1]
+    assert kernels.extra["threads"].tolist() == [2, 2]
+    assert set(kernels.extra["CPU"]) == {"Oak 8 cores"}
+    assert set(kernels.extra["clock (Hz)"]) == {2.5e9}
+    assert "2 x FP_ARITH_INST_RETIRED_128B_PACKED_DOUBLE" in kernels.origin["flops:fp64"][0]
+    assert kernels.warnings == ()
+
+
+@pytest.mark.parametrize("name", ["likwid_regions.txt", "likwid_regions.csv"])
+def test_a_metrics_name_may_hold_what_separates_columns(name: str) -> None:
+    first = blocks(Source.of(FIXTURES / name))[0]
+    assert first.metrics["L3|MEM evict data volume [GBytes]"] == [0.5, 0.25]
+
+
+def test_a_solvers_groups_in_three_runs_give_its_intensities_at_l2_and_l3() -> None:
+    kernels = rw.read(FIXTURES / "likwid_solver")
+    assert kernels.flops.tolist() == [577_889_172]
+    intensity = {level: kernels.flops[0] / moved[0] for level, moved in kernels.bytes_by_level.items()}
+    assert {level: round(value, 4) for level, value in intensity.items()} == {"L2": 0.0969, "L3": 0.1183}
+    assert kernels.time.tolist() == [0.6494]
+
+
+def test_a_zip_archive_of_the_runs_is_their_folder(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "runs.zip", "w") as archive:
+        for path in (FIXTURES / "likwid_solver").iterdir():
+            archive.write(path, path.name)
+    assert rw.read(tmp_path / "runs.zip") == rw.read(FIXTURES / "likwid_solver")
+
+
+def test_runs_of_one_program_that_differ_in_time_are_said(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "likwid_solver", tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "l2.txt"
+    path.write_text(path.read_text(encoding="utf-8").replace("0.6600", "0.9900"), encoding="utf-8")
+    kernels = rw.read(tmp_path)
+    assert "the program took 0.99 s in the run of group L2, 0.6494 s in another" in kernels.warnings
+    assert kernels.bytes_by_level["L2"].tolist() == [5.9632e9]
+
+
+def test_groups_that_took_turns_are_scaled_to_one_time() -> None:
+    kernels = rw.read(FIXTURES / "likwid_turns.txt")
+    # 1.5 GB in half the time and 0.5 GB in a quarter of it.
+    assert {level: float(moved[0]) for level, moved in kernels.bytes_by_level.items()} == {"L2": 3e9, "L3": 2e9}
+    assert "x 2 to the time of the group with FLOPs" in kernels.origin["bytes:L2"][0]
+    assert any("take turns" in warning for warning in kernels.warnings)
+
+
+def test_the_json_filter_tells_the_same_sums() -> None:
+    kernels = rw.read(FIXTURES / "likwid.json")
+    assert (kernels.flops.tolist(), kernels.time.tolist()) == ([577_889_172], [0.6494])
+    assert np.isnan(kernels.bytes).all()
+
+
+def test_without_regions_the_time_is_said_to_be_that_of_the_process() -> None:
+    assert any("no region is marked" in warning for warning in rw.read(FIXTURES / "likwid_turns.txt").warnings)
+
+
+def test_events_that_disagree_with_the_printed_rate_are_not_believed(tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    text = (FIXTURES / "likwid_turns.txt").read_text(encoding="utf-8")
+    path.write_text(text.replace("577889172", "288944586"), encoding="utf-8")
+    kernels = rw.read(path)
+    assert kernels.flops[0] == pytest.approx(889.8819e6 * 0.6494, rel=1e-12)
+    assert any("the latter is taken" in warning for warning in kernels.warnings)
+
+
+def test_likwid_bench_is_a_machine_and_its_runs_are_kernels() -> None:
+    chip = rw.read_ceilings(FIXTURES / "likwid_bench.txt")
+    assert (chip.peak("fp64"), chip.bandwidth("DRAM"), round(chip.ridge_point(), 4)) == (64e9, 38.4e9, 1.6667)
+    kernels = rw.read(FIXTURES / "likwid_bench.txt", level="L3")
+    assert kernels.names.tolist() == ["triad_avx", "peakflops_avx_fma"]
+    assert kernels.bytes_by_level["L3"].tolist() == [96e9, 32e6]
+    assert kernels.achieved.tolist() == [3.2e9, 64e9]
+
+
+def test_half_a_machine_names_the_command_that_is_missing(tmp_path: Path) -> None:
+    text = (FIXTURES / "likwid_bench.txt").read_text(encoding="utf-8")
+    path = tmp_path / "bench.txt"
+    path.write_text(text[: text.index("Test: peakflops")], encoding="utf-8")
+    with pytest.raises(ProfileError, match="a roof is missing: append the output of likwid-bench -t peakflops"):
+        rw.read_ceilings(path)
+    path.write_text(text[: text.rindex("Number of Flops")], encoding="utf-8")
+    with pytest.raises(ProfileError, match="run 2: the line 'Number of Flops:' is missing"):
+        rw.read_ceilings(path)
+
+
+def test_a_profile_is_no_machine() -> None:
+    with pytest.raises(ProfileError, match="ceilings are in the output of likwid-bench"):
+        rw.read_ceilings(FIXTURES / "likwid_regions.txt")
+
+
+def test_a_run_that_measured_nothing_ends_in_likwids_own_reason(tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    path.write_text(
+        "CPU name:\tX\nERROR - [likwid.c:1] No.\nAccess to performance group L9 not allowed\n", encoding="utf-8"
+    )
+    with pytest.raises(ProfileError, match="LIKWID measured nothing: Access to performance group L9 not allowed"):
+        rw.read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "told"),
+    [
+        ("likwid_regions.csv", ",125000000,125000000,", ",125000000,many,", "line 13: expected a number, got 'many'"),
+        (
+            "likwid_regions.txt",
+            "| 1000000000 | 1000000000 |",
+            "|",
+            "line 20: expected 4 cells, got 2: the file is cut off",
+        ),
+        ("likwid.json", '"Values": [', '"Value": [', "'FLOPS_DP.Raw.PMC2': expected an object with a list 'Values'"),
+    ],
+)
+def test_a_bad_cell_is_named_by_its_place(name: str, old: str, new: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    text = (FIXTURES / name).read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ProfileError) as caught:
+        rw.read(path)
+    assert str(caught.value).startswith(f"{path}: {told}")
+
+
+def test_a_metric_that_is_infinite_says_nothing_and_a_time_below_zero_is_refused(tmp_path: Path) -> None:
+    text = (FIXTURES / "likwid_solver" / "l2.txt").read_text(encoding="utf-8")
+    path = tmp_path / "l2.txt"
+    assert "5.9632" in text
+    path.write_text(text.replace("5.9632", "inf"), encoding="utf-8")
+    assert np.isnan(rw.read(path).bytes_by_level.get("L2", [np.nan])).all()
+    path.write_text(text.replace("5.9632", "5e990"), encoding="utf-8")
+    with pytest.raises(ProfileError, match=r"l2\.txt: line \d+: expected a number, got '5e990'"):
+        rw.read(path)
+    path.write_text(text.replace("0.6600", "-0.66"), encoding="utf-8")
+    with pytest.raises(ProfileError, match=r"l2\.txt: the program: its time, -0\.66 s, is below zero"):
+        rw.read(path)
+
+
+def test_json_without_tables_of_a_group_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"Info": {"CPU name:": "X"}, "L2": [{"Values": 1}]}), encoding="utf-8")
+    with pytest.raises(ProfileError, match="'L2': expected an object of tables"):
+        rw.read(path)
+
+
+def test_the_real_solver_counts_its_flops_exactly() -> None:
+    kernels = rw.read(real("hpcte_cg_likwid_native_FLOPS_DP.txt"))
+    assert (kernels.flops.tolist(), kernels.time.tolist()) == ([577_889_172], [0.6494])
+    assert kernels.extra["clock (Hz)"].tolist() == [3537.1431e6]
+
+
+def test_the_real_run_without_permission_says_so() -> None:
+    with pytest.raises(ProfileError, match="measured nothing: Access to performance group MEM_DP not allowed"):
+        rw.read(real("hpcte_cg_likwid_native_MEM_DP.txt"))

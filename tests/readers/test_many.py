@@ -1,0 +1,196 @@
+"""`rw.read_many`: many files in threads, processes or on a Dask cluster; one that fails loses itself alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import roofwidget as rw
+from roofwidget.readers import ProfileError
+from roofwidget.readers.input.progress import advancing
+from roofwidget.readers.many import Profiles
+
+COUNT = 5
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for number in range(COUNT):
+        (tmp_path / f"run{number}.csv").write_text(f"name,flops,bytes\nk{number},{number},2\n")
+    return tmp_path
+
+
+@pytest.fixture
+def flawed(folder: Path) -> Path:
+    (folder / "run2.csv").write_text("name,flops,bytes\na,x,2\n")
+    (folder / "run3.csv").write_bytes(b"")
+    return folder
+
+
+def names(profiles: Profiles) -> dict[str, list[str]]:
+    return {os.path.basename(path): kernels.names.tolist() for path, kernels in profiles.items()}  # noqa: PTH119 - text
+
+
+def test_files_are_read_in_the_order_of_their_names_or_as_given(folder: Path) -> None:
+    profiles = rw.read_many(folder / "run*.csv")
+    assert names(profiles) == {f"run{number}.csv": [f"k{number}"] for number in range(COUNT)}
+    assert list(profiles) == [str(folder / f"run{number}.csv") for number in range(COUNT)]
+    backwards = [folder / f"run{number}.csv" for number in (4, 1, 3)]
+    profiles = rw.read_many(backwards)
+    assert list(profiles) == [str(path) for path in backwards]
+    assert profiles[backwards[0]] == rw.read(backwards[0])
+    assert len(profiles) == 3
+    assert not profiles.failures
+
+
+def test_a_file_that_fails_is_reported_and_does_not_lose_the_others(flawed: Path) -> None:
+    with pytest.warns(
+        UserWarning, match=r"2 of 5 files could not be read \(see \.failures\): .*run2\.csv: row 2, column"
+    ):
+        profiles = rw.read_many(flawed / "*.csv")
+    assert list(names(profiles)) == ["run0.csv", "run1.csv", "run4.csv"]
+    assert [os.path.basename(path) for path in profiles.failures] == ["run2.csv", "run3.csv"]  # noqa: PTH119 - text
+    error = profiles.failures[str(flawed / "run2.csv")]
+    assert isinstance(error, ProfileError)
+    assert (error.row, error.column) == (2, "flops")
+    assert repr(profiles).startswith("Profiles(3 read, 2 failed)\n")
+
+
+def test_a_missing_file_among_others_is_a_failure_of_its_own(folder: Path) -> None:
+    with pytest.warns(UserWarning, match="1 of 2 files could not be read"):
+        profiles = rw.read_many([folder / "run0.csv", folder / "gone.csv"])
+    assert isinstance(profiles.failures[str(folder / "gone.csv")], FileNotFoundError)
+
+
+def test_options_and_format_go_to_every_file(folder: Path) -> None:
+    profiles = rw.read_many(folder / "*.csv", format="table", columns={"flops": ("flops", "GFLOP")})
+    assert [kernels.flops[0] for kernels in profiles.values()] == [0, 1e9, 2e9, 3e9, 4e9]
+
+
+def test_nothing_to_read_and_a_path_that_is_there_twice_are_refused(folder: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no file matches"):
+        rw.read_many(folder / "*.json")
+    with pytest.raises(ValueError, match="is there twice"):
+        rw.read_many([folder / "run0.csv", folder / "run0.csv"])
+    with pytest.raises(TypeError, match=r"client must be an Executor or a dask.distributed Client, got str"):
+        rw.read_many(folder / "*.csv", client="127.0.0.1:8786")
+
+
+def test_an_executor_may_run_the_readings(flawed: Path) -> None:
+    with ThreadPoolExecutor(2) as threads, pytest.warns(UserWarning, match="2 of 5"):
+        assert len(rw.read_many(flawed / "*.csv", client=threads)) == 3
+
+
+class _Dying(Executor):
+    """Loses every reading but those of one file."""
+
+    def submit(self, function: Any, /, *given: Any, **more: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        if given[0].endswith("run1.csv"):
+            future.set_result(function(*given, **more))
+        else:
+            future.set_exception(RuntimeError("the worker died"))
+        return future
+
+
+def test_a_worker_that_dies_loses_its_own_file_alone(folder: Path) -> None:
+    with pytest.warns(UserWarning, match=r"4 of 5 files .*run0\.csv: the worker died; .*; and 1 more"):
+        profiles = rw.read_many(folder / "*.csv", client=_Dying())
+    assert list(names(profiles)) == ["run1.csv"]
+
+
+class _AtOnce(Executor):
+    """Runs each reading when it is handed over."""
+
+    def submit(self, function: Any, /, *given: Any, **more: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(function(*given, **more))
+        return future
+
+
+def test_an_error_comes_back_as_a_value_so_that_any_way_of_running_carries_it(flawed: Path) -> None:
+    with pytest.warns(UserWarning, match="2 of 5"):
+        assert len(rw.read_many(flawed / "*.csv", client=_AtOnce())) == 3
+
+
+# -- Dask ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with (
+        warnings.catch_warnings(),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            worker_dashboard_address=None,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_a_dask_cluster_reads_files_in_its_own_processes(flawed: Path, client: Any) -> None:
+    with pytest.warns(UserWarning, match="2 of 5 files could not be read"):
+        profiles = rw.read_many(flawed / "*.csv", client=client)
+    with pytest.warns(UserWarning, match="2 of 5 files could not be read"):
+        assert dict(profiles) == dict(rw.read_many(flawed / "*.csv"))
+    error = profiles.failures[str(flawed / "run2.csv")]
+    assert isinstance(error, ProfileError)
+    assert error.row == 2
+    assert os.getpid() not in client.run(os.getpid).values()
+
+
+def test_a_file_that_changed_is_read_again_by_a_dask_cluster(folder: Path, client: Any) -> None:
+    path = folder / "run0.csv"
+    first = rw.read_many([path], client=client)[path]
+    path.write_text("name,flops,bytes\nother,1,2\n")
+    assert first.names.tolist() == ["k0"]
+    assert rw.read_many([path], client=client)[path].names.tolist() == ["other"]
+
+
+# -- progress --------------------------------------------------------------------------------------------------
+
+
+def test_progress_is_told_as_done_of_total(folder: Path) -> None:
+    told: list[tuple[int, int | None]] = []
+    rw.read_many(folder / "*.csv", progress=lambda done, total: told.append((done, total)))
+    assert told == [(done, COUNT) for done in range(1, COUNT + 1)]
+
+
+def test_a_bar_is_shown_where_it_is_asked_for_or_in_a_notebook(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rw.read_many(folder / "*.csv")
+    rw.read_many(folder / "*.csv", progress=False)
+    assert capsys.readouterr().err == ""
+    rw.read_many(folder / "*.csv", progress=True)
+    assert "reading" in capsys.readouterr().err
+    monkeypatch.setattr("roofwidget.readers.input.progress._in_notebook", lambda: True)
+    rw.read_many(folder / "*.csv")
+    assert "reading" in capsys.readouterr().err
+
+
+def test_without_tqdm_a_notebook_reads_without_a_bar_and_one_that_is_asked_for_names_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr("roofwidget.readers.input.progress._in_notebook", lambda: True)
+    with advancing(None, 3, unit="file", description="reading") as advance:
+        advance(1)
+    with (
+        pytest.raises(ImportError, match=r"pip install 'roofwidget\[progress\]'"),
+        advancing(True, 3, unit="file", description="reading"),  # noqa: FBT003 - one of three
+    ):
+        pass

@@ -1,0 +1,340 @@
+"""What reading Nsight Compute promises: counts by their rules, the same in every form, roofs at the measured clock."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import roofwidget as rw
+from roofwidget.analysis.roofline import bound
+from roofwidget.readers import read
+from roofwidget.workloads import Op, Tensor
+
+if TYPE_CHECKING:
+    from roofwidget.kernels.table import Kernels
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "ncu"
+REAL = Path(__file__).parents[2].parent / "shared/data/profiles/ncu"
+A_REPORT = "two_kernels.ncu-rep"
+TWO_KERNELS = [A_REPORT, "wide_base.csv", "wide_automatic.csv"]
+
+
+def twin(name: str, **options: Any) -> Kernels:
+    return read(FIXTURES / name, **options)
+
+
+def real(name: str, **options: Any) -> Kernels:
+    path = REAL / name
+    if not path.exists():
+        pytest.skip(f"the real profile {path.name} is not beside this repository")
+    return read(path, **options)
+
+
+def said(kernels: Kernels, words: str) -> bool:
+    return any(words in warning for warning in kernels.warnings)
+
+
+def test_the_twins_are_what_their_script_writes() -> None:
+    made = runpy.run_path(str(FIXTURES.parents[1] / "make_fixtures" / "ncu.py"))["twins"]()
+    files = [path for path in FIXTURES.rglob("*") if path.is_file()]
+    assert made == {path.relative_to(FIXTURES).as_posix(): path.read_bytes() for path in files}
+
+
+# -- reports and wide tables ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TWO_KERNELS)
+def test_a_report_and_its_tables_in_either_units_tell_the_same(name: str) -> None:
+    kernels = twin(name)
+    assert kernels.names.tolist() == [
+        "ampere_bf16_s1688gemm_bf16_128x64_stages_32x6_tn",
+        "void image::blur<float, (int)3>(const float *, float *, int)",
+    ]
+    assert kernels.time.tolist() == [0.002, 0.0001]
+    assert kernels.flops.tolist() == [50_000_000 * 2048 + 250_000 + 2 * 1_000_000, 1_000_000 + 2 * 5_000_000]
+    assert {level: moved.tolist() for level, moved in kernels.bytes_by_level.items()} == {
+        "DRAM": [400e6, 10e6],
+        "L2": [32 * 25e6, 32 * 0.5e6],
+        "L1": [128 * 10e6, 128 * 0.4e6],
+    }
+    assert kernels.extra["grid"].tolist() == ["(64, 24, 1)", "(1920, 1, 1)"]
+    assert kernels.extra["block"].tolist() == ["(128, 1, 1)", "(32, 8, 1)"]
+    assert kernels.extra["compute capability"].tolist() == [8.0, 8.0]
+    assert kernels.extra["process"].tolist() == ["4100", "4100"]
+
+
+@pytest.mark.parametrize("name", TWO_KERNELS)
+def test_every_number_says_which_metric_and_rule_gave_it(name: str) -> None:
+    origin = twin(name).origin
+    assert origin["flops:bf16"].tolist() == [
+        "sm__inst_executed_pipe_tensor.sum x 2048 (1688 shape in the kernel's name)",
+        None,
+    ]
+    assert origin["flops"][1] == "fp32: fadd + fmul + 2 x ffma of smsp__sass_thread_inst_executed_op_*_pred_on.sum"
+    assert origin["bytes:L1"][0] == "l1tex__lsu_writeback_active_mem_lg.sum x 128 (reads only)"
+    assert set(origin["bytes:DRAM"]) == {"dram__bytes_read.sum + dram__bytes_write.sum"}
+
+
+@pytest.mark.parametrize("name", TWO_KERNELS)
+def test_roofs_are_at_the_clock_that_was_measured_with_boost_and_data_sheet_beside(name: str) -> None:
+    chip = twin(name).chip
+    assert chip is not None
+    assert chip.name == "NVIDIA A100-PCIE-40GB at 0.705 GHz"
+    assert chip.default_precision == "bf16"
+    assert chip.peak("fp32") == pytest.approx(2 * 6912 * 705e6, rel=1e-12)
+    assert chip.peak("fp64") == pytest.approx(2 * 3456 * 705e6, rel=1e-12)
+    assert chip.bandwidth("DRAM") == pytest.approx(1280 * 1.2e9, rel=1e-12)
+    assert chip.bandwidth("L2") == pytest.approx(5120 * 0.9e9, rel=1e-12)
+    assert chip.bandwidth("L1") == pytest.approx(128 * 108 * 705e6, rel=1e-12)
+    # The data sheet's 312 TFLOP/s are at 1.41 GHz, twice the measured clock.
+    assert chip.peak("bf16") == pytest.approx(156e12, rel=1e-12)
+    beside = {ceiling.key: ceiling.rate for ceiling in chip.ceilings}
+    assert beside["data sheet bf16"] == 312e12
+    assert beside["boost clock fp32"] == pytest.approx(2 * 6912 * 1.41e9, rel=1e-12)
+    assert beside["boost clock DRAM"] == pytest.approx(1280 * 1.215e9, rel=1e-12)
+    assert beside["data sheet DRAM"] == 1555e9
+    assert said(twin(name), "measured at 0.705 GHz of at most 1.410 GHz")
+
+
+def test_the_report_and_the_base_unit_table_of_a_real_kernel_agree() -> None:
+    report, table = real("rtx2080ti_sgemm.ncu-rep.gz"), real("raw_wide_rtx2080ti_sgemm_base_units.csv")
+    assert report.chip is not None
+    assert table.chip is not None
+    exact = {
+        "time": (report.time[0], table.time[0]),
+        "bytes": (report.bytes[0], table.bytes[0]),
+        "peak": (report.chip.peak("fp32"), table.chip.peak("fp32")),
+        "bandwidth": (report.chip.bandwidth(), table.chip.bandwidth()),
+        "ridge": (report.chip.ridge_point("fp32"), table.chip.ridge_point("fp32")),
+    }
+    for what, (one, other) in exact.items():
+        assert one == pytest.approx(other, rel=1e-9), what
+    # The table prints per-cycle counters to two decimals.
+    assert report.flops[0] == pytest.approx(table.flops[0], rel=1e-5)
+    assert report.arithmetic_intensity[0] == pytest.approx(table.arithmetic_intensity[0], rel=1e-5)
+    assert report.achieved[0] == pytest.approx(table.achieved[0], rel=1e-5)
+
+
+def test_a_real_report_gives_the_numbers_that_nsight_shows() -> None:
+    kernels = real("rtx2080ti_sgemm.ncu-rep.gz")
+    assert kernels.chip is not None
+    judged = bound(kernels, kernels.chip)
+    assert kernels.time.tolist() == [1.072e-05]
+    assert kernels.flops.tolist() == [26_419_200]
+    assert kernels.bytes.tolist() == [819_456]
+    assert kernels.arithmetic_intensity[0] == pytest.approx(32.24, abs=0.005)
+    assert kernels.chip.peak("fp32") == pytest.approx(11.366e12, rel=1e-4)
+    assert kernels.chip.bandwidth() == pytest.approx(637.3e9, rel=1e-4)
+    assert kernels.chip.ridge_point("fp32") == pytest.approx(17.83, abs=0.005)
+    assert judged.utilization[0] == pytest.approx(0.2168, abs=0.00005)
+    assert kernels.bytes_by_level["L2"][0] / kernels.time[0] == pytest.approx(269.0e9, rel=1e-4)
+    assert kernels.bytes_by_level["L1"][0] / kernels.time[0] == pytest.approx(257.6e9, rel=1e-4)
+    assert said(kernels, "above the data sheet's 616.0 GB/s")
+
+
+# -- tensor cores --------------------------------------------------------------------------------------------------
+
+
+def test_tensor_flops_on_a_real_a100_are_those_of_the_instruction_shape() -> None:
+    kernels = real("nersc_a100_cutlass_gemm_20480.csv", chip="a100-pcie-40gb")
+    assert kernels.chip is not None
+    k8, k16 = 4, 10
+    true_work = 2 * 20480**3
+    assert kernels.flops[[k8, k16]].tolist() == [true_work, true_work]
+    assert kernels.achieved[k8] / 1e12 == pytest.approx(130.45, abs=0.005)
+    assert kernels.achieved[k16] / 1e12 == pytest.approx(160.60, abs=0.005)
+    by_level = [kernels.flops[k16] / kernels.bytes_by_level[level][k16] for level in ("DRAM", "L2", "L1")]
+    assert by_level == pytest.approx([668.4, 68.5, 83.3], abs=0.05)
+    # At the 0.765 GHz of the profile the roof is 169.3 TFLOP/s, not 312.
+    assert bound(kernels, kernels.chip).utilization[k16] == pytest.approx(0.949, abs=0.0005)
+    assert kernels.origin["flops:fp16"][k8].endswith("x 2048 (1688 shape in the kernel's name)")
+
+
+def test_a_real_fp32_kernel_on_a100_has_no_tensor_and_no_fp16_flops() -> None:
+    kernels = real("nersc_a100_smsp_gemm.csv")
+    assert kernels.flops_by_precision.keys() == {"fp32"}
+    assert kernels.achieved[2] / 1e9 == pytest.approx(1858.1, abs=0.05)
+    by_level = [kernels.flops[2] / kernels.bytes_by_level[level][2] for level in ("DRAM", "L2", "L1")]
+    assert by_level == pytest.approx([15.636, 5.255, 0.400], abs=0.0005)
+    assert said(kernels, "the tensor pipe moved registers in 1 of 3 launches ('void gemm_v0")
+
+
+def test_register_moves_on_the_tensor_pipe_are_no_flops() -> None:
+    kernels = twin(A_REPORT)
+    assert np.isnan(kernels.flops_by_precision["bf16"][1])
+    assert "fp16_vector" not in kernels.flops_by_precision
+    assert said(kernels, "the tensor pipe moved registers in 1 of 2 launches ('void image::blur")
+
+
+def test_paths_count_flops_without_a_factor_and_never_twice() -> None:
+    kernels = twin("hopper_long.csv")
+    assert kernels.flops_by_precision["bf16"][0] == 412_316_860_416
+    assert kernels.flops_by_precision["fp32"][0] == 2 * 4_194_304
+    assert kernels.precision.tolist() == ["bf16", None, None]
+
+
+def test_tensor_counters_that_are_all_zero_leave_flops_unknown_and_say_so() -> None:
+    kernels = twin("hopper_long.csv")
+    assert np.isnan(kernels.flops).tolist() == [False, True, False]
+    assert said(kernels, "all tensor counters are 0 for 1 of 3 launches, with SMs up to 86 % busy ('flash_fwd_splitkv")
+    assert "proves nothing on this chip" in kernels.origin["flops"][1]
+
+
+def test_a_copy_has_zero_flops_not_unknown_ones() -> None:
+    kernels = twin("hopper_long.csv")
+    assert kernels.flops[2] == 0
+    assert kernels.bytes[2] == 128_000_000
+
+
+def test_real_b200_kernels_have_bytes_and_time_and_take_flops_by_name() -> None:
+    name = "b200_fame_prefill_attention.csv"
+    kernels = real(name)
+    assert np.isnan(kernels.flops).all()
+    assert kernels.bytes[0] == 151_251_712
+    assert kernels.time[0] == 242.208e-6
+    assert said(kernels, "all tensor counters are 0 for 6 of 6 launches, with SMs up to 86 % busy")
+    assert said(kernels, "sm__ops_path_tensor_op_hmma_src_bf16_dst_fp32_sparsity_off.sum")
+    given = real(name, flops={"128x256_64x6_2x1": 154.62e9})
+    assert given.achieved[0] / 1e12 == pytest.approx(638.4, abs=0.05)
+    assert given.arithmetic_intensity[0] == pytest.approx(1022.3, abs=0.05)
+    assert np.isnan(given.flops[1:]).all()
+
+
+def test_volta_has_512_flops_an_instruction_and_packed_halves_count_twice() -> None:
+    packed, single = twin("volta_long.csv"), twin("volta_long.csv", fp16_packed=False)
+    assert packed.flops_by_precision["fp16"][0] == 8_000_000 * 512
+    assert packed.flops_by_precision["fp16_vector"][1] == 2 * 3_000 + 2 * 500 + 4 * 20_000
+    assert single.flops_by_precision["fp16_vector"][1] == 3_000 + 500 + 2 * 20_000
+    assert packed.time.tolist() == [1e-3, 2e-5]
+
+
+# -- FLOPs given by name -------------------------------------------------------------------------------------------
+
+
+def test_flops_by_name_are_of_one_launch_as_number_text_mapping_or_op() -> None:
+    q = Tensor("q", (1024, 64), "bf16")
+    k, o = Tensor("k", (64, 2048), "bf16"), Tensor("o", (1024, 2048), "bf16")
+    product = Op("qk", "matmul", [q, k], [o], 2 * 1024 * 2048 * 64)
+    for value in (268_435_456, "268.435456 MFLOP", {"bf16": 268_435_456}, product):
+        kernels = twin("hopper_long.csv", flops={r"^flash_\w+": value})
+        assert kernels.flops[1] == 268_435_456
+        assert kernels.origin["flops"][1].endswith(r"given for names that hold '^flash_\w+'")
+    assert kernels.precision[1] == "bf16"
+    assert not said(kernels, "all tensor counters are 0")
+
+
+def test_flops_by_name_keep_what_was_counted_and_refuse_a_name_that_is_nowhere() -> None:
+    kernels = twin("hopper_long.csv", flops={"wgmma": 1.0})
+    assert kernels.flops_by_precision["bf16"][0] == 412_316_860_416
+    assert said(kernels, "flops: all 1 launches that hold 'wgmma' were counted; counts were kept")
+    with pytest.raises(ValueError, match="no kernel's name holds 'flash_bwd'; there are 'sm90_gemm_bf16"):
+        twin("hopper_long.csv", flops={"flash_bwd": 1.0})
+    with pytest.raises(TypeError, match=r"flops\['flash'\] must be a number"):
+        twin("hopper_long.csv", flops={"flash": len})
+    with pytest.raises(ValueError, match="is no regular expression"):
+        twin("hopper_long.csv", flops={"flash(": 1.0})
+
+
+def test_the_flops_of_a_summary_are_given_a_launch_and_counted_over_all() -> None:
+    assert twin("summary.csv", flops={"gather": 1e6}).flops.tolist() == [40e6]
+
+
+# -- other tables --------------------------------------------------------------------------------------------------
+
+
+def test_a_byte_order_mark_banners_and_output_between_rows_do_not_disturb() -> None:
+    kernels = twin("hopper_long.csv")
+    assert kernels.time.tolist() == [1.25e-3, 80e-6, 50e-6]
+    assert kernels.extra["id"].tolist() == ["0", "1", "2"]
+
+
+def test_utf_16_as_a_windows_shell_writes_it_is_read() -> None:
+    text = (FIXTURES / "hopper_long.csv").read_text(encoding="utf-8-sig")
+    assert read(text.encode("utf-16")) == twin("hopper_long.csv")
+
+
+def test_european_numbers_are_decided_once_for_the_file() -> None:
+    kernels = twin("european_long.csv")
+    assert kernels.time.tolist() == [117_344e-9]
+    assert kernels.bytes.tolist() == [27_595_520]
+    assert kernels.extra["L2 hit rate (%)"].tolist() == [65.77]
+    assert kernels.flops_by_precision["fp64"].tolist() == [64_000]
+
+
+def test_a_count_alone_shows_the_notation_for_it_has_no_fraction() -> None:
+    rows = (FIXTURES / "european_long.csv").read_text(encoding="utf-8").splitlines()
+    kept = [row for row in rows if "27.595" not in row and "65,77" not in row]
+    assert len(kept) == len(rows) - 2
+    assert read("\n".join(kept).encode()).time.tolist() == [117_344e-9]
+
+
+def test_the_details_page_gives_time_and_bytes_and_no_flops() -> None:
+    kernels = twin("details.csv")
+    assert kernels.time.tolist() == [1.25e-3]
+    assert kernels.bytes.tolist() == pytest.approx([640e9 * 1.25e-3])
+    assert np.isnan(kernels.flops).all()
+    assert kernels.extra["SM clock (Hz)"].tolist() == [1.4e9]
+    assert real("details_rtx2080ti_sgemm.csv").time.tolist() == [1.072e-05]
+
+
+def test_a_summary_counts_its_launches_and_keeps_the_spread() -> None:
+    kernels = twin("summary.csv")
+    assert kernels.count.tolist() == [40]
+    assert kernels.bytes.tolist() == [40 * (1000.5 + 249.5) * 32]
+    assert kernels.time.tolist() == pytest.approx([40 * 5e-6])
+    assert (kernels.extra["time min (s)"][0], kernels.extra["time max (s)"][0]) == (4e-6, 9e-6)
+    whole = real("summary_per_kernel_a100_metrics.csv")
+    assert whole.names.tolist() == ["kernel_B", "kernel_A"]
+    assert whole.bytes[0] == pytest.approx(100 * 32 * 402_339.36, rel=1e-12)
+
+
+def test_a_real_saxpy_moves_607_gigabytes_a_second_and_has_flops_only_when_given() -> None:
+    kernels = real("rtx5070_ncu2026.2_saxpy.csv")
+    assert kernels.bytes[0] == 134_221_568 + 43_631_104
+    assert kernels.bytes[0] / kernels.time[0] / 1e9 == pytest.approx(607.2, abs=0.05)
+    assert np.isnan(kernels.flops[0])
+    assert kernels.origin["bytes:DRAM"][0] == "dram__bytes_op_read.sum + dram__bytes_op_write.sum"
+    given = real("rtx5070_ncu2026.2_saxpy.csv", flops={"saxpy": 2 * 2**24})
+    assert given.arithmetic_intensity[0] == pytest.approx(0.1887, abs=0.00005)
+
+
+# -- several passes ------------------------------------------------------------------------------------------------
+
+
+def test_passes_of_one_program_are_joined_from_files_a_folder_or_one_file() -> None:
+    folder = FIXTURES / "passes"
+    for kernels in (
+        read(folder / "bytes.csv", passes=folder / "flops.csv"),
+        read(folder),
+        twin("passes_in_one.csv"),
+    ):
+        assert kernels.names.tolist() == ["axpy_twin", "dot_twin"]
+        assert kernels.bytes.tolist() == [6_000_000, 9_000]
+        assert kernels.flops.tolist() == [2_000, 5_000]
+        assert kernels.time.tolist() == [8e-6, 8e-6]
+
+
+def test_processes_with_the_same_metrics_are_launches_of_their_own() -> None:
+    text = (FIXTURES / "passes" / "bytes.csv").read_text(encoding="utf-8")
+    both = read((text + text.replace('"301"', '"302"')).encode())
+    assert both.bytes.tolist() == [6_000_000, 9_000, 6_000_000, 9_000]
+
+
+def test_one_device_of_several_can_be_chosen() -> None:
+    *rest, last = (FIXTURES / "wide_base.csv").read_text(encoding="utf-8").splitlines()
+    text = "\n".join([*rest, last.replace('"twin3.7","0"', '"twin3.7","3"')]).encode()
+    assert read(text).extra["device"].tolist() == ["0", "3"]
+    assert read(text, device=3).flops.tolist() == [11_000_000]
+    with pytest.raises(rw.ProfileError, match="no launch on device 2; there is 0, 3"):
+        read(text, device="2")
+
+
+def test_launches_on_different_chips_have_no_roof_in_common() -> None:
+    *rest, last = (FIXTURES / "wide_base.csv").read_text(encoding="utf-8").splitlines()
+    both = read("\n".join([*rest, last.replace("A100-PCIE", "A30")]).encode())
+    assert both.chip is None
+    assert said(both, "launches of several devices: there is no one roof")

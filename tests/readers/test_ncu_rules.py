@@ -1,0 +1,248 @@
+"""Which counter of Nsight Compute counts as what: one rule a test, on tables of one launch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from roofwidget.readers import read
+from roofwidget.readers.ncu.shapes import is_tensor_name, shape_of
+
+if TYPE_CHECKING:
+    from roofwidget.kernels.table import Kernels
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "ncu"
+HEADER = '"ID","Process ID","Kernel Name","CC","Metric Name","Metric Unit","Metric Value"'
+SASS = "smsp__sass_thread_inst_executed_op_"
+PATH = "sm__ops_path_tensor_"
+MICROSECOND = {"gpu__time_duration.sum": "1000"}
+
+
+def launch(metrics: dict[str, str], name: str = "k", cc: str = "9.0", **options: Any) -> Kernels:
+    """Read a table of one launch of one microsecond."""
+    rows = [f'"0","5","{name}","{cc}","{metric}","","{value}"' for metric, value in (MICROSECOND | metrics).items()]
+    return read("\n".join([HEADER, *rows, ""]).encode(), **options)
+
+
+def said(kernels: Kernels, words: str) -> bool:
+    return any(words in warning for warning in kernels.warnings)
+
+
+def test_rates_per_cycle_become_whole_counts() -> None:
+    told = {f"{SASS}ffma_pred_on.sum.per_cycle_elapsed": "0.57", "smsp__cycles_elapsed.avg": "100"}
+    kernels = launch(told)
+    assert kernels.flops.tolist() == [2 * 57]
+    assert kernels.origin["flops"][0].endswith(".sum.per_cycle_elapsed x cycles")
+
+
+def test_a_sum_that_a_section_derives_counts_what_was_executed_never_the_peak() -> None:
+    executed = {f"derived__{SASS}ffma_pred_on_x2": "4", "smsp__cycles_elapsed.avg": "100"}
+    peak = {"derived__sm__sass_thread_inst_executed_op_ffma_pred_on_x2": "8704"}
+    assert launch(executed | peak).flops.tolist() == [400]
+    assert np.isnan(launch(peak | {"smsp__cycles_elapsed.avg": "100"}).flops[0])
+
+
+def test_prefixes_of_one_counter_are_not_added() -> None:
+    both = {f"{SASS}dadd_pred_on.sum": "70", "sm__sass_thread_inst_executed_op_dadd_pred_on.sum": "70"}
+    assert launch(both).flops.tolist() == [70]
+
+
+def test_paths_of_types_that_share_a_counter_are_charged_once() -> None:
+    shared = {f"{PATH}src_fp4_fp6_fp8_dst_fp32.sum": "640"}
+    assert launch(shared).flops_by_precision["fp8"].tolist() == [640]
+    own = launch(shared | {f"{PATH}src_fp4.sum": "640"})
+    assert {key: column.tolist() for key, column in own.flops_by_precision.items()} == {"fp4": [640]}
+
+
+def test_paths_with_and_without_sparsity_add_up_to_their_base_and_sparsity_is_said() -> None:
+    parts = {f"{PATH}src_fp16_dst_fp32_sparsity_off.sum": "100", f"{PATH}src_fp16_dst_fp32_sparsity_on.sum": "28"}
+    assert launch(parts).flops.tolist() == [128]
+    kernels = launch(parts | {f"{PATH}src_fp16_dst_fp32.sum": "128"})
+    assert kernels.flops.tolist() == [128]
+    assert said(kernels, "structured sparsity was on in this launch: dense roofs do not bound those")
+
+
+def test_paths_of_units_count_where_the_plain_ones_are_zero() -> None:
+    units = {f"{PATH}op_hmma_src_fp16_dst_fp32.sum": "512", f"{PATH}src_fp16_dst_fp32.sum": "0"}
+    assert launch(units, cc="8.9").flops.tolist() == [512]
+
+
+def test_paths_win_over_a_shape_in_the_name() -> None:
+    told = {f"{PATH}src_bf16_dst_fp32.sum": "9000", "sm__inst_executed_pipe_tensor.sum": "2"}
+    assert launch(told, name="ampere_bf16_s16816gemm", cc="8.0").flops.tolist() == [9000]
+
+
+@pytest.mark.parametrize(
+    ("name", "flops", "precision"),
+    [
+        ("volta_h884gemm_64x64_tn", 512, "fp16"),
+        ("ampere_fp16_s1688gemm_fp16_128x128", 2048, "fp16"),
+        ("ampere_s1688gemm_tf32_64x64", 2048, "tf32"),
+        ("cutlass_80_tensorop_d884gemm_32x16", 512, "fp64"),
+        ("cutlass_80_tensorop_bf16_s16816gemm_bf16_128x64", 4096, "bf16"),
+        ("sm80_xmma_gemm_f16f16_f16f32_f32_tn_tilesize64x64x64_tensor16x8x16_kernel", 4096, "fp16"),
+        ("cutlass_80_tensorop_i16832gemm_s8_256x128", 8192, "int8"),
+        ("void f<cutlass::arch::Mma<cutlass::gemm::GemmShape<16, 8, 8>, 32, cutlass::tfloat32_t>>()", 2048, "tf32"),
+        ("gemm<cute::SM80_16x8x16_F32BF16BF16F32_TN>", 4096, "bf16"),
+        ("mma_m16n8k16_kernel", 4096, ""),
+    ],
+)
+def test_the_shape_in_a_name_tells_flops_and_precision(name: str, flops: int, precision: str) -> None:
+    shape = shape_of(name)
+    assert shape is not None
+    assert (shape.flops, shape.precision) == (flops, precision)
+    kernels = launch({"sm__inst_executed_pipe_tensor.sum": "3"}, name=name, cc="8.0")
+    assert kernels.flops_by_precision[precision].tolist() == [3 * flops]
+
+
+@pytest.mark.parametrize(
+    "name", ["ampere_sgemm_128x64_nn", "tile_128x128x16", "reduce_1688", "gemm_64x16816", f"m{'1' * 5000}n8k16"]
+)
+def test_other_digits_in_a_name_are_no_shape(name: str) -> None:
+    assert shape_of(name) is None
+    kernels = launch({"sm__inst_executed_pipe_tensor.sum": "3"}, name=name, cc="8.0")
+    assert np.isnan(kernels.flops[0])
+    assert said(kernels, "tensor instructions without a shape in the name in this launch")
+
+
+@pytest.mark.parametrize(
+    ("name", "uses_tensor_cores"),
+    [
+        ("gemma_rms_norm<float>", False),
+        ("at::native::lgamma_kernel", False),
+        ("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize64x64x8_stage3_warpsize2x2x1_ffma_aligna4", False),
+        ("f<cutlass::arch::Mma<cutlass::gemm::GemmShape<1, 1, 1>, 1, float>>", False),
+        ("f<cutlass::arch::Mma<cutlass::gemm::GemmShape<(int)8, 8, 99>>>", True),
+        ("collective::CollectiveMma<MainloopSm90TmaGmmaWarpSpecialized<4>>", True),
+        ("my_wgmma_kernel", True),
+        ("sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n", True),
+    ],
+)
+def test_a_name_tells_of_tensor_cores_only_in_words_of_their_own(name: str, *, uses_tensor_cores: bool) -> None:
+    assert is_tensor_name(name) == uses_tensor_cores
+    # Such a kernel's FP32 work is not all of it, and that of the others is.
+    assert np.isnan(launch({f"{SASS}ffma_pred_on.sum": "10"}, name=name, cc="8.0").flops[0]) == uses_tensor_cores
+
+
+def test_half_precision_that_may_be_register_moves_is_left_out_and_said() -> None:
+    fp32 = {f"{SASS}ffma_pred_on.sum": "10", f"{SASS}hfma_pred_on.sum": "64", f"{SASS}hadd_pred_on.sum": "0"}
+    kernels = launch(fp32, cc="8.0")
+    assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"fp32": [20]}
+    assert said(kernels, "hfma is left out in this launch ('k'): this chip counts register moves there")
+    # Arithmetic has additions too, other chips move otherwise, and a pipe that never ran moved nothing.
+    for other in (
+        launch(fp32 | {f"{SASS}hadd_pred_on.sum": "5"}, cc="8.0"),
+        launch(fp32, cc="8.6"),
+        launch(fp32 | {"sm__inst_executed_pipe_tensor.sum": "0"}, cc="8.0"),
+    ):
+        assert other.flops_by_precision["fp16_vector"][0] >= 4 * 64
+        assert not said(other, "hfma is left out")
+
+
+def test_zeros_of_tensor_counters_on_a_busy_new_chip_are_said_and_flops_by_name_replace_the_rest() -> None:
+    told = {
+        f"{PATH}src_bf16_dst_fp32.sum": "0",
+        f"{SASS}ffma_pred_on.sum": "500",
+        "sm__throughput.avg.pct_of_peak_sustained_elapsed": "86",
+    }
+    kernels = launch(told, name="triton_dot", cc="10.0")
+    assert kernels.flops.tolist() == [1000]
+    assert said(kernels, "all tensor counters are 0 for this launch that keep SMs busy ('triton_dot')")
+    given = launch(told, name="triton_dot", cc="10.0", flops={"triton": {"bf16": 8e6}})
+    assert {key: np.nansum(column) for key, column in given.flops_by_precision.items()} == {"fp32": 0, "bf16": 8e6}
+    assert given.flops.tolist() == [8e6]
+    assert not said(given, "all tensor counters are 0")
+    # Before Hopper a zero is a zero.
+    assert not said(launch(told, cc="8.6"), "all tensor counters are 0")
+
+
+def test_an_operation_that_no_counter_tells_of_is_said_to_be_missing() -> None:
+    words = {f"{SASS}ffma_pred_on.sum": "10", f"{SASS}fmul_pred_on.sum": "1"}
+    assert said(launch(words), "missing from FLOPs: fp64, fp16 outside tensor cores, fadd")
+    assert not said(launch(words | {f"{SASS}fadd_pred_on.sum": "0"}), "fadd")
+
+
+def test_launches_of_one_chip_share_a_roof_where_the_capability_is_not_told() -> None:
+    lines = [f'"{number}","5","k","gpu__time_duration.sum","","1000"' for number in (0, 1)]
+    table = [HEADER.replace('"CC",', ""), *lines, ""]
+    kernels = read("\n".join(table).encode(), chip="a100-pcie-40gb")
+    assert kernels.chip is not None
+    assert not said(read("\n".join(table).encode()), "several devices")
+
+
+def test_headers_with_their_unit_in_brackets_are_read() -> None:
+    text = '"ID","Kernel Name","dram__bytes.sum [Kbyte]","gpu__time_duration.sum [us]"\n"0","k","2.5","4"\n'
+    kernels = read(text.encode())
+    assert (kernels.bytes.tolist(), kernels.time.tolist()) == ([2500], [4e-6])
+
+
+def test_text_of_a_program_in_another_notation_does_not_decide_that_of_the_numbers() -> None:
+    header = '"ID","Kernel Name","Range:Msg","dram__bytes.sum","lts__t_sector_hit_rate.pct"\n'
+    kernels = read(f'{header}"","","","byte","%"\n"0","k","1,5","1,024","65.5"\n'.encode())
+    assert kernels.bytes.tolist() == [1024]
+
+
+def test_from_hopper_on_instructions_of_the_tensor_pipe_are_never_multiplied() -> None:
+    kernels = launch({"sm__inst_executed_pipe_tensor.sum": "3"}, name="ampere_s16816gemm_fp16", cc="9.0")
+    assert np.isnan(kernels.flops[0])
+
+
+def test_a_tensor_kernel_whose_tensor_work_nothing_counted_is_unknown_not_small() -> None:
+    kernels = launch({f"{SASS}ffma_pred_on.sum": "10"}, name="ampere_s16816gemm_fp16", cc="8.0")
+    assert np.isnan(kernels.flops[0])
+    assert said(kernels, "no counter of tensor cores for this launch whose name tells of them")
+
+
+def test_zero_of_one_kind_is_not_zero_flops_where_others_were_not_counted() -> None:
+    assert np.isnan(launch({f"{SASS}dfma_pred_on.sum": "0"}).flops[0])
+    assert launch({f"{SASS}ffma_pred_on.sum": "0"}).flops.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "level", "moved"),
+    [
+        ({"dram__sectors_read.sum": "10", "dram__sectors_write.sum": "5"}, "DRAM", 480),
+        ({"dram__bytes.sum.per_second": "2,000,000,000"}, "DRAM", 2000),
+        ({"dram__bytes.sum": "7", "dram__bytes_read.sum": "1", "dram__bytes_write.sum": "1"}, "DRAM", 7),
+        ({"lts__t_bytes.sum": "64", "lts__t_sectors.sum": "1"}, "L2", 64),
+        ({"lts__lts2xbar_cycles_active.sum": "3", "l1tex__m_xbar2l1tex_read_bytes.sum": "9"}, "L2", 96),
+        ({"l1tex__m_xbar2l1tex_read_bytes.sum": "9"}, "L2", 9),
+        ({"l1tex__t_bytes.sum": "1", "l1tex__lsu_writeback_active_mem_lg.sum": "1"}, "L1", 1),
+        ({"l1tex__lsu_writeback_active_mem_lgds.sum": "2"}, "L1", 256),
+    ],
+)
+def test_bytes_of_a_level_come_from_the_first_definition_that_is_there(
+    metrics: dict[str, str], level: str, moved: float
+) -> None:
+    kernels = launch(metrics)
+    assert kernels.bytes_by_level[level].tolist() == [moved]
+    assert kernels.origin[f"bytes:{level}"][0].lstrip("(").startswith(next(iter(metrics)))
+
+
+def test_the_bandwidth_of_a_level_has_the_definition_of_its_bytes() -> None:
+    rates = {"lts__cycles_elapsed.avg.per_second": "1,000,000", "lts__t_bytes.sum.peak_sustained": "5000"}
+    crossing = {"lts__lts2xbar_cycles_active.sum": "3", "lts__lts2xbar_cycles_active.sum.peak_sustained": "96"}
+    chip = launch(rates | crossing | {"sm__cycles_elapsed.avg.per_second": "1,000,000"}, chip="a100-pcie-40gb").chip
+    assert chip is not None
+    assert chip.bandwidth("L2") == 32 * 96 * 1e6
+
+
+def test_without_a_peak_of_some_precision_there_is_no_chip_until_it_is_named() -> None:
+    kernels = read(FIXTURES / "hopper_long.csv")
+    assert kernels.chip is None
+    assert said(kernels, "the file tells no peak of fp32, so there is no chip: name the chip")
+    named = read(FIXTURES / "hopper_long.csv", chip="h100-sxm").chip
+    assert named is not None
+    assert named.peak("bf16") == pytest.approx(540_672 * 1.755e9, rel=1e-12)
+    assert named.peak("fp32") == pytest.approx(67e12 * 1.755 / 1.98, rel=1e-12)
+    assert named.bandwidth() == pytest.approx(1280 * 2.6e9, rel=1e-12)
+
+
+def test_runs_of_other_kernels_in_one_file_stay_apart() -> None:
+    text = (FIXTURES / "passes_in_one.csv").read_text(encoding="utf-8")
+    end = text.index('"322"')
+    other = text[:end] + text[end:].replace("dot_twin", "norm_twin")
+    assert read(other.encode()).names.tolist() == ["axpy_twin", "dot_twin", "axpy_twin", "norm_twin"]

@@ -1,0 +1,355 @@
+"""What reading AMD's profiles promises: counters become FLOPs and bytes by the architecture's own rules."""
+
+from __future__ import annotations
+
+import pickle
+import runpy
+import shutil
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import roofwidget as rw
+from roofwidget.readers import ProfileError
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "rocprof"
+MAKER = Path(__file__).parents[1] / "make_fixtures" / "rocprof.py"
+REAL = Path(__file__).parents[2].parent / "shared/data/profiles/rocprof"
+TRIAD, WIPE, TILES = range(3)
+
+
+def real(name: str) -> Path:
+    path = REAL / name
+    if not path.exists():
+        pytest.skip(f"the real profile {name} is not beside this repository")
+    return path
+
+
+def changed(folder: Path, name: str, old: str, new: str) -> Path:
+    """Copy the folder of the MI200 twin and change one of its tables."""
+    shutil.copytree(FIXTURES / "gfx90a", folder, dirs_exist_ok=True)
+    text = (folder / name).read_bytes().decode()
+    assert old in text
+    (folder / name).write_bytes(text.replace(old, new, 1).encode())
+    return folder
+
+
+def test_the_committed_twins_are_what_their_script_makes() -> None:
+    for name, made in runpy.run_path(str(MAKER))["TWINS"].items():
+        assert (FIXTURES / name).read_bytes() == made().encode(), name
+
+
+def test_vector_flops_are_64_lanes_a_wave_with_two_for_an_fma() -> None:
+    kernels = rw.read(FIXTURES / "gfx90a")
+    # 64 x 2 x 32,768; none; 64 x (10 + 200 + 2 x 3000).
+    assert kernels.flops_by_precision["fp64"].tolist() == [4_194_304, 0, 397_440]
+    assert kernels.flops_by_precision["fp32"].tolist() == [0, 0, 64 * 7]
+    assert "SQ_INSTS_VALU_*_F64" in kernels.origin["flops:fp64"][TRIAD]
+
+
+def test_matrix_flops_are_512_a_counted_operation_and_have_the_matrix_units_peak() -> None:
+    kernels = rw.read(FIXTURES / "gfx90a")
+    assert kernels.flops_by_precision["fp64_matrix"].tolist() == [0, 0, 2**30]
+    assert kernels.chip is not None
+    judged = rw.bound(kernels, kernels.chip)
+    # 2**30 at 40 TFLOP/s, 397,440 at 20 and 448 at 21.
+    assert judged.compute_time[TILES] == pytest.approx(2**30 / 40e12 + 397_440 / 20e12 + 448 / 21e12, rel=1e-14)
+
+
+def test_hbm_bytes_on_gfx90a_are_requests_of_32_and_64_bytes() -> None:
+    kernels = rw.read(FIXTURES / "gfx90a")
+    # Reads 64 x 524,288 + 32 x 32, writes 64 x 262,044 + 32 x 200: the two arrays read and the one written, and a bit.
+    assert kernels.bytes_by_level["HBM"].tolist() == [33_555_456 + 16_777_216, 131_072 * 64, (65_536 + 16_384) * 64]
+
+
+def test_caches_on_gfx90a_have_lines_of_64_bytes_and_lds_four_bytes_a_bank() -> None:
+    kernels = rw.read(FIXTURES / "gfx90a")
+    assert kernels.bytes_by_level["L2"].tolist() == [3 * 2**24, 2**23, 64 * (600_000 + 16_384 + 120)]
+    assert kernels.bytes_by_level["L1"].tolist() == [64 * 1_572_864, 0, 64_000_000]
+    assert kernels.bytes_by_level["LDS"].tolist() == [0, 0, 480_000 * 4 * 32]
+
+
+def test_times_are_exact_beyond_what_a_double_holds_in_nanoseconds() -> None:
+    assert rw.read(FIXTURES / "gfx90a").time.tolist() == [48.32e-6, 9.12e-6, 231e-6]
+
+
+def test_a_kernel_without_flops_is_listed_with_zero_and_bound_by_its_memory() -> None:
+    kernels = rw.read(FIXTURES / "gfx90a")
+    assert (kernels.names[WIPE], kernels.flops[WIPE]) == ("wipe(float*, unsigned long)", 0)
+    assert kernels.chip is not None
+    assert rw.bound(kernels, kernels.chip).bound_by[WIPE] == "HBM"
+
+
+def test_a_profile_of_nothing_but_copies_has_zero_flops_not_unknown_ones(tmp_path: Path) -> None:
+    lines = (FIXTURES / "gfx90a" / "pmc_perf.csv").read_bytes().decode().splitlines(keepends=True)
+    path = tmp_path / "pmc_perf.csv"
+    path.write_bytes("".join([lines[0], lines[1 + WIPE]]).encode())
+    kernels = rw.read(path)
+    assert kernels.flops.tolist() == [0]
+    assert kernels.origin["flops"][0].startswith("all zero: 64 lanes x (ADD + MUL + 2 FMA + TRANS)")
+
+
+def test_the_chip_of_an_unlisted_model_is_what_the_benchmark_measured() -> None:
+    chip = rw.read(FIXTURES / "gfx90a").chip
+    assert chip is not None
+    assert (chip.name, chip.vendor, chip.ridge_point("fp64")) == ("MI200", "AMD", 16)
+    assert list(chip.memories) == ["HBM", "L2", "L1"]
+    assert chip.sources["peak_flops.fp64"].confidence == "measured"
+    assert [(check.figure, check.value) for check in chip.checks] == [("memories.HBM.bandwidth", 1.6e12)]
+    assert rw.read_ceilings(FIXTURES / "gfx90a" / "roofline.csv") == rw.read_ceilings(FIXTURES / "gfx90a") == chip
+
+
+def test_a_table_of_ceilings_alone_is_a_chip_without_kernels() -> None:
+    kernels = rw.read(FIXTURES / "gfx90a" / "roofline.csv")
+    assert (len(kernels), kernels.chip) == (0, rw.read_ceilings(FIXTURES / "gfx90a"))
+    assert "holds ceilings and no kernels" in kernels.warnings[0]
+
+
+def test_further_columns_are_kept() -> None:
+    extra = rw.read(FIXTURES / "gfx90a").extra
+    assert extra["dispatch"].tolist() == [5, 6, 7]
+    assert set(extra["workgroup"]) == {128}
+
+
+def test_one_table_of_a_folder_finds_what_lies_beside_it() -> None:
+    whole, table = rw.read(FIXTURES / "gfx90a"), rw.read(FIXTURES / "gfx90a" / "pmc_perf.csv")
+    assert table == whole
+    assert table.chip == whole.chip
+
+
+def test_a_zip_archive_of_the_folder_is_the_folder(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "profile.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in (FIXTURES / "gfx90a").iterdir():
+            archive.write(path, f"twin/MI200/{path.name}")
+    packed = rw.read(tmp_path / "profile.zip")
+    assert packed == rw.read(FIXTURES / "gfx90a")
+    assert pickle.loads(pickle.dumps(packed)) == packed  # noqa: S301 - our own bytes
+
+
+def test_old_names_of_columns_are_known(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "gfx90a", tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "pmc_perf.csv"
+    text = path.read_bytes().decode()
+    for new, old in (("Kernel_Name", "KernelName"), ("Start_Timestamp", "BeginNs"), ("End_Timestamp", "EndNs")):
+        text = text.replace(new, old, 1)
+    path.write_bytes(text.replace("Grid_Size", "grd", 1).encode())
+    kernels, new_names = rw.read(tmp_path), rw.read(FIXTURES / "gfx90a")
+    assert kernels.time.tolist() == new_names.time.tolist()
+    assert kernels.names.tolist() == new_names.names.tolist()
+    assert kernels.extra["grid"].tolist() == new_names.extra["grid"].tolist()
+
+
+def test_passes_are_joined_by_dispatch_and_the_table_of_times_is_believed() -> None:
+    kernels = rw.read(FIXTURES / "gfx942")
+    assert kernels.names.tolist() == ["reduce(float*)", "gemm_bf16", "reduce(float*)"]
+    assert kernels.flops_by_precision["fp32"].tolist() == [256_000, 0, 0]
+    assert kernels.flops_by_precision["bf16"].tolist() == [0, 512_000_000, 0]
+    assert kernels.time.tolist() == [507e-9, 509e-9, 511e-9]
+    assert kernels.origin["time"][0] == "End_Timestamp - Start_Timestamp of timestamps.csv"
+
+
+def test_on_gfx942_a_bubble_is_a_read_of_128_bytes_and_channels_are_summed() -> None:
+    # 100 reads of 32 bytes, 4096 d of 128 and 4196 d less these of 64; 100 writes of 64 bytes in four channels.
+    expected = [128 * 4096 * d + 64 * (100 * d - 100) + 32 * 100 + 64 * 100 for d in (7, 9, 11)]
+    assert rw.read(FIXTURES / "gfx942").bytes_by_level["HBM"].tolist() == expected
+
+
+def test_on_gfx942_l2_is_read_by_128_bytes_and_written_by_64() -> None:
+    kernels = rw.read(FIXTURES / "gfx942")
+    assert kernels.bytes_by_level["L2"].tolist() == [128 * 500 + 64 * 100] * 3
+    assert kernels.bytes_by_level["L1"].tolist() == [128 * 2000] * 3
+    assert "upper bound" in kernels.origin["bytes:L1"][0]
+
+
+def test_a_listed_model_has_its_sheet_and_the_benchmarks_figures_under_it() -> None:
+    kernels = rw.read(FIXTURES / "gfx942")
+    chip = kernels.chip
+    assert chip is not None
+    assert (chip.id, chip.peak_flops) == ("mi300x", rw.chip("mi300x").peak_flops)
+    measured = {ceiling.key: ceiling.rate for ceiling in chip.ceilings if ceiling not in rw.chip("mi300x").ceilings}
+    assert measured == {
+        "measured HBM": 4.1e12,
+        "measured Infinity Cache": 11e12,
+        "measured L2": 20e12,
+        "measured fp32": 120e12,
+        "measured bf16": 600e12,
+        "measured fp16": 1200e12,
+        "measured fp64_tensor": 90e12,
+    }
+    assert any("bf16 rate is half that of fp16" in warning for warning in kernels.warnings)
+
+
+def test_a_divided_gpu_is_not_taken_for_the_whole_one(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "gfx942", tmp_path, dirs_exist_ok=True)
+    (tmp_path / "roofline.csv").unlink()
+    table = tmp_path / "sysinfo.csv"
+    table.write_text(table.read_text(encoding="utf-8").replace("SPX", "CPX"), encoding="utf-8")
+    kernels = rw.read(tmp_path)
+    assert kernels.chip is None
+    assert "choose one" in kernels.warnings[0]
+
+
+def test_gfx950_counts_its_reads_by_size() -> None:
+    kernels = rw.read(FIXTURES / "gfx950_counter_collection.csv", gfx="gfx950")
+    assert kernels.names.tolist() == ["touch", "scale"]
+    # A counter in two rows is summed; the other dispatch has one of the six only.
+    scaled = 128 * 1000 + 64 * 200 + 32 * 30 + 64 * 500
+    assert np.array_equal(kernels.bytes_by_level["HBM"], [np.nan, scaled], equal_nan=True)
+    assert kernels.time.tolist() == [50e-9, 600e-9]
+
+
+def test_gfx950_without_these_counters_has_a_lower_bound_and_says_so(tmp_path: Path) -> None:
+    text = (FIXTURES / "gfx950_counter_collection.csv").read_text(encoding="utf-8")
+    path = tmp_path / "counter_collection.csv"
+    path.write_text("\n".join(line for line in text.splitlines() if "128B" not in line), encoding="utf-8")
+    kernels = rw.read(path, gfx="gfx950")
+    assert kernels.bytes_by_level["HBM"][1] == 64 * 1230 - 32 * 30 + 64 * 600 + 64 * 500
+    assert "lower bound" in kernels.origin["bytes:HBM"][1]
+
+
+def test_the_first_rocprof_tells_kibibytes_of_hbm_and_unknown_flops() -> None:
+    kernels = rw.read(FIXTURES / "results.csv")
+    assert kernels.names.tolist() == ["laplacian<4>"]
+    assert (kernels.bytes_by_level["HBM"][0], kernels.time[0]) == (1024 * (2100.25 + 1048.5), 77e-6)
+    assert np.isnan(kernels.flops[0])
+    assert kernels.origin["time"][0] == "DurationNs of results.csv"
+    assert any("FLOPs are unknown" in warning for warning in kernels.warnings)
+
+
+def test_without_an_architecture_only_hbm_is_known_until_it_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "pmc_perf.csv"
+    shutil.copy(FIXTURES / "gfx90a" / "pmc_perf.csv", path)
+    kernels = rw.read(path)
+    assert (list(kernels.bytes_by_level), kernels.chip) == (["HBM"], None)
+    assert any("give gfx=" in warning for warning in kernels.warnings)
+    told = rw.read(path, gfx="gfx942")
+    assert told.bytes_by_level["L2"][TRIAD] == 128 * 524_288 + 64 * 262_144
+    with pytest.raises(ValueError, match=r"gfx must be one of 'gfx908'.*got 'gfx1100'"):
+        rw.read(path, gfx="gfx1100")
+
+
+def test_an_architecture_with_other_counters_has_no_bytes(tmp_path: Path) -> None:
+    kernels = rw.read(changed(tmp_path, "sysinfo.csv", "gfx90a", "gfx1100"))
+    assert np.isnan(kernels.bytes).all()
+    assert any("counters of gfx1100 are not known" in warning for warning in kernels.warnings)
+
+
+def test_missing_counters_of_one_precision_are_said(tmp_path: Path) -> None:
+    kernels = rw.read(changed(tmp_path, "pmc_perf.csv", "SQ_INSTS_VALU_ADD_F16", "SQ_INSTS_VALU_ADD_OTHER"))
+    assert any("counters of fp16 vector instructions are missing" in warning for warning in kernels.warnings)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "told"),
+    [
+        (
+            "pmc_perf.csv",
+            ",32768,",
+            ",many,",
+            "row 2, column 'SQ_INSTS_VALU_FMA_F64': expected a finite number from 0, got 'many'",
+        ),
+        (
+            "pmc_perf.csv",
+            ",1700000000000000123,",
+            ",1700000000000100123,",
+            "row 2, column 'End_Timestamp': the kernel ends before it starts",
+        ),
+        ("pmc_perf.csv", ",5\r\n", ",5.5.5\r\n", "row 2, column 'Dispatch_ID': expected a finite number"),
+        (
+            "pmc_perf.csv",
+            ",5\r\n",
+            ",5.5\r\n",
+            "row 2, column 'Dispatch_ID': expected a whole number in all its digits",
+        ),
+        (
+            "pmc_perf.csv",
+            ",1700000000000000123,",
+            ",1.7E+18,",
+            "row 2, column 'Start_Timestamp': expected a whole number in all its digits, got '1.7E+18'",
+        ),
+        ("roofline.csv", "1250.0,", "-1250.0,", "row 2, column 'HBMBw': expected a finite number from 0"),
+        ("sysinfo.csv", "1600.0,", "fast,", "row 2, column 'hbm_bw': expected a finite number"),
+    ],
+)
+def test_a_bad_cell_is_named_by_file_row_and_column(tmp_path: Path, name: str, old: str, new: str, told: str) -> None:
+    with pytest.raises(ProfileError) as caught:
+        rw.read(changed(tmp_path, name, old, new))
+    assert told in str(caught.value)
+    assert str(caught.value).startswith(f"{tmp_path}/{name}: ")
+
+
+def test_a_table_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pmc_perf.csv"
+    path.write_bytes((FIXTURES / "gfx90a" / "pmc_perf.csv").read_bytes()[:-40])
+    with pytest.raises(ProfileError, match="row 4: the file ends within a row"):
+        rw.read(path)
+
+
+def test_a_table_without_dispatches_and_one_of_other_kernels_are_refused(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "gfx942", tmp_path, dirs_exist_ok=True)
+    first, second = tmp_path / "pmc_perf_0.csv", tmp_path / "pmc_perf_1.csv"
+    second.write_text(second.read_text(encoding="utf-8").replace("gemm_bf16", "gemm_fp8"), encoding="utf-8")
+    with pytest.raises(ProfileError, match=r"pmc_perf_1.csv: row 3: is kernel 'gemm_fp8', but 'gemm_bf16' in .*_0.csv"):
+        rw.read(tmp_path)
+    first.write_text(first.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    with pytest.raises(ProfileError, match=r"pmc_perf_0.csv: the table has no dispatch"):
+        rw.read(tmp_path)
+
+
+def test_a_dispatch_that_one_pass_lacks_is_unknown_there(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "gfx942", tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "pmc_perf_1.csv"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:2] + lines[3:]), encoding="utf-8")
+    kernels = rw.read(tmp_path)
+    assert np.isnan(kernels.bytes_by_level["HBM"]).tolist() == [False, True, False]
+    assert "1 of 3 dispatches are missing in one of the passes: their counts are unknown" in kernels.warnings
+
+
+def test_folders_that_hold_no_profile_or_two_are_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        shutil.copytree(FIXTURES / "gfx90a", tmp_path / name)
+    with pytest.raises(
+        ProfileError, match=r"holds several profiles: 'a/pmc_perf.csv', 'b/pmc_perf.csv'; name one folder"
+    ):
+        rw.read(tmp_path)
+    (tmp_path / "a" / "pmc_perf.csv").unlink()
+    with pytest.raises(ProfileError, match=r"holds no pmc_perf.csv"):
+        rw.read(tmp_path / "a")
+    (tmp_path / "b" / "roofline.csv").unlink()
+    with pytest.raises(ProfileError, match=r"holds no roofline.csv"):
+        rw.read_ceilings(tmp_path / "b")
+
+
+def test_a_million_columns_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pmc_perf.csv"
+    path.write_text("Kernel_Name,End_Timestamp," + ",".join(f"c{n}" for n in range(1_000_000)) + "\n", encoding="utf-8")
+    with pytest.raises(ProfileError, match="a table of 1,000,002 columns; at most 20,000 are read"):
+        rw.read(path)
+
+
+def test_the_real_mi200_copy_comes_out_as_known() -> None:
+    kernels = rw.read(real("MI200_device_filter__pmc_perf.csv"))
+    assert len(kernels) == 3
+    assert (kernels.bytes_by_level["HBM"][0], kernels.flops[0], kernels.time[0]) == (16_777_728, 0, 20.64e-6)
+    assert (kernels.bytes_by_level["L2"][0], kernels.bytes_by_level["L1"][0]) == (16_777_216, 33_554_432)
+    assert kernels.bytes_by_level["HBM"].sum() == 45_254_144
+    assert kernels.time.sum() == pytest.approx(52.64e-6, rel=1e-14)
+    assert kernels.names[0] == "vecCopy(double*, double*, double*, int, int)"
+    assert kernels.chip is not None
+    assert (kernels.chip.bandwidth("HBM"), kernels.chip.peak("fp64_matrix")) == (1388.7948e9, 41498.918e9)
+    judged = rw.bound(kernels, kernels.chip)
+    # 16,777,728 B in 20.64 us is 812.9 GB/s of the measured 1388.8.
+    assert (judged.bound_by[0], round(float(judged.utilization[0]), 4)) == ("HBM", 0.5853)
+
+
+def test_the_real_mi300a_copy_reads_lines_of_128_bytes() -> None:
+    kernels = rw.read(real("MI300A_A1_device_filter__pmc_perf.csv"))
+    # 65,536 reads of 128 bytes and 78 of 64, 131,072 writes of 64: the two arrays of 8 MiB, and 4,992 bytes.
+    assert kernels.bytes_by_level["HBM"][0] == 2 * 2**23 + 4_992
+    assert kernels.bytes_by_level["L2"].tolist() == [16_777_216] * 3
+    assert (kernels.time[0], kernels.flops[0]) == (7.731e-6, 0)
+    assert kernels.chip is not None
+    assert kernels.chip.id == "mi300a"

@@ -1,0 +1,106 @@
+"""What real traces of PyTorch's profiler give, beside what others made of them; skipped where they are absent."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import roofwidget as rw
+from roofwidget.readers import read
+
+REAL = Path(__file__).parents[2].parent / "shared/data/profiles/torch"
+FLASH = "aten::_scaled_dot_product_flash_attention"
+
+
+def real(name: str) -> Path:
+    path = REAL / name
+    if not path.exists():
+        pytest.skip(f"the real profile {name} is not beside this repository")
+    return path
+
+
+def row(kernels: rw.Kernels, name: str, shape: str | None = None) -> int:
+    found = [
+        at for at, word in enumerate(kernels.names) if word == name and shape in (None, kernels.extra["shape"][at])
+    ]
+    (only,) = found
+    return only
+
+
+def row_of(kernels: rw.Kernels, name: str) -> int:
+    return int(np.argmax(kernels.names == name))
+
+
+def test_an_h100_trace_has_the_numbers_of_its_kernels() -> None:
+    kernels = read(real("tracelens_h100_bert-small.json.gz"))
+    at = row(kernels, "aten::addmm", "[512], [141, 512], [512, 512]")
+    assert (kernels.count[at], kernels.precision[at]) == (17, "bf16")
+    assert (kernels.flops[at] / 17, kernels.bytes[at] / 17) == (73_924_608, 814_080)
+    assert round(kernels.arithmetic_intensity[at], 1) == 90.8
+    assert round(kernels.achieved[at] / 1e12, 2) == 12.73
+    widest = row(kernels, "aten::addmm", "[30522], [141, 512], [512, 30522]")
+    assert round(kernels.achieved[widest] / 1e12, 2) == 106.76
+    flash = row(kernels, FLASH)
+    assert (kernels.count[flash], kernels.flops[flash] / 4) == (4, 40_716_288)
+    assert (kernels.bytes[flash] / 4, kernels.arithmetic_intensity[flash]) == (577_536, 70.5)
+    assert kernels.chip == rw.chip("h100-sxm")
+    assert kernels.time[kernels.category != "idle"].sum() == pytest.approx(309.437744140625e-6, rel=2e-5)
+
+
+def test_an_h100_trace_is_idle_as_long_as_the_time_line_beside_it_says() -> None:
+    kernels = read(real("tracelens_h100_bert-small.json.gz"))
+    with real("tracelens_h100_bert-small__ref_gpu_timeline.csv").open(encoding="utf-8") as file:
+        told = {row["type"]: float(row["time ms"]) for row in csv.DictReader(file)}
+    at = row(kernels, "idle or not profiled")
+    assert kernels.time[at] * 1e3 == pytest.approx(told["idle_time"], rel=1e-6)
+    assert kernels.time.sum() * 1e3 == pytest.approx(told["total_time"], rel=1e-6)
+    assert kernels.time[at] / kernels.time.sum() == pytest.approx(0.9208158635540133, rel=1e-6)
+
+
+@pytest.mark.parametrize("table", ["GEMM", "SDPA_fwd", "BinaryElementwise"])
+def test_an_h100_trace_agrees_with_the_tables_beside_it(table: str) -> None:
+    kernels = read(real("tracelens_h100_bert-small.json.gz"))
+    with real(f"tracelens_h100_bert-small__ref_{table}.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert rows
+    for told in rows:
+        sizes = [size for size in json.loads(told["Input Dims_first"]) if size]
+        shape = ", ".join(map(str, sizes))
+        at = row(kernels, told["name"], shape)
+        count = kernels.count[at]
+        assert count == int(told["name_count"])
+        # Theirs counts the bias.
+        assert kernels.flops[at] / count == pytest.approx(float(told["GFLOPS_first"]) * 1e9, rel=2e-3)
+        assert kernels.bytes[at] / count == pytest.approx(float(told["Data Moved (MB)_first"]) * 2**20, rel=1e-12)
+        assert kernels.time[at] == pytest.approx(float(told["Kernel Time (µs)_sum"]) * 1e-6, rel=1e-4)
+        assert kernels.arithmetic_intensity[at] == pytest.approx(float(told["FLOPS/Byte_first"]), rel=2e-3)
+
+
+def test_an_a100_trace_without_shapes_has_times_only() -> None:
+    kernels = read(real("hta_a100_alexnet_noshapes.json.gz"))
+    assert kernels.count[kernels.category != "idle"].sum() == 79 + 16 + 3
+    copies = row(kernels, "Memcpy HtoD (Pageable -> Device)")
+    assert kernels.bytes_by_level["host"][copies] == 244_403_360
+    assert np.isnan(kernels.bytes[copies])
+    assert np.isnan(kernels.flops[kernels.category != "copy"]).all()
+    assert kernels.extra["operation"][row(kernels, "ampere_sgemm_32x32_sliced1x4_tn")] == "aten::addmm"
+    assert any("profile with record_shapes=True" in word for word in kernels.warnings)
+
+
+def test_an_a100_trace_with_counters_has_flops_and_no_times() -> None:
+    kernels = read(real("hta_a100_alexnet_cupti_counters.json.gz"))
+    assert np.isnan(kernels.time).all()
+    assert kernels.count.sum() == 77
+    assert kernels.flops[row_of(kernels, "__missing__")] == 2 * 9_119_334_400 + 24_780_800
+
+
+def test_a_trace_of_a_cpu_has_the_flops_of_its_calls() -> None:
+    kernels = read(real("generated_cpu_withflops_torch2.13.json"))
+    products = kernels.names == "aten::mm"
+    assert kernels.precision[products].tolist() == ["fp32", "bf16"]
+    assert (kernels.flops[products] / kernels.count[products]).tolist() == [100_663_296] * 2
+    assert kernels.flops[row_of(kernels, "aten::conv2d")] == 3_538_944

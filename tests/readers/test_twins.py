@@ -1,0 +1,107 @@
+"""Twins of Nsight Compute's and PyTorch's files are no copies: a reader made for the real ones alone fails on them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roofwidget.readers import read
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+REAL = Path(__file__).parents[2].parent / "shared/data/profiles"
+LONG = ["european_long.csv", "hopper_long.csv", "passes/bytes.csv", "passes/flops.csv", "volta_long.csv"]
+WIDE = ["wide_automatic.csv", "wide_base.csv"]
+TRACES = ["cupti", "device", "host", "old"]
+
+
+def real(pattern: str) -> list[Path]:
+    found = sorted(REAL.glob(pattern))
+    if not found:
+        pytest.skip("the real profiles are not beside this repository")
+    return found
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows under the header, each with its cells by column and in the header's order."""
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    begin = next(at for at, line in enumerate(lines) if "Kernel Name" in line)
+    delimiter = ";" if lines[begin].count(";") > lines[begin].count(",") else ","
+    return [row for row in csv.DictReader(lines[begin:], delimiter=delimiter) if row["Kernel Name"]]
+
+
+def events(path: Path) -> list[dict[str, Any]]:
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    document = json.loads(data)
+    found: list[dict[str, Any]] = document["traceEvents"] if isinstance(document, dict) else document
+    return found
+
+
+@pytest.mark.parametrize("name", [*LONG, *WIDE, "details.csv", "summary.csv"])
+def test_no_column_that_is_read_stands_where_real_tables_have_it(name: str) -> None:
+    own = list(rows(FIXTURES / "ncu" / name)[0])
+    for path in real("ncu/*.csv"):
+        if path.name.startswith("error"):
+            continue
+        theirs = list(rows(path)[0])
+        for word in ("Kernel Name", "Metric Name", "Metric Value", "Average", "Minimum", "Maximum"):
+            if word in own and word in theirs:
+                assert own.index(word) != theirs.index(word), (path.name, word)
+
+
+@pytest.mark.parametrize("name", [*LONG, *WIDE, "details.csv", "summary.csv"])
+def test_no_kernel_of_a_real_table_is_in_a_twin(name: str) -> None:
+    own = {row["Kernel Name"] for row in rows(FIXTURES / "ncu" / name)}
+    for path in real("ncu/*.csv"):
+        if not path.name.startswith("error"):
+            assert own.isdisjoint(row["Kernel Name"] for row in rows(path))
+
+
+@pytest.mark.parametrize("name", [*WIDE, "two_kernels.ncu-rep"])
+def test_a_twin_of_a_report_holds_flops_and_bytes_under_other_metrics_than_the_real_one(name: str) -> None:
+    own = read(FIXTURES / "ncu" / name).origin
+    for path in (*real("ncu/raw_wide*.csv"), *real("ncu/*.ncu-rep.gz")):
+        theirs = read(path).origin
+        for key in ("flops:fp32", "bytes:L1"):
+            assert own[key][0] is not None
+            assert own[key][0] != theirs[key][0], path.name
+
+
+def test_no_kernel_and_no_shape_of_a_real_trace_is_in_a_twin() -> None:
+    def told(path: Path) -> tuple[set[str], set[str]]:
+        on_device = ("kernel", "Kernel", "cuda_profiler_range")
+        names = {event["name"] for event in events(path) if event.get("cat") in on_device}
+        shapes = [(event.get("args") or {}).get("Input Dims") for event in events(path)]
+        return names, {str(dims) for dims in shapes if dims and any(dims)}
+
+    twins = [told(FIXTURES / "torch" / f"{name}.trace.json") for name in TRACES]
+    for path in real("torch/*.json*"):
+        if "key_averages" in path.name:
+            continue
+        names, shapes = told(path)
+        for own_names, own_shapes in twins:
+            assert own_names.isdisjoint(names)
+            assert own_shapes.isdisjoint(shapes)
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_events_of_a_twin_have_their_keys_in_another_order(name: str) -> None:
+    # One that takes fields by their place would take the wrong ones.
+    own = {tuple(event) for event in events(FIXTURES / "torch" / f"{name}.trace.json")}
+    for path in real("torch/*.json*"):
+        if "key_averages" not in path.name:
+            assert own.isdisjoint(tuple(event) for event in events(path))
+
+
+@pytest.mark.parametrize("maker", ["ncu", "torch_profiles"])
+def test_twins_are_written_the_same_every_time(maker: str) -> None:
+    def made() -> dict[str, Any]:
+        found = runpy.run_path(str(FIXTURES.parent / "make_fixtures" / f"{maker}.py"))
+        return {name: twin() for name, twin in found["TWINS"].items()} if "TWINS" in found else found["twins"]()
+
+    assert made() == made()
