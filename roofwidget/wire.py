@@ -50,7 +50,7 @@ from roofwidget.chips.card import ceiling_key
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Ceiling, Check, Figure, Source
 from roofwidget.chips.share import share_on_chip
-from roofwidget.kernels.columns import Coded, Floats
+from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.concat import stacked
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.table import Kernels
@@ -183,7 +183,7 @@ def _columns(kernels: Kernels) -> dict[str, Any]:
         "flops": {precision: _binary(column) for precision, column in kernels.flops_by_precision.items()},
         "bytes": {level: _binary(column) for level, column in kernels.bytes_by_level.items()},
         "extra": [
-            [text_to_wire(name), _texts(column) if isinstance(column, Coded) else _binary(column)]
+            [text_to_wire(name), _texts(column) if isinstance(column, DictColumn) else _binary(column)]
             for name, column in kernels.extra_columns.items()
         ],
         "origin": [[text_to_wire(key), _texts(kernels.codes(f"origin:{key}"))] for key in kernels.origin],
@@ -194,21 +194,21 @@ def _is_same(column: Floats, other: Floats) -> bool:
     return column is other or np.array_equal(column, other, equal_nan=True)
 
 
-def _short_names(kernels: Kernels) -> Coded:
+def _short_names(kernels: Kernels) -> DictColumn:
     """Return short names, None where they are the names; only of the longest, as shortening takes its time."""
     names = kernels.codes("name")
     index: dict[str | None, int] = {None: 0}
-    position = np.zeros(len(names.words), dtype=np.int32)
+    position = np.zeros(len(names.values), dtype=np.int32)
     for code in _longest(names, kernels.self_time):
-        name = names.words[code] or ""
+        name = names.values[code] or ""
         short = shortened(name)
         position[code] = index.setdefault(short if short != name else None, len(index))
-    return Coded(tuple(index), position[names.codes])
+    return DictColumn(tuple(index), position[names.codes])
 
 
-def _longest(names: Coded, seconds: Floats) -> list[int]:
+def _longest(names: DictColumn, seconds: Floats) -> list[int]:
     """Return the codes of the names that are shortened, of equally long ones the first."""
-    longest = np.full(len(names.words), -np.inf)
+    longest = np.full(len(names.values), -np.inf)
     np.maximum.at(longest, names.codes, np.nan_to_num(seconds, nan=-1))
     used: list[int] = np.flatnonzero(longest > -np.inf).tolist()
     if len(used) <= _SHORTENED:
@@ -347,15 +347,15 @@ def _binary(column: Floats) -> memoryview:
     return np.ascontiguousarray(column, dtype="<f8").data.cast("B")
 
 
-def _texts(column: Coded) -> dict[str, Any] | None:
+def _texts(column: DictColumn) -> dict[str, Any] | None:
     """Return the words that some row has, and for each row which one it is where that does not follow."""
     n = len(column.codes)
-    first = np.full(len(column.words), n)
+    first = np.full(len(column.values), n)
     np.minimum.at(first, column.codes, np.arange(n))
     used = np.flatnonzero(first < n)
     used = used[np.argsort(first[used])]
     is_all = np.array_equal(used, np.arange(len(first)))
-    words = column.words if is_all else tuple(map(column.words.__getitem__, used.tolist()))
+    words = column.values if is_all else tuple(map(column.values.__getitem__, used.tolist()))
     if words == (None,):
         return None
     rank = np.empty(len(first), dtype="<i4")

@@ -65,7 +65,7 @@ def without_figures(kernels: Kernels, chip: Chip) -> Bools:
     [False, True]
     """
     own = kernels.codes("precision")
-    lacking = np.array([bool(word) and not _has_peak(chip, str(word)) for word in own.words], dtype=np.bool_)
+    lacking = np.array([bool(word) and not _has_peak(chip, str(word)) for word in own.values], dtype=np.bool_)
     lost = np.zeros(len(kernels), dtype=np.bool_)
     for key, flops in kernels.flops_by_precision.items():
         if not key or key in FLOP_CLASSES:

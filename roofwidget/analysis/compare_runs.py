@@ -13,7 +13,7 @@ from roofwidget.analysis import compare_runs_text as runs_text
 from roofwidget.analysis.bound_lenient import judged
 from roofwidget.analysis.result import TIE, frozen
 from roofwidget.chips.chip import Chip, MissingFigureError
-from roofwidget.kernels.columns import Coded, Floats, Texts
+from roofwidget.kernels.columns import DictColumn, Floats, Texts
 from roofwidget.kernels.groupby import PER_LAUNCH
 from roofwidget.kernels.matching import does_other_work, matched
 from roofwidget.kernels.metadata import Rows
@@ -137,13 +137,13 @@ class RunComparison:
         """
         return self._verdicts.texts()
 
-    def by_row_before(self) -> tuple[Rows, Coded]:
+    def by_row_before(self) -> tuple[Rows, DictColumn]:
         """Return for each kernel of the run before its row in the run after, or -1, and its verdict or None."""
         match = np.full(len(self.run_before), -1, dtype=np.intp)
         match[self.rows_before] = self.rows_after
         codes = np.full(len(self.run_before), len(_VERDICTS), dtype=np.int32)
         codes[self.rows_before] = self._verdicts.codes
-        return match, Coded((*_VERDICTS, None), codes)
+        return match, DictColumn((*_VERDICTS, None), codes)
 
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame, one row a kernel of both runs: times, intensities, what binds, the verdict."""
@@ -160,7 +160,7 @@ class RunComparison:
         return runs_text.html(self)
 
     @cached_property
-    def _verdicts(self) -> Coded:
+    def _verdicts(self) -> DictColumn:
         (low_before, high_before), (low_after, high_after) = map(_range, (self.matched_before, self.matched_after))
         faster, slower, equal, unknown, other = range(5)
         codes = np.full(len(self), equal, dtype=np.int32)
@@ -168,7 +168,7 @@ class RunComparison:
         codes[low_after * (1 - TIE) > high_before] = slower
         codes[np.isnan(self.change)] = unknown
         codes[does_other_work(self.matched_before, self.matched_after)] = other
-        return Coded(_VERDICTS, codes)
+        return DictColumn(_VERDICTS, codes)
 
 
 @keywords("compare_runs")
@@ -217,7 +217,7 @@ def _range(kernels: Kernels) -> tuple[Floats, Floats]:
     ends = []
     for name in (PER_LAUNCH[0], PER_LAUNCH[2]):
         told = kernels.extra_columns.get(name)
-        seconds = kernels.time if told is None or isinstance(told, Coded) else told * kernels.count
+        seconds = kernels.time if told is None or isinstance(told, DictColumn) else told * kernels.count
         ends.append(np.where(np.isnan(seconds), kernels.time, seconds))
     return ends[0], ends[1]
 

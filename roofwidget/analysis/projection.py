@@ -302,7 +302,7 @@ def _remarks(kernels: Kernels, chip: Chip, *, asked_for: str | None) -> Iterator
     if lost.any():
         yield lacking(lost, chip)
     own = kernels.codes("precision")
-    told = np.array([word is not None for word in own.words], dtype=np.bool_)[own.codes]
+    told = np.array([word is not None for word in own.values], dtype=np.bool_)[own.codes]
     for key, flops in kernels.flops_by_precision.items():
         if key in chip.peak_flops:
             told = told | (flops > 0)

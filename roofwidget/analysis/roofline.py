@@ -246,11 +246,11 @@ def _own_peaks(
     Also the precisions, in words, whose peak has to do for a class.
     """
     coded = table.codes("precision")
-    used = np.flatnonzero(np.bincount(coded.codes[counted], minlength=len(coded.words)))
-    peaks = np.full(len(coded.words), np.nan)
+    used = np.flatnonzero(np.bincount(coded.codes[counted], minlength=len(coded.values)))
+    peaks = np.full(len(coded.values), np.nan)
     charged: list[str] = []
     for code in used:
-        precision = chip.precision(coded.words[code] or asked)
+        precision = chip.precision(coded.values[code] or asked)
         peaks[code], has_own = chip.peak_of(key, precision) if key else (chip.peak(precision), True)
         # That the precision's peak is that of its matrix units goes without saying.
         if not has_own and key not in {"matmul", "tensor"}:

@@ -12,7 +12,7 @@ import numpy as np
 from roofwidget.analysis.bound_lenient import judged
 from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.companions.arrays import allowed, over
-from roofwidget.kernels.columns import Coded
+from roofwidget.kernels.columns import DictColumn
 from roofwidget.kernels.table import Kernels
 from roofwidget.workloads.structure import Mask, Structure, members
 from roofwidget.workloads.tensors import is_floating
@@ -42,14 +42,14 @@ class _Group:
             precision=self._precision(env, n) if self.flops else None,
         )
 
-    def _precision(self, env: Mapping[str, Any], n: int) -> Coded | None:
+    def _precision(self, env: Mapping[str, Any], n: int) -> DictColumn | None:
         words = tuple(dict.fromkeys(word for _, word in self.precisions))
         if not words:
             return None
         # The first of equals: argmax, as `Structure.precision` does it size by size.
         weights = np.stack([np.broadcast_to(over(count, env), n) for count, _ in self.precisions])
         of_weight = np.array([words.index(word) for _, word in self.precisions], dtype=np.int32)
-        return Coded(words, of_weight[weights.argmax(axis=0)])
+        return DictColumn(words, of_weight[weights.argmax(axis=0)])
 
 
 def times_over(

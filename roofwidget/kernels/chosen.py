@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from roofwidget.kernels.columns import Coded, Floats, folded
+from roofwidget.kernels.columns import DictColumn, Floats, folded
 from roofwidget.support.did_you_mean import keywords, listed, nearest
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Chosen:
             from roofwidget.analysis.bound_lenient import judged  # noqa: PLC0415 - it needs this class
 
             return cast("Floats", getattr(judged(table, _chip_of(table, chip, f"top(by='{by}')")), by))
-        numbers = {name: column for name, column in table.extra_columns.items() if not isinstance(column, Coded)}
+        numbers = {name: column for name, column in table.extra_columns.items() if not isinstance(column, DictColumn)}
         if by not in numbers:
             options = [*_JUDGED, *_OWN, *numbers]
             msg = f"top: there is no '{by}' to rank by; nearest: {listed(nearest(str(by), options) or options)}"
@@ -197,12 +197,12 @@ def _words(given: Any, what: str) -> list[str]:
     return [_text(word, what) for word in words]
 
 
-def _known(given: Any, what: str, column: Coded, *, casefold: bool = False) -> tuple[str, ...] | None:
+def _known(given: Any, what: str, column: DictColumn, *, casefold: bool = False) -> tuple[str, ...] | None:
     """Return the words, if some kernel has each of them."""
     if given is None:
         return None
     words = [folded(word) if casefold else word for word in _words(given, what)]
-    there = dict.fromkeys(column.words[code] or "" for code in dict.fromkeys(column.codes.tolist()))
+    there = dict.fromkeys(column.values[code] or "" for code in dict.fromkeys(column.codes.tolist()))
     for word in words:
         if word and word not in there:
             options = [name for name in there if name]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from roofwidget import units
 
 __all__ = [
-    "Coded",
+    "DictColumn",
     "Floats",
     "Texts",
     "at_row",
@@ -37,44 +37,44 @@ Texts: TypeAlias = npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
+class DictColumn:
     """A column of words: each different one once, and for every row which of them it is.
 
     Parameters
     ----------
-    words
+    values
         The different words in order of appearance, or None where a row has none. A part of a column keeps them all.
     codes
-        Positions in `words`, shape (n,), read-only.
+        Positions in `values`, shape (n,), read-only.
     """
 
-    words: tuple[str | None, ...]
+    values: tuple[str | None, ...]
     codes: npt.NDArray[np.int32]
 
     def texts(self) -> Texts:
         """Return the words row by row, shape (n,), read-only."""
-        column = np.empty(len(self.words), dtype=object)
-        column[:] = self.words
+        column = np.empty(len(self.values), dtype=object)
+        column[:] = self.values
         column = column[self.codes]
         column.flags.writeable = False
         return column
 
     def at(self, row: int) -> str | None:
         """Return the word of one row."""
-        return self.words[int(self.codes[row])]
+        return self.values[int(self.codes[row])]
 
-    def __getitem__(self, rows: Any) -> Coded:
+    def __getitem__(self, rows: Any) -> DictColumn:
         codes = self.codes[rows]
         codes.flags.writeable = False
-        return Coded(self.words, codes)
+        return DictColumn(self.values, codes)
 
 
-def coded(given: Iterable[str | None] | Coded | None, field: str, n: int, *, casefold: bool = False) -> Coded:
+def coded(given: Iterable[str | None] | DictColumn | None, field: str, n: int, *, casefold: bool = False) -> DictColumn:
     """Return a checked column of n words, or for None one without any; with `casefold` an empty word is none."""
-    if isinstance(given, Coded):
+    if isinstance(given, DictColumn):
         column = given
     elif given is None:
-        column = Coded((None,), np.zeros(n, dtype=np.int32))
+        column = DictColumn((None,), np.zeros(n, dtype=np.int32))
     else:
         values = list(given)
         # A table of a million rows has few different words: those alone are looked at.
@@ -91,7 +91,7 @@ def coded(given: Iterable[str | None] | Coded | None, field: str, n: int, *, cas
     return column
 
 
-def distinct(values: list[str | None]) -> Coded:
+def distinct(values: list[str | None]) -> DictColumn:
     """Return a column of these words, which are texts or None."""
     words = tuple(dict.fromkeys(values))
     if len(words) == len(values):
@@ -100,7 +100,7 @@ def distinct(values: list[str | None]) -> Coded:
         code_of = dict(zip(words, range(len(words)), strict=True))
         codes = np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
     codes.flags.writeable = False
-    return Coded(words, codes)
+    return DictColumn(words, codes)
 
 
 def _word(value: Any, field: str, row: int, *, casefold: bool) -> str | None:

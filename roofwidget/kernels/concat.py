@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from roofwidget.kernels.columns import Coded, Floats
+from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 
 __all__ = ["stacked"]
@@ -67,8 +67,8 @@ def _words(parts: Sequence[Mapping[str, Any]], sizes: list[int]) -> dict[str, li
 
 def _extra(parts: list[Kernels], sizes: list[int]) -> dict[str, Any]:
     columns = [part.extra_columns for part in parts]
-    numbers = [{k: c for k, c in part.items() if not isinstance(c, Coded)} for part in columns]
-    texts = [{k: c.texts() for k, c in part.items() if isinstance(c, Coded)} for part in columns]
+    numbers = [{k: c for k, c in part.items() if not isinstance(c, DictColumn)} for part in columns]
+    texts = [{k: c.texts() for k, c in part.items() if isinstance(c, DictColumn)} for part in columns]
     found: dict[str, Any] = {**_by_key(numbers, sizes), **_words(texts, sizes)}
     both = set(_keys(numbers)) & set(_keys(texts))
     return {key: found[key] for key in _keys(columns) if key not in both}

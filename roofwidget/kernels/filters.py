@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.analysis.result import TIE, Bools
-from roofwidget.kernels.columns import Coded, Floats, Texts
+from roofwidget.kernels.columns import DictColumn, Floats, Texts
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 
@@ -145,17 +145,17 @@ def _occurs(parts: list[str], text: str) -> bool:
     return True
 
 
-def _of_words(column: Coded, holds: Callable[[str], bool]) -> Bools:
+def _of_words(column: DictColumn, holds: Callable[[str], bool]) -> Bools:
     """Which rows have a word of which something holds; each different word is asked once."""
-    return _by_word(column, [holds(word or "") for word in column.words])
+    return _by_word(column, [holds(word or "") for word in column.values])
 
 
-def _among(column: Coded, wanted: Words) -> Bools:
+def _among(column: DictColumn, wanted: Words) -> Bools:
     known = frozenset(wanted)
-    return _by_word(column, [(word or "") in known for word in column.words])
+    return _by_word(column, [(word or "") in known for word in column.values])
 
 
-def _by_word(column: Coded, answers: list[bool]) -> Bools:
+def _by_word(column: DictColumn, answers: list[bool]) -> Bools:
     found: npt.NDArray[np.bool_] = np.array(answers, dtype=np.bool_)[column.codes]
     return found
 

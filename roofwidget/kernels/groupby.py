@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.chips.chip import is_off_chip
-from roofwidget.kernels.columns import Coded, Floats
+from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import UNNAMED, Kernels
@@ -130,27 +130,27 @@ class _Groups:
         found: npt.NDArray[np.bool_] = (low == high) | nothing
         return found
 
-    def shared(self, column: Floats | Coded) -> Floats | Coded:
+    def shared(self, column: Floats | DictColumn) -> Floats | DictColumn:
         """Return what all rows of a group have, else nothing."""
-        if isinstance(column, Coded):
+        if isinstance(column, DictColumn):
             return self.shared_words(column)
         return np.where(self.is_shared(column), column[self.first], np.nan)
 
-    def shared_words(self, column: Coded) -> Coded:
-        codes = np.where(self.is_shared(column.codes), column.codes[self.first], len(column.words))
-        return Coded((*column.words, None), codes.astype(np.int32))
+    def shared_words(self, column: DictColumn) -> DictColumn:
+        codes = np.where(self.is_shared(column.codes), column.codes[self.first], len(column.values))
+        return DictColumn((*column.values, None), codes.astype(np.int32))
 
-    def joined(self, column: Coded) -> Coded:
+    def joined(self, column: DictColumn) -> DictColumn:
         """Return the word of each group, or the first few that its rows have."""
-        words: dict[str | None, int] = {word: code for code, word in enumerate(column.words)}
+        words: dict[str | None, int] = {word: code for code, word in enumerate(column.values)}
         codes = column.codes[self.first].astype(np.int32)
         for group in np.flatnonzero(~self.is_shared(column.codes)):
             end = self.start[group + 1] if group + 1 < len(self) else None
             found = dict.fromkeys(column.codes[self.order[self.start[group] : end]].tolist())
-            told = [column.words[code] or "unknown" for code in found]
+            told = [column.values[code] or "unknown" for code in found]
             more = [f"{len(told) - _MOST_ORIGINS} more"] if len(told) > _MOST_ORIGINS else []
             codes[group] = words.setdefault("; ".join([*told[:_MOST_ORIGINS], *more]), len(words))
-        return Coded(tuple(words), codes)
+        return DictColumn(tuple(words), codes)
 
 
 def _column(kernels: Kernels, name: str) -> Codes:
@@ -161,11 +161,11 @@ def _column(kernels: Kernels, name: str) -> Codes:
         msg = f"groupby: there is no column '{name}'; {hint}"
         raise ValueError(msg)
     column = kernels.extra_columns.get(name)
-    if column is None or isinstance(column, Coded):
+    if column is None or isinstance(column, DictColumn):
         coded = kernels.codes(name)
         # A part of a column keeps the words of the whole, and a word may be there twice.
         same: dict[str | None, int] = {}
-        return np.array([same.setdefault(word, len(same)) for word in coded.words], dtype=np.int32)[coded.codes]
+        return np.array([same.setdefault(word, len(same)) for word in coded.values], dtype=np.int32)[coded.codes]
     _, codes = np.unique(column, return_inverse=True, equal_nan=True)
     return codes.astype(np.int32)
 
@@ -201,7 +201,7 @@ def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
     plain = columns.get(UNNAMED)
     if plain is not None and mixed.any():
         rest = plain.copy()
-        for code, word in enumerate(words.words):
+        for code, word in enumerate(words.values):
             moved = mixed & (words.codes == code) & ~np.isnan(plain)
             if word is None or not moved.any():
                 continue

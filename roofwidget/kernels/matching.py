@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.columns import Coded, Floats
+from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import listed, nearest
@@ -122,22 +122,22 @@ def _occurrence(keys: Keys) -> Keys:
 def _codes(before: Kernels, after: Kernels, name: str) -> Keys:
     """Return numbers that are equal where a column of the runs, one after the other, is; unknown equals unknown."""
     first, second = (_column(run, which, name) for run, which in ((before, "before"), (after, "after")))
-    if isinstance(first, Coded) and isinstance(second, Coded):
+    if isinstance(first, DictColumn) and isinstance(second, DictColumn):
         index: dict[str | None, int] = {}
         parts = [_numbered(column, index)[column.codes] for column in (first, second)]
         return np.concatenate(parts)
-    if not isinstance(first, Coded) and not isinstance(second, Coded):
+    if not isinstance(first, DictColumn) and not isinstance(second, DictColumn):
         _, codes = np.unique(np.concatenate([first, second]), return_inverse=True, equal_nan=True)
         return codes.astype(np.int64)
     msg = f"compare_runs: column '{name}' holds texts in one run and numbers in the other"
     raise ValueError(msg)
 
 
-def _numbered(column: Coded, index: dict[str | None, int]) -> Keys:
-    return np.array([index.setdefault(word, len(index)) for word in column.words], dtype=np.int64)
+def _numbered(column: DictColumn, index: dict[str | None, int]) -> Keys:
+    return np.array([index.setdefault(word, len(index)) for word in column.values], dtype=np.int64)
 
 
-def _column(run: Kernels, which: str, name: str) -> Coded | npt.NDArray[np.float64]:
+def _column(run: Kernels, which: str, name: str) -> DictColumn | npt.NDArray[np.float64]:
     if name in {"name", "precision", "category"}:
         return run.codes(name)
     if name not in run.extra_columns:

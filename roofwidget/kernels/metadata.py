@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels import columns
-from roofwidget.kernels.columns import Coded, Floats, Texts
+from roofwidget.kernels.columns import DictColumn, Floats, Texts
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
@@ -21,19 +21,19 @@ __all__ = ["Extra", "Launches", "Words", "extra_columns", "origins", "part", "sa
 _TAKEN: Final = ("name", "flops", "bytes", "time", "precision", "category", "count", "self_time")
 
 Rows: TypeAlias = npt.NDArray[np.intp]
-Extra: TypeAlias = Mapping[str, Floats | Coded]
+Extra: TypeAlias = Mapping[str, Floats | DictColumn]
 
 
 class Words(Mapping[str, Any]):
     """Columns by name, those of texts spelled out when they are asked for: shape (n,) each, read-only."""
 
-    def __init__(self, kept: Mapping[str, Floats | Coded]) -> None:
+    def __init__(self, kept: Mapping[str, Floats | DictColumn]) -> None:
         self._kept = kept
         self._spelled: dict[str, Texts] = {}
 
     def __getitem__(self, name: str) -> Any:
         column = self._kept[name]
-        if not isinstance(column, Coded):
+        if not isinstance(column, DictColumn):
             return column
         if name not in self._spelled:
             self._spelled[name] = column.texts()
@@ -49,7 +49,7 @@ class Words(Mapping[str, Any]):
         return f"Words({list(self._kept)})"
 
 
-def origins(given: Mapping[str, Any] | None, n: int) -> Mapping[str, Coded]:
+def origins(given: Mapping[str, Any] | None, n: int) -> Mapping[str, DictColumn]:
     """Return checked origins: one text for all rows, or a text or None a row."""
     return MappingProxyType({key: _words(words, f"origin:{key}", n) for key, words in (given or {}).items()})
 
@@ -59,7 +59,7 @@ def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
 
     One number or one text stands for all rows.
     """
-    found: dict[str, Floats | Coded] = {}
+    found: dict[str, Floats | DictColumn] = {}
     for name, column in (given or {}).items():
         if name in _TAKEN or name.startswith(("flops:", "bytes:", "origin:")):
             msg = f"extra: '{name}' is the name of a column that the table has anyway"
@@ -78,15 +78,15 @@ def same_extra(left: Extra, right: Extra) -> bool:
     return left.keys() == right.keys() and all(_same(column, right[name]) for name, column in left.items())
 
 
-def _same(left: Floats | Coded, right: Floats | Coded) -> bool:
-    if isinstance(left, Coded) or isinstance(right, Coded):
-        both = isinstance(left, Coded) and isinstance(right, Coded)
+def _same(left: Floats | DictColumn, right: Floats | DictColumn) -> bool:
+    if isinstance(left, DictColumn) or isinstance(right, DictColumn):
+        both = isinstance(left, DictColumn) and isinstance(right, DictColumn)
         return both and np.array_equal(left.texts(), right.texts())  # type: ignore[union-attr]  # both are
     return np.array_equal(left, right, equal_nan=True)
 
 
 def _is_text(column: Any) -> bool:
-    if isinstance(column, (str, Coded)):
+    if isinstance(column, (str, DictColumn)):
         return True
     if isinstance(column, np.ndarray) and column.dtype != object:
         return column.dtype.kind in "US"
@@ -95,9 +95,9 @@ def _is_text(column: Any) -> bool:
     return next((isinstance(value, str) for value in column if value is not None), False)
 
 
-def _words(given: Any, name: str, n: int) -> Coded:
+def _words(given: Any, name: str, n: int) -> DictColumn:
     if isinstance(given, str):
-        return Coded((given,), np.zeros(n, dtype=np.int32))
+        return DictColumn((given,), np.zeros(n, dtype=np.int32))
     if isinstance(given, np.ndarray):
         given = given.tolist()
     return columns.coded(given, name, n)

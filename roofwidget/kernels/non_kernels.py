@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import Coded, Texts
+from roofwidget.kernels.columns import DictColumn, Texts
 from roofwidget.kernels.filters import is_feed
 from roofwidget.kernels.table import Kernels
 
@@ -31,7 +31,7 @@ def asides(kernels: Kernels) -> Texts:
     [None, 'idle']
     """
     category = kernels.codes("category")
-    found = Coded(tuple(_of_category(word or "") for word in category.words), category.codes).texts()
+    found = DictColumn(tuple(_of_category(word or "") for word in category.values), category.codes).texts()
     for level, column in kernels.bytes_by_level.items():
         if level.casefold() in _LINKS:
             found = np.where(column > 0, LINK, found)

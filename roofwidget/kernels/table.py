@@ -11,7 +11,7 @@ import numpy.typing as npt
 from roofwidget.chips.chip import Chip, is_off_chip
 from roofwidget.kernels import columns
 from roofwidget.kernels.chosen import Chosen
-from roofwidget.kernels.columns import Coded, Floats, Texts
+from roofwidget.kernels.columns import DictColumn, Floats, Texts
 from roofwidget.kernels.dataframes import from_frame, to_frame
 from roofwidget.kernels.kernel import NETWORK, Kernel, as_kernel
 from roofwidget.kernels.metadata import Launches, extra_columns, origins, part, same_extra
@@ -84,8 +84,8 @@ class Kernels(Told, Chosen):
         bytes: npt.ArrayLike | Mapping[str, npt.ArrayLike] = (),  # noqa: A002 - the field's word
         *,
         time: npt.ArrayLike | None = None,
-        precision: Iterable[str | None] | Coded | None = None,
-        category: Iterable[str | None] | Coded | None = None,
+        precision: Iterable[str | None] | DictColumn | None = None,
+        category: Iterable[str | None] | DictColumn | None = None,
         count: npt.ArrayLike | None = None,
         self_time: npt.ArrayLike | None = None,
         origin: Mapping[str, Any] | None = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from roofwidget.kernels import columns
-from roofwidget.kernels.columns import Coded, Floats, Texts
+from roofwidget.kernels.columns import DictColumn, Floats, Texts
 from roofwidget.kernels.metadata import Extra, Launches, Rows, Words
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ class Told:
     _names: Texts
     _time: Floats
     _self_time: Floats | None
-    _origin: Mapping[str, Coded]
+    _origin: Mapping[str, DictColumn]
     _extra: Extra
     _launches: Launches | None
-    _words: dict[str, Coded]
+    _words: dict[str, DictColumn]
 
     @property
     def self_time(self) -> Floats:
@@ -133,9 +133,9 @@ class Told:
         from roofwidget.kernels.names import shortened  # noqa: PLC0415 - only where names are shown
 
         names = self.codes("name")
-        return Coded(tuple(shortened(name or "") for name in names.words), names.codes).texts()
+        return DictColumn(tuple(shortened(name or "") for name in names.values), names.codes).texts()
 
-    def codes(self, field: str) -> Coded:
+    def codes(self, field: str) -> DictColumn:
         """Return a column of texts as its different words and, row by row, which of them it is.
 
         ``"name"``, ``"precision"``, ``"category"``, a column of `extra`, or ``"origin:flops"`` and so on.
@@ -144,7 +144,7 @@ class Told:
         --------
         >>> import roofwidget as rw
         >>> codes = rw.Kernels(["a", "b"], [1, 2], [3, 4], precision=["fp8", None]).codes("precision")
-        >>> codes.words, codes.codes.tolist()
+        >>> codes.values, codes.codes.tolist()
         (('fp8', None), [0, 1])
         """
         if field == "name" and field not in self._words:
@@ -152,7 +152,7 @@ class Told:
         if field in self._words:
             return self._words[field]
         told = self._origin[field[7:]] if field.startswith("origin:") else self._extra[field]
-        if not isinstance(told, Coded):
+        if not isinstance(told, DictColumn):
             raise KeyError(field)
         return told
 

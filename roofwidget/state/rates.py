@@ -190,7 +190,7 @@ def common_precision(kernels: Kernels) -> str:
         if key and key not in FLOP_CLASSES:
             found |= {key} if works.any() else set()
         else:
-            found |= {own.words[code] or "" for code in np.flatnonzero(np.bincount(own.codes[works]))}
+            found |= {own.values[code] or "" for code in np.flatnonzero(np.bincount(own.codes[works]))}
     return found.pop() if len(found) == 1 else ""
 
 

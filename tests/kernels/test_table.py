@@ -642,8 +642,8 @@ def test_the_main_memory_of_a_table_is_that_of_the_chip_it_ran_on() -> None:
 def test_words_are_kept_as_codes_into_the_different_ones_in_order_of_appearance(table: Kernels) -> None:
     for field, column in [("name", table.names), ("precision", table.precision), ("category", table.category)]:
         coded = table.codes(field)
-        assert [coded.words[code] for code in coded.codes] == column.tolist()
-        assert coded.words == tuple(dict.fromkeys(column.tolist()))
+        assert [coded.values[code] for code in coded.codes] == column.tolist()
+        assert coded.values == tuple(dict.fromkeys(column.tolist()))
         assert coded.codes.dtype == np.int32
         assert not coded.codes.flags.writeable
 
@@ -652,7 +652,7 @@ def test_a_part_of_a_table_keeps_its_words(table: Kernels) -> None:
     part = table[[2, 0]]
     assert part.precision.tolist() == [None, "bf16"]
     assert part.category.tolist() == [None, "dot"]
-    assert part.codes("name").words == ("copy", "matmul")
+    assert part.codes("name").values == ("copy", "matmul")
 
 
 def test_the_column_of_a_word_is_made_once(table: Kernels) -> None:

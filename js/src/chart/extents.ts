@@ -3,7 +3,7 @@
 import type { Points } from "../roofline/points.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import { ridgePoint } from "../roofline/roofline.ts";
-import { keeping } from "../ui/memoize.ts";
+import { memoize } from "../ui/memoize.ts";
 import type { Snapshot } from "../wire/decode.ts";
 import type { Extent } from "./scales.ts";
 
@@ -65,7 +65,7 @@ export interface Span {
 }
 
 /** While a roof is dragged measured points keep their columns, and what is known of these. */
-const span = keeping<Span>();
+const span = memoize<Span>();
 export const spanOf = (points: Points): Span => span(points.x, [], () => findSpan(points));
 
 function findSpan({ n, x, y, roof }: Points): Span {

@@ -2,7 +2,7 @@
 
 import type { Points } from "../roofline/points.ts";
 import type { Roof } from "../roofline/roofline.ts";
-import { keeping } from "../ui/memoize.ts";
+import { memoize } from "../ui/memoize.ts";
 import type { Snapshot } from "../wire/decode.ts";
 import { extents, spanOf } from "./extents.ts";
 
@@ -158,8 +158,8 @@ interface Logs {
   readonly y: Float64Array;
 }
 
-const logs = keeping<Logs>();
-const spots = keeping<Spots>();
+const logs = memoize<Logs>();
+const spots = memoize<Spots>();
 
 /** Where each point stands, px: those without bytes at the right edge, those without FLOPs in the strip, to its end. */
 export const project = (points: Points, scales: Scales): Spots =>

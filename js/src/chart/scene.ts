@@ -6,7 +6,7 @@ import type { Level, Roof } from "../roofline/roofline.ts";
 import { isProgram, isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
 import { shortNames } from "../text/names.ts";
-import { keeping } from "../ui/memoize.ts";
+import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/decode.ts";
 import { type Units, unitsOf } from "./axis_units.ts";
 import { gutterOf } from "./labels/column.ts";
@@ -39,7 +39,7 @@ export interface Scene {
   readonly selected: ReadonlySet<number>;
 }
 
-const coloursOf = keeping<ReadonlyMap<string, string>>();
+const coloursOf = memoize<ReadonlyMap<string, string>>();
 
 /** More kernels than this are never named at once. */
 const MOST_NAMES = 40;
@@ -102,7 +102,7 @@ export function sceneOf(
   };
 }
 
-const countings = keeping<Units>();
+const countings = memoize<Units>();
 
 /** How the axes count: by the cycles of the focus chip, where its clock is known. */
 export function unitsIn({ axes }: Store, focus: Roof | undefined): Units {
@@ -112,7 +112,7 @@ export function unitsIn({ axes }: Store, focus: Roof | undefined): Units {
   return countings(axes, [...Object.values(counted), clock], () => unitsOf(counted, clock));
 }
 
-const sets = keeping<ReadonlySet<number>>();
+const sets = memoize<ReadonlySet<number>>();
 
 /** What is pointed at and selected. */
 export function chosenIn(store: Store): Pick<Scene, "marked" | "selected"> {
@@ -136,7 +136,7 @@ export function pointColours(scene: Scene) {
 }
 
 // While a roof is dragged measured points keep their columns, and these.
-const [colour, hollow, faded] = [keeping<Uint16Array>(), keeping<Uint8Array>(), keeping<Uint8Array>()];
+const [colour, hollow, faded] = [memoize<Uint16Array>(), memoize<Uint8Array>(), memoize<Uint8Array>()];
 
 function colourOf({ kernels, points: { row, roof } }: Scene, hues: number): Uint16Array {
   const colour = new Uint16Array(row.length);

@@ -1,6 +1,6 @@
 // The kernels that a partition makes of a graph, in the columns of every other table of kernels.
 
-import { type Kernels, sumOfKnown, type Texts, textAt, untold } from "../wire/columns.ts";
+import { type DictColumn, type Kernels, sumOfKnown, textAt, untold } from "../wire/columns.ts";
 import type { Graph, Values } from "./graph.ts";
 import type { Partition } from "./legality.ts";
 import { groupBytes, precisionOf, total } from "./partition.ts";
@@ -14,7 +14,7 @@ export interface Grouped {
   readonly values: Values;
 }
 
-function texts(rows: readonly (string | null)[]): Texts {
+function texts(rows: readonly (string | null)[]): DictColumn {
   const known = new Map<string | null, number>();
   const codes = new Int32Array(rows.length);
   rows.forEach((text, row) => {
@@ -26,12 +26,12 @@ function texts(rows: readonly (string | null)[]): Texts {
 }
 
 /** The name of each group: "a + b". */
-export const namesOf = (graph: Graph, { groups }: Groups): Texts =>
+export const namesOf = (graph: Graph, { groups }: Groups): DictColumn =>
   texts(groups.map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")));
 
 interface Known {
   /** Sizes that change leave the names as they are. */
-  readonly name?: Texts | undefined;
+  readonly name?: DictColumn | undefined;
   /** A merge leaves the counts of all other groups as they are. */
   readonly before?: Grouped | undefined;
 }

@@ -1,6 +1,6 @@
 // What a roof says of kernels, row by row.
 
-import { keeping } from "../ui/memoize.ts";
+import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/decode.ts";
 import { bytesAt, type Level, NETWORK, peakFor, type Roof } from "./roofline.ts";
 
@@ -120,7 +120,7 @@ export function probing(kernels: Kernels, roof: Roof): (row: number) => Readonly
   };
 }
 
-const judges = keeping<(row: number) => Bound>();
+const judges = memoize<(row: number) => Bound>();
 
 /** What a roof says of these kernels, row by row. */
 export const judge = (kernels: Kernels, roof: Roof): ((row: number) => Bound) =>

@@ -1,6 +1,6 @@
 // Which kernels are shown: the one meaning of each filter, held with roofwidget/kernels/filters.py to the same golden file.
 
-import type { Kernels, Texts } from "../wire/decode.ts";
+import type { DictColumn, Kernels } from "../wire/decode.ts";
 
 export interface Filters {
   /** Words that must all occur in the whole name, in any case; "*" in a word stands for any run of characters. */
@@ -42,7 +42,7 @@ export interface Prepared {
   /** All rows, those of the longest self time first. */
   order(): Int32Array;
   /** What bounds each kernel. */
-  boundBy(): Texts;
+  boundBy(): DictColumn;
 }
 
 /** The rows that pass, in the table's order. */
@@ -52,7 +52,7 @@ export function filteredRows(kernels: Kernels, filters: Filters, prepared: Prepa
   if (timeShare < 1) drop(keep, isAmongLongest(kernels, prepared.order(), timeShare));
   const matches = matcher(search);
   if (matches) dropWords(keep, kernels.name, prepared.names().map(matches));
-  const among = (column: Texts, allowed: readonly string[]) =>
+  const among = (column: DictColumn, allowed: readonly string[]) =>
     dropWords(
       keep,
       column,
@@ -171,6 +171,6 @@ function drop(keep: Uint8Array, allowed: Uint8Array) {
   for (let row = 0; row < keep.length; row++) if (!allowed[row]) keep[row] = 0;
 }
 
-function dropWords(keep: Uint8Array, { codes }: Texts, allowed: readonly boolean[]) {
+function dropWords(keep: Uint8Array, { codes }: DictColumn, allowed: readonly boolean[]) {
   for (let row = 0; row < keep.length; row++) if (!allowed[codes[row] as number]) keep[row] = 0;
 }

@@ -1,6 +1,6 @@
 // Which kernels are points of the chart, and where they stand in its units.
 
-import { keeping } from "../ui/memoize.ts";
+import { memoize } from "../ui/memoize.ts";
 import { everyRow } from "../wire/columns.ts";
 import type { Kernels } from "../wire/decode.ts";
 import { ABOVE, networkOf, type Probe, peaksOf, probing, type Regime, TIE } from "./bound.ts";
@@ -48,13 +48,13 @@ export function pointsOf(
   return places ? { ...places, ...judged(kernels, judging, places) } : pointsOnRoofs(kernels, roofs, judging, rows);
 }
 
-const codes = keeping<Int32Array>();
+const codes = memoize<Int32Array>();
 /** So many points are judged one by one in no time. */
 const FEW = 2000;
 
 /** Stands for the main memory of a chip that is not known. */
 const NOWHERE = { memories: new Map([["main", null]]) };
-const timed = keeping<Int32Array>();
+const timed = memoize<Int32Array>();
 
 /** Without a roof those that were measured still stand where they were measured. */
 function pointsAlone(kernels: Kernels, all: Int32Array): Points {
@@ -91,7 +91,7 @@ const bindingOf = ({ levels }: Roof, isBinding: boolean) => new Set(isBinding ? 
 
 /** What was said last of points that stand where they did. */
 const said = new WeakMap<Places, { readonly kernels: Kernels; readonly limits: Limits; readonly judged: Judged }>();
-const lowest = keeping<Float64Array>();
+const lowest = memoize<Float64Array>();
 
 /** Two limits of which the lower one counts: as what `probing` says of times, for a hundred thousand in a frame. */
 function judgedPlainly(kernels: Kernels, roof: Roof, places: Places, peaks: Float64Array): Judged {

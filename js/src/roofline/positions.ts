@@ -1,6 +1,6 @@
 // Where measured kernels stand, which is not for a roof to say: while one is dragged they keep their columns.
 
-import { keeping } from "../ui/memoize.ts";
+import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/decode.ts";
 import { radii } from "./point_sizes.ts";
 import { isTotal } from "./totals.ts";
@@ -39,8 +39,8 @@ interface Grounds {
   readonly radius: Float32Array;
 }
 
-const measured = keeping<Places | undefined>();
-const grounds = keeping<Grounds>();
+const measured = memoize<Places | undefined>();
+const grounds = memoize<Grounds>();
 
 /** The places of these rows, the same while neither they nor the bytes that count change; none if one was not measured. */
 export const measuredPlaces = (kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined =>

@@ -1,6 +1,6 @@
 // Which of very many points a change of a roof can concern: found by what they have, without a look at the others.
 
-import { keeping } from "../ui/memoize.ts";
+import { memoize } from "../ui/memoize.ts";
 import type { Places } from "./positions.ts";
 
 /** Points by a value of theirs, in shares of an octave. */
@@ -15,7 +15,7 @@ const [SHARES, ALL] = [64, 8192];
 
 const shareOf = (value: number) => Math.max(0, Math.min(Math.floor(Math.log2(value) * SHARES) + ALL / 2, ALL - 1));
 
-const [byAi, byRate, byBandwidth] = [keeping<Index>(), keeping<Index>(), keeping<Index>()];
+const [byAi, byRate, byBandwidth] = [memoize<Index>(), memoize<Index>(), memoize<Index>()];
 
 function indexOf(n: number, of: (point: number) => number): Index {
   const share = new Int16Array(n);

@@ -1,6 +1,6 @@
 // The totals of a program and of its steps, as rows after those of its kernels: drawn and pointed at like them.
 
-import type { Kernels, Texts } from "../wire/decode.ts";
+import type { DictColumn, Kernels } from "../wire/decode.ts";
 import { textAt } from "../wire/decode.ts";
 
 /** The category of a whole program's total. */
@@ -15,7 +15,7 @@ export function withTotals(kernels: Kernels): Kernels {
   const { program } = kernels;
   if (!program || program.n === 0) return kernels;
   const both = (column: (table: Kernels) => Float64Array) => joined(column(kernels), column(program));
-  const words = (column: (table: Kernels) => Texts) => joinedTexts(column(kernels), column(program));
+  const words = (column: (table: Kernels) => DictColumn) => joinedTexts(column(kernels), column(program));
   const columns = (part: (table: Kernels) => ReadonlyMap<string, Float64Array>) => {
     const keys = new Set([...part(kernels).keys(), ...part(program).keys()]);
     const column = (table: Kernels, key: string) => part(table).get(key) ?? new Float64Array(table.n).fill(Number.NaN);
@@ -56,7 +56,7 @@ function joined(one: Float64Array, other: Float64Array): Float64Array {
   return both;
 }
 
-function joinedTexts(one: Texts, other: Texts): Texts {
+function joinedTexts(one: DictColumn, other: DictColumn): DictColumn {
   const codes = new Int32Array(one.codes.length + other.codes.length);
   codes.set(one.codes);
   codes.set(

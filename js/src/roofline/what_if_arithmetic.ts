@@ -1,6 +1,6 @@
 // What other bytes, and another use of the roof, would make of kernels: the mirror of roofwidget/analysis/what_if_arithmetic.py.
 
-import { sumOfMeasured, type Texts } from "../wire/columns.ts";
+import { type DictColumn, sumOfMeasured } from "../wire/columns.ts";
 import type { Kernels } from "../wire/decode.ts";
 import { probing } from "./bound.ts";
 import { roofElsewhere } from "./measured_on.ts";
@@ -75,7 +75,10 @@ function picked(kernels: Kernels, rows: Int32Array): Kernels {
   const column = (all: Float64Array) => Float64Array.from(rows, (row) => all[row] as number);
   const columns = (all: ReadonlyMap<string, Float64Array>) =>
     new Map([...all].map(([key, values]) => [key, column(values)] as const));
-  const texts = ({ values, codes }: Texts): Texts => ({ values, codes: rows.map((row) => codes[row] as number) });
+  const texts = ({ values, codes }: DictColumn): DictColumn => ({
+    values,
+    codes: rows.map((row) => codes[row] as number),
+  });
   const selfTime = column(kernels.selfTime);
   return {
     ...kernels,

@@ -9,7 +9,7 @@ import { rankingOf } from "../roofline/ranking.ts";
 import type { Missing, Roof } from "../roofline/roofline.ts";
 import { ALL, isRoof, PLAIN, roofOf } from "../roofline/roofline.ts";
 import { drawnRows, withTotals } from "../roofline/totals.ts";
-import { keeping } from "../ui/memoize.ts";
+import { memoize } from "../ui/memoize.ts";
 import { calming } from "../ui/throttled.ts";
 import type { Chip, Kernels, WhatIf } from "../wire/decode.ts";
 import { deriveRows, type FilterState } from "./filters.ts";
@@ -40,7 +40,7 @@ export function derive(state: State) {
   const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
   const conditions = computed(() => ({ ...PLAIN, launchOverhead: state.launchOverhead.value }));
   // While one chip's rate is dragged the others keep their roofs, and what is drawn of these.
-  const known = keeping<Roof | Missing>();
+  const known = memoize<Roof | Missing>();
   const every = (changes: WhatIf) => {
     const precisionOf = ({ peaks }: Chip) =>
       common.value !== undefined && peaks.has(common.value) ? common.value : precision.value;

@@ -11,7 +11,7 @@ import {
   UNFILTERED,
 } from "../roofline/filters.ts";
 import type { Roof } from "../roofline/roofline.ts";
-import { type Baseline, decodeBaseline, type Kernels, type Texts } from "../wire/decode.ts";
+import { type Baseline, type DictColumn, decodeBaseline, type Kernels } from "../wire/decode.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** Which points the chart shows: kernels and the program's total, or the totals of the program and its steps. */
@@ -173,7 +173,7 @@ function categoriesOf({ category: { values, codes }, selfTime, totalTime }: Kern
   }));
 }
 
-export function boundsOf(kernels: Kernels, roof: Roof | undefined): Texts {
+export function boundsOf(kernels: Kernels, roof: Roof | undefined): DictColumn {
   const codes = new Map<string, number>();
   const codeOf = (word: string) => codes.get(word) ?? codes.set(word, codes.size).size - 1;
   const probe = roof && probing(kernels, roof);

@@ -4,7 +4,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Points, pointsOf } from "../roofline/points.ts";
 import { ALL, type Roof } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
-import { keeping } from "../ui/memoize.ts";
+import { memoize } from "../ui/memoize.ts";
 import { decodeSnapshots, encodeSnapshots, type Kernels, type Snapshot, textAt } from "../wire/decode.ts";
 import { snapshotWords as words } from "../words/words.ts";
 import { isEqual } from "./entries.ts";
@@ -119,7 +119,7 @@ function frozen(name: string, roof: Roof, { kernels, rows, points }: Standing): 
   };
 }
 
-const firsts = keeping<ReadonlyMap<string, number>>();
+const firsts = memoize<ReadonlyMap<string, number>>();
 
 /** Of each of these names the row that takes longest. */
 const firstRows = (snapshot: Snapshot, kernels: Kernels, rows: Int32Array) =>

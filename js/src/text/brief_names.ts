@@ -1,10 +1,10 @@
 // The shortest names that tell some chips from one another.
 
 import type { Roof } from "../roofline/roofline.ts";
-import { keeping } from "../ui/memoize.ts";
+import { memoize } from "../ui/memoize.ts";
 
 // While a roof is dragged chips keep their names.
-const briefs = keeping<ReadonlyMap<string, string>>();
+const briefs = memoize<ReadonlyMap<string, string>>();
 
 /** By chip id: what tells the chips that are shown from one another. */
 export const briefNamesOf = (roofs: readonly Roof[], names: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>

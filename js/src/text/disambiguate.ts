@@ -1,6 +1,6 @@
 // What tells kernels of one name apart: a shape, a program, or whatever else the file has of them.
 
-import { type Kernels, type Texts, textAt } from "../wire/decode.ts";
+import { type DictColumn, type Kernels, textAt } from "../wire/decode.ts";
 import { nameOf, shortNameOf } from "./describe.ts";
 
 /** What a file calls the sizes of a kernel's operands, and what it counts rows by. */
@@ -42,6 +42,6 @@ function candidates(kernels: Kernels, rows: readonly number[]): Words[] {
 }
 
 const wordsOf =
-  (texts: Texts): Words =>
+  (texts: DictColumn): Words =>
   (row) =>
     textAt(texts, row) ?? "";

@@ -1,9 +1,9 @@
 // What a chip is called where there is little room.
 
-import { keeping } from "../ui/memoize.ts";
+import { memoize } from "../ui/memoize.ts";
 import type { Chip } from "../wire/decode.ts";
 
-const named = keeping<ReadonlyMap<string, string>>();
+const named = memoize<ReadonlyMap<string, string>>();
 
 /** By chip id: its name without the vendor, and without what stands in brackets where that keeps names apart. */
 export const shortNames = (chips: readonly Chip[]): ReadonlyMap<string, string> =>

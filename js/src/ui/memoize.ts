@@ -1,7 +1,7 @@
 // What was worked out last for an object stays, until what else it was made of has changed.
 
 /** A memory of one entry for each object: it goes with the object. */
-export function keeping<T>() {
+export function memoize<T>() {
   const known = new WeakMap<object, { readonly of: readonly unknown[]; readonly value: T }>();
   return (key: object, of: readonly unknown[], make: () => T): T => {
     const before = known.get(key);

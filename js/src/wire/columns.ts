@@ -3,7 +3,7 @@
 import type { Chip } from "./decode.ts";
 
 /** Dictionary-coded texts: one code a row. */
-export interface Texts {
+export interface DictColumn {
   readonly values: readonly (string | null)[];
   readonly codes: Int32Array;
 }
@@ -11,10 +11,10 @@ export interface Texts {
 /** What every table of kernels has, in columns of n rows; NaN is unknown. */
 export interface Counts {
   readonly n: number;
-  readonly name: Texts;
-  readonly precision: Texts;
+  readonly name: DictColumn;
+  readonly precision: DictColumn;
   /** The words by falling seconds of their rows. */
-  readonly category: Texts;
+  readonly category: DictColumn;
   /** Seconds. */
   readonly time: Float64Array;
   readonly count: Float64Array;
@@ -33,15 +33,15 @@ interface Told {
   /** How many rows are kernels; the totals of a program may follow. */
   readonly own: number;
   /** Names as the chart shows them; null where they are short as they are. */
-  readonly short: Texts;
+  readonly short: DictColumn;
   /** Seconds without those of other rows within them: these may be added. */
   readonly selfTime: Float64Array;
   /** Seconds of its own over all rows that were measured. */
   readonly totalTime: number;
   /** Columns of the file's own, in its order. */
-  readonly extra: ReadonlyMap<string, Texts | Float64Array>;
+  readonly extra: ReadonlyMap<string, DictColumn | Float64Array>;
   /** Where numbers came from, by "flops", "bytes:L2", "time" and so on. */
-  readonly origin: ReadonlyMap<string, Texts>;
+  readonly origin: ReadonlyMap<string, DictColumn>;
   /** The totals of the whole program, of category "program", then those of its steps, of category "step". */
   readonly program: Kernels | null;
   /** The one they ran on. */
@@ -59,7 +59,7 @@ export interface Baseline {
   /** For each of its rows the row of the kernels now, or -1. */
   readonly match: Int32Array;
   /** Of each of its rows, what has become of it. */
-  readonly verdict: Texts;
+  readonly verdict: DictColumn;
 }
 
 /** Kernels of which no file told more. */
@@ -79,7 +79,7 @@ export function untold(counts: Counts, selfTime = counts.time): Kernels {
   };
 }
 
-export function textAt(column: Texts, row: number): string | null {
+export function textAt(column: DictColumn, row: number): string | null {
   return column.values[column.codes[row] ?? -1] ?? null;
 }
 

@@ -1,8 +1,8 @@
 // What Python sends, decoded: the mirror of roofwidget/wire.py, and the only file that knows the wire's names.
 
-import { type Baseline, everyRow, type Kernels, sumOfKnown, type Texts, untold } from "./columns.ts";
+import { type Baseline, type DictColumn, everyRow, type Kernels, sumOfKnown, untold } from "./columns.ts";
 
-export type { Baseline, Kernels, Texts } from "./columns.ts";
+export type { Baseline, DictColumn, Kernels } from "./columns.ts";
 export { sumOfKnown, textAt } from "./columns.ts";
 
 export interface Chip {
@@ -202,7 +202,7 @@ export const encodeSnapshots = (snapshots: readonly Snapshot[]): WireSnapshot[] 
   }));
 
 /** The same with other codes: the words by falling seconds of their rows, of equals as they appear. */
-function byTime(column: Texts, seconds: Float64Array): Texts {
+function byTime(column: DictColumn, seconds: Float64Array): DictColumn {
   const { values, codes } = column;
   if (values.length < 2) return column;
   const sums = new Float64Array(values.length);
@@ -216,7 +216,7 @@ function byTime(column: Texts, seconds: Float64Array): Texts {
   return { values: order.map((code) => values[code] ?? null), codes: codes.map((code) => place[code] as number) };
 }
 
-function textsOf(wire: WireTexts, n: number): Texts {
+function textsOf(wire: WireTexts, n: number): DictColumn {
   if (!wire) return { values: [null], codes: new Int32Array(n) };
   const values = JSON.parse(new TextDecoder().decode(wire.values));
   return {

@@ -1,7 +1,14 @@
 // What Python sends, decoded: from anywhere in a message, and text stays text.
 
 import { describe, expect, it } from "vitest";
-import { decodeBaseline, decodeChips, decodeKernels, sumOfKnown, type Texts, textAt } from "../../src/wire/decode.ts";
+import {
+  type DictColumn,
+  decodeBaseline,
+  decodeChips,
+  decodeKernels,
+  sumOfKnown,
+  textAt,
+} from "../../src/wire/decode.ts";
 import { makeKernels, wireChip, wireKernels } from "../helpers.ts";
 
 const HOSTILE = ["__proto__", "constructor", "toString", "<img src=x onerror=alert(1)>", "", "a\u0000b", "名前 🚀"];
@@ -113,7 +120,7 @@ describe("what a file tells beside its counts", () => {
     expect(kernels.totalTime).toBe(3);
     expect([...kernels.extra.keys()]).toEqual(["grid", "clock (Hz)"]);
     expect([...(kernels.extra.get("clock (Hz)") as Float64Array)]).toEqual([1.5, Number.NaN, 2]);
-    expect([0, 1, 2].map((row) => textAt(kernels.origin.get("flops") as Texts, row))).toEqual([
+    expect([0, 1, 2].map((row) => textAt(kernels.origin.get("flops") as DictColumn, row))).toEqual([
       "metric",
       "metric",
       null,
@@ -137,7 +144,7 @@ describe("what a file tells beside its counts", () => {
     const baseline = decodeBaseline({ ...earlier, verdict: { values: written(["faster", null]), codes: null } });
     expect([...(baseline?.match ?? [])]).toEqual([1, -1]);
     expect([...(baseline?.kernels.time ?? [])]).toEqual([3, 4]);
-    expect([0, 1].map((row) => textAt(baseline?.verdict as Texts, row))).toEqual(["faster", null]);
+    expect([0, 1].map((row) => textAt(baseline?.verdict as DictColumn, row))).toEqual(["faster", null]);
     expect(decodeBaseline({ ...earlier, verdict: null })?.verdict).toEqual({
       values: [null],
       codes: Int32Array.of(0, 0),

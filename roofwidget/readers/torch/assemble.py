@@ -12,7 +12,7 @@ import numpy as np
 from roofwidget.chips import AmbiguousChipError, UnknownChipError
 from roofwidget.chips import chip as find_chip
 from roofwidget.chips.chip import Chip
-from roofwidget.kernels.columns import Coded, Floats
+from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import MAIN, Kernels
 from roofwidget.readers.torch.events import Collected, Integers, Mask
 from roofwidget.readers.torch.units import Rows, is_copy
@@ -190,7 +190,7 @@ def remarks(kernels: Kernels, *, shapes: bool) -> list[str]:
     if unknown.any():
         time = np.bincount(kernels.codes("name").codes[unknown], kernels.self_time[unknown])
         most = np.argsort(-time, kind="stable")[: min(_MOST_NAMED, int((time > 0).sum()))]
-        names = listed(_cut(str(kernels.codes("name").words[code])) for code in most)
+        names = listed(_cut(str(kernels.codes("name").values[code])) for code in most)
         share = time.sum() / max(kernels.self_time.sum(), np.finfo(float).tiny)
         said.append(f"FLOPs are unknown for {share:.1%} of the time, most of it in {names}")
     return said
@@ -238,29 +238,29 @@ def _cut(name: str) -> str:
     return name if len(name) <= 60 else f"{name[:57]}..."  # noqa: PLR2004 - a part of a message
 
 
-def _first_known(first: Coded, other: Coded) -> Coded:
+def _first_known(first: DictColumn, other: DictColumn) -> DictColumn:
     """Return the word of the first column, where it has none that of the other."""
-    unknown = np.array([word is None for word in first.words])[first.codes]
-    codes = np.where(unknown, other.codes + len(first.words), first.codes)
-    return coded([*first.words, *other.words], codes)
+    unknown = np.array([word is None for word in first.values])[first.codes]
+    codes = np.where(unknown, other.codes + len(first.values), first.codes)
+    return coded([*first.values, *other.values], codes)
 
 
-def _with_tf32(precision: Coded, kernel: Coded) -> Coded:
+def _with_tf32(precision: DictColumn, kernel: DictColumn) -> DictColumn:
     """Replace fp32 by tf32 where tensor cores multiplied, which only the kernel's name tells."""
-    named = np.array([any(mark in (word or "") for mark in _TF32) for word in kernel.words])[kernel.codes]
-    is_fp32 = np.array([word == "fp32" for word in precision.words])[precision.codes]
-    return coded([*precision.words, "tf32"], np.where(named & is_fp32, len(precision.words), precision.codes))
+    named = np.array([any(mark in (word or "") for mark in _TF32) for word in kernel.values])[kernel.codes]
+    is_fp32 = np.array([word == "fp32" for word in precision.values])[precision.codes]
+    return coded([*precision.values, "tf32"], np.where(named & is_fp32, len(precision.values), precision.codes))
 
 
-def _device_category(category: Coded, kernel: Coded, copies: Mask) -> Coded:
-    talks = np.array([any(mark in (word or "").lower() for mark in _COMMUNICATION) for word in kernel.words])
-    n = len(category.words)
+def _device_category(category: DictColumn, kernel: DictColumn, copies: Mask) -> DictColumn:
+    talks = np.array([any(mark in (word or "").lower() for mark in _COMMUNICATION) for word in kernel.values])
+    n = len(category.values)
     codes = np.where(copies, n, np.where(talks[kernel.codes], n + 1, category.codes))
-    return coded([*category.words, "copy", "communication"], codes)
+    return coded([*category.values, "copy", "communication"], codes)
 
 
-def _with_words(column: Coded, replaced: Sequence[tuple[str | None, Mask]]) -> Coded:
-    words, codes = [*column.words], column.codes
+def _with_words(column: DictColumn, replaced: Sequence[tuple[str | None, Mask]]) -> DictColumn:
+    words, codes = [*column.values], column.codes
     for word, where in replaced:
         codes = np.where(where, len(words), codes)
         words.append(word)
@@ -276,7 +276,7 @@ def _given(kept: Collected, rows: Rows) -> dict[str, Any]:
     def numbers(values: list[float]) -> Floats:
         return np.where(alone, np.array(values)[code], np.nan)
 
-    def words(values: list[str]) -> Coded:
+    def words(values: list[str]) -> DictColumn:
         return coded([*(value or None for value in values), None], np.where(alone, code, len(values)))
 
     columns: dict[str, Any] = {
@@ -291,5 +291,7 @@ def _given(kept: Collected, rows: Rows) -> dict[str, Any]:
     return {name: column for name, column in columns.items() if not _is_empty(column)}
 
 
-def _is_empty(column: Coded | Floats) -> bool:
-    return all(word is None for word in column.words) if isinstance(column, Coded) else bool(np.isnan(column).all())
+def _is_empty(column: DictColumn | Floats) -> bool:
+    return (
+        all(word is None for word in column.values) if isinstance(column, DictColumn) else bool(np.isnan(column).all())
+    )

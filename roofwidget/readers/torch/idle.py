@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import Coded, Floats
+from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.torch.events import Collected, Integers
 
@@ -69,10 +69,10 @@ def with_idle(calls: Kernels, spans: Spans) -> Kernels:
     nothing = np.full(int(is_idle.sum()), np.nan)
     device = np.where(spans.device >= 0, spans.device, np.nan)[is_idle]
 
-    def longer(column: Coded, word: str | None = None) -> Coded:
-        words = column.words if word in column.words else (*column.words, word)
+    def longer(column: DictColumn, word: str | None = None) -> DictColumn:
+        words = column.values if word in column.values else (*column.values, word)
         codes = np.full(len(nothing), words.index(word), dtype=np.int32)
-        return Coded(words, np.append(column.codes, codes))
+        return DictColumn(words, np.append(column.codes, codes))
 
     def unknown(column: Floats) -> Floats:
         return np.append(column, nothing)
@@ -88,7 +88,7 @@ def with_idle(calls: Kernels, spans: Spans) -> Kernels:
         origin={key: longer(calls.codes(f"origin:{key}"), _ORIGIN if key == "time" else None) for key in calls.origin},
         extra={
             key: longer(column)
-            if isinstance(column, Coded)
+            if isinstance(column, DictColumn)
             else np.append(column, device if key == "device" else nothing)
             for key, column in calls.extra_columns.items()
         },

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.columns import Coded
+from roofwidget.kernels.columns import DictColumn
 from roofwidget.readers.torch.calls import Call, Work
 from roofwidget.readers.torch.events import Codes
 from roofwidget.readers.torch.formulas import work_of
@@ -45,14 +45,14 @@ class WorkTable:
         self.bytes_rule = _column(pairs, lambda _, work: COMPULSORY if work and work.bytes is not None else None)
 
 
-def coded(words: Sequence[str | None], codes: npt.NDArray[np.signedinteger[Any]]) -> Coded:
+def coded(words: Sequence[str | None], codes: npt.NDArray[np.signedinteger[Any]]) -> DictColumn:
     """Return a column of words that picks them by code, each different one once."""
     index: Codes[str | None] = Codes()
     place = np.array([index(word) for word in words], dtype=np.int32)
-    return Coded(tuple(index.values()), place[codes])
+    return DictColumn(tuple(index.values()), place[codes])
 
 
-def _column(pairs: Sequence[tuple[Call, Work | None]], word: Callable[[Call, Work | None], str | None]) -> Coded:
+def _column(pairs: Sequence[tuple[Call, Work | None]], word: Callable[[Call, Work | None], str | None]) -> DictColumn:
     words = [word(call, work) for call, work in pairs]
     return coded(words, np.arange(len(words)))
 

@@ -1,7 +1,7 @@
 // What names keep clear of: points, and with less need the lines of roofs.
 
 import { ridgePoint } from "../../roofline/roofline.ts";
-import { keeping } from "../../ui/memoize.ts";
+import { memoize } from "../../ui/memoize.ts";
 import type { Bent } from "../layers/trails.tsx";
 import { radiusAt } from "../points/painter.ts";
 import type { Box } from "../scales.ts";
@@ -56,7 +56,7 @@ export function arrowBoxes({ from, bend, to }: Bent): Box[] {
 }
 
 // Names keep clear of them, and then every ruler on the same picture.
-const known = keeping<readonly Box[]>();
+const known = memoize<readonly Box[]>();
 
 /** Roofs where they run, and what joins the points of a kernel. */
 export const lineBoxes = (scene: Scene): readonly Box[] => known(scene, [], () => findLines(scene));

@@ -7,7 +7,7 @@ import { noteOf, toldOf } from "../../text/what_if.ts";
 import { Button } from "../../ui/button.tsx";
 import { handOn } from "../../ui/focus.ts";
 import { stepOf } from "../../ui/keys.ts";
-import { keeping } from "../../ui/memoize.ts";
+import { memoize } from "../../ui/memoize.ts";
 import { moveWords } from "../../words/words.ts";
 import { boxOf, type Label, type Place, type Placed, textWidth } from "../labels/place.ts";
 import { radiusAt } from "../points/painter.ts";
@@ -78,7 +78,7 @@ export function hollowed(looks: ReturnType<typeof pointColours>, shadows: readon
 }
 
 // While one is carried the same points are outlines.
-const hollows = keeping<Uint8Array>();
+const hollows = memoize<Uint8Array>();
 
 interface CarriedProps {
   readonly shadows: readonly Shadow[];

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import type { Level, Roof } from "../../roofline/roofline.ts";
 import { ridgePoint } from "../../roofline/roofline.ts";
-import { keeping } from "../../ui/memoize.ts";
+import { memoize } from "../../ui/memoize.ts";
 import type { Scales } from "../scales.ts";
 import type { Theme } from "../theme.ts";
 import { Bands, Levels, SubRoofs } from "./levels.tsx";
@@ -22,7 +22,7 @@ export interface RoofsProps {
 }
 
 // While one roof is dragged the others stay.
-const lines = keeping<VNode>();
+const lines = memoize<VNode>();
 
 export function Roofs({ roofs, focus, levels, subRoofs, colours, scales, theme }: RoofsProps) {
   const { plot } = scales;

@@ -1,6 +1,6 @@
 // Very many points: their pixels are put together here, since the canvas takes longer over as many copies of a picture.
 
-import { keeping } from "../../ui/memoize.ts";
+import { memoize } from "../../ui/memoize.ts";
 import type { KernelsPicture } from "./painter.ts";
 
 export interface Crowd extends KernelsPicture {
@@ -33,9 +33,9 @@ interface Plate {
 }
 
 /** One a canvas: a new one for each picture would be more to throw away than to draw. */
-const plates = keeping<Plate>();
+const plates = memoize<Plate>();
 /** Of small pictures: to read a canvas takes long. */
-const stamps = keeping<Stamp>();
+const stamps = memoize<Stamp>();
 
 /** More points than this are a crowd. */
 export const CROWD = 2000;

@@ -1,7 +1,7 @@
 // What points look like, each as one number: enough to tell which of them are another in the next picture.
 
 import type { Points } from "../../roofline/points.ts";
-import { keeping } from "../../ui/memoize.ts";
+import { memoize } from "../../ui/memoize.ts";
 import type { KernelsPicture } from "./painter.ts";
 
 /** What is on the canvas. */
@@ -29,7 +29,7 @@ const MANY_OF_CROWD = 3000;
 const SIGN = 128;
 
 // While a roof is dragged measured points keep these.
-const constants = keeping<Uint32Array>();
+const constants = memoize<Uint32Array>();
 
 export function looksOf(picture: KernelsPicture, radius: Float32Array, before: Painted | undefined): Looks {
   const { points, colour, hollow, faded } = picture;

@@ -2,7 +2,7 @@
 
 import { LEAST } from "../../roofline/point_sizes.ts";
 import { MEASURED, type Points, SIDES } from "../../roofline/points.ts";
-import { keeping } from "../../ui/memoize.ts";
+import { memoize } from "../../ui/memoize.ts";
 import type { Scales } from "../scales.ts";
 import { CROWD, paintCrowd } from "./dense_raster.ts";
 import { changes, isOverlaid, isSigned, looksOf, type Painted } from "./looks.ts";
@@ -127,7 +127,7 @@ export function radiusAt(points: Points, index: number): number {
 export const isMeasured = (points: Points, index: number) => points.roof[index] === MEASURED;
 
 // While a roof is dragged measured points keep these.
-const sizes = keeping<Float32Array>();
+const sizes = memoize<Float32Array>();
 
 function radiiOf(points: Points): Float32Array {
   const radii = new Float32Array(points.n);

@@ -1,7 +1,7 @@
 // Which points are in sight, and which of them is nearest to a place: from a grid over the chart, not from all of them.
 
 import type { Points } from "../../roofline/points.ts";
-import { keeping } from "../../ui/memoize.ts";
+import { memoize } from "../../ui/memoize.ts";
 import type { Scale, Scales, Spots } from "../scales.ts";
 
 /** Of a point out of sight: far from every place that can be pointed at, and finite, as drawing wants it. */
@@ -22,7 +22,7 @@ export interface Sight {
   readonly outside: number;
 }
 
-const sights = keeping<Sight>();
+const sights = memoize<Sight>();
 
 /** Kept while a roof is dragged over points that stay. Without a zoom all is in sight; a point on an edge for those without FLOPs or bytes only leaves it along that edge. */
 export const sightOf = (placed: Placed): Sight =>
@@ -60,7 +60,7 @@ interface Grid {
   readonly indices: Int32Array;
 }
 
-const grids = keeping<Grid>();
+const grids = memoize<Grid>();
 
 /** The point nearest to a place, within `reach` px, or -1; of equally near ones the last, which lies on top. */
 export function nearest(at: Spots, x: number, y: number, reach: number): number {

@@ -4,7 +4,7 @@ import { judge } from "../../roofline/bound.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
 import { boundsOf } from "../../state/filters.ts";
 import { bindingWord, nameOf } from "../../text/describe.ts";
-import type { Kernels, Texts } from "../../wire/decode.ts";
+import type { DictColumn, Kernels } from "../../wire/decode.ts";
 import { textAt } from "../../wire/decode.ts";
 import { tableWords as words } from "../../words/words.ts";
 import { type Ranks, ranksOf } from "./natural.ts";
@@ -28,7 +28,7 @@ export interface TextColumn extends Head {
   readonly kind: "text";
   at(row: number): string | null;
   /** All of them, and how the different ones follow one another. */
-  texts(): Texts;
+  texts(): DictColumn;
   readonly ranks: Ranks;
   /** What is shown of it, where that is not all. */
   shown?(row: number): string;
@@ -64,7 +64,7 @@ const own = (key: OwnKey, from: readonly string[] = []): Head => ({
 });
 const text = (
   head: Head,
-  texts: () => Texts,
+  texts: () => DictColumn,
   at = (row: number): string | null => textAt(texts(), row),
 ): TextColumn => ({ ...head, kind: "text", at, texts, ranks: ranksOf(() => texts().values) });
 const number = (head: Head, kind: Kind, at: (row: number) => number): NumberColumn => ({ ...head, kind, at });
@@ -200,7 +200,7 @@ const TAKEN = /^(?:flops|bytes|ai|rate|bandwidth_utilization):/;
 const UNIT = /\s*\((FLOP|B|s|FLOP\/s|B\/s|FLOP\/B)\)$/;
 
 /** A column of the file's own; its name ends in its unit, if it has one. */
-function extraColumn(name: string, values: Texts | Float64Array): Column {
+function extraColumn(name: string, values: DictColumn | Float64Array): Column {
   const isTaken = Object.hasOwn(words.heads, name) || TAKEN.test(name);
   const unit = UNIT.exec(name);
   const title = unit ? name.slice(0, unit.index) : name;
