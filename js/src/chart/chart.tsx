@@ -103,7 +103,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const row = points.value.row[index] as number;
   const spot = { x: at.x[index] as number, y: at.y[index] as number };
   const told = { kernels, row, roofs, scales, below, ...spot, names: labels };
-  const card = roof && !held ? cardOf({ ...told, roof, more: rowOfMove(store, row) }) : undefined;
+  const card = roof && !held ? cardOf({ ...told, roof, more: rowOfMove(store.kernelWhatIfs.value, row) }) : undefined;
   const drawn = [...gaps.map(arrowBox), ...bends];
   const { ruler, box } = rulerBeside(store, scene, labels, held ? -1 : index, card?.boxes, drawn);
 

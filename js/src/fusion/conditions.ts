@@ -1,56 +1,52 @@
 // What must hold of a graph's dimensions beside their ranges: the mirror of roofwidget/workloads/conditions.py.
 
-import { workloadWords } from "../words/words.ts";
-import { compile, formula, type Wire } from "./expressions.ts";
-import type { Dim, Environment, Graph } from "./graph.ts";
+import { compile, type Wire } from "./expressions.ts";
+import type { Condition, Dim, Environment, Graph } from "./graph.ts";
 
-/** `count` must be a multiple of `divisor`, or at least 1 where that is 0. */
-export interface Condition {
-  readonly whose: string;
-  readonly count: Wire;
-  readonly divisor: Wire;
-  /** What is wrong with it, for people; null where nothing is. */
-  readonly fault: (values: Float64Array) => string | null;
+/** A condition that does not hold, and the values of its two counts. */
+export interface BrokenCondition {
+  readonly condition: Condition;
+  readonly count: number;
+  readonly divisor: number;
 }
 
 export type WireCondition = readonly [whose: string, count: Wire, divisor: Wire];
 
-/** As far from a value one that is legal is looked for. */
-const FAR = 4096;
+/** How far from the wanted size a legal one is searched. */
+const MAX_SIZE_DISTANCE = 4096;
 
-export function conditionOf([whose, count, divisor]: WireCondition, symbols: ReadonlyMap<string, number>): Condition {
-  const [top, bottom] = [compile(count, symbols), compile(divisor, symbols)];
-  const told = (wire: Wire, value: number) => (typeof wire === "number" ? `${value}` : `${formula(wire)} = ${value}`);
-  const fault = (values: Float64Array) => {
-    const [size, by] = [top(values), bottom(values)];
-    if (divisor === 0) return size >= 1 ? null : workloadWords.tooSmall(whose, told(count, size));
-    return by >= 1 && size % by === 0 ? null : workloadWords.noMultiple(whose, told(count, size), told(divisor, by));
-  };
-  return { whose, count, divisor, fault };
-}
+export const conditionOf = (
+  [whose, count, divisor]: WireCondition,
+  symbols: ReadonlyMap<string, number>,
+): Condition => ({
+  ...{ whose, count, divisor },
+  countAt: compile(count, symbols),
+  divisorAt: compile(divisor, symbols),
+});
 
-/** What is wrong with a size of a dimension beside the others that are in force; null where nothing is. */
-export function faultAt(
+/** The first condition that breaks if one dimension has another size and the others keep theirs; null without one. */
+export function brokenAt(
   { conditions, symbols }: Graph,
   { values }: Environment,
   dim: Dim,
   size: number,
-): string | null {
+): BrokenCondition | null {
   if (conditions.length === 0) return null;
-  const there = values.slice();
-  there[symbols.get(dim.name) as number] = size;
-  return faultIn(conditions, there);
+  const changed = values.slice();
+  changed[symbols.get(dim.name) as number] = size;
+  return firstBroken(conditions, changed);
 }
 
-export function faultIn(conditions: readonly Condition[], values: Float64Array): string | null {
-  for (const { fault } of conditions) {
-    const found = fault(values);
-    if (found !== null) return found;
+export function firstBroken(conditions: readonly Condition[], values: Float64Array): BrokenCondition | null {
+  for (const condition of conditions) {
+    const [count, divisor] = [condition.countAt(values), condition.divisorAt(values)];
+    const holds = condition.divisor === 0 ? count >= 1 : divisor >= 1 && count % divisor === 0;
+    if (!holds) return { condition, count, divisor };
   }
   return null;
 }
 
-/** The legal size that is nearest to a wanted one, of two the smaller; with `toward` only those beyond it that way. */
+/** The legal size nearest to the wanted one, the smaller of two; with `toward` only in that direction. */
 export function nearestSize(
   graph: Graph,
   env: Environment,
@@ -58,10 +54,10 @@ export function nearestSize(
   wanted: number,
   toward: -1 | 0 | 1 = 0,
 ): number | undefined {
-  const isLegal = (size: number) => size >= dim.low && size <= dim.high && faultAt(graph, env, dim, size) === null;
-  for (let away = 0; away < FAR; away++) {
-    if (toward <= 0 && isLegal(wanted - away)) return wanted - away;
-    if (toward >= 0 && isLegal(wanted + away)) return wanted + away;
+  const isLegal = (size: number) => size >= dim.low && size <= dim.high && brokenAt(graph, env, dim, size) === null;
+  for (let distance = 0; distance < MAX_SIZE_DISTANCE; distance++) {
+    if (toward <= 0 && isLegal(wanted - distance)) return wanted - distance;
+    if (toward >= 0 && isLegal(wanted + distance)) return wanted + distance;
   }
   return undefined;
 }

@@ -1,6 +1,5 @@
 // A graph of operations, evaluated at the dimensions, convention and dtype in force.
 
-import type { Condition } from "./conditions.ts";
 import type { Compiled, Lookup, Wire } from "./expressions.ts";
 
 export interface Dim {
@@ -75,6 +74,15 @@ export interface Counts {
   readonly flops: readonly Int32Array[];
   /** By tensor, one for each of its dimensions. */
   readonly shapes: readonly Int32Array[];
+}
+
+/** `count` must be a multiple of `divisor`, or at least 1 if `divisor` is 0. */
+export interface Condition {
+  readonly whose: string;
+  readonly count: Wire;
+  readonly divisor: Wire;
+  readonly countAt: Compiled;
+  readonly divisorAt: Compiled;
 }
 
 export interface Settings {

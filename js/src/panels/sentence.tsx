@@ -48,7 +48,7 @@ export function Sentence({ store, width, pointedChip }: SentenceProps) {
   const text =
     row === undefined
       ? sentenceOfRoof(roof, store.view.value)
-      : withMove(store, row, sentenceOf(store.drawn.value, row, roof, row in store.moves.value));
+      : withMove(store.kernelWhatIfs.value, row, sentenceOf(store.drawn.value, row, roof, row in store.moves.value));
   return (
     <Said
       {...said(unbroken(text), notDrawn > 0 ? strings.notDrawn(notDrawn) : "")}

@@ -1,8 +1,6 @@
 // The roofs below the focus chip's: other peaks, ceilings of its own, and what exposed communication leaves.
 
-import { formatPercent } from "../text/numbers.ts";
 import type { Kernels } from "../wire/decode.ts";
-import { strings } from "../words/words.ts";
 import { ALL, CLASSES, type Level, peakFor, type Roof } from "./roofline.ts";
 
 /** A ceiling that can be ticked on. */
@@ -58,11 +56,12 @@ export function possibleCeilings(roof: Roof, memory: string, choice: readonly st
   return [...own, ...others];
 }
 
-/** What is drawn of them, and one roof for each fraction of exposed communication. */
+/** The drawn ceilings, and one roof for each fraction of exposed communication; `nameOf` names those. */
 export function subRoofsOf(
   roof: Roof,
   ceilings: readonly PossibleCeiling[],
   exposedComm: readonly number[],
+  nameOf: (fraction: number) => string,
 ): SubRoof[] {
   const drawn = ceilings
     .filter(({ on }) => on)
@@ -80,7 +79,7 @@ export function subRoofsOf(
   const effective = exposedComm.map(
     (fraction): SubRoof => ({
       key: `exposed ${fraction}`,
-      name: strings.exposed(formatPercent(fraction)),
+      name: nameOf(fraction),
       kind: "communication",
       peak: roof.peak * (1 - fraction),
       bandwidth: roof.bandwidth * (1 - fraction),

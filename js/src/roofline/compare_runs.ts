@@ -1,8 +1,6 @@
 // What has become of the kernels of an earlier run.
 
-import { formatPercent } from "../text/numbers.ts";
 import { type Baseline, type Kernels, textAt } from "../wire/decode.ts";
-import { strings } from "../words/words.ts";
 
 export interface Change {
   /** Its row before, and now. */
@@ -76,11 +74,4 @@ export function countsOf(changes: readonly Change[]): ReadonlyMap<string, number
   const counts = new Map<string, number>();
   for (const { verdict } of changes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
   return counts;
-}
-
-/** By how much a time has changed: "−25 %". */
-export function changeText(from: number, to: number): string {
-  const change = to / from - 1;
-  if (!Number.isFinite(change)) return strings.unknown;
-  return `${change < 0 ? "−" : change > 0 ? "+" : "±"}${formatPercent(Math.abs(change))}`;
 }

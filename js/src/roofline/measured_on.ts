@@ -1,8 +1,6 @@
 // Which chip kernels were measured on: where the focus is on another, what is told of time is judged by that one.
 
-import { briefNames } from "../text/brief_names.ts";
-import type { Chip, Kernels } from "../wire/decode.ts";
-import { strings } from "../words/words.ts";
+import type { Kernels } from "../wire/decode.ts";
 import { ALL, isRoof, type Roof, roofOf } from "./roofline.ts";
 
 /** The roof, by its data sheet, of the chip they ran on if that is another than the roof's and its figures are known. */
@@ -13,7 +11,3 @@ export function roofElsewhere({ chip }: Kernels, roof: Roof): Roof | undefined {
   const own = roofOf(chip, "auto", memory, {}, roof.conditions);
   return isRoof(own) ? own : undefined;
 }
-
-/** A figure of a chip, which is named beside it where the roof is another's. */
-export const ofChip = (figure: string, { id, name }: Chip, { chip }: Roof): string =>
-  id === chip.id ? figure : strings.on(figure, briefNames([name, chip.name])[0] as string);

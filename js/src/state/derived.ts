@@ -9,6 +9,7 @@ import { rankingOf } from "../roofline/ranking.ts";
 import type { Missing, Roof } from "../roofline/roofline.ts";
 import { ALL, isRoof, PLAIN, roofOf } from "../roofline/roofline.ts";
 import { drawnRows, withTotals } from "../roofline/totals.ts";
+import { exposedText } from "../text/describe.ts";
 import { memoize } from "../ui/memoize.ts";
 import { calming } from "../ui/throttled.ts";
 import type { Chip, Kernels, WhatIf } from "../wire/decode.ts";
@@ -106,7 +107,7 @@ export function derive(state: State) {
     // A ceiling comes and goes with the level that it lies under.
     const hidden = roof.levels.filter((level) => !shownLevels.value.some(({ name }) => name === level.name));
     const drawn = ceilings.value.filter(({ memory: level }) => !hidden.some(({ name }) => name === level));
-    return subRoofsOf(roof, drawn, state.exposedComm.value);
+    return subRoofsOf(roof, drawn, state.exposedComm.value, exposedText);
   });
   const unknownLevels = computed(() => {
     const levels = [...(focusRoof.value?.chip.memories ?? [])];

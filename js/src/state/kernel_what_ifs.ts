@@ -3,6 +3,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";
 import { type Move, type Moves, moved } from "../roofline/what_if_arithmetic.ts";
+import type { KernelWhatIfs } from "../text/what_if.ts";
 import type { Kernels } from "../wire/decode.ts";
 import { isEqual } from "./entries.ts";
 import type { History } from "./history.ts";
@@ -74,6 +75,10 @@ export function createMoves({ held, outbox, history, kernels, focusRoof, told }:
     else if (!isEqual(wire, moves.value)) history.change(change);
     isFirst = false;
   }
+  const movedNow = computed(() => {
+    const roof = focusRoof();
+    return roof && !isEqual(moves.value, {}) ? moved(kernels.value, moves.value, roof) : undefined;
+  });
   return {
     take,
     /** Python has other kernels: what the model holds is of these only if it is new. */
@@ -91,9 +96,16 @@ export function createMoves({ held, outbox, history, kernels, focusRoof, told }:
       moves,
       carried,
       /** The kernels that are moved, as they would be; none without a roof. */
-      moved: computed(() => {
-        const roof = focusRoof();
-        return roof && !isEqual(moves.value, {}) ? moved(kernels.value, moves.value, roof) : undefined;
+      moved: movedNow,
+      /** All that is said of what-ifs is made of; none without a roof. */
+      kernelWhatIfs: computed((): KernelWhatIfs | undefined => {
+        const focus = focusRoof();
+        return (
+          focus && {
+            ...{ kernels: kernels.value, moves: moves.value, moved: movedNow.value },
+            ...{ focus, dragged: carried.value },
+          }
+        );
       }),
     },
     actions: {

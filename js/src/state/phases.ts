@@ -1,6 +1,6 @@
 // The phases of a workload: graphs by name, of which one is in force.
 
-import { faultIn } from "../fusion/conditions.ts";
+import { firstBroken } from "../fusion/conditions.ts";
 import { decoding } from "../fusion/decode_graph.ts";
 import { environment, type Graph } from "../fusion/graph.ts";
 import { finish, type Work } from "../ui/slices.ts";
@@ -40,5 +40,5 @@ export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>)
   const fits = (name: string, size: number) =>
     graph.dims.some((dim) => dim.name === name && dim.low <= size && size <= dim.high && size !== dim.default);
   const kept = Object.fromEntries(Object.entries(sizes).filter(([name, size]) => fits(name, size)));
-  return faultIn(graph.conditions, environment(graph, { dims: kept }).values) === null ? kept : {};
+  return firstBroken(graph.conditions, environment(graph, { dims: kept }).values) === null ? kept : {};
 }

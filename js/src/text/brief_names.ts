@@ -2,6 +2,12 @@
 
 import type { Roof } from "../roofline/roofline.ts";
 import { memoize } from "../ui/memoize.ts";
+import type { Chip } from "../wire/decode.ts";
+import { strings } from "../words/words.ts";
+
+/** A figure of a chip; names the chip beside it if the roof is another chip's. */
+export const ofChip = (figure: string, { id, name }: Chip, { chip }: Roof): string =>
+  id === chip.id ? figure : strings.on(figure, briefNames([name, chip.name])[0] as string);
 
 // While a roof is dragged chips keep their names.
 const briefs = memoize<ReadonlyMap<string, string>>();

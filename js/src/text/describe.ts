@@ -6,7 +6,6 @@ import { roofElsewhere } from "../roofline/measured_on.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import { bytesAt, peakFor, ridgePoint } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
-import type { View } from "../state/store.ts";
 import type { Kernels } from "../wire/decode.ts";
 import { textAt } from "../wire/decode.ts";
 import { strings } from "../words/words.ts";
@@ -21,6 +20,7 @@ import {
   roundUp,
 } from "./numbers.ts";
 
+type View = keyof typeof strings.sides;
 export type Row = readonly [label: string, value: string];
 
 export function nameOf(kernels: Kernels, row: number): string {
@@ -29,6 +29,9 @@ export function nameOf(kernels: Kernels, row: number): string {
 
 /** What binds a kernel, in words. */
 export const bindingWord = (answer: string) => strings.binding[answer] ?? answer;
+
+/** A roof with a share of exposed communication. */
+export const exposedText = (fraction: number) => strings.exposed(formatPercent(fraction));
 
 /** What the chart calls it. */
 export function shortNameOf(kernels: Kernels, row: number): string {

@@ -48,6 +48,13 @@ export function formatPercent(share: number): string {
   return Number.isNaN(share) ? strings.unknown : `${formatRatio(share * 100)} %`;
 }
 
+/** The change from one amount to another as a percentage: "−25 %". */
+export function formatChange(from: number, to: number): string {
+  const change = to / from - 1;
+  if (!Number.isFinite(change)) return strings.unknown;
+  return `${change < 0 ? "−" : change > 0 ? "+" : "±"}${formatPercent(Math.abs(change))}`;
+}
+
 /** How many times as much: with a digit more than a ratio near to 1, where two would say that nothing has changed. */
 export function formatFactor(factor: number): string {
   return factor > 0.9 && factor < 1.1 ? formatSignificant(factor) : formatRatio(factor);

@@ -1,8 +1,10 @@
-// Why a chip has no roof at the chosen precision and memory, in words.
+// Reasons: why a chip has no roof at the chosen precision and memory, why a dimension cannot have a size.
 
+import type { BrokenCondition } from "../fusion/conditions.ts";
+import { formula, type Wire } from "../fusion/expressions.ts";
 import type { Missing } from "../roofline/roofline.ts";
 import type { Chip } from "../wire/decode.ts";
-import { strings } from "../words/words.ts";
+import { strings, workloadWords } from "../words/words.ts";
 
 export function reasonOf(chip: Chip, missing: Missing): string {
   return missing.quantity === "peak_flops"
@@ -12,4 +14,13 @@ export function reasonOf(chip: Chip, missing: Missing): string {
 
 export function shortReasonOf(missing: Missing): string {
   return missing.quantity === "peak_flops" ? strings.lacksPeak(missing.name) : strings.lacksBandwidth(missing.name);
+}
+
+export function sizeReasonOf({ condition, count, divisor }: BrokenCondition): string {
+  const inNumbers = (wire: Wire, value: number) =>
+    typeof wire === "number" ? `${value}` : `${formula(wire)} = ${value}`;
+  const whole = inNumbers(condition.count, count);
+  return condition.divisor === 0
+    ? workloadWords.tooSmall(condition.whose, whole)
+    : workloadWords.noMultiple(condition.whose, whole, inNumbers(condition.divisor, divisor));
 }

@@ -1,12 +1,11 @@
 // What is said of a kernel that is carried elsewhere: its side note, the sentence and the tooltip's row.
 
 import { judge } from "../roofline/bound.ts";
-import { ofChip } from "../roofline/measured_on.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import { judgeOf, type Moved, type Moves, totalOf } from "../roofline/what_if_arithmetic.ts";
-import type { Store } from "../state/store.ts";
 import type { Kernels } from "../wire/decode.ts";
 import { moveWords, runWords, strings } from "../words/words.ts";
+import { ofChip } from "./brief_names.ts";
 import { type Row, shortNameOf } from "./describe.ts";
 import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
 
@@ -15,17 +14,14 @@ const SAME = 1e-9;
 const seconds = (time: number) => formatQuantity(time, "s");
 const isOne = (ratio: number) => Math.abs(ratio - 1) < SAME;
 
-interface Told {
+/** The what-ifs of kernels, and what they come to under the focus roof. */
+export interface KernelWhatIfs {
   readonly kernels: Kernels;
   readonly moves: Moves;
   readonly moved: Moved | undefined;
   readonly focus: Roof;
-}
-
-/** What is asked of kernels, where a roof judges them. */
-export function toldOf(store: Store): Told | undefined {
-  const [focus, moved] = [store.focusRoof.value, store.moved.value];
-  return focus && { kernels: store.kernels.value, moves: store.moves.value, moved, focus };
+  /** The kernel that is being dragged, by pointer or by keys. */
+  readonly dragged: { readonly row: number; readonly byKeys: boolean } | undefined;
 }
 
 /**
@@ -33,7 +29,7 @@ export function toldOf(store: Store): Told | undefined {
  * the kernel's own is broken and the other left out. None of a row that is not moved.
  */
 export function noteOf(
-  { kernels, moves, moved, focus }: Told,
+  { kernels, moves, moved, focus }: Omit<KernelWhatIfs, "dragged">,
   row: number,
   fits: (line: string) => boolean = () => true,
 ): readonly string[] {
@@ -89,19 +85,17 @@ function changeOf(from: number, to: number, unit: "s" | "FLOP/s" = "s"): string 
 }
 
 /** What the sentence of a kernel goes on with, or of one that is carried says instead. */
-export function withMove(store: Store, row: number, sentence: string): string {
-  const told = toldOf(store);
-  if (!told) return sentence;
-  const { carried } = store;
-  if (carried.value?.row === row) return sentenceOfCarried(told, row, carried.value.byKeys);
-  const note = noteOf(told, row);
+export function withMove(whatIfs: KernelWhatIfs | undefined, row: number, sentence: string): string {
+  if (!whatIfs) return sentence;
+  const { dragged } = whatIfs;
+  if (dragged?.row === row) return sentenceOfCarried(whatIfs, row, dragged.byKeys);
+  const note = noteOf(whatIfs, row);
   return note.length > 0 ? moveWords.line([sentence, moveWords.whatIf(moveWords.line(note))]) : sentence;
 }
 
 /** The tooltip's row. */
-export function rowOfMove(store: Store, row: number): Row[] {
-  const told = toldOf(store);
-  const [first] = told ? noteOf(told, row) : [];
+export function rowOfMove(whatIfs: KernelWhatIfs | undefined, row: number): Row[] {
+  const [first] = whatIfs ? noteOf(whatIfs, row) : [];
   return first === undefined ? [] : [[moveWords.told, first]];
 }
 
@@ -117,10 +111,10 @@ export function askable(
 }
 
 /** How it is carried, until something is asked of it. */
-function sentenceOfCarried(told: Told, row: number, byKeys: boolean): string {
-  const name = shortNameOf(told.kernels, row);
-  const note = noteOf(told, row);
+function sentenceOfCarried(whatIfs: KernelWhatIfs, row: number, byKeys: boolean): string {
+  const name = shortNameOf(whatIfs.kernels, row);
+  const note = noteOf(whatIfs, row);
   return note.length > 0
     ? moveWords.said(name, moveWords.line(note))
-    : moveWords.pickedUp(name, askable(told.kernels, row, told.focus), byKeys);
+    : moveWords.pickedUp(name, askable(whatIfs.kernels, row, whatIfs.focus), byKeys);
 }

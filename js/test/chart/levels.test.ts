@@ -12,6 +12,7 @@ import { LIGHT } from "../../src/chart/theme.ts";
 import { subRoofsOf } from "../../src/roofline/ceilings.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import { type Roof, ridgePoint } from "../../src/roofline/roofline.ts";
+import { exposedText } from "../../src/text/describe.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof, UNITS } from "../helpers.ts";
 
 const A100 = makeChip({
@@ -43,7 +44,7 @@ function sceneOf(
     { key: "fp32", name: "fp32", rate: 19.5e12, unit: "FLOP/s", memory: null, measured: false, on: true },
     { key: "HBM STREAM", name: "STREAM", rate: 1.6e12, unit: "B/s", memory: "HBM", measured: true, on: true },
   ] as const;
-  const subRoofs = exposed.length > 0 ? subRoofsOf(focus, ceilings, exposed) : [];
+  const subRoofs = exposed.length > 0 ? subRoofsOf(focus, ceilings, exposed, exposedText) : [];
   const size = { width, height: chartHeight(width) };
   const scales = scalesOf(size, roofs, points, focus, (y) =>
     gutterOf({ roofs, focus, subRoofs, names, units: UNITS }, width, y),

@@ -1,10 +1,11 @@
 // Sizes that a graph cannot have: what is said of them, and which is nearest.
 
 import { describe, expect, it } from "vitest";
-import { faultAt, nearestSize } from "../../src/fusion/conditions.ts";
+import { brokenAt, nearestSize } from "../../src/fusion/conditions.ts";
 import { decodeGraph } from "../../src/fusion/decode_graph.ts";
-import { type Dim, environment, type Graph } from "../../src/fusion/graph.ts";
+import { type Dim, type Environment, environment, type Graph } from "../../src/fusion/graph.ts";
 import { keptSizes } from "../../src/state/phases.ts";
+import { sizeReasonOf } from "../../src/text/reasons.ts";
 import { chain } from "../chains.ts";
 
 /** n - 3 elements, and 4096 over heads. */
@@ -23,6 +24,10 @@ const wire = {
 const graph: Graph = decodeGraph(wire);
 const env = environment(graph);
 const [n, heads] = graph.dims as [Dim, Dim];
+const faultAt = (of: Graph, at: Environment, dim: Dim, size: number) => {
+  const broken = brokenAt(of, at, dim, size);
+  return broken && sizeReasonOf(broken);
+};
 
 describe("a size", () => {
   it("that would be below 1 is told with the tensor and the formula", () => {
@@ -40,7 +45,7 @@ describe("a size", () => {
     expect(nearestSize(graph, env, n, 3, -1)).toBeUndefined();
   });
   it("leaves the environment as it is", () => {
-    faultAt(graph, env, n, 1);
+    brokenAt(graph, env, n, 1);
     expect(env.values[graph.symbols.get("n") as number]).toBe(8);
   });
 });

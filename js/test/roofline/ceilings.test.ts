@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { flatsOf, levelsDrawn, possibleCeilings, subRoofsOf } from "../../src/roofline/ceilings.ts";
+import { exposedText } from "../../src/text/describe.ts";
 import type { Ceiling } from "../../src/wire/decode.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
@@ -81,7 +82,7 @@ describe("flats of what kernels run at", () => {
 
 describe("sub-roofs", () => {
   it("are a flat for compute, a slope for bandwidth, and never mix what was measured with what was not", () => {
-    const found = subRoofsOf(ROOF, possibleCeilings(ROOF, "main", null), []);
+    const found = subRoofsOf(ROOF, possibleCeilings(ROOF, "main", null), [], exposedText);
     expect(found).toEqual([
       {
         key: "ceiling no FMA",
@@ -105,7 +106,7 @@ describe("sub-roofs", () => {
   });
   it("of exposed communication are the whole roof lower by its share: 1845.6, 1384.2 and 922.8 TFLOP/s", () => {
     const guide = makeRoof(makeChip({ peaks: { bf16: 2307e12 }, memories: { HBM: 7.2e12 } }));
-    const found = subRoofsOf(guide, [], [0.2, 0.4, 0.6]);
+    const found = subRoofsOf(guide, [], [0.2, 0.4, 0.6], exposedText);
     expect(found.map(({ peak }) => Math.round(peak / 1e11) / 10)).toEqual([1845.6, 1384.2, 922.8]);
     expect(found.map(({ peak, bandwidth }) => Math.round(peak / bandwidth))).toEqual([320, 320, 320]);
     expect(found.map(({ name }) => name)).toEqual(["20 % exposed", "40 % exposed", "60 % exposed"]);

@@ -4,8 +4,9 @@ import { describe, expect, it } from "vitest";
 import { earlierPoints, runArrows } from "../../src/chart/layers/compare_runs.tsx";
 import { project, scalesOf } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
-import { changeText, countsOf, passing, runsOf } from "../../src/roofline/compare_runs.ts";
+import { countsOf, passing, runsOf } from "../../src/roofline/compare_runs.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
+import { formatChange } from "../../src/text/numbers.ts";
 import type { Baseline } from "../../src/wire/decode.ts";
 import { runWords } from "../../src/words/words.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
@@ -85,12 +86,14 @@ describe("two runs", () => {
 
 describe("the change of a time", () => {
   it("has its sign, also that there is none", () => {
-    expect([changeText(4, 3), changeText(2, 3), changeText(2, 2), changeText(1000, 995)]).toEqual([
+    expect([formatChange(4, 3), formatChange(2, 3), formatChange(2, 2), formatChange(1000, 995)]).toEqual([
       ...["−25 %", "+50 %", "±0 %", "−0.5 %"],
     ]);
   });
   it("is unknown where one was not measured, or took no time", () => {
-    expect([changeText(Number.NaN, 1), changeText(1, Number.NaN), changeText(0, 1)]).toEqual(Array(3).fill("unknown"));
+    expect([formatChange(Number.NaN, 1), formatChange(1, Number.NaN), formatChange(0, 1)]).toEqual(
+      Array(3).fill("unknown"),
+    );
   });
 });
 

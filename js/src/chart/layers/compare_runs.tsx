@@ -1,8 +1,9 @@
 // From where a kernel stood in the run before to where it stands now, with the change of its time.
 
-import { type Change, changeText, type Runs } from "../../roofline/compare_runs.ts";
+import type { Change, Runs } from "../../roofline/compare_runs.ts";
 import { type Points, pointsOf } from "../../roofline/points.ts";
 import type { Roof } from "../../roofline/roofline.ts";
+import { formatChange } from "../../text/numbers.ts";
 import { around } from "../labels/annotations.ts";
 import type { Label } from "../labels/place.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
@@ -60,7 +61,7 @@ export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[
       return [
         {
           row: now,
-          text: changeText(from, to),
+          text: formatChange(from, to),
           faster: verdict === "faster",
           from: tail,
           bend: bent(tail, head),

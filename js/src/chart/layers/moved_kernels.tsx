@@ -3,7 +3,7 @@
 import { type Points, SIDES } from "../../roofline/points.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf } from "../../text/describe.ts";
-import { noteOf, toldOf } from "../../text/what_if.ts";
+import { noteOf } from "../../text/what_if.ts";
 import { Button } from "../../ui/button.tsx";
 import { handOn } from "../../ui/focus.ts";
 import { stepOf } from "../../ui/keys.ts";
@@ -135,7 +135,7 @@ const EDGE = 4;
 
 /** A note a kernel, beside where it would stand. */
 export function moveLabels(store: Store, scene: Scene, shadows: readonly Shadow[]): Label[] {
-  const told = toldOf(store);
+  const told = store.kernelWhatIfs.value;
   const { left, right } = scene.scales.plot;
   const fits = (line: string) => textWidth(line, SIZE, true) < right - left - BUTTON - 2 * EDGE;
   return shadows.flatMap((shadow): Label[] => {

@@ -103,7 +103,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
         <Tooltip
           {...cardOf({
             ...{ kernels, row: scene.points.row[index] as number, roof: focus, view: "time", scales, below },
-            more: rowOfMove(store, scene.points.row[index] as number),
+            more: rowOfMove(store.kernelWhatIfs.value, scene.points.row[index] as number),
             ...{ x: at.x[index] as number, y: at.y[index] as number, names: labels },
           })}
         />

@@ -1,10 +1,10 @@
 // What has become of each kernel of an earlier run, and which kernels one run has alone.
 
 import { useComputed, useSignal } from "@preact/signals";
-import { changeText, countsOf, passing, type Runs } from "../../roofline/compare_runs.ts";
+import { countsOf, passing, type Runs } from "../../roofline/compare_runs.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf, shortNameOf } from "../../text/describe.ts";
-import { formatQuantity } from "../../text/numbers.ts";
+import { formatChange, formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Fold } from "../../ui/fold.tsx";
 import type { Kernels } from "../../wire/decode.ts";
@@ -23,7 +23,7 @@ export function Compare({ store }: { store: Store }) {
   const runs = passed.value;
   if (!runs) return null;
   const [from, to] = [runs.before.totalTime, store.kernels.value.totalTime];
-  const total = `${words.fromTo(seconds(from), seconds(to))} (${changeText(from, to)})`;
+  const total = `${words.fromTo(seconds(from), seconds(to))} (${formatChange(from, to)})`;
   const found = countsOf(runs.changes);
   const counts = Object.entries(words.verdicts).flatMap(([verdict, word]) => {
     const count = found.get(verdict) ?? 0;
@@ -67,7 +67,7 @@ function Differences({ store, runs: { changes } }: { store: Store; runs: Runs })
               </th>
               <td>{seconds(from)}</td>
               <td>{seconds(to)}</td>
-              <td>{changeText(from, to)}</td>
+              <td>{formatChange(from, to)}</td>
               <td>{words.verdicts[verdict] ?? verdict}</td>
             </tr>
           ))}

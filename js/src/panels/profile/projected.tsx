@@ -1,10 +1,10 @@
 // How long the program would take on the focus chip as its sliders stand, each kernel as far from its roof as it is.
 
 import { useComputed, useSignal } from "@preact/signals";
-import { ofChip } from "../../roofline/measured_on.ts";
 import { boundTimes, FAR, type Projection, project, recast } from "../../roofline/projection.ts";
 import { isRoof, roofOf } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
+import { ofChip } from "../../text/brief_names.ts";
 import { nameOf, shortNameOf } from "../../text/describe.ts";
 import { formatFactor, formatPercent, formatQuantity } from "../../text/numbers.ts";
 import { reasonOf } from "../../text/reasons.ts";

@@ -1,10 +1,11 @@
 // Which graph is meant and what it is counted with: its dimensions on sliders, dtype and convention.
 
 import { useSignal } from "@preact/signals";
-import { faultAt, nearestSize } from "../../fusion/conditions.ts";
+import { brokenAt, nearestSize } from "../../fusion/conditions.ts";
 import { type Dim, type Graph, lookup, PEAK_FMA } from "../../fusion/graph.ts";
 import type { Workload as Counted } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
+import { sizeReasonOf } from "../../text/reasons.ts";
 import { Fold } from "../../ui/fold.tsx";
 import { EntryBox, Fault, useEntry } from "../../ui/number_box.tsx";
 import { Section } from "../../ui/section.tsx";
@@ -87,15 +88,16 @@ function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
   }
   /** Takes the nearest size that the graph can have, a key's on its side. */
   function move(size: number, stream: boolean, toward: -1 | 0 | 1 = 0) {
-    const fault = faultAt(graph, env, dim, size);
-    const legal = fault === null ? size : nearestSize(graph, env, dim, size, toward);
+    const broken = brokenAt(graph, env, dim, size);
+    const legal = broken === null ? size : nearestSize(graph, env, dim, size, toward);
     if (legal !== undefined && legal !== value) set(legal, stream);
-    note.value = fault === null ? "" : words.wouldDo(fault, name, legal);
+    note.value = broken === null ? "" : words.wouldDo(sizeReasonOf(broken), name, legal);
   }
   function parse(typed: string): number | string {
     const size = parseSize(typed, dim, value);
-    const fault = typeof size === "number" ? faultAt(graph, env, dim, size) : null;
-    return fault === null ? size : words.wouldDo(fault, name, nearestSize(graph, env, dim, size as number));
+    if (typeof size !== "number") return size;
+    const broken = brokenAt(graph, env, dim, size);
+    return broken === null ? size : words.wouldDo(sizeReasonOf(broken), name, nearestSize(graph, env, dim, size));
   }
   const entry = useEntry(parse, set);
 
