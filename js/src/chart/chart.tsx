@@ -27,8 +27,9 @@ import { cardOf, Tooltip } from "./layers/tooltip.tsx";
 import { glided, TrailMarks, trailLines } from "./layers/trails.tsx";
 import { radiusOf } from "./points/painter.ts";
 import { sightOf } from "./points/visible.ts";
+import { sceneOf } from "./roofline_scene.ts";
 import type { Size } from "./scales.ts";
-import { heaviestRows, joinsOf, pointColours, type Scene, sceneOf, tiesOf } from "./scene.ts";
+import { heaviestRows, joinsOf, pointColours, type Scene, tiesOf } from "./scene.ts";
 import { Stage, useStanding } from "./stage.tsx";
 import type { Theme } from "./theme.ts";
 

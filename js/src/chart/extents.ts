@@ -5,7 +5,8 @@ import type { Roof } from "../roofline/roofline.ts";
 import { ridgePoint } from "../roofline/roofline.ts";
 import { memoize } from "../ui/memoize.ts";
 import type { Snapshot } from "../wire/decode.ts";
-import type { Extent } from "./scales.ts";
+
+export type Extent = readonly [low: number, high: number];
 
 /** Room for every roof on its data sheet and every point, so that a drag moves the roof and not the axes. */
 export function extents(

@@ -4,9 +4,7 @@ import type { Points } from "../roofline/points.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import { memoize } from "../ui/memoize.ts";
 import type { Snapshot } from "../wire/decode.ts";
-import { extents, spanOf } from "./extents.ts";
-
-export type Extent = readonly [low: number, high: number];
+import { type Extent, extents, spanOf } from "./extents.ts";
 
 /** A function to pixels that knows its domain, and the way back. */
 export interface Scale {

@@ -1,20 +1,16 @@
 // What one picture of the chart shows, worked out from the state: every layer draws from it.
 
-import { flatsOf, type SubRoof } from "../roofline/ceilings.ts";
+import type { SubRoof } from "../roofline/ceilings.ts";
 import { MEASURED, type Points } from "../roofline/points.ts";
 import type { Level, Roof } from "../roofline/roofline.ts";
 import { isProgram, isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
-import { shortNames } from "../text/names.ts";
 import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/decode.ts";
 import { type Units, unitsOf } from "./axis_units.ts";
-import { gutterOf } from "./labels/column.ts";
-import type { Join } from "./layers/gaps.tsx";
 import { isMeasured } from "./points/painter.ts";
-import { project, type Scale, type Scales, type Size, sameScales, scalesOf } from "./scales.ts";
-import { chipColours, type Theme } from "./theme.ts";
-import { zoomed } from "./zoom.ts";
+import type { Scales } from "./scales.ts";
+import type { Theme } from "./theme.ts";
 
 export interface Scene {
   readonly kernels: Kernels;
@@ -39,10 +35,16 @@ export interface Scene {
   readonly selected: ReadonlySet<number>;
 }
 
-const coloursOf = memoize<ReadonlyMap<string, string>>();
+/** One kernel's points at its memory levels: from the first to the last, px. */
+export interface Join {
+  readonly row: number;
+  readonly from: number;
+  readonly to: number;
+  readonly y: number;
+}
 
 /** More kernels than this are never named at once. */
-const MOST_NAMES = 40;
+export const MAX_NAMED_KERNELS = 40;
 /** More selected kernels than this stand out by what fades around them alone. */
 const MOST_MARKED = 50;
 /** With more points than this, lines that tie marks together would hide the chart. */
@@ -54,52 +56,9 @@ export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
   const own: number[] = [];
   for (const row of rows) {
     if (isTotal(kernels, row)) totals.push(row);
-    else if (own.length < MOST_NAMES) own.push(row);
+    else if (own.length < MAX_NAMED_KERNELS) own.push(row);
   }
-  return [...totals.sort((a, b) => a - b), ...own].slice(0, MOST_NAMES);
-}
-
-/** The scene now, with room for the `parts` of what was merged. With the scales of the scene before where they are the same: what hangs on them need not be redrawn; a hand that holds the roof keeps its axes. */
-export function sceneOf(
-  store: Store,
-  points: Points,
-  heaviest: readonly number[],
-  size: Size,
-  theme: Theme,
-  { scene: last, axes }: { readonly scene: Scene | undefined; readonly axes: Scales | undefined },
-  parts?: Points,
-): Scene {
-  const roofs = store.shownRoofs.value;
-  const focus = roofs.find((roof) => roof === store.focusRoof.value);
-  const names = shortNames(store.chips.value);
-  const drawn = store.subRoofs.value;
-  const subRoofs = focus ? [...drawn, ...flatsOf(store.drawn.value, focus, drawn)] : [];
-  const units = unitsIn(store, focus);
-  const gutter = (y: Scale) => gutterOf({ roofs, focus, subRoofs, names, units }, size.width, y);
-  // While a control is held nothing that was in the picture makes it smaller by leaving: the hand would lose its place.
-  const before = last?.scales.width === size.width && store.held.value ? last.scales : undefined;
-  const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
-  const whole = scalesOf(size, roofs, points, focus, gutter, parts, before?.whole ?? before, ghosts);
-  const next = zoomed(whole, store.zoom.value);
-  const scales = axes ?? (last && sameScales(last.scales, next) ? last.scales : next);
-  return {
-    kernels: store.drawn.value,
-    points,
-    at: project(points, scales),
-    roofs,
-    focus,
-    levels: focus && focus.levels.length > 1 ? store.shownLevels.value : [],
-    subRoofs,
-    colours: coloursOf(store.chips.value, [theme, store.shown.value], () =>
-      chipColours(store.chips.value, theme, store.shown.value),
-    ),
-    names,
-    scales,
-    units,
-    theme,
-    named: [...rowsAbove(points), ...heaviest],
-    ...chosenIn(store),
-  };
+  return [...totals.sort((a, b) => a - b), ...own].slice(0, MAX_NAMED_KERNELS);
 }
 
 const countings = memoize<Units>();
@@ -203,13 +162,4 @@ export function joinsOf({ points, at, levels, marked }: Scene): Join[] {
     joins.set(row, { ...join, from: Math.min(join.from, x), to: Math.max(join.to, x) });
   }
   return [...joins.values()].filter(({ from, to }) => from < to);
-}
-
-/** Rows that beat their roof: what is wrong is named first. */
-function rowsAbove({ aboveRoof, row, n }: Points): number[] {
-  const rows: number[] = [];
-  for (let index = 0; index < n && rows.length < MOST_NAMES; index++) {
-    if (aboveRoof[index]) rows.push(row[index] as number);
-  }
-  return rows;
 }

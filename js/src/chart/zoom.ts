@@ -1,7 +1,8 @@
 // Which part of a plane is shown after a step of zooming or panning: the same arithmetic for both planes.
 
 import type { Zoom } from "../state/view.ts";
-import { type Box, type Extent, type Scale, type Scales, scaleLike, scaleLog } from "./scales.ts";
+import type { Extent } from "./extents.ts";
+import { type Box, type Scale, type Scales, scaleLike, scaleLog } from "./scales.ts";
 
 /** A part of an axis: its ends on an axis as it is drawn, px. */
 type Ends = readonly [from: number, to: number];

@@ -7,7 +7,7 @@ import { arrowBoxes } from "../../src/chart/labels/obstacles.ts";
 import { boxesOf, leaderOf, overlap, type Placed, textWidth } from "../../src/chart/labels/place.ts";
 import { rulerAt, rulerOver } from "../../src/chart/layers/rulers.tsx";
 import { changesSince, snapshotLabels } from "../../src/chart/layers/snapshots.tsx";
-import type { Bent } from "../../src/chart/layers/trails.tsx";
+import type { BentLine } from "../../src/chart/paths.ts";
 import { radiusAt } from "../../src/chart/points/painter.ts";
 import type { Box } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
@@ -22,7 +22,7 @@ const isIn = ([x, y]: Spot, { left, right, top, bottom }: Box, by = 0) =>
   x > left + by && x < right - by && y > top + by && y < bottom - by;
 
 /** A hundred spots along a line that bends, from the rim of where it comes from. */
-const along = ({ from, bend, to }: Bent): Spot[] =>
+const along = ({ from, bend, to }: BentLine): Spot[] =>
   Array.from({ length: 101 }, (_, step) => {
     const t = step / 100;
     const on = (at: 0 | 1) => (1 - t) * ((1 - t) * from[at] + t * bend[at]) + t * ((1 - t) * bend[at] + t * to[at]);

@@ -5,7 +5,7 @@ import { annotations } from "../../src/chart/labels/annotations.ts";
 import { gapsOf } from "../../src/chart/labels/call_outs.ts";
 import { gutterOf } from "../../src/chart/labels/column.ts";
 import { boxesOf, type Placed, textWidth } from "../../src/chart/labels/place.ts";
-import { roofPath, slopePath } from "../../src/chart/layers/paths.ts";
+import { roofPath, slopePath } from "../../src/chart/paths.ts";
 import { type Box, chartHeight, project, scalesOf } from "../../src/chart/scales.ts";
 import { joinsOf, pointColours, type Scene, tiesOf } from "../../src/chart/scene.ts";
 import { LIGHT } from "../../src/chart/theme.ts";

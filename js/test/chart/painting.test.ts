@@ -1,8 +1,9 @@
 // What is painted anew when some points have changed.
 
 import { expect, it } from "vitest";
+import type { KernelsPicture } from "../../src/chart/points/looks.ts";
 import { changes, looksOf, type Painted } from "../../src/chart/points/looks.ts";
-import { createPainter, type KernelsPicture } from "../../src/chart/points/painter.ts";
+import { createPainter } from "../../src/chart/points/painter.ts";
 import type { Points } from "../../src/roofline/points.ts";
 
 const N = 100;

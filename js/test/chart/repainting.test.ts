@@ -1,7 +1,8 @@
 // What is painted step by step is what is painted at once.
 
 import { describe, expect, it } from "vitest";
-import { createPainter, type KernelsPicture } from "../../src/chart/points/painter.ts";
+import type { KernelsPicture } from "../../src/chart/points/looks.ts";
+import { createPainter } from "../../src/chart/points/painter.ts";
 import { seeded } from "../helpers.ts";
 import { type Raster, rasterDocument } from "../raster.ts";
 

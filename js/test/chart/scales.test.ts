@@ -1,7 +1,8 @@
 // The axes: what they have room for, and that they hold still while a roof is dragged.
 
 import { describe, expect, it } from "vitest";
-import { chartHeight, type Extent, project, type Scales, scaleLog, scalesOf } from "../../src/chart/scales.ts";
+import type { Extent } from "../../src/chart/extents.ts";
+import { chartHeight, project, type Scales, scaleLog, scalesOf } from "../../src/chart/scales.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import { ridgePoint } from "../../src/roofline/roofline.ts";
 import type { WhatIf } from "../../src/wire/decode.ts";

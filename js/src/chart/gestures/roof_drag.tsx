@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { ridgePoint } from "../../roofline/roofline.ts";
 import type { Held } from "../../state/rates.ts";
 import type { Store } from "../../state/store.ts";
-import { px } from "../layers/paths.ts";
+import { px } from "../paths.ts";
 import { joined, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 

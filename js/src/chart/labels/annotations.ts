@@ -3,12 +3,12 @@
 import { shortNameOf } from "../../text/describe.ts";
 import { formatRatio, formatTenths } from "../../text/numbers.ts";
 import { fusionWords, strings } from "../../words/words.ts";
-import type { Gap, Join } from "../layers/gaps.tsx";
+import type { Gap } from "../layers/gaps.tsx";
 import type { TrailLine } from "../layers/trails.tsx";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { type Box, isNarrow, type Scales } from "../scales.ts";
-import { joinsOf, type Scene } from "../scene.ts";
+import { type Join, joinsOf, type Scene } from "../scene.ts";
 import { arrowBox, gapLabels } from "./call_outs.ts";
 import { column } from "./column.ts";
 import { lineBoxes, MOST, markings, rings, stripBoxes } from "./obstacles.ts";

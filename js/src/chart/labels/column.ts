@@ -5,7 +5,7 @@ import type { Roof } from "../../roofline/roofline.ts";
 import { briefNamesOf } from "../../text/brief_names.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import type { Units } from "../axis_units.ts";
-import type { Rates } from "../layers/paths.ts";
+import type { Rates } from "../paths.ts";
 import type { Scale } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { inWords, type Placed, shorten, textWidth } from "./place.ts";

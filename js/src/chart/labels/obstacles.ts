@@ -2,7 +2,7 @@
 
 import { ridgePoint } from "../../roofline/roofline.ts";
 import { memoize } from "../../ui/memoize.ts";
-import type { Bent } from "../layers/trails.tsx";
+import type { BentLine } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
 import type { Box } from "../scales.ts";
 import { isInSight, joinsOf, type Scene } from "../scene.ts";
@@ -47,7 +47,7 @@ export function rings({ roofs, focus, levels, scales }: Scene): Box[] {
 }
 
 /** Along an arrow that bends, wider about where it comes from and at its head. */
-export function arrowBoxes({ from, bend, to }: Bent): Box[] {
+export function arrowBoxes({ from, bend, to }: BentLine): Box[] {
   return Array.from({ length: STEPS + 1 }, (_, step) => {
     const t = step / STEPS;
     const on = (at: 0 | 1) => (1 - t) ** 2 * from[at] + 2 * t * (1 - t) * bend[at] + t ** 2 * to[at];

@@ -6,7 +6,7 @@ import { ridgePoint } from "../../roofline/roofline.ts";
 import { briefNamesOf } from "../../text/brief_names.ts";
 import { strings } from "../../words/words.ts";
 import type { Units } from "../axis_units.ts";
-import type { Rates } from "../layers/paths.ts";
+import type { Rates } from "../paths.ts";
 import { isNarrow, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { ringAt, rings } from "./obstacles.ts";

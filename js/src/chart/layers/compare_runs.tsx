@@ -6,18 +6,18 @@ import type { Roof } from "../../roofline/roofline.ts";
 import { formatChange } from "../../text/numbers.ts";
 import { around } from "../labels/annotations.ts";
 import type { Label } from "../labels/place.ts";
+import { arrowPath, type BentLine, bendOf, type Spot } from "../paths.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { project } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
-import { type Bent, bent, curve, type Spot } from "./trails.tsx";
 
 export interface Earlier {
   readonly changes: readonly Change[];
   readonly points: Points;
 }
 
-export interface RunArrow extends Bent {
+export interface RunArrow extends BentLine {
   readonly row: number;
   readonly text: string;
   readonly faster: boolean;
@@ -64,7 +64,7 @@ export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[
           text: formatChange(from, to),
           faster: verdict === "faster",
           from: tail,
-          bend: bent(tail, head),
+          bend: bendOf(tail, head),
           to: head,
           rim: radiusAt(points, end),
           strong: marked.includes(now),
@@ -85,7 +85,7 @@ export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; them
           stroke-width={arrow.strong ? 2.25 : 1.5}
         >
           <circle cx={arrow.from[0]} cy={arrow.from[1]} r={GHOST} stroke-dasharray="2 2" />
-          <path d={curve(arrow, arrow.rim)} stroke-dasharray={arrow.faster ? undefined : "4 2"} />
+          <path d={arrowPath(arrow, arrow.rim)} stroke-dasharray={arrow.faster ? undefined : "4 2"} />
         </g>
       ))}
     </g>

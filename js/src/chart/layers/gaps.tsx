@@ -1,6 +1,7 @@
 // The gap arrows: from a measured point up to the focus chip's roof.
 
 import type { Scales } from "../scales.ts";
+import type { Join } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
 export interface Gap {
@@ -43,14 +44,6 @@ export function Ties({ xs, scales, theme }: { xs: readonly number[]; scales: Sca
       ))}
     </g>
   );
-}
-
-/** One kernel's points at its memory levels: from the first to the last, px. */
-export interface Join {
-  readonly row: number;
-  readonly from: number;
-  readonly to: number;
-  readonly y: number;
 }
 
 /** Thin lines that join what is one kernel; those of marked rows are stronger. */

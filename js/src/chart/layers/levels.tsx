@@ -3,8 +3,8 @@
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import type { Level, Roof } from "../../roofline/roofline.ts";
 import { ridgePoint } from "../../roofline/roofline.ts";
+import { roofPath, slopePath } from "../paths.ts";
 import type { Scales } from "../scales.ts";
-import { roofPath, slopePath } from "./paths.ts";
 
 interface LevelsProps {
   readonly roof: Roof;

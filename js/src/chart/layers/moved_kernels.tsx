@@ -10,13 +10,13 @@ import { stepOf } from "../../ui/keys.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { moveWords } from "../../words/words.ts";
 import { boxOf, type Label, type Place, type Placed, textWidth } from "../labels/place.ts";
+import { arrowPath, type Spot } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { type Box, project } from "../scales.ts";
 import { indicesOf, isInSight, type pointColours, type Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 import { LINE } from "./marks.tsx";
-import { curve, type Spot } from "./trails.tsx";
 
 /** One mark of a kernel that is carried. */
 export interface Shadow {
@@ -93,7 +93,7 @@ export function Carried({ shadows, looks: { colours, colour }, held, theme }: Ca
     <g class="roofwidget-carried" stroke={theme.text}>
       {shadows.map(({ row, index, from, to, radius, side }) => (
         <g key={index} data-row={row}>
-          <path d={curve({ from, bend: between(from, to), to }, radius)} fill="none" stroke-width={1.75} />
+          <path d={arrowPath({ from, bend: between(from, to), to }, radius)} fill="none" stroke-width={1.75} />
           <path
             d={shape(to, radius, side)}
             fill={colours[colour[index] as number]}

@@ -5,10 +5,10 @@ import type { SubRoof } from "../../roofline/ceilings.ts";
 import type { Level, Roof } from "../../roofline/roofline.ts";
 import { ridgePoint } from "../../roofline/roofline.ts";
 import { memoize } from "../../ui/memoize.ts";
+import { px, roofPath } from "../paths.ts";
 import type { Scales } from "../scales.ts";
 import type { Theme } from "../theme.ts";
 import { Bands, Levels, SubRoofs } from "./levels.tsx";
-import { px, roofPath } from "./paths.ts";
 
 export interface RoofsProps {
   readonly roofs: readonly Roof[];

@@ -9,13 +9,12 @@ import { snapshotWords as words } from "../../words/words.ts";
 import { around } from "../labels/annotations.ts";
 import type { Label, Place } from "../labels/place.ts";
 import { alongRoof } from "../labels/roof_names.ts";
+import { arrowPath, type BentLine, bendOf, px, roofPath, type Spot } from "../paths.ts";
 import { radiusAt, radiusOf } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { isNarrow } from "../scales.ts";
 import { isInSight, type Scene } from "../scene.ts";
 import { Clip } from "./clip.tsx";
-import { px, roofPath } from "./paths.ts";
-import { type Bent, bent, curve, type Spot } from "./trails.tsx";
 
 export interface Frozen {
   readonly snapshot: Snapshot;
@@ -23,7 +22,7 @@ export interface Frozen {
   readonly place: number;
 }
 
-export interface Change extends Bent {
+export interface Change extends BentLine {
   readonly key: string;
   readonly text: string;
   /** How far what it leads to goes from its middle, px. */
@@ -69,7 +68,7 @@ function kernelChanges(scene: Scene, moves: readonly Move[]): Change[] {
     const text = hasMoved(ratio) ? words.faster(formatFactor(ratio)) : words.intensity(formatFactor(intensity));
     const rim = radiusAt(points, index);
     changes.push({
-      ...{ key: `moved ${row}`, text, from: start, bend: bent(start, end), to: end, rim },
+      ...{ key: `moved ${row}`, text, from: start, bend: bendOf(start, end), to: end, rim },
       strong: marked.includes(row),
     });
   }
@@ -174,7 +173,7 @@ export function Ghosts({ scene, frozen, changes }: GhostsProps) {
         <path
           key={change.key}
           data-change={change.key}
-          d={curve(change, change.rim)}
+          d={arrowPath(change, change.rim)}
           stroke={theme.text}
           stroke-width={change.strong ? 1.75 : 1.25}
           stroke-opacity={change.strong ? 0.95 : 0.6}

@@ -2,31 +2,18 @@
 
 import { MEASURED, type Points } from "../../roofline/points.ts";
 import type { Trails } from "../../state/trails.ts";
+import { arrowPath, type BentLine, bendOf, type Spot } from "../paths.ts";
 import { project } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
-export type Spot = readonly [x: number, y: number];
-
-/** A line that bends once. */
-export interface Bent {
-  readonly from: Spot;
-  readonly bend: Spot;
-  readonly to: Spot;
-}
-
-export interface TrailLine extends Bent {
+export interface TrailLine extends BentLine {
   readonly row: number;
   readonly ratio: number;
 }
 
 /** More merges than this at once, and only the points glide. */
 const MOST = 3;
-/** A trail that shows less than this before the rim of its point would be a blot, px. */
-const SHORT = 7;
-/** How far a trail bends away from the roof that its ends may both lie on, as a share of its length and at most, px. */
-const [BEND, BEND_MOST] = [0.25, 36];
-
 /** The scene with merged points this share of the way from the middle of their parts to their places. */
 export function glided(scene: Scene, trails: Trails | undefined, parts: Points | undefined, share: number): Scene {
   if (!trails || !parts || share >= 1) return scene;
@@ -70,19 +57,11 @@ export function trailLines(scene: Scene, trails: Trails | undefined, parts: Poin
       const mark = parts.home[part] ?? MEASURED;
       if (mark < 0 || isLost(scene, parts, mark)) continue;
       const start: Spot = [before.x[mark] as number, before.y[mark] as number];
-      lines.set([...start, ...to].map(Math.round).join(), { row, ratio, from: start, bend: bent(start, to), to });
+      lines.set([...start, ...to].map(Math.round).join(), { row, ratio, from: start, bend: bendOf(start, to), to });
     }
   }
   const kernels = new Set([...lines.values()].map(({ to }) => to.map(Math.round).join()));
   return kernels.size > MOST ? [] : [...lines.values()];
-}
-
-/** Beside the middle of the straight line, on its lower side. */
-export function bent([x0, y0]: Spot, [x1, y1]: Spot): Spot {
-  const [dx, dy] = [x1 - x0, y1 - y0];
-  const length = Math.hypot(dx, dy) || 1;
-  const by = (Math.min(length * BEND, BEND_MOST) / length) * (dx < 0 ? -1 : 1);
-  return [(x0 + x1) / 2 - dy * by, (y0 + y1) / 2 + dx * by];
 }
 
 export function TrailMarks({ lines, radius, theme }: { lines: readonly TrailLine[]; radius: number; theme: Theme }) {
@@ -91,19 +70,9 @@ export function TrailMarks({ lines, radius, theme }: { lines: readonly TrailLine
       {lines.map((line) => (
         <g key={[...line.from, ...line.to].join()}>
           <circle cx={line.from[0]} cy={line.from[1]} r={radius - 1} stroke-dasharray="2 2" />
-          <path d={curve(line, radius)} stroke-width={1.25} />
+          <path d={arrowPath(line, radius)} stroke-width={1.25} />
         </g>
       ))}
     </g>
   );
-}
-
-/** The curve up to the rim of the point, and the head of its arrow. */
-export function curve({ from, bend, to }: Bent, radius: number): string {
-  if (Math.hypot(to[0] - from[0], to[1] - from[1]) < radius + SHORT) return "";
-  const angle = Math.atan2(to[1] - bend[1], to[0] - bend[0]);
-  const back = (by: number, turn: number) =>
-    `${to[0] - by * Math.cos(angle + turn)},${to[1] - by * Math.sin(angle + turn)}`;
-  const tip = back(radius + 2, 0);
-  return `M${from}Q${bend} ${tip}M${back(radius + 9, 0.4)}L${tip}L${back(radius + 9, -0.4)}`;
 }

@@ -1,7 +1,7 @@
 // Very many points: their pixels are put together here, since the canvas takes longer over as many copies of a picture.
 
 import { memoize } from "../../ui/memoize.ts";
-import type { KernelsPicture } from "./painter.ts";
+import type { KernelsPicture } from "./looks.ts";
 
 export interface Crowd extends KernelsPicture {
   /** px, of each point. */

@@ -2,7 +2,24 @@
 
 import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";
-import type { KernelsPicture } from "./painter.ts";
+import type { Scales } from "../scales.ts";
+
+export interface KernelsPicture {
+  readonly points: Points;
+  readonly at: { readonly x: Float32Array; readonly y: Float32Array };
+  /** The colours points can have, and which of them each has. */
+  readonly colours: readonly string[];
+  readonly colour: Uint16Array;
+  /** Points that are drawn as outlines: those at memory levels that do not bind. */
+  readonly hollow: Uint8Array;
+  /** Points that others stand out from: they are faint, and lie under those. */
+  readonly faded: Uint8Array;
+  readonly outline: string;
+  readonly alert: string;
+  readonly scales: Scales;
+  /** Whether it changes with every frame: of a crowd what changed is laid over what was there, until it rests. */
+  readonly inMotion?: boolean;
+}
 
 /** What is on the canvas. */
 export interface Painted extends Looks {

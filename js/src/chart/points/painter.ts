@@ -3,26 +3,8 @@
 import { LEAST } from "../../roofline/point_sizes.ts";
 import { MEASURED, type Points, SIDES } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";
-import type { Scales } from "../scales.ts";
 import { CROWD, paintCrowd } from "./dense_raster.ts";
-import { changes, isOverlaid, isSigned, looksOf, type Painted } from "./looks.ts";
-
-export interface KernelsPicture {
-  readonly points: Points;
-  readonly at: { readonly x: Float32Array; readonly y: Float32Array };
-  /** The colours points can have, and which of them each has. */
-  readonly colours: readonly string[];
-  readonly colour: Uint16Array;
-  /** Points that are drawn as outlines: those at memory levels that do not bind. */
-  readonly hollow: Uint8Array;
-  /** Points that others stand out from: they are faint, and lie under those. */
-  readonly faded: Uint8Array;
-  readonly outline: string;
-  readonly alert: string;
-  readonly scales: Scales;
-  /** Whether it changes with every frame: of a crowd what changed is laid over what was there, until it rests. */
-  readonly inMotion?: boolean;
-}
+import { changes, isOverlaid, isSigned, type KernelsPicture, looksOf, type Painted } from "./looks.ts";
 
 type Region = readonly [x: number, y: number, reach: number];
 

@@ -2,7 +2,7 @@
 
 import { strings } from "../../words/words.ts";
 import { Clip } from "../layers/clip.tsx";
-import { px } from "../layers/paths.ts";
+import { px } from "../paths.ts";
 import { joined } from "../scales.ts";
 import type { Theme } from "../theme.ts";
 import { type Tick, ticksOf } from "../ticks.ts";

@@ -8,7 +8,7 @@ import { strings } from "../../words/words.ts";
 import { markings } from "../labels/obstacles.ts";
 import { inWords, type Label, type Place, type Placed, placeLabels, shorten, textWidth } from "../labels/place.ts";
 import { boxOfShadow, type Shadow } from "../layers/moved_kernels.tsx";
-import type { Spot } from "../layers/trails.tsx";
+import type { Spot } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import type { Box, Scale } from "../scales.ts";

@@ -7,7 +7,7 @@ import type { Roof } from "../../roofline/roofline.ts";
 import { isProgram, isTotal } from "../../roofline/totals.ts";
 import { everyRow } from "../../wire/columns.ts";
 import type { Kernels } from "../../wire/decode.ts";
-import type { Extent } from "../scales.ts";
+import type { Extent } from "../extents.ts";
 
 /** Points whose x and y are seconds a launch of compute and of memory; either may be 0, not both. */
 export function timePointsOf(kernels: Kernels, roof: Roof | undefined, rows: Int32Array = everyRow(kernels)): Points {

@@ -6,19 +6,10 @@ import type { Roof } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { shortNames } from "../../text/names.ts";
 import { formatQuantity } from "../../text/numbers.ts";
+import type { Extent } from "../extents.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
-import {
-  type Box,
-  type Extent,
-  joined,
-  type Scale,
-  type Scales,
-  type Size,
-  scaleLike,
-  scaleLinear,
-  scaleLog,
-} from "../scales.ts";
+import { type Box, joined, type Scale, type Scales, type Size, scaleLike, scaleLinear, scaleLog } from "../scales.ts";
 import { chosenIn, type Scene, unitsIn } from "../scene.ts";
 import { chipColours, type Theme } from "../theme.ts";
 import { ticksOf } from "../ticks.ts";

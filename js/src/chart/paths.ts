@@ -1,0 +1,58 @@
+// Lines of the chart as SVG paths: roofs, and arrows that bend.
+
+import { ridgePoint } from "../roofline/roofline.ts";
+import type { Scales } from "./scales.ts";
+
+export interface Rates {
+  readonly peak: number;
+  readonly bandwidth: number;
+}
+
+export type Spot = readonly [x: number, y: number];
+
+/** A line that bends once, px. */
+export interface BentLine {
+  readonly from: Spot;
+  readonly bend: Spot;
+  readonly to: Spot;
+}
+
+/** The line bends away from a roof that both its ends may lie on: by this share of its length, and at most so far, px. */
+const [BEND_SHARE, MAX_BEND_PX] = [0.25, 36];
+/** An arrow shorter than this outside the rim of its point would be a blot, px. */
+const MIN_ARROW_PX = 7;
+
+export const px = (value: number) => Math.round(value * 100) / 100;
+
+/** From the left edge up the slope to the ridge and along the flat; the flat alone for another precision's ceiling. */
+export function roofPath(roof: Rates, scales: Scales, flatOnly = false): string {
+  const [, high] = scales.x.domain;
+  const ridge = ridgePoint(roof);
+  const flat = `${px(scales.x(Math.max(high, ridge)))},${px(scales.y(roof.peak))}`;
+  if (flatOnly) return `M${px(scales.x(ridge))},${px(scales.y(roof.peak))}L${flat}`;
+  return `${slopePath(roof, scales)}L${flat}`;
+}
+
+/** From the left edge up the slope to the ridge. */
+export function slopePath(roof: Rates, { x, y }: Scales): string {
+  const [low] = x.domain;
+  return `M${px(x(low))},${px(y(low * roof.bandwidth))}L${px(x(ridgePoint(roof)))},${px(y(roof.peak))}`;
+}
+
+/** Where a line bends: beside its middle, on its lower side. */
+export function bendOf([x0, y0]: Spot, [x1, y1]: Spot): Spot {
+  const [dx, dy] = [x1 - x0, y1 - y0];
+  const length = Math.hypot(dx, dy) || 1;
+  const by = (Math.min(length * BEND_SHARE, MAX_BEND_PX) / length) * (dx < 0 ? -1 : 1);
+  return [(x0 + x1) / 2 - dy * by, (y0 + y1) / 2 + dx * by];
+}
+
+/** The curve to the rim of the point that it ends at, with an arrow head. */
+export function arrowPath({ from, bend, to }: BentLine, radius: number): string {
+  if (Math.hypot(to[0] - from[0], to[1] - from[1]) < radius + MIN_ARROW_PX) return "";
+  const angle = Math.atan2(to[1] - bend[1], to[0] - bend[0]);
+  const back = (by: number, turn: number) =>
+    `${to[0] - by * Math.cos(angle + turn)},${to[1] - by * Math.sin(angle + turn)}`;
+  const tip = back(radius + 2, 0);
+  return `M${from}Q${bend} ${tip}M${back(radius + 9, 0.4)}L${tip}L${back(radius + 9, -0.4)}`;
+}

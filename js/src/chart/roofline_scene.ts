@@ -1,0 +1,66 @@
+// The scene of the roofline plane, worked out from the state.
+
+import { flatsOf } from "../roofline/ceilings.ts";
+import type { Points } from "../roofline/points.ts";
+import type { Store } from "../state/store.ts";
+import { shortNames } from "../text/names.ts";
+import { memoize } from "../ui/memoize.ts";
+import { gutterOf } from "./labels/column.ts";
+import { project, type Scale, type Scales, type Size, sameScales, scalesOf } from "./scales.ts";
+import { chosenIn, MAX_NAMED_KERNELS, type Scene, unitsIn } from "./scene.ts";
+import { chipColours, type Theme } from "./theme.ts";
+import { zoomed } from "./zoom.ts";
+
+const coloursOf = memoize<ReadonlyMap<string, string>>();
+
+/** The scene now, with room for the `parts` of what was merged. With the scales of the scene before where they are the same: what hangs on them need not be redrawn; a hand that holds the roof keeps its axes. */
+export function sceneOf(
+  store: Store,
+  points: Points,
+  heaviest: readonly number[],
+  size: Size,
+  theme: Theme,
+  { scene: last, axes }: { readonly scene: Scene | undefined; readonly axes: Scales | undefined },
+  parts?: Points,
+): Scene {
+  const roofs = store.shownRoofs.value;
+  const focus = roofs.find((roof) => roof === store.focusRoof.value);
+  const names = shortNames(store.chips.value);
+  const drawn = store.subRoofs.value;
+  const subRoofs = focus ? [...drawn, ...flatsOf(store.drawn.value, focus, drawn)] : [];
+  const units = unitsIn(store, focus);
+  const gutter = (y: Scale) => gutterOf({ roofs, focus, subRoofs, names, units }, size.width, y);
+  // While a control is held nothing that was in the picture makes it smaller by leaving: the hand would lose its place.
+  const before = last?.scales.width === size.width && store.held.value ? last.scales : undefined;
+  const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
+  const whole = scalesOf(size, roofs, points, focus, gutter, parts, before?.whole ?? before, ghosts);
+  const next = zoomed(whole, store.zoom.value);
+  const scales = axes ?? (last && sameScales(last.scales, next) ? last.scales : next);
+  return {
+    kernels: store.drawn.value,
+    points,
+    at: project(points, scales),
+    roofs,
+    focus,
+    levels: focus && focus.levels.length > 1 ? store.shownLevels.value : [],
+    subRoofs,
+    colours: coloursOf(store.chips.value, [theme, store.shown.value], () =>
+      chipColours(store.chips.value, theme, store.shown.value),
+    ),
+    names,
+    scales,
+    units,
+    theme,
+    named: [...rowsAbove(points), ...heaviest],
+    ...chosenIn(store),
+  };
+}
+
+/** Rows that beat their roof: what is wrong is named first. */
+function rowsAbove({ aboveRoof, row, n }: Points): number[] {
+  const rows: number[] = [];
+  for (let index = 0; index < n && rows.length < MAX_NAMED_KERNELS; index++) {
+    if (aboveRoof[index]) rows.push(row[index] as number);
+  }
+  return rows;
+}
