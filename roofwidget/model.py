@@ -12,7 +12,7 @@ from traitlets import Any as Anything
 from traitlets import Bool, TraitError, Unicode, default, observe, validate
 
 from roofwidget import wire
-from roofwidget.analysis.bound_lenient import judged
+from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips.chip import Chip
 from roofwidget.kernels.table import Kernel, Kernels
 from roofwidget.state.choices import GIVE_CHIPS, Choices
@@ -230,7 +230,7 @@ class RooflineModel(Rates, Choices, Workload, Profile, Viewing, Snapshots, Moves
         traitlets.TraitError
             If it is none of the chips here, or there are none.
         """
-        return judged(
+        return bound_lenient(
             self.shown_kernels,
             self.resolved_chip(chip),
             precision=self.precision,

@@ -15,10 +15,10 @@ from roofwidget.chips.figures import FLOP_CLASSES
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.table import Kernels
 
-__all__ = ["judged", "lacking", "without_figures"]
+__all__ = ["bound_lenient", "lacking", "without_figures"]
 
 
-def judged(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
+def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
     """Return what `roofwidget.bound` does, but the bounds of kernels that need a figure the chip lacks are unknown.
 
     Their FLOPs and the bytes of memories are told all the same, and a remark says how many they are. The options are
@@ -32,7 +32,7 @@ def judged(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
     Examples
     --------
     >>> chip = Chip("My chip", {"bf16": 1e12}, {"HBM": 1e11})
-    >>> judged(Kernels(["a", "b"], [1e9, 1e9], [1, 1], precision=["bf16", "fp64"]), chip).bound_by.tolist()
+    >>> bound_lenient(Kernels(["a", "b"], [1e9, 1e9], [1, 1], precision=["bf16", "fp64"]), chip).bound_by.tolist()
     ['compute', 'unknown']
     """
     lost = without_figures(kernels, chip)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.analysis.bound_lenient import judged
+from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.result import Bools, Bound, frozen
 from roofwidget.chips.chip import Chip
 from roofwidget.kernels.columns import Floats
@@ -242,7 +242,7 @@ def compare_chips(
             raise ValueError(msg)
         labels.append(label)
         bounds.append(
-            judged(
+            bound_lenient(
                 table,
                 chip,
                 precision=own or precision,

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.analysis import compare_runs_text as runs_text
-from roofwidget.analysis.bound_lenient import judged
+from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.result import TIE, frozen
 from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.kernels.columns import DictColumn, Floats, Texts
@@ -233,7 +233,7 @@ def _bound_by(kernels: Kernels, chip: Chip | None) -> Texts:
     own = chip or kernels.chip
     if own is not None:
         try:
-            return judged(kernels, own).bound_by
+            return bound_lenient(kernels, own).bound_by
         except MissingFigureError:
             pass
     return frozen(np.full(len(kernels), "unknown", dtype=object))

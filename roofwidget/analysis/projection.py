@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget import units
-from roofwidget.analysis.bound_lenient import judged, lacking, without_figures
+from roofwidget.analysis.bound_lenient import bound_lenient, lacking, without_figures
 from roofwidget.analysis.result import Bools, frozen
 from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.chips.figures import FLOP_CLASSES
@@ -224,9 +224,9 @@ def project(
         msg = f"project: with recast='{recast:.60}' no precision of a kernel's own is left: leave out precision"
         raise ValueError(msg)
     asked = recast or precision or old.default_precision
-    before = judged(table, old, memory=memory)
+    before = bound_lenient(table, old, memory=memory)
     there = table if recast is None else _recast(table)
-    after = judged(there, new, precision=asked, memory=memory)
+    after = bound_lenient(there, new, precision=asked, memory=memory)
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = np.where(rows, after.time / after.measured, after.time / before.time)
     scaled = np.isfinite(factor) & (factor > 0) & ~np.isnan(table.self_time)

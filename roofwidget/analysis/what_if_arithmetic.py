@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from roofwidget.analysis.result import Bound
     from roofwidget.kernels.metadata import Rows
 
-__all__ = ["Judge", "least_time", "moved"]
+__all__ = ["Judge", "apply_what_ifs", "least_time"]
 
 Judge = Callable[[Kernels], "Bound"]
 """What a roof says of kernels."""
 
 
-def moved(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], judge: Judge) -> Kernels:
+def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], judge: Judge) -> Kernels:
     """Return kernels with what-ifs in place.
 
     With ``bytes`` a kernel moves that many times its bytes at every level of memory (those over a link stay), and its
@@ -51,7 +51,7 @@ def moved(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], judge: Jud
     >>> table = rw.Kernels(["norm"], [1e9], [62e6], time=[124e-6])
     >>> rw.bound(table, chip).utilization.tolist()
     [0.5]
-    >>> float(moved(table, {0: {"bytes": 0.5}}, lambda some: rw.bound(some, chip)).time[0])
+    >>> float(apply_what_ifs(table, {0: {"bytes": 0.5}}, lambda some: rw.bound(some, chip)).time[0])
     6.2e-05
     """
     if not moves:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from roofwidget.analysis.bound_lenient import judged
+from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.companions.arrays import allowed, over
 from roofwidget.kernels.columns import DictColumn
@@ -92,7 +92,7 @@ def times_over(
 def _time(table: Kernels, chip: Chip, precision: str, memory: str, launch_overhead: float) -> Floats:
     try:
         with np.errstate(over="ignore", under="ignore"):
-            return judged(table, chip, precision=precision, memory=memory, launch_overhead=launch_overhead).time
+            return bound_lenient(table, chip, precision=precision, memory=memory, launch_overhead=launch_overhead).time
     except MissingFigureError:
         return np.full(len(table), np.nan)
 

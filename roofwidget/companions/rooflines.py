@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.analysis.bound_lenient import judged
+from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.roofline import bytes_by_level
 from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.companions.parts import INK, Limits, axis, bqplot, colours, figure, follow, shown_chips, spoken, within
@@ -147,7 +147,7 @@ def _expected(model: RooflineModel) -> _Points:
     if model.chips:
         chip, level = model.resolved_chip(), one_level(model.memory)
         with contextlib.suppress(MissingFigureError), np.errstate(over="ignore", under="ignore"):
-            bound = judged(kernels, chip, precision=model.precision, memory=level)
+            bound = bound_lenient(kernels, chip, precision=model.precision, memory=level)
             intensity = bound.ai.get(bound.memory, intensity)
             rate = np.where(np.isnan(kernels.time), bound.attainable, np.nan)
     return _visible(kernels, intensity, rate)

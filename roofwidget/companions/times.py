@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from roofwidget.analysis.bound_lenient import judged
+from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips.chip import MissingFigureError
 from roofwidget.companions.parts import (
     GREY,
@@ -123,7 +123,7 @@ def _bounds(model: RooflineModel) -> tuple[list[Bound], list[str]]:
     lacking: list[str] = []
     for chip in shown_chips(model):
         with contextlib.suppress(MissingFigureError), np.errstate(over="ignore", under="ignore"):
-            one = judged(
+            one = bound_lenient(
                 kernels,
                 chip,
                 precision=model.precision,

@@ -128,9 +128,9 @@ class Chosen:
             None if top is None else whole_from_one(top, "filter: top"),
             bool(infeed),
         )
-        from roofwidget.analysis.bound_lenient import judged  # noqa: PLC0415 - it needs this class
+        from roofwidget.analysis.bound_lenient import bound_lenient  # noqa: PLC0415 - it needs this class
 
-        return table[filters.rows(table, None if judge is None else lambda: judged(table, judge).bound_by)]
+        return table[filters.rows(table, None if judge is None else lambda: bound_lenient(table, judge).bound_by)]
 
     def _table(self) -> Kernels:
         return cast("Kernels", self)
@@ -140,9 +140,9 @@ class Chosen:
         if by in _OWN:
             return cast("Floats", getattr(table, by))
         if by in _JUDGED:
-            from roofwidget.analysis.bound_lenient import judged  # noqa: PLC0415 - it needs this class
+            from roofwidget.analysis.bound_lenient import bound_lenient  # noqa: PLC0415 - it needs this class
 
-            return cast("Floats", getattr(judged(table, _chip_of(table, chip, f"top(by='{by}')")), by))
+            return cast("Floats", getattr(bound_lenient(table, _chip_of(table, chip, f"top(by='{by}')")), by))
         numbers = {name: column for name, column in table.extra_columns.items() if not isinstance(column, DictColumn)}
         if by not in numbers:
             options = [*_JUDGED, *_OWN, *numbers]

@@ -8,7 +8,7 @@ import numpy as np
 from traitlets import Bool, Enum, HasTraits, TraitError, Unicode, observe, validate
 
 from roofwidget import wire
-from roofwidget.analysis.bound_lenient import judged
+from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.projection import Projection, project
 from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.kernels.chosen import ANSWERS
@@ -126,7 +126,7 @@ class Profile(HasTraits):
     def _bound_by(self, kernels: Kernels) -> Texts:
         """Return what binds each kernel on the focus chip: unknown where the chip lacks a figure that this takes."""
         try:
-            return judged(
+            return bound_lenient(
                 kernels,
                 self.resolved_chip(),
                 precision=self.precision,

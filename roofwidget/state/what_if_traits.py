@@ -11,8 +11,8 @@ import numpy as np
 from traitlets import HasTraits, TraitError, TraitType, observe, validate
 
 from roofwidget import units, wire
-from roofwidget.analysis.bound_lenient import judged
-from roofwidget.analysis.what_if_arithmetic import least_time, moved
+from roofwidget.analysis.bound_lenient import bound_lenient
+from roofwidget.analysis.what_if_arithmetic import apply_what_ifs, least_time
 from roofwidget.chips.chip import MissingFigureError
 from roofwidget.state.graph import is_same_grouping
 from roofwidget.state.rates import one_level
@@ -145,7 +145,7 @@ class Moves(HasTraits):
 
         They are judged by the chip that they ran on if that is known, else by the focus chip, what-if rates in force.
         """
-        return moved(self.shown_kernels, self.moves, self._judge)
+        return apply_what_ifs(self.shown_kernels, self.moves, self._judge)
 
     # -- what may be set, and what follows from it -------------------------------------------------------------
 
@@ -211,10 +211,10 @@ class Moves(HasTraits):
             level = focus.memory(one_level(self.memory))
             is_main = level == next(iter(focus.memories)) and self.memory.casefold() != "all"
             try:
-                return judged(kernels, own, **{**options, "memory": "main" if is_main else self.memory})
+                return bound_lenient(kernels, own, **{**options, "memory": "main" if is_main else self.memory})
             except MissingFigureError:
                 pass
-        return judged(kernels, focus, precision=self.precision, **options)
+        return bound_lenient(kernels, focus, precision=self.precision, **options)
 
 
 def _factor(value: Any, what: str) -> float:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from traitlets import TraitError
 
 import roofwidget as rw
-from roofwidget.analysis.what_if_arithmetic import moved
+from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
 from roofwidget.chips import Link
 from roofwidget.wire import moves_from_wire, moves_to_wire
 
@@ -47,7 +47,7 @@ def test_a_moved_kernel_takes_what_exact_fractions_give(case: dict[str, Any]) ->
     def judge(kernels: rw.Kernels) -> Any:
         return rw.bound(kernels, CHIP, **options)
 
-    found = moved(_table([case["kernel"]]), {0: case["move"]}, judge)
+    found = apply_what_ifs(_table([case["kernel"]]), {0: case["move"]}, judge)
     wanted = [math.nan if case["expected"][key] is None else case["expected"][key] for key in ("time", "share")]
     np.testing.assert_allclose([found.time[0], judge(found).utilization[0]], wanted, rtol=1e-12)
 
