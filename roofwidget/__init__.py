@@ -10,7 +10,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from roofwidget.analysis.roofline import Bound, attainable, bound, ridge_point
+from roofwidget.analysis.bound import bound
+from roofwidget.analysis.result import Bound
+from roofwidget.analysis.roofline import attainable, ridge_point
 from roofwidget.chips import (
     AmbiguousChipError,
     Ceiling,
@@ -36,11 +38,11 @@ if TYPE_CHECKING:
     from roofwidget.analysis.exercise import roofline_analysis
     from roofwidget.analysis.projection import project
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
+    from roofwidget.analysis.snapshot import Snapshot
     from roofwidget.chips.files import load_chips
     from roofwidget.model import RooflineModel
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings.formats import read_ceilings
-    from roofwidget.state.snapshots import Snapshot
     from roofwidget.widget import RooflineWidget
     from roofwidget.workloads import Convention, Graph, chain, dim, register_op
     from roofwidget.workloads.fusion import Partition
@@ -53,7 +55,7 @@ _LAZY = {
     "ProfileError": "roofwidget.readers",
     "RooflineModel": "roofwidget.model",
     "RooflineWidget": "roofwidget.widget",
-    "Snapshot": "roofwidget.state.snapshots",
+    "Snapshot": "roofwidget.analysis.snapshot",
     "advise": "roofwidget.analysis.advice",
     "chain": "roofwidget.workloads",
     "compare_chips": "roofwidget.analysis.compare_chips",

@@ -40,7 +40,7 @@ from roofwidget.state.what_if_traits import Moves
 from roofwidget.support.did_you_mean import listed, nearest, unknown_keyword
 
 if TYPE_CHECKING:
-    from roofwidget.analysis.roofline import Bound
+    from roofwidget.analysis.result import Bound
     from roofwidget.kernels.presets import Preset
 
 __all__ = ["RooflineModel"]

@@ -46,6 +46,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.chips.card import ceiling_key
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Ceiling, Check, Figure, Source
@@ -54,9 +55,9 @@ from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.concat import stacked
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.table import Kernels
+from roofwidget.support.text_tables import without_surrogates
 
 if TYPE_CHECKING:
-    from roofwidget.state.snapshots import Snapshot
     from roofwidget.workloads import Graph, Op, Tensor
     from roofwidget.workloads.fusion import Partition
 
@@ -281,7 +282,7 @@ def dims_to_wire(dims: Mapping[str, int], _widget: object = None) -> dict[str, i
 
 def text_to_wire(text: str, _widget: object = None) -> str:
     """Return the text with lone surrogates replaced: a file may hold them, a message may not."""
-    return text.encode("utf-8", "replace").decode()
+    return without_surrogates(text)
 
 
 def texts_to_wire(texts: Iterable[str] | None, _widget: object = None) -> list[str] | None:
@@ -326,8 +327,6 @@ def snapshots_to_wire(snapshots: Iterable[Snapshot], _widget: object = None) -> 
 
 def snapshots_from_wire(told: Iterable[Mapping[str, Any]], _widget: object = None) -> tuple[Snapshot, ...]:
     """Return the snapshots of such dicts."""
-    from roofwidget.state.snapshots import Snapshot  # noqa: PLC0415 - which needs this file
-
     return tuple(
         Snapshot(
             entry["name"],

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from roofwidget.analysis.bound import bound
 from roofwidget.analysis.result import Bools, Bound
-from roofwidget.analysis.roofline import bound
 from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.chips.figures import FLOP_CLASSES
 from roofwidget.kernels.kernel import NETWORK

@@ -1,4 +1,4 @@
-"""What a roofline says about kernels on one chip: the columns that `roofwidget.analysis.roofline.bound` returns.
+"""What a roofline says about kernels on one chip: the columns that `roofwidget.analysis.bound.bound` returns.
 
 The times are given; every other quantity is derived when it is first asked for, and then kept.
 """
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.analysis import report as bounds_text
+from roofwidget.analysis.roofline import slowest
 from roofwidget.chips.chip import Chip
 from roofwidget.kernels.columns import Floats, Texts
 from roofwidget.kernels.kernel import NETWORK
@@ -286,21 +287,3 @@ class Bound:
 
     def _repr_html_(self) -> str:
         return bounds_text.html(self)
-
-
-def slowest(
-    times: Mapping[str, Floats], judged: tuple[str, ...], n: int
-) -> tuple[Floats, npt.NDArray[np.intp] | np.intp]:
-    """Return the largest of the known times at the `judged` levels, shape (n,), and the position of its level.
-
-    The time is NaN where none is known.
-    """
-    unknown = np.broadcast_to(np.nan, n)
-    of_levels = [times.get(level, unknown) for level in judged] or [unknown]
-    if len(of_levels) == 1:
-        return of_levels[0], np.intp(0)
-    stacked = np.stack(of_levels)
-    known = np.where(np.isnan(stacked), -np.inf, stacked)
-    index = known.argmax(axis=0)
-    largest = known.max(axis=0)
-    return np.where(np.isneginf(largest), np.nan, largest), index

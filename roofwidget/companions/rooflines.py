@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from roofwidget.analysis.bound import bytes_by_level
 from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.analysis.roofline import bytes_by_level
 from roofwidget.chips.chip import Chip, MissingFigureError
 from roofwidget.companions.parts import INK, Limits, axis, bqplot, colours, figure, follow, shown_chips, spoken, within
 from roofwidget.state.rates import one_level

@@ -9,7 +9,7 @@ from typing import Final
 
 from roofwidget.units import format_significant
 
-__all__ = ["aligned", "html_table", "one_line", "percent"]
+__all__ = ["aligned", "html_table", "one_line", "percent", "without_surrogates"]
 
 _NAME_WIDTH: Final = 40
 
@@ -35,8 +35,19 @@ def one_line(name: str, width: int = _NAME_WIDTH) -> str:
     >>> one_line("a fused\n kernel"), len(one_line("x" * 100))
     ('a fused kernel', 40)
     """
-    line = " ".join(name.encode("utf-8", "replace").decode().split())
+    line = " ".join(without_surrogates(name).split())
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def without_surrogates(text: str) -> str:
+    r"""Return the text with lone surrogates replaced by ``?``: UTF-8 cannot encode them.
+
+    Examples
+    --------
+    >>> without_surrogates("a\ud800")
+    'a?'
+    """
+    return text.encode("utf-8", "replace").decode()
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
-from roofwidget.analysis.roofline import bound
+from roofwidget.analysis.bound import bound
 from roofwidget.chips.chip import Chip
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import keywords

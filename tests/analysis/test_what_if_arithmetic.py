@@ -55,7 +55,7 @@ def test_a_moved_kernel_takes_what_exact_fractions_give(case: dict[str, Any]) ->
 @pytest.mark.parametrize("case", FILE["programs"], ids=lambda case: str(case["name"]))
 def test_a_program_takes_the_sum_of_its_kernels_one_that_cannot_be_said_as_it_was(case: dict[str, Any]) -> None:
     table = _table(case["kernels"])
-    found = moved(table, moves_from_wire(case["moves"]), lambda kernels: rw.bound(kernels, CHIP))
+    found = apply_what_ifs(table, moves_from_wire(case["moves"]), lambda kernels: rw.bound(kernels, CHIP))
     times = np.where(np.isnan(found.self_time), table.self_time, found.self_time)
     np.testing.assert_allclose([np.nansum(table.self_time), np.nansum(times)], case["expected"], rtol=1e-12)
 
@@ -74,7 +74,7 @@ factors = st.floats(1e-6, 1e6)
 def test_other_bytes_leave_the_share_of_the_roof_as_it_is(flops: float, moves: float, time: float, by: float) -> None:
     table = rw.Kernels(["one"], [flops], [moves], time=[time])
     before = rw.bound(table, CHIP).utilization[0]
-    after = moved(table, {0: {"bytes": by}}, lambda kernels: rw.bound(kernels, CHIP))
+    after = apply_what_ifs(table, {0: {"bytes": by}}, lambda kernels: rw.bound(kernels, CHIP))
     np.testing.assert_allclose(rw.bound(after, CHIP).utilization[0], before, rtol=1e-9)
 
 
@@ -84,7 +84,7 @@ def test_no_factor_brings_a_kernel_above_its_roof(
 ) -> None:
     table = rw.Kernels(["one"], [flops], [moves], time=[time])
     before = rw.bound(table, CHIP).utilization[0]
-    after = moved(table, {0: {"bytes": by, "time": slower}}, lambda kernels: rw.bound(kernels, CHIP))
+    after = apply_what_ifs(table, {0: {"bytes": by, "time": slower}}, lambda kernels: rw.bound(kernels, CHIP))
     # One that beat its roof as it was goes no higher.
     assert rw.bound(after, CHIP).utilization[0] <= max(before, 1) * (1 + 1e-9)
 
@@ -99,7 +99,7 @@ def test_other_rows_other_columns_and_bytes_over_the_link_stay_as_they_are() -> 
         category=["x", "y"],
         extra={"rank": [1, 2]},
     )
-    found = moved(table, {1: {"bytes": 0.5}}, lambda kernels: rw.bound(kernels, CHIP))
+    found = apply_what_ifs(table, {1: {"bytes": 0.5}}, lambda kernels: rw.bound(kernels, CHIP))
     assert found[[0]] == table[[0]]
     assert {level: column.tolist() for level, column in found.bytes_by_level.items()} == {
         "HBM": [62e6, 31e6],

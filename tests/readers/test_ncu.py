@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
-from roofwidget.analysis.roofline import bound
+from roofwidget.analysis.bound import bound
 from roofwidget.readers import read
 from roofwidget.workloads import Op, Tensor
 

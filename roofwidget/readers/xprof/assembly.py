@@ -137,7 +137,7 @@ def finish(
 
 def above_roof(kernels: Kernels) -> list[str]:
     """Remark on operations faster than the profile's own peaks allow."""
-    from roofwidget.analysis.roofline import bound  # noqa: PLC0415 - needed only where there are peaks
+    from roofwidget.analysis.bound import bound  # noqa: PLC0415 - needed only where there are peaks
 
     if kernels.chip is None or not len(kernels):
         return []
