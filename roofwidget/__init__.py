@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from roofwidget.analysis.projection import project
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
-    from roofwidget.chips.files import load_chips
+    from roofwidget.chips import load_chips
     from roofwidget.model import RooflineModel
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings.formats import read_ceilings
@@ -63,7 +63,7 @@ _LAZY = {
     "critical_batch": "roofwidget.analysis.sizing",
     "critical_batch_per_chip": "roofwidget.analysis.sizing",
     "dim": "roofwidget.workloads",
-    "load_chips": "roofwidget.chips.files",
+    "load_chips": "roofwidget.chips",
     "project": "roofwidget.analysis.projection",
     "read": "roofwidget.readers",
     "read_ceilings": "roofwidget.readers.ceilings.formats",

@@ -13,7 +13,7 @@ from traitlets import Bool, TraitError, Unicode, default, observe, validate
 
 from roofwidget import wire
 from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.kernels.table import Kernel, Kernels
 from roofwidget.state.choices import GIVE_CHIPS, Choices
 from roofwidget.state.filter_traits import Profile

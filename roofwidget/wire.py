@@ -47,10 +47,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget.analysis.snapshot import Snapshot
+from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, share_on_chip
 from roofwidget.chips.card import ceiling_key
-from roofwidget.chips.chip import Chip
-from roofwidget.chips.figures import Ceiling, Check, Figure, Source
-from roofwidget.chips.share import share_on_chip
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.concat import stacked
 from roofwidget.kernels.names import shortened

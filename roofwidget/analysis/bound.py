@@ -11,9 +11,8 @@ import numpy.typing as npt
 from roofwidget import units
 from roofwidget.analysis.result import Bound, frozen
 from roofwidget.analysis.roofline import join_times, slowest
-from roofwidget.chips.catalog import chip as look_up
-from roofwidget.chips.chip import Chip
-from roofwidget.chips.figures import FLOP_CLASSES, is_off_chip
+from roofwidget.chips import FLOP_CLASSES, Chip, is_off_chip
+from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import Floats, sum_of_known
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.non_kernels import asides

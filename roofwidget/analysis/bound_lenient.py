@@ -10,8 +10,7 @@ import numpy as np
 
 from roofwidget.analysis.bound import bound
 from roofwidget.analysis.result import Bools, Bound
-from roofwidget.chips.chip import Chip, MissingFigureError
-from roofwidget.chips.figures import FLOP_CLASSES
+from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.table import Kernels
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.result import Bools, Bound, frozen
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.presets import Preset
 from roofwidget.kernels.table import as_kernels

@@ -12,7 +12,7 @@ import numpy as np
 from roofwidget.analysis import compare_runs_text as runs_text
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.result import TIE, frozen
-from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.kernels.columns import DictColumn, Floats, Texts
 from roofwidget.kernels.groupby import PER_LAUNCH
 from roofwidget.kernels.matching import does_other_work, matched

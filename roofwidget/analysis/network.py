@@ -28,8 +28,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.chips.chip import Chip, MissingFigureError
-from roofwidget.chips.figures import Link
+from roofwidget.chips import Chip, Link, MissingFigureError
 from roofwidget.kernels.columns import Floats, quantity, real
 from roofwidget.support.did_you_mean import keywords, listed, nearest
 

@@ -17,8 +17,7 @@ import numpy as np
 from roofwidget import units
 from roofwidget.analysis.bound_lenient import bound_lenient, lacking, without_figures
 from roofwidget.analysis.result import Bools, frozen
-from roofwidget.chips.chip import Chip, MissingFigureError
-from roofwidget.chips.figures import FLOP_CLASSES
+from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
 from roofwidget.kernels.columns import Floats, Texts, sum_of_known
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from roofwidget.analysis import report as bounds_text
 from roofwidget.analysis.roofline import slowest
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.kernels.columns import Floats, Texts
 from roofwidget.kernels.kernel import NETWORK
 

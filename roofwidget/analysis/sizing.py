@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Final
 
 from roofwidget import units
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.support.did_you_mean import keywords
 
 __all__ = ["critical_batch", "critical_batch_per_chip", "smallest_square_matmul"]

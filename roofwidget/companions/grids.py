@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.companions.arrays import allowed, over
 from roofwidget.kernels.columns import DictColumn
 from roofwidget.kernels.table import Kernels

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.wire import text_to_wire
 
 with warnings.catch_warnings():

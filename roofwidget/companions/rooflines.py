@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from roofwidget.analysis.bound import bytes_by_level
 from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.companions.parts import INK, Limits, axis, bqplot, colours, figure, follow, shown_chips, spoken, within
 from roofwidget.state.rates import one_level
 from roofwidget.wire import text_to_wire

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from roofwidget.chips.chip import MissingFigureError
+from roofwidget.chips import MissingFigureError
 from roofwidget.companions.curves import Curve, curve_of
 from roofwidget.companions.parts import (
     INK,

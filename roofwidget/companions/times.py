@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.chips.chip import MissingFigureError
+from roofwidget.chips import MissingFigureError
 from roofwidget.companions.parts import (
     GREY,
     INK,

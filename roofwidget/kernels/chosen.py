@@ -11,7 +11,7 @@ from roofwidget.kernels.columns import DictColumn, Floats, folded
 from roofwidget.support.did_you_mean import keywords, listed, nearest
 
 if TYPE_CHECKING:
-    from roofwidget.chips.chip import Chip
+    from roofwidget.chips import Chip
     from roofwidget.kernels.table import Kernels
 
 __all__ = ["ANSWERS", "Chosen", "share_above_zero", "whole_from_one"]

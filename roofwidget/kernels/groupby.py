@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.chips.chip import is_off_chip
+from roofwidget.chips import is_off_chip
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.metadata import Rows

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from roofwidget import units
-from roofwidget.chips.chip import is_off_chip
+from roofwidget.chips import is_off_chip
 from roofwidget.kernels.columns import folded
 from roofwidget.support.did_you_mean import keywords
 

@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from roofwidget.chips import records, toml
+from roofwidget.chips import Chip, Source, records, toml
 from roofwidget.chips.catalog import plain
-from roofwidget.chips.chip import Chip
-from roofwidget.chips.figures import Source
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import listed
 

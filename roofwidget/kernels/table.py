@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, overload
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.chips.chip import Chip, is_off_chip
+from roofwidget.chips import Chip, is_off_chip
 from roofwidget.kernels import columns
 from roofwidget.kernels.chosen import Chosen
 from roofwidget.kernels.columns import DictColumn, Floats, Texts

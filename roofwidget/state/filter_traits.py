@@ -10,7 +10,7 @@ from traitlets import Bool, Enum, HasTraits, TraitError, Unicode, observe, valid
 from roofwidget import wire
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.projection import Projection, project
-from roofwidget.chips.chip import Chip, MissingFigureError
+from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.kernels.chosen import ANSWERS
 from roofwidget.kernels.columns import Texts, folded
 from roofwidget.kernels.filters import Filters

@@ -11,8 +11,7 @@ import numpy as np
 from traitlets import Bunch, HasTraits, TraitError, observe, validate
 
 from roofwidget import units, wire
-from roofwidget.chips.chip import Chip, MissingFigureError
-from roofwidget.chips.figures import FLOP_CLASSES
+from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels

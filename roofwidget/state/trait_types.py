@@ -13,7 +13,7 @@ import numpy as np
 import traitlets
 
 from roofwidget import units
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.kernels.chosen import share_above_zero, whole_from_one
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import listed

@@ -13,14 +13,14 @@ from traitlets import HasTraits, TraitError, TraitType, observe, validate
 from roofwidget import units, wire
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.what_if_arithmetic import apply_what_ifs, least_time
-from roofwidget.chips.chip import MissingFigureError
+from roofwidget.chips import MissingFigureError
 from roofwidget.state.graph import is_same_grouping
 from roofwidget.state.rates import one_level
 from roofwidget.support.did_you_mean import listed, nearest
 
 if TYPE_CHECKING:
     from roofwidget.analysis.result import Bound
-    from roofwidget.chips.chip import Chip
+    from roofwidget.chips import Chip
     from roofwidget.kernels.table import Kernels
 
 __all__ = ["Moves", "MovesTrait"]

@@ -14,8 +14,7 @@ from collections.abc import Collection, Mapping
 from math import prod
 from typing import Final
 
-from roofwidget.chips.chip import Chip
-from roofwidget.chips.share import share_on_chip
+from roofwidget.chips import Chip, share_on_chip
 from roofwidget.units import format_quantity
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.legality import Refusal

@@ -13,7 +13,7 @@ gelu + dropout must run after layernorm and before add
 
 from __future__ import annotations
 
-from roofwidget.chips.share import Share, share_on_chip
+from roofwidget.chips import Share, share_on_chip
 from roofwidget.workloads.legality import CODES, FusionError, Refusal
 from roofwidget.workloads.partition import Partition
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from roofwidget.analysis.bound import bound
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.workloads import merges as moves

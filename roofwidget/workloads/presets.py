@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from roofwidget import units
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.workloads import greedy
 from roofwidget.workloads.capacity import Capacity

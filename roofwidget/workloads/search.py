@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.op import CLASSES
 from roofwidget.workloads.structure import Counts, Mask, Structure, members

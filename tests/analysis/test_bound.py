@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import roofwidget as rw
-from roofwidget.chips.figures import Energy
+from roofwidget.chips import Energy
 
 H100 = rw.Chip("H100", {"bf16": 989e12}, {"HBM": 3.35e12})
 

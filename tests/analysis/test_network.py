@@ -21,7 +21,7 @@ from roofwidget.analysis.network import (
     network_intensity,
     network_ridge_point,
 )
-from roofwidget.chips.figures import Link
+from roofwidget.chips import Link
 
 WHOLE_SHARDS = ["all-gather", "reduce-scatter", "all-reduce"]
 PAIRS = [(kind, way) for kind in COLLECTIVES for way in TOPOLOGIES if (kind, way) != ("permute", "ring-both-ways")]

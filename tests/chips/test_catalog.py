@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from roofwidget.chips.catalog import AmbiguousChipError, UnknownChipError, chip, chips
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError, chip, chips
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -28,8 +28,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.chips.chip import Chip
-from roofwidget.chips.figures import Ceiling, Source
+from roofwidget.chips import Ceiling, Chip, Source
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import Rate, measured_chip
 from roofwidget.readers.errors import ProfileError

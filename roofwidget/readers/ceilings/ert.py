@@ -16,8 +16,7 @@ import re
 from pathlib import PurePath
 from typing import Any, Final
 
-from roofwidget.chips.chip import Chip
-from roofwidget.chips.figures import Ceiling, Source
+from roofwidget.chips import Ceiling, Chip, Source
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import MATRIX, UNSPECIFIED, VECTOR, Rate, cell, measured_chip
 from roofwidget.readers.errors import ProfileError

@@ -7,8 +7,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
-from roofwidget.chips.catalog import chip as look_up
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
+from roofwidget.chips import chip as look_up
 from roofwidget.readers.ceilings.measured import onto
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source

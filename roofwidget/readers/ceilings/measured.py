@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from roofwidget.chips.chip import Chip
-from roofwidget.chips.figures import Ceiling, Check, Memory, Source, is_off_chip
+from roofwidget.chips import Ceiling, Check, Chip, Memory, Source, is_off_chip
 from roofwidget.readers.errors import ProfileError
 
 __all__ = ["MATRIX", "UNSPECIFIED", "VECTOR", "Rate", "cell", "measured_chip", "named_rates", "onto"]

@@ -11,8 +11,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any, Final
 
-from roofwidget.chips.chip import Chip
-from roofwidget.chips.figures import Source
+from roofwidget.chips import Chip, Source
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import MATRIX, VECTOR, Rate, cell, measured_chip
 from roofwidget.readers.errors import ProfileError

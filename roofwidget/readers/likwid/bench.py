@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
-from roofwidget.chips.chip import Chip
-from roofwidget.chips.figures import Source
+from roofwidget.chips import Chip, Source
 from roofwidget.readers.ceilings.measured import VECTOR, Rate, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File

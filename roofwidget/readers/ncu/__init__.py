@@ -51,7 +51,7 @@ from roofwidget.readers.ncu import pages
 from roofwidget.readers.ncu.report import MAGIC
 
 if TYPE_CHECKING:
-    from roofwidget.chips.chip import Chip
+    from roofwidget.chips import Chip
     from roofwidget.kernels.table import Kernels
     from roofwidget.readers.ncu.completing import Given
 

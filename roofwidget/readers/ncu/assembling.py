@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.chips.chip import Chip
-from roofwidget.chips.figures import FLOP_CLASSES
+from roofwidget.chips import FLOP_CLASSES, Chip
 from roofwidget.kernels.columns import Floats, sum_of_known
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError

@@ -12,10 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.chips.catalog import AmbiguousChipError, UnknownChipError
-from roofwidget.chips.catalog import chip as chip_called
-from roofwidget.chips.chip import Chip
-from roofwidget.chips.figures import Ceiling, Memory, Source
+from roofwidget.chips import AmbiguousChipError, Ceiling, Chip, Memory, Source, UnknownChipError
+from roofwidget.chips import chip as chip_called
 from roofwidget.readers.ncu import peaks
 from roofwidget.readers.ncu.launches import Launches
 from roofwidget.readers.ncu.peaks import Peak

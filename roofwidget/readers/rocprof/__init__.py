@@ -30,7 +30,7 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import MATRIX, base_key

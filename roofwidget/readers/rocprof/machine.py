@@ -10,9 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from roofwidget.chips.catalog import AmbiguousChipError, UnknownChipError, chip
-from roofwidget.chips.chip import Chip
-from roofwidget.chips.figures import Source
+from roofwidget.chips import AmbiguousChipError, Chip, Source, UnknownChipError, chip
 from roofwidget.readers.ceilings.measured import MATRIX, VECTOR, Rate, measured_chip, onto
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File

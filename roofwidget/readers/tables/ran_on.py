@@ -8,9 +8,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.chips.catalog import AmbiguousChipError, UnknownChipError
-from roofwidget.chips.catalog import chip as chip_called
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError
+from roofwidget.chips import chip as chip_called
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.tables.dialects import Field
 

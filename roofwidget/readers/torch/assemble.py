@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.chips import AmbiguousChipError, UnknownChipError
+from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError
 from roofwidget.chips import chip as find_chip
-from roofwidget.chips.chip import Chip
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import MAIN, Kernels
 from roofwidget.readers.torch.events import Collected, Integers, Mask

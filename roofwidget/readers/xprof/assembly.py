@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.xprof import executions, shapes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
-from roofwidget.chips.chip import Chip, Memory, Source
+from roofwidget.chips import Chip, Memory, Source
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.xprof.table import shown
 

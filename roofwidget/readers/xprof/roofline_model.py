@@ -30,7 +30,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source

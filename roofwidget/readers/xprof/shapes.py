@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.chips.chip import Chip
+from roofwidget.chips import Chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof.columns import MICRO, extras
