@@ -18,7 +18,7 @@ PAGE = DOCS / "chips.md"
 TOP = """# Chips
 
 The {count} chips that `rw.chip(name)` knows. This page is written by `docs/make_chips.py` from
-`roofwidget/chips/catalog.toml`, where each figure names its source.
+`roofwidget/chips/catalogue.toml`, where each figure names its source.
 
 - Peaks are **dense**, in TFLOP/s (TOP/s for int8 and int4). The bold one is the chip's default precision: `"auto"`.
 - Bandwidths are those of the whole chip, in TB/s, main memory first. **~** marks a measured one: it stands

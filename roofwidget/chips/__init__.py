@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roofwidget.chips.catalog import AmbiguousChipError, UnknownChipError, chip, chips
+from roofwidget.chips.catalogue import AmbiguousChipError, UnknownChipError, chip, chips
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import (
     FLOP_CLASSES,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofwidget.chips import Chip, Source, records, toml
-from roofwidget.chips.catalog import plain
+from roofwidget.chips.catalogue import plain
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import listed
 

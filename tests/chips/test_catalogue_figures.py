@@ -18,9 +18,9 @@ else:
 
 CHIPS = Path(__file__).parents[2] / "roofwidget/chips"
 DATA = Path(__file__).parents[3] / "shared/data/chips.toml"
-CATALOG: dict[str, Any] = tomllib.loads((CHIPS / "catalog.toml").read_text(encoding="utf-8"))
+CATALOGUE: dict[str, Any] = tomllib.loads((CHIPS / "catalogue.toml").read_text(encoding="utf-8"))
 SOURCES: dict[str, Any] = tomllib.loads((CHIPS / "sources.toml").read_text(encoding="utf-8"))["sources"]
-ENTRIES = {entry["id"]: entry for entry in CATALOG["chips"]}
+ENTRIES = {entry["id"]: entry for entry in CATALOGUE["chips"]}
 BYTES = {"GB": 10**9, "GiB": 2**30}
 CONFIDENCES = {"datasheet", "vendor doc", "source code", "derived", "measured", "secondary"}
 LEVELS = {"cmem": "CMEM", "l1": "L1", "l2": "L2", "l3": "L3", "lds": "LDS", "sbuf": "SBUF", "vmem": "VMEM"}
@@ -117,12 +117,12 @@ def test_every_figure_of_every_chip_has_its_source() -> None:
 
 
 def test_every_source_is_used() -> None:
-    text = (CHIPS / "catalog.toml").read_text(encoding="utf-8")
+    text = (CHIPS / "catalogue.toml").read_text(encoding="utf-8")
     assert [key for key in SOURCES if not re.search(rf"\b{re.escape(key)}\b", text)] == []
 
 
 def test_a_figure_that_was_computed_says_how() -> None:
-    for entry in CATALOG["chips"]:
+    for entry in CATALOGUE["chips"]:
         for key, figure in written(entry).items():
             assert ("formula" in figure) == (figure["confidence"] == "derived"), (entry["id"], key)
     title = chip("xeon-8380").sources["peak_flops.fp64"].title

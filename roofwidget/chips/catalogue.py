@@ -1,6 +1,6 @@
 """The chips that are known, by name.
 
-The numbers stand in `catalog.toml`, each with its source; a chip is read when it is first asked for, and then kept.
+The numbers stand in `catalogue.toml`, each with its source; a chip is read when it is first asked for, and then kept.
 Capacities are in bytes, from the size that the source prints: GB = 1e9 bytes, GiB = 2**30 bytes.
 """
 
@@ -61,25 +61,25 @@ def chip(name: str | Chip) -> Chip:
     >>> chip("gaudi")
     Traceback (most recent call last):
     ...
-    roofwidget.chips.catalog.AmbiguousChipError: 'gaudi' is one of several chips: 'gaudi2', 'gaudi3'; name one
+    roofwidget.chips.catalogue.AmbiguousChipError: 'gaudi' is one of several chips: 'gaudi2', 'gaudi3'; name one
     """
     if isinstance(name, Chip):
         return name
     if not isinstance(name, str):
         msg = f"expected a chip's name or a Chip, got {name!r}"
         raise TypeError(msg)
-    catalog = _catalog()
+    catalogue = _catalogue()
     key = plain(name)
-    if key in catalog.by_id:
-        return _made(catalog.by_id[key])
-    found = catalog.by_name.get(key, ())
+    if key in catalogue.by_id:
+        return _made(catalogue.by_id[key])
+    found = catalogue.by_name.get(key, ())
     if len(found) == 1:
         return _made(found[0])
     if found:
         msg = f"'{name}' is one of several chips: {listed(found)}; name one"
         raise AmbiguousChipError(msg)
-    close = nearest(name, catalog.spoken, most=_HOW_MANY_NEAREST) if key else []
-    hint = f"the nearest are {listed(close)}" if close else f"chips() lists all {len(catalog.ids)}"
+    close = nearest(name, catalogue.spoken, most=_HOW_MANY_NEAREST) if key else []
+    hint = f"the nearest are {listed(close)}" if close else f"chips() lists all {len(catalogue.ids)}"
     msg = f"no chip is called '{name}'; {hint}"
     raise UnknownChipError(msg)
 
@@ -102,12 +102,12 @@ def chips(vendor: str | None = None, family: str | None = None) -> tuple[Chip, .
     >>> [one.id for one in chips(vendor="amd", family="CDNA 3")]
     ['mi300a', 'mi300x', 'mi325x']
     """
-    found = _only(tuple(_made(entry) for entry in _catalog().ids), "vendor", vendor, "the catalogue")
+    found = _only(tuple(_made(entry) for entry in _catalogue().ids), "vendor", vendor, "the catalogue")
     return _only(found, "family", family, f"vendor '{found[0].vendor}'" if vendor is not None else "the catalogue")
 
 
 @dataclass(frozen=True)
-class _Catalog:
+class _Catalogue:
     ids: tuple[str, ...]
     by_id: Mapping[str, str]
     by_name: Mapping[str, tuple[str, ...]]
@@ -120,14 +120,14 @@ def plain(name: str) -> str:
 
 
 @functools.cache
-def _catalog() -> _Catalog:
+def _catalogue() -> _Catalogue:
     own = {entry: _names(entry) for entry in _entries()}
     by_name: dict[str, tuple[str, ...]] = {}
     for entry, names in own.items():
         for key in names:
             by_name[key] = (*by_name.get(key, ()), entry)
     spoken = dict.fromkeys([*own, *(word for names in own.values() for word in names.values())])
-    return _Catalog(tuple(own), {plain(entry): entry for entry in own}, by_name, tuple(spoken))
+    return _Catalogue(tuple(own), {plain(entry): entry for entry in own}, by_name, tuple(spoken))
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class _Entry:
 @functools.cache
 def _entries() -> dict[str, _Entry]:
     """Return the catalogue by id, of each chip only the first paragraph read: the rest takes ten times as long."""
-    entries = [text.lstrip() for text in toml.beside(__file__, "catalog.toml").split("\n[[chips]]\n")[1:]]
+    entries = [text.lstrip() for text in toml.beside(__file__, "catalogue.toml").split("\n[[chips]]\n")[1:]]
     heads = [toml.parse(text.split("\n\n", 1)[0]) for text in entries]
     return {head["id"]: _Entry(head, text) for head, text in zip(heads, entries, strict=True)}
 
@@ -162,7 +162,7 @@ def _documents() -> Mapping[str, Source]:
 def _made(entry: str) -> Chip:
     """Return the chip of an entry; a name that other chips share too is no alias."""
     record = toml.parse("[chips]\n" + _entries()[entry].text)["chips"]
-    by_name = _catalog().by_name
+    by_name = _catalogue().by_name
     del record["short"]
     names = _names(entry)
     record["aliases"] = [word for key, word in names.items() if len(by_name[key]) == 1 and word != record["name"]]

@@ -19,8 +19,8 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
-CATALOG: dict[str, Any] = tomllib.loads((ROOT / "roofwidget/chips/catalog.toml").read_text(encoding="utf-8"))
-ENTRIES = {entry["id"]: entry for entry in CATALOG["chips"]}
+CATALOGUE: dict[str, Any] = tomllib.loads((ROOT / "roofwidget/chips/catalogue.toml").read_text(encoding="utf-8"))
+ENTRIES = {entry["id"]: entry for entry in CATALOGUE["chips"]}
 
 
 def spoken(entry: dict[str, Any]) -> list[str]:
@@ -135,11 +135,11 @@ def test_an_id_wins_over_a_shared_name() -> None:
 
 def test_every_name_finds_its_chip_or_lists_all_that_share_it() -> None:
     owners: dict[str, list[str]] = defaultdict(list)
-    for entry in CATALOG["chips"]:
+    for entry in CATALOGUE["chips"]:
         for key in {plain(name) for name in spoken(entry)}:
             owners[key].append(entry["id"])
     ids = {plain(name): name for name in ENTRIES}
-    for entry in CATALOG["chips"]:
+    for entry in CATALOGUE["chips"]:
         for name in spoken(entry):
             key = plain(name)
             if key in ids:
@@ -153,7 +153,7 @@ def test_every_name_finds_its_chip_or_lists_all_that_share_it() -> None:
 
 
 def test_ids_names_and_aliases_mean_one_chip() -> None:
-    for entry in CATALOG["chips"]:
+    for entry in CATALOGUE["chips"]:
         for name in (entry["id"], entry["name"], *entry["aliases"]):
             assert chip(name).id == entry["id"]
 
@@ -213,14 +213,14 @@ def test_an_unknown_vendor_or_family_lists_those_there_are() -> None:
 
 def test_the_catalogue_is_read_at_the_first_look_up_and_a_chip_when_it_is_asked_for() -> None:
     script = (
-        "from roofwidget.chips import catalog\nfrom roofwidget.kernels.presets import preset\n"
-        "assert catalog._entries.cache_info().currsize == 0\n"
+        "from roofwidget.chips import catalogue\nfrom roofwidget.kernels.presets import preset\n"
+        "assert catalogue._entries.cache_info().currsize == 0\n"
         "preset('tpu-roofline-guide')\n"
-        "assert catalog._entries.cache_info().currsize == 0\n"
-        "catalog.chip('v5p'); catalog.chip('v6e'); catalog.chip('v5p')\n"
-        "assert catalog._made.cache_info().currsize == 2\n"
-        "catalog.chips()\n"
-        "assert catalog._entries.cache_info().misses == catalog._catalog.cache_info().misses == 1\n"
-        "assert catalog._made.cache_info().misses == 75\n"
+        "assert catalogue._entries.cache_info().currsize == 0\n"
+        "catalogue.chip('v5p'); catalogue.chip('v6e'); catalogue.chip('v5p')\n"
+        "assert catalogue._made.cache_info().currsize == 2\n"
+        "catalogue.chips()\n"
+        "assert catalogue._entries.cache_info().misses == catalogue._catalogue.cache_info().misses == 1\n"
+        "assert catalogue._made.cache_info().misses == 75\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)
