@@ -107,7 +107,7 @@ function View({ store, box, theme }: ViewProps) {
   const hasMeasured = useComputed(() => store.points.value.measured > 0);
   const chartWidth = wide ? width - PANEL - 16 : width;
   const below = wide || isLarge ? SENTENCE : SENTENCE + SLIDERS;
-  const panels = useMemo(() => ({ ...store, ...store.calm }), [store]);
+  const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
   // The chart is seen first: what stands around it is worked out behind its first frame.
   const isSeen = useSignal(false);
   const hasRoom = width >= SMALLEST;

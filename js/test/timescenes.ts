@@ -28,7 +28,7 @@ export interface Options {
   readonly scale?: "log" | "linear";
   readonly zoom?: Zoom | null;
   readonly moves?: Moves;
-  /** The scene before, while a control is held. */
+  /** The scene before, while a control is dragging. */
   readonly last?: TimeScene;
 }
 
@@ -56,7 +56,7 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
     pointed: signal(hovered),
     selected: signal([]),
     zoom: signal(zoom),
-    held: signal(last !== undefined),
+    dragging: signal(last !== undefined),
     axes: {
       rate_unit: signal("FLOP/s"),
       word: signal(0),

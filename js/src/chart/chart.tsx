@@ -71,7 +71,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const carry = useCarry(store, scene, shadows);
   const pointing = usePointing(store, scene, pointedChip, useGrab(store, scene, grip), carry);
   const { index } = pointing;
-  const isMoving = store.held.value || pointing.navigation.isMoving;
+  const isMoving = store.dragging.value || pointing.navigation.isMoving;
   useLayoutEffect(() => {
     last.current = scene;
   });
@@ -100,7 +100,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   );
   const roof = index < 0 ? undefined : (roofs[points.value.roof[index] as number] ?? focus ?? roofs[0]);
 
-  const held = store.carried.value;
+  const held = store.kernelDrag.value;
   const row = points.value.row[index] as number;
   const spot = { x: at.x[index] as number, y: at.y[index] as number };
   const told = { kernels, row, roofs, scales, below, ...spot, names: labels };

@@ -31,7 +31,7 @@ export function sceneOf(
   const units = unitsIn(store, focus);
   const gutter = (y: Scale) => gutterOf({ roofs, focus, subRoofs, names, units }, size.width, y);
   // While a control is held nothing that was in the picture makes it smaller by leaving: the hand would lose its place.
-  const before = last?.scales.width === size.width && store.held.value ? last.scales : undefined;
+  const before = last?.scales.width === size.width && store.dragging.value ? last.scales : undefined;
   const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
   const whole = scalesOf(size, roofs, points, focus, gutter, parts, before?.whole ?? before, ghosts);
   const next = zoomed(whole, store.zoom.value);

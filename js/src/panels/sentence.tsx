@@ -7,7 +7,7 @@ import type { Store } from "../state/store.ts";
 import { sentenceOf, sentenceOfRoof } from "../text/describe.ts";
 import { reasonOf } from "../text/reasons.ts";
 import { withMove } from "../text/what_if.ts";
-import { Said } from "../ui/live_text.tsx";
+import { LiveText } from "../ui/live_text.tsx";
 import { strings } from "../words/words.ts";
 
 interface SentenceProps {
@@ -41,16 +41,16 @@ export function Sentence({ store, width, pointedChip }: SentenceProps) {
   const roof = pointed ?? store.focusRoof.value ?? roofs[0];
   const said = (text: string, note = "") => {
     room.current = roomFor([text, note], width, room.current);
-    return { class: "roofwidget-sentence", held: store.held.value, text, note, lines: room.current.lines };
+    return { class: "roofwidget-sentence", dragging: store.dragging.value, text, note, lines: room.current.lines };
   };
-  if (!roof) return <Said {...said(noRoof(store))} />;
+  if (!roof) return <LiveText {...said(noRoof(store))} />;
   // What is asked of a kernel takes the place of its formula, and pushes nothing down.
   const text =
     row === undefined
       ? sentenceOfRoof(roof, store.view.value)
       : withMove(store.kernelWhatIfs.value, row, sentenceOf(store.drawn.value, row, roof, row in store.moves.value));
   return (
-    <Said
+    <LiveText
       {...said(unbroken(text), notDrawn > 0 ? strings.notDrawn(notDrawn) : "")}
       more={row === undefined ? "" : roofsAbove(store, row)}
     />

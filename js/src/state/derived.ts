@@ -11,7 +11,7 @@ import { ALL, isRoof, PLAIN, roofOf } from "../roofline/roofline.ts";
 import { drawnRows, withTotals } from "../roofline/totals.ts";
 import { exposedText } from "../text/describe.ts";
 import { memoize } from "../ui/memoize.ts";
-import { calming } from "../ui/throttled.ts";
+import { throttled } from "../ui/throttled.ts";
 import type { Chip, Kernels, WhatIf } from "../wire/decode.ts";
 import { deriveRows, type FilterState } from "./filters.ts";
 import type { Workload } from "./graph.ts";
@@ -29,8 +29,8 @@ interface State extends FilterState {
   readonly allLevels: ReadonlySignal<boolean>;
   readonly launchOverhead: ReadonlySignal<number>;
   readonly workload: ReadonlySignal<Workload | undefined>;
-  /** Whether a control is held. */
-  readonly held: ReadonlySignal<boolean>;
+  /** Whether a control is being dragged. */
+  readonly dragging: ReadonlySignal<boolean>;
 }
 
 const MANY = 5000;
@@ -67,9 +67,9 @@ export function derive(state: State) {
     return roof && isRoof(roof) ? roof : undefined;
   });
   let rested: Roof | undefined;
-  /** The focus roof; while a control is held over very many kernels the one before: what adds up their times waits. */
+  /** The focus roof; while a control is dragging over very many kernels the one before: what adds up their times waits. */
   const restedRoof = computed(() => {
-    if (!state.held.value || kernels.value.n <= MANY) rested = calm.focusRoof.value;
+    if (!state.dragging.value || kernels.value.n <= MANY) rested = paced.focusRoof.value;
     return rested;
   });
   const filtered = deriveRows(state, kernels, focusRoof);
@@ -91,12 +91,12 @@ export function derive(state: State) {
     const found = focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [];
     return found.length > 0 ? found : NONE;
   });
-  // While a control is held no level goes away: it may be the one that is held.
+  // While a control is dragging no level goes away: it may be the one that is dragging.
   let kept: ReadonlySet<string> = new Set();
   const shownLevels = computed(() => {
     const roof = focusRoof.value;
     if (!roof) return [];
-    const binding = new Set([...points.value.binding, ...(state.held.value ? kept : [])]);
+    const binding = new Set([...points.value.binding, ...(state.dragging.value ? kept : [])]);
     const levels = levelsDrawn(roof, binding, state.allLevels.value || points.value.n === 0);
     kept = new Set(levels.map(({ name }) => name));
     return levels;
@@ -114,7 +114,7 @@ export function derive(state: State) {
     return memory.value === ALL ? levels.flatMap(([name, rate]) => (rate === null ? [name] : [])) : [];
   });
   // What is told together keeps one pace: a point would stand above the roof of a moment ago.
-  const paced = {
+  const together = {
     chips,
     focusChip: state.focusChip,
     roofs,
@@ -125,7 +125,7 @@ export function derive(state: State) {
     drawn,
     points,
   };
-  const calm = calming({ ...paced, possibleCeilings: ceilings, fused: state.workload }, state.held);
+  const paced = throttled({ ...together, possibleCeilings: ceilings, fused: state.workload }, state.dragging);
 
   return {
     /** With precision "auto" the one that all kernels compute in, which the roofs have of chips that have it. */
@@ -135,8 +135,8 @@ export function derive(state: State) {
     shownRoofs,
     focusRoof,
     restedRoof,
-    /** What panels tell of: it follows a control that is held at a pace that can be read. */
-    calm,
+    /** What panels tell of: it follows a control that is dragging at a pace that can be read. */
+    throttled: paced,
     ...filtered,
     /** The table that points are of: the kernels and, after them, the totals of their program. */
     drawn,

@@ -10,8 +10,8 @@ import type { History } from "./history.ts";
 import type { Outbox } from "./outbox.ts";
 
 interface Parts {
-  /** Whether a control is held. */
-  readonly held: Signal<boolean>;
+  /** Whether a control is being dragged. */
+  readonly dragging: Signal<boolean>;
   readonly outbox: Outbox;
   readonly history: History;
   readonly kernels: ReadonlySignal<Kernels>;
@@ -27,9 +27,9 @@ interface Carried {
   readonly byKeys: boolean;
 }
 
-export function createMoves({ held, outbox, history, kernels, focusRoof, told }: Parts) {
+export function createMoves({ dragging, outbox, history, kernels, focusRoof, told }: Parts) {
   const moves = signal<Moves>({});
-  const carried = signal<Carried | undefined>(undefined);
+  const kernelDrag = signal<Carried | undefined>(undefined);
   let isFirst = true;
   /** Whether something was asked since a kernel was taken. */
   let isAsked = false;
@@ -43,14 +43,14 @@ export function createMoves({ held, outbox, history, kernels, focusRoof, told }:
     },
   });
   function letGo() {
-    carried.value = undefined;
-    held.value = false;
+    kernelDrag.value = undefined;
+    dragging.value = false;
     history.release();
   }
   /** Rows are others now: what was asked of those before, and could be taken back, means nothing. */
   function begin(next: Moves) {
     outbox.drop("moves");
-    if (carried.value) letGo();
+    if (kernelDrag.value) letGo();
     moves.value = next;
     mine.revise(() => undefined);
   }
@@ -66,7 +66,7 @@ export function createMoves({ held, outbox, history, kernels, focusRoof, told }:
     outbox.tell("moves", next, { stream });
   }
   function take(wire: Moves) {
-    if (carried.value) return;
+    if (kernelDrag.value) return;
     const change = () => {
       moves.value = wire;
     };
@@ -84,7 +84,7 @@ export function createMoves({ held, outbox, history, kernels, focusRoof, told }:
     /** Python has other kernels: what the model holds is of these only if it is new. */
     reread() {
       const now = told();
-      begin(carried.value || isEqual(now, moves.value) ? {} : now);
+      begin(kernelDrag.value || isEqual(now, moves.value) ? {} : now);
     },
     /** Other kernels are made here. */
     clear() {
@@ -94,7 +94,7 @@ export function createMoves({ held, outbox, history, kernels, focusRoof, told }:
     },
     state: {
       moves,
-      carried,
+      kernelDrag,
       /** The kernels that are moved, as they would be; none without a roof. */
       moved: movedNow,
       /** All that is said of what-ifs is made of; none without a roof. */
@@ -103,7 +103,7 @@ export function createMoves({ held, outbox, history, kernels, focusRoof, told }:
         return (
           focus && {
             ...{ kernels: kernels.value, moves: moves.value, moved: movedNow.value },
-            ...{ focus, dragged: carried.value },
+            ...{ focus, dragged: kernelDrag.value },
           }
         );
       }),
@@ -111,15 +111,15 @@ export function createMoves({ held, outbox, history, kernels, focusRoof, told }:
     actions: {
       setMove,
       holdMove(row: number, byKeys: boolean) {
-        carried.value = { row, before: moves.value[row], byKeys };
+        kernelDrag.value = { row, before: moves.value[row], byKeys };
         isAsked = false;
         // What is said of it by keys is spoken with each of them.
-        held.value = !byKeys;
+        dragging.value = !byKeys;
         history.hold();
       },
       /** `back`: as it was when it was taken. */
       releaseMove(back: boolean) {
-        const last = carried.value;
+        const last = kernelDrag.value;
         if (!last) return;
         if (back) setMove(last.row, last.before ?? {});
         letGo();

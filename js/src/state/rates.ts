@@ -13,8 +13,8 @@ interface Asked {
 }
 
 interface Parts {
-  /** Whether a control is held. */
-  readonly held: Signal<boolean>;
+  /** Whether a control is being dragged. */
+  readonly dragging: Signal<boolean>;
   readonly outbox: Outbox;
   readonly history: History;
   /** What Python says. */
@@ -23,13 +23,13 @@ interface Parts {
 }
 
 /** A rate that a control takes hold of. */
-export interface Held {
+export interface RateKey {
   readonly quantity: Quantity;
   /** Of a bandwidth: another level than the roof's. */
   readonly level?: string | undefined;
 }
 
-export function createRates({ held, outbox, history, told, focusRoof }: Parts) {
+export function createRates({ dragging, outbox, history, told, focusRoof }: Parts) {
   const whatIf = signal<WhatIf>({});
   let known: readonly Chip[] = [];
   let isFirst = true;
@@ -57,7 +57,7 @@ export function createRates({ held, outbox, history, told, focusRoof }: Parts) {
   }
   const withAll = (start: WhatIf, rates: readonly Rate[]) => rates.reduce(withRate, start);
   /** Change rates of the focus chip; at its data sheet's the what-if is gone. */
-  function setRates(wanted: readonly (Held & { readonly rate: number })[], { stream = true }: Asked = {}) {
+  function setRates(wanted: readonly (RateKey & { readonly rate: number })[], { stream = true }: Asked = {}) {
     const rates = wanted.flatMap(({ quantity, level, rate }) => rateOf(quantity, level, rate) ?? []);
     if (rates.length === 0) return;
     if (grip) grip = { rates, moved: true };
@@ -68,17 +68,17 @@ export function createRates({ held, outbox, history, told, focusRoof }: Parts) {
     history.change(change, stream ? word : undefined);
     outbox.tell("what_if", whatIf.value, { stream });
   }
-  function holdRates(wanted: readonly Held[]) {
+  function holdRates(wanted: readonly RateKey[]) {
     const rates = wanted.flatMap(({ quantity, level }) => rateOf(quantity, level) ?? []);
     if (rates.length === 0) return;
     grip = { rates, moved: false };
     history.hold();
-    held.value = true;
+    dragging.value = true;
   }
   function release() {
     const moved = grip?.moved;
     grip = undefined;
-    held.value = false;
+    dragging.value = false;
     history.release();
     outbox.send();
     if (!moved) whatIf.value = told();
@@ -103,7 +103,7 @@ export function createRates({ held, outbox, history, told, focusRoof }: Parts) {
       if (gone === undefined || chips.some(({ id }) => id === gone)) return;
       outbox.drop("what_if");
       grip = undefined;
-      held.value = false;
+      dragging.value = false;
       whatIf.value = told();
       history.release();
     },
@@ -112,7 +112,7 @@ export function createRates({ held, outbox, history, told, focusRoof }: Parts) {
       holdRates,
       release,
       /** One rate. */
-      setRate: (quantity: Quantity, rate: number, { stream = false, level }: Asked & Partial<Held> = {}) =>
+      setRate: (quantity: Quantity, rate: number, { stream = false, level }: Asked & Partial<RateKey> = {}) =>
         setRates([{ quantity, rate, level }], { stream }),
       hold: (quantity: Quantity, level?: string) => holdRates([{ quantity, level }]),
     },

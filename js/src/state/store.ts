@@ -43,9 +43,9 @@ export function createStore(model: Model, abort: AbortSignal) {
   const ceilings = signal<readonly string[] | null>(null);
   const allLevels = signal(false);
   const launchOverhead = signal(0);
-  const held = signal(false);
+  const dragging = signal(false);
   const rates = createRates({
-    held,
+    dragging,
     outbox,
     history,
     told: () => model.get("what_if") as WhatIf,
@@ -53,7 +53,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   });
   const { whatIf } = rates;
   const moves = createMoves({
-    ...{ held, outbox, history, kernels },
+    ...{ dragging, outbox, history, kernels },
     focusRoof: () => derived.focusRoof.value,
     told: () => model.get("moves") as Moves,
   });
@@ -123,7 +123,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   });
 
   const state = { chips, kernels, shown, focusChip, precision, memory, whatIf, exposedComm, ceilings, allLevels };
-  const derived = derive({ ...state, ...filtering.state, ...workload.state, launchOverhead, held });
+  const derived = derive({ ...state, ...filtering.state, ...workload.state, launchOverhead, dragging });
   const { shownRoofs, focusRoof } = derived;
   const trails = followMerges(workload.state.workload, abort);
 
@@ -163,12 +163,12 @@ export function createStore(model: Model, abort: AbortSignal) {
   function holdTrait(name: "exposed_comm" | "dims" | "time_share") {
     if (name === "dims") history.hold();
     heldTrait = name;
-    held.value = true;
+    dragging.value = true;
   }
   function releaseTrait() {
     const name = heldTrait;
     heldTrait = undefined;
-    held.value = false;
+    dragging.value = false;
     history.release();
     outbox.send();
     if (name !== undefined) read[name]?.(model.get(name));
@@ -225,8 +225,8 @@ export function createStore(model: Model, abort: AbortSignal) {
       viewing.actions.setView(next);
     },
     launchOverhead,
-    /** Whether a control is held. */
-    held,
+    /** Whether a control is being dragged. */
+    dragging,
     focus,
     toggle,
     choosePrecision: (value: string) => choose("precision", value),

@@ -2,7 +2,7 @@
 
 import { useRef } from "preact/hooks";
 
-interface SaidProps {
+interface LiveTextProps {
   readonly class: string;
   readonly text: string;
   readonly note?: string;
@@ -10,13 +10,13 @@ interface SaidProps {
   readonly lines?: number;
   /** What is spoken alone: the picture shows it. */
   readonly more?: string;
-  /** Whether a control is held. */
-  readonly held: boolean;
+  /** Whether a control is being dragged. */
+  readonly dragging: boolean;
 }
 
-export function Said({ class: look, text, note = "", lines, more = "", held }: SaidProps) {
+export function LiveText({ class: look, text, note = "", lines, more = "", dragging }: LiveTextProps) {
   const spoken = useRef("");
-  if (!held) spoken.current = `${text} ${note} ${more}`.trim();
+  if (!dragging) spoken.current = `${text} ${note} ${more}`.trim();
   return (
     <>
       <p class={look} style={lines === undefined ? undefined : { minHeight: `${lines}lh` }} aria-hidden="true">

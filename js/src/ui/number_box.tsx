@@ -3,10 +3,10 @@
 import { useSignal } from "@preact/signals";
 import { Button } from "./button.tsx";
 
-export type Entry = ReturnType<typeof useEntry>;
+export type TypedValue = ReturnType<typeof useTypedValue>;
 
 /** What is typed until it is taken; `parse` returns a sentence for what cannot be. */
-export function useEntry<T>(parse: (typed: string) => T | string, take: (value: T) => void) {
+export function useTypedValue<T>(parse: (typed: string) => T | string, take: (value: T) => void) {
   const draft = useSignal<string | null>(null);
   const fault = useSignal("");
   function clear() {
@@ -35,14 +35,14 @@ export function useEntry<T>(parse: (typed: string) => T | string, take: (value: 
 }
 
 interface BoxProps {
-  readonly entry: Entry;
+  readonly entry: TypedValue;
   readonly label: string;
   readonly shown: string;
   readonly hint?: string;
   readonly reset: { readonly label: string; readonly title: string; readonly done: boolean; act(): void };
 }
 
-export function EntryBox({ entry: { draft, fault, typing }, label, shown, hint, reset }: BoxProps) {
+export function TypedBox({ entry: { draft, fault, typing }, label, shown, hint, reset }: BoxProps) {
   return (
     <span class="roofwidget-entry">
       <input
@@ -68,7 +68,7 @@ export function EntryBox({ entry: { draft, fault, typing }, label, shown, hint, 
   );
 }
 
-export function Fault({ entry: { fault } }: { entry: Entry }) {
+export function Fault({ entry: { fault } }: { entry: TypedValue }) {
   if (!fault.value) return null;
   return (
     <p class="roofwidget-fault" role="alert">

@@ -1,4 +1,4 @@
-// Signals that keep a pace that can be read while a control is held: what writes numbers follows these, and the pointer
+// Signals that keep a pace that can be read while a control is dragging: what writes numbers follows these, and the pointer
 // does not wait for it.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
@@ -6,16 +6,16 @@ import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 /** ms from one value to the next. */
 const PACE = 60;
 
-/** The same signals; while `held` they are only so often what they follow, all at once, and always at last. */
-export function calming<T extends Readonly<Record<string, ReadonlySignal<unknown>>>>(
+/** The same signals; while `dragging` they are only so often what they follow, all at once, and always at last. */
+export function throttled<T extends Readonly<Record<string, ReadonlySignal<unknown>>>>(
   sources: T,
-  held: ReadonlySignal<boolean>,
+  dragging: ReadonlySignal<boolean>,
 ): T {
   const beat = signal(0);
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
     // At rest nobody may ask for them: then they need not be worked out.
-    if (!held.value) return;
+    if (!dragging.value) return;
     for (const source of Object.values(sources)) void source.value;
     if (timer !== undefined) return;
     timer = setTimeout(() => {
@@ -23,10 +23,10 @@ export function calming<T extends Readonly<Record<string, ReadonlySignal<unknown
       beat.value += 1;
     }, PACE);
   });
-  const calm = (source: ReadonlySignal<unknown>) =>
+  const follow = (source: ReadonlySignal<unknown>) =>
     computed(() => {
       void beat.value;
-      return held.value ? source.peek() : source.value;
+      return dragging.value ? source.peek() : source.value;
     });
-  return Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, calm(source)])) as T;
+  return Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, follow(source)])) as T;
 }

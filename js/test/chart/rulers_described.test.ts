@@ -13,7 +13,7 @@ const abort = eachWithClock();
 function make(specs: readonly KernelSpec[], changes: Record<string, unknown> = {}) {
   const model = onOneChip(specs, changes);
   const store = createStore(model, abort().signal);
-  return { store, panels: { ...store, ...store.calm } };
+  return { store, panels: { ...store, ...store.throttled } };
 }
 
 const PLAIN: KernelSpec = { flops: 1e12, bytes: 5e10 };

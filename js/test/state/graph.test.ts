@@ -175,7 +175,7 @@ describe("a size that is dragged", () => {
     expect(store.workload.value?.dims).toEqual({ n: 7 });
     model.state["dims"] = { n: 7 };
     store.releaseDims();
-    expect([store.workload.value?.dims, store.held.value]).toEqual([{ n: 7 }, false]);
+    expect([store.workload.value?.dims, store.dragging.value]).toEqual([{ n: 7 }, false]);
   });
 });
 

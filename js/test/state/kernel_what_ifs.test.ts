@@ -226,15 +226,15 @@ describe("what is asked of kernels", () => {
   it("is as it was when it is taken back, and then there is nothing to undo", () => {
     const { store } = start({ moves: { 0: { time: 2 } } });
     store.holdMove(0, false);
-    expect(store.held.value).toBe(true);
+    expect(store.dragging.value).toBe(true);
     store.setMove(0, { bytes: 0.5, time: 2 });
     store.releaseMove(true);
-    expect([store.moves.value, store.held.value, store.canUndo.value]).toEqual([{ 0: { time: 2 } }, false, false]);
+    expect([store.moves.value, store.dragging.value, store.canUndo.value]).toEqual([{ 0: { time: 2 } }, false, false]);
   });
   it("waits with Python's word while it is held, and takes it after", () => {
     const { model, store } = start();
     store.holdMove(0, true);
-    expect(store.held.value).toBe(false);
+    expect(store.dragging.value).toBe(false);
     store.setMove(0, { bytes: 0.5 });
     model.receive("moves", { 1: { time: 3 } });
     expect(store.moves.value).toEqual({ 0: { bytes: 0.5 } });
@@ -264,7 +264,7 @@ describe("what is asked of kernels", () => {
     store.holdMove(1, false);
     store.setMove(1, { time: 2 });
     model.receive("kernels", wireKernels(KERNELS.slice(1)));
-    expect([store.moves.value, store.carried.value, store.canUndo.value]).toEqual([{}, undefined, false]);
+    expect([store.moves.value, store.kernelDrag.value, store.canUndo.value]).toEqual([{}, undefined, false]);
     model.receive("moves", {});
     expect(store.canUndo.value).toBe(false);
   });

@@ -387,10 +387,10 @@ describe("ceilings and exposed communication", () => {
     store.holdExposedComm();
     store.setExposedComm([0.3], { stream: true });
     model.receive("exposed_comm", [0.1]);
-    expect([store.exposedComm.value, store.held.value]).toEqual([[0.3], true]);
+    expect([store.exposedComm.value, store.dragging.value]).toEqual([[0.3], true]);
     model.state["exposed_comm"] = [0.3];
     store.releaseExposedComm();
-    expect([store.exposedComm.value, store.held.value]).toEqual([[0.3], false]);
+    expect([store.exposedComm.value, store.dragging.value]).toEqual([[0.3], false]);
   });
   it("launch overhead from Python bounds every roof", () => {
     const { model, store } = make();
@@ -409,7 +409,7 @@ describe("chips replaced while a slider is held", () => {
     store.release();
     model.receive("chips", STATE.chips);
     expect(store.whatIf.value).toEqual({});
-    expect(store.held.value).toBe(false);
+    expect(store.dragging.value).toBe(false);
   });
 });
 

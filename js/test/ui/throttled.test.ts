@@ -2,14 +2,14 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { calming } from "../../src/ui/throttled.ts";
+import { throttled } from "../../src/ui/throttled.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function make() {
   const [one, other, held] = [signal(1), signal(10), signal(false)];
-  const calm = calming({ one, other }, held);
+  const calm = throttled({ one, other }, held);
   const seen: [number, number][] = [];
   effect(() => void seen.push([calm.one.value, calm.other.value]));
   const move = (value: number) => {
@@ -55,7 +55,7 @@ describe("calm signals", () => {
   });
   it("have nothing worked out that nobody asks for while nothing is held", () => {
     const [source, held, work] = [signal(1), signal(false), vi.fn()];
-    const calm = calming({ worked: computed(() => work(source.value)) }, held);
+    const calm = throttled({ worked: computed(() => work(source.value)) }, held);
     source.value = 2;
     expect(work).not.toHaveBeenCalled();
     held.value = true;

@@ -87,7 +87,7 @@ export function useCarry(store: Store, scene: Scene, shadows: readonly Shadow[])
   return {
     /** What keys do while one is carried, or to the point that is pointed at. */
     keys(index: number): { readonly only: boolean; readonly act: Readonly<Record<string, () => void>> } {
-      const carried = store.carried.value;
+      const carried = store.kernelDrag.value;
       if (carried) return { only: true, act: carried.byKeys ? steps : { Escape: () => end(true) } };
       const row = scene.points.row[index];
       const reset = () => row !== undefined && store.moves.value[row] && store.resetMoves(row);
@@ -98,7 +98,7 @@ export function useCarry(store: Store, scene: Scene, shadows: readonly Shadow[])
       return { only: false, act: { m: pick, Delete: reset, Backspace: reset } };
     },
     indexAt,
-    sign: (index: number) => (store.carried.value ? "held" : index >= 0 ? "can" : undefined),
+    sign: (index: number) => (store.kernelDrag.value ? "held" : index >= 0 ? "can" : undefined),
     /** A point is pressed: the hand picks it up when it moves, a finger when it rests. */
     press(event: PointerEvent, index: number, x: number, y: number) {
       if (event.button !== 0) return;
@@ -114,7 +114,7 @@ export function useCarry(store: Store, scene: Scene, shadows: readonly Shadow[])
         wasCarried.current = false;
         return false;
       }
-      const [held, carried] = [load.value, store.carried.value];
+      const [held, carried] = [load.value, store.kernelDrag.value];
       if (!held || carried?.byKeys) return carried !== undefined;
       const far = Math.hypot(x - held.from[0], y - held.from[1]);
       if (!carried && timer.current !== undefined) {
@@ -141,7 +141,7 @@ export function useCarry(store: Store, scene: Scene, shadows: readonly Shadow[])
     },
     /** A finger that carries neither scrolls nor asks for a menu. */
     calm(event: Event) {
-      if (store.carried.value && event.cancelable) event.preventDefault();
+      if (store.kernelDrag.value && event.cancelable) event.preventDefault();
     },
   };
 }

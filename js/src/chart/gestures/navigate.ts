@@ -64,7 +64,7 @@ export function useNavigation(store: Store, scene: Scene, others: Others) {
   /** The plane as it is by now, also between two pictures. */
   const now = () => zoomed(scene.scales.whole ?? scene.scales, store.zoom.value);
   const isSame = (next: Zoom | null) => String(next) === String(store.zoom.value);
-  const isBusy = () => hold.value !== undefined || store.held.value || others.isHeld();
+  const isBusy = () => hold.value !== undefined || store.dragging.value || others.isHeld();
 
   function begin(from: Spot, spread = 0) {
     hold.value = { scales: now(), before: store.zoom.value, from, spread };

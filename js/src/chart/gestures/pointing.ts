@@ -164,7 +164,7 @@ export function usePointing(
       onPointerLeave: (event: PointerEvent) => {
         spot.value = undefined;
         // What keys carry stays the one that is told of.
-        if (event.pointerType !== "touch" && !store.carried.value) point(-1);
+        if (event.pointerType !== "touch" && !store.kernelDrag.value) point(-1);
       },
       onFocusOut: () => {
         carry?.letGo();
@@ -193,7 +193,7 @@ export function usePointing(
         const around = index < 0 ? undefined : ([at.x[index] as number, at.y[index] as number] as const);
         const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
         const own = isModified(event) ? undefined : actOf(key);
-        const act = store.carried.value ? own : (navigation.key(event, around) ?? own);
+        const act = store.kernelDrag.value ? own : (navigation.key(event, around) ?? own);
         if (!act) return;
         // A key that stays pressed walks on, but does not turn on and off.
         if (!(event.repeat && ONCE.includes(key))) act();

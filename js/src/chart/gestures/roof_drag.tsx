@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ridgePoint } from "../../roofline/roofline.ts";
-import type { Held } from "../../state/rates.ts";
+import type { RateKey } from "../../state/rates.ts";
 import type { Store } from "../../state/store.ts";
 import { px } from "../paths.ts";
 import { joined, type Scales } from "../scales.ts";
@@ -62,7 +62,7 @@ export function useGrab(store: Store, scene: Scene, grip: Signal<Grip | undefine
       const dy = (part === "bandwidth" ? slope : flat) - y;
       grip.value = { part, level, scales, dx, dy, peak, bandwidth };
       (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
-      const held: Held[] = [];
+      const held: RateKey[] = [];
       if (part !== "bandwidth") held.push({ quantity: "peak_flops" });
       if (part !== "peak") held.push({ quantity: "bandwidth", level });
       store.holdRates(held);

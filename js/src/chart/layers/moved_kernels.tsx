@@ -187,7 +187,7 @@ interface ButtonsProps {
 
 /** Beside each note what takes it back. */
 export function MoveButtons({ store, labels, scene }: ButtonsProps) {
-  const notes = store.carried.value ? [] : labels.filter(isNote);
+  const notes = store.kernelDrag.value ? [] : labels.filter(isNote);
   return (
     <>
       {notes.map((label) => {

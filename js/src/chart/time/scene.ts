@@ -67,7 +67,7 @@ export function timeSceneOf(
   const kernels = store.drawn.value;
   const focus = judgeOf(store);
   const isLinear = store.axes.time_scale.value === "linear";
-  const isHeld = last?.scales.width === size.width && last.scales.x.isLinear === isLinear && store.held.value;
+  const isHeld = last?.scales.width === size.width && last.scales.x.isLinear === isLinear && store.dragging.value;
   const before = isHeld ? last.scales : undefined;
   const around = (all: Standing, room: TimeScales | undefined) =>
     isLinear

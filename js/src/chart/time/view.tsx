@@ -53,7 +53,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
   const { kernels, focus, scales, at } = scene;
   const pointing = usePointing(store, scene, pointedChip);
   const { index } = pointing;
-  const isMoving = store.held.value || pointing.navigation.isMoving;
+  const isMoving = store.dragging.value || pointing.navigation.isMoving;
   useLayoutEffect(() => {
     last.current = scene;
   });

@@ -10,7 +10,7 @@ import { formatPercent } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { handOn } from "../../ui/focus.ts";
 import { Fold } from "../../ui/fold.tsx";
-import { Said } from "../../ui/live_text.tsx";
+import { LiveText } from "../../ui/live_text.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
@@ -38,7 +38,7 @@ export function Filters({ store, theme, width }: FiltersProps) {
   return (
     <Section name="filters" class="roofwidget-filters" title={words.title} note={counted(store)}>
       <div class="roofwidget-filter-row">
-        <Said class="roofwidget-counted" text={counted(store)} held={store.held.value} />
+        <LiveText class="roofwidget-counted" text={counted(store)} dragging={store.dragging.value} />
         {isOfKernels && <Controls store={store} />}
         {program && (
           <Select

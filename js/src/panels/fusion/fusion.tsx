@@ -28,7 +28,7 @@ const ROOM = 216;
 
 export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
   // While a control is held the frames are the chart's.
-  const workload = store.calm.fused.value;
+  const workload = store.throttled.fused.value;
   const isDue = useNext(workload?.graph);
   // What is marked and said is of one graph: another starts anew.
   const turn = useRef(0);

@@ -3,7 +3,7 @@
 import { useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
-import { EntryBox, Fault, useEntry } from "../../ui/number_box.tsx";
+import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import { words } from "../../words/words.ts";
 import { formatFractions, parseFractions } from "./fractions.ts";
@@ -40,7 +40,7 @@ export function Exposed({ store }: { store: Store }) {
     release: store.releaseExposedComm,
     set: () => set(before.current, true),
   };
-  const entry = useEntry(parseFractions, set);
+  const entry = useTypedValue(parseFractions, set);
   function keyed(key: string) {
     const step = STEPS[key];
     if (step !== undefined) return () => slide(percent + step);
@@ -51,7 +51,7 @@ export function Exposed({ store }: { store: Store }) {
     <>
       <div class="roofwidget-row">
         <span>{words.exposedShort}</span>
-        <EntryBox
+        <TypedBox
           entry={entry}
           label={words.exposedFractions}
           shown={formatFractions(fractions)}

@@ -5,7 +5,7 @@ import type { Store } from "../../state/store.ts";
 import { factorOf } from "../../text/describe.ts";
 import { formatQuantity, parseRate } from "../../text/numbers.ts";
 import { spokenRate } from "../../text/spoken.ts";
-import { EntryBox, Fault, useEntry } from "../../ui/number_box.tsx";
+import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import type { Quantity } from "../../wire/decode.ts";
 import { strings } from "../../words/words.ts";
@@ -56,7 +56,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
     entry.clear();
     store.setRate(quantity, rate, level === undefined ? { stream } : { stream, level });
   };
-  const entry = useEntry((typed) => parseRate(typed, unit, value), set);
+  const entry = useTypedValue((typed) => parseRate(typed, unit, value), set);
   const clamp = (exponent: number) => Math.max(low, Math.min(high, exponent));
 
   function slide(position: number, held: boolean) {
@@ -91,7 +91,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
           {label.replaceAll("/", "/\u200b")}
           <span class="roofwidget-muted"> {factorOf(value, sheet)}</span>
         </span>
-        <EntryBox
+        <TypedBox
           entry={entry}
           label={strings.typed(spoken)}
           shown={shown}

@@ -7,7 +7,7 @@ import { formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { handOn } from "../../ui/focus.ts";
 import { Fold } from "../../ui/fold.tsx";
-import { Fault, useEntry } from "../../ui/number_box.tsx";
+import { Fault, useTypedValue } from "../../ui/number_box.tsx";
 import type { Snapshot } from "../../wire/decode.ts";
 import { snapshotWords as words } from "../../words/words.ts";
 
@@ -36,7 +36,7 @@ export function Snapshots({ store }: { store: Store }) {
 
 function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; place: number }) {
   const { name, hidden, peak, bandwidth } = snapshot;
-  const entry = useEntry<{ readonly name: string }>(
+  const entry = useTypedValue<{ readonly name: string }>(
     (typed) => (typed.trim() ? { name: typed.trim() } : words.noName),
     (typed) => {
       entry.clear();

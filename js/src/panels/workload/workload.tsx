@@ -7,7 +7,7 @@ import type { Workload as Counted } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
 import { sizeReasonOf } from "../../text/reasons.ts";
 import { Fold } from "../../ui/fold.tsx";
-import { EntryBox, Fault, useEntry } from "../../ui/number_box.tsx";
+import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
@@ -99,13 +99,13 @@ function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
     const broken = brokenAt(graph, env, dim, size);
     return broken === null ? size : words.wouldDo(sizeReasonOf(broken), name, nearestSize(graph, env, dim, size));
   }
-  const entry = useEntry(parse, set);
+  const entry = useTypedValue(parse, set);
 
   return (
     <div class="roofwidget-size" data-dim={name}>
       <div class="roofwidget-row">
         <span>{name}</span>
-        <EntryBox
+        <TypedBox
           entry={entry}
           label={strings.typed(name)}
           shown={String(value)}
