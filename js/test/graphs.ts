@@ -2,9 +2,10 @@
 
 import golden from "../../tests/golden/fusion.json";
 import { decodeGraph } from "../src/fusion/decode_graph.ts";
-import { type Environment, evaluate, type Graph, type Kind, type Values } from "../src/fusion/graph.ts";
+import { type Environment, evaluate, type Graph, type Values } from "../src/fusion/graph.ts";
 import type { Partition } from "../src/fusion/legality.ts";
 import { partitionOf } from "../src/fusion/partition.ts";
+import type { OpKind } from "../src/wire/types.ts";
 
 type Amount = number | string;
 export type Groups = readonly (readonly number[])[];
@@ -63,7 +64,7 @@ export function same(found: number, wanted: Amount): boolean {
 
 export const at = (graph: Graph, groups: Groups): Partition => partitionOf(graph, groups);
 
-const KINDS: Record<string, Kind> = {
+const KINDS: Record<string, OpKind> = {
   "": "elementwise",
   "+": "broadcast",
   "~": "injective",
@@ -84,7 +85,7 @@ export function written(
   const steps = text.split(";").map((step) => {
     const [, sign, name, read, made] = step.match(/^\s*(\W?)(\w+):([^>]*)>(.*)$/) as RegExpMatchArray;
     const names = (part: string | undefined) => (part ?? "").split(" ").filter((word) => word !== "");
-    return { kind: KINDS[sign ?? ""] as Kind, name, inputs: names(read), outputs: names(made) };
+    return { kind: KINDS[sign ?? ""] as OpKind, name, inputs: names(read), outputs: names(made) };
   });
   const names = [...new Set(steps.flatMap((step) => [...step.inputs, ...step.outputs]))];
   const index = (tensor: string) => names.indexOf(tensor);

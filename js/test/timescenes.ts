@@ -10,7 +10,7 @@ import { byFallingTime } from "../src/roofline/filters.ts";
 import type { Roof } from "../src/roofline/roofline.ts";
 import { type Moves, moved } from "../src/roofline/what_if_arithmetic.ts";
 import type { Store, Zoom } from "../src/state/store.ts";
-import type { Kernels } from "../src/wire/decode.ts";
+import type { Kernels } from "../src/wire/columns.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
 /** 100 FLOP/s and 10 B/s. */

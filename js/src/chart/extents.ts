@@ -4,7 +4,7 @@ import type { Points } from "../roofline/points.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import { ridgePoint } from "../roofline/roofline.ts";
 import { memoize } from "../ui/memoize.ts";
-import type { Snapshot } from "../wire/decode.ts";
+import type { Snapshot } from "../wire/types.ts";
 
 export type Extent = readonly [low: number, high: number];
 

@@ -3,7 +3,7 @@
 import type { Points } from "../roofline/points.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import { memoize } from "../ui/memoize.ts";
-import type { Snapshot } from "../wire/decode.ts";
+import type { Snapshot } from "../wire/types.ts";
 import { type Extent, extents, spanOf } from "./extents.ts";
 
 /** A function to pixels that knows its domain, and the way back. */

@@ -6,7 +6,7 @@ import type { Level, Roof } from "../roofline/roofline.ts";
 import { isProgram, isTotal } from "../roofline/totals.ts";
 import type { Store } from "../state/store.ts";
 import { memoize } from "../ui/memoize.ts";
-import type { Kernels } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
 import { type Units, unitsOf } from "./axis_units.ts";
 import { isMeasured } from "./points/painter.ts";
 import type { Scales } from "./scales.ts";

@@ -1,6 +1,6 @@
 // The colours of the widget, light and dark: text at 4.5:1, marks at 3:1 on the host's background.
 
-import type { Chip } from "../wire/decode.ts";
+import type { Chip } from "../wire/types.ts";
 
 export interface Theme {
   readonly dark: boolean;

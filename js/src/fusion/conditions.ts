@@ -1,6 +1,7 @@
 // What must hold of a graph's dimensions beside their ranges: the mirror of roofwidget/workloads/conditions.py.
 
-import { compile, type Wire } from "./expressions.ts";
+import type { WireCondition } from "../wire/types.ts";
+import { compile } from "./expressions.ts";
 import type { Condition, Dim, Environment, Graph } from "./graph.ts";
 
 /** A condition that does not hold, and the values of its two counts. */
@@ -9,8 +10,6 @@ export interface BrokenCondition {
   readonly count: number;
   readonly divisor: number;
 }
-
-export type WireCondition = readonly [whose: string, count: Wire, divisor: Wire];
 
 /** How far from the wanted size a legal one is searched. */
 const MAX_SIZE_DISTANCE = 4096;

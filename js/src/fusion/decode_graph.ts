@@ -1,22 +1,11 @@
 // The graph that Python sends, as the front end has it: a large one takes long enough that frames are drawn meanwhile.
 
 import { finish, type Work } from "../ui/slices.ts";
-import { conditionOf, type WireCondition } from "./conditions.ts";
+import type { WireExpression, WireGraph } from "../wire/types.ts";
+import { conditionOf } from "./conditions.ts";
 import { mainOf } from "./dtypes.ts";
-import { type Compiled, compile, type Wire } from "./expressions.ts";
-import type { Counts, Graph, Op, Tensor } from "./graph.ts";
-
-interface WireGraph {
-  name: string;
-  dims: [string, number, number, number][];
-  conditions?: WireCondition[];
-  convention: string;
-  ops: Op[];
-  tensors: Tensor[];
-  outputs: number[];
-  dtypes: Record<string, number>;
-  conventions: Record<string, Record<string, number>>;
-}
+import { type Compiled, compile } from "./expressions.ts";
+import type { Counts, Graph } from "./graph.ts";
 
 const CLASSES = ["tensor", "vector", "transcendental"];
 
@@ -80,7 +69,7 @@ function* compiling(
 ): Work<Counts> {
   const distinct: Compiled[] = [];
   const known = new Map<string, number>();
-  const numbered = (wire: Wire) => {
+  const numbered = (wire: WireExpression) => {
     const key = typeof wire === "number" ? `${wire}` : JSON.stringify(wire);
     let at = known.get(key);
     if (at === undefined) {
@@ -89,7 +78,7 @@ function* compiling(
     }
     return at;
   };
-  function* column<T>(rows: readonly T[], wireOf: (row: T) => Wire): Work<Int32Array> {
+  function* column<T>(rows: readonly T[], wireOf: (row: T) => WireExpression): Work<Int32Array> {
     const filled = new Int32Array(rows.length);
     for (const [at, row] of rows.entries()) {
       if (at % PAUSE === PAUSE - 1) yield;

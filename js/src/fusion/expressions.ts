@@ -1,8 +1,7 @@
 // Counts: expressions over named integers, evaluated at every step of a slider and printed for people to read.
 
-/** A number (in digits beyond 2^53), a symbol's name, or a sign and what it joins; "/" rounds up. */
-export type Wire = number | string | readonly [sign: Sign, ...parts: Wire[]];
-export type Sign = "+" | "*" | "/" | "min" | "max";
+import type { Sign, WireExpression } from "../wire/types.ts";
+
 export type Compiled = (env: Float64Array) => number;
 /** The value of a symbol, undefined where it has none. */
 export type Lookup = (symbol: string) => number | undefined;
@@ -10,7 +9,7 @@ export type Lookup = (symbol: string) => number | undefined;
 const DIGITS = /^-?\d+$/;
 
 /** A function of the symbols' values, which stand in an environment where `index` says. */
-export function compile(wire: Wire, index: ReadonlyMap<string, number>): Compiled {
+export function compile(wire: WireExpression, index: ReadonlyMap<string, number>): Compiled {
   if (typeof wire === "number" || (typeof wire === "string" && DIGITS.test(wire))) {
     const number = Number(wire);
     return () => number;
@@ -40,14 +39,14 @@ const JOIN: Readonly<Record<Sign, (a: number, b: number) => number>> = {
 };
 
 /** `2·M·N·K`; with a look-up the words of the convention and of dtypes ("@…") are replaced by their values. */
-export const formula = (wire: Wire, lookup: Lookup = () => undefined): string =>
+export const formula = (wire: WireExpression, lookup: Lookup = () => undefined): string =>
   print(
     polynomial(wire, (symbol) => (symbol.startsWith("@") ? lookup(symbol) : undefined)),
     (name) => name,
   );
 
 /** The same with every number in its place: `2·4096·4096·512`. */
-export const withNumbers = (wire: Wire, lookup: Lookup): string =>
+export const withNumbers = (wire: WireExpression, lookup: Lookup): string =>
   print(
     polynomial(wire, (symbol) => (symbol.startsWith("@") ? lookup(symbol) : undefined), lookup),
     (name) => String(lookup(name) ?? name),
@@ -82,7 +81,7 @@ function sum(terms: Iterable<Term>): Polynomial {
   return new Map([...merged].filter(([, { number }]) => number !== 0n));
 }
 
-function polynomial(wire: Wire, known: Lookup, shown: Lookup = () => undefined): Polynomial {
+function polynomial(wire: WireExpression, known: Lookup, shown: Lookup = () => undefined): Polynomial {
   if (typeof wire === "number") return term(BigInt(wire));
   if (typeof wire === "string") {
     if (DIGITS.test(wire)) return term(BigInt(wire));

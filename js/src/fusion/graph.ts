@@ -1,6 +1,7 @@
 // A graph of operations, evaluated at the dimensions, convention and dtype in force.
 
-import type { Compiled, Lookup, Wire } from "./expressions.ts";
+import type { WireExpression, WireOp, WireTensor } from "../wire/types.ts";
+import type { Compiled, Lookup } from "./expressions.ts";
 
 export interface Dim {
   readonly name: string;
@@ -9,38 +10,13 @@ export interface Dim {
   readonly default: number;
 }
 
-export interface Tensor {
-  readonly name: string;
-  readonly shape: readonly Wire[];
-  readonly dtype: string;
-  readonly bytes: Wire;
-}
-
-export type Kind = "elementwise" | "broadcast" | "injective" | "reduction" | "matmul" | "opaque";
-
-export interface Op {
-  readonly name: string;
-  readonly kind: Kind;
-  /** Tensors; one that is read twice stands there twice. */
-  readonly inputs: readonly number[];
-  readonly outputs: readonly number[];
-  /** FLOPs by class. */
-  readonly flops: Readonly<Record<string, Wire>>;
-  /** Bytes moved besides those of its tensors. */
-  readonly extra: Wire;
-  /** The derivation: names, and counts that add up to the FLOPs. */
-  readonly terms: readonly (readonly [name: string, count: Wire])[];
-  /** The precision whose peak judges it; without one `statedBy` says what does. */
-  readonly precision?: string | null;
-}
-
 /** Ops and tensors are numbered from 0, an op after those whose tensors it reads. */
 export interface Graph {
   readonly name: string;
   readonly dims: readonly Dim[];
   readonly conditions: readonly Condition[];
-  readonly ops: readonly Op[];
-  readonly tensors: readonly Tensor[];
+  readonly ops: readonly WireOp[];
+  readonly tensors: readonly WireTensor[];
   readonly outputs: readonly number[];
   readonly convention: string;
   /** The values of each convention's words ("@fma"). */
@@ -79,8 +55,8 @@ export interface Counts {
 /** `count` must be a multiple of `divisor`, or at least 1 if `divisor` is 0. */
 export interface Condition {
   readonly whose: string;
-  readonly count: Wire;
-  readonly divisor: Wire;
+  readonly count: WireExpression;
+  readonly divisor: WireExpression;
   readonly countAt: Compiled;
   readonly divisorAt: Compiled;
 }

@@ -1,6 +1,6 @@
 // The kernels that a partition makes of a graph, in the columns of every other table of kernels.
 
-import { type DictColumn, type Kernels, sumOfKnown, textAt, untold } from "../wire/columns.ts";
+import { type DictColumn, type Kernels, sumOfKnown, textAt, withoutMetadata } from "../wire/columns.ts";
 import type { Graph, Values } from "./graph.ts";
 import type { Partition } from "./legality.ts";
 import { groupBytes, precisionOf, total } from "./partition.ts";
@@ -66,7 +66,7 @@ export function kernelsOf(
     const was = rows?.[row] ?? -1;
     return was >= 0 && old ? textAt(old.precision, was) : precisionOf(graph, values, group);
   });
-  return untold({
+  return withoutMetadata({
     n,
     name,
     precision: texts(precisions),

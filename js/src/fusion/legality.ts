@@ -1,6 +1,7 @@
 // Which ops may run as one kernel, and why not: the rules of roofwidget/workloads/legality.py.
 
-import type { Graph, Kind } from "./graph.ts";
+import type { OpKind } from "../wire/types.ts";
+import type { Graph } from "./graph.ts";
 
 /** Which ops run as one kernel. Ops ascend in a group; a group stands after those whose tensors it reads. */
 export interface Partition {
@@ -31,7 +32,7 @@ export type Fits = (ops: readonly number[]) => boolean;
 
 type Ops = readonly number[];
 
-export const EPILOGUE: readonly (Kind | undefined)[] = ["matmul", "elementwise", "broadcast"];
+export const EPILOGUE: readonly (OpKind | undefined)[] = ["matmul", "elementwise", "broadcast"];
 
 export function flagged(n: number, ops: Iterable<number>): Uint8Array {
   const flags = new Uint8Array(n);
@@ -87,7 +88,7 @@ const kinds = (rule: Rule, path: Ops): Refusal => ({ code: "kinds", rule, path }
 /** What keeps these ops apart whatever other ops join them. */
 export function clash(graph: Graph, ops: Ops): Refusal | null {
   if (ops.length < 2) return null;
-  const are = (kind: Kind) => ops.filter((op) => graph.ops[op]?.kind === kind);
+  const are = (kind: OpKind) => ops.filter((op) => graph.ops[op]?.kind === kind);
   const opaque = are("opaque");
   if (opaque.length > 0) return { code: "barrier", path: opaque };
   const matmuls = are("matmul");

@@ -1,7 +1,7 @@
 // What a roof says of kernels, row by row.
 
 import { memoize } from "../ui/memoize.ts";
-import type { Kernels } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
 import { bytesAt, type Level, NETWORK, peakFor, type Roof } from "./roofline.ts";
 
 export type Regime = "compute" | "memory" | "network" | "overhead" | "unknown";

@@ -1,6 +1,6 @@
 // The roofs below the focus chip's: other peaks, ceilings of its own, and what exposed communication leaves.
 
-import type { Kernels } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
 import { ALL, CLASSES, type Level, peakFor, type Roof } from "./roofline.ts";
 
 /** A ceiling that can be ticked on. */

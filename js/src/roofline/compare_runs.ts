@@ -1,6 +1,6 @@
 // What has become of the kernels of an earlier run.
 
-import { type Baseline, type Kernels, textAt } from "../wire/decode.ts";
+import { type Baseline, type Kernels, textAt } from "../wire/columns.ts";
 
 export interface Change {
   /** Its row before, and now. */

@@ -1,6 +1,6 @@
 // Which kernels are shown: the one meaning of each filter, held with roofwidget/kernels/filters.py to the same golden file.
 
-import type { DictColumn, Kernels } from "../wire/decode.ts";
+import type { DictColumn, Kernels } from "../wire/columns.ts";
 
 export interface Filters {
   /** Words that must all occur in the whole name, in any case; "*" in a word stands for any run of characters. */

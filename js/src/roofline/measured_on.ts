@@ -1,6 +1,6 @@
 // Which chip kernels were measured on: where the focus is on another, what is told of time is judged by that one.
 
-import type { Kernels } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
 import { ALL, isRoof, type Roof, roofOf } from "./roofline.ts";
 
 /** The roof, by its data sheet, of the chip they ran on if that is another than the roof's and its figures are known. */

@@ -1,6 +1,6 @@
 // How large a point is: its area is its share of the time in which something ran.
 
-import type { Kernels } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
 import { isProgram, isTotal } from "./totals.ts";
 
 /** px. */

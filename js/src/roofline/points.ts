@@ -1,8 +1,7 @@
 // Which kernels are points of the chart, and where they stand in its units.
 
 import { memoize } from "../ui/memoize.ts";
-import { everyRow } from "../wire/columns.ts";
-import type { Kernels } from "../wire/decode.ts";
+import { everyRow, type Kernels } from "../wire/columns.ts";
 import { ABOVE, networkOf, type Probe, peaksOf, probing, type Regime, TIE } from "./bound.ts";
 import { radii } from "./point_sizes.ts";
 import { MEASURED, measuredPlaces, type Places } from "./positions.ts";

@@ -1,7 +1,7 @@
 // Where measured kernels stand, which is not for a roof to say: while one is dragged they keep their columns.
 
 import { memoize } from "../ui/memoize.ts";
-import type { Kernels } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
 import { radii } from "./point_sizes.ts";
 import { isTotal } from "./totals.ts";
 

@@ -1,6 +1,6 @@
 // How long a measured program would take elsewhere if each kernel stayed as far from its roof as it is: the mirror of roofwidget/analysis/projection.py, held to the same golden file.
 
-import { type Kernels, sumOfKnown } from "../wire/decode.ts";
+import { type Kernels, sumOfKnown } from "../wire/columns.ts";
 import { computeTimes } from "./bound.ts";
 import { bytesAt, CLASSES, NETWORK, type Roof } from "./roofline.ts";
 

@@ -1,6 +1,6 @@
 // Which kernels to fix first: those that would give back most of the program's time at their roof.
 
-import type { Kernels } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
 import { probing } from "./bound.ts";
 import { roofElsewhere } from "./measured_on.ts";
 import type { Roof } from "./roofline.ts";

@@ -1,7 +1,7 @@
 // The roofline arithmetic of roofwidget/analysis/roofline.py that a drag needs, held to the same golden file.
 
-import type { Chip, Kernels, Quantity, WhatIf } from "../wire/decode.ts";
-import { sumOfKnown } from "../wire/decode.ts";
+import { type Kernels, sumOfKnown } from "../wire/columns.ts";
+import type { Chip, Quantity, WhatIf } from "../wire/types.ts";
 
 /** One memory level of a roof: bytes/s in force, and on the data sheet. */
 export interface Level {

@@ -1,7 +1,6 @@
 // The totals of a program and of its steps, as rows after those of its kernels: drawn and pointed at like them.
 
-import type { DictColumn, Kernels } from "../wire/decode.ts";
-import { textAt } from "../wire/decode.ts";
+import { type DictColumn, type Kernels, textAt } from "../wire/columns.ts";
 
 /** The category of a whole program's total. */
 const PROGRAM = "program";

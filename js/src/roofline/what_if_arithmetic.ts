@@ -1,7 +1,6 @@
 // What other bytes, and another use of the roof, would make of kernels: the mirror of roofwidget/analysis/what_if_arithmetic.py.
 
-import { type DictColumn, sumOfMeasured } from "../wire/columns.ts";
-import type { Kernels } from "../wire/decode.ts";
+import { type DictColumn, type Kernels, sumOfMeasured } from "../wire/columns.ts";
 import { probing } from "./bound.ts";
 import { roofElsewhere } from "./measured_on.ts";
 import { NETWORK, type Roof } from "./roofline.ts";

@@ -12,7 +12,8 @@ import { drawnRows, withTotals } from "../roofline/totals.ts";
 import { exposedText } from "../text/describe.ts";
 import { memoize } from "../ui/memoize.ts";
 import { throttled } from "../ui/throttled.ts";
-import type { Chip, Kernels, WhatIf } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
+import type { Chip, WhatIf } from "../wire/types.ts";
 import { deriveRows, type FilterState } from "./filters.ts";
 import type { Workload } from "./graph.ts";
 

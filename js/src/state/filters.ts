@@ -11,7 +11,8 @@ import {
   UNFILTERED,
 } from "../roofline/filters.ts";
 import type { Roof } from "../roofline/roofline.ts";
-import { type Baseline, type DictColumn, decodeBaseline, type Kernels } from "../wire/decode.ts";
+import type { Baseline, DictColumn, Kernels } from "../wire/columns.ts";
+import { decodeBaseline } from "../wire/decode.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** Which points the chart shows: kernels and the program's total, or the totals of the program and its steps. */

@@ -7,7 +7,7 @@ import { type Grouped, kernelsOf, namesOf } from "../fusion/group_kernels.ts";
 import type { Partition } from "../fusion/legality.ts";
 import { partitionOf, unfused } from "../fusion/partition.ts";
 import { inSlices, type Work } from "../ui/slices.ts";
-import type { Kernels } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
 import { type Entry, type Groups, isEqual, isSame, isSameGrouping } from "./entries.ts";
 import type { History } from "./history.ts";
 import { keptSizes, type Phase, phasesOf } from "./phases.ts";

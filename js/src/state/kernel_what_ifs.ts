@@ -4,7 +4,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import type { Roof } from "../roofline/roofline.ts";
 import { type Move, type Moves, moved } from "../roofline/what_if_arithmetic.ts";
 import type { KernelWhatIfs } from "../text/what_if.ts";
-import type { Kernels } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
 import { isEqual } from "./entries.ts";
 import type { History } from "./history.ts";
 import type { Outbox } from "./outbox.ts";

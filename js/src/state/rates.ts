@@ -2,7 +2,7 @@
 
 import { type Signal, signal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";
-import type { Chip, Quantity, WhatIf } from "../wire/decode.ts";
+import type { Chip, Quantity, WhatIf } from "../wire/types.ts";
 import { isEqual } from "./entries.ts";
 import type { History } from "./history.ts";
 import type { Outbox } from "./outbox.ts";

@@ -1,7 +1,7 @@
 // Which kernels are pointed at and selected.
 
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import type { Kernels } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
 import type { Model, Outbox } from "./outbox.ts";
 
 interface Parts {

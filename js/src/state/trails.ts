@@ -4,7 +4,7 @@ import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { kernelsOf } from "../fusion/group_kernels.ts";
 import type { Partition } from "../fusion/legality.ts";
 import { groupBytes } from "../fusion/partition.ts";
-import type { Kernels } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
 import type { Workload } from "./graph.ts";
 
 type Groups = readonly (readonly number[])[];

@@ -1,6 +1,6 @@
 // A what-if mapping with one rate changed: as Python would write it, without empty parts.
 
-import type { Quantity, WhatIf } from "../wire/decode.ts";
+import type { Quantity, WhatIf } from "../wire/types.ts";
 
 export interface Rate {
   readonly chip: string;

@@ -2,7 +2,7 @@
 
 import type { Roof } from "../roofline/roofline.ts";
 import { memoize } from "../ui/memoize.ts";
-import type { Chip } from "../wire/decode.ts";
+import type { Chip } from "../wire/types.ts";
 import { strings } from "../words/words.ts";
 
 /** A figure of a chip; names the chip beside it if the roof is another chip's. */

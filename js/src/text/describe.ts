@@ -6,8 +6,7 @@ import { roofElsewhere } from "../roofline/measured_on.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import { bytesAt, peakFor, ridgePoint } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
-import type { Kernels } from "../wire/decode.ts";
-import { textAt } from "../wire/decode.ts";
+import { type Kernels, textAt } from "../wire/columns.ts";
 import { strings } from "../words/words.ts";
 import { shortNames } from "./names.ts";
 import {

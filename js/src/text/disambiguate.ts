@@ -1,6 +1,6 @@
 // What tells kernels of one name apart: a shape, a program, or whatever else the file has of them.
 
-import { type DictColumn, type Kernels, textAt } from "../wire/decode.ts";
+import { type DictColumn, type Kernels, textAt } from "../wire/columns.ts";
 import { nameOf, shortNameOf } from "./describe.ts";
 
 /** What a file calls the sizes of a kernel's operands, and what it counts rows by. */

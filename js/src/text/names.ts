@@ -1,7 +1,7 @@
 // What a chip is called where there is little room.
 
 import { memoize } from "../ui/memoize.ts";
-import type { Chip } from "../wire/decode.ts";
+import type { Chip } from "../wire/types.ts";
 
 const named = memoize<ReadonlyMap<string, string>>();
 

@@ -1,9 +1,9 @@
 // Reasons: why a chip has no roof at the chosen precision and memory, why a dimension cannot have a size.
 
 import type { BrokenCondition } from "../fusion/conditions.ts";
-import { formula, type Wire } from "../fusion/expressions.ts";
+import { formula } from "../fusion/expressions.ts";
 import type { Missing } from "../roofline/roofline.ts";
-import type { Chip } from "../wire/decode.ts";
+import type { Chip, WireExpression } from "../wire/types.ts";
 import { strings, workloadWords } from "../words/words.ts";
 
 export function reasonOf(chip: Chip, missing: Missing): string {
@@ -17,7 +17,7 @@ export function shortReasonOf(missing: Missing): string {
 }
 
 export function sizeReasonOf({ condition, count, divisor }: BrokenCondition): string {
-  const inNumbers = (wire: Wire, value: number) =>
+  const inNumbers = (wire: WireExpression, value: number) =>
     typeof wire === "number" ? `${value}` : `${formula(wire)} = ${value}`;
   const whole = inNumbers(condition.count, count);
   return condition.divisor === 0

@@ -3,7 +3,7 @@
 import { judge } from "../roofline/bound.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import { judgeOf, type Moved, type Moves, totalOf } from "../roofline/what_if_arithmetic.ts";
-import type { Kernels } from "../wire/decode.ts";
+import type { Kernels } from "../wire/columns.ts";
 import { moveWords, runWords, strings } from "../words/words.ts";
 import { ofChip } from "./brief_names.ts";
 import { type Row, shortNameOf } from "./describe.ts";

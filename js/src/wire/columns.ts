@@ -1,6 +1,6 @@
 // Tables of kernels, in columns.
 
-import type { Chip } from "./decode.ts";
+import type { Chip } from "./types.ts";
 
 /** Dictionary-coded texts: one code a row. */
 export interface DictColumn {
@@ -9,7 +9,7 @@ export interface DictColumn {
 }
 
 /** What every table of kernels has, in columns of n rows; NaN is unknown. */
-export interface Counts {
+export interface KernelColumns {
   readonly n: number;
   readonly name: DictColumn;
   readonly precision: DictColumn;
@@ -29,7 +29,7 @@ export interface Counts {
 }
 
 /** What a file tells beside them. */
-interface Told {
+interface KernelMetadata {
   /** How many rows are kernels; the totals of a program may follow. */
   readonly own: number;
   /** Names as the chart shows them; null where they are short as they are. */
@@ -51,7 +51,7 @@ interface Told {
   readonly source: string;
 }
 
-export interface Kernels extends Counts, Told {}
+export interface Kernels extends KernelColumns, KernelMetadata {}
 
 /** An earlier run. */
 export interface Baseline {
@@ -63,7 +63,7 @@ export interface Baseline {
 }
 
 /** Kernels of which no file told more. */
-export function untold(counts: Counts, selfTime = counts.time): Kernels {
+export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): Kernels {
   return {
     ...counts,
     own: counts.n,
@@ -83,7 +83,7 @@ export function textAt(column: DictColumn, row: number): string | null {
   return column.values[column.codes[row] ?? -1] ?? null;
 }
 
-export function everyRow({ n }: Pick<Counts, "n">): Int32Array {
+export function everyRow({ n }: Pick<KernelColumns, "n">): Int32Array {
   const rows = new Int32Array(n);
   for (let row = 0; row < n; row++) rows[row] = row;
   return rows;

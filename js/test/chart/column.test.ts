@@ -11,7 +11,7 @@ import { pointsOf } from "../../src/roofline/points.ts";
 import type { Roof } from "../../src/roofline/roofline.ts";
 import { briefNames } from "../../src/text/brief_names.ts";
 import { shortNames } from "../../src/text/names.ts";
-import type { Chip, WhatIf } from "../../src/wire/decode.ts";
+import type { Chip, WhatIf } from "../../src/wire/types.ts";
 import { makeChip, makeKernels, makeRoof, seeded, UNITS } from "../helpers.ts";
 
 const chip = (id: string, vendor: string, name: string, generation: number, peak: number, bandwidth: number) =>

@@ -5,7 +5,7 @@ import type { Extent } from "../../src/chart/extents.ts";
 import { chartHeight, project, type Scales, scaleLog, scalesOf } from "../../src/chart/scales.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import { ridgePoint } from "../../src/roofline/roofline.ts";
-import type { WhatIf } from "../../src/wire/decode.ts";
+import type { WhatIf } from "../../src/wire/types.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof, seeded } from "../helpers.ts";
 
 const SIZE = { width: 800, height: 448 };

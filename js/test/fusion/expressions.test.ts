@@ -1,15 +1,16 @@
 // Counts over symbols: their values, and how they are printed.
 
 import { describe, expect, it } from "vitest";
-import { compile, formula, type Wire, withNumbers } from "../../src/fusion/expressions.ts";
+import { compile, formula, withNumbers } from "../../src/fusion/expressions.ts";
+import type { WireExpression } from "../../src/wire/types.ts";
 
 const ENV: Record<string, number> = { M: 4096, N: 4096, K: 512, n: 7, "@fma": 2, "@bf16": 16, "@fp4": 4, "@causal": 1 };
 const index = new Map(Object.keys(ENV).map((name, at) => [name, at]));
 const lookup = (symbol: string) => ENV[symbol];
-const value = (wire: Wire) => compile(wire, index)(Float64Array.from(Object.values(ENV)));
+const value = (wire: WireExpression) => compile(wire, index)(Float64Array.from(Object.values(ENV)));
 
 describe("the value of a count", () => {
-  it.each<[Wire, number]>([
+  it.each<[WireExpression, number]>([
     [5, 5],
     ["9007199254740992", 2 ** 53],
     ["n", 7],
@@ -41,7 +42,7 @@ describe("the value of a count", () => {
 });
 
 describe("a formula", () => {
-  it.each<[Wire, string, string]>([
+  it.each<[WireExpression, string, string]>([
     [["*", "@fma", "M", "N", "K"], "2·M·N·K", "2·4096·4096·512"],
     [["/", ["*", "M", "N", "@bf16"], 8], "2·M·N", "2·4096·4096"],
     [["/", ["*", "M", "n", "@fp4"], 8], "⌈M·n / 2⌉", "⌈4096·7 / 2⌉"],

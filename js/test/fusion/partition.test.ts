@@ -15,7 +15,7 @@ import {
   totals,
   unfused,
 } from "../../src/fusion/partition.ts";
-import { textAt } from "../../src/wire/decode.ts";
+import { textAt } from "../../src/wire/columns.ts";
 import { at, cases, type Groups, same, written } from "../graphs.ts";
 
 const groupOf = (groups: Groups, op: number) => groups.findIndex((group) => group.includes(op));

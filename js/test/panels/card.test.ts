@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { factsOf, linkOf, runsOf, unknownOf } from "../../src/panels/chips/sheet.ts";
-import type { Chip, Figure } from "../../src/wire/decode.ts";
+import type { Chip, Figure } from "../../src/wire/types.ts";
 import { makeChip } from "../helpers.ts";
 
 const figure = (label: string, value: number | null, more: Partial<Figure> = {}): Figure => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decodeGraph } from "../../src/fusion/decode_graph.ts";
-import { type Dim, environment, evaluate, type Op } from "../../src/fusion/graph.ts";
+import { type Dim, environment, evaluate } from "../../src/fusion/graph.ts";
 import {
   derivation,
   figuresOf,
@@ -12,6 +12,7 @@ import {
   valueAt,
   walked,
 } from "../../src/panels/workload/dims.ts";
+import type { WireOp } from "../../src/wire/types.ts";
 import { cases } from "../graphs.ts";
 
 const dim = (low: number, high: number, initial = low): Dim => ({ name: "batch", low, high, default: initial });
@@ -225,7 +226,7 @@ describe("the derivation of an op", () => {
     const [op] = LINEAR.ops;
     const flops = { tensor: ["*", "@fma", "M", "N", "K"] as const };
     const terms = [["multiply and add", flops.tensor]] as const;
-    const graph = { ...LINEAR, ops: [{ ...(op as Op), flops, terms }] };
+    const graph = { ...LINEAR, ops: [{ ...(op as WireOp), flops, terms }] };
     const found = derivation(graph, environment(graph), 0);
     expect(found.counts.map(({ name }) => name)).toEqual(["FLOPs, multiply and add", "Bytes"]);
     expect(found.terms).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { memoriesOf } from "../../src/panels/chips/choices.tsx";
 import { found, grouped, PILLS, pillsOf } from "../../src/panels/chips/picking.ts";
-import type { Chip } from "../../src/wire/decode.ts";
+import type { Chip } from "../../src/wire/types.ts";
 import { makeChip } from "../helpers.ts";
 
 const chip = (id: string, more: Partial<Chip> = {}): Chip => ({ ...makeChip({ id }), ...more });

@@ -6,7 +6,7 @@ import { harmless, toCsv, toTsv } from "../../src/panels/table/csv.ts";
 import { exportedColumns } from "../../src/panels/table/exported.ts";
 import { picked } from "../../src/panels/table/shown.ts";
 import { fileName } from "../../src/ui/download.ts";
-import type { Kernels } from "../../src/wire/decode.ts";
+import type { Kernels } from "../../src/wire/columns.ts";
 import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 const KERNELS = makeKernels(

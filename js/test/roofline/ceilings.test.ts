@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { flatsOf, levelsDrawn, possibleCeilings, subRoofsOf } from "../../src/roofline/ceilings.ts";
 import { exposedText } from "../../src/text/describe.ts";
-import type { Ceiling } from "../../src/wire/decode.ts";
+import type { Ceiling } from "../../src/wire/types.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 const ceiling = (name: string, rate: number, rest: Partial<Ceiling> = {}): Ceiling => {

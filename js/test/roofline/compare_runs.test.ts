@@ -7,7 +7,7 @@ import type { Scene } from "../../src/chart/scene.ts";
 import { countsOf, passing, runsOf } from "../../src/roofline/compare_runs.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import { formatChange } from "../../src/text/numbers.ts";
-import type { Baseline } from "../../src/wire/decode.ts";
+import type { Baseline } from "../../src/wire/columns.ts";
 import { runWords } from "../../src/words/words.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
 

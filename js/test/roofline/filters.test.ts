@@ -12,7 +12,7 @@ import {
   smallNames,
   UNFILTERED,
 } from "../../src/roofline/filters.ts";
-import type { Kernels } from "../../src/wire/decode.ts";
+import type { Kernels } from "../../src/wire/columns.ts";
 import { makeKernels, seeded } from "../helpers.ts";
 
 interface Table {

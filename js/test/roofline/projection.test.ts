@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/projection.json";
 import { judge } from "../../src/roofline/bound.ts";
 import { boundTimes, project, recast } from "../../src/roofline/projection.ts";
-import { type Chip, decodeKernels } from "../../src/wire/decode.ts";
+import { decodeKernels } from "../../src/wire/decode.ts";
+import type { Chip } from "../../src/wire/types.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof, wireChip, wireKernels } from "../helpers.ts";
 
 interface Case {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/roofline.json";
 import { type Bound, judge } from "../../src/roofline/bound.ts";
 import { attainable, isOffChip, isRoof, levelOf, ridgePoint, roofOf } from "../../src/roofline/roofline.ts";
-import type { Chip } from "../../src/wire/decode.ts";
+import type { Chip } from "../../src/wire/types.ts";
 import { type Amount, makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 type Wanted = number | null | "inf";

@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";
-import { textAt } from "../../src/wire/decode.ts";
+import { textAt } from "../../src/wire/columns.ts";
 import { stateOf } from "../chains.ts";
 import { eachWithClock, FakeModel, type KernelSpec, makeKernels, type ToldSpec, wireKernels } from "../helpers.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { judge } from "../../src/roofline/bound.ts";
 import type { Roof } from "../../src/roofline/roofline.ts";
 import { gapText, nameOf, sentenceOf, sentenceOfRoof, tooltipRows } from "../../src/text/describe.ts";
-import type { Kernels } from "../../src/wire/decode.ts";
+import type { Kernels } from "../../src/wire/columns.ts";
 import { strings } from "../../src/words/words.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
 

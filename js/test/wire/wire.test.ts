@@ -1,14 +1,8 @@
 // What Python sends, decoded: from anywhere in a message, and text stays text.
 
 import { describe, expect, it } from "vitest";
-import {
-  type DictColumn,
-  decodeBaseline,
-  decodeChips,
-  decodeKernels,
-  sumOfKnown,
-  textAt,
-} from "../../src/wire/decode.ts";
+import { type DictColumn, sumOfKnown, textAt } from "../../src/wire/columns.ts";
+import { decodeBaseline, decodeChips, decodeKernels } from "../../src/wire/decode.ts";
 import { makeKernels, wireChip, wireKernels } from "../helpers.ts";
 
 const HOSTILE = ["__proto__", "constructor", "toString", "<img src=x onerror=alert(1)>", "", "a\u0000b", "名前 🚀"];

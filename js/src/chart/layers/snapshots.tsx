@@ -4,7 +4,7 @@ import type { Roof } from "../../roofline/roofline.ts";
 import { hasMoved, type Move, memoryOf, movesSince } from "../../state/snapshots.ts";
 import type { Store } from "../../state/store.ts";
 import { formatFactor } from "../../text/numbers.ts";
-import type { Snapshot } from "../../wire/decode.ts";
+import type { Snapshot } from "../../wire/types.ts";
 import { snapshotWords as words } from "../../words/words.ts";
 import { around } from "../labels/annotations.ts";
 import type { Label, Place } from "../labels/place.ts";

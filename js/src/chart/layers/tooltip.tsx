@@ -3,7 +3,7 @@
 import type { Roof } from "../../roofline/roofline.ts";
 import type { View } from "../../state/store.ts";
 import { nameOf, type Row, tooltipRows } from "../../text/describe.ts";
-import type { Kernels } from "../../wire/decode.ts";
+import type { Kernels } from "../../wire/columns.ts";
 import { boxOf, linesOf, overlap, type Placed, textWidth } from "../labels/place.ts";
 import type { Box, Scales } from "../scales.ts";
 

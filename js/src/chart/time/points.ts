@@ -5,8 +5,7 @@ import { radii } from "../../roofline/point_sizes.ts";
 import { MEASURED, type Points, SIDES, sideOf } from "../../roofline/points.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { isProgram, isTotal } from "../../roofline/totals.ts";
-import { everyRow } from "../../wire/columns.ts";
-import type { Kernels } from "../../wire/decode.ts";
+import { everyRow, type Kernels } from "../../wire/columns.ts";
 import type { Extent } from "../extents.ts";
 
 /** Points whose x and y are seconds a launch of compute and of memory; either may be 0, not both. */

@@ -1,7 +1,7 @@
 // A chip's card: every figure with where it comes from, and who says otherwise. Text only, never markup.
 
 import type { Disclosed } from "../../ui/disclosure.ts";
-import type { Chip } from "../../wire/decode.ts";
+import type { Chip } from "../../wire/types.ts";
 import { strings, words } from "../../words/words.ts";
 import { factsOf, type Row, type Run, runsOf, unknownOf } from "./sheet.ts";
 

@@ -7,7 +7,7 @@ import { shortNames } from "../../text/names.ts";
 import { reasonOf, shortReasonOf } from "../../text/reasons.ts";
 import { Button } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
-import type { Chip } from "../../wire/decode.ts";
+import type { Chip } from "../../wire/types.ts";
 import { strings, words } from "../../words/words.ts";
 import { Choices } from "./choices.tsx";
 import { Picker } from "./picker.tsx";

@@ -2,7 +2,7 @@
 
 import type { Store, View } from "../../state/store.ts";
 import { type Option, Select } from "../../ui/select.tsx";
-import type { Chip } from "../../wire/decode.ts";
+import type { Chip } from "../../wire/types.ts";
 import { strings, words } from "../../words/words.ts";
 
 export function Choices({ store }: { store: Store }) {

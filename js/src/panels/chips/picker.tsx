@@ -8,7 +8,7 @@ import { reasonOf, shortReasonOf } from "../../text/reasons.ts";
 import { Button } from "../../ui/button.tsx";
 import type { Disclosed } from "../../ui/disclosure.ts";
 import { isModified, used } from "../../ui/keys.ts";
-import type { Chip } from "../../wire/decode.ts";
+import type { Chip } from "../../wire/types.ts";
 import { words } from "../../words/words.ts";
 import { found, grouped } from "./picking.ts";
 

@@ -1,6 +1,6 @@
 // Which chips have a pill in the bar, and how the picker finds and groups all of them.
 
-import type { Chip } from "../../wire/decode.ts";
+import type { Chip } from "../../wire/types.ts";
 
 /** So many pills stand in the bar; the other chips are in the picker. */
 export const PILLS = 8;

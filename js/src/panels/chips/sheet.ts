@@ -1,7 +1,7 @@
 // What a chip card says: the chip's figures in runs of one source each, as text that is ready to be read.
 
 import { formatQuantity, formatSignificant, type Unit } from "../../text/numbers.ts";
-import type { Chip, Figure } from "../../wire/decode.ts";
+import type { Chip, Figure } from "../../wire/types.ts";
 import { words } from "../../words/words.ts";
 
 export interface Row {

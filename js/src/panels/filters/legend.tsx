@@ -1,7 +1,7 @@
 // Which colour is which category: measured kernels wear no other sign of it.
 
 import type { Theme } from "../../chart/theme.ts";
-import type { Kernels } from "../../wire/decode.ts";
+import type { Kernels } from "../../wire/columns.ts";
 import { strings } from "../../words/words.ts";
 
 interface LegendProps {

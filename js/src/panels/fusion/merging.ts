@@ -8,7 +8,7 @@ import { groupBytes, groupFlops, partitionOf, precisionOf } from "../../fusion/p
 import type { Roof } from "../../roofline/roofline.ts";
 import type { Workload } from "../../state/graph.ts";
 import { formatQuantity } from "../../text/numbers.ts";
-import type { Chip } from "../../wire/decode.ts";
+import type { Chip } from "../../wire/types.ts";
 import { fusionWords } from "../../words/words.ts";
 
 type Ops = readonly number[];

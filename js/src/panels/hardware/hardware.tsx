@@ -5,7 +5,7 @@ import type { Store } from "../../state/store.ts";
 import { reasonOf } from "../../text/reasons.ts";
 import { useDisclosure } from "../../ui/disclosure.ts";
 import { Section } from "../../ui/section.tsx";
-import type { Chip } from "../../wire/decode.ts";
+import type { Chip } from "../../wire/types.ts";
 import { strings, words } from "../../words/words.ts";
 import { Card } from "../chips/card.tsx";
 import { Limits } from "./limits.tsx";

@@ -7,7 +7,7 @@ import { formatQuantity, parseRate } from "../../text/numbers.ts";
 import { spokenRate } from "../../text/spoken.ts";
 import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { Slider } from "../../ui/slider.tsx";
-import type { Quantity } from "../../wire/decode.ts";
+import type { Quantity } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";
 
 /** A dragged value this near a mark, as a share of the track, takes the mark's. */

@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { handOn } from "../../ui/focus.ts";
 import { Fold } from "../../ui/fold.tsx";
 import { Fault, useTypedValue } from "../../ui/number_box.tsx";
-import type { Snapshot } from "../../wire/decode.ts";
+import type { Snapshot } from "../../wire/types.ts";
 import { snapshotWords as words } from "../../words/words.ts";
 
 export function Snapshots({ store }: { store: Store }) {

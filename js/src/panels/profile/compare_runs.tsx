@@ -7,7 +7,7 @@ import { nameOf, shortNameOf } from "../../text/describe.ts";
 import { formatChange, formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Fold } from "../../ui/fold.tsx";
-import type { Kernels } from "../../wire/decode.ts";
+import type { Kernels } from "../../wire/columns.ts";
 import { runWords as words } from "../../words/words.ts";
 import { KernelButton } from "../kernel_button.tsx";
 

@@ -1,8 +1,7 @@
 // What stands in a cell of the table, and what is said of it when it is pointed at.
 
 import { formatIntensity, formatPercent, formatQuantity, formatSignificant } from "../../text/numbers.ts";
-import type { Kernels } from "../../wire/decode.ts";
-import { textAt } from "../../wire/decode.ts";
+import { type Kernels, textAt } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
 import type { Column } from "./columns.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Roof } from "../../roofline/roofline.ts";
 import { SHAPE } from "../../text/disambiguate.ts";
-import type { Kernels } from "../../wire/decode.ts";
+import type { Kernels } from "../../wire/columns.ts";
 import type { Column } from "./columns.ts";
 import type { Written } from "./csv.ts";
 

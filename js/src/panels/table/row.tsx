@@ -3,7 +3,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: rows stand where they are scrolled to, as those of a table cannot
 
 import type { ComponentChildren } from "preact";
-import type { Kernels } from "../../wire/decode.ts";
+import type { Kernels } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
 import { cellText, cellTitle, isAlarming } from "./cells.ts";
 import type { Column } from "./columns.ts";

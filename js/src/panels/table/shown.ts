@@ -1,7 +1,7 @@
 // Which of the columns are shown.
 
 import type { Roof } from "../../roofline/roofline.ts";
-import type { Kernels } from "../../wire/decode.ts";
+import type { Kernels } from "../../wire/columns.ts";
 import type { Column } from "./columns.ts";
 
 /** Those shown when nobody has chosen: none that says nothing of any kernel. */

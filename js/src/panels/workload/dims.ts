@@ -1,9 +1,10 @@
 // A dimension on its slider: where its values stand, what keys and typed texts make of them; and an op's counts.
 
-import { compile, formula, type Wire, withNumbers } from "../../fusion/expressions.ts";
+import { compile, formula, withNumbers } from "../../fusion/expressions.ts";
 import { type Dim, type Environment, type Graph, lookup, type Values } from "../../fusion/graph.ts";
 import { groupBytes } from "../../fusion/partition.ts";
 import { formatIntensity, formatQuantity } from "../../text/numbers.ts";
+import type { WireExpression } from "../../wire/types.ts";
 import { numerals, strings, workloadWords } from "../../words/words.ts";
 
 /** A range that is wider than this is shown by its octaves. */
@@ -102,7 +103,7 @@ export interface Line {
 /** The FLOPs of an op by class, its bytes, and then the terms that its FLOPs come from. */
 export function derivation(graph: Graph, env: Environment, op: number): { counts: Line[]; terms: Line[] } {
   const names = lookup(graph, env);
-  const line = (name: string, wire: Wire, unit: "FLOP" | "B"): Line => {
+  const line = (name: string, wire: WireExpression, unit: "FLOP" | "B"): Line => {
     const [symbols, numbers] = [formula(wire, names), withNumbers(wire, names)];
     const amount = formatQuantity(compile(wire, graph.symbols)(env.values), unit);
     return { name, formula: symbols, numbers: numbers === symbols ? "" : numbers, amount };

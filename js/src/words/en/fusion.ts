@@ -1,6 +1,6 @@
 // Those of the fusion panel.
 
-import type { Share } from "../../wire/decode.ts";
+import type { Share } from "../../wire/types.ts";
 
 export const fusionWords = {
   title: "Fusion",

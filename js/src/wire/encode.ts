@@ -1,0 +1,9 @@
+// What the front end sends to Python, where a value needs another form on the wire.
+
+import type { Snapshot, WireSnapshot } from "./types.ts";
+
+export const encodeSnapshots = (snapshots: readonly Snapshot[]): WireSnapshot[] =>
+  snapshots.map(({ kernels, ...rest }) => ({
+    ...rest,
+    kernels: kernels.map(([name, ai, rate]) => [name, Number.isFinite(ai) ? ai : null, rate]),
+  }));
