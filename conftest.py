@@ -1,0 +1,23 @@
+"""Collects the doctests of public classes from the files that define them.
+
+A public class names ``roofwidget`` as its module, so that its pickles do not depend on the file. doctest would take it
+for an import from elsewhere and skip its examples.
+"""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+from typing import Any
+
+_from_module: Any = doctest.DocTestFinder._from_module  # type: ignore[attr-defined]  # noqa: SLF001 - doctest has no hook
+
+
+def _is_defined_in(self: doctest.DocTestFinder, module: Any, object: Any) -> bool:  # noqa: A002 - doctest's own name
+    if inspect.isclass(object) and object.__module__ in {"roofwidget", "roofwidget.workloads"}:
+        return re.search(rf"^class {object.__name__}\b", inspect.getsource(module), re.MULTILINE) is not None
+    return bool(_from_module(self, module, object))
+
+
+doctest.DocTestFinder._from_module = _is_defined_in  # type: ignore[attr-defined]  # noqa: SLF001 - the same
