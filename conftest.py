@@ -1,7 +1,7 @@
 """Collects the doctests of public classes from the files that define them.
 
-A public class names ``roofwidget`` as its module, so that its pickles do not depend on the file. doctest would take it
-for an import from elsewhere and skip its examples.
+A public class names its package as its module (``roofwidget``, ``roofwidget.workloads``), so that its pickles do not
+depend on the file. doctest would take it for an import from elsewhere and skip its examples.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _from_module: Any = doctest.DocTestFinder._from_module  # type: ignore[attr-defi
 
 
 def _is_defined_in(self: doctest.DocTestFinder, module: Any, object: Any) -> bool:  # noqa: A002 - doctest's own name
-    if inspect.isclass(object) and object.__module__ in {"roofwidget", "roofwidget.workloads"}:
+    if inspect.isclass(object) and f"{module.__name__}.".startswith(f"{object.__module__}."):
         return re.search(rf"^class {object.__name__}\b", inspect.getsource(module), re.MULTILINE) is not None
     return bool(_from_module(self, module, object))
 

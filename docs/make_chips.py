@@ -63,7 +63,7 @@ def page() -> str:
     """Return the page's text."""
     known = chips()
     vendors = dict.fromkeys(one.vendor for one in known)
-    documents = records.documents(toml.parse(toml.beside(toml.__file__, "sources.toml"))["sources"])
+    documents = records.documents(toml.parse(toml.packaged(toml.__file__, "sources.toml"))["sources"])
     numbers = {document: number for number, document in enumerate(documents.values(), 1)}
     parts = [TOP.format(count=len(known)), OWN]
     parts += [_vendor(vendor, [one for one in known if one.vendor == vendor]) for vendor in vendors]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roofwidget.chips.catalogue import AmbiguousChipError, UnknownChipError, chip, chips
-from roofwidget.chips.chip import Chip
+from roofwidget.chips.chip import Chip, Share, share_on_chip
 from roofwidget.chips.figures import (
     FLOP_CLASSES,
     Ceiling,
@@ -17,7 +17,6 @@ from roofwidget.chips.figures import (
     is_off_chip,
 )
 from roofwidget.chips.files import load_chips
-from roofwidget.chips.share import Share, share_on_chip
 
 __all__ = [
     "FLOP_CLASSES",

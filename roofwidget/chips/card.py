@@ -10,14 +10,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from roofwidget import units
-from roofwidget.chips.checking import ENERGY_UNITS
 from roofwidget.chips.figures import Ceiling, Check, Figure
+from roofwidget.chips.validation import ENERGY_UNITS
 from roofwidget.support.text_tables import html_table
 
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip
 
-__all__ = ["ceiling_key", "disputed", "figures", "html", "known", "shown", "told"]
+__all__ = ["ceiling_key", "disputed", "figures", "figures_with_sources", "html", "shown", "units_by_figure"]
 
 # Further apart than this, relative to ours, two sources disagree; closer, they round.
 _AGREE: Final = 0.03
@@ -37,12 +37,12 @@ def figures(chip: Chip) -> tuple[Figure, ...]:
     return (*rows, *(_ceiling_row(ceiling) for ceiling in chip.ceilings))
 
 
-def known(chip: Chip) -> dict[str, str]:
+def units_by_figure(chip: Chip) -> dict[str, str]:
     """Return the chip's figures that another source may speak of, with the units in which they are written."""
     return {key: "FLOP/s" if unit == "OP/s" else unit for key, _, _, unit in _plain_rows(chip)}
 
 
-def told(chip: Chip) -> list[str]:
+def figures_with_sources(chip: Chip) -> list[str]:
     """Return what a source may be told for: figures with a value, and what is printed of a link."""
     printed = [f"links.{link.name}.printed" for link in chip.links.values() if link.printed]
     return [key for key, _, value, _ in _plain_rows(chip) if value is not None] + printed

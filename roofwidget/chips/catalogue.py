@@ -25,9 +25,13 @@ _HOW_MANY_NEAREST = 5
 class UnknownChipError(LookupError):
     """No chip has this name; the message lists the nearest names."""
 
+    __module__ = "roofwidget"
+
 
 class AmbiguousChipError(LookupError):
     """Several chips share this name; the message lists their ids."""
+
+    __module__ = "roofwidget"
 
 
 def chip(name: str | Chip) -> Chip:
@@ -61,7 +65,7 @@ def chip(name: str | Chip) -> Chip:
     >>> chip("gaudi")
     Traceback (most recent call last):
     ...
-    roofwidget.chips.catalogue.AmbiguousChipError: 'gaudi' is one of several chips: 'gaudi2', 'gaudi3'; name one
+    roofwidget.AmbiguousChipError: 'gaudi' is one of several chips: 'gaudi2', 'gaudi3'; name one
     """
     if isinstance(name, Chip):
         return name
@@ -139,7 +143,7 @@ class _Entry:
 @functools.cache
 def _entries() -> dict[str, _Entry]:
     """Return the catalogue by id, of each chip only the first paragraph read: the rest takes ten times as long."""
-    entries = [text.lstrip() for text in toml.beside(__file__, "catalogue.toml").split("\n[[chips]]\n")[1:]]
+    entries = [text.lstrip() for text in toml.packaged(__file__, "catalogue.toml").split("\n[[chips]]\n")[1:]]
     heads = [toml.parse(text.split("\n\n", 1)[0]) for text in entries]
     return {head["id"]: _Entry(head, text) for head, text in zip(heads, entries, strict=True)}
 
@@ -155,7 +159,7 @@ def _names(entry: str) -> dict[str, str]:
 
 @functools.cache
 def _documents() -> Mapping[str, Source]:
-    return records.documents(toml.parse(toml.beside(__file__, "sources.toml"))["sources"])
+    return records.documents(toml.parse(toml.packaged(__file__, "sources.toml"))["sources"])
 
 
 @functools.cache
@@ -166,7 +170,7 @@ def _made(entry: str) -> Chip:
     del record["short"]
     names = _names(entry)
     record["aliases"] = [word for key, word in names.items() if len(by_name[key]) == 1 and word != record["name"]]
-    return records.from_record(record, _documents())
+    return records.from_record(Chip, record, _documents())
 
 
 def _only(found: tuple[Chip, ...], field: str, wanted: str | None, where: str) -> tuple[Chip, ...]:

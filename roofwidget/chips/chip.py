@@ -1,16 +1,17 @@
-"""One chip: its peaks, its memories, its links, and where each figure comes from."""
+"""`Chip`: peaks, memories and links of one accelerator or CPU package, and the source of each figure."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from roofwidget import units as quantities
-from roofwidget.chips import card, checking
-from roofwidget.chips.answers import Answers
+from roofwidget.chips import card, records, validation
 from roofwidget.chips.figures import (
+    FLOP_CLASSES,
     Ceiling,
     Check,
     Energy,
@@ -19,24 +20,28 @@ from roofwidget.chips.figures import (
     Memory,
     MissingFigureError,
     Source,
-    is_off_chip,
 )
-from roofwidget.support.did_you_mean import keywords
+from roofwidget.support.did_you_mean import keywords, listed, unknown_keyword
 
-__all__ = ["Chip", "Memory", "MissingFigureError", "Source", "is_off_chip"]
+__all__ = ["Chip", "Share", "share_on_chip"]
+
+# Frameworks and vendors give the matrix unit these three names; a peak under any of them is its peak.
+_MATRIX_UNIT_NAMES: Final = ("matmul", "tensor", "matrix")
+# Memories next to the compute units, nearest first.
+_NEAREST_MEMORIES: Final = ("vmem", "smem", "sbuf", "lds", "l1")
 
 
-@dataclass(frozen=True, init=False, repr=False)
-class Chip(Answers):
+@dataclasses.dataclass(frozen=True, init=False, repr=False)
+class Chip:
     """One accelerator or CPU package as a kernel sees it. Immutable.
 
     Parameters
     ----------
     name
-        What people read.
+        Display name.
     peak_flops
-        Dense peak rate by precision, FLOP/s: numbers or text such as ``"989.5 TFLOP/s"``. A class of FLOPs with a
-        peak of its own is a key such as ``"fp16_vector"`` or ``"transcendental"``, see `peak_of`.
+        Dense peak rate by precision, FLOP/s: numbers or text such as ``"989.5 TFLOP/s"``. A class of FLOPs with its
+        own peak has a key such as ``"fp16_vector"`` or ``"transcendental"``, see `peak_of`.
     memories
         Bandwidth by memory level, main memory first, bytes/s: a number, text such as ``"3.35 TB/s"``, a `Memory`,
         or None where the bandwidth is unknown.
@@ -45,33 +50,33 @@ class Chip(Answers):
     vendor, family, generation
         For grouping; `generation` orders the chips of a vendor.
     kind, year
-        ``gpu``, ``tpu``, ``npu`` or ``cpu``, and when it came out.
+        ``gpu``, ``tpu``, ``npu`` or ``cpu``; the year of release.
     status
-        ``cross-checked`` where a second source was compared, ``single-source``, or ``given``.
+        ``cross-checked`` if a second source was compared, ``single-source``, or ``given``.
     default_precision
         The precision that ``"auto"`` means; by default the first of bf16, fp16, tf32, fp32, fp64 that the chip has.
     aliases
-        Other names it can be looked up by.
+        Other names that find it in the catalogue.
     sources
         `Source` by figure, such as ``"peak_flops.bf16"``, ``"memories.HBM.bandwidth"`` or ``"clock"``.
     links
-        `Link` by name, or its bandwidth **one way** per chip, bytes/s; the one between chips first, PCIe last.
+        `Link` by name, or its bandwidth **one way** per chip, bytes/s; links between chips first, PCIe last.
     ceilings
         Roofs below the peaks, see `with_measured` and `with_ceiling`.
     checks
-        What other sources say, see `disputed`.
+        Values that other sources give, see `disputed`.
     clock, units, power
-        Hz, or text such as ``"1.98 GHz"``; how many units of which kind, such as ``"132 SM"``; W.
+        Hz, or text such as ``"1.98 GHz"``; number and kind of compute units, such as ``"132 SM"``; W.
     energy
-        Costs of work, for a roofline of energy.
+        Energy per FLOP and per byte, for an energy roofline.
     notes
         What a reader of the figures should know.
 
     Raises
     ------
     ValueError
-        If a figure is zero, negative, NaN or infinite, there is no peak or no bandwidth of the main memory, a name is
-        empty or has a meaning of its own (``auto``, ``main``, ``network``), or a source or check is of no figure.
+        If a figure is zero, negative, NaN or infinite; if there is no peak or no main-memory bandwidth; if a name is
+        empty or reserved (``auto``, ``main``, ``network``); or if a source or check names a figure that the chip lacks.
     TypeError
         If a figure is not a number or text, or a keyword is unknown.
 
@@ -81,6 +86,8 @@ class Chip(Answers):
     >>> chip.peak("bf16"), chip.bandwidth("hbm"), round(chip.ridge_point(), 1)
     (989500000000000.0, 3350000000000.0, 295.4)
     """
+
+    __module__ = "roofwidget"
 
     name: str
     peak_flops: Mapping[str, float]
@@ -133,49 +140,171 @@ class Chip(Answers):
         if not isinstance(name, str) or not name.strip():
             msg = f"a chip's name must be text that is not empty, got {name!r}"
             raise ValueError(msg)
-        peaks = checking.peaks(name, peak_flops)
-        levels = checking.memories(name, memories)
+        peaks = validation.peaks(name, peak_flops)
+        levels = validation.memories(name, memories)
         self.__dict__.update(
             name=name,
             peak_flops=MappingProxyType(peaks),
             memories=MappingProxyType(levels),
-            id=checking.identity(name, id),
+            id=validation.identity(name, id),
             vendor=vendor,
             family=family,
             generation=generation,
             kind=kind,
-            year=checking.year(name, year),
+            year=validation.year(name, year),
             status=status,
-            default_precision=checking.default_precision(name, peaks, default_precision),
-            aliases=checking.aliases(name, aliases),
-            links=MappingProxyType(checking.links(name, links)),
-            ceilings=checking.ceilings(name, ceilings, peaks, levels),
-            clock=checking.number(name, "clock", "Hz", clock),
-            units=checking.unit_count(name, units),
-            power=checking.number(name, "power", "W", power),
-            energy=checking.energy(name, energy),
-            notes=checking.notes(name, notes),
+            default_precision=validation.default_precision(name, peaks, default_precision),
+            aliases=validation.aliases(name, aliases),
+            links=MappingProxyType(validation.links(name, links)),
+            ceilings=validation.ceilings(name, ceilings, peaks, levels),
+            clock=validation.number(name, "clock", "Hz", clock),
+            units=validation.unit_count(name, units),
+            power=validation.number(name, "power", "W", power),
+            energy=validation.energy(name, energy),
+            notes=validation.notes(name, notes),
         )
         self.__dict__.update(
-            sources=MappingProxyType(checking.sources(name, sources, card.told(self))),
-            checks=checking.checks(name, checks, card.known(self)),
+            sources=MappingProxyType(validation.sources(name, sources, card.figures_with_sources(self))),
+            checks=validation.checks(name, checks, card.units_by_figure(self)),
         )
 
     def __hash__(self) -> int:
         return hash((self.id, self.name))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (self._fields(),)
+        # A mapping proxy cannot be pickled.
+        values: dict[str, Any] = {field: getattr(self, field) for field in _FIELDS}
+        plain: dict[str, Any] = {
+            key: dict(value) if isinstance(value, MappingProxyType) else value for key, value in values.items()
+        }
+        return partial(Chip, **plain), ()
 
-    def _fields(self) -> dict[str, Any]:
-        """Every field under its keyword, mappings as dicts."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {key: dict(value) if isinstance(value, MappingProxyType) else value for key, value in values.items()}
+    # -- figures ---------------------------------------------------------------------------------------------------
+
+    @property
+    def main_memory(self) -> str:
+        """The name of the off-chip memory: the first of `memories`."""
+        return next(iter(self.memories))
+
+    def precision(self, name: str = "auto") -> str:
+        """Return the chip's precision called `name` (any case), or the default precision for ``"auto"``.
+
+        Raises
+        ------
+        MissingFigureError
+            If the chip has no such precision.
+        """
+        if name.casefold() == "auto":
+            return self.default_precision
+        return validation.find_precision(self.name, self.peak_flops, name)
+
+    def memory(self, name: str = "main") -> str:
+        """Return the chip's memory level called `name` (any case), or the main memory for ``"main"``.
+
+        Raises
+        ------
+        MissingFigureError
+            If the chip has no such level.
+        """
+        return validation.find_level(self.name, self.memories, name)
+
+    def peak(self, precision: str = "auto") -> float:
+        """Return the dense peak rate of a precision, FLOP/s.
+
+        Raises
+        ------
+        MissingFigureError
+            If the chip has no such precision. No other precision stands in for it.
+        """
+        return self.peak_flops[self.precision(precision)]
+
+    def peak_of(self, flop_class: str, precision: str = "auto") -> tuple[float, bool]:
+        """Return the peak that a class of FLOPs is charged to, FLOP/s, and whether the class has its own peak.
+
+        Tries, in this order: the class at that precision, such as ``fp16_vector`` (for ``matmul`` also
+        ``fp16_tensor`` and ``fp16_matrix``); the class alone, such as ``vector``; the peak of the precision.
+
+        Raises
+        ------
+        MissingFigureError
+            If the chip has no such precision.
+        ValueError
+            If there is no such class.
+
+        Examples
+        --------
+        >>> chip = Chip("H100", {"fp16": "989.5 TFLOP/s", "fp16_vector": "133.8 TFLOP/s"}, {"HBM": "3.35 TB/s"})
+        >>> chip.peak_of("vector", "fp16"), chip.peak_of("transcendental", "fp16")
+        ((133800000000000.0, True), (989500000000000.0, False))
+        """
+        name, precision = flop_class.casefold(), self.precision(precision)
+        if name not in FLOP_CLASSES:
+            msg = f"'{flop_class}' is no class of FLOPs; there is {listed(sorted(FLOP_CLASSES))}"
+            raise ValueError(msg)
+        names = dict.fromkeys((name, *_MATRIX_UNIT_NAMES)) if name in _MATRIX_UNIT_NAMES else (name,)
+        for key in (*(f"{precision}_{one}" for one in names), *names):
+            if key in self.peak_flops:
+                return self.peak_flops[key], True
+        return self.peak_flops[precision], False
+
+    def bandwidth(self, memory: str = "main") -> float:
+        """Return the bandwidth of a memory level, bytes/s.
+
+        Raises
+        ------
+        MissingFigureError
+            If the chip has no such level, or its bandwidth is unknown.
+        """
+        level = self.memories[self.memory(memory)]
+        if level.bandwidth is None:
+            known = [m.name for m in self.memories.values() if m.bandwidth is not None]
+            msg = f"{self.name} has no bandwidth for {level.name}; it has those of {listed(known)}"
+            raise MissingFigureError(msg)
+        return level.bandwidth
+
+    def link(self, name: str | None = None) -> Link:
+        """Return the link called `name` (any case), or the first link: one between chips if there is one.
+
+        Raises
+        ------
+        MissingFigureError
+            If the chip has no such link.
+        """
+        for key, link in self.links.items():
+            if name is None or key.casefold() == name.casefold():
+                return link
+        asked = "known link" if name is None else f"link '{name}'"
+        msg = f"{self.name} has no {asked}" + (f"; it has {listed(self.links)}" if self.links else "")
+        raise MissingFigureError(msg)
+
+    def link_bandwidth(self, name: str | None = None) -> float:
+        """Return the one-way bandwidth of a kind of link, summed over the chip's links of that kind, bytes/s.
+
+        Raises
+        ------
+        MissingFigureError
+            If the chip has no such link, or its source does not state the direction or the number of links.
+        """
+        link = self.link(name)
+        if link.bandwidth is not None:
+            return link.bandwidth
+        printed = f": its source prints {link.printed}" if link.printed else ""
+        known = [other.name for other in self.links.values() if other.bandwidth is not None]
+        others = f"; it has that of {listed(known)}" if known else ""
+        msg = f"{self.name} has no one-way bandwidth for {link.name}{printed}{others}"
+        raise MissingFigureError(msg)
+
+    def ridge_point(self, precision: str = "auto", memory: str = "main") -> float:
+        """Return peak over bandwidth, FLOP/byte: the intensity from which a kernel can be compute-bound."""
+        return self.peak(precision) / self.bandwidth(memory)
+
+    # -- changed copies --------------------------------------------------------------------------------------------
 
     def with_rates(self, peak_flops: Mapping[str, float], bandwidths: Mapping[str, float]) -> Chip:
         """Return this chip with other peaks by precision, FLOP/s, and other bandwidths by level, bytes/s.
 
-        Everything else stays, sources too: it is what a drag asks for at every step. `replace` is for lasting changes.
+        Keeps everything else, also the sources of changed figures: it is fast enough for each step of a drag. Use
+        `replace` for lasting changes.
         """
         changed = {
             level: Memory(
@@ -195,12 +324,12 @@ class Chip(Answers):
         return twin
 
     def replace(self, **changes: Any) -> Chip:
-        """Return this chip with other fields, for what-ifs; `Chip`'s keywords.
+        """Return this chip with other fields; the keywords are those of `Chip`.
 
-        `peak_flops`, `memories`, `links` and `sources` are merged into those of this chip, by name in any case, where
-        ``"main"`` is the main memory; other fields are exchanged. A figure that changes loses its source, its checks
-        and, unless `ceilings` are given, the ceilings under it (one under all peaks goes with that of the default
-        precision), and the chip's status becomes ``given``; a new name without an id gets one.
+        `peak_flops`, `memories`, `links` and `sources` are merged into those of this chip by name, in any case;
+        ``"main"`` is the main memory. Other fields are replaced. A figure that changes loses its source, its checks
+        and, unless `ceilings` are given, the ceilings under it (a ceiling under all peaks goes with the peak of the
+        default precision). The status becomes ``given``. A new name without an id gets a new id.
 
         Raises
         ------
@@ -214,9 +343,71 @@ class Chip(Answers):
         >>> faster.id, faster.bandwidth(), faster.memories["HBM"].capacity, round(faster.ridge_point(), 1)
         ('hbm4', 6000000000000.0, 80000000000.0, 164.9)
         """
-        from roofwidget.chips import variants  # noqa: PLC0415 - asked for by few
+        for keyword in changes:
+            if keyword not in _FIELDS:
+                raise unknown_keyword("Chip.replace", keyword, _FIELDS)
+        values = {field: getattr(self, field) for field in _FIELDS} | changes
+        if "name" in changes and "id" not in changes:
+            values["id"] = None
+        merges = {"peak_flops": self._merged_peaks, "memories": self._merged_memories, "links": self._merged_links}
+        for field, merged in merges.items():
+            # `Chip` refuses a value that is no mapping, and names the field.
+            if isinstance(changes.get(field), Mapping):
+                values[field] = merged(changes[field])
+        bare = Chip(**{**values, "ceilings": (), "sources": {}, "checks": ()})
+        stale = self._figures_changed_in(bare)
+        kept = {key: source for key, source in self.sources.items() if key not in stale}
+        sources = changes.get("sources", {})
+        values["sources"] = {**kept, **sources} if isinstance(sources, Mapping) else sources
+        if "ceilings" not in changes:
+            values["ceilings"] = [ceiling for ceiling in self.ceilings if self._figure_above(ceiling) not in stale]
+        if "checks" not in changes:
+            values["checks"] = [check for check in self.checks if check.figure not in stale]
+        if stale and "status" not in changes:
+            values["status"] = "given"
+        return Chip(**values)
 
-        return variants.replaced(self, changes)
+    def _merged_peaks(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        folded = {key.casefold() if isinstance(key, str) else key: rate for key, rate in changes.items()}
+        return {**self.peak_flops, **folded}
+
+    def _merged_memories(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        merged: dict[str, Any] = dict(self.memories)
+        for key, value in changes.items():
+            level = validation.level_called(self.memories, key)
+            if level is None:
+                merged[key] = value
+            elif isinstance(value, Memory):
+                merged[level] = dataclasses.replace(value, name=level)
+            else:
+                merged[level] = dataclasses.replace(self.memories[level], bandwidth=value)
+        return merged
+
+    def _merged_links(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        merged: dict[str, Any] = dict(self.links)
+        for key, value in changes.items():
+            name = next((known for known in self.links if known.casefold() == str(key).casefold()), key)
+            # The printed figure and the figure per link describe the old bandwidth; the latency stays.
+            latency = self.links[name].latency if name in self.links else None
+            merged[name] = value if isinstance(value, Link) else Link(name, value, latency=latency)
+        return merged
+
+    def _figures_changed_in(self, new: Chip) -> set[str]:
+        """Return the keys of this chip's known figures that `new` lacks or has with another value."""
+        after = {row.key: (row.value, row.unit) for row in new.figures}
+        before = {row.key: (row.value, row.unit) for row in self.figures if row.value is not None}
+        changed = {
+            key for key, figure in before.items() if after.get(key) != figure and not key.startswith("ceilings.")
+        }
+        return changed | {
+            f"links.{key}.printed" for key, link in self.links.items() if new.links[key].printed != link.printed
+        }
+
+    def _figure_above(self, ceiling: Ceiling) -> str:
+        """Return the key of the figure that a ceiling lies under."""
+        if ceiling.memory is not None:
+            return f"memories.{ceiling.memory}.bandwidth"
+        return f"peak_flops.{ceiling.precision or self.default_precision}"
 
     @keywords("Chip.with_measured")
     def with_measured(
@@ -226,12 +417,12 @@ class Chip(Answers):
         bandwidth: Mapping[str, object] = MappingProxyType({}),
         source: Source | None = None,
     ) -> Chip:
-        """Return this chip with measured ceilings beside the figures of its data sheet, which stay as they are.
+        """Return this chip with measured ceilings; the figures of its data sheet stay as they are.
 
         Parameters
         ----------
         peak_flops, bandwidth
-            FLOP/s by precision and bytes/s by memory level. A figure measured before is exchanged.
+            FLOP/s by precision and bytes/s by memory level. A figure that was measured before is replaced.
         source
             Who measured it, and how.
 
@@ -242,9 +433,17 @@ class Chip(Answers):
         >>> measured.bandwidth(), [(c.name, c.memory, c.rate, c.measured) for c in measured.ceilings]
         (3350000000000.0, [('measured', 'HBM', 3000000000000.0, True)])
         """
-        from roofwidget.chips import variants  # noqa: PLC0415 - the same
-
-        return variants.measured(self, peak_flops, bandwidth, source)
+        if not peak_flops and not bandwidth:
+            msg = "with_measured needs peak_flops={precision: rate} or bandwidth={level: rate}"
+            raise ValueError(msg)
+        rates: list[Any] = [(rate, None, self.precision(precision)) for precision, rate in peak_flops.items()]
+        rates += [(rate, self._own_level(level), None) for level, rate in bandwidth.items()]
+        return self._with_ceilings(
+            [
+                Ceiling("measured", rate, level, precision, measured=True, source=source)
+                for rate, level, precision in rates
+            ]
+        )
 
     @keywords("Chip.with_ceiling")
     def with_ceiling(
@@ -262,13 +461,15 @@ class Chip(Answers):
         Parameters
         ----------
         name
-            What people read. A ceiling of this name in the same place is exchanged.
+            Display name. A ceiling of this name under the same roof is replaced.
         peak_flops, bandwidth
-            FLOP/s or bytes/s: one of the two.
+            FLOP/s or bytes/s: exactly one of the two.
         precision
             The precision whose peak it lies under; None for all of them.
         memory
             The level whose bandwidth it lies under; None for the main memory.
+        source
+            Where the figure comes from.
 
         Examples
         --------
@@ -276,25 +477,47 @@ class Chip(Answers):
         >>> chip.with_ceiling("no SIMD", peak_flops="37.5 GFLOP/s").ceilings[0].rate
         37500000000.0
         """
-        from roofwidget.chips import variants  # noqa: PLC0415 - the same
+        if (peak_flops is None) == (bandwidth is None):
+            msg = f"ceiling '{name}' needs either peak_flops or bandwidth"
+            raise ValueError(msg)
+        rate: Any = peak_flops if bandwidth is None else bandwidth
+        given, keyword, value, other = (
+            ("peak_flops", "memory", memory, "bandwidth")
+            if bandwidth is None
+            else ("bandwidth", "precision", precision, "peak_flops")
+        )
+        if value is not None:
+            msg = f"ceiling '{name}' has {given}; {keyword}='{value}' goes with {other}"
+            raise ValueError(msg)
+        if bandwidth is not None:
+            return self._with_ceilings([Ceiling(name, rate, self._own_level(memory or "main"), source=source)])
+        under = None if precision is None else self.precision(precision)
+        return self._with_ceilings([Ceiling(name, rate, precision=under, source=source)])
 
-        rate = {"peak_flops": peak_flops, "bandwidth": bandwidth}
-        return variants.ceiled(self, Ceiling(name, 0.0, memory, precision, source=source), rate)
+    def _own_level(self, level: str) -> str:
+        return validation.own_level(self.name, self.memories, level)
+
+    def _with_ceilings(self, new: list[Ceiling]) -> Chip:
+        def place(ceiling: Ceiling) -> tuple[str, str | None, str | None]:
+            return str(ceiling.name).casefold(), ceiling.memory, ceiling.precision
+
+        taken = {place(ceiling) for ceiling in new}
+        return self.replace(ceilings=(*(old for old in self.ceilings if place(old) not in taken), *new))
+
+    # -- as text and as data ---------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain dicts, lists, text and numbers, as `from_dict` reads them; what is unknown is left out."""
-        from roofwidget.chips import records  # noqa: PLC0415 - the same
-
+        """Return plain dicts, lists, text and numbers that `from_dict` reads; unknown figures are left out."""
         return records.to_record(self)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Chip:
-        """Return the chip that `to_dict` wrote, or that was written by hand in the same way.
+        """Return the chip that `to_dict` wrote, or that was written by hand in the same form.
 
         Raises
         ------
         ValueError
-            If a key is unknown, a figure is bad or a source is not told: the message names it.
+            If a key is unknown, a figure is bad or a source is missing; the message names it.
 
         Examples
         --------
@@ -302,23 +525,21 @@ class Chip(Answers):
         >>> Chip.from_dict(chip.to_dict()) == chip
         True
         """
-        from roofwidget.chips import records  # noqa: PLC0415 - the same
-
-        return records.from_record(record)
+        return records.from_record(cls, record)
 
     def __repr__(self) -> str:
         peaks = ", ".join(f"{p} {quantities.format_quantity(v, 'FLOP/s', 4)}" for p, v in self.peak_flops.items())
         known = [m for m in self.memories.values() if m.bandwidth is not None]
         bandwidths = ", ".join(f"{m.name} {quantities.format_quantity(m.bandwidth or 0.0, 'B/s', 4)}" for m in known)
-        doubt = "; single-source" if self.status == "single-source" else ""
-        return f"Chip({self.name!r}: {peaks}; {bandwidths}{doubt})"
+        warning = "; single-source" if self.status == "single-source" else ""
+        return f"Chip({self.name!r}: {peaks}; {bandwidths}{warning})"
 
     def _repr_html_(self) -> str:
         return card.html(self)
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """Every figure with its source and what other sources say: the rows of the chip's card."""
+        """Every figure with its source and the values of other sources: the rows of the chip's card."""
         return card.figures(self)
 
     @property
@@ -327,5 +548,47 @@ class Chip(Answers):
         return card.disputed(self)
 
 
-def _rebuild(values: dict[str, Any]) -> Chip:
-    return Chip(**values)
+_FIELDS: Final = tuple(field.name for field in dataclasses.fields(Chip))
+
+
+@dataclasses.dataclass(frozen=True)
+class Share:
+    """The part of an on-chip memory that one compute unit may use.
+
+    Parameters
+    ----------
+    level
+        The memory level.
+    capacity
+        bytes: the capacity of the whole chip over the number of its units, as if all of them work at a time.
+    units
+        The number of units; 1 if the chip does not say.
+    """
+
+    __module__ = "roofwidget.chips"
+
+    level: str
+    capacity: float
+    units: int = 1
+
+
+def share_on_chip(chip: Chip) -> Share | None:
+    """Return one unit's share of the nearest memory with a known capacity, or None if no capacity is known.
+
+    Examples
+    --------
+    >>> smem = Memory("SMEM", None, 132 * 233_472)
+    >>> share_on_chip(Chip("My chip", {"bf16": 1e15}, {"HBM": 3e12, "SMEM": smem}, units="132 SM"))
+    Share(level='SMEM', capacity=233472.0, units=132)
+    """
+    known = {
+        name: memory.capacity
+        for name, memory in chip.memories.items()
+        if memory.capacity is not None and name != chip.main_memory
+    }
+    if not known:
+        return None
+    folded = {name.casefold().split()[0]: name for name in reversed(known)}
+    level = next((folded[word] for word in _NEAREST_MEMORIES if word in folded), next(reversed(known)))
+    units = int(chip.units.split()[0]) if chip.units else 1
+    return Share(level, known[level] / units, units)

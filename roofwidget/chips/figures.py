@@ -29,6 +29,8 @@ _OFF_CHIP: Final = re.compile(r"main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified mem
 class MissingFigureError(LookupError):
     """A chip was asked for a figure that it does not have; the message names those it has."""
 
+    __module__ = "roofwidget"
+
 
 def is_off_chip(level: str) -> bool:
     """Whether a memory level's name is one of the usual words for the memory outside the chip.
@@ -54,6 +56,8 @@ class Source:
         (chosen to show something, true of no chip) or ``given``.
     """
 
+    __module__ = "roofwidget"
+
     title: str
     url: str = ""
     confidence: str = "given"
@@ -74,6 +78,8 @@ class Memory:
     scope
         Who shares it and what its source says of it, such as ``per SM, private``.
     """
+
+    __module__ = "roofwidget"
 
     name: str
     bandwidth: float | None = None
@@ -98,6 +104,8 @@ class Link:
     printed
         The figure as its source prints it, direction included: vendors count one way, both ways or do not say.
     """
+
+    __module__ = "roofwidget"
 
     name: str
     bandwidth: float | None = None
@@ -125,6 +133,8 @@ class Ceiling:
     source
         Where it comes from.
     """
+
+    __module__ = "roofwidget"
 
     name: str
     rate: float
@@ -154,6 +164,8 @@ class Check:
         The other source.
     """
 
+    __module__ = "roofwidget.chips"
+
     figure: str
     value: float
     source: Source
@@ -172,6 +184,8 @@ class Energy:
     constant_power
         Watts that flow all the time.
     """
+
+    __module__ = "roofwidget"
 
     per_flop: float
     per_byte: float
@@ -197,6 +211,8 @@ class Figure:
     checks
         What other sources say.
     """
+
+    __module__ = "roofwidget.chips"
 
     key: str
     label: str

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from roofwidget import units
-from roofwidget.chips import lines, records, toml
+from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
 from roofwidget.support.did_you_mean import nearest
 
@@ -89,7 +89,7 @@ def load_chips(path: str | os.PathLike[str]) -> tuple[Chip, ...]:
     for index, made in enumerate(chips):
         written = {key.casefold(): key for key in file.tables[index]["peak_flops"]}
         for precision, problem in _steps(made):
-            where: lines.Where = ("chips", index, "peak_flops", written[precision])
+            where: toml.Path = ("chips", index, "peak_flops", written[precision])
             warnings.warn(file.said(where, problem), UserWarning, stacklevel=2)
         for place, problem in _above(made):
             warnings.warn(file.said(("chips", index, "ceilings", place, "rate"), problem), UserWarning, stacklevel=2)
@@ -111,7 +111,7 @@ class _File:
             table = toml.parse(self.text)
         except ValueError as error:
             raise ValueError(_syntax(self.path, self.text, str(error))) from None
-        self.lines = lines.lines(self.text)
+        self.lines = toml.line_numbers(self.text)
         for key in table:
             if key not in {"chips", "sources"}:
                 close = nearest(key, ["chips", "sources"], most=1)
@@ -130,25 +130,25 @@ class _File:
             if not isinstance(record, Mapping):
                 raise records.RecordError((), f"a chip must be a table, got {record!r}; write it such as\n{_TABLE}")
             _refuse_small_numbers(record)
-            made = records.from_record(record, self.documents)
+            made = records.from_record(Chip, record, self.documents)
         if made.id in self.ids:
-            first = lines.line_of(self.lines, ("chips", self.ids[made.id]))
+            first = toml.line_of(self.lines, ("chips", self.ids[made.id]))
             where = ("chips", index, "id" if "id" in record else "name")
             raise self.error(where, f"the id '{made.id}' is taken by the chip of line {first}; give one another id")
         self.ids[made.id] = index
         return made
 
-    def said(self, where: lines.Where, problem: str) -> str:
-        return f"{self.path}, line {lines.line_of(self.lines, where)}: {problem}"
+    def said(self, where: toml.Path, problem: str) -> str:
+        return f"{self.path}, line {toml.line_of(self.lines, where)}: {problem}"
 
-    def error(self, where: lines.Where, problem: str) -> ValueError:
+    def error(self, where: toml.Path, problem: str) -> ValueError:
         return ValueError(self.said(where, problem))
 
 
 class _Placed:
     """Turns a refusal inside a record into one that names the file and the line."""
 
-    def __init__(self, file: _File, within: lines.Where) -> None:
+    def __init__(self, file: _File, within: toml.Path) -> None:
         self.file = file
         self.within = within
 
@@ -179,7 +179,7 @@ def _refuse_small_numbers(record: Mapping[str, Any]) -> None:
             raise records.RecordError(where, problem)
 
 
-def _bare(record: Mapping[str, Any]) -> Iterator[tuple[records.Path, str, Any]]:
+def _bare(record: Mapping[str, Any]) -> Iterator[tuple[toml.Path, str, Any]]:
     peaks = record.get("peak_flops")
     if isinstance(peaks, Mapping):
         for precision, value in peaks.items():
@@ -194,7 +194,7 @@ def _bare(record: Mapping[str, Any]) -> Iterator[tuple[records.Path, str, Any]]:
             yield ("checks", index, "value"), unit, check["value"]
 
 
-def _parts(record: Mapping[str, Any]) -> Iterator[tuple[records.Path, str, Any]]:
+def _parts(record: Mapping[str, Any]) -> Iterator[tuple[toml.Path, str, Any]]:
     for kind, rates in _RATES.items():
         parts = record.get(kind)
         for key, part in parts.items() if isinstance(parts, Mapping) else ():

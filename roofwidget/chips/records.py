@@ -10,20 +10,18 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 from roofwidget import units
-from roofwidget.chips import card, checking
+from roofwidget.chips import card, validation
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, Source
+from roofwidget.chips.toml import Path
 from roofwidget.support.did_you_mean import listed, nearest
 
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip
 
-__all__ = ["Path", "RecordError", "documents", "from_record", "to_record"]
-
-Path: TypeAlias = tuple["str | int", ...]
-"""Where in nested dicts and lists something stands: ``("memories", "HBM", "bandwidth")``."""
+__all__ = ["RecordError", "documents", "from_record", "to_record"]
 
 _TEXTS: Final = ("id", "name", "vendor", "family", "kind", "status", "default_precision")
 _FIGURE: Final = ("value", "source", "confidence", "formula", "note")
@@ -32,7 +30,7 @@ _MEMORY: Final = ("bandwidth", "capacity", "scope")
 _LINK: Final = ("bandwidth", "per_link", "latency", "printed")
 _CEILING: Final = ("name", "rate", "memory", "precision", "measured", *_FIGURE[1:])
 _CHECK: Final = ("figure", "value", "source", "confidence", "note")
-_KNOWN: Final = (
+_KEYS: Final = (
     *(*_TEXTS, "generation", "year", "aliases", "notes", "peak_flops", "memories", "links", "ceilings", "checks"),
     *("clock", "units", "power", "energy", "sources"),
 )
@@ -54,15 +52,30 @@ class RecordError(ValueError):
         self.path = path
 
 
-def from_record(record: Mapping[str, Any], known: Mapping[str, Source] = MappingProxyType({})) -> Chip:
-    """Return the chip that a record describes; see `Chip.from_dict`. Its figures may name the `known` documents too."""
-    from roofwidget.chips.chip import Chip  # noqa: PLC0415 - a chip offers this as a method
+def from_record(
+    make: type[Chip], record: Mapping[str, Any], known: Mapping[str, Source] = MappingProxyType({})
+) -> Chip:
+    """Return the chip that a record describes; see `Chip.from_dict`.
 
-    table = _table(record, (), "a chip", _KNOWN)
+    Parameters
+    ----------
+    make
+        The class `Chip`.
+    record
+        The record.
+    known
+        Documents that its figures may name besides those of its own `sources`.
+
+    Raises
+    ------
+    RecordError
+        If a part of the record is wrong.
+    """
+    table = _table(record, (), "a chip", _KEYS)
     name = table.get("name")
     if not isinstance(name, str) or not name.strip():
         raise RecordError(("name",), f"a chip needs a name that is text, got {name!r}")
-    return _Reader(name, {**known, **documents(table.get("sources", {}))}).chip(Chip, table)
+    return _Reader(name, {**known, **documents(table.get("sources", {}))}).chip(make, table)
 
 
 class _Reader:
@@ -87,46 +100,46 @@ class _Reader:
         for key, unit in (("clock", "Hz"), ("power", "W")):
             values[key] = self.plain((key,), table[key], unit) if key in table else None
         if "units" in table:
-            values["units"] = self.told("units", ("units",), table["units"])
+            values["units"] = self.sourced("units", ("units",), table["units"])
         if "energy" in table:
             values["energy"] = self.energy(table["energy"])
         ceilings = [self.ceiling(("ceilings", i), one) for i, one in enumerate(_list(table, "ceilings", self.of))]
         self.check_each(values, ceilings)
         with _at(()):
             made = make(**values, ceilings=ceilings, sources=self.sources)
-        told, known = _list(table, "checks", self.of), card.known(made)
-        checks = [self.check(("checks", i), one, known) for i, one in enumerate(told)]
+        units_of = card.units_by_figure(made)
+        checks = [self.check(("checks", i), one, units_of) for i, one in enumerate(_list(table, "checks", self.of))]
         return replace(made, checks=tuple(checks)) if checks else made
 
     def check_each(self, values: Mapping[str, Any], ceilings: list[Ceiling]) -> None:
         """Let each field be refused at its own place, before the chip is made of all."""
         with _at(("peak_flops",)):
-            rates = checking.peaks(self.name, values["peak_flops"])
+            rates = validation.peaks(self.name, values["peak_flops"])
         with _at(("memories",)):
-            levels = checking.memories(self.name, values["memories"])
+            levels = validation.memories(self.name, values["memories"])
         with _at(("links",)):
-            checking.links(self.name, values["links"])
+            validation.links(self.name, values["links"])
         with _at(("default_precision",)):
-            checking.default_precision(self.name, rates, values.get("default_precision"))
-        for word, checked in (("id", checking.identity), ("year", checking.year), ("units", checking.unit_count)):
+            validation.default_precision(self.name, rates, values.get("default_precision"))
+        for word, checked in (("id", validation.identity), ("year", validation.year), ("units", validation.unit_count)):
             with _at((word,)):
                 checked(self.name, values.get(word))
         for i, ceiling in enumerate(ceilings):
             place: Path = ("ceilings", i)
             if ceiling.memory is not None:
                 with _at((*place, "memory")):
-                    checking.own_level(self.name, levels, ceiling.memory)
+                    validation.own_level(self.name, levels, ceiling.memory)
             if ceiling.precision is not None:
                 with _at((*place, "precision")):
-                    checking.find_precision(self.name, rates, ceiling.precision)
+                    validation.find_precision(self.name, rates, ceiling.precision)
             with _at((*place, "name")):
-                checking.ceilings(self.name, ceilings[: i + 1], rates, levels)
+                validation.ceilings(self.name, ceilings[: i + 1], rates, levels)
 
     def peaks(self, given: Any) -> dict[str, float]:
         table = _table(given, ("peak_flops",), f"peak_flops {self.of}", None)
         for key in table:
             with _at(("peak_flops", key)):
-                checking.precision_name(self.name, key)
+                validation.precision_name(self.name, key)
         return {key: self.figure(("peak_flops", key), value, "FLOP/s", fold=True) for key, value in table.items()}
 
     def memories(self, given: Any) -> dict[str, Memory]:
@@ -134,7 +147,7 @@ class _Reader:
         for level, value in _table(given, ("memories",), f"memories {self.of}", None).items():
             path: Path = ("memories", level)
             with _at(path):
-                checking.level_name(self.name, level)
+                validation.level_name(self.name, level)
             table = self.parts(path, value, _MEMORY)
             levels[level] = Memory(
                 level,
@@ -154,7 +167,7 @@ class _Reader:
                 self.optional((*path, "bandwidth"), table, "B/s"),
                 self.optional((*path, "per_link"), table, "B/s"),
                 self.optional((*path, "latency"), table, "s"),
-                self.told(f"links.{name}.printed", (*path, "printed"), table.get("printed", "")),
+                self.sourced(f"links.{name}.printed", (*path, "printed"), table.get("printed", "")),
             )
         return links
 
@@ -164,7 +177,7 @@ class _Reader:
         missing = [key for key in known if key not in table]
         if missing:
             raise RecordError(("energy",), f"energy {self.of} has no {missing[0]}")
-        found = {key: self.plain(("energy", key), table[key], checking.ENERGY_UNITS[key]) for key in known}
+        found = {key: self.plain(("energy", key), table[key], validation.ENERGY_UNITS[key]) for key in known}
         return Energy(**found)
 
     def ceiling(self, path: Path, given: Any) -> Ceiling:
@@ -191,10 +204,10 @@ class _Reader:
             if needed not in table:
                 raise RecordError(path, f"a check {self.of} has no {needed}")
         with _at((*path, "figure")):
-            key = checking.figure(_text(table, "figure", f"of a check {self.of}", path), known, f"a check {self.of}")
+            key = validation.figure(_text(table, "figure", f"of a check {self.of}", path), known, f"a check {self.of}")
         source = self.source(path, table) or Source("")
         with _at((*path, "value")):
-            return checking.checks(self.name, [Check(key, table["value"], source)], known)[0]
+            return validation.checks(self.name, [Check(key, table["value"], source)], known)[0]
 
     def parts(self, path: Path, value: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
         """Return the table of a level or link; anything else is its bandwidth."""
@@ -208,7 +221,7 @@ class _Reader:
     def figure(self, path: Path, given: Any, unit: str, *, fold: bool = False) -> float:
         """Return a figure in base units, noting its source."""
         key = ".".join(str(part) for part in path)
-        value = self.told(key.casefold() if fold else key, path, given)
+        value = self.sourced(key.casefold() if fold else key, path, given)
         what = f"{path[0]}['{path[1]}'] {self.of}"
         with _at(path):
             what = f"{path[2]} of {what}" if len(path) > 2 and path[2] != "bandwidth" else what  # noqa: PLR2004 - a part
@@ -216,14 +229,14 @@ class _Reader:
 
     def plain(self, path: Path, given: Any, unit: str) -> float:
         """Return a figure that is none of a precision, a level or a link."""
-        value = self.told(".".join(str(part) for part in path), path, given)
+        value = self.sourced(".".join(str(part) for part in path), path, given)
         what = f"{path[-1]} {self.of}"
         with _at(path):
             # A chip may rest without drawing power; nothing else of it can be zero.
             bound = units.finite if path[-1] == "constant_power" else units.positive
             return bound(units.parse(value, unit, what), what)
 
-    def told(self, key: str, path: Path, given: Any) -> Any:
+    def sourced(self, key: str, path: Path, given: Any) -> Any:
         """Return the value of a figure, noting its source under `key`."""
         if not isinstance(given, Mapping):
             return given
@@ -292,10 +305,10 @@ class _Writer:
         return {word: self.figure(f"{key}.{word}", value) for word, value in known.items() if value not in (None, "")}
 
     def ceiling(self, ceiling: Ceiling) -> dict[str, Any]:
-        told = {"name": ceiling.name, "rate": ceiling.rate, "memory": ceiling.memory, "precision": ceiling.precision}
-        told |= {"measured": True} if ceiling.measured else {}
-        told |= self.source(ceiling.source) if ceiling.source else {}
-        return {key: value for key, value in told.items() if value is not None}
+        record = {"name": ceiling.name, "rate": ceiling.rate, "memory": ceiling.memory, "precision": ceiling.precision}
+        record |= {"measured": True} if ceiling.measured else {}
+        record |= self.source(ceiling.source) if ceiling.source else {}
+        return {key: value for key, value in record.items() if value is not None}
 
     def source(self, source: Source) -> dict[str, str]:
         key = self.keys.setdefault((source.title, source.url), f"source-{len(self.keys) + 1}")

@@ -80,7 +80,7 @@ def presets() -> tuple[str, ...]:
 
 @functools.cache
 def _file() -> dict[str, Any]:
-    return toml.parse(toml.beside(__file__, "presets.toml"))
+    return toml.parse(toml.packaged(__file__, "presets.toml"))
 
 
 @functools.cache
@@ -100,5 +100,5 @@ def _preset(name: str) -> Preset:
 
 def _chip(record: Mapping[str, Any], documents: Mapping[str, Source], source: Source) -> Chip:
     """Return a row's chip; what names no source is from the table's own document."""
-    made = records.from_record(record, documents)
+    made = records.from_record(Chip, record, documents)
     return made.replace(sources={figure.key: source for figure in made.figures if figure.source is None})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from roofwidget.chips import Chip, Energy, Memory, Source, chips, load_chips
-from roofwidget.chips.lines import line_of, lines
+from roofwidget.chips.toml import line_numbers, line_of
 
 HEAD = '[[chips]]\nname = "Mine"\n'
 GOOD = HEAD + 'peak_flops.bf16 = "400 TFLOP/s"\nmemories.HBM = "2 TB/s"\n'
@@ -315,7 +315,7 @@ bandwidth = \'\'\'x
 y\'\'\'
 capacity = 1
 '''
-    found = lines(text)
+    found = line_numbers(text)
     assert found[("title",)] == 2
     assert (found[("chips",)], found[("chips", 0)], found[("chips", 1)]) == (5, 5, 16)
     assert (found[("chips", 0, "name")], found[("chips", 1, "name")]) == (6, 17)
