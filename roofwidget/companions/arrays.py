@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from roofwidget.workloads import Dim, Graph
     from roofwidget.workloads.expressions import Count
 
-__all__ = ["allowed", "over", "swept", "whole_numbers", "whole_range"]
+__all__ = ["allowed", "over", "swept", "whole_numbers"]
 
 # A dimension whose largest value is this many times its smallest is stepped through in powers of two.
 _WIDE: Final = 16

@@ -26,14 +26,56 @@ from roofwidget.companions.parts import (
     spoken,
     within,
 )
-from roofwidget.companions.placing import apart
 from roofwidget.kernels.presets import Preset
 from roofwidget.model import RooflineModel
 from roofwidget.state.rates import one_level
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.wire import text_to_wire
 
-__all__ = ["ridge_history"]
+__all__ = ["named_points", "ridge_history"]
+
+# -- labels that have room -----------------------------------------------------------------------------------------
+
+# A letter, a line and a point as shares of the narrowest plot, 664 by 380 px: wider ones have room to spare.
+_LETTER_WIDTH: Final = 6.6 / 664
+_LINE_HEIGHT: Final = 15 / 380
+_LABEL_OFFSET: Final = 8 / 664
+# A label stands above and to the right of what it names: so far up is its middle, and so near to it no point may be.
+_LABEL_RISE: Final = 10 / 380
+_POINT_CLEARANCE: Final = 9 / 380
+
+
+def named_points(places: Sequence[tuple[float, float]], texts: Sequence[str]) -> list[int]:
+    """Return which points are named, the first before the others: no name lies on another, on a point or outside.
+
+    Parameters
+    ----------
+    places
+        Where the points are, from 0 to 1 across and up.
+    texts
+        What they are called.
+
+    Examples
+    --------
+    >>> named_points([(0.1, 0.5), (0.09, 0.51), (0.1, 0.9), (0.99, 0.1)], ["first", "over it", "above", "outside"])
+    [0, 2]
+    """
+    kept: list[int] = []
+    for i, (x, y) in enumerate(places):
+        end = x + _LABEL_OFFSET + _LETTER_WIDTH * len(texts[i])
+        on_name = (
+            x <= places[j][0] + _LABEL_OFFSET + _LETTER_WIDTH * len(texts[j])
+            and end >= places[j][0]
+            and abs(y - places[j][1]) < _LINE_HEIGHT
+            for j in kept
+        )
+        on_point = (x + _LABEL_OFFSET < px < end and abs(y + _LABEL_RISE - py) < _POINT_CLEARANCE for px, py in places)
+        if end <= 1 and not any(on_name) and not any(on_point):
+            kept.append(i)
+    return kept
+
+
+# -- figure --------------------------------------------------------------------------------------------------------
 
 _FOLLOWED: Final = ("chips", "shown", "precision", "memory", "what_if")
 _EMPTY: Final = (1.0, 1e3)
@@ -202,7 +244,7 @@ def _name(names: Any, known: list[_Point], x_span: tuple[float, float], y_span: 
     width, height = x_span[1] - x_span[0], np.log(y_span[1] / y_span[0])
     places = [((p.year - x_span[0]) / width, float(np.log(p.ridge / y_span[0]) / height)) for p in ranked]
     texts = [spoken(point.chip) for point in ranked]
-    kept = apart(places, texts)
+    kept = named_points(places, texts)
     with names.hold_sync():
         names.x = np.array([ranked[i].year for i in kept])
         names.y = within(np.array([ranked[i].ridge for i in kept]))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from roofwidget.readers import refusals
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.input.folders import read_folder
+from roofwidget.readers.folders import read_folder
 from roofwidget.readers.input.source import Source
 from roofwidget.support.did_you_mean import listed, nearest, unknown_keyword
 

@@ -10,9 +10,8 @@ from typing import Final
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import documents
 from roofwidget.readers.input.source import HEAD_BYTES, Source
-from roofwidget.readers.tables.dialects import found_in
-from roofwidget.readers.tables.heads import columns_seen
-from roofwidget.readers.tables.unit_names import lacking
+from roofwidget.readers.tables.delimited import columns_seen
+from roofwidget.readers.tables.dialects import found_in, lacking
 from roofwidget.support.did_you_mean import listed
 
 __all__ = ["of_another", "of_unknown", "read_many_hint"]

@@ -13,7 +13,7 @@ from traitlets import TraitError
 
 from roofwidget import Chip, Graph, RooflineModel, dim
 from roofwidget.companions import speed_map
-from roofwidget.companions.grids import times_over
+from roofwidget.companions.speeds import times_over
 from roofwidget.workloads import decoder
 
 FLOPS = Chip("Flops", {"bf16": 400e12, "fp8": 800e12}, {"HBM": 1e12})

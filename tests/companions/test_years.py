@@ -10,7 +10,7 @@ from ipywidgets import Widget
 
 from roofwidget import Chip, RooflineModel, chips, preset
 from roofwidget.companions import ridge_history
-from roofwidget.companions.placing import apart
+from roofwidget.companions.histories import named_points
 
 
 @pytest.fixture(autouse=True)
@@ -69,8 +69,8 @@ def test_the_whole_catalogue_is_drawn_with_names_that_do_not_collide() -> None:
 
 
 def test_a_name_on_another_or_on_a_point_or_outside_is_left_out() -> None:
-    assert apart([(0.1, 0.5), (0.15, 0.52), (0.1, 0.6)], ["long enough", "b", "c"]) == [1, 2]
-    assert apart([(0.1, 0.5), (0.05, 0.49), (0.99, 0.1)], ["long enough", "long enough", "long"]) == [0]
+    assert named_points([(0.1, 0.5), (0.15, 0.52), (0.1, 0.6)], ["long enough", "b", "c"]) == [1, 2]
+    assert named_points([(0.1, 0.5), (0.05, 0.49), (0.99, 0.1)], ["long enough", "long enough", "long"]) == [0]
 
 
 def test_a_models_shown_chips_and_what_ifs_are_followed() -> None:

@@ -15,8 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roofwidget.readers import ProfileError, Source
-from roofwidget.readers.tables.blocks import Block
-from roofwidget.readers.tables.delimited import Table, table
+from roofwidget.readers.tables.delimited import DelimitedTable, _Block, read_table
 from roofwidget.readers.tables.notation import numbers, shown
 
 
@@ -24,9 +23,9 @@ def has_kernel(cells: Sequence[str]) -> bool:
     return "kernel" in cells
 
 
-def read(text: str | bytes, **more: object) -> Table:
+def read(text: str | bytes, **more: object) -> DelimitedTable:
     data = text.encode() if isinstance(text, str) else text
-    return table(Source.of(data), header=has_kernel, **more)  # type: ignore[arg-type]  # as each test gives it
+    return read_table(Source.of(data), header=has_kernel, **more)  # type: ignore[arg-type]  # as each test gives it
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
@@ -95,8 +94,8 @@ def test_a_table_of_many_columns_keeps_names_beyond_ascii_quotes_and_lines() -> 
 @given(st.text(st.sampled_from('ab,"\n\r ;\x1f\u00e9'), max_size=60), st.sampled_from([",", ";", "\t"]))
 def test_rows_taken_many_at_once_are_those_taken_one_by_one(text: str, mark: str) -> None:
     text = f"kernel{mark}x\n" + text.replace(",", mark)
-    with mock.patch.object(Block, "end_of_rows", lambda _, at: at):
-        expected: Table | ProfileError
+    with mock.patch.object(_Block, "end_of_rows", lambda _, at: at):
+        expected: DelimitedTable | ProfileError
         try:
             expected = read(text)
         except ProfileError as error:

@@ -12,7 +12,7 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.readers import ProfileError, Source
-from roofwidget.readers.likwid.output import blocks
+from roofwidget.readers.likwid.perfctr import counter_groups
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "ceilings"
 REAL = Path(__file__).parents[2].parent / "shared/data/profiles/likwid"
@@ -44,7 +44,7 @@ def test_each_region_is_a_kernel_of_all_its_threads(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["likwid_regions.txt", "likwid_regions.csv"])
 def test_a_metrics_name_may_hold_what_separates_columns(name: str) -> None:
-    first = blocks(Source.of(FIXTURES / name))[0]
+    first = counter_groups(Source.of(FIXTURES / name))[0]
     assert first.metrics["L3|MEM evict data volume [GBytes]"] == [0.5, 0.25]
 
 

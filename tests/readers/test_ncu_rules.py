@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from roofwidget.readers import read
-from roofwidget.readers.ncu.shapes import is_tensor_name, shape_of
+from roofwidget.readers.ncu.flops import is_tensor_name, mma_shape
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
@@ -91,7 +91,7 @@ def test_paths_win_over_a_shape_in_the_name() -> None:
     ],
 )
 def test_the_shape_in_a_name_tells_flops_and_precision(name: str, flops: int, precision: str) -> None:
-    shape = shape_of(name)
+    shape = mma_shape(name)
     assert shape is not None
     assert (shape.flops, shape.precision) == (flops, precision)
     kernels = launch({"sm__inst_executed_pipe_tensor.sum": "3"}, name=name, cc="8.0")
@@ -102,7 +102,7 @@ def test_the_shape_in_a_name_tells_flops_and_precision(name: str, flops: int, pr
     "name", ["ampere_sgemm_128x64_nn", "tile_128x128x16", "reduce_1688", "gemm_64x16816", f"m{'1' * 5000}n8k16"]
 )
 def test_other_digits_in_a_name_are_no_shape(name: str) -> None:
-    assert shape_of(name) is None
+    assert mma_shape(name) is None
     kernels = launch({"sm__inst_executed_pipe_tensor.sum": "3"}, name=name, cc="8.0")
     assert np.isnan(kernels.flops[0])
     assert said(kernels, "tensor instructions without a shape in the name in this launch")
@@ -150,7 +150,7 @@ def test_zeros_of_tensor_counters_on_a_busy_new_chip_are_said_and_flops_by_name_
     }
     kernels = launch(told, name="triton_dot", cc="10.0")
     assert kernels.flops.tolist() == [1000]
-    assert said(kernels, "all tensor counters are 0 for this launch that keep SMs busy ('triton_dot')")
+    assert said(kernels, "all tensor counters are 0 for this launch ('triton_dot'), which keep SMs busy")
     given = launch(told, name="triton_dot", cc="10.0", flops={"triton": {"bf16": 8e6}})
     assert {key: np.nansum(column) for key, column in given.flops_by_precision.items()} == {"fp32": 0, "bf16": 8e6}
     assert given.flops.tolist() == [8e6]
@@ -193,7 +193,9 @@ def test_from_hopper_on_instructions_of_the_tensor_pipe_are_never_multiplied() -
 def test_a_tensor_kernel_whose_tensor_work_nothing_counted_is_unknown_not_small() -> None:
     kernels = launch({f"{SASS}ffma_pred_on.sum": "10"}, name="ampere_s16816gemm_fp16", cc="8.0")
     assert np.isnan(kernels.flops[0])
-    assert said(kernels, "no counter of tensor cores for this launch whose name tells of them")
+    assert said(
+        kernels, "no counter of tensor cores for this launch ('ampere_s16816gemm_fp16'), whose name tells of them"
+    )
 
 
 def test_zero_of_one_kind_is_not_zero_flops_where_others_were_not_counted() -> None:

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from roofwidget.readers import ProfileError, read
-from roofwidget.readers.torch import printed
-from roofwidget.readers.torch.calls import Call
-from roofwidget.readers.torch.formulas import work_of
-from roofwidget.readers.torch.joins import Nest
+from roofwidget.readers.torch import averages as printed
+from roofwidget.readers.torch.formulas import Call, work_of
+from roofwidget.readers.torch.rows import Nest
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "torch"
 DEVICE = FIXTURES / "device.trace.json"
@@ -171,7 +170,7 @@ def test_a_cell_of_a_printed_table_that_is_no_such_number_is_named(old: str, new
 
 
 def test_a_printed_table_longer_than_any_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(printed, "_MOST_TEXT", 2**20)
+    monkeypatch.setattr(printed, "_MAX_TEXT_BYTES", 2**20)
     with pytest.raises(ProfileError, match="holds more than 1 MiB of text; split it"):
         read(PRINTED.read_bytes() + b" " * 2**20)
 

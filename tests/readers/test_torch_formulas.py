@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from roofwidget.readers.torch.calls import Call
-from roofwidget.readers.torch.formulas import work_of
+from roofwidget.readers.torch.formulas import Call, work_of
 
 Q, K = [2, 6, 30, 16], [2, 3, 50, 16]
 NONE: list[Any] = []

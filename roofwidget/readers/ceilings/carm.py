@@ -33,7 +33,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.ceilings.measured import Rate, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
-from roofwidget.readers.tables.delimited import table
+from roofwidget.readers.tables.delimited import read_table
 
 __all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
 
@@ -85,7 +85,7 @@ def read(
         return Kernels(chip=ceilings(source, **choice), warnings=[said], source=source.name)
     beside = File.of(machine) if machine is not None else _beside(source)
     chip = ceilings(beside, **choice) if beside is not None else None
-    rows = table(source, header=lambda cells: all(word in cells for word in _APPLICATION))
+    rows = read_table(source, header=lambda cells: all(word in cells for word in _APPLICATION))
     # The tool writes a decimal point whatever the locale.
     rows.decimal = "."
     time = rows.numbers("Time") * np.where(np.array(rows.texts("Method"), dtype=object) == "MIX", 1e-3, 1.0)

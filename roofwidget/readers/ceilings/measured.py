@@ -10,7 +10,7 @@ from typing import Final
 from roofwidget.chips import Ceiling, Check, Chip, Memory, Source, is_off_chip
 from roofwidget.readers.errors import ProfileError
 
-__all__ = ["MATRIX", "UNSPECIFIED", "VECTOR", "Rate", "cell", "measured_chip", "named_rates", "onto"]
+__all__ = ["MATRIX", "UNSPECIFIED", "VECTOR", "Rate", "base_key", "cell", "measured_chip", "onto"]
 
 VECTOR: Final = "vector"
 MATRIX: Final = "matrix"

@@ -30,8 +30,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.likwid import bench
-from roofwidget.readers.likwid.counts import Counted, counted
-from roofwidget.readers.likwid.output import Block, blocks, has_tables
+from roofwidget.readers.likwid.perfctr import Group, Totals, count, counter_groups, has_tables
 
 __all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
 
@@ -83,10 +82,10 @@ def read(source: Source, *, level: str = "DRAM") -> Kernels:
     if not source.is_folder and bench.is_bench(source):
         return _of_bench(source, level)
     members = list(source.members().values()) if source.is_folder else [source]
-    groups = [(member, block) for member in members for block in blocks(member)]
+    groups = [(member, block) for member in members for block in counter_groups(member)]
     if not groups:
         raise ProfileError(source.name, f"LIKWID measured nothing: {_failure(members[0])}")
-    by_region: dict[str | None, list[Block]] = {}
+    by_region: dict[str | None, list[Group]] = {}
     for _, block in groups:
         by_region.setdefault(block.region, []).append(block)
     warnings: list[str] = []
@@ -137,9 +136,9 @@ def _failure(source: Source) -> str:
     return lines[-1].strip() if lines else "the file has no table of a group"
 
 
-def _merged(parts: list[Block], warnings: list[str], *, is_one_run: bool) -> Counted:
+def _merged(parts: list[Group], warnings: list[str], *, is_one_run: bool) -> Totals:
     """Return one region's groups as one: the first that has FLOPs gives the time."""
-    rows = [counted(part) for part in parts]
+    rows = [count(part) for part in parts]
     base = next((row for row in rows if row.flops), rows[0])
     for part, row in zip(parts, rows, strict=True):
         warnings += [said for said in row.warnings if said not in warnings]
@@ -164,7 +163,7 @@ def _merged(parts: list[Block], warnings: list[str], *, is_one_run: bool) -> Cou
 
 
 def _table(
-    regions: list[str | None], rows: list[Counted], cpu: str | None, warnings: list[str], source: Source
+    regions: list[str | None], rows: list[Totals], cpu: str | None, warnings: list[str], source: Source
 ) -> Kernels:
     def columns(parts: list[Mapping[str, float]]) -> Any:
         keys = dict.fromkeys(key for part in parts for key in part)

@@ -47,13 +47,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.ncu import pages
+from roofwidget.readers.ncu.assembly import kernels, read_launches
+from roofwidget.readers.ncu.pages import is_header
 from roofwidget.readers.ncu.report import MAGIC
 
 if TYPE_CHECKING:
     from roofwidget.chips import Chip
     from roofwidget.kernels.table import Kernels
-    from roofwidget.readers.ncu.completing import Given
+    from roofwidget.readers.ncu.flops import GivenFlops
 
 __all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
 
@@ -79,7 +80,7 @@ def recognises(source: Source) -> bool:
 def read(
     source: Source,
     *,
-    flops: Given | None = None,
+    flops: GivenFlops | None = None,
     fp16_packed: bool = True,
     chip: Chip | str | None = None,
     device: int | str | None = None,
@@ -116,8 +117,6 @@ def read(
     TypeError, ValueError
         If an option is not what it says, or a pattern of `flops` is in no kernel's name.
     """
-    from roofwidget.readers.ncu import assembling  # noqa: PLC0415 - `recognises` is asked of every file
-
     if fp16_packed not in (True, False):
         msg = f"fp16_packed must be True or False, got {fp16_packed!r}"
         raise TypeError(msg)
@@ -125,8 +124,8 @@ def read(
     files = [*(_passes_in(source) if source.is_folder else [source]), *map(Source.of, given)]
     if not files:
         raise ProfileError(source.name, f"the folder holds no file of Nsight Compute; expected {EXPECTED}")
-    launches = assembling.gathered(files, device)
-    return assembling.kernels(launches, flops=flops, fp16_packed=fp16_packed, chip=chip, source=source.name)
+    launches = read_launches(files, device)
+    return kernels(launches, flops=flops, fp16_packed=fp16_packed, chip=chip, source=source.name)
 
 
 def _passes_in(folder: Source) -> Iterable[Source]:
@@ -142,4 +141,4 @@ def _speaks(line: str) -> bool:
     if "Kernel Name" not in line:
         return False
     cells = [cell.strip().strip('"') for delimiter in ",;\t" for cell in line.split(delimiter)]
-    return pages.is_header(cells)
+    return is_header(cells)

@@ -12,30 +12,74 @@ import numpy.typing as npt
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import HEAD_BYTES, Source
-from roofwidget.readers.ncu import labels, measures
-from roofwidget.readers.ncu.launches import DEVICE_NAME, WANTED, WORDS, Launches
+from roofwidget.readers.ncu.metrics import (
+    DEVICE_NAME,
+    LAUNCH_FIELDS,
+    WANTED_METRICS,
+    Launches,
+    first_impossible,
+    in_base_units,
+    is_count_unit,
+)
 from roofwidget.readers.tables import notation
-from roofwidget.readers.tables.delimited import Table, table
+from roofwidget.readers.tables.delimited import DelimitedTable, read_table
 
 __all__ = ["COMMAND", "is_header", "read_pages"]
+
+# -- labels of the pages for people --------------------------------------------------------------------------------
+
+_LABELS: Final = {
+    "duration": "gpu__time_duration.sum",
+    "sm frequency": "smsp__cycles_elapsed.avg.per_second",
+    "dram frequency": "dram__cycles_elapsed.avg.per_second",
+    "l1/tex hit rate": "l1tex__t_sector_hit_rate.pct",
+    "l2 hit rate": "lts__t_sector_hit_rate.pct",
+    "achieved occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "compute (sm) throughput": "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+    "registers per thread": "launch__registers_per_thread",
+    "waves per sm": "launch__waves_per_multiprocessor",
+}
+_MEMORY_THROUGHPUT: Final = {
+    True: "dram__bytes.sum.per_second",
+    False: "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+}
+
+
+def metric_of(label: str, unit: str) -> str | None:
+    """Return the metric that a label means, or None; the unit tells apart two that are called alike.
+
+    Examples
+    --------
+    >>> metric_of("Duration", "us"), metric_of("Memory Throughput", "Gbyte/second"), metric_of("Branch Efficiency", "%")
+    ('gpu__time_duration.sum', 'dram__bytes.sum.per_second', None)
+    """
+    word = label.strip().casefold()
+    if word == "memory throughput":
+        return _MEMORY_THROUGHPUT["byte" in unit.casefold()]
+    return _LABELS.get(word)
+
+
+# -- tables --------------------------------------------------------------------------------------------------------
 
 COMMAND: Final = "ncu --set roofline -o profile ./program"
 
 _KERNEL, _METRIC, _UNIT, _VALUE = "Kernel Name", "Metric Name", "Metric Unit", "Metric Value"
 _RULE: Final = "Rule Name"
-_AVERAGE, _LEAST, _MOST, _INVOCATIONS = "Average", "Minimum", "Maximum", "Invocations"
+_AVERAGE, _MINIMUM, _MAXIMUM, _INVOCATIONS = "Average", "Minimum", "Maximum", "Invocations"
 _HEADERS: Final = dict(
-    zip(WORDS, ("ID", "Process ID", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"), strict=True)
+    zip(
+        LAUNCH_FIELDS, ("ID", "Process ID", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"), strict=True
+    )
 )
 # What looks like a number elsewhere says nothing of the notation: versions, addresses, ranges that a program named.
-_NUMBERS: Final = frozenset({_VALUE, _AVERAGE, _LEAST, _MOST, _INVOCATIONS})
+_NUMBERS: Final = frozenset({_VALUE, _AVERAGE, _MINIMUM, _MAXIMUM, _INVOCATIONS})
 _BRACKETED: Final = re.compile(r"(\S+__\S+) \[(.*)\]")
 _MESSAGE: Final = re.compile(r"^==(?:ERROR|WARNING)== *(.+)$", re.MULTILINE)
 _MAY_GROUP: Final = re.compile(r"\d{1,3}\.\d{3}")
 _FAILED: Final = "(!)"
-_SAID: Final = 300
-_SHOWN: Final = 60
-_MOST_LAUNCHES: Final = 2**53
+_MAX_MESSAGE_CHARS: Final = 300
+_MAX_NAME_CHARS: Final = 60
+_MAX_LAUNCHES: Final = 2**53
 
 Rows = npt.NDArray[np.intp]
 
@@ -76,7 +120,7 @@ def read_pages(source: Source) -> Launches:
             return False
         return len(cells) > names.index(_METRIC) and any(cells[names.index(_VALUE) :])
 
-    rows = table(source, header=header, short=short, plain=plain)
+    rows = read_table(source, header=header, short=short, plain=plain)
     launches = _Long(rows).launches() if _METRIC in rows.columns else _wide(rows)
     if not len(launches):
         raise _nothing(source)
@@ -85,14 +129,14 @@ def read_pages(source: Source) -> Launches:
 
 def _nothing(source: Source) -> ProfileError:
     said = _MESSAGE.search(source.beginning)
-    words = f"; ncu said: {said[1].strip()[:_SAID]}" if said else ""
+    words = f"; ncu said: {said[1].strip()[:_MAX_MESSAGE_CHARS]}" if said else ""
     return ProfileError(source.name, f"no kernel was profiled{words}; profile again, such as with '{COMMAND}'")
 
 
 class _Long:
     """A table with one row a metric: of one launch or, in a summary, of all launches of a kernel."""
 
-    def __init__(self, rows: Table) -> None:
+    def __init__(self, rows: DelimitedTable) -> None:
         self.rows = rows
         self.value = _VALUE if _VALUE in rows.columns else _AVERAGE
         self.is_summary = self.value == _AVERAGE
@@ -126,7 +170,7 @@ class _Long:
                 continue
             metrics[metric] = self._column(metric, self.value, groups)
             if self.is_summary:
-                spread[metric] = (self._column(metric, _LEAST, groups), self._column(metric, _MOST, groups))
+                spread[metric] = (self._column(metric, _MINIMUM, groups), self._column(metric, _MAXIMUM, groups))
         count = np.ones(len(self.first))
         if self.is_summary and _INVOCATIONS in rows.columns:
             count = self._invocations()
@@ -163,7 +207,7 @@ class _Long:
         """Return how many launches each kernel of a summary had."""
         cells = [self.rows.columns[_INVOCATIONS][row] for row in self.first]
         count, bad = notation.numbers(cells, self.rows.decimal)
-        wrong = np.flatnonzero(~((count >= 1) & (count <= _MOST_LAUNCHES) & (count == np.rint(count))))
+        wrong = np.flatnonzero(~((count >= 1) & (count <= _MAX_LAUNCHES) & (count == np.rint(count))))
         if bad is not None or len(wrong):
             at = int(wrong[0]) if bad is None else bad
             raise self.rows.error(
@@ -206,14 +250,14 @@ class _Long:
         return column
 
 
-def _wide(rows: Table) -> Launches:
+def _wide(rows: DelimitedTable) -> Launches:
     """Return the launches of a table with one row a launch and one column a metric."""
     at = np.array([row for row, name in enumerate(rows.texts(_KERNEL)) if name not in {"", _KERNEL}], dtype=np.intp)
     columns: dict[str, tuple[str, str]] = {}
     for header in rows.columns:
         bracketed = _BRACKETED.fullmatch(header)
         name, unit = bracketed.groups() if bracketed else (header, (rows.units or {}).get(header, ""))
-        if WANTED.fullmatch(name):
+        if WANTED_METRICS.fullmatch(name):
             columns[name] = (header, unit)
     device: list[str | None] = [None] * len(at)
     if DEVICE_NAME in columns:
@@ -229,19 +273,19 @@ def _wide(rows: Table) -> Launches:
 def _cut_off(name: str, lacking: Sequence[str]) -> str:
     more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
     return (
-        f"the last launch, '{name[:_SHOWN]}', has no '{lacking[0]}'{more}, which all launches before it have: if the "
-        "file is cut off, export it again"
+        f"the last launch, '{name[:_MAX_NAME_CHARS]}', has no '{lacking[0]}'{more}, "
+        "which all launches before it have: if the file is cut off, export it again"
     )
 
 
 def _canonical(name: str, unit: str) -> str | None:
     """Return the metric of a row, or None where a roofline does not need it."""
     if "__" not in name:
-        return labels.metric_of(name, unit)
-    return name if WANTED.fullmatch(name) else None
+        return metric_of(name, unit)
+    return name if WANTED_METRICS.fullmatch(name) else None
 
 
-def _words(rows: Table, at: Sequence[int] | Rows) -> dict[str, list[str | None]]:
+def _words(rows: DelimitedTable, at: Sequence[int] | Rows) -> dict[str, list[str | None]]:
     columns = {word: rows.columns.get(header) for word, header in _HEADERS.items()}
     return {
         word: [None] * len(at) if cells is None else [cell or None for cell in _picked(cells, at)]
@@ -254,24 +298,24 @@ def _picked(cells: Sequence[str], at: Sequence[int] | Rows) -> list[str]:
     return list(cells) if len(at) == len(cells) else [cells[row] for row in at]
 
 
-def _decide(rows: Table, columns: Iterable[tuple[Iterable[str], str]]) -> None:
+def _decide(rows: DelimitedTable, columns: Iterable[tuple[Iterable[str], str]]) -> None:
     """Settle the notation where no number shows it: ``117.344`` nanoseconds are 117344, for a count has no fraction."""
     if rows.decimal and not rows.decided:
-        counts = (cells for cells, unit in columns if measures.is_whole(unit))
+        counts = (cells for cells, unit in columns if is_count_unit(unit))
         grouped = any("." in cell and _MAY_GROUP.fullmatch(cell) for cells in counts for cell in cells)
         rows.decimal = "," if grouped else "."
 
 
-def _numbers(rows: Table, at: Rows, cells: Sequence[str], named: tuple[str, str, str]) -> Floats:
+def _numbers(rows: DelimitedTable, at: Rows, cells: Sequence[str], named: tuple[str, str, str]) -> Floats:
     """Return cells of a metric (its header, name and unit) as numbers in base units, NaN where ncu has no value."""
     header, metric, unit = named
     column, bad = notation.numbers(cells, rows.decimal)
     if bad is not None and cells[bad].startswith(_FAILED):
         column, bad = notation.numbers(["" if cell.startswith(_FAILED) else cell for cell in cells], rows.decimal)
-    bad = measures.first_bad(column) if bad is None else bad
+    bad = first_impossible(column) if bad is None else bad
     if bad is not None:
         reason = f"expected a finite number from 0 for '{metric}', got {ascii(cells[bad])[:60]}"
         raise rows.error(int(at[bad]), header, reason)
     if metric.startswith("gpu__time_") and not unit.strip():
         unit = "ns"
-    return measures.in_base_units(column, unit)
+    return in_base_units(column, unit)

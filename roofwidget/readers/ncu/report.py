@@ -15,8 +15,8 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.ncu import measures, protobuf
-from roofwidget.readers.ncu.launches import DEVICE_NAME, WANTED, WORDS, Launches
+from roofwidget.readers.ncu import protobuf
+from roofwidget.readers.ncu.metrics import DEVICE_NAME, LAUNCH_FIELDS, WANTED_METRICS, Launches, first_impossible
 
 __all__ = ["MAGIC", "read_report"]
 
@@ -88,7 +88,7 @@ class _Report:
         rows = [self._with_device(result) for result in self.results]
         told = dict.fromkeys(metric for row in rows for metric in row.numbers)
         metrics = {metric: self._column(metric, [row.numbers.get(metric, np.nan) for row in rows]) for metric in told}
-        words: dict[str, list[str | None]] = {word: [None] * len(rows) for word in WORDS}
+        words: dict[str, list[str | None]] = {word: [None] * len(rows) for word in LAUNCH_FIELDS}
         words["id"] = [str(row) for row in range(len(rows))]
         words["process"] = [row.process for row in rows]
         words["grid"] = [row.grid for row in rows]
@@ -103,7 +103,7 @@ class _Report:
         column = np.array(values)
         # What ncu could not compute is NaN or infinite in a report, and "n/a" in its tables.
         column[np.isinf(column)] = np.nan
-        row = measures.first_bad(column)
+        row = first_impossible(column)
         if row is not None:
             reason = (
                 f"expected a number from 0 for '{metric}', got {column[row]:g}; the report is damaged, copy it again"
@@ -147,7 +147,7 @@ class _Report:
     def _learn(self, names: list[str]) -> None:
         first = len(self.metric_names)
         self.metric_names += names
-        self.wanted |= {first + row: name for row, name in enumerate(names) if WANTED.fullmatch(name)}
+        self.wanted |= {first + row: name for row, name in enumerate(names) if WANTED_METRICS.fullmatch(name)}
 
     def _session(self, session: bytes) -> None:
         for _, _, device in self._fields(session, _DEVICES):
@@ -159,7 +159,7 @@ class _Report:
                     name = _text(value)
                 elif field == _DEVICE_ATTRIBUTES:
                     key, told, _text_value = self._metric(_bytes(value), named=True)
-                    if told is not None and WANTED.fullmatch(str(key)):
+                    if told is not None and WANTED_METRICS.fullmatch(str(key)):
                         attributes[str(key)] = float(told)
             self.devices[number] = (name, attributes)
 

@@ -7,6 +7,7 @@ sheet prints. A peak per cycle of the report times the cycles per second that it
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,22 +15,143 @@ import numpy as np
 
 from roofwidget.chips import AmbiguousChipError, Ceiling, Chip, Memory, Source, UnknownChipError
 from roofwidget.chips import chip as chip_called
-from roofwidget.readers.ncu import peaks
-from roofwidget.readers.ncu.launches import Launches
-from roofwidget.readers.ncu.peaks import Peak
-from roofwidget.readers.ncu.traffic import Moved
+from roofwidget.kernels.columns import Floats
+from roofwidget.readers.ncu.flops import FP16_VECTOR, PATH_METRIC
+from roofwidget.readers.ncu.metrics import Launches, clock_of, elapsed_cycles, first_known, launch_seconds, quotient
+from roofwidget.readers.ncu.traffic import SECTOR_BYTES, WRITEBACK_BYTES, Traffic
 
-__all__ = ["roofs"]
+__all__ = ["chip_with_roofs", "sm_clock"]
 
-_CLOSE: Final = 0.03
-_SLOW: Final = 0.95
-_STEADY: Final = 0.02
+# -- peaks and clocks that the report tells ------------------------------------------------------------------------
+
+_KILO: Final = 1e3
+_MAX_SM: Final = ("device__attribute_max_gpu_frequency_khz", "device__attribute_clock_rate")
+_MAX_DRAM: Final = ("device__attribute_max_mem_frequency_khz", "device__attribute_memory_clock_rate")
+
+
+@dataclass(frozen=True)
+class Peak:
+    """A peak of the device.
+
+    Parameters
+    ----------
+    rate
+        FLOP/s or bytes/s at the clock that was measured.
+    boost
+        The same at the highest clock that the device has; NaN where not told.
+    rule
+        The metrics it comes from.
+    """
+
+    rate: float
+    boost: float
+    rule: str
+
+
+def sm_clock(launches: Launches) -> Floats:
+    """Return the clock of the SMs during each launch, Hz."""
+    derived = quotient(elapsed_cycles(launches), launch_seconds(launches).values)
+    rates = [(clock_of(launches, unit), "") for unit in ("sm", "smsp")]
+    return first_known(len(launches), [*rates, (derived, "")]).values
+
+
+def boost_clock(launches: Launches) -> float:
+    """Return the highest clock that the SMs have, Hz; NaN where not told."""
+    return _highest_clock(launches, _MAX_SM)
+
+
+def time_weighted_mean(launches: Launches, column: Floats) -> float:
+    """Return the mean of a column over time; over launches where no time is known, NaN where nothing is."""
+    weights = np.nan_to_num(launch_seconds(launches).values * launches.count)
+    known = ~np.isnan(column)
+    if not known.any():
+        return float("nan")
+    weights = weights[known] if weights[known].any() else np.ones(int(known.sum()))
+    values = column[known]
+    # One value stays as it is, to the last digit.
+    return float(values[0]) if (values == values[0]).all() else float(np.average(values, weights=weights))
+
+
+def peak_rates(launches: Launches, *, fp16_packed: bool) -> dict[str, Peak]:
+    """Return the peaks by precision that the report tells."""
+    clock, most = sm_clock(launches), boost_clock(launches)
+    packed = 2 if fp16_packed else 1
+    found: dict[str, Peak] = {}
+    for precision, metric, factor in (*_vector_peaks(packed), *_tensor_peaks(launches)):
+        per_cycle = launches.metric(metric) * factor
+        rate = time_weighted_mean(launches, per_cycle * clock)
+        if precision not in found and rate > 0:
+            times = f" x {factor:g}" if factor != 1 else ""
+            rule = f"{metric}{times} x sm__cycles_elapsed.avg.per_second"
+            found[precision] = Peak(rate, time_weighted_mean(launches, per_cycle) * most, rule)
+    return found
+
+
+def peak_bandwidths(launches: Launches, traffic: Traffic) -> dict[str, Peak]:
+    """Return the bandwidths by level that the report tells, each under the definition that its bytes have."""
+    found: dict[str, Peak] = {}
+    for level, told in traffic.items():
+        rule = next((rule for rule in told.rules if rule), "")
+        metric, factor, unit = _definition(level, rule)
+        per_cycle = launches.metric(f"{metric}.sum.peak_sustained") * factor
+        rate = time_weighted_mean(launches, per_cycle * clock_of(launches, unit))
+        if rate > 0:
+            most = _highest_clock(launches, _MAX_DRAM if level == "DRAM" else _MAX_SM)
+            boost = time_weighted_mean(launches, per_cycle) * most if level != "L2" else float("nan")
+            times = f" x {factor:g}" if factor != 1 else ""
+            found[level] = Peak(
+                rate, boost, f"{metric}.sum.peak_sustained{times} x {unit}__cycles_elapsed.avg.per_second"
+            )
+    return found
+
+
+def _definition(level: str, rule: str) -> tuple[str, int, str]:
+    """Return the metric, its bytes and its unit that the peak of a level goes by, as its bytes do."""
+    if level == "DRAM":
+        return "dram__bytes", 1, "dram"
+    if level == "L2":
+        if "lts2xbar" in rule:
+            return "lts__lts2xbar_cycles_active", SECTOR_BYTES, "lts"
+        return ("l1tex__m_xbar2l1tex_read_bytes", 1, "lts") if "xbar2l1tex" in rule else ("lts__t_bytes", 1, "lts")
+    name = rule.partition(".")[0]
+    return (name, WRITEBACK_BYTES, "l1tex") if "writeback" in name else ("l1tex__t_bytes", 1, "l1tex")
+
+
+def _vector_peaks(packed: int) -> Iterator[tuple[str, str, float]]:
+    for precision, word, factor in (("fp64", "dfma", 2), ("fp32", "ffma", 2), (FP16_VECTOR, "hfma", 2 * packed)):
+        for unit in ("sm", "smsp"):
+            yield precision, f"{unit}__sass_thread_inst_executed_op_{word}_pred_on.sum.peak_sustained", factor
+        for derived in (2, 4):
+            yield precision, f"derived__sm__sass_thread_inst_executed_op_{word}_pred_on_x{derived}", factor / derived
+
+
+def _tensor_peaks(launches: Launches) -> list[tuple[str, str, float]]:
+    """Return the counters of arithmetic paths whose peak is dense; results in fp32 come first, as data sheets count."""
+    found: list[tuple[int, str, str]] = []
+    for metric in launches.metrics:
+        part = PATH_METRIC.fullmatch(metric)
+        if part and part["form"] == ".peak_sustained" and part["sparsity"] != "on":
+            order = 4 * (part["sparsity"] is None) + 2 * (part["dst"] != "fp32") + (part["unit"] is not None)
+            found.append((order, part["src"].split("_")[-1], metric))
+    return [(precision, metric, 1.0) for _, precision, metric in sorted(found)]
+
+
+def _highest_clock(launches: Launches, names: tuple[str, ...]) -> float:
+    told = first_known(len(launches), [(launches.metric(name), "") for name in names]).values
+    return time_weighted_mean(launches, told) * _KILO
+
+
+# -- the chip ------------------------------------------------------------------------------------------------------
+
+_SHEET_TOLERANCE: Final = 0.03
+_BELOW_BOOST: Final = 0.95
+_CLOCK_TOLERANCE: Final = 0.02
 _GIGA: Final = 1e9
 _BOOST, _SHEET = "boost clock", "data sheet"
 
 
-def roofs(
-    launches: Launches, traffic: Moved, *, given: Chip | str | None, precision: str | None, fp16_packed: bool
+def chip_with_roofs(
+    launches: Launches, traffic: Traffic, *, given: Chip | str | None, precision: str | None, fp16_packed: bool
 ) -> tuple[Chip | None, list[str]]:
     """Return the device with its roofs, None where too little is known, and what there is to say.
 
@@ -52,16 +174,16 @@ def roofs(
     devices = set(zip(launches.device, capabilities, strict=True))
     if len(devices) > 1 and given is None:
         return None, ["launches of several devices: there is no one roof; read one at a time with device="]
-    clock = peaks.mean(launches, peaks.sm_clock(launches))
-    told = _Told(launches, sheet, clock)
-    told.operations(peaks.of_operations(launches, fp16_packed=fp16_packed))
-    told.levels(peaks.of_memories(launches, traffic))
+    clock = time_weighted_mean(launches, sm_clock(launches))
+    told = _ChipFigures(launches, sheet, clock)
+    told.operations(peak_rates(launches, fp16_packed=fp16_packed))
+    told.levels(peak_bandwidths(launches, traffic))
     chip = told.chip(precision)
-    return chip, _remarks(launches, chip, told)
+    return chip, _warnings(launches, chip, told)
 
 
 @dataclass
-class _Told:
+class _ChipFigures:
     """The figures of the chip that is made, each with its source, as they come together."""
 
     launches: Launches
@@ -154,7 +276,7 @@ class _Told:
 
     def _capacity(self, level: str) -> float | None:
         metric = {"DRAM": "device__attribute_total_memory", "L2": "device__attribute_l2_cache_size"}.get(level)
-        known = np.nan if metric is None else peaks.mean(self.launches, self.launches.metric(metric))
+        known = np.nan if metric is None else time_weighted_mean(self.launches, self.launches.metric(metric))
         return float(known) if known > 0 else None
 
 
@@ -167,26 +289,26 @@ def _looked_up(launches: Launches) -> Chip | None:
         return None
 
 
-def _remarks(launches: Launches, chip: Chip | None, told: _Told) -> list[str]:
+def _warnings(launches: Launches, chip: Chip | None, told: _ChipFigures) -> list[str]:
     if chip is None:
         how = "name one, such as chip='a100-sxm-80gb', for its data sheet at the measured clock"
         return [f"the file tells no peaks (as 'ncu --set roofline' collects them), so there is no chip: {how}"]
     remarks = []
-    clocks = peaks.sm_clock(launches)
+    clocks = sm_clock(launches)
     clocks = clocks[~np.isnan(clocks)]
-    if len(clocks) and np.ptp(clocks) > _STEADY * clocks.mean():
+    if len(clocks) and np.ptp(clocks) > _CLOCK_TOLERANCE * clocks.mean():
         low, high = clocks.min() / _GIGA, clocks.max() / _GIGA
         remarks.append(f"the clock of the SMs was {low:.3f} to {high:.3f} GHz: roofs are at its mean over time")
-    boost = peaks.boost_clock(launches)
+    boost = boost_clock(launches)
     boost = boost if boost > 0 else (told.sheet.clock or 0.0) if told.sheet is not None else 0.0
-    if 0 < told.clock < _SLOW * boost:
+    if 0 < told.clock < _BELOW_BOOST * boost:
         remarks.append(
             f"measured at {told.clock / _GIGA:.3f} GHz of at most {boost / _GIGA:.3f} GHz: ncu locks the clock and "
             "flushes caches unless told '--clock-control none --cache-control none', so the program itself is faster"
         )
     main = next(iter(chip.memories.values()))
     sheet = next((c.rate for c in chip.ceilings if c.name == _SHEET and c.memory == main.name), None)
-    if sheet is not None and main.bandwidth is not None and main.bandwidth > (1 + _CLOSE) * sheet:
+    if sheet is not None and main.bandwidth is not None and main.bandwidth > (1 + _SHEET_TOLERANCE) * sheet:
         remarks.append(
             f"the report's peak of {main.name}, {main.bandwidth / _GIGA:.1f} GB/s, is above the data sheet's "
             f"{sheet / _GIGA:.1f} GB/s: it counts every channel that the chip could have"

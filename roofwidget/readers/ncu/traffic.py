@@ -8,22 +8,21 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from roofwidget.kernels.columns import Floats
-from roofwidget.readers.ncu.evidence import Told, amount, first_known, nothing
-from roofwidget.readers.ncu.launches import Launches
+from roofwidget.readers.ncu.metrics import Launches, Sourced, all_unknown, amount, first_known
 
-__all__ = ["SECTOR", "WRITEBACK", "Moved", "moved"]
+__all__ = ["SECTOR_BYTES", "WRITEBACK_BYTES", "Traffic", "traffic_by_level"]
 
-Moved: TypeAlias = Mapping[str, Told]
+Traffic: TypeAlias = Mapping[str, Sourced]
 """Bytes by level."""
 
-SECTOR: Final = 32
-WRITEBACK: Final = 128
+SECTOR_BYTES: Final = 32
+WRITEBACK_BYTES: Final = 128
 
 # What one section of Nsight calls L1 traffic: the name depends on the chip.
 _WRITEBACKS: Final = tuple(f"l1tex__lsu_writeback_active{suffix}" for suffix in ("_mem_lgds", "_mem_lg", ""))
 
 
-def moved(launches: Launches) -> Moved:
+def traffic_by_level(launches: Launches) -> Traffic:
     """Return bytes by level, shape (n,) each; levels of which the file tells nothing are left out.
 
     DRAM: ``dram__bytes``, else reads and writes, else sectors of 32 bytes. L2: ``lts__t_bytes``, else sectors, else
@@ -42,30 +41,30 @@ def moved(launches: Launches) -> Moved:
             amount(launches, ["dram__bytes"], rates=False),
             _sum(launches, "dram__bytes_read", "dram__bytes_write"),
             _sum(launches, "dram__bytes_op_read", "dram__bytes_op_write"),
-            _sum(launches, "dram__sectors_read", "dram__sectors_write", times=SECTOR),
+            _sum(launches, "dram__sectors_read", "dram__sectors_write", times=SECTOR_BYTES),
             amount(launches, ["dram__bytes"]),
         ],
         "L2": [
             amount(launches, ["lts__t_bytes"], rates=False),
-            amount(launches, ["lts__t_sectors"], times=SECTOR, rates=False),
+            amount(launches, ["lts__t_sectors"], times=SECTOR_BYTES, rates=False),
             amount(launches, ["lts__t_bytes"]),
-            amount(launches, ["lts__lts2xbar_cycles_active"], times=SECTOR),
+            amount(launches, ["lts__lts2xbar_cycles_active"], times=SECTOR_BYTES),
             _noted(amount(launches, ["l1tex__m_xbar2l1tex_read_bytes"]), "reads only"),
-            _sum(launches, *read_write, times=SECTOR),
+            _sum(launches, *read_write, times=SECTOR_BYTES),
         ],
         "L1": [
             amount(launches, ["l1tex__t_bytes"], rates=False),
-            amount(launches, ["l1tex__t_sectors"], times=SECTOR, rates=False),
+            amount(launches, ["l1tex__t_sectors"], times=SECTOR_BYTES, rates=False),
             amount(launches, ["l1tex__t_bytes"]),
-            _noted(amount(launches, _WRITEBACKS, times=WRITEBACK), "reads only"),
-            _noted(_sum(launches, *loads, times=SECTOR), "global loads and stores only"),
+            _noted(amount(launches, _WRITEBACKS, times=WRITEBACK_BYTES), "reads only"),
+            _noted(_sum(launches, *loads, times=SECTOR_BYTES), "global loads and stores only"),
         ],
     }
     found = {level: _first(told, len(launches)) for level, told in levels.items()}
     return {level: told for level, told in found.items() if told.is_known.any()}
 
 
-def _sum(launches: Launches, *metrics: str, times: float = 1.0) -> Told:
+def _sum(launches: Launches, *metrics: str, times: float = 1.0) -> Sourced:
     """Return a sum of amounts; unknown where one of them is."""
     parts = [amount(launches, [metric], times=times, rates=False) for metric in metrics]
     values: Floats = np.sum([part.values for part in parts], axis=0)
@@ -74,13 +73,13 @@ def _sum(launches: Launches, *metrics: str, times: float = 1.0) -> Told:
     return first_known(len(launches), [(values, rule)])
 
 
-def _noted(told: Told, note: str) -> Told:
+def _noted(told: Sourced, note: str) -> Sourced:
     rules = [None if rule is None else f"{rule} ({note})" for rule in told.rules]
-    return Told(told.values, np.array(rules, dtype=object))
+    return Sourced(told.values, np.array(rules, dtype=object))
 
 
-def _first(told: list[Told], n: int) -> Told:
-    found = nothing(n)
+def _first(told: list[Sourced], n: int) -> Sourced:
+    found = all_unknown(n)
     for one in told:
         found = found.or_else(one)
     return found

@@ -14,9 +14,9 @@ from roofwidget.chips import AmbiguousChipError, Chip, Source, UnknownChipError,
 from roofwidget.readers.ceilings.measured import MATRIX, VECTOR, Rate, measured_chip, onto
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
-from roofwidget.readers.tables.delimited import table
+from roofwidget.readers.tables.delimited import read_table
 
-__all__ = ["System", "gpu", "measured", "system"]
+__all__ = ["gpu", "measured", "system"]
 
 _GIGA: Final = 1e9
 _GFX: Final = re.compile(r"gfx[0-9a-f]+")
@@ -52,7 +52,7 @@ def system(source: File | None) -> System:
     """
     if source is None:
         return System()
-    rows = table(source, header=lambda cells: any(word in cells for word in (*_ARCH, *_MODEL)))
+    rows = read_table(source, header=lambda cells: any(word in cells for word in (*_ARCH, *_MODEL)))
     rows.decimal = "."
     if not len(rows):
         raise ProfileError(source.name, "the table has no row")
@@ -79,7 +79,7 @@ def measured(source: File, about: System) -> Chip:
 
     A file of several devices gives the first, with a note.
     """
-    rows = table(source, header=lambda cells: "HBMBw" in cells)
+    rows = read_table(source, header=lambda cells: "HBMBw" in cells)
     rows.decimal = "."
     if not len(rows):
         raise ProfileError(source.name, "the table has no row: the benchmark measured no device")

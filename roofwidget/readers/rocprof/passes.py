@@ -16,10 +16,10 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.rocprof.counters import Counters
-from roofwidget.readers.tables.delimited import Table, table
+from roofwidget.readers.tables.delimited import DelimitedTable, read_table
 from roofwidget.support.did_you_mean import listed
 
-__all__ = ["KERNEL", "Files", "Joined", "files", "joined"]
+__all__ = ["Joined", "files", "joined"]
 
 KERNEL: Final = ("Kernel_Name", "KernelName")
 _DISPATCH: Final = ("Dispatch_ID", "Dispatch_Id", "Index")
@@ -92,7 +92,7 @@ class _Pass:
     time_rule: str
     counters: Mapping[str, Callable[[], Floats]]
     lines: Sequence[int]
-    fields: Table | None = None
+    fields: DelimitedTable | None = None
 
 
 @dataclass
@@ -119,7 +119,7 @@ class Joined:
     time: Floats
     time_rule: str
     counters: Counters
-    table: Table | None
+    table: DelimitedTable | None
     warnings: list[str] = field(default_factory=list)
 
 
@@ -196,7 +196,7 @@ def _places(base: _Pass, other: _Pass) -> npt.NDArray[np.intp]:
 
 
 def _read(source: Source) -> _Pass:
-    rows = table(source, header=lambda cells: any(word in cells for word in KERNEL) and _measures(cells))
+    rows = read_table(source, header=lambda cells: any(word in cells for word in KERNEL) and _measures(cells))
     # AMD's tools write numbers with a decimal point whatever the locale.
     rows.decimal = "."
     kernel = next(word for word in KERNEL if word in rows.columns)
@@ -214,12 +214,12 @@ def _measures(cells: Sequence[str]) -> bool:
     return any(cell in wanted or cell.startswith(("SQ_", "TCC_", "TCP_", "GRBM_")) for cell in cells)
 
 
-def _ids(rows: Table) -> npt.NDArray[np.int64] | None:
+def _ids(rows: DelimitedTable) -> npt.NDArray[np.int64] | None:
     name = next((word for word in _DISPATCH if word in rows.columns), None)
     return None if name is None else _whole(rows, name)
 
 
-def _whole(rows: Table, name: str) -> npt.NDArray[np.int64]:
+def _whole(rows: DelimitedTable, name: str) -> npt.NDArray[np.int64]:
     """Return whole numbers exactly: nanoseconds since 1970 do not fit a double."""
     cells = rows.texts(name)
     try:
@@ -229,7 +229,7 @@ def _whole(rows: Table, name: str) -> npt.NDArray[np.int64]:
     return np.array([_exactly(rows, name, row, number) for row, number in enumerate(numbers.tolist())], dtype=np.int64)
 
 
-def _exactly(rows: Table, name: str, row: int, number: float) -> int:
+def _exactly(rows: DelimitedTable, name: str, row: int, number: float) -> int:
     cell = rows.texts(name)[row].strip()
     if cell.isdecimal() and int(cell) < _MOST_WHOLE:
         return int(cell)
@@ -239,7 +239,7 @@ def _exactly(rows: Table, name: str, row: int, number: float) -> int:
     return int(number)
 
 
-def _seconds(rows: Table) -> tuple[Floats | None, str]:
+def _seconds(rows: DelimitedTable) -> tuple[Floats | None, str]:
     start, end, duration = (
         next((word for word in words if word in rows.columns), None) for words in (_START, _END, _DURATION)
     )
@@ -253,7 +253,7 @@ def _seconds(rows: Table) -> tuple[Floats | None, str]:
     return rows.numbers(duration) / _NANOSECONDS, duration
 
 
-def _pivoted(source: Source, rows: Table, flat: _Pass) -> _Pass:
+def _pivoted(source: Source, rows: DelimitedTable, flat: _Pass) -> _Pass:
     """Make a row a dispatch of a table with a row a counter; a counter told twice for one dispatch is summed."""
     if flat.ids is None:
         raise ProfileError(source.name, f"the table has none of the columns {listed(_DISPATCH)}")

@@ -6,23 +6,507 @@ be 117.344 or 117344.
 
 from __future__ import annotations
 
+import csv
 import io
-from collections.abc import Collection, Mapping, Sequence
+import itertools
+from array import array
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NoReturn, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
-from roofwidget.readers.tables.cells import Columns
-from roofwidget.readers.tables.rows import MOST_COLUMNS, Lines, NoHeaderError, Rows, Test, header_of
 from roofwidget.support.did_you_mean import nearest
 
-__all__ = ["MOST_COLUMNS", "NoHeaderError", "Table", "table"]
+__all__ = [
+    "MAX_COLUMNS",
+    "DelimitedTable",
+    "NoHeaderError",
+    "columns_of_text",
+    "columns_seen",
+    "first_lines",
+    "parse_row",
+    "read_table",
+]
+
+# -- cells ---------------------------------------------------------------------------------------------------------
+
+_SEPARATOR: Final = 0x1F
+"""The byte between cells."""
+_MAX_PENDING_CELLS: Final = 100_000
+_SAMPLE_CELLS: Final = 500
+# A wider table is one of counters, of which a reader takes few: texts of all would be many times the file.
+_MAX_TEXT_COLUMNS: Final = 64
 
 
-class Table:
+class _Cells:
+    r"""The cells of a table's rows, one row after another.
+
+    Parameters
+    ----------
+    width
+        How many cells a row has.
+
+    Examples
+    --------
+    >>> cells = _Cells(2)
+    >>> cells.add(np.frombuffer(b"a\x1f1\x1fb\x1f2", dtype=np.uint8))
+    >>> cells.add_row(["c", ""])
+    >>> cells.column(0), cells.column(1)
+    (['a', 'b', 'c'], ['1', '2', ''])
+    """
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._parts: list[_Texts | _Spans] = []
+        self._loose: list[str] = []
+        # Profilers repeat kernels' names and units in every row: such texts are kept once.
+        self._kept: dict[str, str] = {}
+
+    def add(self, data: npt.NDArray[np.uint8]) -> None:
+        """Add whole rows: their UTF-8 with a `_SEPARATOR` between two cells."""
+        self._gather()
+        if self._width <= _MAX_TEXT_COLUMNS:
+            self._split(data.tobytes().decode().split("\x1f"))
+            return
+        ends = np.append(np.flatnonzero(data == _SEPARATOR), len(data))
+        self._parts.append(_Spans(self._width, data.tobytes().decode("latin-1"), ends.astype(np.int32)))
+
+    def add_row(self, cells: Sequence[str]) -> None:
+        """Add one row."""
+        self._loose += cells
+        if len(self._loose) > _MAX_PENDING_CELLS:
+            self._gather()
+
+    def column(self, at: int) -> list[str]:
+        """Return the texts of a column."""
+        self._gather()
+        return list(itertools.chain.from_iterable(part.column(at) for part in self._parts))
+
+    def first_row(self) -> list[str]:
+        """Return the cells of the first row, none of an empty table."""
+        self._gather()
+        return self._parts[0].first_row() if self._parts else []
+
+    def _gather(self) -> None:
+        """Make one part of the rows that came one by one."""
+        if self._loose:
+            self._split(self._loose)
+            self._loose = []
+
+    def _split(self, cells: list[str]) -> None:
+        columns = [cells[at :: self._width] for at in range(self._width)]
+        self._parts.append(_Texts([self._kept_once(column) for column in columns]))
+
+    def _kept_once(self, cells: list[str]) -> tuple[str, ...]:
+        sample = cells[:_SAMPLE_CELLS]
+        repeats = len(set(sample)) * 2 <= len(sample)
+        return tuple(map(self._kept.setdefault, cells, cells) if repeats else cells)
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Rows of a narrow table; in tuples, which the garbage collector passes by, unlike lists."""
+
+    columns: Sequence[Sequence[str]]
+
+    def column(self, at: int) -> Sequence[str]:
+        return self.columns[at]
+
+    def first_row(self) -> list[str]:
+        return [column[0] for column in self.columns]
+
+
+@dataclass(frozen=True)
+class _Spans:
+    """Rows of a wide table: their UTF-8 as Latin-1, so that a byte is a letter, and where each cell ends in it."""
+
+    width: int
+    text: str
+    ends: npt.NDArray[np.int32]
+
+    def column(self, at: int) -> Sequence[str]:
+        stops = self.ends[at :: self.width]
+        before = (
+            self.ends[at - 1 :: self.width] if at else np.append(np.int32(-1), self.ends[self.width - 1 :: self.width])
+        )
+        starts = before[: len(stops)] + 1
+        text = self.text
+        cells = [text[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+        return cells if text.isascii() else [cell.encode("latin-1").decode() for cell in cells]
+
+    def first_row(self) -> list[str]:
+        return self.text[: self.ends[self.width - 1]].encode("latin-1").decode().split("\x1f")
+
+
+class Columns(Mapping[str, list[str]]):
+    """Columns of texts by name, made of a table's cells when they are asked for.
+
+    Parameters
+    ----------
+    cells
+        The cells.
+    places
+        The column of each name.
+    first
+        The first row that is taken.
+    """
+
+    def __init__(self, cells: _Cells, places: Mapping[str, int], first: int = 0) -> None:
+        self._cells = cells
+        self._places = places
+        self._first = first
+        self._made: dict[str, list[str]] = {}
+
+    def __getitem__(self, name: str) -> list[str]:
+        if name not in self._made:
+            self._made[name] = self._column(name)
+        return self._made[name]
+
+    def passing(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield the names and texts of all columns, of which those of a wide table are not kept."""
+        is_narrow = len(self) <= _MAX_TEXT_COLUMNS
+        for name in self:
+            yield name, self[name] if is_narrow or name in self._made else self._column(name)
+
+    def _column(self, name: str) -> list[str]:
+        return self._cells.column(self._places[name])[self._first :]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __repr__(self) -> str:
+        return f"Columns({list(self._places)})"
+
+
+# -- blocks of lines -----------------------------------------------------------------------------------------------
+
+_NEWLINE, _SPACE, _QUOTE = b'\n "'
+_MAX_LINES_IN_ROW: Final = 1000
+
+Places = npt.NDArray[np.intp]
+Marks = npt.NDArray[np.bool_]
+Bytes = npt.NDArray[np.uint8]
+
+
+class _Block:
+    r"""Lines of a table, and which of them are plain rows: of the table's width, with quotes around whole cells.
+
+    Parameters
+    ----------
+    text
+        Lines that end in ``"\n"``, the last one perhaps without.
+    delimiter
+        What separates cells.
+    width
+        How many cells a row has, from 2.
+
+    Examples
+    --------
+    >>> block = _Block('a,"b, c"\nloss = 3\nd,"e ""f"\n', ",", 2)
+    >>> block.end_of_rows(0), block.cells(0, 1).tobytes(), block.line(1), block.cells(2, 3).tobytes()
+    (1, b'a\x1fb, c', 'loss = 3\n', b'd\x1fe "f')
+    """
+
+    def __init__(self, text: str, delimiter: str, width: int) -> None:
+        self._raw = text.encode()
+        data = np.frombuffer(self._raw, dtype=np.uint8)
+        ends = np.flatnonzero(data == _NEWLINE)
+        self._ends = ends if text.endswith("\n") else np.append(ends, len(data))
+        self._starts = np.append(0, self._ends[:-1] + 1)
+        splits = data == ord(delimiter)
+        quotes = data == _QUOTE
+        odd: list[Places] = []
+        self._dropped = self._unquoted(data, splits, quotes, odd) if quotes.any() else None
+        places = np.flatnonzero(splits)
+        if delimiter != "\t":
+            odd.append(self._spaced(data, splits))
+        # The sign that is put between the cells must not be in them.
+        odd.append(self._lines_of(np.flatnonzero(data == _SEPARATOR)))
+        rows = np.diff(np.searchsorted(places, self._ends), prepend=0) == width - 1
+        for lines in odd:
+            rows[lines] = False
+        self._others = np.flatnonzero(~rows)
+        self._marked = data.copy()
+        self._marked[places] = self._marked[ends] = _SEPARATOR
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def end_of_rows(self, at: int) -> int:
+        """Return the first line from here that is no plain row."""
+        following = int(np.searchsorted(self._others, at))
+        return int(self._others[following]) if following < len(self._others) else len(self)
+
+    def cells(self, first: int, end: int) -> Bytes:
+        """Return the cells of these lines, all plain rows, with a `_SEPARATOR` between two."""
+        part = slice(self._starts[first], self._ends[end - 1])
+        return self._marked[part] if self._dropped is None else self._marked[part][~self._dropped[part]]
+
+    def line(self, at: int) -> str:
+        """Return a line with its end."""
+        return self._raw[self._starts[at] : self._ends[at] + 1].decode()
+
+    def lines_from(self, at: int) -> Iterator[str]:
+        """Yield the lines from here on."""
+        return map(self.line, range(at, len(self)))
+
+    def _unquoted(self, data: Bytes, splits: Marks, quotes: Marks, odd: list[Places]) -> Marks:
+        """Return the quotes that are no part of cells; mend `splits`, and add the lines where they enclose no cells."""
+        parity = np.cumsum(quotes.view(np.uint8), dtype=np.uint8) & 1
+        before = np.append(np.uint8(0), parity)[self._starts]
+        inside = (parity ^ np.repeat(before, np.diff(self._starts, append=len(data)))).astype(np.bool_)
+        splits &= ~inside
+        at = np.flatnonzero(quotes)
+        opens = inside[at]
+        edges = np.concatenate([[True], splits | (data == _NEWLINE), [True]])
+        is_quote = np.concatenate([[False], quotes, [False]])
+        # A quote within a cell is written twice: the second one opens where the first one closed.
+        twice = opens & is_quote[at]
+        fits = np.where(opens, edges[at] | twice, edges[at + 2] | is_quote[at + 2])
+        dropped = quotes.copy()
+        dropped[at[twice]] = False
+        unclosed = np.flatnonzero(np.append(np.uint8(0), parity)[np.minimum(self._ends, len(data))] != before)
+        odd += [self._lines_of(at[~fits]), unclosed]
+        return dropped
+
+    def _spaced(self, data: Bytes, splits: Marks) -> Places:
+        """Return the lines of cells that begin with spaces, which are no part of them."""
+        edges = np.append(True, (splits | (data == _NEWLINE))[:-1])
+        return self._lines_of(np.flatnonzero((data == _SPACE) & edges))
+
+    def _lines_of(self, places: Places) -> Places:
+        return np.searchsorted(self._ends, places)
+
+
+def parse_row(lines: Iterator[str], delimiter: str) -> tuple[list[str], list[str]]:
+    r"""Return the first row's cells, and the lines used: several where a quoted cell goes on.
+
+    Examples
+    --------
+    >>> parse_row(iter(['a,"b\n', 'c"\n', "d,e\n"]), ",")
+    (['a', 'b\nc'], ['a,"b\n', 'c"\n'])
+    """
+    used: list[str] = []
+
+    def taken() -> Iterator[str]:
+        for line in lines:
+            used.append(line)
+            yield line
+            if len(used) == _MAX_LINES_IN_ROW:
+                return
+
+    try:
+        cells = next(csv.reader(taken(), delimiter=delimiter, skipinitialspace=delimiter != "\t"), [])
+    except csv.Error:
+        # A cell without an end, as a stray quote in a program's output makes one.
+        cells = used[:1]
+    return cells, used
+
+
+# -- lines and rows ------------------------------------------------------------------------------------------------
+
+MAX_COLUMNS: Final = 20_000
+_MAX_CELLS: Final = 100_000_000
+_MAX_LINE_CHARS: Final = 64 * 2**20
+_MAX_LINES_BEFORE_HEADER: Final = 1_000_000
+_BLOCK_CHARS: Final = 2**20
+_DELIMITERS: Final = (",", ";", "\t")
+
+CellTest: TypeAlias = Callable[[Sequence[str]], bool]
+
+
+class NoHeaderError(ProfileError):
+    """No line of a file is the header that is looked for."""
+
+
+class _Lines:
+    """The lines of a text with their numbers; lines that were not wanted after all can be put back."""
+
+    def __init__(self, text: io.TextIOWrapper, source: Source) -> None:
+        self._text = text
+        self._source = source
+        self._back: list[str] = []
+        self.number = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.next, "")
+
+    def next(self) -> str:
+        """Return the next line with its end, empty at the end of the file."""
+        line = self._back.pop() if self._back else self._read(0)
+        self.number += bool(line)
+        return line
+
+    def block(self) -> str:
+        """Return the lines of about the next MiB, empty at the end of the file."""
+        text = "".join(reversed(self._back)) + self._read(_BLOCK_CHARS)
+        self._back.clear()
+        self.number += text.count("\n") + (text[-1:] not in ("\n", ""))
+        return text
+
+    def put_back(self, lines: Sequence[str]) -> None:
+        self._back += reversed(lines)
+        self.number -= len(lines)
+
+    def _read(self, size: int) -> str:
+        """Return so much and what is left of the line."""
+        try:
+            text = self._text.read(size)
+            rest = "" if size and text.endswith("\n") else self._text.readline(_MAX_LINE_CHARS + 1)
+        except UnicodeDecodeError as error:
+            self._refuse_bytes(error)
+        if len(rest) > _MAX_LINE_CHARS:
+            number = self.number + text.count("\n") + 1
+            raise ProfileError(self._source.name, "a line longer than 64 MiB", place=f"line {number}")
+        return text + rest
+
+    def _refuse_bytes(self, error: UnicodeDecodeError) -> NoReturn:
+        # Reading it all again finds the place.
+        self._source.text()
+        raise ProfileError(self._source.name, f"not UTF-8 text: {error.reason}")
+
+
+def _header(lines: _Lines, is_header: CellTest, source: Source) -> tuple[list[str], str]:
+    """Return the names of the columns and what separates them, with `lines` after the first header that passes.
+
+    Raises
+    ------
+    ProfileError
+        If there is none, or two columns have one name.
+    """
+    widest = 0
+    while lines.number < _MAX_LINES_BEFORE_HEADER:
+        line = lines.next()
+        if not line:
+            break
+        for delimiter in _DELIMITERS:
+            count = line.count(delimiter)
+            if not count:
+                continue
+            widest = max(widest, count + 1)
+            if count >= MAX_COLUMNS:
+                continue
+            lines.put_back([line])
+            cells, used = parse_row(iter(lines), delimiter)
+            names = [cell.strip().removeprefix("\ufeff") for cell in cells]
+            if len(names) > 1 and is_header(names):
+                return _checked_names(names, lines.number, source), delimiter
+            lines.put_back(used[1:])
+    if widest > MAX_COLUMNS:
+        raise ProfileError(source.name, f"a table of {widest:,} columns; at most {MAX_COLUMNS:,} are read")
+    raise NoHeaderError(source.name, "the file has no table with the columns of this format")
+
+
+def _checked_names(names: list[str], line: int, source: Source) -> list[str]:
+    seen: set[str] = set()
+    for name in filter(None, names):
+        if name in seen:
+            raise ProfileError(source.name, "two columns have this name", place=f"line {line}, column '{name}'")
+        seen.add(name)
+    return names
+
+
+class _Rows:
+    """The rows under a header: `read` reads them, and fills `numbers`, their lines, and `skipped`."""
+
+    def __init__(
+        self, lines: _Lines, delimiter: str, width: int, source: Source, *, short: CellTest | None, strict: bool
+    ) -> None:
+        self._lines = lines
+        self._delimiter = delimiter
+        self._width = width
+        self._source = source
+        self._short = short
+        self._strict = strict
+        self._cells = _Cells(width)
+        self.numbers = array("q")
+        self.skipped = 0
+
+    def read(self) -> _Cells:
+        """Return the cells of all rows."""
+        while text := self._lines.block():
+            block = _Block(text, self._delimiter, self._width)
+            first = self._lines.number - len(block) + 1
+            at = 0
+            while at < len(block):
+                end = block.end_of_rows(at)
+                if end > at:
+                    self._cells.add(block.cells(at, end))
+                    self._count(range(first + at, first + end))
+                    at = end
+                else:
+                    at += self._take(block, at, first + at)
+        return self._cells
+
+    def _take(self, block: _Block, at: int, number: int) -> int:
+        """Add a row in another form, or pass over what is none; return how many lines of the text that took."""
+        line = block.line(at)
+        if line == "\n":
+            return 1
+        cells, used = parse_row(itertools.chain(block.lines_from(at), self._lines), self._delimiter)
+        ends_open = not used[-1].endswith("\n") and _is_open(used, self._delimiter)
+        if len(cells) > self._width and not any(cells[self._width :]):
+            del cells[self._width :]
+        is_short = self._short is not None and len(cells) < self._width and self._short(cells)
+        if not ends_open and (is_short or len(cells) == self._width):
+            self._cells.add_row([*cells, *[""] * (self._width - len(cells))])
+            self._count([number])
+            return len(used)
+        self._refuse_cut_off(cells, used, number)
+        if self._strict and self._delimiter in line and not line.startswith("#"):
+            self._refuse_row(len(parse_row(iter([line]), self._delimiter)[0]), number)
+        self._lines.put_back(used[len(block) - at :])
+        self.skipped += bool(line.strip())
+        return 1
+
+    def _count(self, lines: Sequence[int]) -> None:
+        self.numbers.extend(lines)
+        if len(self.numbers) * self._width > _MAX_CELLS:
+            raise ProfileError(self._source.name, f"a table of more than {_MAX_CELLS:,} cells; split it")
+
+    def _refuse_cut_off(self, cells: Sequence[str], used: Sequence[str], number: int) -> None:
+        """Refuse a last line without an end that is a part of a row: the file is cut off. Elsewhere it is no row.
+
+        Most of a row's cells are a part of one, and so is less that begins with a quote, as a program's output hardly
+        ever does.
+        """
+        is_part = self._width / 2 < len(cells) <= self._width or (len(used) == 1 and used[0].startswith('"'))
+        if is_part and not used[-1].endswith("\n"):
+            where = f"{len(cells)} of {self._width} cells"
+            reason = f"the file ends within a row: {where}; it is cut off: export it again, or take this line out"
+            raise ProfileError(self._source.name, reason, row=number)
+
+    def _refuse_row(self, count: int, number: int) -> NoReturn:
+        mend = f'quote names that hold {self._delimiter!a}, as in "f<1{self._delimiter} 2>"'
+        if count <= self._width:
+            mend = "write empty cells too, close what is quoted, or take the line out"
+        cells = f"{count} cell{'' if count == 1 else 's'}"
+        reason = f"{cells} where the header has {self._width}: {mend}"
+        raise ProfileError(self._source.name, reason, row=number)
+
+
+def _is_open(lines: Sequence[str], delimiter: str) -> bool:
+    """Whether a quoted cell goes on beyond the last of these lines of one row."""
+    *others, last = lines
+    return len(parse_row(iter([*others, f"{last}\n", "\n"]), delimiter)[1]) > len(lines)
+
+
+# -- tables --------------------------------------------------------------------------------------------------------
+
+
+class DelimitedTable:
     """The rows of one table, column by column as the file writes them.
 
     Attributes
@@ -131,14 +615,14 @@ class Table:
         return ProfileError(self.source.name, reason, row=self.lines[row], column=name)
 
 
-def table(
+def read_table(
     source: Source,
     *,
-    header: Test,
-    short: Test | None = None,
+    header: CellTest,
+    short: CellTest | None = None,
     plain: Collection[str] = (),
     strict: bool = False,
-) -> Table:
+) -> DelimitedTable:
     r"""Read the first table whose header row passes the test.
 
     Lines before it are skipped, and so are lines among the rows that have another number of cells: what a program
@@ -166,21 +650,21 @@ def table(
 
     Examples
     --------
-    >>> rows = table(Source.of(b"==PROF== hello\n\na;b\n1;2,5\ndone\n3;4\n"), header=lambda cells: "a" in cells)
+    >>> rows = read_table(Source.of(b"==PROF== hello\n\na;b\n1;2,5\ndone\n3;4\n"), header=lambda cells: "a" in cells)
     >>> dict(rows.columns), list(rows.lines), rows.skipped, rows.numbers("b").tolist()
     ({'a': ['1', '3'], 'b': ['2,5', '4']}, [4, 6], 1, [2.5, 4.0])
     """
     with io.TextIOWrapper(source.open(), encoding=source.encoding) as text:
-        lines = Lines(text, source)
-        names, delimiter = header_of(lines, header, source)
-        rows = Rows(lines, delimiter, len(names), source, short=short, strict=strict)
+        lines = _Lines(text, source)
+        names, delimiter = _header(lines, header, source)
+        rows = _Rows(lines, delimiter, len(names), source, short=short, strict=strict)
         cells = rows.read()
     units = None
     if rows.numbers and _are_units(first := cells.first_row()):
         units = {name: cell for name, cell in zip(names, first, strict=True) if name}
         rows.numbers.pop(0)
     columns = Columns(cells, {name: at for at, name in enumerate(names) if name}, first=int(units is not None))
-    return Table(source, columns, rows.numbers, skipped=rows.skipped, units=units, plain=plain)
+    return DelimitedTable(source, columns, rows.numbers, skipped=rows.skipped, units=units, plain=plain)
 
 
 def _are_units(cells: Sequence[str]) -> bool:
@@ -191,3 +675,54 @@ def _are_units(cells: Sequence[str]) -> bool:
 def _brief(cell: str) -> str:
     text = ascii(cell)
     return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 - a line of an error message
+
+
+# -- what looks like a header, for messages ------------------------------------------------------------------------
+
+_HEAD_LINES: Final = 50
+_MAX_NAME_CHARS: Final = 80
+_MAX_SEEN_COLUMNS: Final = 1000
+
+
+def first_lines(source: Source) -> list[str]:
+    """Return the first 50 lines of a text."""
+    return source.beginning.removeprefix("\ufeff").splitlines()[:_HEAD_LINES]
+
+
+def columns_seen(source: Source) -> list[str]:
+    r"""Return the names of the columns of what looks like a table or is a list of objects; none where nothing does.
+
+    Examples
+    --------
+    >>> columns_seen(Source.of(b"# my run\nop;gflop\nmatmul;3\n")), columns_seen(Source.of(b"hello, world\n"))
+    (['op', 'gflop'], [])
+    """
+    if source.beginning.lstrip("\ufeff \t\r\n")[:1] not in ("{", "["):
+        return columns_of_text(source)
+    document = source.document()
+    if not isinstance(document, list) or not all(map(_is_record, document)):
+        return []
+    return [str(name) for name in document[0]] if document else []
+
+
+def columns_of_text(source: Source) -> list[str]:
+    """Return the first line of several words of which the next has as many cells."""
+    lines = [line for line in first_lines(source) if line.strip()]
+    for line, following in itertools.pairwise(lines):
+        for mark in _DELIMITERS:
+            names, cells = (_split_line(text, mark) for text in (line, following))
+            if 1 < len(names) == len(cells) <= _MAX_SEEN_COLUMNS and _are_words(names):
+                return names
+    return []
+
+
+def _is_record(entry: object) -> bool:
+    return isinstance(entry, Mapping) and not any(isinstance(value, (list, Mapping)) for value in entry.values())
+
+
+def _split_line(line: str, mark: str) -> list[str]:
+    return [cell.strip() for cell in parse_row(iter([line]), mark)[0]] if mark in line else []
+
+
+def _are_words(cells: Sequence[str]) -> bool:
+    return all(len(cell) <= _MAX_NAME_CHARS and not notation.is_number(cell) for cell in cells) and any(cells)

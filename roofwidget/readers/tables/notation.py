@@ -11,7 +11,7 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 
-__all__ = ["decimal", "is_number", "numbers"]
+__all__ = ["decimal", "is_number", "numbers", "shown"]
 
 MISSING: Final = frozenset({"", "n/a", "na", "nan", "<na>", "no data", "none", "null", "-", "--", "nil", "nat"})
 _GROUPING: Final = "'\u2019 \u00a0\u202f\u2009"

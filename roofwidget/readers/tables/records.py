@@ -27,23 +27,176 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError
+from roofwidget.chips import chip as chip_called
 from roofwidget.kernels import columns as checks
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.dataframes import FIELDS
 from roofwidget.kernels.table import MAIN, Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.tables import dialects
-from roofwidget.readers.tables.blocks import row
-from roofwidget.readers.tables.dataframes import columns_of, is_frame, parquet
-from roofwidget.readers.tables.delimited import MOST_COLUMNS, NoHeaderError, Table, table
-from roofwidget.readers.tables.dialects import Dialect, Field
-from roofwidget.readers.tables.heads import columns_of_text, first_lines
-from roofwidget.readers.tables.ran_on import ran_on
-from roofwidget.readers.tables.unit_names import lacking, meanings, question
+from roofwidget.readers.tables.delimited import (
+    MAX_COLUMNS,
+    DelimitedTable,
+    NoHeaderError,
+    columns_of_text,
+    first_lines,
+    parse_row,
+    read_table,
+)
+from roofwidget.readers.tables.dialects import (
+    CHIP,
+    Dialect,
+    Field,
+    column_and_unit,
+    found_in,
+    lacking,
+    meanings,
+    no_column,
+    question,
+    with_own,
+)
 from roofwidget.support.did_you_mean import listed
 
 __all__ = ["EXPECTED", "FORMAT", "read", "read_object", "recognises", "takes"]
+
+# -- data frames and Parquet ---------------------------------------------------------------------------------------
+
+
+def is_frame(given: object) -> bool:
+    """Whether it is a data frame, an Arrow table or a mapping of columns."""
+    if isinstance(given, Mapping):
+        return bool(given) and all(_is_column(column) for column in given.values())
+    return hasattr(given, "column_names") or (hasattr(given, "columns") and hasattr(given, "__getitem__"))
+
+
+def _is_column(column: object) -> bool:
+    return isinstance(column, (list, tuple, np.ndarray)) or hasattr(column, "to_list")
+
+
+def columns_of(given: Any) -> dict[str, Sequence[Any]]:
+    """Return the columns by name: arrays where they hold numbers, else lists."""
+    if isinstance(given, (list, tuple)):
+        names = dict.fromkeys(str(name) for record in given for name in record)
+        return {name: [record.get(name) for record in given] for name in names}
+    if isinstance(given, Mapping):
+        return {str(name): _column_values(column) for name, column in given.items()}
+    if hasattr(given, "column_names"):
+        return {name: given.column(name).to_pylist() for name in given.column_names}
+    found: dict[str, Sequence[Any]] = {}
+    for name in given.columns:
+        if str(name) in found:
+            raise ProfileError(type(given).__name__, "two columns have this name", column=str(name))
+        found[str(name)] = _column_values(given[name])
+    return found
+
+
+def _column_values(column: Any) -> Any:
+    """Return a column's values: an array where all are numbers, as a list otherwise."""
+    if isinstance(column, np.ndarray):
+        return column if column.dtype.kind in "iufb" else column.tolist()
+    dtype = getattr(column, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
+        return np.asarray(column)
+    return column.to_list() if hasattr(column, "to_list") else list(column)
+
+
+def _parquet(source: Source) -> dict[str, Sequence[Any]]:
+    """Return the columns of a Parquet file.
+
+    Raises
+    ------
+    ImportError
+        If neither pyarrow nor polars is installed.
+    ProfileError
+        If it is damaged.
+    """
+    read = _parquet_reader()
+    try:
+        with source.open() as stream:
+            return columns_of(read(stream))
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        first = (str(error).splitlines() or [""])[0]
+        raise ProfileError(source.name, f"a damaged Parquet file: {first:.200}") from None
+    except Exception as error:
+        # What polars raises derives from Exception alone.
+        if type(error).__module__.split(".")[0] != "polars":
+            raise
+        raise ProfileError(source.name, f"a damaged Parquet file: {error!s:.200}") from None
+
+
+def _parquet_reader() -> Any:
+    try:
+        from pyarrow import parquet as arrow  # noqa: PLC0415 - optional
+    except ImportError:
+        try:
+            import polars  # noqa: PLC0415, ICN001 - optional; named as it is
+        except ImportError:
+            msg = "reading Parquet needs pyarrow or polars: pip install 'roofwidget[parquet]'"
+            raise ImportError(msg) from None
+        return polars.read_parquet
+    return arrow.read_table
+
+
+# -- the chip that a column names ----------------------------------------------------------------------------------
+
+
+def _chip_of_column(
+    given: _Columns, field: Field | None, rows: npt.NDArray[np.intp], *, is_asked: bool
+) -> tuple[Chip | None, list[str]]:
+    """Return the chip that these rows ran on if a column tells of one, else None and what to say of it.
+
+    Raises
+    ------
+    ProfileError
+        If the user asked for the column, and a cell names no chip of the catalogue, or another than those before.
+    """
+    if field is None:
+        return None, []
+    try:
+        words = given.words(field.column)
+        return _one_chip([words[row] for row in rows]), []
+    except _NoChipError as error:
+        if is_asked:
+            raise given.refuse(int(rows[error.row]), field.column, error.reason) from None
+        return None, [f"column '{field.column:.60}' does not tell the chip: {error.reason}"]
+    except ProfileError:
+        # Not even text, as a number of a device.
+        if is_asked:
+            raise
+        return None, []
+
+
+class _NoChipError(LookupError):
+    """No one chip of the catalogue is named: from which row on, and why."""
+
+    def __init__(self, row: int, reason: str) -> None:
+        super().__init__(reason)
+        self.row = row
+        self.reason = reason
+
+
+def _one_chip(words: Sequence[str | None]) -> Chip | None:
+    """Return the chip that all words name, None where there are none; a cell may be empty."""
+    known: dict[str, Chip] = {}
+    for row, word in enumerate(words):
+        name = (word or "").strip()
+        if not name or name in known:
+            continue
+        try:
+            found = chip_called(name)
+        except UnknownChipError:
+            raise _NoChipError(row, f"the catalogue has no chip '{name:.60}'") from None
+        except AmbiguousChipError as error:
+            raise _NoChipError(row, str(error)) from None
+        other = next(iter(known.values()), found)
+        if other.id != found.id:
+            raise _NoChipError(row, f"'{other.id}' and '{found.id}', but a table is of one chip: read them one by one")
+        known[name] = found
+    return next(iter(known.values()), None)
+
+
+# -- reader --------------------------------------------------------------------------------------------------------
 
 FORMAT: Final = "table"
 EXPECTED: Final = "a table (CSV, Parquet, JSON records) with a column of names and columns of FLOPs, bytes or seconds"
@@ -64,7 +217,7 @@ def recognises(source: Source) -> bool:
     if document is not None:
         return _are_records(document) and _is_header(list(document[0]))  # type: ignore[index]  # they are a list
     return any(
-        _is_header([cell.strip() for cell in row(iter([line]), mark)[0]])
+        _is_header([cell.strip() for cell in parse_row(iter([line]), mark)[0]])
         for line in first_lines(source)
         for mark in (",", ";", "\t")
         if mark in line
@@ -84,22 +237,22 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
         ``"."`` or ``","``, where the file's numbers do not show it.
     """
     if source.head.startswith(_PARQUET):
-        return _kernels(_Given(parquet(source), source.name), columns)
+        return _kernels(_Given(_parquet(source), source.name), columns)
     document = source.document()
     if document is not None:
         if not _are_records(document):
             raise ProfileError(source.name, "expected a list of objects, one a kernel")
         return _kernels(_Given(columns_of(document), source.name), columns)
-    found = _table(source, [dialects.column_and_unit(*given)[0] for given in (columns or {}).items()])
+    found = _table(source, [column_and_unit(*given)[0] for given in (columns or {}).items()])
     if decimal is not None:
         found.decimal = decimal
     return _kernels(_Read(found), columns)
 
 
-def _table(source: Source, wanted: Sequence[str]) -> Table:
+def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
     """Return the table with these columns, or whose columns are known words."""
     try:
-        found = table(
+        found = read_table(
             source, header=lambda cells: set(wanted) <= set(cells) if wanted else _is_header(cells), strict=True
         )
     except NoHeaderError:
@@ -107,7 +260,7 @@ def _table(source: Source, wanted: Sequence[str]) -> Table:
         if not names:
             raise
         missing = [column for column in wanted if column not in names]
-        reason = dialects.no_column(missing[0], names) if missing else lacking(names, dialects.found_in(names).fields)
+        reason = no_column(missing[0], names) if missing else lacking(names, found_in(names).fields)
         raise ProfileError(source.name, reason) from None
     if not len(found):
         raise ProfileError(
@@ -141,13 +294,13 @@ class _Columns(Protocol):
     def names(self) -> Sequence[str]: ...
     def numbers(self, column: str) -> Floats: ...
     def words(self, column: str) -> list[str | None]: ...
-    def refuse(self, row: int, column: str, reason: str) -> ProfileError: ...
+    def refuse(self, parse_row: int, column: str, reason: str) -> ProfileError: ...
 
 
 class _Read:
     """A table of text."""
 
-    def __init__(self, read: Table) -> None:
+    def __init__(self, read: DelimitedTable) -> None:
         self._read = read
         self.name = read.source.name
         self.names = list(read.columns)
@@ -159,8 +312,8 @@ class _Read:
     def words(self, column: str) -> list[str | None]:
         return [cell or None for cell in self._read.texts(column)]
 
-    def refuse(self, row: int, column: str, reason: str) -> ProfileError:
-        return self._read.error(row, column, reason)
+    def refuse(self, parse_row: int, column: str, reason: str) -> ProfileError:
+        return self._read.error(parse_row, column, reason)
 
 
 class _Given:
@@ -169,8 +322,8 @@ class _Given:
     skipped = 0
 
     def __init__(self, given: Mapping[str, Sequence[Any]], name: str) -> None:
-        if len(given) > MOST_COLUMNS:
-            raise ProfileError(name, f"a table of {len(given):,} columns; at most {MOST_COLUMNS:,} are read")
+        if len(given) > MAX_COLUMNS:
+            raise ProfileError(name, f"a table of {len(given):,} columns; at most {MAX_COLUMNS:,} are read")
         self._given = given
         self.name = name
         self.names = list(given)
@@ -191,8 +344,8 @@ class _Given:
         except ValueError as error:
             raise ProfileError(self.name, str(error)) from None
 
-    def refuse(self, row: int, column: str, reason: str) -> ProfileError:
-        return ProfileError(self.name, reason, row=row, column=column)
+    def refuse(self, parse_row: int, column: str, reason: str) -> ProfileError:
+        return ProfileError(self.name, reason, row=parse_row, column=column)
 
 
 def _plain(value: Any) -> Any:
@@ -204,14 +357,14 @@ def _are_records(given: object) -> bool:
 
 
 def _is_header(cells: Sequence[str]) -> bool:
-    return len(cells) <= MOST_COLUMNS and dialects.found_in(cells).is_enough
+    return len(cells) <= MAX_COLUMNS and found_in(cells).is_enough
 
 
 def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
-    dialect = dialects.found_in(given.names)
+    dialect = found_in(given.names)
     if own:
         try:
-            dialect = dialects.with_own(dialect, own, given.names)
+            dialect = with_own(dialect, own, given.names)
         except ValueError as error:
             raise ProfileError(given.name, str(error)) from None
     if not dialect.is_enough:
@@ -223,8 +376,8 @@ def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
     if dialect.name in {"XProf", "fasterbench"}:
         flops, moved, told = _with_unknowns(dialect, flops, moved)
         warnings += told
-    chip, told = ran_on(given, dialect.fields.get(dialects.CHIP), rows, is_asked=dialects.CHIP in (own or {}))
-    used = {field.column for key, field in dialect.fields.items() if key != dialects.CHIP or chip is not None}
+    chip, told = _chip_of_column(given, dialect.fields.get(CHIP), rows, is_asked=CHIP in (own or {}))
+    used = {field.column for key, field in dialect.fields.items() if key != CHIP or chip is not None}
     try:
         return Kernels(
             amounts.names(),
@@ -285,8 +438,8 @@ class _Amounts:
             return None
         numbers = self._given.numbers(field.column)[self._rows]
         if (numbers < 0).any():
-            row = int(np.argmax(numbers < 0))
-            raise self._given.refuse(int(self._rows[row]), field.column, f"{numbers[row]:g} is negative")
+            parse_row = int(np.argmax(numbers < 0))
+            raise self._given.refuse(int(self._rows[parse_row]), field.column, f"{numbers[parse_row]:g} is negative")
         return numbers
 
     def amount(self, key: str) -> Floats | None:
@@ -310,7 +463,7 @@ class _Amounts:
         if key not in self._fields:
             return None
         words = self._given.words(self._fields[key].column)
-        return [words[row] for row in self._rows]
+        return [words[parse_row] for parse_row in self._rows]
 
     def names(self) -> list[str]:
         return [word or "" for word in self.words("name") or []]
@@ -355,7 +508,7 @@ def _origins(given: _Columns, dialect: Dialect, rows: npt.NDArray[np.intp]) -> d
         head, _, key = name.partition(":")
         if head == "origin" and key:
             words = given.words(name)
-            found[key] = [words[row] for row in rows]
+            found[key] = [words[parse_row] for parse_row in rows]
     return found
 
 
@@ -372,7 +525,7 @@ def _extra(given: _Columns, names: Sequence[str], rows: npt.NDArray[np.intp]) ->
                 words = given.words(name)
             except ProfileError:
                 continue
-            kept[name] = [words[row] for row in rows]
+            kept[name] = [words[parse_row] for parse_row in rows]
             continue
         if not np.isnan(column).all():
             kept[name] = column

@@ -21,7 +21,10 @@ or, as text, by ``print(profiler.key_averages(group_by_input_shape=True).table(r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -30,21 +33,195 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.torch import printed
-from roofwidget.readers.torch.average import Average
-from roofwidget.readers.torch.calls import Call, Work
-from roofwidget.readers.torch.formulas import work_of
-from roofwidget.readers.torch.work_table import COMPULSORY
+from roofwidget.readers.torch.formulas import Call, Work, work_of
+from roofwidget.readers.torch.rows import COMPULSORY
 from roofwidget.workloads.tensors import checked_dtype
 
 __all__ = ["EXPECTED", "FORMAT", "read", "read_object", "recognises", "takes"]
+
+# -- one row -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Average:
+    """Calls of one operation, or launches of one kernel.
+
+    Parameters
+    ----------
+    key, count
+        Its name, and how many there were.
+    flops
+        FLOPs of all calls; 0 where the profiler does not count them.
+    shapes
+        Sizes by argument, None where they are not told.
+    device, host
+        Seconds on the device and on the host: with what it calls, and without.
+    is_kernel
+        Whether it is a kernel rather than an operation.
+    is_label
+        Whether it is a stretch that somebody named, such as a step.
+    """
+
+    key: str
+    count: float
+    flops: float
+    shapes: Sequence[object] | None
+    device: tuple[float, float]
+    host: tuple[float, float]
+    is_kernel: bool
+    is_label: bool
+
+    def times(self, *, on_device: bool) -> tuple[float, float]:
+        """Return its seconds on the device or on the host: with what it calls, and without."""
+        return self.device if on_device else self.host
+
+
+# -- the printed table ---------------------------------------------------------------------------------------------
+
+_MAX_TEXT_BYTES: Final = 64 * 2**20
+_DASHES: Final = re.compile(r"-{4,}(?:  -{4,}){4,} *")
+_CALLS: Final = "# of Calls"
+_SECONDS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+# A table prints at most a dozen digits; more would make a number that is infinite.
+_NUMBER: Final = re.compile(r"[0-9]{1,24}(?:\.[0-9]+)?")
+_WHOLE: Final = re.compile(r"[0-9]{1,24}")
+_TIME: Final = re.compile(r"([0-9]{1,24}(?:\.[0-9]+)?)(s|ms|us|ns)")
+_FLOPS: Final = re.compile(r"Total ([KMGTP]?)FLOPs")
+_POWERS: Final = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+_NOTHING: Final = ("", "--", "N/A")
+_HOST: Final = ("CPU total", "Self CPU")
+
+
+def is_printed_table(text: str) -> bool:
+    """Whether a text begins like such a table.
+
+    Examples
+    --------
+    >>> is_printed_table("name,flops")
+    False
+    """
+    return _CALLS in text and "Self CPU" in text and any(_DASHES.fullmatch(line) for line in text.splitlines()[:50])
+
+
+def _printed_averages(source: Source) -> list[_Average]:
+    """Return the rows of the first table in a text.
+
+    Raises
+    ------
+    ProfileError
+        If there is no table, a column is missing or a cell holds something else than it should.
+    """
+    lines = source.text(_MAX_TEXT_BYTES).splitlines()
+    rules = dict.fromkeys(at for at, line in enumerate(lines) if _DASHES.fullmatch(line))
+    first = next((at for at in rules if at + 2 in rules and _CALLS in lines[at + 1]), None)
+    if first is None:
+        raise ProfileError(source.name, f"expected a table with a column '{_CALLS}' between lines of dashes")
+    end = next((at for at in rules if at > first + 2), None)
+    if end is None:
+        raise ProfileError(source.name, "the table has no line of dashes at its end: the file ends too early")
+    spans = [match.span() for match in re.finditer("-+", lines[first])]
+    headers = [lines[first + 1][a:b].strip() for a, b in spans]
+    columns = _PrintedColumns.of(headers, source)
+    return [
+        columns.average(_PrintedRow(source.name, number, cells))
+        for number, cells in _printed_cells(lines, first + 3, end, spans, headers)
+    ]
+
+
+def _printed_cells(
+    lines: Sequence[str], begin: int, end: int, spans: Sequence[tuple[int, int]], headers: Sequence[str]
+) -> Iterator[tuple[int, Mapping[str, str]]]:
+    for at in range(begin, end):
+        if lines[at].strip():
+            yield at + 1, dict(zip(headers, (lines[at][a:b].strip() for a, b in spans), strict=True))
+
+
+@dataclass(frozen=True)
+class _PrintedRow:
+    """A row: its line from 1, and its cells by header."""
+
+    source: str
+    line: int
+    cells: Mapping[str, str]
+
+    def seconds(self, header: str | None) -> float:
+        cell = self.cells[header] if header else ""
+        if cell in _NOTHING:
+            return 0.0
+        found = _TIME.fullmatch(cell)
+        if found is None:
+            raise self.error(header, f"expected a time such as '5.807us', got {cell!r:.40}")
+        return float(found[1]) * _SECONDS[found[2]]
+
+    def number(self, header: str, *, whole: bool = False) -> float:
+        cell = self.cells[header]
+        if cell in _NOTHING:
+            return 0.0
+        if not (_WHOLE if whole else _NUMBER).fullmatch(cell):
+            raise self.error(header, f"expected a {'whole ' if whole else ''}number, got {cell!r:.40}")
+        return float(cell)
+
+    def error(self, header: str | None, reason: str) -> ProfileError:
+        return ProfileError(self.source, reason, row=self.line, column=header)
+
+
+@dataclass(frozen=True)
+class _PrintedColumns:
+    """Which headers hold what; the device's are named after it, and FLOPs after their size."""
+
+    device_total: str | None
+    device_self: str | None
+    flops: str | None
+    unit: float
+    shapes: bool
+
+    @classmethod
+    def of(cls, headers: Sequence[str], source: Source) -> _PrintedColumns:
+        for word in ("Name", *_HOST, _CALLS):
+            if word not in headers:
+                raise ProfileError(source.name, "the table has no such column", column=word)
+        devices = [word.removesuffix(" total") for word in headers if word.endswith(" total") and word != _HOST[0]]
+        found = [match for match in map(_FLOPS.fullmatch, headers) if match]
+        return cls(
+            f"{devices[0]} total" if devices else None,
+            f"Self {devices[0]}" if devices and f"Self {devices[0]}" in headers else None,
+            found[0][0] if found else None,
+            _POWERS[found[0][1]] if found else 1.0,
+            "Input Shapes" in headers,
+        )
+
+    def average(self, row: _PrintedRow) -> _Average:
+        device = row.seconds(self.device_total), row.seconds(self.device_self)
+        host = row.seconds(_HOST[0]), row.seconds(_HOST[1])
+        return _Average(
+            row.cells["Name"],
+            row.number(_CALLS, whole=True),
+            row.number(self.flops) * self.unit if self.flops else 0.0,
+            _printed_shapes(row.cells["Input Shapes"]) if self.shapes else None,
+            device,
+            host,
+            is_kernel=host[0] == 0 and device[0] > 0,
+            is_label=row.cells["Name"].startswith("ProfilerStep"),
+        )
+
+
+def _printed_shapes(cell: str) -> list[object] | None:
+    """Return the sizes by argument, None where the table cut them off."""
+    try:
+        found = json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, list) else None
+
+
+# -- reader --------------------------------------------------------------------------------------------------------
 
 FORMAT: Final = "torch-averages"
 EXPECTED: Final = "the averages of PyTorch's profiler, as objects or as the table that they print"
 
 _MICRO: Final = 1e-6
 # More than any sum of FLOPs or of microseconds; products of two stay finite.
-_MOST: Final = 1e30
+_MAX_NUMBER: Final = 1e30
 _DEVICE_TOTAL: Final = ("device_time_total", "cuda_time_total", "xpu_time_total", "privateuse1_time_total")
 _DEVICE_SELF: Final = tuple(f"self_{word}" for word in _DEVICE_TOTAL)
 # Each runs within the operation of the first name, and both have the shapes.
@@ -79,12 +256,12 @@ def takes(given: Any) -> bool:
 
 def recognises(source: Source) -> bool:
     """Whether it begins like the printed table."""
-    return not source.is_folder and printed.is_table(source.beginning)
+    return not source.is_folder and is_printed_table(source.beginning)
 
 
 def read(source: Source, *, dtype: str | None = None) -> Kernels:
     """Read the printed table; the keyword is that of `read_object`."""
-    return _kernels(printed.averages(source), source.name, dtype)
+    return _kernels(_printed_averages(source), source.name, dtype)
 
 
 def read_object(given: Any, *, dtype: str | None = None) -> Kernels:
@@ -115,7 +292,7 @@ def read_object(given: Any, *, dtype: str | None = None) -> Kernels:
     return _kernels([_average(event, row, name) for row, event in enumerate(events, 1)], name, dtype)
 
 
-def _average(event: Any, row: int, name: str) -> Average:
+def _average(event: Any, row: int, name: str) -> _Average:
     def number(words: Sequence[str]) -> float:
         for word in words:
             value = getattr(event, word, None)
@@ -124,7 +301,7 @@ def _average(event: Any, row: int, name: str) -> Average:
                     found = float(value)
                 except (TypeError, ValueError):
                     found = np.nan
-                if not 0 <= found <= _MOST:
+                if not 0 <= found <= _MAX_NUMBER:
                     raise ProfileError(name, f"expected a number from 0, got {value!r:.40}", row=row, column=word)
                 return found
         return 0.0
@@ -138,7 +315,7 @@ def _average(event: Any, row: int, name: str) -> Average:
     shapes, count = getattr(event, "input_shapes", None), number(["count"])
     if count % 1:
         raise ProfileError(name, f"expected a whole number, got {count:g}", row=row, column="count")
-    return Average(
+    return _Average(
         event.key,
         count,
         number(["flops"]),
@@ -150,7 +327,7 @@ def _average(event: Any, row: int, name: str) -> Average:
     )
 
 
-def _kernels(averages: Iterable[Average], name: str, dtype: str | None) -> Kernels:
+def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kernels:
     if dtype is not None:
         checked_dtype(dtype, "dtype")
     given = [each for each in averages if each.count > 0]
@@ -188,7 +365,7 @@ def _kernels(averages: Iterable[Average], name: str, dtype: str | None) -> Kerne
     )
 
 
-def _chosen(given: Sequence[Average]) -> tuple[list[Average], bool]:
+def _chosen(given: Sequence[_Average]) -> tuple[list[_Average], bool]:
     """Return operations that took time on the device, else kernels, else operations on the host."""
     operations = [row for row in given if not row.is_label and not row.is_kernel]
     on_device = [row for row in operations if row.device[0] > 0]
@@ -196,16 +373,16 @@ def _chosen(given: Sequence[Average]) -> tuple[list[Average], bool]:
     return (on_device or kernels, True) if on_device or kernels else (operations, False)
 
 
-def _call(row: Average, dtype: str | None) -> Call:
+def _call(row: _Average, dtype: str | None) -> Call:
     shapes = row.shapes or ()
     return Call(row.key, shapes, None if dtype is None else [dtype if sizes else "" for sizes in shapes])
 
 
-def _work(row: Average, dtype: str | None) -> Work | None:
+def _work(row: _Average, dtype: str | None) -> Work | None:
     return work_of(_call(row, dtype))
 
 
-def _flops(rows: Sequence[Average], works: Sequence[Work | None]) -> tuple[dict[str, Floats], list[str | None]]:
+def _flops(rows: Sequence[_Average], works: Sequence[Work | None]) -> tuple[dict[str, Floats], list[str | None]]:
     """Return FLOPs by class and their rules; the profiler's 0 means that it does not count the operation."""
     counts: list[float | None] = []
     why: list[str | None] = []

@@ -10,10 +10,10 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.ncu import measures, remarks
-from roofwidget.readers.ncu.counts import counted
-from roofwidget.readers.ncu.launches import WANTED, WORDS, Launches
-from roofwidget.readers.ncu.traffic import moved
+from roofwidget.readers.ncu.assembly import flop_warnings
+from roofwidget.readers.ncu.flops import count_flops
+from roofwidget.readers.ncu.metrics import LAUNCH_FIELDS, WANTED_METRICS, Launches, first_impossible
+from roofwidget.readers.ncu.traffic import traffic_by_level
 from roofwidget.readers.torch.events import Counted
 
 __all__ = ["counted_kernels"]
@@ -46,7 +46,7 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
         If no counter is one of FLOPs or bytes.
     """
     launches = _launches(ranges, properties, name)
-    counts, levels = counted(launches), moved(launches)
+    counts, levels = count_flops(launches), traffic_by_level(launches)
     if not counts.flops and not levels:
         told = ", ".join(sorted({metric for each in ranges for metric in each.metrics})[:4]) or "nothing"
         reason = (
@@ -64,7 +64,7 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
             **{f"flops:{key}": told.rules for key, told in counts.flops.items()},
             **{f"bytes:{level}": told.rules for level, told in levels.items()},
         },
-        warnings=[_NO_TIME, *said, *remarks.on_counts(launches, counts)],
+        warnings=[_NO_TIME, *said, *flop_warnings(launches, counts)],
         source=name,
     )
     return rows.groupby("name")
@@ -73,16 +73,16 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
 def _launches(ranges: Sequence[Counted], properties: Mapping[str, Any], name: str) -> Launches:
     n = len(ranges)
     told = dict.fromkeys(metric for each in ranges for metric in each.metrics)
-    metrics = {metric: _column(ranges, metric, name) for metric in told if WANTED.fullmatch(metric)}
+    metrics = {metric: _column(ranges, metric, name) for metric in told if WANTED_METRICS.fullmatch(metric)}
     for word, number in _capability(properties).items():
         metrics[f"{_CAPABILITY}{word}"] = np.full(n, float(number))
-    words = {word: [None] * n for word in WORDS}
+    words = {word: [None] * n for word in LAUNCH_FIELDS}
     return Launches(name, [each.name for each in ranges], words, metrics, [None] * n, np.ones(n))
 
 
 def _column(ranges: Sequence[Counted], metric: str, name: str) -> Floats:
     column = np.array([each.metrics.get(metric, np.nan) for each in ranges])
-    row = measures.first_bad(column)
+    row = first_impossible(column)
     if row is not None:
         reason = f"expected a count from 0, got {column[row]:g}; profile again"
         raise ProfileError(name, reason, place=f"range {row + 1}, '{ranges[row].name[:60]}', counter '{metric}'")

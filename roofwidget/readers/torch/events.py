@@ -12,10 +12,9 @@ import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.torch.calls import Call
-from roofwidget.readers.torch.formulas import KEEPS_VALUES
+from roofwidget.readers.torch.formulas import KEEPS_VALUES, Call
 
-__all__ = ["NONE", "Codes", "Collected", "Column", "Counted", "Integers", "Mask", "Resources", "WholeColumn", "collect"]
+__all__ = ["NONE", "Codes", "Collected", "Counted", "Integers", "Mask", "collect"]
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 Mask: TypeAlias = npt.NDArray[np.bool_]

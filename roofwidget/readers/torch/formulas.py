@@ -7,17 +7,201 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import Final
+from typing import Final, NamedTuple
 
-from roofwidget.readers.torch.calls import Call, Dims, Unusable, Work
 from roofwidget.workloads import Graph
 from roofwidget.workloads.convention import CONVENTIONS
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
 
-__all__ = ["FORMULAS", "KEEPS_VALUES", "work_of"]
+__all__ = ["KEEPS_VALUES", "Call", "Work", "work_of"]
+
+# -- calls ---------------------------------------------------------------------------------------------------------
+
+Dims = tuple[int, ...]
+
+
+class UnknownWork(Exception):  # noqa: N818 - not an error of the file: the operation's work stays unknown
+    """The arguments of a call do not tell its work."""
+
+
+_DTYPES: Final[Mapping[str, tuple[str, int]]] = {
+    "float": ("fp32", 4),
+    "double": ("fp64", 8),
+    "c10::Half": ("fp16", 2),
+    "c10::BFloat16": ("bf16", 2),
+    "c10::Float8_e4m3fn": ("fp8", 1),
+    "c10::Float8_e5m2": ("fp8", 1),
+    "c10::Float8_e4m3fnuz": ("fp8", 1),
+    "c10::Float8_e5m2fnuz": ("fp8", 1),
+    "c10::Float8_e8m0fnu": ("fp8", 1),
+    "long int": ("int64", 8),
+    "long": ("int64", 8),
+    "int": ("int32", 4),
+    "short int": ("int16", 2),
+    "short": ("int16", 2),
+    "signed char": ("int8", 1),
+    "unsigned char": ("int8", 1),
+    "bool": ("bool", 1),
+}
+_INT: Final = re.compile(r"-?[0-9]{1,18}")
+_INTS: Final = re.compile(r"-?[0-9]{1,18}|\[(?:-?[0-9]{1,18}(?:, *-?[0-9]{1,18}){0,9})?\]")
+# PyTorch's own limits: 64 axes, and a signed number of 64 bits for the elements.
+_MAX_AXES: Final = 64
+_MAX_ELEMENTS: Final = 2**63
+_OURS: Final = {ours: (ours, size) for ours, size in _DTYPES.values()}
+
+
+def precision_of(dtype: str) -> str | None:
+    """Return our word for a dtype as PyTorch writes it, or None where it is none that has FLOPs of its own.
+
+    Examples
+    --------
+    >>> precision_of("c10::BFloat16"), precision_of("bf16"), precision_of("Scalar")
+    ('bf16', 'bf16', None)
+    """
+    known = _DTYPES.get(dtype) or _OURS.get(dtype)
+    return known[0] if known else None
+
+
+class Work(NamedTuple):
+    """What one call does: FLOPs of tensor or vector units, compulsory bytes, and the rule of its FLOPs."""
+
+    family: str
+    flops: int
+    bytes: int | None
+    rule: str
+    vector: bool = False
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """The arguments of a call, position by position.
+
+    Parameters
+    ----------
+    name
+        The operation, such as ``"aten::addmm"``.
+    dims
+        Sizes: a list of ints for a tensor, of such lists for a list of tensors, empty for what is no tensor.
+    types
+        PyTorch's words for dtypes, ``"Scalar"``, ``"TensorList"`` or ``""``; None where none were recorded.
+    values
+        Arguments that are no tensors, as text; None where none were recorded.
+    """
+
+    name: str
+    dims: Sequence[object]
+    types: Sequence[object] | None = None
+    values: Sequence[object] | None = None
+
+    def tensor(self, position: int) -> Dims:
+        """Return the sizes of a tensor; raise `UnknownWork` if there is none."""
+        sizes = self.dims[position] if position < len(self.dims) else None
+        if not isinstance(sizes, (list, tuple)) or not self._is_tensor(position, sizes):
+            raise UnknownWork
+        return _sizes(sizes)
+
+    def tensors(self, position: int) -> list[Dims]:
+        """Return the sizes of each tensor of a list."""
+        listed = self.dims[position] if position < len(self.dims) else None
+        if not isinstance(listed, (list, tuple)) or not listed:
+            raise UnknownWork
+        return [_sizes(sizes) for sizes in listed if isinstance(sizes, (list, tuple))]
+
+    def has(self, position: int) -> bool:
+        """Whether an optional tensor was given."""
+        return bool(position < len(self.dims) and self.dims[position])
+
+    def itemsize(self, position: int) -> int | None:
+        """Return the bytes of an element, or None where the dtype is not known."""
+        known = self._dtype(position)
+        return known[1] if known else None
+
+    def precision(self, position: int = 0) -> str | None:
+        """Return our word for the dtype of an argument, or None."""
+        known = self._dtype(position)
+        return known[0] if known else None
+
+    def read(self) -> int | None:
+        """Return the bytes of all tensors that were handed in, each once; None where a dtype is not known.
+
+        A number beside a tensor is recorded as a tensor without sizes; it is none.
+        """
+        total = 0
+        for position, sizes in enumerate(self.dims):
+            if (sizes or not position) and isinstance(sizes, (list, tuple)) and self._is_tensor(position, sizes):
+                size = self.itemsize(position)
+                if size is None:
+                    return None
+                total += prod(_sizes(sizes)) * size
+        return total
+
+    def moved(self, written: int, position: int = 0) -> int | None:
+        """Return `read` and `written` elements of the dtype at a position, in bytes; None where not known."""
+        read, size = self.read(), self.itemsize(position)
+        return None if read is None or size is None else read + written * size
+
+    def value(self, position: int) -> str:
+        """Return an argument that is no tensor as it was written, ``""`` where it was not recorded."""
+        values = self.values or ()
+        return str(values[position]) if position < len(values) else ""
+
+    def truth(self, position: int) -> bool:
+        """Return a truth value; raise `UnknownWork` where it was not recorded."""
+        try:
+            return {"True": True, "true": True, "False": False, "false": False}[self.value(position)]
+        except KeyError:
+            raise UnknownWork from None
+
+    def ints(self, position: int, rank: int) -> Dims:
+        """Return a list of `rank` ints, such as strides; one int stands for as many of it."""
+        listed = self.all_ints(position)
+        if len(listed) not in {1, rank}:
+            raise UnknownWork
+        return listed if len(listed) == rank else listed * rank
+
+    def all_ints(self, position: int) -> Dims:
+        """Return one int or a list of them, none where they were not recorded."""
+        text = self.value(position)
+        if text and not _INTS.fullmatch(text):
+            raise UnknownWork
+        return tuple(map(int, _INT.findall(text)))
+
+    @property
+    def shape(self) -> str:
+        """The sizes of its tensors as text, such as ``"[512], [141, 512], [512, 512]"``."""
+        return ", ".join(str(sizes) for sizes in self.dims if sizes)
+
+    @property
+    def dtype(self) -> str:
+        """The dtypes of its tensors as text, each different one once."""
+        found = (self.precision(position) for position, sizes in enumerate(self.dims) if sizes)
+        return ", ".join(dict.fromkeys(word for word in found if word))
+
+    def _dtype(self, position: int) -> tuple[str, int] | None:
+        word = self.types[position] if self.types is not None and position < len(self.types) else None
+        return (_DTYPES.get(word) or _OURS.get(word)) if isinstance(word, str) else None
+
+    def _is_tensor(self, position: int, sizes: Sequence[object]) -> bool:
+        """Whether it is a tensor: it has sizes, or none and a dtype, and then is one number on the device."""
+        return bool(sizes and not isinstance(sizes[0], (list, tuple))) or (
+            not sizes and self._dtype(position) is not None
+        )
+
+
+def _sizes(given: Sequence[object]) -> Dims:
+    sizes = tuple(size for size in given if isinstance(size, int) and not isinstance(size, bool) and size >= 0)
+    if len(sizes) < len(given) or len(sizes) > _MAX_AXES or prod(sizes) > _MAX_ELEMENTS:
+        raise UnknownWork
+    return sizes
+
+
+# -- formulas ------------------------------------------------------------------------------------------------------
 
 _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
 # The numbers of PyTorch's ScalarType that _scaled_mm may write, with their bytes.
@@ -38,14 +222,14 @@ def work_of(call: Call) -> Work | None:
         return None
     try:
         return formula(call)
-    except Unusable:
+    except UnknownWork:
         return None
 
 
 def _product(call: Call, left: int, *, result: int | None = None) -> Work:
     a, b = call.tensor(left), call.tensor(left + 1)
     if len(a) < 2 or len(a) != len(b) or a[-1] != b[-2] or a[:-2] != b[:-2]:  # noqa: PLR2004 - two axes
-        raise Unusable
+        raise UnknownWork
     written = prod(a[:-1]) * b[-1]
     size = result or _scaled_result(call) or call.itemsize(left)
     read = call.read()
@@ -60,7 +244,7 @@ def _scaled_result(call: Call) -> int | None:
 def _times_vector(call: Call, left: int) -> Work:
     a, b = call.tensor(left), call.tensor(left + 1)
     if len(b) != 1 or a[-1:] != b:
-        raise Unusable
+        raise UnknownWork
     return Work("matrix product", 2 * prod(a), call.moved(prod(a[:-1]), left), f"2 M K from the shapes of {call.name}")
 
 
@@ -71,12 +255,12 @@ def _convolution(
     x, weight = call.tensor(0), call.tensor(1)
     rank = len(weight) - 2
     if rank not in {1, 2, 3} or len(x) not in {rank + 1, rank + 2}:
-        raise Unusable
+        raise UnknownWork
     strides, dilations = call.ints(first + padding_first, rank), call.ints(first + 2, rank)
     padding = _padding(call, first + (not padding_first), weight[2:], dilations)
     group = call.ints(groups, 1)[0]
     if min(strides, default=1) < 1 or group < 1:
-        raise Unusable
+        raise UnknownWork
     batch = x[0] if len(x) == rank + 2 else 1
     detail = _settings(strides, padding, dilations, group)
     if transposed is not None and call.truth(transposed):
@@ -94,7 +278,7 @@ def _convolution(
 def _elements(sides: Sequence[int]) -> int:
     """Return how many elements a result of such sides has; two negative ones would have a positive product."""
     if min(sides) < 0:
-        raise Unusable
+        raise UnknownWork
     return prod(sides)
 
 
@@ -127,7 +311,7 @@ def _convolution_backward(call: Call) -> Work:
     gradient, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
     mask = [word == "True" for word in re.findall("True|False", call.value(10))]
     if len(mask) != 3:  # noqa: PLR2004 - input, weight, bias
-        raise Unusable
+        raise UnknownWork
     inputs, weights, _ = mask
     source = x if call.truth(7) else gradient
     once = 2 * prod(source) * prod(weight[1:])
@@ -146,7 +330,7 @@ def _attention(
     q, k, v = (call.tensor(first + step) for step in range(3))
     ragged = lengths is not None and call.has(lengths)
     if not len(q) == len(k) == len(v) == 4 or ragged:  # noqa: PLR2004 - batch, heads, rows, columns
-        raise Unusable
+        raise UnknownWork
     heads, rows = (2, 1) if heads_last else (1, 2)
     scores = q[0] * q[heads] * q[rows] * k[rows]
     masked = causal is not None and _is_causal(call, causal)
@@ -185,7 +369,7 @@ def _stretched(a: Dims, b: Dims) -> Dims:
     width = max(len(a), len(b))
     pairs = list(zip((1,) * (width - len(a)) + a, (1,) * (width - len(b)) + b, strict=True))
     if any(m != n and 1 not in (m, n) for m, n in pairs):
-        raise Unusable
+        raise UnknownWork
     return tuple(n if m == 1 else m for m, n in pairs)
 
 
@@ -229,7 +413,7 @@ def _looked_up(call: Call, index: int) -> Work:
     table, rows = call.tensor(0), call.tensor(index)
     axis = call.ints(1, 1)[0] if call.name == "aten::index_select" else 0
     if not -len(table) <= axis < len(table):
-        raise Unusable
+        raise UnknownWork
     found = prod(rows) * prod(size for at, size in enumerate(table) if at != axis % len(table))
     size, width = call.itemsize(0), call.itemsize(index)
     moved = None if size is None or width is None else 2 * found * size + prod(rows) * width

@@ -52,12 +52,20 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.progress import Progress, advancing
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.torch import assemble, units
+from roofwidget.readers.torch.assembly import (
+    Spans,
+    attribution_warnings,
+    chip_of,
+    device_kernels,
+    host_kernels,
+    with_idle,
+    without_launches,
+    work_warnings,
+)
 from roofwidget.readers.torch.counters import counted_kernels
 from roofwidget.readers.torch.events import collect
-from roofwidget.readers.torch.idle import Spans, with_idle
+from roofwidget.readers.torch.rows import WorkTable, host_rows, launch_rows, operation_rows
 from roofwidget.readers.torch.stream import EVENTS, Trace
-from roofwidget.readers.torch.work_table import WorkTable
 
 __all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
 
@@ -128,15 +136,15 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
     said = [f"events without a duration, left out: {kept.unfinished:,}"] if kept.unfinished else []
     table = WorkTable(kept.calls)
     if not len(kept.device.start):
-        calls = assemble.host_kernels(table, units.host_rows(kept, table))
+        calls = host_kernels(table, host_rows(kept, table))
         said.append("no kernels in this trace: these are operations on the host")
         return _added(calls, ["name", "shape", "dtype"], said, shapes=kept.shapes, name=source.name)
     by_operation = by == "operation" or (by is None and kept.shapes)
-    rows = units.operation_rows(kept, table) if by_operation else units.launch_rows(kept, table)
-    calls = assemble.device_kernels(kept, table, rows, by_operation=by_operation)
-    calls.chip, about_chip = assemble.chip_of(kept, trace.properties)
+    rows = operation_rows(kept, table) if by_operation else launch_rows(kept, table)
+    calls = device_kernels(kept, table, rows, by_operation=by_operation)
+    calls.chip, about_chip = chip_of(kept, trace.properties)
     spans = Spans.of(kept)
-    said += [*about_chip, *assemble.about_joins(calls, rows, kept), *spans.overlap()]
+    said += [*about_chip, *attribution_warnings(calls, rows, kept), *spans.overlap()]
     # Without shapes only its kernels tell one call of an operation from another.
     keys = ["name", "shape", "dtype", "kernel" if by_operation else "operation"]
     keys = [key for key in keys if key != "kernel" or not kept.shapes]
@@ -147,7 +155,7 @@ def _added(
     calls: Kernels, keys: list[str], said: list[str], *, shapes: bool, name: str, spans: Spans | None = None
 ) -> Kernels:
     """Return the calls of one kind as one row, and the idle time of these spans as another."""
-    calls.warnings = (*said, *assemble.remarks(calls, shapes=shapes))
+    calls.warnings = (*said, *work_warnings(calls, shapes=shapes))
     calls.source = name
     rows = (calls if spans is None else with_idle(calls, spans)).groupby(*keys)
-    return rows if len(calls) < _MOST_LAUNCHES else assemble.without_launches(rows, len(calls))
+    return rows if len(calls) < _MOST_LAUNCHES else without_launches(rows, len(calls))

@@ -27,11 +27,11 @@ import numpy as np
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.xprof import assembly, hlo_stats
-from roofwidget.readers.xprof.device import GIBI, GIGA, Properties, chip_of, peak_remarks
-from roofwidget.readers.xprof.draft import Draft, texts
+from roofwidget.readers.xprof import hlo_stats
+from roofwidget.readers.xprof.device import Properties, chip_of, peak_remarks
+from roofwidget.readers.xprof.operations import Draft, above_roof, finish_operations
 from roofwidget.readers.xprof.roofline_model import chosen_options
-from roofwidget.readers.xprof.table import Table, shown
+from roofwidget.readers.xprof.table import GIBI, GIGA, XProfTable, shown, text_column
 
 __all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
 
@@ -91,7 +91,7 @@ def read(source: Source, *, idle: bool = True, shapes: Any = None) -> Kernels:
         draft, remarks = _exact(draft, options.stats), [_EXACT.format(options.stats.source)]
     listed = given.get("total_operations_analyzed", 0)
     cut = options.stats is None and isinstance(listed, int) and listed > len(operations)
-    draft, added, more = assembly.finish(draft, chip, seconds, dataclasses.replace(options, stats=None, cut=cut))
+    draft, added, more = finish_operations(draft, chip, seconds, dataclasses.replace(options, stats=None, cut=cut))
     program = _program(total, seconds)
     added.to(program)
     return draft.kernels(
@@ -103,12 +103,12 @@ def read(source: Source, *, idle: bool = True, shapes: Any = None) -> Kernels:
             *remarks,
             *more,
             *peak_remarks(properties),
-            *assembly.above_roof(draft.kernels(chip, source.name)),
+            *above_roof(draft.kernels(chip, source.name)),
         ],
     )
 
 
-def _exact(rounded: Draft, stats: Table) -> Draft:
+def _exact(rounded: Draft, stats: XProfTable) -> Draft:
     """Return the operations of the table ``hlo_stats``, if they are these."""
     exact = hlo_stats.draft_of(stats)
     if not set(zip(rounded.programs, rounded.names, strict=True)) <= set(zip(exact.programs, exact.names, strict=True)):
@@ -142,25 +142,25 @@ def _rows(rows: _Rows, properties: Properties) -> Draft:
     }
     extra: dict[str, Any] = {
         "rank": rows.numbers("rank"),
-        "program": texts(rows.texts("hlo_module_id")),
-        "source": texts([word.split(" -> ")[0] or None for word in rows.texts("source_info")]),
-        "XProf bound by": texts(rows.texts("bound_by")),
-        "XProf FLOPs from": texts(rows.texts("flops_provenance")),
+        "program": text_column(rows.texts("hlo_module_id")),
+        "source": text_column([word.split(" -> ")[0] or None for word in rows.texts("source_info")]),
+        "XProf bound by": text_column(rows.texts("bound_by")),
+        "XProf FLOPs from": text_column(rows.texts("flops_provenance")),
         "XProf intensity (FLOP/B)": rows.numbers("operational_intensity_flop_per_byte"),
         "XProf optimal FLOP rate (FLOP/s)": rows.numbers("optimal_flop_rate_gflops") * GIGA,
         "XProf roofline efficiency": rows.shares("roofline_efficiency_percent"),
         "share of self time": rows.shares("total_self_time_percent"),
     }
     return Draft(
-        names=texts(rows.texts("name")),
+        names=text_column(rows.texts("name")),
         flops=flops,
         bytes={"HBM": moved},
         time=time,
         self_time=time.copy(),
-        category=texts([word or None for word in rows.texts("category")]),
+        category=text_column([word or None for word in rows.texts("category")]),
         count=np.ones(n),
-        precision=texts([None] * n),
-        origin={key: texts([text] * n) for key, text in rules.items()},
+        precision=text_column([None] * n),
+        origin={key: text_column([text] * n) for key, text in rules.items()},
         extra=extra,
     )
 
@@ -185,15 +185,15 @@ def _program(total: _Rows, seconds: float) -> Draft:
     rate = total.numbers("model_flop_rate_gflops")
     rules = {"flops": "model_flop_rate_gflops x total_time_ms", "bytes:HBM": "hbm_bw_gibs x total_time_ms"}
     return Draft(
-        names=texts(["Program"]),
+        names=text_column(["Program"]),
         flops=rate * GIGA * seconds,
         bytes={"HBM": total.numbers("hbm_bw_gibs") * GIBI * seconds},
         time=np.array([seconds]),
         self_time=np.array([seconds]),
-        category=texts(["Program"]),
+        category=text_column(["Program"]),
         count=np.ones(1),
-        precision=texts([None]),
-        origin={key: texts([text]) for key, text in rules.items()},
+        precision=text_column([None]),
+        origin={key: text_column([text]) for key, text in rules.items()},
     )
 
 

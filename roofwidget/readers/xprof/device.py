@@ -9,13 +9,11 @@ from pathlib import PurePath
 from typing import Final
 
 from roofwidget.chips import Chip, Memory, Source
+from roofwidget.chips import chip as look_up
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.xprof.table import shown
+from roofwidget.readers.xprof.table import GIBI, GIGA, shown
 
-__all__ = ["GIBI", "GIGA", "LEVELS", "Level", "Properties", "chip_of", "peak_remarks"]
-
-GIGA: Final = 1e9
-GIBI: Final = 2.0**30
+__all__ = ["LEVELS", "Properties", "chip_of", "peak_remarks"]
 
 _VENDORS: Final = {"tpu": "Google", "amd": "AMD", "nvidia": "NVIDIA"}
 # GPUs whose rate for bf16 is not that for fp16, or that have none.
@@ -124,8 +122,6 @@ def _precisions(properties: Properties) -> list[str]:
 
 def peak_remarks(properties: Properties) -> list[str]:
     """Remark on an HBM peak that is far below the data sheet's, which lifts every memory-bound point above its roof."""
-    from roofwidget.chips import chip as look_up  # noqa: PLC0415 - the catalogue is read only for a known device
-
     known = next((ids for word, ids in _KNOWN.items() if word in properties.device.casefold()), ())
     bandwidth = properties.number("peak_hbm_bw") * GIBI
     if not (known and bandwidth):

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Instruction", "Shape", "Work", "instruction", "work"]
+__all__ = ["Instruction", "Shape", "instruction", "work"]
 
 _ARRAY: Final = re.compile(r"\b([a-z][a-z0-9]*)\[([\d,<= ]*)\]")
 _HEAD: Final = re.compile(r"\s*(?:ROOT\s+)?%?([^\s=]+)\s*=\s*")

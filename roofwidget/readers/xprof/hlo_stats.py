@@ -15,6 +15,7 @@ The rules. One table, columns found by their ``id``; percentages are percentages
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -22,19 +23,26 @@ import numpy as np
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.xprof import assembly
-from roofwidget.readers.xprof import executions as runs
-from roofwidget.readers.xprof.columns import MICRO, extras
-from roofwidget.readers.xprof.device import GIBI, GIGA
-from roofwidget.readers.xprof.draft import Draft, texts
-from roofwidget.readers.xprof.table import Table, column_ids
+from roofwidget.readers.xprof.convert import converted, is_trace
+from roofwidget.readers.xprof.operations import (
+    IDLE,
+    Draft,
+    Options,
+    check_switches,
+    checked_executions,
+    finish_operations,
+    is_infeed,
+    with_unknowns,
+)
+from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, extras, text_column
 
-__all__ = ["EXPECTED", "FORMAT", "draft_of", "read", "recognises", "table_of"]
+__all__ = ["EXPECTED", "FORMAT", "draft_of", "read", "recognises", "stats_beside"]
 
 FORMAT: Final = "xprof-hlo-stats"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'hlo_stats'"
 
 _OWN_COLUMNS: Final = frozenset(("hlo_op_name", "hlo_op_expression"))
+_TOOLS: Final = ("roofline_model", "cli_roofline", "roofline")
 _LEVELS: Final = {"HBM": "hbm_bw", "CMEM read": "cmem_read_bw", "CMEM write": "cmem_write_bw"}
 
 
@@ -49,7 +57,7 @@ def recognises(source: Source) -> bool:
     return not _OWN_COLUMNS.isdisjoint(column_ids(_table(source.document())))
 
 
-def table_of(source: Source) -> Table:
+def table_of(source: Source) -> XProfTable:
     """Return the table.
 
     Raises
@@ -60,7 +68,47 @@ def table_of(source: Source) -> Table:
     given = _table(source.json(nan=True))
     if _OWN_COLUMNS.isdisjoint(column_ids(given)):
         raise ProfileError(source.name, f"expected {EXPECTED}")
-    return Table.of(given, source.name)
+    return XProfTable.of(given, source.name)
+
+
+def stats_beside(source: Source, shapes: Any) -> tuple[XProfTable | None, list[str]]:
+    """Return the table ``hlo_stats`` to join, and a remark if the one beside the profile cannot be read.
+
+    Parameters
+    ----------
+    source
+        The profile.
+    shapes
+        Where ``hlo_stats`` is: a path or buffer; None for the file beside the profile with the same name but for the
+        tool's, if there is one; False for none.
+    """
+    if shapes is False:
+        return None, []
+    if shapes is not None:
+        if shapes is True:
+            msg = "shapes must be the path of a hlo_stats table, None or False, got True"
+            raise TypeError(msg)
+        return _table_or_trace(Source.of(shapes)), []
+    path = _sibling(source.path)
+    if path is None:
+        return None, []
+    try:
+        return _table_or_trace(Source.of(path)), []
+    except ProfileError as error:
+        return None, [f"the shapes beside the profile were left out: {error}"]
+
+
+def _sibling(path: Path | None) -> Path | None:
+    if path is None:
+        return None
+    names = [path.name.rpartition(tool)[0] + "hlo_stats" for tool in _TOOLS if tool in path.name]
+    beside = (path.with_name(name + end) for name in names[:1] for end in (".json", ".json.gz"))
+    return next((candidate for candidate in beside if candidate.is_file()), None)
+
+
+def _table_or_trace(source: Source) -> XProfTable:
+    """Return the table; a raw trace is converted first."""
+    return table_of(converted(source, "hlo_stats")[0] if is_trace(source) else source)
 
 
 def read(source: Source, *, infeed: bool = True, idle: bool = True, executions: Any = None) -> Kernels:
@@ -90,18 +138,18 @@ def read(source: Source, *, infeed: bool = True, idle: bool = True, executions: 
     TypeError, ValueError
         If an option is of the wrong kind.
     """
-    assembly.checked(infeed=infeed, idle=idle)
+    check_switches(infeed=infeed, idle=idle)
     table = table_of(source)
     draft = draft_of(table)
     program_time = _program_time(draft)
     if not infeed:
-        feeds = np.array([assembly.is_infeed(word or "") for word in draft.category], dtype=bool)
+        feeds = np.array([is_infeed(word or "") for word in draft.category], dtype=bool)
         program_time -= float(draft.self_time[feeds].sum())
         draft = draft.rows(~feeds)
     on_tpu = any(draft.extra.get("core type", ()))
-    options = assembly.Options(idle, runs.checked(executions), infer=not on_tpu)
+    options = Options(idle, checked_executions(executions), infer=not on_tpu)
     said = [] if len(draft) else ["XProf lists no operation: it knows only TPU and GPU profiles that ran something"]
-    operations, _, remarks = assembly.finish(draft, None, program_time, options)
+    operations, _, remarks = finish_operations(draft, None, program_time, options)
     program = _program(operations, program_time, source.name) if program_time else None
     peaks = "hlo_stats holds no peaks, so there is no chip: choose one to see a roof"
     return operations.kernels(None, source.name, program=program, warnings=[*said, peaks, *remarks])
@@ -112,7 +160,7 @@ def _table(document: object) -> object:
     return document[0] if isinstance(document, list) and document else document
 
 
-def draft_of(table: Table) -> Draft:
+def draft_of(table: XProfTable) -> Draft:
     """Return the operations of a table, as XProf counts them."""
     time = table.numbers("total_time") * MICRO
     flops = table.totals("normalized_flop_rate", GIGA, time)
@@ -122,7 +170,7 @@ def draft_of(table: Table) -> Draft:
         if level == "HBM" or column in table.columns
     }
     moved = {level: amount for level, amount in moved.items() if level == "HBM" or amount.any()}
-    flops, moved = assembly.opaque(flops, moved)
+    flops, moved = with_unknowns(flops, moved)
     rules = {"flops": "normalized_flop_rate x total_time", "time": "total_time", "self_time": "total_self_time"}
     rules |= {f"bytes:{level}": f"{_LEVELS[level]} x total_time" for level in moved}
     return Draft(
@@ -131,10 +179,10 @@ def draft_of(table: Table) -> Draft:
         bytes=moved,
         time=time,
         self_time=table.numbers("total_self_time") * MICRO,
-        category=texts([word or None for word in table.texts("category")]),
+        category=text_column([word or None for word in table.texts("category")]),
         count=table.numbers("occurrences", at_least=1),
-        precision=texts([None] * len(table)),
-        origin={key: texts([text] * len(table)) for key, text in {**rules, "precision": None}.items()},
+        precision=text_column([None] * len(table)),
+        origin={key: text_column([text] * len(table)) for key, text in {**rules, "precision": None}.items()},
         extra=extras(table),
     )
 
@@ -149,7 +197,7 @@ def _program_time(draft: Draft) -> float:
 
 
 def _program(operations: Draft, seconds: float, source: str) -> Kernels:
-    inner = ~operations.contains_others & (operations.category != assembly.IDLE)
+    inner = ~operations.contains_others & (operations.category != IDLE)
     flops, moved = operations.flops[inner], {k: amount[inner] for k, amount in operations.bytes.items()}
     total = {level: [amount.sum()] for level, amount in moved.items()}
     rule = "sum over operations; unknown where one is"

@@ -19,11 +19,11 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.tables import delimited, notation
-from roofwidget.readers.xprof.columns import id_of_label, is_text
+from roofwidget.readers.tables import notation
+from roofwidget.readers.tables.delimited import DelimitedTable, read_table
 from roofwidget.readers.xprof.device import LEVELS, Properties
 from roofwidget.readers.xprof.roofline_model import chosen_options, kernels_of
-from roofwidget.readers.xprof.table import Table, shown
+from roofwidget.readers.xprof.table import XProfTable, id_of_label, is_text, shown
 
 __all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
 
@@ -54,7 +54,7 @@ def read(
 
     `Kernels.chip` has the peaks that the rows imply, and no name; it is None where no row shows both of them.
     """
-    rows = delimited.table(source, header=_is_header)
+    rows = read_table(source, header=_is_header)
     # XProf writes nothing else into its file.
     if rows.skipped:
         raise ProfileError(source.name, f"lines that are no rows of the table: {rows.skipped}; the file is damaged")
@@ -74,7 +74,7 @@ def _is_header(cells: Sequence[str]) -> bool:
     return {id_of_label(cell.strip(' "\r')) for cell in cells} >= _OWN
 
 
-def _by_id(rows: delimited.Table) -> Table:
+def _by_id(rows: DelimitedTable) -> XProfTable:
     """Return the table by XProf's ids, its cells as the JSON has them."""
     columns: dict[str, Any] = {}
     for heading in rows.columns:
@@ -91,10 +91,10 @@ def _by_id(rows: delimited.Table) -> Table:
             columns[name] = rows.numbers(heading, least=-np.inf).tolist()
         else:
             columns[name] = rows.texts(heading)
-    return Table(rows.source.name, columns, rows.lines)
+    return XProfTable(rows.source.name, columns, rows.lines)
 
 
-def _numbers(rows: delimited.Table, heading: str) -> list[float]:
+def _numbers(rows: DelimitedTable, heading: str) -> list[float]:
     numbers = rows.numbers(heading)
     if np.isnan(numbers).any():
         row = int(np.argmax(np.isnan(numbers)))
@@ -103,7 +103,7 @@ def _numbers(rows: delimited.Table, heading: str) -> list[float]:
     return found
 
 
-def _truths(rows: delimited.Table, heading: str) -> list[bool]:
+def _truths(rows: DelimitedTable, heading: str) -> list[bool]:
     cells = rows.texts(heading)
     found = [_TRUTHS.get(cell.strip().casefold()) for cell in cells]
     if None in found:
@@ -112,7 +112,7 @@ def _truths(rows: delimited.Table, heading: str) -> list[bool]:
     return [bool(truth) for truth in found]
 
 
-def _implied(table: Table, *, is_gpu: bool) -> Properties:
+def _implied(table: XProfTable, *, is_gpu: bool) -> Properties:
     """Return the device's properties as far as the rows tell them: rates over their shares of a peak."""
     bound_by = np.array([word.casefold() for word in table.texts("bound_by")], dtype=str)
     use = table.numbers("roofline_efficiency")

@@ -34,15 +34,20 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.xprof import assembly, hlo_stats
-from roofwidget.readers.xprof import executions as runs
-from roofwidget.readers.xprof import shapes as stats
-from roofwidget.readers.xprof.columns import MICRO, extras
-from roofwidget.readers.xprof.device import GIBI, GIGA, Properties, chip_of, peak_remarks
-from roofwidget.readers.xprof.draft import Draft, texts
-from roofwidget.readers.xprof.table import Table, column_ids, shown
+from roofwidget.readers.xprof.device import Properties, chip_of, peak_remarks
+from roofwidget.readers.xprof.hlo_stats import stats_beside
+from roofwidget.readers.xprof.operations import (
+    Draft,
+    Options,
+    above_roof,
+    check_switches,
+    checked_executions,
+    finish_operations,
+    with_unknowns,
+)
+from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, extras, shown, text_column
 
-__all__ = ["EXPECTED", "FORMAT", "kernels_of", "read", "recognises"]
+__all__ = ["EXPECTED", "FORMAT", "chosen_options", "kernels_of", "read", "recognises"]
 
 FORMAT: Final = "xprof"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'roofline_model'"
@@ -123,7 +128,7 @@ def read(
     document = source.json(nan=True)
     if not isinstance(document, list) or not document:
         raise ProfileError(source.name, "expected a list [table, diagnostics]")
-    table, properties = Table.of(document[0], source.name), Properties.of(document[0], source.name)
+    table, properties = XProfTable.of(document[0], source.name), Properties.of(document[0], source.name)
     said = _diagnostics(document[1], source.name) if len(document) > 1 else []
     chosen, more = chosen_options(source, properties, idle=idle, shapes=shapes, executions=executions)
     return kernels_of(table, properties, chosen, infeed=infeed, said=[*said, *more])
@@ -131,26 +136,19 @@ def read(
 
 def chosen_options(
     source: Source, properties: Properties, *, idle: bool, shapes: Any, executions: Any
-) -> tuple[assembly.Options, list[str]]:
+) -> tuple[Options, list[str]]:
     """Return the checked options, the shapes read, and a remark if those beside the profile cannot be."""
-    assembly.checked(idle=idle)
-    told = runs.checked(executions)
-    table, said = stats.stats_beside(source, shapes, _stats_of)
-    return assembly.Options(idle, told, table, infer=properties.is_gpu), said
-
-
-def _stats_of(source: Source) -> Table:
-    """Return the table ``hlo_stats``, converted first if the source is a raw trace."""
-    from roofwidget.readers.xprof import xplane  # noqa: PLC0415 - it needs this module
-
-    return hlo_stats.table_of(xplane.stats_of(source) if xplane.recognises(source) else source)
+    check_switches(idle=idle)
+    told = checked_executions(executions)
+    table, said = stats_beside(source, shapes)
+    return Options(idle, told, table, infer=properties.is_gpu), said
 
 
 def kernels_of(
-    table: Table, properties: Properties, options: assembly.Options, *, infeed: bool, said: list[str]
+    table: XProfTable, properties: Properties, options: Options, *, infeed: bool, said: list[str]
 ) -> Kernels:
     """Make `Kernels` of the table's columns, wherever they were read."""
-    assembly.checked(infeed=infeed)
+    check_switches(infeed=infeed)
     chip = chip_of(properties)
     every = _every_row(table, properties)
     steps, ranks = table.texts("step"), table.numbers("rank")
@@ -167,7 +165,7 @@ def kernels_of(
     operations = every.rows(wanted & (steps == "Total") & (ranks > 0))
     seconds = program.time[0] if len(program) else None
     found = len(operations)
-    operations, added, remarks = assembly.finish(operations, chip, seconds, options)
+    operations, added, remarks = finish_operations(operations, chip, seconds, options)
     added.to(program)
     if added.flops and len(per_step):
         remarks.append("the totals of steps are XProf's own: what was derived for operations is not in them")
@@ -182,12 +180,12 @@ def kernels_of(
             *_remarks(properties, chip, found, no_steps=bool((is_step & is_empty).any())),
             *remarks,
             *peak_remarks(properties),
-            *assembly.above_roof(kernels),
+            *above_roof(kernels),
         ],
     )
 
 
-def _every_row(table: Table, properties: Properties) -> Draft:
+def _every_row(table: XProfTable, properties: Properties) -> Draft:
     """Return the rows of both lists: the totals are named by their step."""
     time = table.numbers("total_time") * MICRO
     flops = table.totals("measured_flop_rate", GIGA, time)
@@ -198,7 +196,7 @@ def _every_row(table: Table, properties: Properties) -> Draft:
         # A level at which the whole file moves nothing was not counted; beside others a zero is a count.
         if amount.any():
             moved[level.name], why[level.name] = amount, f"{level.stem}_bw x total_time"
-    flops, moved = assembly.opaque(flops, moved)
+    flops, moved = with_unknowns(flops, moved)
     steps, ranks = table.texts("step"), table.numbers("rank")
     self_time = table.numbers("total_self_time") * MICRO if "total_self_time" in table.columns else time
     names = [
@@ -209,15 +207,15 @@ def _every_row(table: Table, properties: Properties) -> Draft:
     origin = {"flops": rule, "time": "total_time", "self_time": "total_self_time", "precision": None}
     origin |= {f"bytes:{level}": text for level, text in why.items()}
     return Draft(
-        names=texts(names),
+        names=text_column(names),
         flops=flops,
         bytes=moved,
         time=time,
         self_time=np.where(ranks > 0, self_time, time),
-        category=texts([word or None for word in table.texts("category")]),
+        category=text_column([word or None for word in table.texts("category")]),
         count=table.numbers("occurrences", at_least=1),
-        precision=texts([None] * len(names)),
-        origin={key: texts([text] * len(names)) for key, text in origin.items()},
+        precision=text_column([None] * len(names)),
+        origin={key: text_column([text] * len(names)) for key, text in origin.items()},
         extra=extras(table),
     )
 
@@ -240,6 +238,6 @@ def _remarks(properties: Properties, chip: Chip | None, operations: int, *, no_s
 
 def _diagnostics(given: object, source: str) -> list[str]:
     """Return what XProf itself had to say, such as ``"WARNING: No step marker observed …"``."""
-    table = Table.of(given, source)
+    table = XProfTable.of(given, source)
     pairs = zip(table.texts("severity"), table.texts("message"), strict=True)
     return [f"{severity}: {message}" for severity, message in pairs]

@@ -9,41 +9,19 @@ the FLOPs of their shapes. XProf keeps its intermediate results beside a trace; 
 
 from __future__ import annotations
 
-import io
-import re
-import shutil
-import tempfile
-from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
 from roofwidget.kernels.table import Kernels
-from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import roofline_model
-from roofwidget.support.did_you_mean import listed
+from roofwidget.readers.xprof.convert import converted, is_trace
 
-__all__ = ["EXPECTED", "FORMAT", "read", "recognises", "stats_of"]
+__all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
 
 FORMAT: Final = "xplane"
 EXPECTED: Final = "a trace .xplane.pb of XLA's profiler"
 
-_END: Final = ".xplane.pb"
-# A message whose first field is a plane, and the name of a plane somewhere near its beginning.
-_PLANE: Final = re.compile(rb"\x12[\x01-\x7f](?:/host:|/device:|#Chip|Task Environment)")
-
-
-def recognises(source: Source) -> bool:
-    r"""Whether it looks like a trace, or a folder that holds some.
-
-    Examples
-    --------
-    >>> recognises(Source.of(b"\n\x10\x12\x0e/host:metadata"))
-    True
-    """
-    if source.is_folder:
-        return any(name.endswith(_END) for name in source.members())
-    return source.head.startswith(b"\n") and _PLANE.search(source.head) is not None
+recognises = is_trace
 
 
 def read(source: Source, *, infeed: bool = True, idle: bool = True, executions: Any = None) -> Kernels:
@@ -56,52 +34,5 @@ def read(source: Source, *, infeed: bool = True, idle: bool = True, executions: 
     ProfileError
         If XProf cannot convert the trace.
     """
-    model, stats = (_parsed(data, source) for data in _converted(source, "roofline_model", "hlo_stats"))
+    model, stats = converted(source, "roofline_model", "hlo_stats")
     return roofline_model.read(model, infeed=infeed, idle=idle, shapes=stats, executions=executions)
-
-
-def stats_of(source: Source) -> Source:
-    """Return the table ``hlo_stats`` of a trace."""
-    return _parsed(_converted(source, "hlo_stats")[0], source)
-
-
-def _parsed(data: bytes, source: Source) -> Source:
-    return Source(source.name, lambda: io.BytesIO(data), size=len(data))
-
-
-def _converted(source: Source, *tools: str) -> list[bytes]:
-    """Return the JSON of these tools of XProf's."""
-    try:
-        convert = import_module("xprof.convert.raw_to_tool_data")
-    except ImportError:
-        msg = f"{source.name}: reading .xplane.pb needs the package xprof: pip install 'roofwidget[xprof]'"
-        raise ImportError(msg) from None
-    with tempfile.TemporaryDirectory() as folder:
-        traces = []
-        for host, one in enumerate(_hosts(source)):
-            trace = Path(folder, f"host{host}{_END}")
-            with one.open() as stream, trace.open("wb") as copy:
-                shutil.copyfileobj(stream, copy)
-            traces.append(str(trace))
-        return [_tool(convert, traces, tool, source.name) for tool in tools]
-
-
-def _hosts(source: Source) -> list[Source]:
-    """Return the traces of one run, one a host."""
-    if not source.is_folder:
-        return [source]
-    found = {name: one for name, one in source.members().items() if name.endswith(_END)}
-    runs = sorted({name.rpartition("/")[0] for name in found})
-    if len(runs) > 1:
-        raise ProfileError(source.name, f"holds {len(runs)} runs; name one of them: {listed(runs[:5])}")
-    return list(found.values())
-
-
-def _tool(convert: Any, traces: list[str], tool: str, name: str) -> bytes:
-    try:
-        data, _ = convert.xspace_to_tool_data(traces, tool, {})
-    except Exception as error:
-        raise ProfileError(name, f"XProf cannot convert the trace to '{tool}': {error}") from error
-    if not data:
-        raise ProfileError(name, f"XProf finds nothing for '{tool}' in the trace")
-    return data if isinstance(data, bytes) else str(data).encode()

@@ -14,14 +14,110 @@ from roofwidget.chips import chip as find_chip
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import MAIN, Kernels
 from roofwidget.readers.torch.events import Collected, Integers, Mask
-from roofwidget.readers.torch.units import Rows, is_copy
-from roofwidget.readers.torch.work_table import WorkTable, coded
+from roofwidget.readers.torch.rows import Rows, WorkTable, dict_column, is_copy
 from roofwidget.support.did_you_mean import listed
 
-__all__ = ["NO_SHAPES", "about_joins", "chip_of", "device_kernels", "host_kernels", "remarks", "without_launches"]
+__all__ = [
+    "Spans",
+    "attribution_warnings",
+    "chip_of",
+    "device_kernels",
+    "host_kernels",
+    "with_idle",
+    "without_launches",
+    "work_warnings",
+]
 
+# -- idle time -----------------------------------------------------------------------------------------------------
+
+IDLE: Final = "idle"
+_NAME: Final = "idle or not profiled"
+_ORIGIN: Final = "first event of the device to its last, less the union of their durations over all streams"
 _MICRO: Final = 1e-6
-_MOST_NAMED: Final = 5
+# A share of the span; what rounded times leave between two kernels is less.
+_ROUNDING: Final = 1e-6
+_OVERLAP_TOLERANCE: Final = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """From the first event of each device to its last, seconds.
+
+    Parameters
+    ----------
+    device
+        Numbers of the devices, -1 where the trace does not tell, shape (d,).
+    span, idle, added
+        How long each span is, how long nothing ran in it, and all durations in it added up, shape (d,).
+    """
+
+    device: Integers
+    span: Floats
+    idle: Floats
+    added: Floats
+
+    @classmethod
+    def of(cls, kept: Collected) -> Spans:
+        """Return the spans of a trace with events of devices."""
+        start, duration, device = (kept.device.start.floats(), kept.device.duration.floats(), kept.device.device)
+        number = device.integers()
+        order = np.lexsort((start, number))
+        found = []
+        for rows in np.split(order, np.flatnonzero(np.diff(number[order])) + 1):
+            begin = start[rows] - start[rows[0]]
+            reached = np.maximum.accumulate(begin + duration[rows])
+            idle = np.maximum(begin[1:] - reached[:-1], 0).sum()
+            found.append((number[rows[0]], reached[-1], idle, duration[rows].sum()))
+        devices, *seconds = zip(*found, strict=True)
+        span, idle, added = (np.array(column, dtype=np.float64) * _MICRO for column in seconds)
+        return cls(np.array(devices), span, np.where(idle > _ROUNDING * span, idle, 0), added)
+
+    def overlap(self) -> list[str]:
+        """Say how much kernels overlap, if they do."""
+        added, busy = float(self.added.sum()), float((self.span - self.idle).sum())
+        if added <= (1 + _OVERLAP_TOLERANCE) * busy:
+            return []
+        return [f"kernels overlap: their times add up to {added / busy:.1%} of the time in which devices ran something"]
+
+
+def with_idle(calls: Kernels, spans: Spans) -> Kernels:
+    """Return the rows and one more for each device that was idle."""
+    is_idle = spans.idle > 0
+    nothing = np.full(int(is_idle.sum()), np.nan)
+    device = np.where(spans.device >= 0, spans.device, np.nan)[is_idle]
+
+    def longer(column: DictColumn, word: str | None = None) -> DictColumn:
+        words = column.values if word in column.values else (*column.values, word)
+        codes = np.full(len(nothing), words.index(word), dtype=np.int32)
+        return DictColumn(words, np.append(column.codes, codes))
+
+    def unknown(column: Floats) -> Floats:
+        return np.append(column, nothing)
+
+    return Kernels(
+        [*calls.names, *[_NAME] * len(nothing)],
+        {key: unknown(column) for key, column in calls.flops_by_precision.items()},
+        {level: unknown(column) for level, column in calls.bytes_by_level.items()},
+        time=np.append(calls.time, spans.idle[is_idle]),
+        precision=longer(calls.codes("precision")),
+        category=longer(calls.codes("category"), IDLE),
+        count=np.append(calls.count, np.ones(len(nothing))),
+        origin={key: longer(calls.codes(f"origin:{key}"), _ORIGIN if key == "time" else None) for key in calls.origin},
+        extra={
+            key: longer(column)
+            if isinstance(column, DictColumn)
+            else np.append(column, device if key == "device" else nothing)
+            for key, column in calls.extra_columns.items()
+        },
+        chip=calls.chip,
+        warnings=calls.warnings,
+        source=calls.source,
+    )
+
+
+# -- kernels -------------------------------------------------------------------------------------------------------
+
+_MAX_NAMED: Final = 5
 # Matrix instructions on fp32 operands that are rounded to tf32; the shape's name is theirs alone where both are fp32.
 _TF32: Final = ("tf32", "s1688gemm")
 # A copy within one device reads and writes there. Others cross a link, and no memory's roof is the roof of that.
@@ -66,9 +162,9 @@ class _Amounts:
         events = rows.device
         copies, alone = is_copy(kept)[events], rows.members == 1
         flops, moved = kept.device.flops.floats()[events], kept.device.bytes.floats()[events]
-        across = {level: copies & _named(kept, way)[events] for level, way in _ACROSS.items()}
+        across = {level: copies & _has_name(kept, way)[events] for level, way in _ACROSS.items()}
         is_across = np.any(list(across.values()), axis=0)
-        moved *= np.where(copies & ~is_across & _named(kept, _WITHIN)[events], 2, 1)
+        moved *= np.where(copies & ~is_across & _has_name(kept, _WITHIN)[events], 2, 1)
         told_flops, told_bytes = alone & ~copies & ~np.isnan(flops), alone & ~np.isnan(moved)
         counted = rows.carries & ~copies
         formula = np.where(copies, 0, np.where(counted, table.flops[rows.call], np.nan))
@@ -119,14 +215,17 @@ class _Amounts:
         return {
             "flops": _with_words(table.flops_rule[rows.call], why_flops),
             "bytes:main": _with_words(table.bytes_rule[rows.call], why_bytes),
-            **{f"bytes:{level}": coded([None, told], where.astype(np.int32)) for level, where in self.across.items()},
+            **{
+                f"bytes:{level}": dict_column([None, told], where.astype(np.int32))
+                for level, where in self.across.items()
+            },
         }
 
 
 def device_kernels(kept: Collected, table: WorkTable, rows: Rows, *, by_operation: bool) -> Kernels:
     """Return what ran on the device; `by_operation` names rows by operation where there is one."""
     work = _Amounts.on_device(kept, table, rows)
-    kernel = coded(rows.kernel_words, rows.kernels)
+    kernel = dict_column(rows.kernel_words, rows.kernels)
     operation = table.name[rows.call]
     name = _first_known(operation, kernel) if by_operation else kernel
     other = {"kernel": kernel} if by_operation else {"operation": operation}
@@ -139,7 +238,12 @@ def device_kernels(kept: Collected, table: WorkTable, rows: Rows, *, by_operatio
         category=_device_category(table.category[rows.call], kernel, work.copies),
         origin=work.origin(table, rows)
         | {"time": "dur of the kernels' events" if by_operation else "dur of the kernel's event"},
-        extra={"shape": table.shape[rows.call], "dtype": table.dtype[rows.call], **other, **_given(kept, rows)},
+        extra={
+            "shape": table.shape[rows.call],
+            "dtype": table.dtype[rows.call],
+            **other,
+            **_launch_resources(kept, rows),
+        },
     )
 
 
@@ -180,7 +284,7 @@ def chip_of(kept: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None
         return None, [f"the kernels ran on '{name}', which the catalogue of chips does not tell; name a chip"]
 
 
-def remarks(kernels: Kernels, *, shapes: bool) -> list[str]:
+def work_warnings(kernels: Kernels, *, shapes: bool) -> list[str]:
     """Return what is to be said about work that is not known, and about bytes that nobody measured."""
     if not shapes:
         return [NO_SHAPES]
@@ -188,14 +292,14 @@ def remarks(kernels: Kernels, *, shapes: bool) -> list[str]:
     unknown = np.isnan(kernels.flops)
     if unknown.any():
         time = np.bincount(kernels.codes("name").codes[unknown], kernels.self_time[unknown])
-        most = np.argsort(-time, kind="stable")[: min(_MOST_NAMED, int((time > 0).sum()))]
+        most = np.argsort(-time, kind="stable")[: min(_MAX_NAMED, int((time > 0).sum()))]
         names = listed(_cut(str(kernels.codes("name").values[code])) for code in most)
         share = time.sum() / max(kernels.self_time.sum(), np.finfo(float).tiny)
         said.append(f"FLOPs are unknown for {share:.1%} of the time, most of it in {names}")
     return said
 
 
-def about_joins(calls: Kernels, rows: Rows, kept: Collected) -> list[str]:
+def attribution_warnings(calls: Kernels, rows: Rows, kept: Collected) -> list[str]:
     """Say how much of the kernels' time belongs to no operation, and where one of several kernels carries all work."""
     copies = is_copy(kept)[rows.device]
     alone = (rows.call < 0) & ~copies
@@ -227,7 +331,7 @@ def without_launches(rows: Kernels, calls: int) -> Kernels:
     )
 
 
-def _named(kept: Collected, pattern: re.Pattern[str]) -> Mask:
+def _has_name(kept: Collected, pattern: re.Pattern[str]) -> Mask:
     """Tell which rows on the device have such a name, shape (m,)."""
     found = np.array([pattern.search(name) is not None for name in kept.names.values()], dtype=np.bool_)
     return found[kept.device.name.integers()]
@@ -241,21 +345,21 @@ def _first_known(first: DictColumn, other: DictColumn) -> DictColumn:
     """Return the word of the first column, where it has none that of the other."""
     unknown = np.array([word is None for word in first.values])[first.codes]
     codes = np.where(unknown, other.codes + len(first.values), first.codes)
-    return coded([*first.values, *other.values], codes)
+    return dict_column([*first.values, *other.values], codes)
 
 
 def _with_tf32(precision: DictColumn, kernel: DictColumn) -> DictColumn:
     """Replace fp32 by tf32 where tensor cores multiplied, which only the kernel's name tells."""
     named = np.array([any(mark in (word or "") for mark in _TF32) for word in kernel.values])[kernel.codes]
     is_fp32 = np.array([word == "fp32" for word in precision.values])[precision.codes]
-    return coded([*precision.values, "tf32"], np.where(named & is_fp32, len(precision.values), precision.codes))
+    return dict_column([*precision.values, "tf32"], np.where(named & is_fp32, len(precision.values), precision.codes))
 
 
 def _device_category(category: DictColumn, kernel: DictColumn, copies: Mask) -> DictColumn:
     talks = np.array([any(mark in (word or "").lower() for mark in _COMMUNICATION) for word in kernel.values])
     n = len(category.values)
     codes = np.where(copies, n, np.where(talks[kernel.codes], n + 1, category.codes))
-    return coded([*category.values, "copy", "communication"], codes)
+    return dict_column([*category.values, "copy", "communication"], codes)
 
 
 def _with_words(column: DictColumn, replaced: Sequence[tuple[str | None, Mask]]) -> DictColumn:
@@ -263,10 +367,10 @@ def _with_words(column: DictColumn, replaced: Sequence[tuple[str | None, Mask]])
     for word, where in replaced:
         codes = np.where(where, len(words), codes)
         words.append(word)
-    return coded(words, codes)
+    return dict_column(words, codes)
 
 
-def _given(kept: Collected, rows: Rows) -> dict[str, Any]:
+def _launch_resources(kept: Collected, rows: Rows) -> dict[str, Any]:
     """Return what launches were given; unknown where several kernels ran."""
     given = kept.resources()
     code: Integers = kept.device.resources.integers()[rows.device]
@@ -276,7 +380,7 @@ def _given(kept: Collected, rows: Rows) -> dict[str, Any]:
         return np.where(alone, np.array(values)[code], np.nan)
 
     def words(values: list[str]) -> DictColumn:
-        return coded([*(value or None for value in values), None], np.where(alone, code, len(values)))
+        return dict_column([*(value or None for value in values), None], np.where(alone, code, len(values)))
 
     columns: dict[str, Any] = {
         "grid": words([each.grid for each in given]),

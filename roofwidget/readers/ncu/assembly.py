@@ -13,17 +13,129 @@ from roofwidget.kernels.columns import Floats, sum_of_known
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.ncu import evidence, peaks, remarks
-from roofwidget.readers.ncu.completing import Given, matched
-from roofwidget.readers.ncu.counts import HALF, Counts, counted
-from roofwidget.readers.ncu.evidence import Told
-from roofwidget.readers.ncu.launches import WORDS, Launches, merged, shapes
+from roofwidget.readers.ncu.flops import FP16_VECTOR, FlopCounts, GivenFlops, Mask, count_flops, match_given
+from roofwidget.readers.ncu.metrics import (
+    LAUNCH_FIELDS,
+    Launches,
+    Sourced,
+    all_unknown,
+    launch_seconds,
+    launch_shapes,
+    merge_passes,
+)
 from roofwidget.readers.ncu.pages import COMMAND, read_pages
 from roofwidget.readers.ncu.report import MAGIC, read_report
-from roofwidget.readers.ncu.roofs import roofs
-from roofwidget.readers.ncu.traffic import moved
+from roofwidget.readers.ncu.roofs import chip_with_roofs, sm_clock
+from roofwidget.readers.ncu.traffic import Traffic, traffic_by_level
 
-__all__ = ["gathered", "kernels"]
+__all__ = ["flop_warnings", "kernels", "read_launches"]
+
+# -- warnings ------------------------------------------------------------------------------------------------------
+
+_MAX_NAME_CHARS: Final = 40
+_BUSY: Final = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+_BUSY_PERCENT: Final = 50
+_GIVE: Final = "give them by name, such as flops={'gemm': '155 GFLOP'}"
+_PRECISION_TEXTS: Final = {"fp16_vector": "fp16 outside tensor cores"}
+
+
+def launch_warnings(launches: Launches, counts: FlopCounts, time: Sourced, traffic: Traffic) -> list[str]:
+    """Return the remarks on FLOPs, bytes and time."""
+    tensor = counts.tensor
+    is_unknown = np.array([reason is not None for reason in counts.reasons], dtype=np.bool_)
+    remarks: list[str] = []
+    zero = tensor.all_zero & is_unknown
+    if zero.any():
+        most = np.nanmax(launches.metric(_BUSY)[zero], initial=-1)
+        share = f", with SMs up to {most:.0f} % busy" if most >= 0 else ""
+        remarks.append(
+            f"all tensor counters are 0 for {_which(launches, zero)}{share}: {_counters(launches)} miss the "
+            f"instructions of new tensor cores, so these FLOPs are unknown, not 0; {_GIVE}"
+        )
+    busy = tensor.all_zero & ~is_unknown & (launches.metric(_BUSY) >= _BUSY_PERCENT)
+    if busy.any():
+        remarks.append(
+            f"all tensor counters are 0 for {_which(launches, busy)}, which keep SMs busy: FLOPs "
+            f"are those of other units; if they use new tensor cores, {_GIVE}"
+        )
+    if (tensor.no_shape & is_unknown).any():
+        where = tensor.no_shape & is_unknown
+        remarks.append(
+            f"tensor instructions without a shape in the name in {_which(launches, where)}: "
+            f"their FLOPs are unknown; {_GIVE}"
+        )
+    uncounted = is_unknown & tensor.is_unknown & ~tensor.is_counted
+    if uncounted.any():
+        remarks.append(
+            f"no counter of tensor cores for {_which(launches, uncounted)}, whose name tells of them: "
+            f"their FLOPs are unknown; {_GIVE}"
+        )
+    rest = is_unknown & ~zero & ~uncounted & ~tensor.no_shape
+    if rest.any():
+        remarks.append(f"FLOPs are unknown for {_how_many(launches, rest)}: the file does not count them all; {_GIVE}")
+    return [*remarks, *flop_warnings(launches, counts), *_missing_metrics(time, traffic)]
+
+
+def flop_warnings(launches: Launches, counts: FlopCounts) -> list[str]:
+    """Return the remarks on how FLOPs were counted, and what is not among them."""
+    remarks: list[str] = []
+    tensor = counts.tensor
+    if tensor.moves.any():
+        remarks.append(
+            f"the tensor pipe moved registers in {_which(launches, tensor.moves)}, "
+            "32 hfma an instruction: neither counts as FLOPs"
+        )
+    if tensor.may_move.any():
+        remarks.append(
+            f"hfma is left out in {_which(launches, tensor.may_move)}: this chip "
+            "counts register moves there, and without sm__inst_executed_pipe_tensor.sum they cannot be told from "
+            "arithmetic"
+        )
+    estimated = [told for told in counts.flops.values() if any("shape" in (rule or "") for rule in told.rules)]
+    if estimated:
+        remarks.append("tensor FLOPs were estimated from the instruction shape: see origin['flops']")
+    if tensor.sparse.any():
+        remarks.append(
+            f"structured sparsity was on in {_how_many(launches, tensor.sparse)}: dense roofs do not bound those"
+        )
+    if counts.flops and counts.missing:
+        missing = ", ".join(_PRECISION_TEXTS.get(key, key) for key in counts.missing)
+        remarks.append(f"not counted in this file, so missing from FLOPs: {missing}")
+    return remarks
+
+
+def _missing_metrics(time: Sourced, traffic: Traffic) -> list[str]:
+    lacking = [level for level in ("DRAM", "L2", "L1") if level not in traffic]
+    wanted = {"DRAM": "dram__bytes.sum", "L2": "lts__t_bytes.sum", "L1": "l1tex__t_bytes.sum"}
+    missing = [f"bytes of {level} ({wanted[level]})" for level in lacking]
+    if not time.is_known.any():
+        missing.insert(0, "time (gpu__time_duration.sum)")
+    return [f"the file does not tell {', '.join(missing)}"] if missing else []
+
+
+def _how_many(launches: Launches, where: Mask) -> str:
+    word = "kernel" if (launches.count > 1).any() else "launch"
+    plural = "kernels" if word == "kernel" else "launches"
+    return f"{int(where.sum())} of {len(where)} {plural}" if len(where) > 1 else f"this {word}"
+
+
+def _which(launches: Launches, where: Mask) -> str:
+    return f"{_how_many(launches, where)} ({_names(launches, where)})"
+
+
+def _names(launches: Launches, where: Mask) -> str:
+    different = list(dict.fromkeys(launches.names[row] for row in np.flatnonzero(where).tolist()))
+    first = different[0] if len(different[0]) <= _MAX_NAME_CHARS else different[0][: _MAX_NAME_CHARS - 3] + "..."
+    return f"'{first}'" + (f" and {len(different) - 1} more" if len(different) > 1 else "")
+
+
+def _counters(launches: Launches) -> str:
+    paths = [name for name in launches.metrics if name.startswith("sm__ops_path_tensor_") and name.endswith(".sum")]
+    names = paths or [name for name in launches.metrics if "pipe_tensor" in name]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004 - a line
+
+
+# -- kernels -------------------------------------------------------------------------------------------------------
 
 _TIME: Final = "gpu__time_duration.sum"
 _COLUMNS: Final = {
@@ -38,12 +150,12 @@ _COLUMNS: Final = {
 }
 
 
-def gathered(files: Sequence[Source], device: int | str | None) -> Launches:
+def read_launches(files: Sequence[Source], device: int | str | None) -> Launches:
     """Return the launches of several passes as one, on one device if it is named."""
     parts = [read_report(file) if file.head.startswith(MAGIC) else read_pages(file) for file in files]
     launches = _joined_runs(parts[0])
     for part in parts[1:]:
-        launches = merged(launches, _joined_runs(part))
+        launches = merge_passes(launches, _joined_runs(part))
     if device is None:
         return launches
     told = launches.words["device"]
@@ -65,12 +177,12 @@ def _joined_runs(launches: Launches) -> Launches:
     told = np.array(launches.words["process"], dtype=object)
     runs = [launches.at(np.flatnonzero(told == process)) for process in processes]
     read = [{name for name, column in run.metrics.items() if _distinguishes(name, column)} for run in runs]
-    same = all(shapes(run) == shapes(runs[0]) for run in runs)
+    same = all(launch_shapes(run) == launch_shapes(runs[0]) for run in runs)
     if not same or sum(map(len, read)) > len(set().union(*read)) or not all(read):
         return launches
     first, *others = runs
     for other in others:
-        first = merged(first, other)
+        first = merge_passes(first, other)
     return first.with_remark(f"the file holds {len(runs)} passes of one program: their metrics were joined")
 
 
@@ -80,7 +192,7 @@ def _distinguishes(name: str, column: Floats) -> bool:
 
 
 def kernels(
-    launches: Launches, *, flops: Given | None, fp16_packed: bool, chip: Chip | str | None, source: str
+    launches: Launches, *, flops: GivenFlops | None, fp16_packed: bool, chip: Chip | str | None, source: str
 ) -> Kernels:
     """Return the launches as `Kernels`; of a summary each row stands for `count` launches.
 
@@ -89,15 +201,15 @@ def kernels(
     ProfileError
         If neither time nor bytes nor FLOPs of any launch are told: names what was expected.
     """
-    time, traffic = evidence.time(launches), moved(launches)
-    counts = counted(launches, fp16_packed=fp16_packed)
+    time, traffic = launch_seconds(launches), traffic_by_level(launches)
+    counts = count_flops(launches, fp16_packed=fp16_packed)
     if not (time.is_known.any() or traffic or counts.flops or flops):
         reason = f"holds no time, bytes or FLOPs of its {len(launches)} launches; collect them with '{COMMAND}'"
         raise ProfileError(source, reason)
-    parts, counts, precision, said = _completed(launches, counts, flops)
-    most = _most(parts, launches)
-    roof, heard = roofs(launches, traffic, given=chip, precision=most, fp16_packed=fp16_packed)
-    parts = _charged(parts, roof)
+    parts, counts, precision, said = _with_given(launches, counts, flops)
+    most = _most_common_precision(parts, launches)
+    roof, heard = chip_with_roofs(launches, traffic, given=chip, precision=most, fp16_packed=fp16_packed)
+    parts = _with_fp16_vector_charged(parts, roof)
     if roof is not None and (lacking := [key for key in parts if _is_precision(key) and key not in roof.peak_flops]):
         name = "name the chip, such as chip='h100-sxm', for its data sheet"
         heard = [*heard, f"the file tells no peak of {', '.join(lacking)}, so there is no chip: {name}"]
@@ -109,24 +221,24 @@ def kernels(
         {key: told.values * count for key, told in parts.items()} or np.full(n, np.nan),
         {level: told.values * count for level, told in traffic.items()} or np.full(n, np.nan),
         time=time.values * count,
-        precision=[given or _main(parts, row) for row, given in enumerate(precision)],
+        precision=[given or _launch_precision(parts, row) for row, given in enumerate(precision)],
         count=count,
         origin={
             **rules,
-            "flops": _joined_rules(parts, counts.reasons),
+            "flops": _flop_rules(parts, counts.reasons),
             "time": time.rules,
             **{f"bytes:{level}": told.rules for level, told in traffic.items()},
         },
         extra=_extra(launches),
         chip=roof,
-        warnings=[*launches.remarks, *remarks.of(launches, counts, time, traffic), *said, *heard],
+        warnings=[*launches.remarks, *launch_warnings(launches, counts, time, traffic), *said, *heard],
         source=source,
     )
 
 
-def _completed(
-    launches: Launches, counts: Counts, given: Given | None
-) -> tuple[dict[str, Told], Counts, list[str | None], list[str]]:
+def _with_given(
+    launches: Launches, counts: FlopCounts, given: GivenFlops | None
+) -> tuple[dict[str, Sourced], FlopCounts, list[str | None], list[str]]:
     """Return FLOPs with those that the user gives, what is open still, the precision given, and remarks."""
     n = len(launches)
     parts, reasons = dict(counts.flops), counts.reasons.copy()
@@ -135,14 +247,14 @@ def _completed(
         return parts, counts, precision, []
     is_unknown = np.array([reason is not None for reason in reasons], dtype=np.bool_)
     # Where the tensor cores' zeros prove nothing, what other units did may not be all.
-    found, said = matched(given, list(launches.names), is_unknown | counts.tensor.all_zero)
+    found, said = match_given(given, list(launches.names), is_unknown | counts.tensor.all_zero)
     rows = list(found)
     for told in parts.values():
         told.values[rows], told.rules[rows] = np.nan, None
     for row, (flops, judged, rule) in found.items():
         for key, number in flops.items():
             if key not in parts:
-                parts[key] = evidence.nothing(n)
+                parts[key] = all_unknown(n)
             parts[key].values[row] = number
             parts[key].rules[row] = rule
         reasons[row], precision[row] = None, judged
@@ -152,24 +264,24 @@ def _completed(
     return parts, dataclasses.replace(counts, reasons=reasons, tensor=tensor), precision, said
 
 
-def _charged(parts: dict[str, Told], chip: Chip | None) -> dict[str, Told]:
+def _with_fp16_vector_charged(parts: dict[str, Sourced], chip: Chip | None) -> dict[str, Sourced]:
     """Return FLOPs with half precision outside tensor cores under ``fp16`` where the chip has no peak of its own."""
-    if chip is None or HALF not in parts or HALF in chip.peak_flops or "fp16" not in chip.peak_flops:
+    if chip is None or FP16_VECTOR not in parts or FP16_VECTOR in chip.peak_flops or "fp16" not in chip.peak_flops:
         return parts
-    half, tensor = parts[HALF], parts.get("fp16", evidence.nothing(len(parts[HALF].values)))
+    half, tensor = parts[FP16_VECTOR], parts.get("fp16", all_unknown(len(parts[FP16_VECTOR].values)))
     values = sum_of_known([tensor.values, half.values], len(half.values))
     rules = [" + ".join(filter(None, pair)) or None for pair in zip(tensor.rules, half.rules, strict=True)]
-    kept = {key: told for key, told in parts.items() if key != HALF}
-    return {**kept, "fp16": Told(values, np.array(rules, dtype=object))}
+    kept = {key: told for key, told in parts.items() if key != FP16_VECTOR}
+    return {**kept, "fp16": Sourced(values, np.array(rules, dtype=object))}
 
 
-def _most(parts: Mapping[str, Told], launches: Launches) -> str | None:
+def _most_common_precision(parts: Mapping[str, Sourced], launches: Launches) -> str | None:
     """Return the precision that most FLOPs of all launches have."""
     totals = {key: float(np.nansum(told.values * launches.count)) for key, told in parts.items() if _is_precision(key)}
     return max(totals, key=lambda key: totals[key], default=None)
 
 
-def _main(parts: Mapping[str, Told], row: int) -> str | None:
+def _launch_precision(parts: Mapping[str, Sourced], row: int) -> str | None:
     """Return the precision that most FLOPs of a launch have, None where there are none."""
     known = {key: told.values[row] for key, told in parts.items() if _is_precision(key) and told.values[row] > 0}
     return max(known, key=lambda key: known[key], default=None)
@@ -180,7 +292,7 @@ def _is_precision(key: str) -> bool:
     return key not in {"", *FLOP_CLASSES}
 
 
-def _joined_rules(parts: Mapping[str, Told], reasons: Any) -> list[str | None]:
+def _flop_rules(parts: Mapping[str, Sourced], reasons: Any) -> list[str | None]:
     rows = zip(*(told.rules for told in parts.values()), strict=True) if parts else ((),) * len(reasons)
     keys = list(parts)
     texts: dict[tuple[str | None, ...], str] = {}
@@ -196,11 +308,11 @@ def _joined_rules(parts: Mapping[str, Told], reasons: Any) -> list[str | None]:
 def _extra(launches: Launches) -> dict[str, Any]:
     """Return what else is told of the launches: their words, and columns of use beside a roofline."""
     found: dict[str, Any] = {}
-    for word in WORDS:
+    for word in LAUNCH_FIELDS:
         told = launches.words[word]
         if word != "cc" and any(value is not None for value in told):
             found[word] = told
-    clock = peaks.sm_clock(launches)
+    clock = sm_clock(launches)
     told_of = {"compute capability": launches.capability, "SM clock (Hz)": clock}
     columns = {**told_of, **{name: launches.metric(metric) for name, metric in _COLUMNS.items()}}
     found |= {name: column for name, column in columns.items() if not np.isnan(column).all()}

@@ -1,17 +1,19 @@
-"""What likwid-perfctr prints, in its three forms: tables drawn with lines, ``-O`` lines of cells, or JSON."""
+"""What likwid-perfctr prints, and the FLOPs, bytes and seconds of each group of its counters."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 
-__all__ = ["Block", "blocks", "has_tables"]
+__all__ = ["Group", "Totals", "count", "counter_groups", "has_tables"]
+
+# -- tables --------------------------------------------------------------------------------------------------------
 
 _TITLE: Final = re.compile(r"(?:Region (?P<region>.*), )?Group (?P<number>\d+): (?P<group>\S+)\s*$")
 _TABLE: Final = re.compile(
@@ -22,12 +24,12 @@ _KINDS: Final = ("Event", "Metric", "Region Info")
 _STATISTICS: Final = frozenset({"Sum", "Min", "Max", "Avg"})
 _NOTHING: Final = frozenset({"-", "", "nan", "-nan", "inf", "-inf", "nil"})
 # More than any machine counts.
-_MOST: Final = 1e100
-_MOST_BYTES: Final = 256 * 2**20
+_MAX_NUMBER: Final = 1e100
+_MAX_TEXT_BYTES: Final = 256 * 2**20
 
 
 @dataclass
-class Block:
+class Group:
     """One group of counters over one region, values by hardware thread.
 
     Attributes
@@ -64,7 +66,7 @@ def has_tables(text: str) -> bool:
     return _STARTS.search(text) is not None
 
 
-def blocks(source: Source) -> list[Block]:
+def counter_groups(source: Source) -> list[Group]:
     """Return all groups of a file.
 
     Raises
@@ -74,13 +76,13 @@ def blocks(source: Source) -> list[Block]:
     """
     if source.beginning.lstrip()[:1] == "{":
         return list(_of_json(source))
-    found: dict[tuple[str | None, int], Block] = {}
+    found: dict[tuple[str | None, int], Group] = {}
     reader = _Reader(source.name)
-    for number, line in enumerate(source.text(limit=_MOST_BYTES).splitlines(), 1):
+    for number, line in enumerate(source.text(limit=_MAX_TEXT_BYTES).splitlines(), 1):
         title = _TITLE.match(line) or _TABLE.match(line)
         if title is not None:
             key = title["region"], int(title["number"])
-            block = found.setdefault(key, Block(*key, title["group"]))
+            block = found.setdefault(key, Group(*key, title["group"]))
             reader.start(block, is_csv=line.startswith("TABLE"))
         elif reader.block is not None:
             reader.line(line.rstrip(), number)
@@ -92,11 +94,11 @@ class _Reader:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.block: Block | None = None
+        self.block: Group | None = None
         self._is_csv = False
         self._header: list[str] = []
 
-    def start(self, block: Block, *, is_csv: bool) -> None:
+    def start(self, block: Group, *, is_csv: bool) -> None:
         self.block, self._is_csv, self._header = block, is_csv, []
 
     def line(self, line: str, number: int) -> None:
@@ -130,7 +132,7 @@ class _Reader:
             line += "|"
         return [cell.strip() for cell in line[1:-1].split("|")]
 
-    def _keep(self, block: Block, name: str, cells: Sequence[str], number: int) -> None:
+    def _keep(self, block: Group, name: str, cells: Sequence[str], number: int) -> None:
         kind = self._header[0]
         if kind == "Event":
             # The second column is the register; one event may be counted in several.
@@ -157,12 +159,12 @@ def _value(file: str, cell: object, place: str) -> float:
         number = float(cell)  # type: ignore[arg-type]  # else TypeError
     except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if not abs(number) < _MOST:
+    if not abs(number) < _MAX_NUMBER:
         raise ProfileError(file, f"expected a number, got {cell!r:.60}", place=place)
     return number
 
 
-def _of_json(source: Source) -> Iterator[Block]:
+def _of_json(source: Source) -> Iterator[Group]:
     """Yield the groups of the JSON filter; it keeps no names of regions, and of several only the last."""
     document = source.json(nan=True)
     groups = document.items() if isinstance(document, dict) else ()
@@ -170,15 +172,15 @@ def _of_json(source: Source) -> Iterator[Block]:
         tables = outer.get(name) if isinstance(outer, dict) else None
         if not isinstance(tables, dict):
             raise ProfileError(source.name, "expected an object of tables", place=f"'{name}'")
-        block = Block(None, number, name)
+        block = Group(None, number, name)
         for counter, entry in _entries(tables, "Raw"):
             place = f"'{name}.Raw.{counter}'"
             event = entry.get("Event") if isinstance(entry, dict) else None
-            values = _values(source.name, entry, place)
+            values = _json_values(source.name, entry, place)
             known = block.events.setdefault(str(event or counter), [0.0] * len(values))
             block.events[str(event or counter)] = [a + b for a, b in zip(known, values, strict=False)]
         for metric, entry in _entries(tables, "Metric"):
-            block.metrics[metric] = _values(source.name, entry, f"'{name}.Metric.{metric}'")
+            block.metrics[metric] = _json_values(source.name, entry, f"'{name}.Metric.{metric}'")
         yield block
 
 
@@ -187,8 +189,127 @@ def _entries(tables: Mapping[str, Any], kind: str) -> list[tuple[str, Any]]:
     return list(given.items()) if isinstance(given, dict) else []
 
 
-def _values(file: str, entry: Any, place: str) -> list[float]:
+def _json_values(file: str, entry: Any, place: str) -> list[float]:
     values = entry.get("Values") if isinstance(entry, dict) else None
     if not isinstance(values, list):
         raise ProfileError(file, "expected an object with a list 'Values'", place=place)
     return [_value(file, value, place) for value in values]
+
+
+# -- counts --------------------------------------------------------------------------------------------------------
+
+_MEGA: Final = 1e6
+_GIGA: Final = 1e9
+_RUNTIME: Final = "Runtime (RDTSC) [s]"
+_CLOCK: Final = "Clock [MHz]"
+_PRECISIONS: Final = {"DP": "fp64", "SP": "fp32", "HP": "fp16", "BF16": "bf16"}
+_RATE: Final = re.compile(r"(?P<precision>DP|SP|HP|BF16) \[MFLOP/s\](?P<assumed> \(.*assumed\))?")
+_VOLUME: Final = re.compile(r"(?P<level>Memory|L2|L3|L1<->L2|L2<->L3) data volume \[GBytes?\]")
+_HALVES: Final = re.compile(r"Memory (?:read|write|load|evict|writeback) data volume \[GBytes?\]")
+_LEVELS: Final = {"Memory": "DRAM", "L1<->L2": "L2", "L2<->L3": "L3"}
+# FLOPs an event: a packed instruction works on all lanes of its width.
+_LANES: Final = {"SCALAR": 1, "128B_PACKED": 2, "256B_PACKED": 4, "512B_PACKED": 8}
+_EVENTS: Final = {
+    precision: {
+        **{f"FP_ARITH_INST_RETIRED_{lanes}_{word}": n * (1 if n == 1 else more) for lanes, n in _LANES.items()},
+        f"FP_COMP_OPS_EXE_SSE_FP_SCALAR_{word}": 1,
+        f"FP_COMP_OPS_EXE_SSE_FP_PACKED_{word}": 2 * more,
+        f"SIMD_FP_256_PACKED_{word}": 4 * more,
+    }
+    for precision, word, more in (("fp64", "DOUBLE", 1), ("fp32", "SINGLE", 2))
+}
+# This one counts FLOPs of all precisions.
+_ALL: Final = "RETIRED_SSE_AVX_FLOPS_ALL"
+_AGREE: Final = 0.01
+
+
+@dataclass
+class Totals:
+    """Totals over all threads, each with its rule; what the group does not count is missing."""
+
+    time: float
+    flops: dict[str, float] = field(default_factory=dict)
+    bytes: dict[str, float] = field(default_factory=dict)
+    rules: dict[str, str] = field(default_factory=dict)
+    calls: float = math.nan
+    threads: int = 0
+    clock: float = math.nan
+    warnings: list[str] = field(default_factory=list)
+
+
+def count(block: Group) -> Totals:
+    """Return what a group says, FLOPs from the events where they are known and agree with the printed rate."""
+    times = block.metrics.get(_RUNTIME) or block.region_time
+    found = Totals(_largest(times))
+    found.threads = max((len(values) for values in (*block.metrics.values(), *block.events.values())), default=0)
+    found.calls = _largest(block.calls)
+    found.clock = _mean(block.metrics.get(_CLOCK, [])) * _MEGA
+    if block.metrics.get(_RUNTIME):
+        found.rules["time"] = f"{_RUNTIME}, the longest of the threads"
+    elif block.region_time:
+        found.rules["time"] = "RDTSC Runtime [s] of the region, the longest of the threads"
+    _flops(block, times, found)
+    for name, values in block.metrics.items():
+        match = _VOLUME.fullmatch(name)
+        if match is not None:
+            _volume(found, _LEVELS.get(match["level"], match["level"]), name, values)
+    halves = [name for name in block.metrics if _HALVES.fullmatch(name)]
+    if "DRAM" not in found.bytes and len(halves) == 2:  # noqa: PLR2004 - in and out
+        total = [value for name in halves for value in block.metrics[name]]
+        _volume(found, "DRAM", " + ".join(halves), total)
+    return found
+
+
+def _volume(found: Totals, level: str, name: str, values: list[float]) -> None:
+    total = _sum(values)
+    if total >= 0:
+        found.bytes[level] = total * _GIGA
+        found.rules[f"bytes:{level}"] = f"{name}, summed over threads"
+
+
+def _flops(block: Group, times: list[float], found: Totals) -> None:
+    for name, rates in block.metrics.items():
+        match = _RATE.fullmatch(name)
+        if match is None or len(times) != len(rates):
+            continue
+        precision = _PRECISIONS[match["precision"]]
+        printed = _sum(rate * _MEGA * time for rate, time in zip(rates, times, strict=True))
+        exact, rule = _by_events(block, precision)
+        if math.isnan(printed):
+            continue
+        if abs(exact - printed) <= _AGREE * printed:
+            found.flops[precision], found.rules[f"flops:{precision}"] = exact, rule
+            continue
+        found.flops[precision] = printed
+        found.rules[f"flops:{precision}"] = f"{name} x {_RUNTIME}, summed over threads"
+        if not math.isnan(exact):
+            said = f"group {block.group}: {rule} gives {exact:g} FLOPs, '{name}' {printed:g}: the latter is taken"
+            found.warnings.append(said)
+        if match["assumed"]:
+            found.warnings.append(f"group {block.group}: '{name}' rests on an assumption of LIKWID's")
+
+
+def _by_events(block: Group, precision: str) -> tuple[float, str]:
+    """Return FLOPs by the events of this precision and the rule, NaN where none is known."""
+    weights = {name: n for name, n in _EVENTS.get(precision, {}).items() if name in block.events}
+    if not weights and _ALL in block.events:
+        weights = {_ALL: 1}
+    if not weights:
+        return math.nan, ""
+    total = sum(weight * _sum(block.events[name]) for name, weight in weights.items())
+    return total, " + ".join(f"{weight} x {name}" if weight > 1 else name for name, weight in weights.items())
+
+
+def _sum(values: Iterable[float]) -> float:
+    """Return the sum of what is known: counters outside the cores stand at one thread of each socket only."""
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) if known else math.nan
+
+
+def _largest(values: list[float]) -> float:
+    return max((value for value in values if not math.isnan(value)), default=math.nan)
+
+
+def _mean(values: list[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan

@@ -1,0 +1,530 @@
+"""FLOPs of each launch by precision, from instruction counters, tensor core counters and the user."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget import units
+from roofwidget.kernels.columns import Floats, Texts, folded, sum_of_known
+from roofwidget.readers.ncu.metrics import (
+    Launches,
+    Sourced,
+    all_unknown,
+    amount,
+    elapsed_cycles,
+    first_known,
+    round_counts,
+    texts_where,
+)
+from roofwidget.support.did_you_mean import listed, nearest
+from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.op import Op
+
+__all__ = [
+    "FP16_VECTOR",
+    "PATH_METRIC",
+    "FlopCounts",
+    "GivenFlops",
+    "Mask",
+    "count_flops",
+    "is_tensor_name",
+    "match_given",
+    "mma_shape",
+]
+
+# -- counters of arithmetic paths ----------------------------------------------------------------------------------
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+PATH_METRIC: Final = re.compile(
+    r"(?P<base>sm__ops_path_tensor_(?:op_(?P<unit>[a-z0-9]+)_)?src_(?P<src>[a-z0-9_]+?)"
+    r"(?:_dst_(?P<dst>[a-z0-9]+))?(?:_sparsity_(?P<sparsity>on|off))?)\.sum(?P<form>\..*)?"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PathFlops:
+    """What the counters of arithmetic paths tell.
+
+    Parameters
+    ----------
+    flops
+        FLOPs by what is multiplied, NaN where there are none of it.
+    total
+        Over all kinds, shape (n,): 0 where all counters are 0, NaN where none was read.
+    sparse
+        Where some were counted with structured sparsity, shape (n,).
+    """
+
+    flops: Mapping[str, Sourced]
+    total: Floats
+    sparse: Mask
+
+
+def flops_by_path(launches: Launches) -> PathFlops:
+    """Return the FLOPs of each launch by what its tensor cores multiply.
+
+    Of one source type, the counter of all is the sum of those with and without sparsity, of those of each result, and
+    of those of each unit (``op_hmma``); any of them may be missing, and on new chips those of units read 0. So the
+    largest of an amount and the sums of its parts is taken.
+    """
+    n = len(launches)
+    kinds: dict[str, dict[str, dict[str, dict[str, Sourced]]]] = {}
+    sparse = np.zeros(n, dtype=np.bool_)
+    bases = {found["base"]: found for found in map(PATH_METRIC.fullmatch, launches.metrics) if found}
+    for base, part in bases.items():
+        told = amount(launches, [base])
+        units = kinds.setdefault(part["src"], {})
+        units.setdefault(part["unit"] or "", {}).setdefault(part["dst"] or "", {})[part["sparsity"] or ""] = told
+        sparse |= (part["sparsity"] == "on") & (told.values > 0)
+    by_source = {
+        source: _larger_of_whole_and_parts(
+            {
+                unit: _larger_of_whole_and_parts(
+                    {dst: _larger_of_whole_and_parts(on, n) for dst, on in dsts.items()}, n
+                )
+                for unit, dsts in units.items()
+            },
+            n,
+        )
+        for source, units in kinds.items()
+    }
+    flops: dict[str, Sourced] = {}
+    # The narrowest first: a counter that several types share is used where none of their own tells more.
+    for source in sorted(by_source, key=lambda word: word.count("_")):
+        told = by_source[source]
+        types = source.split("_")
+        own = [by_source[other].values for other in by_source if other != source and {*other.split("_")} < {*types}]
+        used = told.where((told.values > 0) & ~(sum_of_known(own, n) > 0))
+        flops[types[-1]] = flops[types[-1]].or_else(used) if types[-1] in flops else used
+    used_values = [told.values for told in flops.values()]
+    read = [told.values for told in by_source.values()]
+    total = np.where(np.isnan(sum_of_known(read, n)), np.nan, np.nan_to_num(sum_of_known(used_values, n)))
+    return PathFlops({key: told for key, told in flops.items() if told.is_known.any()}, total, sparse)
+
+
+def _larger_of_whole_and_parts(parts: Mapping[str, Sourced], n: int) -> Sourced:
+    """Return the larger of the whole, under ``""``, and the sum of the other parts."""
+    whole = parts.get("", all_unknown(n))
+    others = [told for key, told in parts.items() if key]
+    summed = sum_of_known([told.values for told in others], n)
+    is_more = summed > np.nan_to_num(whole.values, nan=-1)
+    texts = (texts_where(told.values > 0, told.rules) for told in others)
+    rules = np.array([_joined_rules(row) for row in zip(*texts, strict=True)] or [None] * n, dtype=object)
+    return Sourced(np.where(is_more, summed, whole.values), np.where(is_more, rules, whole.rules))
+
+
+def _joined_rules(rules: Iterable[str | None]) -> str | None:
+    return " + ".join(rule for rule in rules if rule) or None
+
+
+# -- the instruction that a tensor kernel's name tells -------------------------------------------------------------
+
+_INT: Final = r"(?:\(int\))?"
+_PATTERNS: Final = (
+    # cuBLAS, cuDNN, CUTLASS: s16816gemm, h884, i16832; the letter is what accumulates.
+    re.compile(r"(?<![A-Za-z0-9])(?P<kind>[shdi])(16|8)(8)(4|8|16|32|64)(?![0-9])"),
+    # CUTLASS's templates, spelt out.
+    re.compile(rf"\bMma<(?:\w+::)*GemmShape<{_INT}(\d{{1,3}}), ?{_INT}(\d{{1,3}}), ?{_INT}(\d{{1,3}})>"),
+    re.compile(r"(?<![A-Za-z0-9])(?:tensor|SM[78]\d_)(\d{1,3})x(\d{1,3})x(\d{1,3})(?!\d)"),
+    re.compile(r"(?<![A-Za-z0-9])m(\d{1,3})n(\d{1,3})k(\d{1,3})(?!\d)"),
+)
+_SHAPES: Final = frozenset({(8, 8, 4), (8, 8, 16), (8, 8, 32), *((16, 8, k) for k in (4, 8, 16, 32, 64))})
+_KINDS: Final = {"d": "fp64", "h": "fp16"}
+_TYPES: Final = (
+    ("bf16", re.compile(r"bf16|bfloat16", re.IGNORECASE)),
+    ("tf32", re.compile(r"tf32|tfloat32", re.IGNORECASE)),
+    ("fp16", re.compile(r"fp16|(?<!b)f16|half", re.IGNORECASE)),
+    ("fp64", re.compile(r"fp64|f64|double", re.IGNORECASE)),
+    ("int8", re.compile(r"int8|\b[su]8\b|_[su]8", re.IGNORECASE)),
+)
+_MAX_OPERAND_CHARS: Final = 160
+# A word of its own, for "gemma" and "lgamma" end alike; CUTLASS calls the scalar product Mma too, of the shape 1x1x1.
+_MMA: Final = rf"(?<![a-z])(?:wg|[bdghiqw])?mma(?![a-z])(?!<(?:\w+::)*GemmShape<{_INT}1,)|(?:Collective|Tiled|TmaG)mma"
+_TENSOR_NAME: Final = re.compile(
+    rf"tensorop|nvjet|{_MMA}|xmma|tcgen05|fmha|flash_|SM(?:8|9|10|12)\d_\d+x\d+x\d+", re.IGNORECASE
+)
+# The name of a library's family of kernels, and then the scalar instruction that this one uses.
+_SCALAR_NAME: Final = re.compile(r"_[fd]fma(?![a-z])|simt", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class MmaShape:
+    """One instruction of the tensor pipe.
+
+    Parameters
+    ----------
+    text
+        As it is written: ``16816``.
+    flops
+        FLOPs (or integer operations) of one instruction.
+    precision
+        What it multiplies, or ``""`` where the name does not tell.
+    """
+
+    text: str
+    flops: int
+    precision: str
+
+
+@functools.lru_cache(maxsize=4096)
+def mma_shape(name: str) -> MmaShape | None:
+    """Return the instruction that a kernel's name tells, or None.
+
+    Examples
+    --------
+    >>> mma_shape("ampere_s16816gemm_fp16_256x128_ldg8_stages_64x3_nn")
+    MmaShape(text='16816', flops=4096, precision='fp16')
+    >>> mma_shape("volta_h884gemm_128x64_nt").flops, mma_shape("volta_sgemm_32x128_nn")
+    (512, None)
+    """
+    for pattern in _PATTERNS:
+        for found in pattern.finditer(name):
+            *_, m, n, k = found.groups()
+            sides = (int(m), int(n), int(k))
+            if sides in _SHAPES:
+                kind = found.groupdict().get("kind")
+                return MmaShape(
+                    "".join(map(str, sides)),
+                    2 * sides[0] * sides[1] * sides[2],
+                    _mma_precision(name, found.end(), kind),
+                )
+    return None
+
+
+def is_tensor_name(name: str) -> bool:
+    """Whether a kernel's name says that it uses tensor cores, if not how.
+
+    Examples
+    --------
+    >>> is_tensor_name("nvjet_sm100_tst_128x256_64x6_2x1_2cta_v_bz_TNT"), is_tensor_name("ampere_sgemm_128x64_nn")
+    (True, False)
+    """
+    return mma_shape(name) is not None or (_TENSOR_NAME.search(name) is not None and _SCALAR_NAME.search(name) is None)
+
+
+def _mma_precision(name: str, end: int, kind: str | None) -> str:
+    """Return what is multiplied: the operands right after a shape tell it before the rest of the name does."""
+    if kind in _KINDS:
+        return _KINDS[kind]
+    if kind == "i":
+        return "int4" if name[:end].endswith("64") else "int8"
+    for text in (name[end : end + _MAX_OPERAND_CHARS], name):
+        for precision, pattern in _TYPES:
+            if pattern.search(text):
+                return precision
+    return ""
+
+
+# -- tensor cores --------------------------------------------------------------------------------------------------
+
+_VOLTA: Final = 7.0
+_GA100: Final = 8.0
+_HOPPER: Final = 9.0
+_WARP: Final = 32
+_VOLTA_SHAPE: Final = MmaShape("884", 512, "fp16")
+_PIPE: Final = re.compile(r"(?P<base>(?:sm|smsp)__inst_executed_pipe_tensor_op_[a-z]+)\.sum(?:\..*)?")
+_PIPE_ACTIVE: Final = re.compile(
+    r"(?:sm__pipe_tensor\w*cycles_active|(?:sm|smsp)__inst_executed_pipe_tensor\w*)\.avg\.pct.*"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TensorWork:
+    """What is known of the tensor cores' work; every mask has shape (n,).
+
+    Parameters
+    ----------
+    flops
+        FLOPs by precision, NaN where there are none of it; ``""`` holds those whose precision is not known.
+    is_unknown
+        Where there is, or may well be, work that nothing counted.
+    is_counted
+        Where some counter of the tensor cores was read.
+    all_zero
+        Where all of them read 0 on a chip on which that proves nothing.
+    moves
+        Where the tensor pipe moved registers for a kernel of other arithmetic.
+    may_move
+        Where hfma may be such moves, for nothing tells of the pipe and no other half-precision arithmetic was counted.
+    no_shape
+        Where instructions were counted, but the name does not tell their shape.
+    sparse
+        Where some work was counted with structured sparsity.
+    """
+
+    flops: Mapping[str, Sourced]
+    is_unknown: Mask
+    is_counted: Mask
+    all_zero: Mask
+    moves: Mask
+    may_move: Mask
+    no_shape: Mask
+    sparse: Mask
+
+
+def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> TensorWork:
+    """Return the tensor cores' FLOPs of each launch.
+
+    Parameters
+    ----------
+    launches
+        The launches.
+    hfma
+        Threads' half-precision fused multiply-adds, shape (n,); NaN where not counted.
+    other_halves
+        Their half-precision additions and products, alike.
+    """
+    capability = launches.capability
+    # From Hopper on, one instruction of the pipe may be of many shapes, and some counters miss the new instructions.
+    is_new = capability >= _HOPPER
+    paths = flops_by_path(launches)
+    instructions = _instructions(launches)
+    # GA100 runs HFMA2.MMA, a register move, on the tensor pipe: 32 threads' hfma for each of its instructions.
+    moved = np.isclose(hfma, _WARP * instructions.values, rtol=1e-6, atol=0)
+    is_ga100 = capability == _GA100
+    moves = is_ga100 & (instructions.values > 0) & moved
+    may_move = is_ga100 & np.isnan(instructions.values) & (hfma > 0) & ~(other_halves > 0)
+    executed = np.where(moves, 0, instructions.values)
+    is_told = paths.total > 0
+    estimated, no_shape = _by_shape(
+        launches, Sourced(executed, instructions.rules), (executed > 0) & ~is_told & ~is_new
+    )
+
+    says = {name: is_tensor_name(name) for name in set(launches.names)}
+    named = np.array([says[name] for name in launches.names], dtype=np.bool_)
+    is_counted = ~np.isnan(paths.total) | ~np.isnan(executed)
+    all_zero = is_new & is_counted & ~is_told & ~(executed > 0)
+    busy = is_new & ~is_told & ((executed > 0) | (_pipe_active_percent(launches) > 0))
+    is_unknown = no_shape | busy | (all_zero & named) | (~is_counted & named)
+    flops = {**estimated, **paths.flops}
+    for key in estimated.keys() & paths.flops.keys():
+        flops[key] = paths.flops[key].or_else(estimated[key])
+    return TensorWork(flops, is_unknown, is_counted, all_zero, moves, may_move, no_shape, paths.sparse)
+
+
+def _instructions(launches: Launches) -> Sourced:
+    """Return the instructions that the tensor pipe executed for matrix products."""
+    n = len(launches)
+    told = amount(launches, ["sm__inst_executed_pipe_tensor", "smsp__inst_executed_pipe_tensor"])
+    bases = dict.fromkeys(found["base"] for found in map(_PIPE.fullmatch, launches.metrics) if found)
+    parts = [amount(launches, [base]) for base in bases]
+    if parts:
+        text = " + ".join(f"{base}.sum" for base in bases)
+        summed = Sourced(sum_of_known([part.values for part in parts], n), np.full(n, text, dtype=object))
+        told = told.or_else(summed)
+    told = told.or_else(
+        Sourced(
+            np.where(_pipe_active_percent(launches) == 0, 0.0, np.nan), np.full(n, "pipe never active", dtype=object)
+        )
+    )
+    moves = amount(launches, [f"{unit}__inst_executed_pipe_tensor_op_hmma_type_hfma2" for unit in ("sm", "smsp")])
+    return Sourced(np.maximum(told.values - np.nan_to_num(moves.values), 0), told.rules)
+
+
+def _pipe_active_percent(launches: Launches) -> Floats:
+    """Return the largest share of time that a tensor pipe was active, %; NaN where not read."""
+    shares = [column for name, column in launches.metrics.items() if _PIPE_ACTIVE.fullmatch(name)]
+    return np.fmax.reduce(shares) if shares else np.full(len(launches), np.nan)
+
+
+def _by_shape(launches: Launches, instructions: Sourced, wanted: Mask) -> tuple[dict[str, Sourced], Mask]:
+    """Return instructions times the FLOPs of their shape by precision, and where the name tells no shape."""
+    n = len(launches)
+    flops: dict[str, Sourced] = {}
+    no_shape = np.zeros(n, dtype=np.bool_)
+    is_volta = launches.capability == _VOLTA
+    for row in np.flatnonzero(wanted).tolist():
+        shape = mma_shape(launches.names[row])
+        where = "in the kernel's name"
+        if shape is None and is_volta[row]:
+            shape, where = _VOLTA_SHAPE, "the only one of this chip"
+        if shape is None:
+            no_shape[row] = True
+            continue
+        told = flops.setdefault(shape.precision, all_unknown(n))
+        told.values[row] = instructions.values[row] * shape.flops
+        told.rules[row] = f"{instructions.rules[row]} x {shape.flops} ({shape.text} shape {where})"
+    return flops, no_shape
+
+
+# -- all units -----------------------------------------------------------------------------------------------------
+
+FP16_VECTOR: Final = "fp16_vector"
+"""Half precision outside the tensor cores."""
+
+_VECTOR_PRECISIONS: Final = {"fp64": "d", "fp32": "f", FP16_VECTOR: "h"}
+
+
+@dataclass(frozen=True, eq=False)
+class FlopCounts:
+    """The FLOPs of each launch.
+
+    Parameters
+    ----------
+    flops
+        By precision, with the rule; NaN where there are none of it, and everywhere in a row whose sum is unknown.
+    reasons
+        Why a row's FLOPs are unknown, or None.
+    tensor
+        What is known of the tensor cores.
+    missing
+        Precisions that no counter of the file tells of, and operations such as ``fadd`` of which none does.
+    """
+
+    flops: Mapping[str, Sourced]
+    reasons: Texts
+    tensor: TensorWork
+    missing: Sequence[str]
+
+
+def count_flops(launches: Launches, *, fp16_packed: bool = True) -> FlopCounts:
+    """Return FLOPs: add and mul count one, fma two, in half precision twice that where instructions are packed."""
+    n = len(launches)
+    words = {key: [f"{letter}{form}" for form in ("add", "mul", "fma")] for key, letter in _VECTOR_PRECISIONS.items()}
+    executed = {word: _executed(launches, word) for three in words.values() for word in three}
+    families = {
+        key: _vector_flops(three, executed, n, packed=2 if key == FP16_VECTOR and fp16_packed else 1)
+        for key, three in words.items()
+    }
+    other_halves = sum_of_known([executed[word].values for word in ("hadd", "hmul")], n)
+    tensor = tensor_flops(launches, executed["hfma"].values, other_halves)
+    moved = tensor.moves | tensor.may_move
+    families[FP16_VECTOR] = Sourced(np.where(moved, 0.0, families[FP16_VECTOR].values), families[FP16_VECTOR].rules)
+    parts: dict[str, Sourced] = {**families, **tensor.flops}
+    known = sum_of_known([told.values for told in parts.values()], n)
+    is_zero_known = families["fp32"].is_known & (known == 0)
+    is_known = ~tensor.is_unknown & ((known > 0) | is_zero_known)
+    missing = [key for key, told in families.items() if not told.is_known.any()]
+    partly = [word for key, three in words.items() if key not in missing for word in three]
+    missing += [word for word in partly if not executed[word].is_known.any()]
+    # A precision without FLOPs is none; a kernel without any has 0 of the most common one.
+    flops = {key: told.where(is_known & (told.values > 0)) for key, told in parts.items()}
+    flops["fp32"] = flops["fp32"].or_else(families["fp32"].where(is_known & is_zero_known))
+    kept = {key: told for key, told in flops.items() if told.is_known.any()}
+    return FlopCounts(kept, _reasons(tensor, known, is_known), tensor, missing)
+
+
+def _vector_flops(words: Sequence[str], executed: Mapping[str, Sourced], n: int, *, packed: int) -> Sourced:
+    """Return the FLOPs of one precision outside the tensor cores."""
+    weights = {word: packed * (2 if word.endswith("fma") else 1) for word in words}
+    parts = {word: executed[word] for word in words}
+    values = round_counts(sum_of_known([weights[word] * told.values for word, told in parts.items()], n))
+    told = list(zip(*(part.rules for part in parts.values()), strict=True))
+    texts = {rules: _vector_rule(weights, rules) for rules in set(told)}
+    rules = np.array([texts[row] for row in told], dtype=object)
+    return Sourced(values, rules)
+
+
+def _vector_rule(weights: Mapping[str, int], told: Sequence[str | None]) -> str | None:
+    """Say what was added up, of which metrics: ``fadd + fmul + 2 x ffma of smsp__…_op_*_pred_on.sum``."""
+    known = {word: rule for word, rule in zip(weights, told, strict=True) if rule is not None}
+    terms = " + ".join(f"{weights[word]} x {word}" if weights[word] != 1 else word for word in known)
+    forms = dict.fromkeys(rule.replace(f"_{word}_", "_*_") for word, rule in known.items())
+    return f"{terms} of {' and '.join(forms)}" if known else None
+
+
+def _executed(launches: Launches, word: str) -> Sourced:
+    """Return how often threads executed an operation such as ``ffma``."""
+    metrics = [f"{unit}__sass_thread_inst_executed_op_{word}_pred_on" for unit in ("smsp", "sm")]
+    told = amount(launches, metrics)
+    for factor in (2, 4):
+        # Of the sums that sections derive, only those of smsp are what was executed: those of sm are the peak.
+        name = f"derived__{metrics[0]}_x{factor}"
+        derived = round_counts(launches.metric(name) / factor * elapsed_cycles(launches))
+        rule = f"{name} / {factor} x cycles"
+        told = told.or_else(first_known(len(derived), [(derived, rule)]))
+    return told
+
+
+def _reasons(tensor: TensorWork, known: Floats, is_known: Mask) -> Texts:
+    reasons = np.full(len(known), "unknown: the file has no counter of FLOPs", dtype=object)
+    reasons[~np.isnan(known)] = "unknown: only some kinds of FLOPs were counted, all 0"
+    reasons[tensor.all_zero] = "unknown: all counters of tensor cores are 0, which proves nothing on this chip"
+    reasons[tensor.is_unknown & ~tensor.is_counted] = "unknown: the name tells of tensor cores, which were not counted"
+    reasons[tensor.no_shape] = "unknown: tensor instructions were counted, but the name does not tell their shape"
+    reasons[is_known] = None
+    return reasons
+
+
+# -- FLOPs that the user gives by kernel name ----------------------------------------------------------------------
+
+GivenFlops: TypeAlias = Mapping[str, "float | str | Mapping[str, float | str] | Op"]
+"""FLOPs of one launch by a regular expression that is searched for in kernels' names."""
+
+_MAX_NAME_CHARS: Final = 60
+
+
+def match_given(
+    given: GivenFlops, names: list[str], is_unknown: Mask
+) -> tuple[dict[int, tuple[dict[str, float], str | None, str]], list[str]]:
+    """Return for each row that is completed its FLOPs by precision, its precision and the rule; and remarks.
+
+    The first pattern that is found in a name is the one that counts.
+
+    Raises
+    ------
+    ValueError
+        If a pattern is no regular expression, is found in no name (the message says which are near), or a number is
+        bad.
+    TypeError
+        If `given` is no mapping, or a value is none of a number, text, a mapping by precision and an `Op`.
+    """
+    if not isinstance(given, Mapping):
+        msg = f"flops must map patterns of kernels' names to FLOPs of one launch, got {type(given).__name__}"
+        raise TypeError(msg)
+    found: dict[int, tuple[dict[str, float], str | None, str]] = {}
+    remarks: list[str] = []
+    for pattern, value in given.items():
+        test = _compiled(pattern)
+        rows = [row for row, name in enumerate(names) if test.search(name)]
+        if not rows:
+            close = nearest(pattern, names) or list(dict.fromkeys(names))
+            shown = listed(name[:_MAX_NAME_CHARS] for name in close[:3])
+            msg = f"flops: no kernel's name holds '{pattern}'; there are {shown}"
+            raise ValueError(msg)
+        flops, precision = _of_launch(value, pattern)
+        open_rows = [row for row in rows if is_unknown[row]]
+        if not open_rows:
+            remarks.append(f"flops: all {len(rows)} launches that hold '{pattern}' were counted; counts were kept")
+        for row in open_rows:
+            found.setdefault(row, (flops, precision, f"given for names that hold '{pattern}'"))
+    return found, remarks
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, TypeError) as error:
+        msg = f"flops: {pattern!r:.60} is no regular expression: {error}"
+        raise ValueError(msg) from None
+
+
+def _of_launch(value: Any, pattern: str) -> tuple[dict[str, float], str | None]:
+    """Return FLOPs of one launch by precision or class, and the precision that judges them."""
+    what = f"flops['{pattern}']"
+    if isinstance(value, Op):
+        kernel = Graph(value.name, [value], value.outputs).kernels()[0]
+        told = kernel.flops
+        return dict(told) if isinstance(told, Mapping) else {"": float(told or 0.0)}, kernel.precision
+    if isinstance(value, Mapping):
+        if not value:
+            msg = f"{what} is empty; give FLOPs by precision, such as {{'bf16': 1e12}}"
+            raise ValueError(msg)
+        parts = {folded(key): _number(number, f"{what}['{key}']") for key, number in value.items()}
+        return parts, max(parts, key=lambda key: parts[key]) or None
+    if callable(value) or isinstance(value, (bool, np.bool_)):
+        msg = f"{what} must be a number, text such as '155 GFLOP', a mapping by precision or an Op, got {value!r:.40}"
+        raise TypeError(msg)
+    return {"": _number(value, what)}, None
+
+
+def _number(value: object, what: str) -> float:
+    return units.finite(units.parse(value, "FLOP", what), what)

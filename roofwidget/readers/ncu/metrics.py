@@ -1,0 +1,399 @@
+"""Metrics of launches: their units, their columns, and amounts with the rule that each number comes from."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.kernels.columns import Floats, Texts
+from roofwidget.readers.errors import ProfileError
+
+__all__ = [
+    "DEVICE_NAME",
+    "LAUNCH_FIELDS",
+    "WANTED_METRICS",
+    "Launches",
+    "Sourced",
+    "all_unknown",
+    "amount",
+    "clock_of",
+    "elapsed_cycles",
+    "first_impossible",
+    "first_known",
+    "in_base_units",
+    "is_count_unit",
+    "launch_seconds",
+    "launch_shapes",
+    "merge_passes",
+    "quotient",
+    "round_counts",
+    "texts_where",
+]
+
+# -- units ---------------------------------------------------------------------------------------------------------
+
+_PREFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "K": 3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_UNITS: Final = "byte|second|cycle|inst|thread|sector|warp|block|register|request|hz|bit|op|ops|FLOP|B|s"
+_PREFIXED_UNIT: Final = re.compile(rf"([numKkMGTPE]?)({_UNITS})", re.IGNORECASE)
+# Far above what any counter reaches, and far enough below the largest float that products of three stay finite.
+_MAX_VALUE: Final = 1e60
+_COUNT_UNITS: Final = frozenset(
+    {"byte", "ns", "nsecond", "inst", "thread", "sector", "cycle", "warp", "block", "request"}
+)
+
+
+@functools.cache
+def unit_exponent(unit: str) -> int:
+    """Return the power of ten from a unit to its base unit; 0 for a unit that has no prefix or is not known.
+
+    Examples
+    --------
+    >>> [unit_exponent(unit) for unit in ("Gbyte/second", "cycle/nsecond", "Kbyte/block", "ms", "%")]
+    [9, 9, 3, -3, 0]
+    """
+    above, _, below = unit.strip().partition("/")
+    return _prefix_exponent(above) - _prefix_exponent(below)
+
+
+def is_count_unit(unit: str) -> bool:
+    """Whether an amount in this unit has no fraction, being a count.
+
+    Examples
+    --------
+    >>> is_count_unit("byte"), is_count_unit("usecond")
+    (True, False)
+    """
+    return unit.strip() in _COUNT_UNITS
+
+
+def in_base_units(column: Floats, unit: str) -> Floats:
+    """Return amounts in base units; those with a small prefix are divided, which keeps decimals exact.
+
+    Examples
+    --------
+    >>> in_base_units(np.array([10720.0]), "nsecond").tolist()
+    [1.072e-05]
+    """
+    power = unit_exponent(unit)
+    return column / 10.0**-power if power < 0 else column * 10.0**power
+
+
+def first_impossible(column: Floats) -> int | None:
+    """Return the place of the first number that no metric can have: infinite, negative, or beyond 1e60.
+
+    Examples
+    --------
+    >>> first_impossible(np.array([1.0, np.nan, -2.0]))
+    2
+    """
+    wrong = np.flatnonzero((column < 0) | (column > _MAX_VALUE))
+    return int(wrong[0]) if len(wrong) else None
+
+
+def _prefix_exponent(part: str) -> int:
+    found = _PREFIXED_UNIT.fullmatch(part.strip())
+    return _PREFIXES[found[1]] if found and found[1] in _PREFIXES else 0
+
+
+# -- launches ------------------------------------------------------------------------------------------------------
+
+LAUNCH_FIELDS: Final = ("id", "process", "context", "stream", "block", "grid", "device", "cc")
+"""What is told of a launch beside its metrics, each as text."""
+
+DEVICE_NAME: Final = "device__attribute_display_name"
+
+_FORMS: Final = r"(?:\.sum|\.avg)?(?:\.peak_sustained|\.per_second|\.per_cycle_elapsed)?"
+WANTED_METRICS: Final = re.compile(
+    "|".join(
+        [
+            r"gpu__time_(?:duration|active)\.(?:sum|avg)",
+            rf"(?:sm|smsp|l1tex|lts|dram)__cycles_elapsed{_FORMS}",
+            r"(?:derived__)?(?:sm|smsp)__sass_thread_inst_executed_op_[dfh](?:add|mul|fma)_pred_on(?:_x[24])?" + _FORMS,
+            r"(?:sm|smsp)__inst_executed_pipe_tensor(?:_op_[a-z]+(?:_type_hfma2)?)?(?:\.sum.*|\.avg\.pct.*)",
+            r"sm__pipe_tensor\w*cycles_active\.avg\.pct_of_peak_sustained_(?:active|elapsed)",
+            r"sm__ops_path_tensor_\w+" + _FORMS,
+            r"dram__bytes(?:_read|_write|_op_read|_op_write)?" + _FORMS,
+            r"dram__sectors_(?:read|write)\.sum",
+            r"lts__t_(?:bytes|sectors)(?:_op_(?:read|write|atom|red))?" + _FORMS,
+            r"(?:derived__)?lts__lts2xbar_(?:cycles_active|bytes)" + _FORMS,
+            r"l1tex__(?:t_bytes|t_sectors|m_xbar2l1tex_read_bytes)" + _FORMS,
+            r"l1tex__lsu_writeback_active(?:_mem_lg|_mem_lgds)?" + _FORMS,
+            r"l1tex__t_sectors_pipe_lsu_mem_global_op_(?:ld|st)\.sum",
+            r"device__attribute_(?:display_name|clock_rate|max_gpu_frequency_khz|max_mem_frequency_khz|memory_clock_rate)",
+            r"device__attribute_(?:compute_capability_(?:major|minor)|multiprocessor_count|l2_cache_size|total_memory)",
+            r"device__attribute_num_schedulers_per_multiprocessor",
+            r"launch__(?:registers_per_thread|waves_per_multiprocessor|(?:device|context|stream)_id)",
+            r"(?:sm__warps_active\.avg\.pct_of_peak_sustained_active|(?:lts|l1tex)__t_sector_hit_rate\.pct)",
+            r"(?:sm__throughput|gpu__compute_memory_throughput)\.avg\.pct_of_peak_sustained_elapsed",
+        ]
+    )
+)
+"""The metrics that a roofline, its ceilings and its table need; a report holds ten times as many."""
+
+
+@dataclass(frozen=True)
+class Launches:
+    """The launches of one export, in its order.
+
+    Parameters
+    ----------
+    source
+        The file, for messages.
+    names
+        The kernel of each launch.
+    words
+        Text or None by launch, under `WORDS`.
+    metrics
+        Values in base units (byte, cycle, inst, seconds for ``gpu__time_*``), shape (n,); NaN where not told.
+    device
+        The device's name by launch, or None.
+    count
+        Launches that a row stands for, shape (n,); metrics are then their mean.
+    spread
+        The least and the largest value of a metric over those launches.
+    remarks
+        What there is to say.
+    kept
+        What was derived from all this and is asked for again.
+    """
+
+    source: str
+    names: Sequence[str]
+    words: Mapping[str, Sequence[str | None]]
+    metrics: Mapping[str, Floats]
+    device: Sequence[str | None]
+    count: Floats
+    spread: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def metric(self, name: str) -> Floats:
+        """Return a metric, shape (n,); all NaN where the file has none of this name."""
+        found = self.metrics.get(name)
+        return np.full(len(self), np.nan) if found is None else found
+
+    @property
+    def capability(self) -> Floats:
+        """The compute capability, such as 8.0, shape (n,); NaN where not told."""
+        major = self.metric("device__attribute_compute_capability_major")
+        minor = self.metric("device__attribute_compute_capability_minor")
+        versions = {word: _version(word) for word in set(self.words["cc"])}
+        told = [versions[word] for word in self.words["cc"]]
+        return np.where(np.isnan(told), major + minor / 10, told)
+
+    def with_remark(self, remark: str) -> Launches:
+        """Return the launches with one remark more."""
+        return replace(self, remarks=(*self.remarks, remark))
+
+    def at(self, rows: npt.NDArray[np.intp]) -> Launches:
+        """Return some launches."""
+        return replace(
+            self,
+            names=[self.names[row] for row in rows],
+            words={word: [column[row] for row in rows] for word, column in self.words.items()},
+            metrics={name: column[rows] for name, column in self.metrics.items()},
+            device=[self.device[row] for row in rows],
+            count=self.count[rows],
+            spread={name: (low[rows], high[rows]) for name, (low, high) in self.spread.items()},
+        )
+
+
+def merge_passes(first: Launches, other: Launches) -> Launches:
+    """Return the launches of `first` with the metrics that another pass of the same program adds.
+
+    Raises
+    ------
+    ProfileError
+        If the two do not list the same kernels in the same order: the message names the first difference.
+    """
+    if len(first) != len(other):
+        reason = f"lists {len(other)} launches, but {first.source} lists {len(first)}; passes must be of one program"
+        raise ProfileError(other.source, reason)
+    for row, (mine, theirs) in enumerate(zip(launch_shapes(first), launch_shapes(other), strict=True)):
+        if mine != theirs:
+            reason = (
+                f"launch {row + 1} is {_shape_text(theirs)}, "
+                f"in {first.source} {_shape_text(mine)}; read them one by one"
+            )
+            raise ProfileError(other.source, reason)
+    metrics = dict(first.metrics)
+    for name, column in other.metrics.items():
+        mine_ = metrics.get(name)
+        metrics[name] = column if mine_ is None else np.where(np.isnan(mine_), column, mine_)
+    device = [mine or theirs for mine, theirs in zip(first.device, other.device, strict=True)]
+    remarks = (*first.remarks, *(remark for remark in other.remarks if remark not in first.remarks))
+    return replace(first, metrics=metrics, device=device, remarks=remarks)
+
+
+def launch_shapes(launches: Launches) -> list[tuple[str, str | None, str | None]]:
+    """Return kernel, grid and block of each launch: what stays from one pass to the next."""
+    return list(zip(launches.names, launches.words["grid"], launches.words["block"], strict=True))
+
+
+def _shape_text(shape: tuple[str, str | None, str | None]) -> str:
+    name, grid, block = shape
+    return f"'{name[:60]}' {grid or ''}x{block or ''}"
+
+
+def _version(word: str | None) -> float:
+    try:
+        return float(word or "nan")
+    except ValueError:
+        return np.nan
+
+
+# -- amounts, each with the metric and the rule it comes from ------------------------------------------------------
+
+_ROUNDING_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Sourced:
+    """A column of numbers, NaN where nothing tells, and beside each the metric and the rule (None where unknown).
+
+    Parameters
+    ----------
+    values, rules
+        Shape (n,).
+    """
+
+    values: Floats
+    rules: Texts
+
+    @property
+    def is_known(self) -> npt.NDArray[np.bool_]:
+        """Where there is a number, shape (n,)."""
+        return ~np.isnan(self.values)
+
+    def where(self, mask: npt.NDArray[np.bool_]) -> Sourced:
+        """Return the numbers of some rows; the others become unknown."""
+        return Sourced(np.where(mask, self.values, np.nan), texts_where(mask, self.rules))
+
+    def or_else(self, other: Sourced) -> Sourced:
+        """Return these numbers, and those of `other` where there are none."""
+        known = self.is_known
+        return Sourced(np.where(known, self.values, other.values), np.where(known, self.rules, other.rules))
+
+
+def texts_where(mask: npt.NDArray[np.bool_], texts: Texts) -> Texts:
+    """Return texts of some rows and None in the others."""
+    kept = texts.copy()
+    kept[~mask] = None
+    return kept
+
+
+def all_unknown(n: int) -> Sourced:
+    """Return n unknown numbers."""
+    return Sourced(np.full(n, np.nan), np.full(n, None, dtype=object))
+
+
+def first_known(n: int, candidates: Iterable[tuple[Floats, str]]) -> Sourced:
+    """Return for each of n rows the first candidate that is known there, with its rule.
+
+    Examples
+    --------
+    >>> told = first_known(2, [(np.array([1, np.nan]), "a.sum"), (np.array([5.0, 2.0]), "b.sum x 32")])
+    >>> told.values.tolist(), told.rules.tolist()
+    ([1.0, 2.0], ['a.sum', 'b.sum x 32'])
+    """
+    told = all_unknown(n)
+    values, rules = told.values, told.rules
+    for column, rule in candidates:
+        new = np.isnan(values) & ~np.isnan(column)
+        values[new] = column[new]
+        rules[new] = rule
+    return Sourced(values, rules)
+
+
+def launch_seconds(launches: Launches) -> Sourced:
+    """Return the seconds of each launch."""
+    if "time" not in launches.kept:
+        candidates = [(launches.metric("gpu__time_duration.sum"), "gpu__time_duration.sum")]
+        for unit in ("sm", "smsp"):
+            seconds = quotient(launches.metric(f"{unit}__cycles_elapsed.avg"), clock_of(launches, unit))
+            candidates.append((seconds, f"{unit}__cycles_elapsed.avg / {unit}__cycles_elapsed.avg.per_second"))
+        rest = ("gpu__time_duration.avg", "gpu__time_active.sum", "gpu__time_active.avg")
+        candidates += [(launches.metric(name), name) for name in rest]
+        launches.kept["time"] = first_known(len(launches), candidates)
+    told: Sourced = launches.kept["time"]
+    return told
+
+
+def elapsed_cycles(launches: Launches) -> Floats:
+    """Return the cycles that each SM had, shape (n,): what a rate "per cycle elapsed" is multiplied with."""
+    if "cycles" not in launches.kept:
+        schedulers = launches.metric("device__attribute_num_schedulers_per_multiprocessor")
+        units = launches.metric("device__attribute_multiprocessor_count")
+        seconds = launch_seconds(launches).values
+        candidates = [
+            *((launches.metric(f"{unit}__cycles_elapsed.avg"), "") for unit in ("smsp", "sm")),
+            (quotient(launches.metric("smsp__cycles_elapsed.sum"), schedulers * units), ""),
+            *((clock_of(launches, unit) * seconds, "") for unit in ("smsp", "sm")),
+        ]
+        launches.kept["cycles"] = first_known(len(launches), candidates).values
+    column: Floats = launches.kept["cycles"]
+    return column
+
+
+def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, rates: bool = True) -> Sourced:
+    """Return an amount that is counted under one of some names: as a sum, else per cycle or per second; times a factor.
+
+    Parameters
+    ----------
+    launches
+        The launches.
+    metrics
+        Names without ``.sum``, the preferred one first.
+    times
+        What one count stands for.
+    rates
+        Whether an amount per cycle or per second will do.
+    """
+    suffix = f" x {times:g}" if times != 1 else ""
+    sums = [f"{metric}.sum" for metric in metrics]
+    candidates = [(launches.metric(name), f"{name}{suffix}") for name in sums]
+    forms = (("per_cycle_elapsed", "cycles", elapsed_cycles), ("per_second", "time", _seconds)) if rates else ()
+    for name in sums:
+        for form, word, factor in forms:
+            rate = launches.metrics.get(f"{name}.{form}")
+            if rate is not None:
+                candidates.append((rate * factor(launches), f"{name}.{form} x {word}{suffix}"))
+    told = first_known(len(launches), candidates)
+    return Sourced(round_counts(told.values * times), told.rules)
+
+
+def quotient(above: Floats, below: Floats) -> Floats:
+    """Return a quotient by row, NaN where it is not finite.
+
+    Examples
+    --------
+    >>> quotient(np.array([6.0, 1.0]), np.array([3.0, 0.0])).tolist()
+    [2.0, nan]
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = above / below
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def round_counts(column: Floats) -> Floats:
+    """Return counts that differ from a whole number by rounding alone as that number."""
+    nearest = np.rint(column)
+    return np.where(np.abs(column - nearest) <= _ROUNDING_TOLERANCE * np.abs(nearest), nearest, column)
+
+
+def _seconds(launches: Launches) -> Floats:
+    return launch_seconds(launches).values
+
+
+def clock_of(launches: Launches, unit: str) -> Floats:
+    """Return the measured clock of a unit such as ``sm`` or ``dram``, Hz, shape (n,)."""
+    return launches.metric(f"{unit}__cycles_elapsed.avg.per_second")

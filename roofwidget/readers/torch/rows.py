@@ -1,0 +1,351 @@
+"""Rows of a trace: what ran on the device for one call of an operation, one launch, or a call on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.readers.torch.events import NONE, Codes, Collected, Integers, Mask
+from roofwidget.readers.torch.formulas import Call, Work, work_of
+
+__all__ = [
+    "COMPULSORY",
+    "Nest",
+    "Rows",
+    "WorkTable",
+    "dict_column",
+    "host_rows",
+    "is_copy",
+    "launch_rows",
+    "operation_rows",
+]
+
+# -- work of each different call -----------------------------------------------------------------------------------
+
+COMPULSORY: Final = "compulsory bytes: each operand read once, each result written once"
+
+_FLOATS: Final = ("fp64", "fp32", "fp16", "bf16", "fp8")
+
+
+class WorkTable:
+    """Columns by call code; the code -1 stands for no call, of which nothing is known.
+
+    Parameters
+    ----------
+    calls
+        Each different call once.
+    """
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        works = [*(work_of(call) for call in calls), None]
+        self.has_work = np.array([work is not None for work in works])
+        self.is_vector = np.array([work is not None and work.vector for work in works])
+        self.flops = np.array([np.nan if work is None else work.flops for work in works])
+        self.bytes = np.array([np.nan if work is None or work.bytes is None else work.bytes for work in works])
+        pairs = [*zip(calls, works, strict=False), (Call("", ()), None)]
+        self.name = _call_column(pairs, lambda call, _: call.name or None)
+        self.shape = _call_column(pairs, _shape)
+        self.dtype = _call_column(pairs, lambda call, _: call.dtype or None)
+        self.precision = _call_column(pairs, _precision)
+        self.category = _call_column(pairs, lambda _, work: work.family if work else None)
+        self.flops_rule = _call_column(pairs, lambda _, work: work.rule if work else None)
+        self.bytes_rule = _call_column(pairs, lambda _, work: COMPULSORY if work and work.bytes is not None else None)
+
+
+def dict_column(words: Sequence[str | None], codes: npt.NDArray[np.signedinteger[Any]]) -> DictColumn:
+    """Return a column of words that picks them by code, each different one once."""
+    index: Codes[str | None] = Codes()
+    place = np.array([index(word) for word in words], dtype=np.int32)
+    return DictColumn(tuple(index.values()), place[codes])
+
+
+def _call_column(
+    pairs: Sequence[tuple[Call, Work | None]], word: Callable[[Call, Work | None], str | None]
+) -> DictColumn:
+    words = [word(call, work) for call, work in pairs]
+    return dict_column(words, np.arange(len(words)))
+
+
+def _shape(call: Call, work: Work | None) -> str | None:
+    detail = f"; {work.detail}" if work and work.detail else ""
+    return f"{call.shape}{detail}" or None
+
+
+def _precision(call: Call, work: Work | None) -> str | None:
+    """Return that of the first tensor of numbers with a point; of a matrix product also of whole numbers."""
+    found = [call.precision(position) for position, sizes in enumerate(call.dims) if sizes]
+    wanted = (*_FLOATS, "int8") if work and work.family == "matrix product" else _FLOATS
+    return next((word for word in found if word in wanted), None)
+
+
+# -- the operation of each launch ----------------------------------------------------------------------------------
+
+_Axis: TypeAlias = npt.NDArray[np.complex128]
+
+# Older profilers write whole microseconds: a launch may seem to come this much before or after its operation.
+_SLACK: Final = 1.0
+
+
+class Nest:
+    """Which operation encloses which, thread by thread.
+
+    Parameters
+    ----------
+    thread
+        Whole numbers from 0, shape (n,).
+    start, duration
+        Microseconds, shape (n,).
+
+    Examples
+    --------
+    >>> nest = Nest(np.array([0, 0, 0]), np.array([0.0, 2.0, 7.0]), np.array([9.0, 3.0, 1.0]))
+    >>> nest.parent.tolist(), nest.enclosing(np.array([0, 0]), np.array([4.0, 6.0])).tolist()
+    ([-1, 0, 0], [1, 0])
+    """
+
+    def __init__(self, thread: Integers, start: Floats, duration: Floats) -> None:
+        n = len(thread)
+        self._start, self._duration = start, duration
+        begins = _axis(thread, start)
+        self._order = np.lexsort((np.arange(n), -duration, begins))
+        self._begins = begins[self._order]
+        self._ends = self._begins + 1j * duration[self._order]
+        self._levels = _by_depth(self._depth())
+        self._above = np.full(n, NONE)
+        for outer, inner in zip(self._levels, self._levels[1:], strict=False):
+            last = np.searchsorted(outer, inner) - 1
+            candidate = outer[np.maximum(last, 0)]
+            encloses = (last >= 0) & (self._ends[candidate] > self._begins[inner])
+            self._above[inner] = np.where(encloses, candidate, NONE)
+        self.parent = np.full(n, NONE)
+        """The operation right around each, or -1, shape (n,)."""
+        self.parent[self._order] = self._in_given_order(self._above)
+
+    def levels(self) -> Iterator[Integers]:
+        """Yield the operations that nothing encloses, then those right within these, and so on."""
+        return (self._order[level] for level in self._levels)
+
+    def enclosing(self, thread: Integers, time: Floats) -> Integers:
+        """Return the innermost operation that was running on each thread at each time, or -1."""
+        at = _axis(thread, time)
+        # The one that began last; if that had ended by then, the one around it, and so on.
+        found = np.searchsorted(self._begins, at, side="right") - 1
+        while (over := self._ended(found, at)).any():
+            found = np.where(over, self._above[found], found)
+        return self._in_given_order(found)
+
+    def covers(self, rows: Integers, time: Floats) -> Mask:
+        """Tell whether an operation was running at a time, on whatever thread; False for row -1."""
+        if not len(self._start):
+            return np.zeros(len(rows), dtype=np.bool_)
+        since = time - self._start[rows]
+        return (rows >= 0) & (since >= -_SLACK) & (since <= self._duration[rows] + _SLACK)
+
+    def _depth(self) -> Integers:
+        """How many enclose each: all that began before it but those that have ended."""
+        ended = np.searchsorted(np.sort(self._ends), self._begins, side="right")
+        depth: Integers = np.maximum(np.arange(len(ended)) - ended, 0)
+        return depth
+
+    def _ended(self, found: Integers, at: _Axis) -> Mask:
+        if not len(self._ends):
+            return np.zeros(len(at), dtype=np.bool_)
+        over: Mask = (found >= 0) & (self._ends[found] < at)
+        return over
+
+    def _in_given_order(self, places: Integers) -> Integers:
+        if not len(self._order):
+            return places
+        found: Integers = np.where(places >= 0, self._order[places], NONE)
+        return found
+
+
+def _axis(thread: Integers, time: Floats) -> _Axis:
+    """Return one axis for all threads. Complex numbers are ordered by their first part, then by their second.
+
+    A stretch of a line for each thread would round the times of long traces, and of those where one event is far off.
+    """
+    axis: _Axis = thread + 1j * time
+    return axis
+
+
+def _by_depth(depth: Integers) -> list[Integers]:
+    """Return the positions of the least depth, of the next, …, each in order."""
+    by_depth = np.argsort(depth, kind="stable")
+    bounds = np.flatnonzero(np.diff(depth[by_depth])) + 1
+    return [part for part in np.split(by_depth, bounds) if len(part)]
+
+
+def launching_operations(kept: Collected, nest: Nest) -> Integers:
+    """Return for each row on the device the operation that launched it, or -1.
+
+    An external id is believed where the operation was running when the runtime was called, or nothing tells when that
+    was: older profilers number launches and operations apart, and there the same number means nothing.
+    """
+    by_id = _positions(kept.operations.external.integers(), kept.device.external.integers())
+    launch = _positions(kept.launches.correlation.integers(), kept.device.correlation.integers())
+    if not len(kept.launches.start):
+        return by_id
+    known = launch >= 0
+    time = np.where(known, kept.launches.start.floats()[launch], 0)
+    by_time = nest.enclosing(kept.launches.thread.integers()[launch], time)
+    believed = (by_id >= 0) & (~known | nest.covers(by_id, time))
+    return np.where(believed, by_id, np.where(known, by_time, NONE))
+
+
+def _positions(ids: Integers, wanted: Integers) -> Integers:
+    """Return where each wanted id stands first, or -1; the id -1 stands nowhere."""
+    if not len(ids):
+        return np.full(len(wanted), NONE)
+    order = np.argsort(ids, kind="stable")
+    row = order[np.minimum(np.searchsorted(ids[order], wanted), len(ids) - 1)]
+    return np.where((ids[row] == wanted) & (wanted != NONE), row, NONE)
+
+
+# -- rows ----------------------------------------------------------------------------------------------------------
+
+_COPIES: Final = ("gpu_memcpy", "gpu_memset")
+
+
+@dataclass
+class Rows:
+    """Rows and where they come from; a code or a place of -1 means none.
+
+    Parameters
+    ----------
+    call
+        Code of the call whose work it is, shape (n,).
+    time, self_time
+        Microseconds, shape (n,).
+    carries
+        Whether the call's work counts here, shape (n,).
+    device
+        A row of the device's that stands for it, shape (n,).
+    kernels
+        The kernels that ran for it, as a code into `kernel_words`, shape (n,).
+    kernel_words
+        Names of kernels, several joined by `` + ``.
+    members
+        How many kernels ran for it, shape (n,).
+    """
+
+    call: Integers
+    time: Floats
+    self_time: Floats
+    carries: Mask
+    device: Integers
+    kernels: Integers
+    kernel_words: Sequence[str]
+    members: Integers
+
+    def __len__(self) -> int:
+        return len(self.call)
+
+
+def is_copy(kept: Collected) -> Mask:
+    """Tell which rows on the device are copies and fills, which know their own bytes, shape (m,)."""
+    of_category = np.array([word in _COPIES for word in kept.categories.values()], dtype=np.bool_)
+    return of_category[kept.device.category.integers()]
+
+
+def _outermost_with_work(nest: Nest, has_work: Mask) -> Integers:
+    """Return for each operation the outermost one around it, or itself, whose work is known; -1 without one.
+
+    What runs within an operation of known work, such as the transposition before a convolution, is a part of it: its
+    work is not counted again.
+    """
+    found = np.full(len(nest.parent), NONE)
+    for level in nest.levels():
+        above = nest.parent[level]
+        outer = np.where(above >= 0, found[above], NONE)
+        found[level] = np.where(outer >= 0, outer, np.where(has_work[level], level, NONE))
+    return found
+
+
+def _owners(kept: Collected, table: WorkTable) -> tuple[Integers, Integers]:
+    """Return for each row on the device the operation that it belongs to, or -1, and each operation's call."""
+    operations = kept.operations
+    nest = Nest(operations.thread.integers(), operations.start.floats(), operations.duration.floats())
+    call = operations.call.integers()
+    launcher = np.where(is_copy(kept), NONE, launching_operations(kept, nest))
+    if not len(call):
+        return launcher, call
+    root = _outermost_with_work(nest, table.has_work[call])
+    return np.where((launcher >= 0) & (root[launcher] >= 0), root[launcher], launcher), call
+
+
+def launch_rows(kept: Collected, table: WorkTable) -> Rows:
+    """Return a row for each launch; the longest kernel of an operation carries its work."""
+    owner, call = _owners(kept, table)
+    n, time = len(owner), kept.device.duration.floats()
+    order = np.lexsort((-time, owner))
+    longest = np.ones(n, dtype=np.bool_)
+    longest[order[1:]] = (owner[order[1:]] != owner[order[:-1]]) | (owner[order[1:]] < 0)
+    rows = np.argsort(kept.device.start.floats(), kind="stable")
+    return Rows(
+        _calls_of(call, owner)[rows],
+        time[rows],
+        time[rows],
+        longest[rows],
+        rows,
+        kept.device.name.integers()[rows],
+        kept.names.values(),
+        np.ones(n, dtype=np.int64),
+    )
+
+
+def operation_rows(kept: Collected, table: WorkTable) -> Rows:
+    """Return a row for each call of an operation that ran something on the device, and for each launch without one."""
+    owner, call = _owners(kept, table)
+    time, name = kept.device.duration.floats(), kept.device.name.integers()
+    # Launches of no operation are numbered after all operations.
+    key = np.where(owner >= 0, owner, len(call) + np.arange(len(owner)))
+    _, first, group, members = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    names = kept.names.values()
+    words: Codes[str] = Codes()
+    for word in names:
+        words(word)
+    kernels = name[first]
+    order = np.lexsort((kept.device.start.floats(), group))
+    begins = np.searchsorted(group[order], np.arange(len(first)))
+    for row in np.flatnonzero(members > 1):
+        ran = dict.fromkeys(name[order[begins[row] : begins[row] + members[row]]].tolist())
+        kernels[row] = words(" + ".join(names[code] for code in ran))
+    total: Floats = np.bincount(group, time, len(first)).astype(np.float64)
+    carries = np.ones(len(first), dtype=np.bool_)
+    # In the order in which they began, for people who read the launches one by one.
+    rows = np.argsort(kept.device.start.floats()[first], kind="stable")
+    return Rows(
+        _calls_of(call, owner[first])[rows],
+        total[rows],
+        total[rows],
+        carries,
+        first[rows],
+        kernels[rows],
+        words.values(),
+        members[rows],
+    )
+
+
+def host_rows(kept: Collected, table: WorkTable) -> Rows:
+    """Return a row for each call on the host, without those within an operation of known work."""
+    operations = kept.operations
+    time = operations.duration.floats()
+    nest = Nest(operations.thread.integers(), operations.start.floats(), time)
+    call = operations.call.integers()
+    root = _outermost_with_work(nest, table.has_work[call])
+    inner = nest.parent >= 0
+    within = np.bincount(nest.parent[inner], time[inner], len(call))
+    own = np.where(root >= 0, time, np.maximum(time - within, 0))
+    rows = np.flatnonzero((root < 0) | (root == np.arange(len(root))))
+    none = np.full(len(rows), NONE)
+    return Rows(call[rows], time[rows], own[rows], np.ones(len(rows), np.bool_), none, none, (), none)
+
+
+def _calls_of(call: Integers, owner: Integers) -> Integers:
+    return np.where(owner >= 0, call[owner], NONE) if len(call) else np.full(len(owner), NONE)

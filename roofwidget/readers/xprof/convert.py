@@ -1,0 +1,82 @@
+"""XProf's raw traces, ``.xplane.pb``: recognised, and converted by the package ``xprof`` to the JSON of its tools."""
+
+from __future__ import annotations
+
+import functools
+import io
+import re
+import shutil
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.input.source import Source
+from roofwidget.support.did_you_mean import listed
+
+__all__ = ["converted", "is_trace"]
+
+_END: Final = ".xplane.pb"
+# A message whose first field is a plane, and the name of a plane somewhere near its beginning.
+_PLANE: Final = re.compile(rb"\x12[\x01-\x7f](?:/host:|/device:|#Chip|Task Environment)")
+
+
+def is_trace(source: Source) -> bool:
+    r"""Whether it looks like a trace, or a folder that holds some.
+
+    Examples
+    --------
+    >>> is_trace(Source.of(b"\n\x10\x12\x0e/host:metadata"))
+    True
+    """
+    if source.is_folder:
+        return any(name.endswith(_END) for name in source.members())
+    return source.head.startswith(b"\n") and _PLANE.search(source.head) is not None
+
+
+def converted(source: Source, *tools: str) -> list[Source]:
+    """Return the JSON of these tools of XProf for a trace.
+
+    Raises
+    ------
+    ImportError
+        If the package ``xprof`` is not installed.
+    ProfileError
+        If XProf cannot convert the trace.
+    """
+    try:
+        convert = import_module("xprof.convert.raw_to_tool_data")
+    except ImportError:
+        msg = f"{source.name}: reading .xplane.pb needs the package xprof: pip install 'roofwidget[xprof]'"
+        raise ImportError(msg) from None
+    with tempfile.TemporaryDirectory() as folder:
+        traces = []
+        for host, one in enumerate(_hosts(source)):
+            trace = Path(folder, f"host{host}{_END}")
+            with one.open() as stream, trace.open("wb") as copy:
+                shutil.copyfileobj(stream, copy)
+            traces.append(str(trace))
+        found = [_tool(convert, traces, tool, source.name) for tool in tools]
+    return [Source(source.name, functools.partial(io.BytesIO, data), size=len(data)) for data in found]
+
+
+def _hosts(source: Source) -> list[Source]:
+    """Return the traces of one run, one a host."""
+    if not source.is_folder:
+        return [source]
+    found = {name: one for name, one in source.members().items() if name.endswith(_END)}
+    runs = sorted({name.rpartition("/")[0] for name in found})
+    if len(runs) > 1:
+        raise ProfileError(source.name, f"holds {len(runs)} runs; name one of them: {listed(runs[:5])}")
+    return list(found.values())
+
+
+def _tool(convert: Any, traces: list[str], tool: str, name: str) -> bytes:
+    try:
+        data, _ = convert.xspace_to_tool_data(traces, tool, {})
+    except Exception as error:
+        raise ProfileError(name, f"XProf cannot convert the trace to '{tool}': {error}") from error
+    if not data:
+        raise ProfileError(name, f"XProf finds nothing for '{tool}' in the trace")
+    return data if isinstance(data, bytes) else str(data).encode()

@@ -1,0 +1,511 @@
+"""XProf's operations on their way to `Kernels`: executions, shapes and idle time are corrected and completed here."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from roofwidget.analysis.bound import bound
+from roofwidget.chips import Chip
+from roofwidget.kernels.columns import Floats, Texts
+from roofwidget.kernels.table import Kernels
+from roofwidget.readers.errors import ProfileError
+from roofwidget.readers.xprof.hlo import Instruction, instruction, work
+from roofwidget.readers.xprof.table import MICRO, XProfTable, extras, text_column
+from roofwidget.support.did_you_mean import listed, nearest
+
+__all__ = [
+    "IDLE",
+    "Draft",
+    "Options",
+    "above_roof",
+    "check_switches",
+    "checked_executions",
+    "finish_operations",
+    "is_infeed",
+    "with_unknowns",
+]
+
+# -- columns of operations -----------------------------------------------------------------------------------------
+
+IDLE: Final = "idle"
+# XProf leaves these out of the program's sums: their time holds that of other rows.
+CONTAINERS: Final = ("call", "conditional", "while", "megacore fusion")
+
+
+@dataclass
+class Draft:
+    """Columns of n operations: FLOPs, bytes by level, seconds with and without children, launches, and the rest."""
+
+    names: Texts
+    flops: Floats
+    bytes: dict[str, Floats]
+    time: Floats
+    self_time: Floats
+    category: Texts
+    count: Floats
+    precision: Texts
+    origin: dict[str, Texts]
+    extra: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def programs(self) -> Sequence[str]:
+        """The program of each operation; ``"0"`` where none is told."""
+        return [word or "0" for word in self.extra["program"]] if "program" in self.extra else ["0"] * len(self)
+
+    @property
+    def contains_others(self) -> npt.NDArray[np.bool_]:
+        """Whether an operation's time holds that of other rows."""
+        return np.isin(self.category.astype(str), CONTAINERS)
+
+    def rows(self, mask: npt.NDArray[np.bool_]) -> Draft:
+        """Return the part of it that the mask picks."""
+        return Draft(
+            self.names[mask],
+            self.flops[mask],
+            _masked(self.bytes, mask),
+            self.time[mask],
+            self.self_time[mask],
+            self.category[mask],
+            self.count[mask],
+            self.precision[mask],
+            _masked(self.origin, mask),
+            _masked(self.extra, mask),
+        )
+
+    def set_work(self, row: int, flops: float, moved: float, why: str) -> None:
+        """Set one operation's FLOPs and HBM bytes."""
+        self.flops[row], self.bytes["HBM"][row] = flops, moved
+        self.origin["flops"][row], self.origin["bytes:HBM"][row] = (
+            why,
+            f"compulsory bytes, operands and outputs once: {why}",
+        )
+
+    def with_idle(self, seconds: float, name: str) -> Draft:
+        """Return it with one more row, the time in which none of these operations ran."""
+        nothing = np.array([None], dtype=object)
+        origin = text_column(["the program's time less the self time of its operations"])
+        return Draft(
+            np.append(self.names, text_column([name])),
+            np.append(self.flops, np.nan),
+            {level: np.append(amount, np.nan) for level, amount in self.bytes.items()},
+            np.append(self.time, seconds),
+            np.append(self.self_time, seconds),
+            np.append(self.category, text_column([IDLE])),
+            np.append(self.count, 1.0),
+            np.append(self.precision, nothing),
+            {key: np.append(why, origin if "time" in key else nothing) for key, why in self.origin.items()},
+            {key: np.append(c, np.nan if c.dtype == np.float64 else nothing) for key, c in self.extra.items()},
+        )
+
+    def kernels(self, chip: Chip | None, source: str, **more: Any) -> Kernels:
+        """Return it as `Kernels`."""
+        return Kernels(
+            self.names,
+            self.flops,
+            self.bytes,
+            time=self.time,
+            self_time=self.self_time,
+            precision=self.precision,
+            category=self.category,
+            count=self.count,
+            origin={key: why for key, why in self.origin.items() if any(why)},
+            extra={key: c for key, c in self.extra.items() if c.dtype == np.float64 or any(c)},
+            chip=chip,
+            source=source,
+            **more,
+        )
+
+
+def _masked(columns: Mapping[str, npt.NDArray[Any]], mask: npt.NDArray[np.bool_]) -> dict[str, npt.NDArray[Any]]:
+    return {key: column[mask] for key, column in columns.items()}
+
+
+# -- executions of library calls -----------------------------------------------------------------------------------
+
+_MAX_EXECUTIONS: Final = 2**53
+_LIBRARY_CALL: Final = re.compile(r"custom-call|cudnn|cublas|hipblas|miopen|te_", re.IGNORECASE)
+
+
+def checked_executions(executions: object) -> Mapping[str, int] | None:
+    """Return the option `executions` if it is None, or counts by pattern of operation names.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is something else, or a count is no whole number from 1.
+    """
+    if executions is None:
+        return None
+    if not isinstance(executions, Mapping) or not all(isinstance(pattern, str) for pattern in executions):
+        msg = f"executions must be counts by operation name, such as {{'cudnn-conv*': 5}}, got {executions!r:.60}"
+        raise TypeError(msg)
+    for pattern, count in executions.items():
+        what = f"executions['{pattern}']"
+        if isinstance(count, bool) or not isinstance(count, int):
+            msg = f"{what} must be a whole number, got {count!r:.60}"
+            raise TypeError(msg)
+        if not 1 <= count < _MAX_EXECUTIONS:
+            msg = f"{what} must be from 1 to {_MAX_EXECUTIONS:,}, got {count!r:.60}"
+            raise ValueError(msg)
+    return executions
+
+
+def correct_executions(draft: Draft, told: Mapping[str, int] | None, *, infer: bool) -> list[str]:
+    """Scale what was counted for each kernel to executions, in place; say for which operations.
+
+    Parameters
+    ----------
+    draft
+        The operations.
+    told
+        Executions by pattern of operation names, which go first.
+    infer
+        Whether they are those of a GPU. Then other library calls ran as often as all other operations of their
+        program, if those agree and the occurrences are a multiple of that.
+
+    Raises
+    ------
+    ValueError
+        If a pattern is that of no operation.
+    """
+    executions = _inferred(draft) if infer else draft.count.copy()
+    for pattern, count in (told or {}).items():
+        found = [fnmatch.fnmatchcase(name.casefold(), pattern.casefold()) for name in draft.names]
+        if not any(found):
+            close = nearest(pattern, draft.names, most=1)
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            msg = f"executions: no operation is called '{pattern}'{hint}"
+            raise ValueError(msg)
+        executions[np.array(found)] = count
+    changed = np.flatnonzero(executions != draft.count)
+    if not len(changed):
+        return []
+    factor = executions / draft.count
+    draft.extra["XProf occurrences"] = draft.count.copy()
+    draft.flops *= factor
+    draft.bytes = {level: amount * factor for level, amount in draft.bytes.items()}
+    counted = [why for key, why in draft.origin.items() if key.startswith(("flops", "bytes"))]
+    for row in changed:
+        for why in counted:
+            why[row] += f" x {executions[row]:g} executions / {draft.count[row]:g} kernels"
+    draft.count = executions
+    return [_executions_warning(draft, changed)]
+
+
+def _inferred(draft: Draft) -> npt.NDArray[np.float64]:
+    members = defaultdict(list)
+    for row, program in enumerate(draft.programs):
+        members[program].append(row)
+    executions = draft.count.copy()
+    nested = draft.contains_others
+    is_call = [_is_library_call(draft, row) for row in range(len(draft))]
+    for program, rows in members.items():
+        calls = [row for row in rows if is_call[row]]
+        counts = {draft.count[row] for row in rows if not is_call[row]}
+        # Rows of no program belong together by nothing, and a loop may run a call more often than what is outside.
+        if program == "0" or len(counts) != 1 or nested[rows].any():
+            continue
+        runs = counts.pop()
+        for row in calls:
+            if draft.count[row] > runs and draft.count[row] % runs == 0:
+                executions[row] = runs
+    return executions
+
+
+def _is_library_call(draft: Draft, row: int) -> bool:
+    return bool(_LIBRARY_CALL.match(draft.names[row])) or draft.category[row] == "custom-call"
+
+
+def _executions_warning(draft: Draft, rows: npt.NDArray[np.intp]) -> str:
+    kernels = draft.extra["XProf occurrences"]
+    named = [f"'{draft.names[r]:.40}' {draft.count[r]:g} times, not {kernels[r]:g}" for r in rows[:5]]
+    more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""  # noqa: PLR2004 - a sentence's length
+    return (
+        "XProf counts every kernel of a library call as an execution of all of it; by the other operations of their "
+        f"program these ran: {', '.join(named)}{more}. FLOPs and bytes are scaled; executions={{name: n}} sets others"
+    )
+
+
+# -- shapes --------------------------------------------------------------------------------------------------------
+
+_STATS_COLUMNS: Final = (
+    "HLO",
+    "framework op",
+    "rematerialization",
+    "outside compilation",
+    "autotuned",
+    "core type",
+    "parent op",
+)
+_TIME_TOLERANCE: Final = 1e-6
+
+
+def join_stats(draft: Draft, stats: XProfTable) -> list[str]:
+    """Add the columns of ``hlo_stats`` to the operations it knows, in place; remark on those of another run.
+
+    Raises
+    ------
+    ProfileError
+        If it knows none of them.
+    """
+    operations = zip(_programs(stats), stats.texts("hlo_op_name"), strict=True)
+    place = {key: row for row, key in enumerate(operations)}
+    keys = zip(draft.programs, draft.names, strict=True)
+    at = np.array([place.get(key, -1) for key in keys], dtype=np.intp)
+    if len(draft) and len(stats):
+        agree = np.isclose(
+            stats.numbers("total_time")[at] * MICRO, draft.time, rtol=_TIME_TOLERANCE, atol=MICRO * _TIME_TOLERANCE
+        )
+        at[~agree] = -1
+        if (at < 0).all():
+            raise ProfileError(stats.source, "none of its operations is in the profile: it is of another run")
+    told = extras(stats) if len(stats) else {}
+    for name in _STATS_COLUMNS:
+        if name in told:
+            draft.extra.setdefault(name, _rows_of(told[name], at))
+    missing = int((at < 0).sum())
+    return [f"the shapes of {missing} of {len(draft)} operations are not in {stats.source}"] if missing else []
+
+
+def add_shapes(draft: Draft) -> list[Instruction | None]:
+    """Parse the HLO texts; add columns with each operation's shapes and the type of its first operand."""
+    parsed = [instruction(line) if line else None for line in draft.extra["HLO"]]
+    draft.extra["shape"] = text_column([one.shape if one else None for one in parsed])
+    draft.extra["dtype"] = text_column([one.operands[0].dtype if one and one.operands else None for one in parsed])
+    return parsed
+
+
+def complete_calls(draft: Draft, parsed: Sequence[Instruction | None], chip: Chip | None) -> list[str]:
+    """Give the opaque calls of known shapes their FLOPs and bytes, in place; say how many."""
+    found = 0
+    seconds = 0.0
+    without: set[str] = set()
+    for row in np.flatnonzero(np.isnan(draft.flops)).tolist():
+        call = parsed[row]
+        done = work(call) if call else None
+        if done is None:
+            continue
+        times = draft.count[row]
+        draft.set_work(row, done.flops * times, done.bytes * times, f"{done.rule} x {times:g} executions")
+        if done.precision:
+            draft.precision[row] = done.precision
+            draft.origin["precision"][row] = "the type of the first operand"
+        # A precision that the chip has no peak for could not be judged at all.
+        if chip is not None and done.precision and done.precision not in chip.peak_flops:
+            draft.precision[row] = draft.origin["precision"][row] = None
+            without.add(done.precision)
+        found += 1
+        seconds += draft.self_time[row]
+    if not found:
+        return []
+    total = draft.self_time.sum()
+    share = f", {seconds / total:.1%} of the operations' time" if total else ""
+    said = (
+        f"XLA's cost model counts nothing for {found} library calls{share}: their FLOPs and bytes were derived from "
+        "their shapes x executions, see kernels.origin"
+    )
+    if not (chip and without):
+        return [said]
+    words = " and ".join(sorted(without))
+    return [
+        said,
+        f"some of them are {words}, for which the profile has no peak: they are judged by {chip.default_precision}",
+    ]
+
+
+def _programs(stats: XProfTable) -> list[str]:
+    return [str(word) for word in stats.texts("program_id")]
+
+
+def _rows_of(column: npt.NDArray[Any], at: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+    """Return the column at these rows; None at -1."""
+    found: npt.NDArray[Any] = column[at].astype(object)
+    found[at < 0] = None
+    return found
+
+
+# -- all steps -----------------------------------------------------------------------------------------------------
+
+_MAX_LISTED: Final = 1000
+"""XProf lists no more operations than this."""
+_ROUNDING: Final = 1e-6
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user chose, and what belongs to the profile.
+
+    Parameters
+    ----------
+    idle
+        Whether the time without an operation is a row.
+    told
+        Executions by pattern of operation names, or None.
+    stats
+        The table ``hlo_stats`` of the same profile, or None.
+    infer
+        Whether occurrences may be those of kernels rather than of executions.
+    cut
+        Whether more operations ran than are listed.
+    """
+
+    idle: bool = True
+    told: Mapping[str, int] | None = None
+    stats: XProfTable | None = None
+    infer: bool = False
+    cut: bool = False
+
+
+@dataclass
+class _Added:
+    """What the operations gained over XProf's own counts: FLOPs, and bytes by level."""
+
+    flops: float = 0.0
+    bytes: dict[str, float] = field(default_factory=dict)
+
+    def to(self, program: Draft) -> None:
+        """Add it to the program's totals, in place."""
+        if not (self.flops or any(self.bytes.values())):
+            return
+        program.flops = _raised(program.flops, self.flops)
+        for level, amount in self.bytes.items():
+            program.bytes[level] = _raised(program.bytes[level], amount)
+        for key, why in program.origin.items():
+            if not key.endswith("time"):
+                why[:] = [f"{word} + what was derived for operations" for word in why]
+
+
+def _raised(total: Floats, by: float) -> Floats:
+    """Return the total with what was added; unknown where a file's total is less than what was taken from its parts."""
+    raised = np.where(np.isnan(total), 0.0, total) + by
+    return np.where(raised < 0, np.nan, raised)
+
+
+def check_switches(**switches: Any) -> None:
+    """Raise if one of the options that switch something is not a bool."""
+    for name, value in switches.items():
+        if value not in (True, False):
+            msg = f"{name} must be True or False, got {value!r:.60}"
+            raise TypeError(msg)
+
+
+def with_unknowns(flops: Floats, moved: Mapping[str, Floats]) -> tuple[Floats, dict[str, Floats]]:
+    """Return the amounts with NaN where there are neither FLOPs nor bytes: XProf's "Unknown", which is not "free"."""
+    unknown = (flops == 0) & np.all([amount == 0 for amount in moved.values()], axis=0)
+    return np.where(unknown, np.nan, flops), {k: np.where(unknown, np.nan, amount) for k, amount in moved.items()}
+
+
+def is_infeed(category: str) -> bool:
+    """XProf's own rule for what feeds the device."""
+    return "infeed" in category or "outfeed" in category
+
+
+def finish_operations(
+    draft: Draft, chip: Chip | None, program_time: float | None, options: Options
+) -> tuple[Draft, _Added, list[str]]:
+    """Correct and complete the operations, and add the idle time.
+
+    Parameters
+    ----------
+    draft
+        The operations as XProf counts them.
+    chip
+        The device, or None.
+    program_time
+        Seconds of the whole program, or None where the file does not tell.
+    options
+        What to do.
+
+    Returns
+    -------
+    tuple
+        The operations, what they gained, and remarks.
+    """
+    before = _totals(draft)
+    remarks: list[str] = []
+    if options.stats is not None:
+        remarks += join_stats(draft, options.stats)
+    if options.infer or options.told:
+        remarks += correct_executions(draft, options.told, infer=options.infer)
+    if "HLO" in draft.extra:
+        remarks += complete_calls(draft, add_shapes(draft), chip)
+    after = _totals(draft)
+    added = _Added(after.flops - before.flops, {k: after.bytes[k] - amount for k, amount in before.bytes.items()})
+    remarks += _opaque_remark(draft, joined="HLO" in draft.extra)
+    if any(word in CONTAINERS for word in draft.category):
+        remarks.append(
+            f"operations of the categories {listed(CONTAINERS)} hold the time of others: add self_time, not time"
+        )
+    if program_time:
+        cut = options.cut or len(draft) >= _MAX_LISTED
+        draft, said = _with_idle(draft, program_time, wanted=options.idle, cut=cut)
+        remarks += said
+    return draft, added, remarks
+
+
+def above_roof(kernels: Kernels) -> list[str]:
+    """Remark on operations faster than the profile's own peaks allow."""
+    if kernels.chip is None or not len(kernels):
+        return []
+    judged = bound(kernels, kernels.chip, memory="all")
+    above = judged.above_roof
+    if not above.any():
+        return []
+    most = int(np.nanargmax(np.where(above, judged.utilization, np.nan)))
+    said = (
+        f"operations above their roof: {int(above.sum())}, the highest '{kernels.names[most]:.60}' at "
+        f"{judged.utilization[most]:.4g} times: peaks or counts in the profile are off, or the work is done elsewhere, "
+        "as that of asynchronous copies is"
+    )
+    return [said]
+
+
+def _totals(draft: Draft) -> _Added:
+    inner = ~draft.contains_others
+    return _Added(
+        float(np.nansum(draft.flops[inner])),
+        {level: float(np.nansum(amount[inner])) for level, amount in draft.bytes.items()},
+    )
+
+
+def _opaque_remark(draft: Draft, *, joined: bool) -> list[str]:
+    unknown = np.isnan(draft.flops)
+    if not unknown.any():
+        return []
+    total = draft.self_time.sum()
+    share = draft.self_time[unknown].sum() / total if total else 0.0
+    mend = "" if joined else "; give shapes='….hlo_stats.json' to derive those of matrix products"
+    said = (
+        f"operations with neither FLOPs nor bytes: {unknown.sum()} of {len(draft)}, {share:.1%} of the operations' "
+        f"time; XLA cannot count opaque calls, so they are unknown, not zero{mend}"
+    )
+    return [said]
+
+
+def _with_idle(draft: Draft, program_time: float, *, wanted: bool, cut: bool) -> tuple[Draft, list[str]]:
+    """Add the rest of the program's time as a row, so that the shares of self time add up to one."""
+    rest = program_time - float(draft.self_time.sum())
+    if rest < -_ROUNDING * program_time:
+        return draft, [f"operations overlap: their self time is {1 - rest / program_time:.1%} of the program's"]
+    if rest <= _ROUNDING * _ROUNDING * program_time or not wanted:
+        return draft, []
+    full = draft.with_idle(rest, "idle or not listed" if cut else "idle or not profiled")
+    for name in ("share of time", "share of self time"):
+        if name in full.extra:
+            full.extra[name][-1] = rest / program_time
+    if "cumulative share of self time" in full.extra:
+        full.extra["cumulative share of self time"][-1] = 1.0
+    if not cut:
+        return full, []
+    return full, [f"only {len(draft):,} operations are listed: the time of others is in '{full.names[-1]}'"]
