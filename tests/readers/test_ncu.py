@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from roofwidget.analysis.bound import bound
 
 import roofwidget as rw
+from roofwidget.analysis.bound import bound
 from roofwidget.readers import read
 from roofwidget.workloads import Op, Tensor
 

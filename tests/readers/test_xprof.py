@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from roofwidget.analysis.bound import bound
 
+from roofwidget.analysis.bound import bound
 from roofwidget.readers import ProfileError, read
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import roofline_model

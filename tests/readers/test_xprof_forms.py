@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from roofwidget.analysis.bound import bound
 
+from roofwidget.analysis.bound import bound
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers import ProfileError, read
 
