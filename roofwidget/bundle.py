@@ -1,4 +1,4 @@
-"""How the front end's code reaches a page: once for all widgets of a kernel or, where that cannot be, with each."""
+"""The built front end as text, and the model that brings it to a page: once per kernel, or with each widget."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, Final
 from weakref import WeakSet
 
 import ipywidgets
-from traitlets import Unicode
+from traitlets import Dict, Unicode
 
-from roofwidget.support.languages import ENGLISH, built_file
+from roofwidget.support import languages
+from roofwidget.support.languages import ENGLISH
 
 __all__ = ["FrontEnd", "first_script", "first_style", "front_end", "is_shared", "reference"]
 
@@ -21,22 +22,22 @@ _VARIABLE: Final = "ROOFWIDGET_INLINE"
 
 
 class FrontEnd(ipywidgets.Widget):  # type: ignore[misc]
-    """The code of the front end as a model without a view, to which every widget of the kernel and language refers.
+    """The code of the front end as a model without a view, to which every widget of the kernel refers.
 
     Attributes
     ----------
     script, style : str
-        The text of the built bundle.
+        The built code and its style.
+    words : dict of str to str
+        By language, a script that stands in front of the code: of the languages that widgets have used.
     digest : str
-        Names the two: a page imports one digest once.
-    language : str
-        Whose words are in the script; not sent.
+        Names the build: a page imports each pair of digest and language once.
     """
 
     script = Unicode().tag(sync=True)
     style = Unicode().tag(sync=True)
+    words = Dict().tag(sync=True)
     digest = Unicode().tag(sync=True)
-    language = Unicode(ENGLISH)
 
     def __repr__(self) -> str:
         return f"FrontEnd({self.digest[:8]})"
@@ -51,7 +52,9 @@ def is_shared() -> bool:
 
 
 def front_end(language: str = ENGLISH) -> FrontEnd | None:
-    """Return the kernel's open `FrontEnd` of a language, made where there is none; None if each widget brings the code.
+    """Return the kernel's open `FrontEnd` with the words of a language; None if each widget brings the code.
+
+    Makes the model if none is open, and sends the words if they are new to it.
 
     Raises
     ------
@@ -61,8 +64,12 @@ def front_end(language: str = ENGLISH) -> FrontEnd | None:
     if not is_shared():
         return None
     # A closed one has no comm: a page could not find it.
-    is_open = (made for made in tuple(_MADE) if made.comm is not None and made.language == language)
-    return next(is_open, None) or _make(language)
+    made = next((made for made in tuple(_MADE) if made.comm is not None), None)
+    if made is None:
+        return _make(language)
+    if language not in made.words:
+        made.words = {**made.words, language: _words(language)}
+    return made
 
 
 def reference(made: FrontEnd | None, _widget: Any = None) -> str | None:
@@ -71,14 +78,14 @@ def reference(made: FrontEnd | None, _widget: Any = None) -> str | None:
 
 
 def first_script(language: str = ENGLISH) -> str:
-    """Return what a widget of a language sends as its script: the loader, or the whole.
+    """Return the script that a widget of a language sends: the loader, or words and code.
 
     Raises
     ------
     FileNotFoundError
         If the front end is not built.
     """
-    return _built("loader.js" if is_shared() else "widget.js", language)
+    return _built(f"loader.{language}.js") if is_shared() else f"{_words(language)}\n{_built('widget.js')}"
 
 
 def first_style() -> str:
@@ -93,15 +100,21 @@ def first_style() -> str:
 
 
 def _make(language: str) -> FrontEnd:
-    script, style = _built("widget.js", language), _built("widget.css")
-    digest = hashlib.sha256(f"{script}\0{style}".encode()).hexdigest()
-    made = FrontEnd(script=script, style=style, digest=digest, language=language)
+    script, style = _built("widget.js"), _built("widget.css")
+    # Of all languages: a page that another kernel's build has left may hold other words of the same code.
+    texts = (script, style, *(_words(name) for name in languages.languages()))
+    digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    made = FrontEnd(script=script, style=style, words={language: _words(language)}, digest=digest)
     _MADE.add(made)
     return made
 
 
-def _built(name: str, language: str = ENGLISH) -> str:
-    path = built_file(name, language)
+def _words(language: str) -> str:
+    return _built(f"words.{language}.js")
+
+
+def _built(name: str) -> str:
+    path = languages.STATIC / name
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -22,14 +22,15 @@ from roofwidget.support import languages
 
 SMALL = Chip("Small", {"bf16": 100e12}, {"HBM": 1e12})
 TEXTS = {
-    "loader.js": "export default () => {}; // ∞",
-    "widget.js": "export default {}; // ∞",
+    "loader.en.js": "export default () => {}; // ∞",
     "loader.de.js": "export default () => {}; // ∞ de",
-    "widget.de.js": "export default {}; // ∞ de",
+    "words.en.js": "let words; // en",
+    "words.de.js": "let words; // ∞ de",
+    "widget.js": "export default {}; // ∞",
     "widget.css": ".roofwidget {}",
 }
-# printf 'export default {}; // ∞\0.roofwidget {}' | sha256sum
-DIGEST = "0e4176135f951c702fbe0d18d595f0494ee7192be10373135c38d6b712793466"
+# printf 'export default {}; // ∞\0.roofwidget {}\0let words; // en\0let words; // ∞ de' | sha256sum
+DIGEST = "9e28f9b95645897a95818dea55d01a020d1dd5e05771f20d325abac92f558c36"
 OTHER_HOSTS = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
 
 
@@ -79,9 +80,10 @@ def inline(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("built")
 def test_the_shared_model_holds_the_built_text_and_its_digest() -> None:
     widget = RooflineWidget([SMALL])
-    assert (widget._esm, widget._css) == (TEXTS["loader.js"], "")
+    assert (widget._esm, widget._css) == (TEXTS["loader.en.js"], "")
     assert widget._code is not None
     assert (widget._code.script, widget._code.style) == (TEXTS["widget.js"], TEXTS["widget.css"])
+    assert widget._code.words == {"en": TEXTS["words.en.js"]}
     assert widget._code.digest == DIGEST
 
 
@@ -157,7 +159,8 @@ def test_where_no_shared_model_is_found_each_widget_brings_the_whole(
     inline(host, monkeypatch)
     RooflineWidget([SMALL])
     sent = {name: opened[-1][name] for name in ("_esm", "_css", "_code")}
-    assert sent == {"_esm": TEXTS["widget.js"], "_css": TEXTS["widget.css"], "_code": None}
+    whole = f"{TEXTS['words.en.js']}\n{TEXTS['widget.js']}"
+    assert sent == {"_esm": whole, "_css": TEXTS["widget.css"], "_code": None}
     assert not any("script" in state for state in opened)
 
 
@@ -171,15 +174,18 @@ def test_the_variable_can_be_set_to_nothing(monkeypatch: pytest.MonkeyPatch, set
 
 
 @pytest.mark.usefixtures("built")
-def test_widgets_of_two_languages_send_each_code_once(opened: list[dict[str, Any]]) -> None:
-    widgets = [RooflineWidget([SMALL], locale=locale) for locale in ("en", "de", "en", "de")]
-    assert [state["script"] for state in opened if "script" in state] == [TEXTS["widget.js"], TEXTS["widget.de.js"]]
-    assert [widget._esm for widget in widgets] == 2 * [TEXTS["loader.js"], TEXTS["loader.de.js"]]
-    english, german = (delivery.front_end(language) for language in ("en", "de"))
-    assert [widget._code for widget in widgets] == 2 * [english, german]
-    assert english is not None
-    assert german is not None
-    assert (english.style, english.digest == german.digest) == (german.style, False)
+def test_widgets_of_two_languages_send_the_code_once_and_the_words_of_each(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = RooflineWidget([SMALL])
+    assert first._code is not None
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(first._code.comm, "send", lambda data, **_: sent.append(data["state"]))
+    widgets = [first, *(RooflineWidget([SMALL], locale=locale) for locale in ("de", "en", "de"))]
+    assert [state["script"] for state in opened if "script" in state] == [TEXTS["widget.js"]]
+    assert [widget._esm for widget in widgets] == 2 * [TEXTS["loader.en.js"], TEXTS["loader.de.js"]]
+    assert {widget._code for widget in widgets} == {first._code}
+    assert sent == [{"words": {"en": TEXTS["words.en.js"], "de": TEXTS["words.de.js"]}}]
 
 
 @pytest.mark.usefixtures("built")
@@ -188,22 +194,25 @@ def test_a_widget_that_brings_the_whole_brings_that_of_its_language(
 ) -> None:
     inline("ROOFWIDGET_INLINE=1", monkeypatch)
     widget = RooflineWidget([SMALL], locale="de")
-    assert (opened[-1]["_esm"], opened[-1]["_code"]) == (TEXTS["widget.de.js"], None)
+    assert (opened[-1]["_esm"], opened[-1]["_code"]) == (f"{TEXTS['words.de.js']}\n{TEXTS['widget.js']}", None)
     widget.locale = "en"
-    assert (widget._esm, widget._css) == (TEXTS["widget.js"], TEXTS["widget.css"])
+    assert (widget._esm, widget._css) == (f"{TEXTS['words.en.js']}\n{TEXTS['widget.js']}", TEXTS["widget.css"])
 
 
 @pytest.mark.usefixtures("built")
-def test_another_language_is_one_message_with_script_and_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_language_sends_its_words_before_the_loader_that_looks_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     widget = RooflineWidget([SMALL])
+    assert widget._code is not None
     sent: list[dict[str, Any]] = []
-    monkeypatch.setattr(widget.comm, "send", lambda data, **_: sent.append(data["state"]))
+    for model in (widget, widget._code):
+        monkeypatch.setattr(model.comm, "send", lambda data, **_: sent.append(data["state"]))
     widget.locale = "de"
-    german = delivery.front_end("de")
-    assert german is not None
-    assert sent == [{"_esm": TEXTS["loader.de.js"], "_code": f"IPY_MODEL_{german.model_id}"}]
+    words = {"en": TEXTS["words.en.js"], "de": TEXTS["words.de.js"]}
+    assert sent == [{"words": words}, {"_esm": TEXTS["loader.de.js"]}]
     widget.locale = "de-CH"
-    assert len(sent) == 1
+    assert len(sent) == 2
 
 
 @pytest.mark.usefixtures("built")
@@ -231,7 +240,7 @@ def test_a_locale_without_a_catalogue_is_an_error_that_names_those_there_are(loc
 
 
 def test_the_languages_are_those_of_the_files_that_are_there(built: Path) -> None:
-    (built / "widget.fr.js").write_text("", encoding="utf-8")
+    (built / "words.fr.js").write_text("", encoding="utf-8")
     assert languages.languages() == ("en", "de", "fr")
     for path in built.iterdir():
         path.unlink()
@@ -245,8 +254,8 @@ def test_the_languages_are_those_of_the_files_that_are_there(built: Path) -> Non
 @pytest.mark.parametrize(
     ("host", "missing"),
     [
-        *(("ROOFWIDGET_INLINE=0", name) for name in ("loader.js", "widget.js", "widget.css")),
-        *(("ROOFWIDGET_INLINE=1", name) for name in ("widget.js", "widget.css")),
+        *(("ROOFWIDGET_INLINE=0", name) for name in ("loader.en.js", "words.en.js", "widget.js", "widget.css")),
+        *(("ROOFWIDGET_INLINE=1", name) for name in ("words.en.js", "widget.js", "widget.css")),
     ],
 )
 def test_without_a_built_front_end_the_error_names_the_build_command(
@@ -265,10 +274,9 @@ def test_the_built_loader_is_small_and_the_bundle_is_beside_it(locale: str) -> N
     assert len(widget._esm.encode("utf-8")) <= 3_000
     assert widget._code is not None
     assert len(widget._code.script) > 100_000
-    assert ('"rechengebunden"' in widget._code.script, '"compute-bound"' in widget._code.script) == (
-        locale == "de",
-        locale == "en",
-    )
+    words = widget._code.words[locale]
+    assert ('"rechengebunden"' in words, '"compute-bound"' in words) == (locale == "de", locale == "en")
+    assert '"compute-bound"' not in widget._code.script
 
 
 def test_every_built_file_is_ensured_in_a_wheel() -> None:

@@ -1,7 +1,8 @@
-// What each widget sends in place of the whole front end: it finds the code in the one model of the kernel that has it,
-// and a page imports that code once, however many widgets it shows.
+// What each widget sends in place of the whole front end: it finds code and words in the one model of the kernel that
+// has them, and a page imports each pair of code and language once, however many widgets it shows.
 
-import { loadWords } from "./words/words.ts";
+import type { Like } from "./words/catalogue.ts";
+import type { loadWords } from "./words/en/loader.ts";
 
 interface Found {
   get(name: string): unknown;
@@ -32,13 +33,14 @@ type Imported = Promise<{ readonly default: () => Widget }>;
 const REGISTRY = Symbol.for("roofwidget");
 const PREFIX = "IPY_MODEL_";
 
-export default () => {
+/** The loader of a language; the build calls it once for each. */
+export const loaderOf = (words: Like<typeof loadWords>) => () => {
   let code: Code | undefined;
   let widget: Widget | undefined;
   return {
     async initialize(context: Context) {
       try {
-        code = await codeOf(context.model);
+        code = await codeOf(context.model, words.language);
       } catch (error) {
         // Views tell it; an error here would hold up whatever Python sends.
         console.error(error);
@@ -50,7 +52,7 @@ export default () => {
     },
     render(context: ViewContext) {
       if (!code || !widget) {
-        context.el.textContent = loadWords.noCode;
+        context.el.textContent = words.noCode;
         return;
       }
       dress(context.el, code);
@@ -59,27 +61,29 @@ export default () => {
   };
 };
 
-async function codeOf(model: Context["model"]): Promise<Code> {
+async function codeOf(model: Context["model"], language: string): Promise<Code> {
   const reference = model.get("_code");
   if (typeof reference !== "string") throw new Error("roofwidget: the model of its code was closed");
   const shared = await model.widget_manager.get_model(reference.slice(PREFIX.length));
   const digest = String(shared.get("digest"));
-  const { default: make } = await imported(digest, String(shared.get("script")));
+  const words = (shared.get("words") as Record<string, string>)[language];
+  if (words === undefined) throw new Error(`roofwidget: the model of its code has no words in '${language}'`);
+  const { default: make } = await imported(`${digest} ${language}`, `${words}\n${shared.get("script")}`);
   return { make, style: String(shared.get("style")), digest };
 }
 
-/** The module of a digest. Every widget runs a loader of its own, so what is imported is kept in the page's globals. */
-function imported(digest: string, script: string): Imported {
+/** The module of a key. Every widget runs a loader of its own, so the imported modules stand in the page's globals. */
+function imported(key: string, script: string): Imported {
   const page = globalThis as unknown as { [REGISTRY]?: Map<string, Imported> };
   page[REGISTRY] ??= new Map();
   const registry = page[REGISTRY];
-  const known = registry.get(digest);
+  const known = registry.get(key);
   if (known) return known;
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const module: Imported = import(/* @vite-ignore */ url).finally(() => URL.revokeObjectURL(url));
-  registry.set(digest, module);
+  registry.set(key, module);
   // The next widget may have better luck.
-  module.catch(() => registry.delete(digest));
+  module.catch(() => registry.delete(key));
   return module;
 }
 

@@ -1,7 +1,10 @@
 // The loader: one import a page however many widgets, the code of each widget's own kernel, and what is said without it.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import load from "../src/loader.ts";
+import { loaderOf } from "../src/loader.ts";
+import { loadWords as german } from "../src/words/de/loader.ts";
+import { loadWords as english } from "../src/words/en/loader.ts";
+
 
 const REGISTRY = Symbol.for("roofwidget");
 const page = globalThis as unknown as Record<symbol, unknown>;
@@ -26,6 +29,7 @@ const script = (name: string) => `
 
 interface Shared {
   script: string;
+  words: Record<string, string>;
   style: string;
   digest: string;
 }
@@ -42,10 +46,15 @@ function manager(models: Record<string, Shared>) {
   };
 }
 
-function make(models: Record<string, Shared>, reference: unknown = "IPY_MODEL_1", abort = new AbortController()) {
+function make(
+  models: Record<string, Shared>,
+  reference: unknown = "IPY_MODEL_1",
+  abort = new AbortController(),
+  words = english,
+) {
   const state: Record<string, unknown> = { _code: reference, title: "A" };
   const model = { get: (name: string) => state[name], widget_manager: manager(models) };
-  const widget = load();
+  const widget = loaderOf(words)();
   return {
     initialize: () => widget.initialize({ model, signal: abort.signal }),
     render: (el: FakeElement) => widget.render({ model, signal: abort.signal, el: el as unknown as HTMLElement }),
@@ -96,8 +105,9 @@ function fakeDocument(): FakeDocument {
   };
 }
 
-const ONE = { script: script("one"), style: ".one {}", digest: "d1" };
-const TWO = { script: script("two"), style: ".two {}", digest: "d2" };
+const WORDS = { en: 'const language = "English";', de: 'const language = "German";' };
+const ONE = { script: script("one"), words: WORDS, style: ".one {}", digest: "d1" };
+const TWO = { script: script("two"), words: WORDS, style: ".two {}", digest: "d2" };
 
 const made: string[] = [];
 const revoked: string[] = [];
@@ -134,7 +144,7 @@ describe("the code", () => {
     const widgets = Array.from({ length: 10 }, () => make({ 1: ONE }));
     await Promise.all(widgets.map((widget) => widget.initialize()));
     expect(done).toEqual(["import one", ...Array<string>(10).fill("initialize one A")]);
-    expect(made).toEqual([ONE.script]);
+    expect(made).toEqual([`${WORDS.en}\n${ONE.script}`]);
     expect(revoked).toHaveLength(1);
   });
   it("is found by later widgets, whose shared model has another id", async () => {
@@ -147,6 +157,14 @@ describe("the code", () => {
     await make({ 1: TWO }).initialize();
     await make({ 1: ONE }).initialize();
     expect(done).toEqual(["import one", "initialize one A", "import two", "initialize two A", "initialize one A"]);
+  });
+  it("is imported once for each language, with its words in front", async () => {
+    const models = { 1: { ...ONE, script: `${ONE.script} globalThis.loaded.push(language);` } };
+    for (const words of [english, german, english, german]) {
+      await make(models, "IPY_MODEL_1", new AbortController(), words).initialize();
+    }
+    const [first, second] = ["English", "German"].map((language) => ["import one", language, "initialize one A"]);
+    expect(done).toEqual([...(first as string[]), ...(second as string[]), "initialize one A", "initialize one A"]);
   });
   it("returns what it returns: what is to be called at the end", async () => {
     const widget = make({ 1: ONE });
@@ -218,6 +236,7 @@ describe("without the code", () => {
   it.each<[string, Record<string, Shared>, unknown, RegExp]>([
     ["no model is found", {}, "IPY_MODEL_1", /^widget model not found$/],
     ["there is no reference", { 1: ONE }, null, /^roofwidget: the model of its code was closed$/],
+    ["its words are missing", { 1: { ...ONE, words: {} } }, "IPY_MODEL_1", /has no words in 'en'$/],
     ["the text is no code", { 1: { ...ONE, script: "export default (" } }, "IPY_MODEL_1", /./],
   ])("a view says so where %s, the console why, and nothing is thrown", async (_, models, reference, why) => {
     const told = vi.spyOn(console, "error").mockImplementation(() => {});
@@ -248,7 +267,7 @@ describe("without the code", () => {
         },
       },
     };
-    const widget = load();
+    const widget = loaderOf(english)();
     const { signal } = new AbortController();
     await widget.initialize({ model, signal });
     const el = new FakeElement();

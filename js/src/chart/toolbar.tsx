@@ -6,7 +6,7 @@ import type { Store } from "../state/store.ts";
 import { Button } from "../ui/button.tsx";
 import { toggleFullscreen } from "../ui/full_screen.ts";
 import { isModified, used } from "../ui/keys.ts";
-import { rulerWords, snapshotWords, whole, toolWords as words } from "../words/words.ts";
+import { numerals, rulerWords, snapshotWords, toolWords as words } from "../words/words.ts";
 import { AxesMenu } from "./axes_menu.tsx";
 import { type Navigation, STEP, type Tool } from "./gestures/navigate.ts";
 import { Icon, type Picture } from "./icons.tsx";
@@ -48,15 +48,15 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const current = useSignal<string>("in");
   const opener = useRef<HTMLButtonElement>(null);
   // Its room is there before it comes, for as many as there are: nothing gives way to it.
-  const most = whole(Math.max(store.kernels.value.n, 999));
+  const most = numerals.whole(Math.max(store.kernels.value.n, 999));
   const left = room - textWidth(words.outsideShort(most), 12) - 2 * PADDING;
   const isApart = left >= LEAST * SIDE;
   const hasHint = outside > 0 && isApart;
-  const out = outside > 0 ? words.outside(whole(outside), outside === 1) : "";
+  const out = outside > 0 ? words.outside(numerals.whole(outside), outside === 1) : "";
   const told = words.outsideFit(out, words.fit);
   const buttons = buttonsOf(store, navigation, hasRoof.value).map((button) =>
     button.picture === "fit" && outside > 0 && !isApart
-      ? { ...button, label: told, count: outside > 99 ? "99+" : whole(outside) }
+      ? { ...button, label: told, count: outside > 99 ? "99+" : numerals.whole(outside) }
       : button,
   );
   // One place is the menu's.
@@ -127,7 +127,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
               opener.current?.focus();
             }}
           >
-            {words.outsideShort(whole(outside))}
+            {words.outsideShort(numerals.whole(outside))}
           </Button>
         )}
       </div>

@@ -12,6 +12,7 @@ import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
 /** Factors and shares nearer to 1 than this are 1. */
 const SAME = 1e-9;
 const seconds = (time: number) => formatQuantity(time, "s");
+const line = (parts: readonly string[]) => parts.join(" · ");
 const isOne = (ratio: number) => Math.abs(ratio - 1) < SAME;
 
 /** The what-ifs of kernels, and what they come to under the focus roof. */
@@ -50,7 +51,7 @@ export function noteOf(
   ];
   const own = ownWith(there);
   const rest = [...(time === 1 ? [] : [there(share)]), ...(others ? [moveWords.all(changeOf(before, after))] : [])];
-  const [first, second] = [moveWords.line(own), moveWords.line(rest)];
+  const [first, second] = [line(own), line(rest)];
   // Rather a time without its chip than no note.
   if (!fits(first)) return own.every(fits) ? own : ownWith((figure) => figure);
   return second === "" || !fits(second) ? [first] : [first, second];
@@ -90,7 +91,7 @@ export function withMove(whatIfs: KernelWhatIfs | undefined, row: number, senten
   const { dragged } = whatIfs;
   if (dragged?.row === row) return sentenceOfCarried(whatIfs, row, dragged.byKeys);
   const note = noteOf(whatIfs, row);
-  return note.length > 0 ? moveWords.line([sentence, moveWords.whatIf(moveWords.line(note))]) : sentence;
+  return note.length > 0 ? line([sentence, moveWords.whatIf(line(note))]) : sentence;
 }
 
 /** The tooltip's row. */
@@ -115,6 +116,6 @@ function sentenceOfCarried(whatIfs: KernelWhatIfs, row: number, byKeys: boolean)
   const name = shortNameOf(whatIfs.kernels, row);
   const note = noteOf(whatIfs, row);
   return note.length > 0
-    ? moveWords.said(name, moveWords.line(note))
+    ? moveWords.said(name, line(note))
     : moveWords.pickedUp(name, askable(whatIfs.kernels, row, whatIfs.focus), byKeys);
 }

@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { spokenRate } from "../../src/text/spoken.ts";
-import { numerals } from "../../src/words/de/index.ts";
+import { numerals } from "../../src/words/de/numbers.ts";
 
 it("says a rate in words, its figures as they are shown", () => {
   expect(spokenRate(1.318e12, "B/s")).toBe("1.318 terabytes per second");

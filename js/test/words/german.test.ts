@@ -1,8 +1,9 @@
 // Numbers in German: a comma where English has a point, shown and typed; files and units are in no language.
 
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
+import { catalogue } from "../../src/words/de/index.ts";
 
-vi.mock("../../src/words/en/index.ts", () => import("../../src/words/de/index.ts"));
+Object.assign(globalThis, { roofwidgetWords: catalogue });
 
 const { formatFractions, parseFractions } = await import("../../src/panels/hardware/fractions.ts");
 const {

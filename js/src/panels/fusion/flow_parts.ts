@@ -3,7 +3,6 @@
 import type { Graph } from "../../fusion/graph.ts";
 import type { Workload } from "../../state/graph.ts";
 import { formatQuantity } from "../../text/numbers.ts";
-import { fusionWords } from "../../words/words.ts";
 import { BOX, type Box, type Edge, type Flow, type Point, ROW } from "./flow.ts";
 import { ties } from "./merging.ts";
 
@@ -127,7 +126,5 @@ export function bandsOf(
 /** Tensors and their bytes, for people. */
 export const titleOf = (graph: Graph, tensors: readonly number[], bytes: Float64Array) =>
   tensors
-    .map((tensor) =>
-      fusionWords.carries(graph.tensors[tensor]?.name ?? "", formatQuantity(bytes[tensor] as number, "B")),
-    )
+    .map((tensor) => `${graph.tensors[tensor]?.name ?? ""}: ${formatQuantity(bytes[tensor] as number, "B")}`)
     .join(", ");

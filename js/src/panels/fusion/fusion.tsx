@@ -91,7 +91,7 @@ function Panel({ store, theme, workload }: PanelProps) {
     stayNear(control as Element, store[by]);
     say(words.counted(store.workload.value?.partition.groups.length ?? 0));
   }
-  const take = (name: string, next: Partition) => change(next, words.preset(name, words.counted(next.groups.length)));
+  const take = (name: string, next: Partition) => change(next, `${name}: ${words.counted(next.groups.length)}`);
   function preset(name: string, job: Work<Partition>) {
     say(words.working);
     work(job, (next) => take(name, next));

@@ -74,7 +74,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
         {all.map((rate) => (
           <i
             key={rate}
-            title={strings.mark(chipsAt(rate).join(", "), formatQuantity(rate, unit, 4))}
+            title={`${chipsAt(rate).join(", ")}: ${formatQuantity(rate, unit, 4)}`}
             class={rate === sheet ? "roofwidget-mark roofwidget-sheet" : "roofwidget-mark"}
             style={{ left: `${((Math.log10(rate) - low) / (high - low)) * 100}%` }}
           />

@@ -31,7 +31,7 @@ export function Compare({ store }: { store: Store }) {
   });
   return (
     <div class="roofwidget-compare">
-      <Fold name="compare" title={words.compared} note={words.counted([total, ...counts])}>
+      <Fold name="compare" title={words.compared} note={[total, ...counts].join(" · ")}>
         <Differences store={store} runs={runs} />
         <Alone title={words.onlyBefore} kernels={runs.before} rows={runs.onlyBefore} />
         <Alone title={words.onlyNow} kernels={store.kernels.value} rows={runs.onlyNow} />

@@ -40,7 +40,7 @@ function originsOf(column: Column, row: number, { origin }: Kernels): string[] {
   const isFrom = (key: string) => column.from.some((field) => key === field || key.startsWith(`${field}:`));
   return [...origin].flatMap(([key, texts]) => {
     const text = isFrom(key) ? textAt(texts, row) : null;
-    return text ? [words.origin(key, text)] : [];
+    return text ? [`${key}: ${text}`] : [];
   });
 }
 

@@ -28,7 +28,6 @@ export const strings: Like<typeof en.strings> = {
   typed: (label) => `${label}, eingetippt`,
   reset: "Zurück zum Datenblatt",
   factor: (ratio) => `×${ratio}`,
-  mark: (chip, value) => `${chip}: ${value}`,
   chart: (chips, kernels) =>
     `Roofline von ${chips || "keinem Chip"} mit ${kernels} Kerneln. Pfeiltasten gehen die Kernel entlang, Enter wählt aus, M nimmt einen auf.`,
   memoryRegion: "speichergebunden",

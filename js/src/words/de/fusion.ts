@@ -75,7 +75,5 @@ export const fusionWords: Like<typeof en.fusionWords> = {
   isNone: "diese passt nicht auf den Chip",
   found: (chip, kernels, how) => `beste für ${chip}: ${kernels} (${told(how)})`,
   working: "wird berechnet…",
-  preset: (name, kernels) => `${name}: ${kernels}`,
   counted: (kernels) => `${kernels} Kernel`,
-  carries: (tensor, bytes) => `${tensor}: ${bytes}`,
 };

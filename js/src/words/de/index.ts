@@ -1,14 +1,31 @@
 // The German catalogue, of the shape of the English one.
 
-export { strings } from "./chart.ts";
-export { words } from "./chips.ts";
-export { filterWords } from "./filters.ts";
-export { fusionWords } from "./fusion.ts";
-export { loadWords } from "./loader.ts";
-export { moveWords } from "./moves.ts";
-export { numerals, whole } from "./numbers.ts";
-export { rulerWords, snapshotWords } from "./rulers.ts";
-export { runWords } from "./runs.ts";
-export { tableWords } from "./table.ts";
-export { axisWords, toolWords } from "./view.ts";
-export { workloadWords } from "./workload.ts";
+import type { Like } from "../catalogue.ts";
+import type * as en from "../en/index.ts";
+import { strings } from "./chart.ts";
+import { words } from "./chips.ts";
+import { filterWords } from "./filters.ts";
+import { fusionWords } from "./fusion.ts";
+import { moveWords } from "./moves.ts";
+import { numerals } from "./numbers.ts";
+import { rulerWords, snapshotWords } from "./rulers.ts";
+import { runWords } from "./runs.ts";
+import { tableWords } from "./table.ts";
+import { axisWords, toolWords } from "./view.ts";
+import { workloadWords } from "./workload.ts";
+
+export const catalogue: Like<typeof en.catalogue> = {
+  axisWords,
+  filterWords,
+  fusionWords,
+  moveWords,
+  numerals,
+  rulerWords,
+  runWords,
+  snapshotWords,
+  strings,
+  tableWords,
+  toolWords,
+  words,
+  workloadWords,
+};

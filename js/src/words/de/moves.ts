@@ -13,7 +13,6 @@ export const moveWords: Like<typeof en.moveWords> = {
   attainable: (change) => `erreichbar ${change}`,
   atRoof: "erreicht seine Roofline",
   all: (change) => `alle Kernel ${change}`,
-  line: (parts) => parts.join(" · "),
   whatIf: (parts) => `was wäre, wenn: ${parts}`,
   told: "was wäre, wenn",
   said: (kernel, parts) => `${kernel}: ${parts}`,

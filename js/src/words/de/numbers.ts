@@ -9,6 +9,7 @@ export const whole = (count: number) => count.toLocaleString("de");
 const PREFIXES: Record<string, string> = { k: "Kilo", M: "Mega", G: "Giga", T: "Tera", P: "Peta", E: "Exa" };
 
 export const numerals: Like<typeof en.numerals> = {
+  whole,
   language: "de",
   mark: ",",
   // A comma is within a number.

@@ -27,7 +27,6 @@ export const runWords: Like<typeof en.runWords> = {
   more: (count) => `und ${count} weitere`,
 
   compared: "Zwei Läufe",
-  counted: (counts) => counts.join(" · "),
   verdicts: {
     faster: "schneller",
     slower: "langsamer",

@@ -88,5 +88,4 @@ export const tableWords: Like<typeof en.tableWords> = {
   rateMeaning: (level) => `Bytes durch gemessene Zeit, ${level}`,
   usedMeaning: (level) => `Bytes durch gemessene Zeit gegen die Bandbreite, ${level}`,
   ofTheFile: (name) => `„${name}“ aus der Datei`,
-  origin: (key, text) => `${key}: ${text}`,
 };

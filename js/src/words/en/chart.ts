@@ -28,7 +28,6 @@ export const strings = {
   typed: (label: string) => `${label}, typed`,
   reset: "Back to the data sheet",
   factor: (ratio: string) => `×${ratio}`,
-  mark: (chip: string, value: string) => `${chip}: ${value}`,
   chart: (chips: string, kernels: number) =>
     `Roofline of ${chips || "no chip"} with ${kernels} kernels. Arrow keys walk along the kernels, Enter selects, M picks one up.`,
   memoryRegion: "memory-bound",

@@ -71,7 +71,5 @@ export const fusionWords = {
   isNone: "this one does not fit on chip",
   found: (chip: string, kernels: string, how: string) => `best for ${chip}: ${kernels} (${how})`,
   working: "working it out…",
-  preset: (name: string, kernels: string) => `${name}: ${kernels}`,
   counted: (kernels: number) => (kernels === 1 ? "1 kernel" : `${kernels} kernels`),
-  carries: (tensor: string, bytes: string) => `${tensor}: ${bytes}`,
 } as const;

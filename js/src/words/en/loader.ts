@@ -1,6 +1,7 @@
 // The words of the loader, which is sent apart from the rest of the front end.
 
 export const loadWords = {
+  language: "en",
   noCode:
     "The code of this roofwidget has not reached the page. Run the cell that makes the widget again; if that does not " +
     "help, set the environment variable ROOFWIDGET_INLINE=1 before the kernel starts.",

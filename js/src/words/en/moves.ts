@@ -10,7 +10,6 @@ export const moveWords = {
   attainable: (change: string) => `attainable ${change}`,
   atRoof: "reaches its roof",
   all: (change: string) => `all kernels ${change}`,
-  line: (parts: readonly string[]) => parts.join(" · "),
   whatIf: (parts: string) => `what if: ${parts}`,
   told: "what if",
   said: (kernel: string, parts: string) => `${kernel}: ${parts}`,

@@ -6,6 +6,7 @@ export const whole = (count: number) => count.toLocaleString("en");
 const PREFIXES: Record<string, string> = { k: "kilo", M: "mega", G: "giga", T: "tera", P: "peta", E: "exa" };
 
 export const numerals = {
+  whole,
   /** Of the page's parts in this language. */
   language: "en",
   mark: ".",

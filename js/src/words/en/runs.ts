@@ -26,7 +26,6 @@ export const runWords = {
   more: (count: number) => `and ${count} more`,
 
   compared: "Two runs",
-  counted: (counts: readonly string[]) => counts.join(" · "),
   verdicts: {
     faster: "faster",
     slower: "slower",

@@ -87,5 +87,4 @@ export const tableWords = {
   rateMeaning: (level: string) => `Bytes over measured time, ${level}`,
   usedMeaning: (level: string) => `Bytes over measured time against the bandwidth, ${level}`,
   ofTheFile: (name: string) => `“${name}” of the file`,
-  origin: (key: string, text: string) => `${key}: ${text}`,
 } as const;
