@@ -5,7 +5,6 @@ import { loaderOf } from "../src/loader.ts";
 import { loadWords as german } from "../src/words/de/loader.ts";
 import { loadWords as english } from "../src/words/en/loader.ts";
 
-
 const REGISTRY = Symbol.for("roofwidget");
 const page = globalThis as unknown as Record<symbol, unknown>;
 
