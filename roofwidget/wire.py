@@ -50,7 +50,7 @@ from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, share_on_chip
 from roofwidget.chips.card import ceiling_key
 from roofwidget.kernels.columns import DictColumn, Floats
-from roofwidget.kernels.concat import stacked
+from roofwidget.kernels.concat import concat
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import without_surrogates
@@ -145,7 +145,7 @@ def _figure(figure: Figure, disputes: Iterable[Check], *, measured: bool) -> dic
 
 def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
     """Return the kernels as one dict of binary columns."""
-    program = stacked({"program": kernels.program, "step": kernels.steps})
+    program = concat({"program": kernels.program, "step": kernels.steps})
     return {
         **_columns(kernels),
         "program": _columns(program) if len(program) else None,

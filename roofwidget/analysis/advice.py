@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from roofwidget.analysis.result import ABOVE, Bound
-from roofwidget.kernels.non_kernels import ASIDES, FEED, IDLE, LINK
+from roofwidget.kernels.non_kernels import FEED, IDLE, LINK, NON_KERNELS
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import aligned, html_table, one_line, percent
 from roofwidget.units import format_quantity
@@ -89,7 +89,7 @@ class Advices(tuple[Advice, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        kernels = sum(one.situation not in ASIDES for one in self)
+        kernels = sum(one.situation not in NON_KERNELS for one in self)
         others = f"; {len(self) - kernels:,} of the rows no kernel" if kernels < len(self) else ""
         count = f"{kernels:,} kernel{'' if kernels == 1 else 's'}, {sum(one.done for one in self):,} done{others}"
         rows = aligned([_HEADER[:3], *(_row(one)[:3] for one in self[:_LINES])])
@@ -155,10 +155,10 @@ def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: floa
 def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float) -> Advice:
     regime, utilization = str(bound.regime[row]), float(bound.utilization[row])
     done = False
-    aside = None if bound.asides is None else bound.asides[row]
+    what = None if bound.non_kernels is None else bound.non_kernels[row]
     # On a chip that tells of the link as of a memory a copy has a roof like others.
-    if aside and (aside != LINK or regime == "unknown"):
-        situation, evidence = aside, f"no kernel; {_took(bound, row)}"
+    if what and (what != LINK or regime == "unknown"):
+        situation, evidence = what, f"no kernel; {_took(bound, row)}"
     elif regime == "unknown":
         situation, evidence = "unknown", _what_is_unknown(bound, row)
     elif math.isnan(utilization):

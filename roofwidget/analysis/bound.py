@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget import units
-from roofwidget.analysis.result import Bound, frozen
+from roofwidget.analysis.result import Bound
 from roofwidget.analysis.roofline import join_times, slowest
 from roofwidget.chips import FLOP_CLASSES, Chip, is_off_chip
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import Floats, sum_of_known
+from roofwidget.kernels.columns import Floats, frozen, sum_of_known
 from roofwidget.kernels.kernel import NETWORK
-from roofwidget.kernels.non_kernels import asides
+from roofwidget.kernels.non_kernels import non_kernels
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
 
@@ -118,7 +118,7 @@ def bound(
         time=frozen(time),
         remarks=(*remarks, *(_levels_left_out(table, chip) if level == "all" else ())),
         source=table.source,
-        asides=asides(table),
+        non_kernels=non_kernels(table),
     )
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from roofwidget.analysis.bound import bound
-from roofwidget.analysis.result import Bools, Bound
+from roofwidget.analysis.result import Bound
 from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
+from roofwidget.kernels.columns import Bools
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.table import Kernels
 
@@ -37,8 +38,8 @@ def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
     lost = without_figures(kernels, chip)
     if not lost.any():
         return bound(kernels, chip, **options)
-    found = bound(_unknown(kernels, lost), chip, **options)
-    return replace(found, flops=kernels.flops, source=kernels.source, remarks=(*found.remarks, lacking(lost, chip)))
+    found = bound(_without_lost(kernels, lost), chip, **options)
+    return replace(found, flops=kernels.flops, remarks=(*found.remarks, lacking(lost, chip)))
 
 
 def lacking(lost: Bools, chip: Chip) -> str:
@@ -88,16 +89,11 @@ def _has(figure: Callable[[], float]) -> bool:
     return True
 
 
-def _unknown(kernels: Kernels, rows: Bools) -> Kernels:
-    return Kernels(
-        kernels.names,
-        {key: np.where(rows, np.nan, column) for key, column in kernels.flops_by_precision.items()},
-        {
-            level: np.where(rows & (level.casefold() == NETWORK), np.nan, column)
+def _without_lost(kernels: Kernels, lost: Bools) -> Kernels:
+    return kernels.replace(
+        flops={key: np.where(lost, np.nan, column) for key, column in kernels.flops_by_precision.items()},
+        bytes={
+            level: np.where(lost, np.nan, column) if level.casefold() == NETWORK else column
             for level, column in kernels.bytes_by_level.items()
         },
-        time=kernels.time,
-        precision=kernels.codes("precision"),
-        count=kernels.count,
-        chip=kernels.chip,
     )

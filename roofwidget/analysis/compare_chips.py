@@ -12,9 +12,10 @@ from typing import Any, Final
 import numpy as np
 
 from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.analysis.result import Bools, Bound, frozen
+from roofwidget.analysis.result import Bound
 from roofwidget.chips import Chip
-from roofwidget.kernels.columns import Floats
+from roofwidget.chips import chip as look_up
+from roofwidget.kernels.columns import Bools, Floats, frozen
 from roofwidget.kernels.presets import Preset
 from roofwidget.kernels.table import as_kernels
 from roofwidget.support.did_you_mean import keywords
@@ -274,8 +275,6 @@ def _as_list(chips: Any) -> list[Any]:
 
 def _labelled(entry: Any) -> tuple[str, Chip, str | None]:
     """Return what a chip is called, the chip, and the precision that came with it."""
-    from roofwidget.chips import chip as look_up  # noqa: PLC0415 - the catalogue is read only for a name
-
     if isinstance(entry, (str, Chip)):
         found = look_up(entry)
         return found.name, found, None

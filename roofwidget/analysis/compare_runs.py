@@ -11,9 +11,9 @@ import numpy as np
 
 from roofwidget.analysis import compare_runs_text as runs_text
 from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.analysis.result import TIE, frozen
 from roofwidget.chips import Chip, MissingFigureError
-from roofwidget.kernels.columns import DictColumn, Floats, Texts
+from roofwidget.chips import chip as look_up
+from roofwidget.kernels.columns import TIE, DictColumn, Floats, Texts, frozen
 from roofwidget.kernels.groupby import PER_LAUNCH
 from roofwidget.kernels.matching import does_other_work, matched
 from roofwidget.kernels.metadata import Rows
@@ -204,8 +204,6 @@ def compare_runs(
     >>> runs.ratio.tolist(), runs.verdict.tolist()
     ([0.5, 1.5], ['faster', 'slower'])
     """
-    from roofwidget.chips import chip as look_up  # noqa: PLC0415 - the catalogue is read only for a name
-
     first, second = as_kernels(before), as_kernels(after)
     columns = (match,) if isinstance(match, str) else tuple(match)
     rows_before, rows_after = matched(first, second, columns)

@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.chips import Chip, Link, MissingFigureError
+from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import Floats, quantity, real
 from roofwidget.support.did_you_mean import keywords, listed, nearest
 
@@ -238,8 +239,6 @@ def network_ridge_point(chip: Chip | str, *, precision: str = "auto", link: str 
     >>> network_ridge_point(one_axis)
     2550.0
     """
-    from roofwidget.chips import chip as look_up  # noqa: PLC0415 - the catalogue is read only for a name
-
     found = look_up(chip)
     return found.peak(precision) / found.link_bandwidth(link)
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from roofwidget import units
 from roofwidget.analysis.bound_lenient import bound_lenient, lacking, without_figures
-from roofwidget.analysis.result import Bools, frozen
 from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
-from roofwidget.kernels.columns import Floats, Texts, sum_of_known
+from roofwidget.chips import chip as look_up
+from roofwidget.kernels.columns import ASKED_PRECISION, Bools, Floats, Texts, frozen, sum_of_known
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import aligned, html_table, one_line, percent
@@ -217,7 +217,7 @@ def project(
     """
     table = as_kernels(kernels)
     old = _source(table, source)
-    new = _at_clock(_look_up(chip), clock)
+    new = _at_clock(look_up(chip), clock)
     rows = _rows(at_roof, len(table))
     if recast is not None and precision is not None:
         msg = f"project: with recast='{recast:.60}' no precision of a kernel's own is left: leave out precision"
@@ -243,15 +243,9 @@ def project(
     )
 
 
-def _look_up(chip: Chip | str) -> Chip:
-    from roofwidget.chips import chip as look_up  # noqa: PLC0415 - the catalogue is read only for a name
-
-    return look_up(chip)
-
-
 def _source(kernels: Kernels, source: Chip | str | None) -> Chip:
     if source is not None:
-        return _look_up(source)
+        return look_up(source)
     if kernels.chip is None:
         msg = "project needs the chip that these kernels ran on, as they do not tell it: give source="
         raise ValueError(msg)
@@ -284,15 +278,12 @@ def _recast(kernels: Kernels) -> Kernels:
     """Return the same work without any precision; FLOPs of a class keep it."""
     flops = kernels.flops_by_precision
     plain = [column for key, column in flops.items() if key not in FLOP_CLASSES]
-    return Kernels(
-        kernels.names,
-        {
-            **({"": sum_of_known(plain, len(kernels))} if plain else {}),
+    return kernels.replace(
+        flops={
+            **({ASKED_PRECISION: sum_of_known(plain, len(kernels))} if plain else {}),
             **{key: column for key, column in flops.items() if key in FLOP_CLASSES},
         },
-        kernels.bytes_by_level,
-        time=kernels.time,
-        count=kernels.count,
+        precision=None,
     )
 
 

@@ -16,16 +16,11 @@ import numpy.typing as npt
 from roofwidget.analysis import report as bounds_text
 from roofwidget.analysis.roofline import slowest
 from roofwidget.chips import Chip
-from roofwidget.kernels.columns import Floats, Texts
+from roofwidget.kernels.columns import TIE, Bools, Floats, Texts, frozen
 from roofwidget.kernels.kernel import NETWORK
 
-__all__ = ["ABOVE", "TIE", "Bools", "Bound", "frozen", "slowest"]
+__all__ = ["ABOVE", "Bound"]
 
-Bools = npt.NDArray[np.bool_]
-A = TypeVar("A", bound=npt.NDArray[Any])
-
-TIE: Final = 1e-12
-"""Two times closer than this (relative) are a tie."""
 ABOVE: Final = 1 + 1e-9
 """A point is above its roof when it beats its bound by more than rounding."""
 # Two resources closer than this (relative to the larger) are in balance.
@@ -39,10 +34,7 @@ _COLUMNS: Final = (
 _BY_LEVEL: Final = ("bytes", "ai", "memory_time", "bandwidth_utilization")
 
 
-def frozen(column: A) -> A:
-    """Make an array read-only and return it."""
-    column.flags.writeable = False
-    return column
+A = TypeVar("A", bound=npt.NDArray[Any])
 
 
 def _formula(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
@@ -87,7 +79,7 @@ class Bound:
         Sentences on what was assumed; `notes` has them first.
     source
         Where the kernels came from.
-    asides
+    non_kernels
         What rows are that are no kernels, such as idle time (`roofwidget.kernels.non_kernels`), None for kernels.
 
     Examples
@@ -120,7 +112,7 @@ class Bound:
     time: Floats
     remarks: tuple[str, ...] = ()
     source: str = ""
-    asides: Texts | None = None
+    non_kernels: Texts | None = None
 
     def __len__(self) -> int:
         return len(self.names)

@@ -9,6 +9,7 @@ from typing import Final
 
 from roofwidget import units
 from roofwidget.chips import Chip
+from roofwidget.chips import chip as look_up
 from roofwidget.support.did_you_mean import keywords
 
 __all__ = ["critical_batch", "critical_batch_per_chip", "smallest_square_matmul"]
@@ -161,7 +162,7 @@ def critical_batch_per_chip(
     >>> critical_batch_per_chip(v5p, bandwidth=2 * 9e10)
     2550.0
     """
-    found = _found(chip)
+    found = look_up(chip)
     if bandwidth is None:
         sent = found.link_bandwidth()
     else:
@@ -170,14 +171,8 @@ def critical_batch_per_chip(
 
 
 def _rates(chip: Chip | str, precision: str, memory: str) -> tuple[float, float]:
-    found = _found(chip)
+    found = look_up(chip)
     return found.peak(precision), found.bandwidth(memory)
-
-
-def _found(chip: Chip | str) -> Chip:
-    from roofwidget.chips import chip as look_up  # noqa: PLC0415 - the catalogue is read only for a name
-
-    return look_up(chip)
 
 
 def _bytes(value: float | str, what: str) -> float:

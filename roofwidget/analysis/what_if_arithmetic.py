@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from roofwidget.analysis.result import Bound
 from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.kernel import NETWORK
+from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
-
-if TYPE_CHECKING:
-    from roofwidget.analysis.result import Bound
-    from roofwidget.kernels.metadata import Rows
 
 __all__ = ["Judge", "apply_what_ifs", "least_time"]
 
-Judge = Callable[[Kernels], "Bound"]
+Judge = Callable[[Kernels], Bound]
 """What a roof says of kernels."""
 
 
@@ -59,13 +56,13 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], j
     rows = np.fromiter(moves, dtype=np.intp)
     before = kernels[rows]
     by_bytes, by_time = (np.array([move.get(key, 1.0) for move in moves.values()]) for key in ("bytes", "time"))
-    after = _carrying(before, by_bytes)
+    after = _with_bytes(before, by_bytes)
     bound = judge(before)
     # A factor of 1 on the bytes leaves a time that is known, whatever is known of its bound.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         follows = np.where(by_bytes == 1, 1.0, judge(after).time / bound.time)
     factor = follows * np.fmax(by_time, least_time(bound))
-    return _replaced(kernels, rows, after, factor)
+    return _put_back(kernels, rows, after, factor)
 
 
 def least_time(bound: Bound) -> Floats:
@@ -73,38 +70,28 @@ def least_time(bound: Bound) -> Floats:
     return np.minimum(bound.utilization, 1.0)
 
 
-def _carrying(kernels: Kernels, factor: Floats) -> Kernels:
-    return Kernels(
-        kernels.names,
-        kernels.flops_by_precision,
-        {
+def _with_bytes(kernels: Kernels, factor: Floats) -> Kernels:
+    return kernels.replace(
+        bytes={
             level: column if level.casefold() == NETWORK else column * factor
             for level, column in kernels.bytes_by_level.items()
-        },
-        time=kernels.time,
-        precision=kernels.codes("precision"),
-        count=kernels.count,
-        chip=kernels.chip,
+        }
     )
 
 
-def _replaced(kernels: Kernels, rows: Rows, part: Kernels, factor: Floats) -> Kernels:
+def _put_back(kernels: Kernels, rows: Rows, part: Kernels, factor: Floats) -> Kernels:
     def put(column: Floats, values: Floats) -> Floats:
-        changed = np.array(column, dtype=np.float64)
+        changed = column.copy()
         changed[rows] = values
         return changed
 
-    told = part.bytes_by_level
-    return Kernels(
-        kernels.names,
-        kernels.flops_by_precision,
-        {level: put(column, told[level]) for level, column in kernels.bytes_by_level.items()},
+    moved = part.bytes_by_level
+    return kernels.replace(
+        bytes={level: put(column, moved[level]) for level, column in kernels.bytes_by_level.items()},
         time=put(kernels.time, part.time * factor),
-        precision=kernels.codes("precision"),
-        category=kernels.codes("category"),
-        count=kernels.count,
         self_time=put(kernels.self_time, kernels.self_time[rows] * factor) if kernels.has_self_time else None,
-        extra=kernels.extra_columns,
-        chip=kernels.chip,
-        source=kernels.source,
+        origin=None,
+        launches=None,
+        program=None,
+        steps=None,
     )

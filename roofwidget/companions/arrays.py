@@ -12,8 +12,7 @@ from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.workloads.polynomial import Call, Symbol
 
 if TYPE_CHECKING:
-    from roofwidget.analysis.result import Bools
-    from roofwidget.kernels.columns import Floats
+    from roofwidget.kernels.columns import Bools, Floats
     from roofwidget.workloads import Dim, Graph
     from roofwidget.workloads.expressions import Count
 

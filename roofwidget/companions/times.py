@@ -26,8 +26,8 @@ from roofwidget.support.did_you_mean import keywords, listed, nearest
 from roofwidget.wire import text_to_wire
 
 if TYPE_CHECKING:
-    from roofwidget.analysis.result import Bools, Bound
-    from roofwidget.kernels.columns import Floats
+    from roofwidget.analysis.result import Bound
+    from roofwidget.kernels.columns import Bools, Floats
     from roofwidget.model import RooflineModel
 
 __all__ = ["time_bars"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +14,22 @@ import numpy.typing as npt
 from roofwidget import units
 
 __all__ = [
+    "ASKED_PRECISION",
+    "MAIN_LEVEL",
+    "TIE",
+    "Bools",
     "DictColumn",
     "Floats",
     "Texts",
     "at_row",
+    "at_rows",
     "by_key",
     "checked",
     "coded",
     "distinct",
     "folded",
+    "from_plain",
+    "frozen",
     "gather",
     "numbers",
     "quantity",
@@ -29,11 +37,27 @@ __all__ = [
     "same",
     "sum_of_known",
     "texts",
+    "to_plain",
     "words",
 ]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Texts: TypeAlias = npt.NDArray[np.object_]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+A = TypeVar("A", bound=npt.NDArray[Any])
+
+ASKED_PRECISION: Final = ""
+"""The key of FLOPs given as a plain number: they are of the precision that is asked for."""
+MAIN_LEVEL: Final = "main"
+"""The key of bytes given as a plain number: they are of the chip's main memory."""
+TIE: Final = 1e-12
+"""Two amounts closer than this (relative) are equal but for rounding."""
+
+
+def frozen(column: A) -> A:
+    """Make an array read-only and return it."""
+    column.flags.writeable = False
+    return column
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,20 +77,20 @@ class DictColumn:
 
     def texts(self) -> Texts:
         """Return the words row by row, shape (n,), read-only."""
+        return self._texts
+
+    @cached_property
+    def _texts(self) -> Texts:
         column = np.empty(len(self.values), dtype=object)
         column[:] = self.values
-        column = column[self.codes]
-        column.flags.writeable = False
-        return column
+        return frozen(column[self.codes])
 
     def at(self, row: int) -> str | None:
         """Return the word of one row."""
         return self.values[int(self.codes[row])]
 
     def __getitem__(self, rows: Any) -> DictColumn:
-        codes = self.codes[rows]
-        codes.flags.writeable = False
-        return DictColumn(self.values, codes)
+        return DictColumn(self.values, frozen(self.codes[rows]))
 
 
 def coded(given: Iterable[str | None] | DictColumn | None, field: str, n: int, *, casefold: bool = False) -> DictColumn:
@@ -87,7 +111,7 @@ def coded(given: Iterable[str | None] | DictColumn | None, field: str, n: int, *
     if len(column.codes) != n:
         msg = f"column '{field}' has {len(column.codes)} entries, expected {n}"
         raise ValueError(msg)
-    column.codes.flags.writeable = False
+    frozen(column.codes)
     return column
 
 
@@ -99,8 +123,7 @@ def distinct(values: list[str | None]) -> DictColumn:
     else:
         code_of = dict(zip(words, range(len(words)), strict=True))
         codes = np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
-    codes.flags.writeable = False
-    return DictColumn(words, codes)
+    return DictColumn(words, frozen(codes))
 
 
 def _word(value: Any, field: str, row: int, *, casefold: bool) -> str | None:
@@ -179,8 +202,7 @@ def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
         row = int(np.argmax(bad))
         msg = f"row {row}, column '{field}': {column[row]} {rule}"
         raise ValueError(msg)
-    column.flags.writeable = False
-    return column
+    return frozen(column)
 
 
 def real(given: npt.ArrayLike, unit: str, what: str) -> Floats:
@@ -238,8 +260,7 @@ def texts(given: list[Any]) -> Texts:
             if not isinstance(value, str):
                 msg = f"row {row}, column 'name': {value!r:.60} is not text"
                 raise TypeError(msg)
-    column.flags.writeable = False
-    return column
+    return frozen(column)
 
 
 def numbers(given: Any, field: str) -> Floats:
@@ -284,9 +305,41 @@ def sum_of_known(columns: list[Floats], n: int) -> Floats:
         return np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
 
 
-def same(left: Mapping[str, Floats], right: Mapping[str, Floats]) -> bool:
-    """Tell whether two sets of columns are equal, NaN to NaN."""
-    return left.keys() == right.keys() and all(np.array_equal(left[key], right[key], equal_nan=True) for key in left)
+def same(left: Any, right: Any) -> bool:
+    """Tell whether two columns, or two mappings of columns, are equal, NaN to NaN."""
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(same(column, right[name]) for name, column in left.items())
+    if isinstance(left, DictColumn) and isinstance(right, DictColumn):
+        left, right = left.texts(), right.texts()
+    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        has_nan = left.dtype.kind == right.dtype.kind == "f"
+        return np.array_equal(left, right, equal_nan=has_nan)
+    return bool(left == right)
+
+
+def at_rows(column: Any, rows: Any) -> Any:
+    """Return these rows of a column or of each in a mapping of columns; read-only. None stays None."""
+    if isinstance(column, Mapping):
+        return MappingProxyType({name: at_rows(part, rows) for name, part in column.items()})
+    if isinstance(column, np.ndarray):
+        return frozen(column[rows])
+    return None if column is None else column[rows]
+
+
+def to_plain(value: Any) -> Any:
+    """Return an argument of `Kernels` without types of this package or of others that do not pickle."""
+    if isinstance(value, DictColumn):
+        return value.values, value.codes
+    if isinstance(value, Mapping):
+        return {name: to_plain(part) for name, part in value.items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def from_plain(value: Any) -> Any:
+    """Return what `to_plain` was given."""
+    if isinstance(value, dict):
+        return {name: from_plain(part) for name, part in value.items()}
+    return DictColumn(*value) if isinstance(value, tuple) else value
 
 
 def at_row(columns: Mapping[str, Floats], row: int, plain: str) -> float | dict[str, float] | None:

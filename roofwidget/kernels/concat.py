@@ -10,10 +10,10 @@ import numpy as np
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 
-__all__ = ["stacked"]
+__all__ = ["concat"]
 
 
-def stacked(tables: Mapping[str, Kernels]) -> Kernels:
+def concat(tables: Mapping[str, Kernels]) -> Kernels:
     """Return the rows of these tables one below the other, with what each is called as their category.
 
     What a table does not tell is unknown in its rows; a column of `Kernels.extra` that holds texts in one table and
@@ -21,7 +21,7 @@ def stacked(tables: Mapping[str, Kernels]) -> Kernels:
 
     Examples
     --------
-    >>> all_ = stacked({"program": Kernels(["a"], [1], {"HBM": [2]}), "step": Kernels(["b"], [3], {"L2": [4]})})
+    >>> all_ = concat({"program": Kernels(["a"], [1], {"HBM": [2]}), "step": Kernels(["b"], [3], {"L2": [4]})})
     >>> all_.names.tolist(), all_.category.tolist(), all_.bytes_by_level["L2"].tolist()
     (['a', 'b'], ['program', 'step'], [nan, 4.0])
     """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget.kernels import columns
+from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
@@ -22,8 +23,8 @@ _KEYED: Final = ("flops", "bytes", "origin")
 _SLIP: Final = 0.7
 
 
-def from_frame(frame: Any, table: type[Kernels], main: str) -> Kernels:
-    """Make kernels of a data frame with the columns that `to_frame` writes; see `Kernels.from_dataframe`."""
+def from_frame(frame: Any) -> dict[str, Any]:
+    """Return the arguments of `Kernels` from a data frame with the columns that `to_frame` writes."""
     found = [str(column) for column in frame.columns]
     twice = next((name for name, times in Counter(found).items() if times > 1), None)
     if twice is not None:
@@ -36,29 +37,23 @@ def from_frame(frame: Any, table: type[Kernels], main: str) -> Kernels:
         msg = f"the data frame has no column '{missing[0]}'; it has {', '.join(found)}"
         raise ValueError(msg)
 
-    def optional(field: str) -> Any:
-        return columns.numbers(frame[field], field) if field in found else None
-
     def keyed(field: str, plain: str) -> dict[str, Any]:
         names = [name for name in found if name.split(":")[0] == field]
         return {name.partition(":")[2] or plain: columns.numbers(frame[name], name) for name in names}
 
     extra, unread = further(frame, others)
-    return table(
-        list(frame["name"]),
-        keyed("flops", ""),
-        keyed("bytes", main),
-        time=optional("time"),
-        self_time=optional("self_time"),
-        precision=columns.words(frame["precision"], "precision") if "precision" in found else None,
-        category=columns.words(frame["category"], "category") if "category" in found else None,
-        count=optional("count"),
-        origin={
+    return {
+        "names": list(frame["name"]),
+        "flops": keyed("flops", ASKED_PRECISION),
+        "bytes": keyed("bytes", MAIN_LEVEL),
+        **{field: columns.numbers(frame[field], field) for field in ("time", "self_time", "count") if field in found},
+        **{field: columns.words(frame[field], field) for field in ("precision", "category") if field in found},
+        "origin": {
             name.partition(":")[2]: columns.words(frame[name], name) for name in found if name.startswith("origin:")
         },
-        extra=extra,
-        warnings=[f"columns not used: {', '.join(unread)}"] if unread else (),
-    )
+        "extra": extra,
+        "warnings": [f"columns not used: {', '.join(unread)}"] if unread else (),
+    }
 
 
 def _is_field(name: str, absent: Collection[str]) -> bool:
@@ -109,14 +104,14 @@ def bool_as_number(value: Any) -> Any:
     return float(value) if isinstance(value, (bool, np.bool_)) else value
 
 
-def to_frame(kernels: Kernels, main: str) -> Any:
+def to_frame(kernels: Kernels) -> Any:
     """Return a pandas DataFrame; see `Kernels.to_dataframe`."""
     import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
     frame: dict[str, Any] = {"name": kernels.names}
     frame |= {f"flops:{p}" if p else "flops": column for p, column in kernels.flops_by_precision.items()}
     frame |= {
-        "bytes" if level == main else f"bytes:{level}": column for level, column in kernels.bytes_by_level.items()
+        "bytes" if level == MAIN_LEVEL else f"bytes:{level}": column for level, column in kernels.bytes_by_level.items()
     }
     frame |= {"time": kernels.time, "precision": kernels.precision, "category": kernels.category}
     frame["count"] = kernels.count.astype(np.int64)

@@ -6,21 +6,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.analysis.result import TIE, Bools
-from roofwidget.kernels.columns import DictColumn, Floats, Texts
+from roofwidget.kernels.columns import TIE, Bools, DictColumn, Floats, Texts, folded
 from roofwidget.kernels.metadata import Rows
-from roofwidget.kernels.table import Kernels
+from roofwidget.support.did_you_mean import listed, nearest
 
-__all__ = ["Filters", "is_feed", "share_of_time", "small"]
+if TYPE_CHECKING:
+    from roofwidget.chips import Chip
+    from roofwidget.kernels.table import Kernels
 
-Words: TypeAlias = tuple[str, ...]
+__all__ = [
+    "RESOURCES",
+    "Filters",
+    "checked_filters",
+    "is_feed",
+    "share_above_zero",
+    "share_of_time",
+    "small",
+    "whole_from_one",
+]
+
+RESOURCES: Final = ("compute", "network", "overhead", "unknown")
+"""What binds a kernel, beside the names of memory levels."""
 
 # Spelled out, as languages differ in what they call blank.
 _BLANKS: Final = re.compile("[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
@@ -51,15 +64,16 @@ class Filters:
 
     Examples
     --------
-    >>> kernels = Kernels(["fusion.1", "copy", "fusion.2"], [1, 0, 1], [1, 1, 1], time=[1, 5, 4])
+    >>> import roofwidget as rw
+    >>> kernels = rw.Kernels(["fusion.1", "copy", "fusion.2"], [1, 0, 1], [1, 1, 1], time=[1, 5, 4])
     >>> Filters(search="FUS*2").rows(kernels).tolist(), Filters(time_share=0.9).rows(kernels).tolist()
     ([2], [1, 2])
     """
 
     search: str = ""
-    categories: Words | None = None
-    bounds: Words | None = None
-    precisions: Words | None = None
+    categories: tuple[str, ...] | None = None
+    bounds: tuple[str, ...] | None = None
+    precisions: tuple[str, ...] | None = None
     time_share: float = 1.0
     top: int | None = None
     infeed: bool = True
@@ -86,12 +100,112 @@ class Filters:
         return rows
 
 
+def checked_filters(
+    kernels: Kernels,
+    chip: Chip | None,
+    *,
+    search: str,
+    categories: Iterable[str] | str | None,
+    bounds: Iterable[str] | str | None,
+    precisions: Iterable[str] | str | None,
+    time_share: float,
+    top: int | None,
+    infeed: bool,
+) -> Filters:
+    """Return the filters that `Kernels.filter` is asked for; the chip is the one that `bounds` are of."""
+    return Filters(
+        _text(search, "search"),
+        _known_words(categories, "categories", kernels.codes("category")),
+        _resources(bounds, chip),
+        _known_words(precisions, "precisions", kernels.codes("precision"), casefold=True),
+        share_above_zero(time_share),
+        None if top is None else whole_from_one(top, "filter: top"),
+        bool(infeed),
+    )
+
+
+def whole_from_one(value: Any, what: str) -> int:
+    """Return a whole number from 1, else raise an error that names what it is for.
+
+    Examples
+    --------
+    >>> whole_from_one(5, "n")
+    5
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        msg = f"{what} must be a whole number, got {value!r:.60}"
+        raise TypeError(msg)
+    if value < 1:
+        msg = f"{what} must be from 1, got {value}"
+        raise ValueError(msg)
+    return int(value)
+
+
+def share_above_zero(value: Any) -> float:
+    """Return a share above 0 and up to 1.
+
+    Examples
+    --------
+    >>> share_above_zero(1)
+    1.0
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        msg = f"time_share must be a number, got {value!r:.60}"
+        raise TypeError(msg)
+    if not 0 < value <= 1:
+        msg = f"time_share must be above 0 and at most 1, such as 0.9 for 90 %, got {value!r:.60}"
+        raise ValueError(msg)
+    return float(value)
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        msg = f"filter: {what} must be text, got {value!r:.60}"
+        raise TypeError(msg)
+    return value
+
+
+def _as_list(given: Any, what: str) -> list[str]:
+    words = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
+    return [_text(word, what) for word in words]
+
+
+def _known_words(given: Any, what: str, column: DictColumn, *, casefold: bool = False) -> tuple[str, ...] | None:
+    """Return the words, if some kernel has each of them."""
+    if given is None:
+        return None
+    words = [folded(word) if casefold else word for word in _as_list(given, what)]
+    there = dict.fromkeys(column.values[code] or "" for code in dict.fromkeys(column.codes.tolist()))
+    for word in words:
+        if word and word not in there:
+            options = [name for name in there if name]
+            msg = f"filter: no kernel has '{word}' of {what}"
+            near = nearest(word, options) or options
+            raise ValueError(f"{msg}; nearest: {listed(near)}" if near else f"{msg}: none is told")
+    return tuple(words)
+
+
+def _resources(given: Any, chip: Chip | None) -> tuple[str, ...] | None:
+    if given is None or chip is None:
+        return None
+    by_key = {name.casefold(): name for name in (*RESOURCES, *chip.memories)}
+    words = _as_list(given, "bounds")
+    for word in words:
+        if word.casefold() not in by_key:
+            options = list(by_key.values())
+            near = nearest(word, options) or options
+            msg = f"filter: '{word}' binds no kernel on {chip.name}; nearest: {listed(near)}"
+            raise ValueError(msg)
+    return tuple(by_key[word.casefold()] for word in words)
+
+
 def share_of_time(kernels: Kernels, rows: Rows) -> float:
     """Return the share of a table's self time that these rows have; NaN where it has none.
 
     Examples
     --------
-    >>> share_of_time(Kernels(["a", "b", "c"], [1, 1, 1], [1, 1, 1], time=[1, 3, float("nan")]), [1, 2])
+    >>> import roofwidget as rw
+    >>> share_of_time(rw.Kernels(["a", "b", "c"], [1, 1, 1], [1, 1, 1], time=[1, 3, float("nan")]), [1, 2])
     0.75
     """
     total = float(np.nansum(kernels.self_time))
@@ -150,7 +264,7 @@ def _of_words(column: DictColumn, holds: Callable[[str], bool]) -> Bools:
     return _by_word(column, [holds(word or "") for word in column.values])
 
 
-def _among(column: DictColumn, wanted: Words) -> Bools:
+def _among(column: DictColumn, wanted: tuple[str, ...]) -> Bools:
     known = frozenset(wanted)
     return _by_word(column, [(word or "") in known for word in column.values])
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from roofwidget.chips import is_off_chip
-from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.columns import ASKED_PRECISION, DictColumn, Floats
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.metadata import Rows
-from roofwidget.kernels.table import UNNAMED, Kernels
 from roofwidget.support.did_you_mean import nearest
+
+if TYPE_CHECKING:
+    from roofwidget.kernels.table import Kernels
 
 __all__ = ["PER_LAUNCH", "grouped"]
 
@@ -35,10 +37,10 @@ def grouped(kernels: Kernels, by: Sequence[str]) -> Kernels:
     unknown = {"FLOPs": unknown_flops, "bytes": unknown_bytes, "seconds": unknown_time}
     extra = {name: groups.shared(column) for name, column in kernels.extra_columns.items() if name not in PER_LAUNCH}
     launches, owner = _launches(kernels, groups)
-    return Kernels(
-        _names(kernels, groups, by),
-        flops,
-        moved,
+    return kernels.replace(
+        names=_names(kernels, groups, by),
+        flops=flops,
+        bytes=moved,
         time=time,
         precision=groups.shared_words(kernels.codes("precision")),
         category=groups.shared_words(kernels.codes("category")),
@@ -48,11 +50,7 @@ def grouped(kernels: Kernels, by: Sequence[str]) -> Kernels:
         extra=extra | _per_launch(launches, owner, len(groups)),
         launches=launches,
         launch_rows=owner,
-        chip=kernels.chip,
-        program=kernels.program,
-        steps=kernels.steps,
         warnings=[*kernels.warnings, *_remarks(unknown)],
-        source=kernels.source,
     )
 
 
@@ -198,7 +196,7 @@ def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
     columns = dict(kernels.flops_by_precision)
     words = kernels.codes("precision")
     mixed = ~groups.is_shared(words.codes)[groups.group]
-    plain = columns.get(UNNAMED)
+    plain = columns.get(ASKED_PRECISION)
     if plain is not None and mixed.any():
         rest = plain.copy()
         for code, word in enumerate(words.values):
@@ -208,7 +206,7 @@ def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
             there = columns.get(word, np.full(len(plain), np.nan))
             columns[word] = np.where(moved, np.nan_to_num(there) + plain, there)
             rest[moved] = np.nan
-        columns[UNNAMED] = rest
+        columns[ASKED_PRECISION] = rest
     lost = groups.has(unknown)
     sums = {word: np.where(lost, np.nan, groups.sum_of_known(column)) for word, column in columns.items()}
     return sums, lost & groups.has(~unknown)

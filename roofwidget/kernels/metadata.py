@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels import columns
-from roofwidget.kernels.columns import DictColumn, Floats, Texts
+from roofwidget.kernels.columns import DictColumn, Floats, frozen
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-__all__ = ["Extra", "Launches", "Words", "extra_columns", "origins", "part", "same_extra"]
+__all__ = ["Extra", "Launches", "Rows", "TextsByName", "extra_columns", "origins"]
 
 _TAKEN: Final = ("name", "flops", "bytes", "time", "precision", "category", "count", "self_time")
 
@@ -24,34 +24,29 @@ Rows: TypeAlias = npt.NDArray[np.intp]
 Extra: TypeAlias = Mapping[str, Floats | DictColumn]
 
 
-class Words(Mapping[str, Any]):
-    """Columns by name, those of texts spelled out when they are asked for: shape (n,) each, read-only."""
+class TextsByName(Mapping[str, Any]):
+    """Columns by name, those of texts row by row: shape (n,) each, read-only."""
 
-    def __init__(self, kept: Mapping[str, Floats | DictColumn]) -> None:
-        self._kept = kept
-        self._spelled: dict[str, Texts] = {}
+    def __init__(self, columns_by_name: Extra) -> None:
+        self._columns = columns_by_name
 
     def __getitem__(self, name: str) -> Any:
-        column = self._kept[name]
-        if not isinstance(column, DictColumn):
-            return column
-        if name not in self._spelled:
-            self._spelled[name] = column.texts()
-        return self._spelled[name]
+        column = self._columns[name]
+        return column.texts() if isinstance(column, DictColumn) else column
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._kept)
+        return iter(self._columns)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._columns)
 
     def __repr__(self) -> str:
-        return f"Words({list(self._kept)})"
+        return f"{type(self).__name__}({list(self._columns)})"
 
 
 def origins(given: Mapping[str, Any] | None, n: int) -> Mapping[str, DictColumn]:
     """Return checked origins: one text for all rows, or a text or None a row."""
-    return MappingProxyType({key: _words(words, f"origin:{key}", n) for key, words in (given or {}).items()})
+    return MappingProxyType({key: _text_column(words, f"origin:{key}", n) for key, words in (given or {}).items()})
 
 
 def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
@@ -64,25 +59,8 @@ def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
         if name in _TAKEN or name.startswith(("flops:", "bytes:", "origin:")):
             msg = f"extra: '{name}' is the name of a column that the table has anyway"
             raise ValueError(msg)
-        found[name] = _words(column, name, n) if _is_text(column) else _numbers(column, name, n)
+        found[name] = _text_column(column, name, n) if _is_text(column) else _number_column(column, name, n)
     return MappingProxyType(found)
-
-
-def part(given: Mapping[str, Any], rows: Any) -> dict[str, Any]:
-    """Return these rows of all columns."""
-    return {name: column[rows] for name, column in given.items()}
-
-
-def same_extra(left: Extra, right: Extra) -> bool:
-    """Tell whether two sets of columns are equal, NaN to NaN."""
-    return left.keys() == right.keys() and all(_same(column, right[name]) for name, column in left.items())
-
-
-def _same(left: Floats | DictColumn, right: Floats | DictColumn) -> bool:
-    if isinstance(left, DictColumn) or isinstance(right, DictColumn):
-        both = isinstance(left, DictColumn) and isinstance(right, DictColumn)
-        return both and np.array_equal(left.texts(), right.texts())  # type: ignore[union-attr]  # both are
-    return np.array_equal(left, right, equal_nan=True)
 
 
 def _is_text(column: Any) -> bool:
@@ -95,7 +73,7 @@ def _is_text(column: Any) -> bool:
     return next((isinstance(value, str) for value in column if value is not None), False)
 
 
-def _words(given: Any, name: str, n: int) -> DictColumn:
+def _text_column(given: Any, name: str, n: int) -> DictColumn:
     if isinstance(given, str):
         return DictColumn((given,), np.zeros(n, dtype=np.int32))
     if isinstance(given, np.ndarray):
@@ -103,7 +81,7 @@ def _words(given: Any, name: str, n: int) -> DictColumn:
     return columns.coded(given, name, n)
 
 
-def _numbers(given: Any, name: str, n: int) -> Floats:
+def _number_column(given: Any, name: str, n: int) -> Floats:
     if not hasattr(given, "__len__"):
         given = np.broadcast_to(given, n)
     try:
@@ -113,8 +91,7 @@ def _numbers(given: Any, name: str, n: int) -> Floats:
     if column.shape != (n,):
         msg = f"column '{name}' has shape {column.shape}, expected ({n},)"
         raise ValueError(msg)
-    column.flags.writeable = False
-    return column
+    return frozen(column)
 
 
 @dataclass(frozen=True, eq=False)

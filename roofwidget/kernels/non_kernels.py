@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from roofwidget.kernels.columns import DictColumn, Texts
+from roofwidget.kernels.columns import DictColumn, Texts, frozen
 from roofwidget.kernels.filters import is_feed
-from roofwidget.kernels.table import Kernels
 
-__all__ = ["ASIDES", "FEED", "IDLE", "LINK", "asides"]
+if TYPE_CHECKING:
+    from roofwidget.kernels.table import Kernels
+
+__all__ = ["FEED", "IDLE", "LINK", "NON_KERNELS", "non_kernels"]
 
 IDLE: Final = "idle"
 FEED: Final = "waiting for the host"
 LINK: Final = "copy over a link"
-ASIDES: Final = (IDLE, FEED, LINK)
+NON_KERNELS: Final = (IDLE, FEED, LINK)
 """What a row may be that is no kernel."""
 # Where readers put the bytes that no memory's roof bounds.
 _LINKS: Final = ("host", "peer")
 
 
-def asides(kernels: Kernels) -> Texts:
+def non_kernels(kernels: Kernels) -> Texts:
     """Return what each row is that is no kernel, None for kernels, shape (n,).
 
     Examples
     --------
     >>> import roofwidget as rw
-    >>> asides(rw.Kernels(["dot", "idle"], [8, None], [2, None], category=["matrix product", "idle"])).tolist()
+    >>> non_kernels(rw.Kernels(["dot", "idle"], [8, None], [2, None], category=["matrix product", "idle"])).tolist()
     [None, 'idle']
     """
     category = kernels.codes("category")
@@ -35,8 +37,7 @@ def asides(kernels: Kernels) -> Texts:
     for level, column in kernels.bytes_by_level.items():
         if level.casefold() in _LINKS:
             found = np.where(column > 0, LINK, found)
-    found.flags.writeable = False
-    return found
+    return frozen(found)
 
 
 def _of_category(word: str) -> str | None:

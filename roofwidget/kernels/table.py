@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, overload
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from roofwidget.chips import Chip, is_off_chip
+from roofwidget.chips import chip as look_up
 from roofwidget.kernels import columns
-from roofwidget.kernels.chosen import Chosen
-from roofwidget.kernels.columns import DictColumn, Floats, Texts
+from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts
 from roofwidget.kernels.dataframes import from_frame, to_frame
+from roofwidget.kernels.filters import checked_filters, whole_from_one
+from roofwidget.kernels.groupby import grouped
 from roofwidget.kernels.kernel import NETWORK, Kernel, as_kernel
-from roofwidget.kernels.metadata import Launches, extra_columns, origins, part, same_extra
-from roofwidget.kernels.told import Told
-from roofwidget.support.did_you_mean import keywords
+from roofwidget.kernels.metadata import Extra, Launches, Rows, TextsByName, extra_columns, origins
+from roofwidget.kernels.names import shortened
+from roofwidget.support.did_you_mean import keywords, listed, nearest, unknown_keyword
 
 if TYPE_CHECKING:
+    from roofwidget.analysis.result import Bound
     from roofwidget.widget import RooflineWidget
 
 __all__ = ["Kernel", "Kernels", "as_kernels"]
 
-UNNAMED: Final = ""
-"""The precision of FLOPs given as a plain number: the one that is asked for."""
-MAIN: Final = "main"
-"""The level of bytes given as a plain number: the chip's main memory."""
+_OF_TABLE: Final = frozenset({"chip", "program", "steps", "warnings", "source"})
+"""The arguments of `Kernels` that are no columns."""
+_RANKS_OF_BOUND: Final = ("headroom", "utilization", "roof_fraction", "peak_fraction", "attainable")
+"""What `Kernels.top` ranks by with a chip: attributes of `Bound`."""
+_RANKS: Final = ("time", "self_time", "flops", "bytes", "count", "arithmetic_intensity", "achieved")
+"""What `Kernels.top` ranks by without a chip: properties of `Kernels`."""
 
 
-class Kernels(Told, Chosen):
+class Kernels:
     """A columnar table of kernels. Its columns are read-only; slicing gives `Kernels`, an integer gives a `Kernel`.
 
     Parameters
@@ -100,14 +107,11 @@ class Kernels(Told, Chosen):
     ) -> None:
         self._names = columns.texts(list(names))
         n = len(self._names)
-        self._flops = columns.by_key(flops, UNNAMED, "flops", n, casefold=True)
-        self._bytes = columns.by_key(bytes, MAIN, "bytes", n)
+        self._flops = columns.by_key(flops, ASKED_PRECISION, "flops", n, casefold=True)
+        self._bytes = columns.by_key(bytes, MAIN_LEVEL, "bytes", n)
         self._time = columns.checked(np.full(n, np.nan) if time is None else time, "time", n)
-        self._words = {
-            "precision": columns.coded(precision, "precision", n, casefold=True),
-            "category": columns.coded(category, "category", n),
-        }
-        self._spelled: dict[str, Texts] = {}
+        self._precision = columns.coded(precision, "precision", n, casefold=True)
+        self._category = columns.coded(category, "category", n)
         self._count = columns.checked(np.ones(n) if count is None else count, "count", n)
         self._self_time = None if self_time is None else columns.checked(self_time, "self_time", n)
         self._origin = origins(origin, n)
@@ -131,8 +135,8 @@ class Kernels(Told, Chosen):
         kernels = [as_kernel(record, row) for row, record in enumerate(records)]
         return cls(
             [k.name for k in kernels],
-            columns.gather([k.flops for k in kernels], UNNAMED),
-            columns.gather([k.bytes for k in kernels], MAIN),
+            columns.gather([k.flops for k in kernels], ASKED_PRECISION),
+            columns.gather([k.bytes for k in kernels], MAIN_LEVEL),
             time=[np.nan if k.time is None else k.time for k in kernels],
             precision=[k.precision for k in kernels],
             category=[k.category for k in kernels],
@@ -153,14 +157,14 @@ class Kernels(Told, Chosen):
         ValueError
             If a needed column is missing, one looks misspelt, or a cell is bad: the message names row and column.
         """
-        return from_frame(frame, cls, MAIN)
+        return cls(**from_frame(frame))
 
     def to_dataframe(self) -> Any:
         """Return a pandas DataFrame with a column for each field, ``flops:fp16`` and ``bytes:HBM`` where mapped.
 
         ``self_time`` where it is told, the columns of `extra`, and ``origin:flops`` and so on follow.
         """
-        return to_frame(self, MAIN)
+        return to_frame(self)
 
     @property
     def names(self) -> Texts:
@@ -224,12 +228,12 @@ class Kernels(Told, Chosen):
     @property
     def precision(self) -> Texts:
         """The precision of each kernel or None, shape (n,)."""
-        return self._texts("precision")
+        return self._precision.texts()
 
     @property
     def category(self) -> Texts:
         """The category of each kernel or None, shape (n,)."""
-        return self._texts("category")
+        return self._category.texts()
 
     @property
     def count(self) -> Floats:
@@ -272,25 +276,14 @@ class Kernels(Told, Chosen):
         if not isinstance(key, slice):
             key = np.asarray(key)
             key = key.astype(np.intp) if key.size == 0 else key
-        rows = Kernels(
-            self._names[key],
-            {p: column[key] for p, column in self._flops.items()},
-            {level: column[key] for level, column in self._bytes.items()},
-            time=self._time[key],
-            precision=self._words["precision"][key],
-            category=self._words["category"][key],
-            count=self._count[key],
-            self_time=None if self._self_time is None else self._self_time[key],
-            origin=part(self._origin, key),
-            extra=part(self._extra, key),
-            chip=self.chip,
-            program=self._program,
-            steps=self._steps,
-            warnings=self.warnings,
-            source=self.source,
-        )
-        rows._launches = None if self._launches is None else self._launches[key]
-        return rows
+            if key.ndim != 1:
+                msg = f"the index of a Kernels is an integer, a slice, a mask or a list of row numbers, not {key!r:.60}"
+                raise IndexError(msg)
+        part = object.__new__(Kernels)
+        for name, value in vars(self).items():
+            is_column = name.removeprefix("_") not in _OF_TABLE
+            setattr(part, name, columns.at_rows(value, key) if is_column else value)
+        return part
 
     def __iter__(self) -> Iterator[Kernel]:
         return (self._kernel(row) for row in range(len(self)))
@@ -298,71 +291,333 @@ class Kernels(Told, Chosen):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Kernels):
             return NotImplemented
-        return self is other or (
-            np.array_equal(self._names, other._names)
-            and columns.same(self._flops, other._flops)
-            and columns.same(self._bytes, other._bytes)
-            and np.array_equal(self._time, other._time, equal_nan=True)
-            and np.array_equal(self.precision, other.precision)
-            and np.array_equal(self.category, other.category)
-            and np.array_equal(self._count, other._count)
-            and np.array_equal(self.self_time, other.self_time, equal_nan=True)
-            and same_extra(self._origin, other._origin)
-            and same_extra(self._extra, other._extra)
-            and self.launches == other.launches
-        )
+        return self is other or columns.same(self._content(), other._content())
 
     __hash__ = None  # type: ignore[assignment]  # equality looks into arrays
 
     def __reduce__(self) -> tuple[object, ...]:
-        columns_ = (self._names, dict(self._flops), dict(self._bytes))
-        rest = {
-            "time": self._time,
-            "precision": self._words["precision"],
-            "category": self._words["category"],
-            "count": self._count,
-            "self_time": self._self_time,
-            "origin": dict(self._origin),
-            "extra": dict(self._extra),
-            **dict(zip(("launches", "launch_rows"), self.launches_with_rows(), strict=True)),
-            "chip": self.chip,
-            "program": self._program,
-            "steps": self._steps,
-            "warnings": self.warnings,
-            "source": self.source,
-        }
-        return _rebuild_table, (*columns_, rest)
+        # A pickle names no module of this package but the package itself, so that it survives a move of a file.
+        return Kernels._unpickled, ({name: columns.to_plain(value) for name, value in self._arguments().items()},)
+
+    @classmethod
+    def _unpickled(cls, arguments: Mapping[str, Any]) -> Kernels:
+        return cls(**{name: columns.from_plain(value) for name, value in arguments.items()})
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return the arguments that make this table: `replace`, pickles and `==` are made of them."""
+        kept = {name.removeprefix("_"): value for name, value in vars(self).items()}
+        kept["launches"], kept["launch_rows"] = self.launches_with_rows()
+        return {name: kept[name] for name in _ARGUMENTS}
+
+    def _content(self) -> dict[str, Any]:
+        """Return what makes two tables equal: the columns."""
+        columns_ = {name: value for name, value in self._arguments().items() if name not in _OF_TABLE | {"launch_rows"}}
+        return {**columns_, "self_time": self.self_time}
+
+    def replace(self, **changes: Any) -> Kernels:
+        """Return a copy with some arguments of `Kernels` replaced; every other column and fact is kept.
+
+        Parameters
+        ----------
+        **changes
+            Any argument of `Kernels`, with the meaning that it has there: None leaves an optional column out. Where
+            the number of rows changes, all columns have to be given.
+
+        Raises
+        ------
+        TypeError
+            If a keyword is unknown; the message names the nearest.
+        ValueError
+            As `Kernels`.
+
+        Examples
+        --------
+        >>> table = Kernels(["a", "b"], [1, 2], [3, 4], time=[5, 6], category=["loop", None], source="run 1")
+        >>> faster = table.replace(time=[2.5, 3])
+        >>> faster.time.tolist(), faster.category.tolist(), faster.source
+        ([2.5, 3.0], ['loop', None], 'run 1')
+        """
+        for name in changes:
+            if name not in _ARGUMENTS:
+                raise unknown_keyword("Kernels.replace", name, _ARGUMENTS)
+        return Kernels(**{**self._arguments(), **changes})
 
     def __repr__(self) -> str:
         measured = int(np.isfinite(self._time).sum())
         return f"Kernels({len(self)} kernels, {measured} measured{f'; {self.source}' if self.source else ''})"
 
+    @property
+    def self_time(self) -> Floats:
+        """Measured seconds without those of other rows within them, shape (n,): these may be added."""
+        return self._time if self._self_time is None else self._self_time
+
+    @property
+    def has_self_time(self) -> bool:
+        """Whether the source tells seconds without those of other rows apart."""
+        return self._self_time is not None
+
+    @property
+    def origin(self) -> Mapping[str, Texts]:
+        """Where numbers came from: a text or None by row, shape (n,), for ``"flops"``, ``"bytes:L2"``, ``"time"``.
+
+        Examples
+        --------
+        >>> told = Kernels(["a", "b"], [1, 2], [3, 4], origin={"flops": "2MNK of the shapes"})
+        >>> told.origin["flops"].tolist()
+        ['2MNK of the shapes', '2MNK of the shapes']
+        """
+        return TextsByName(self._origin)
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """What else the source tells: columns of numbers or texts by name, each of shape (n,)."""
+        return TextsByName(self._extra)
+
+    @property
+    def extra_columns(self) -> Extra:
+        """The columns of `extra` as they are kept, those of texts with each different word once."""
+        return self._extra
+
+    @property
+    def launches(self) -> Kernels | None:
+        """The rows that these are sums of, None where these are no sums."""
+        return None if self._launches is None else self._launches.here()
+
+    def launches_of(self, row: int) -> Kernels:
+        """Return the rows that one row is the sum of: that row itself where it is no sum."""
+        at = range(len(self._names))[row]
+        if self._launches is not None:
+            return self._launches.of_rows(self._launches.rows[at])
+        return self[at : at + 1]
+
+    def launches_with_rows(self) -> tuple[Kernels | None, Rows]:
+        """Return `launches`, and for each the row of this table that it is part of."""
+        if self._launches is None:
+            return None, np.zeros(0, dtype=np.intp)
+        return self._launches.here(), self._launches.owners_here()
+
+    def groupby(self, *by: str) -> Kernels:
+        """Return a row for each different ``name``, ``precision``, ``category`` or column of `extra`: sums over sums.
+
+        FLOPs, bytes, seconds and launches are added, so that intensity and rate are sums over sums. A sum with an
+        unknown part is unknown, and a warning says how many are. `extra` gains ``"time min (s)"``,
+        ``"time median (s)"`` and ``"time max (s)"`` per launch; of its other columns, as of `origin`, `precision` and
+        `category`, a group keeps what all its rows share. `launches` are the rows that were added.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column: the message names the nearest.
+
+        Examples
+        --------
+        >>> table = Kernels(["a", "b", "a"], [1, 2, 3], [4, 5, 6], time=[1, 1, 3])
+        >>> sums = table.groupby("name")
+        >>> sums.names.tolist(), sums.flops.tolist(), sums.extra["time max (s)"].tolist()
+        (['a', 'b'], [4.0, 2.0], [3.0, 1.0])
+        >>> len(sums.launches_of(0))
+        2
+        """
+        return grouped(self, by or ("name",))
+
+    def totals(self) -> Mapping[str, float]:
+        """Return what the rows add up to but for unknown amounts, and the seconds of the rows that these are of.
+
+        ``"flops"``, ``"bytes"`` of the main memory, ``"time"`` (self time, seconds) and ``"launches"``; ``"time without
+        flops"`` and ``"time without bytes"`` are the seconds of rows whose amount is unknown, such as opaque calls and
+        the row of idle time: `flops.sum()` is NaN where there is one. A whole program's bound is no bound of these sums
+        but the sum of its kernels' bounds. NaN where all are unknown.
+
+        Examples
+        --------
+        >>> table = Kernels(["dot", "idle"], [8, np.nan], [2, np.nan], time=[3, 1])
+        >>> float(table.flops.sum()), table.totals()["flops"], table.totals()["time without flops"]
+        (nan, 8.0, 1.0)
+        """
+        flops, moved, time = self.flops, self.bytes, self.self_time
+        added = {"flops": flops, "bytes": moved, "time": time, "launches": self.count}
+        added |= {"time without flops": time[np.isnan(flops)], "time without bytes": time[np.isnan(moved)]}
+        return {name: _sum_of_known(column) for name, column in added.items()}
+
+    @property
+    def short_names(self) -> Texts:
+        """Names as charts show them, shape (n,): without return types, parameters, namespaces and template noise."""
+        names = self.codes("name")
+        return DictColumn(tuple(shortened(name or "") for name in names.values), names.codes).texts()
+
+    def codes(self, field: str) -> DictColumn:
+        """Return a column of texts as its different words and, row by row, which of them it is.
+
+        ``"name"``, ``"precision"``, ``"category"``, a column of `extra`, or ``"origin:flops"`` and so on.
+
+        Examples
+        --------
+        >>> codes = Kernels(["a", "b"], [1, 2], [3, 4], precision=["fp8", None]).codes("precision")
+        >>> codes.values, codes.codes.tolist()
+        (('fp8', None), [0, 1])
+        """
+        if field == "name":
+            return self._name_codes
+        if field in {"precision", "category"}:
+            return self._precision if field == "precision" else self._category
+        column = self._origin[field[7:]] if field.startswith("origin:") else self._extra[field]
+        if not isinstance(column, DictColumn):
+            raise KeyError(field)
+        return column
+
+    @cached_property
+    def _name_codes(self) -> DictColumn:
+        return columns.distinct(self._names.tolist())
+
+    @keywords("Kernels.top")
+    def top(self, n: int = 5, by: str = "headroom", chip: Chip | str | None = None) -> Kernels:
+        """Return the n kernels with the largest of something, largest first; of equals the first of the table.
+
+        Where it is not known a kernel comes last.
+
+        Parameters
+        ----------
+        n
+            How many; all there are if these are fewer.
+        by
+            ``"headroom"`` (what reaching the roof is worth, seconds), ``"utilization"``, ``"roof_fraction"``,
+            ``"peak_fraction"`` or ``"attainable"``, as `roofwidget.bound` says them of `chip`; ``"time"``,
+            ``"self_time"``, ``"flops"``, ``"bytes"``, ``"count"``, ``"arithmetic_intensity"`` or ``"achieved"``; or a
+            column of numbers of `extra`.
+        chip
+            The chip, or the name of one; by default the one they ran on. A kernel that it lacks a figure for comes
+            last.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If n is no whole number from 1, `by` is nothing known (the nearest is named), or a chip is needed and there
+            is none.
+
+        Examples
+        --------
+        >>> table = Kernels(["matmul", "copy", "gelu"], [4e14, 0, 1e12], [1e12, 2e12, 1e12], time=[9, 3, 4])
+        >>> table.top(2, chip=Chip("My chip", {"bf16": 1e14}, {"HBM": 1e12})).names.tolist()
+        ['matmul', 'gelu']
+        >>> table.top(1, by="bytes").names.tolist()
+        ['copy']
+        """
+        column = self._ranked_by(by, chip)
+        return self[np.argsort(-column, kind="stable")[: whole_from_one(n, "top: n")]]
+
+    @keywords("Kernels.filter")
+    def filter(
+        self,
+        search: str = "",
+        *,
+        categories: Iterable[str] | str | None = None,
+        bounds: Iterable[str] | str | None = None,
+        precisions: Iterable[str] | str | None = None,
+        time_share: float = 1.0,
+        top: int | None = None,
+        infeed: bool = True,
+        chip: Chip | str | None = None,
+    ) -> Kernels:
+        """Return the kernels that pass all of these filters, in the table's order.
+
+        Parameters
+        ----------
+        search
+            Words that all occur in the name, in any case and order; ``*`` in a word is any run of characters.
+        categories, precisions
+            Only kernels of these; ``""`` is for those without one.
+        bounds
+            Only kernels that are bound by one of these on `chip`: ``"compute"``, a level's name, ``"network"``,
+            ``"overhead"``, ``"unknown"``.
+        time_share
+            The fewest kernels that make up this share of the whole table's self time, such as 0.9.
+        top
+            Of those that pass all else the first so many by self time.
+        infeed
+            Whether categories that contain "infeed" or "outfeed" are among them.
+        chip
+            The chip, or the name of one; by default the one they ran on. Only for `bounds`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a value of the wrong kind or out of its range; for a category or precision that no kernel has, or an
+            answer that is none on the chip (the nearest are named); and for `bounds` without a chip.
+
+        Examples
+        --------
+        >>> names = ["fusion.1", "copy", "fusion.2"]
+        >>> table = Kernels(names, [1, 0, 1], [1, 1, 1], time=[1, 5, 4], category=["loop", None, "loop"])
+        >>> table.filter("fus*2").names.tolist(), table.filter(time_share=0.9).names.tolist()
+        (['fusion.2'], ['copy', 'fusion.2'])
+        >>> table.filter(categories="loop", top=1).names.tolist()
+        ['fusion.2']
+        """
+        on = self._chip_or_own(chip, "filter(bounds=…)") if bounds is not None else None
+        filters = checked_filters(
+            self,
+            on,
+            search=search,
+            categories=categories,
+            bounds=bounds,
+            precisions=precisions,
+            time_share=time_share,
+            top=top,
+            infeed=infeed,
+        )
+        return self[filters.rows(self, None if on is None else lambda: self._bound(on).bound_by)]
+
+    def _ranked_by(self, by: str, chip: Chip | str | None) -> Floats:
+        if by in _RANKS:
+            return cast("Floats", getattr(self, by))
+        if by in _RANKS_OF_BOUND:
+            bound = self._bound(self._chip_or_own(chip, f"top(by='{by}')"))
+            return cast("Floats", getattr(bound, by))
+        numbers = {name: column for name, column in self._extra.items() if not isinstance(column, DictColumn)}
+        if by not in numbers:
+            options = [*_RANKS_OF_BOUND, *_RANKS, *numbers]
+            msg = f"top: there is no '{by}' to rank by; nearest: {listed(nearest(str(by), options) or options)}"
+            raise ValueError(msg)
+        return numbers[by]
+
+    def _bound(self, chip: Chip) -> Bound:
+        from roofwidget.analysis.bound_lenient import bound_lenient  # noqa: PLC0415 - it imports this module
+
+        return bound_lenient(self, chip)
+
+    def _chip_or_own(self, chip: Chip | str | None, what: str) -> Chip:
+        if chip is not None:
+            return look_up(chip)
+        if self.chip is None:
+            msg = f"{what} needs a chip, as these kernels do not tell which one they ran on: give chip="
+            raise ValueError(msg)
+        return self.chip
+
     def roofline(self, **traits: Any) -> RooflineWidget:
         """Return a `RooflineWidget` that shows these kernels, on their own chip when it is known."""
-        from roofwidget.widget import RooflineWidget  # noqa: PLC0415 - the widget needs this module
+        from roofwidget.widget import RooflineWidget  # noqa: PLC0415 - it imports this module
 
         return RooflineWidget(kernels=self, **traits)
-
-    def _texts(self, field: str) -> Texts:
-        if field not in self._spelled:
-            self._spelled[field] = self._words[field].texts()
-        return self._spelled[field]
 
     def _kernel(self, row: int) -> Kernel:
         time = float(self._time[row])
         return Kernel(
             self._names[row],
-            columns.at_row(self._flops, row, UNNAMED),
-            columns.at_row(self._bytes, row, MAIN),
+            columns.at_row(self._flops, row, ASKED_PRECISION),
+            columns.at_row(self._bytes, row, MAIN_LEVEL),
             time=None if np.isnan(time) else time,
-            precision=self._words["precision"].at(row),
-            category=self._words["category"].at(row),
+            precision=self._precision.at(row),
+            category=self._category.at(row),
             count=int(self._count[row]),
         )
 
 
-def _rebuild_table(names: Any, flops: Any, bytes_: Any, rest: dict[str, Any]) -> Kernels:
-    return Kernels(names, flops, bytes_, **rest)
+_ARGUMENTS: Final = tuple(inspect.signature(Kernels).parameters)
+
+
+def _sum_of_known(column: Floats) -> float:
+    known = column[~np.isnan(column)]
+    return float(known.sum()) if len(known) or not len(column) else float("nan")
 
 
 def as_kernels(value: Any) -> Kernels:

@@ -11,9 +11,8 @@ from roofwidget import wire
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.analysis.projection import Projection, project
 from roofwidget.chips import Chip, MissingFigureError
-from roofwidget.kernels.chosen import ANSWERS
 from roofwidget.kernels.columns import Texts, folded
-from roofwidget.kernels.filters import Filters
+from roofwidget.kernels.filters import RESOURCES, Filters
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 from roofwidget.state.graph import is_same_grouping
@@ -162,7 +161,7 @@ class Profile(HasTraits):
     def _known_bounds(self) -> dict[str, str]:
         """Answers by what they are in any case; the focus chip's spelling of a level goes before others'."""
         chips = sorted(self.chips, key=lambda chip: chip.id == self.focus_chip)
-        return {name.casefold(): name for name in (*(level for chip in chips for level in chip.memories), *ANSWERS)}
+        return {name.casefold(): name for name in (*(level for chip in chips for level in chip.memories), *RESOURCES)}
 
     @validate("sort_by")
     def _check_sort_by(self, proposal: Any) -> str:

@@ -14,7 +14,7 @@ import traitlets
 
 from roofwidget import units
 from roofwidget.chips import Chip
-from roofwidget.kernels.chosen import share_above_zero, whole_from_one
+from roofwidget.kernels.filters import share_above_zero, whole_from_one
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.languages import ENGLISH, languages

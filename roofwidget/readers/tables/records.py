@@ -30,9 +30,9 @@ import numpy.typing as npt
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError
 from roofwidget.chips import chip as chip_called
 from roofwidget.kernels import columns as checks
-from roofwidget.kernels.columns import Floats
+from roofwidget.kernels.columns import MAIN_LEVEL, Floats
 from roofwidget.kernels.dataframes import FIELDS
-from roofwidget.kernels.table import MAIN, Kernels
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.delimited import (
@@ -371,7 +371,7 @@ def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
         raise ProfileError(given.name, lacking(given.names, dialect.fields))
     rows = _selected(given, dialect)
     amounts = _Amounts(given, dialect, rows)
-    flops, moved = amounts.by_key("flops", ""), amounts.by_key("bytes", MAIN)
+    flops, moved = amounts.by_key("flops", ""), amounts.by_key("bytes", MAIN_LEVEL)
     warnings = _remarks(given, dialect)
     if dialect.name in {"XProf", "fasterbench"}:
         flops, moved, told = _with_unknowns(dialect, flops, moved)

@@ -11,8 +11,8 @@ import numpy as np
 
 from roofwidget.chips import AmbiguousChipError, Chip, UnknownChipError
 from roofwidget.chips import chip as find_chip
-from roofwidget.kernels.columns import DictColumn, Floats
-from roofwidget.kernels.table import MAIN, Kernels
+from roofwidget.kernels.columns import MAIN_LEVEL, DictColumn, Floats
+from roofwidget.kernels.table import Kernels
 from roofwidget.readers.torch.events import Collected, Integers, Mask
 from roofwidget.readers.torch.rows import Rows, WorkTable, dict_column, is_copy
 from roofwidget.support.did_you_mean import listed
@@ -94,14 +94,15 @@ def with_idle(calls: Kernels, spans: Spans) -> Kernels:
     def unknown(column: Floats) -> Floats:
         return np.append(column, nothing)
 
-    return Kernels(
-        [*calls.names, *[_NAME] * len(nothing)],
-        {key: unknown(column) for key, column in calls.flops_by_precision.items()},
-        {level: unknown(column) for level, column in calls.bytes_by_level.items()},
+    return calls.replace(
+        names=[*calls.names, *[_NAME] * len(nothing)],
+        flops={key: unknown(column) for key, column in calls.flops_by_precision.items()},
+        bytes={level: unknown(column) for level, column in calls.bytes_by_level.items()},
         time=np.append(calls.time, spans.idle[is_idle]),
         precision=longer(calls.codes("precision")),
         category=longer(calls.codes("category"), IDLE),
         count=np.append(calls.count, np.ones(len(nothing))),
+        self_time=np.append(calls.self_time, spans.idle[is_idle]) if calls.has_self_time else None,
         origin={key: longer(calls.codes(f"origin:{key}"), _ORIGIN if key == "time" else None) for key in calls.origin},
         extra={
             key: longer(column)
@@ -109,9 +110,6 @@ def with_idle(calls: Kernels, spans: Spans) -> Kernels:
             else np.append(column, device if key == "device" else nothing)
             for key, column in calls.extra_columns.items()
         },
-        chip=calls.chip,
-        warnings=calls.warnings,
-        source=calls.source,
     )
 
 
@@ -191,7 +189,7 @@ class _Amounts:
 
     def bytes_by_level(self) -> dict[str, Floats]:
         return {
-            MAIN: np.where(self._is_across, np.nan, self.bytes),
+            MAIN_LEVEL: np.where(self._is_across, np.nan, self.bytes),
             **{level: np.where(where, self.bytes, np.nan) for level, where in self.across.items()},
         }
 
@@ -314,21 +312,8 @@ def attribution_warnings(calls: Kernels, rows: Rows, kept: Collected) -> list[st
 
 def without_launches(rows: Kernels, calls: int) -> Kernels:
     """Return the sums without the rows that they are sums of, which are so many calls."""
-    return Kernels(
-        rows.names,
-        rows.flops_by_precision,
-        rows.bytes_by_level,
-        time=rows.time,
-        precision=rows.codes("precision"),
-        category=rows.codes("category"),
-        count=rows.count,
-        self_time=rows.self_time if rows.has_self_time else None,
-        origin={key: rows.codes(f"origin:{key}") for key in rows.origin},
-        extra=rows.extra_columns,
-        chip=rows.chip,
-        warnings=[*rows.warnings, f"the {calls:,} calls are too many to keep one by one"],
-        source=rows.source,
-    )
+    warning = f"the {calls:,} calls are too many to keep one by one"
+    return rows.replace(launches=None, warnings=[*rows.warnings, warning])
 
 
 def _has_name(kept: Collected, pattern: re.Pattern[str]) -> Mask:
