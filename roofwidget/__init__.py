@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from roofwidget.chips import load_chips
     from roofwidget.model import RooflineModel
     from roofwidget.readers import ProfileError, read, read_many
-    from roofwidget.readers.ceilings.formats import read_ceilings
+    from roofwidget.readers.ceilings import read_ceilings
     from roofwidget.widget import RooflineWidget
     from roofwidget.workloads import Convention, Graph, chain, dim, register_op
     from roofwidget.workloads.fusion import Partition
@@ -66,7 +66,7 @@ _LAZY = {
     "load_chips": "roofwidget.chips",
     "project": "roofwidget.analysis.projection",
     "read": "roofwidget.readers",
-    "read_ceilings": "roofwidget.readers.ceilings.formats",
+    "read_ceilings": "roofwidget.readers.ceilings",
     "read_many": "roofwidget.readers.many",
     "register_op": "roofwidget.workloads",
     "roofline_analysis": "roofwidget.analysis.exercise",

@@ -39,6 +39,7 @@ def modules_of(pickled: bytes) -> set[str]:
         rw.UnknownChipError("no chip is called 'x'"),
         rw.AmbiguousChipError("'x' is one of several chips"),
         rw.MissingFigureError("x has no link"),
+        rw.ProfileError("a.json", "expected a number", row=3, column="time"),
     ],
     ids=lambda value: type(value).__name__,
 )

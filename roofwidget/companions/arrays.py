@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from roofwidget.support.did_you_mean import listed, nearest
+from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.workloads.polynomial import Call, Symbol
 
 if TYPE_CHECKING:
@@ -83,9 +83,8 @@ def swept(where: str, given: Any, graph: Graph) -> tuple[str, Floats]:
         raise ValueError(msg + (listed(dims) or "none"))
     dim = dims.get(name)
     if dim is None:
-        close = nearest(str(name), dims, most=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"it has {listed(dims) or 'none'}"
-        msg = f"{where}: graph '{graph.name}' has no dim {name!r:.60}; {hint}"
+        hint = did_you_mean(str(name), dims, f"; it has {listed(dims) or 'none'}")
+        msg = f"{where}: graph '{graph.name}' has no dim {name!r:.60}{hint}"
         raise ValueError(msg)
     return name, whole_range(dim) if sizes is None else whole_numbers(f"{where}: '{name}'", sizes, dim.low, dim.high)
 

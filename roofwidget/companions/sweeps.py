@@ -27,7 +27,7 @@ from roofwidget.companions.parts import (
 )
 from roofwidget.kernels.table import Kernel, Kernels
 from roofwidget.state.rates import one_level
-from roofwidget.support.did_you_mean import keywords, nearest
+from roofwidget.support.did_you_mean import did_you_mean, keywords
 from roofwidget.units import format_significant
 from roofwidget.wire import text_to_wire
 from roofwidget.workloads import Graph, Op, Tensor, dim
@@ -112,9 +112,7 @@ def curve_of(model: RooflineModel, op: Any, sizes: Any) -> Callable[[], Curve]:
     if not isinstance(op, str):
         msg = f"size_sweep: op must be the name of an op or an operator, or a function of N, got {op!r:.60}"
         raise TypeError(msg)
-    close = nearest(op, known, most=1)
-    hint = f"; did you mean '{close[0]}'?" if close else ""
-    msg = f"size_sweep: there is no op and no operator called '{op:.60}'{hint}"
+    msg = f"size_sweep: there is no op and no operator called '{op:.60}'{did_you_mean(op, known)}"
     raise ValueError(msg)
 
 

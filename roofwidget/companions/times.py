@@ -22,7 +22,7 @@ from roofwidget.companions.parts import (
     shown_chips,
     spoken,
 )
-from roofwidget.support.did_you_mean import keywords, listed, nearest
+from roofwidget.support.did_you_mean import did_you_mean, keywords, listed
 from roofwidget.wire import text_to_wire
 
 if TYPE_CHECKING:
@@ -83,9 +83,8 @@ def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
     (['compute', 'memory'], [[4.0], [2.0]])
     """
     if by not in _BY:
-        close = nearest(str(by), _BY, most=1)
-        msg = f"time_bars: by must be {' or '.join(map(repr, _BY))}, got {by!r:.40}"
-        raise ValueError(msg + (f"; did you mean '{close[0]}'?" if close else ""))
+        msg = f"time_bars: by must be {' or '.join(map(repr, _BY))}, got {by!r:.40}{did_you_mean(str(by), _BY)}"
+        raise ValueError(msg)
     scales = {"x": bqplot.OrdinalScale(), "y": bqplot.LinearScale(min=0.0, max=1.0)}
     bars = bqplot.Bars(x=[], y=[[]], scales=scales, type="stacked", padding=0.4, stroke=INK, display_legend=True)
     axes = [

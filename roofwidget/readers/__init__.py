@@ -16,16 +16,16 @@ from roofwidget.readers import refusals
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.folders import read_folder
 from roofwidget.readers.input.source import Source
-from roofwidget.support.did_you_mean import listed, nearest, unknown_keyword
+from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
     from roofwidget.kernels.table import Kernels
-    from roofwidget.readers.many import read_many
+    from roofwidget.readers.many import Profiles, read_many
 
-__all__ = ["FORMATS", "ProfileError", "Source", "read", "read_many", "reader"]
+__all__ = ["FORMATS", "ProfileError", "Profiles", "Source", "read", "read_many", "reader"]
 
 # In the order in which they are asked: what is told by a few bytes first, tables of any origin last.
 FORMATS: Final = (
@@ -44,7 +44,7 @@ FORMATS: Final = (
     "roofwidget.readers.ncu",
     "roofwidget.readers.tables.records",
 )
-_LAZY: Final = {"read_many": "roofwidget.readers.many"}
+_LAZY: Final = dict.fromkeys(("Profiles", "read_many"), "roofwidget.readers.many")
 
 
 def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kernels:  # noqa: A002 - the field's word
@@ -118,9 +118,7 @@ def reader(format: str) -> ModuleType:  # noqa: A002 - the field's word
     """
     known = _by_format()
     if format not in known:
-        close = nearest(str(format), known, most=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(known)}"
-        msg = f"there is no format '{format}'; {hint}"
+        msg = f"there is no format '{format}'{did_you_mean(str(format), known, f'; there are {listed(known)}')}"
         raise ValueError(msg)
     return known[format]
 

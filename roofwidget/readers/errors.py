@@ -27,6 +27,8 @@ class ProfileError(ValueError):
     file.json: row 3, column 'hbm_bw': expected a number, got 'abc'
     """
 
+    __module__ = "roofwidget"
+
     def __init__(
         self,
         file: str,
@@ -36,18 +38,14 @@ class ProfileError(ValueError):
         column: str | None = None,
         place: str | None = None,
     ) -> None:
-        places = [f"row {row}"] * (row is not None) + [f"column '{column}'"] * (column is not None)
-        where = place or ", ".join(places)
-        super().__init__(": ".join([file, where, reason] if where else [file, reason]))
+        super().__init__(file, reason)
         self.file = file
         self.reason = reason
         self.row = row
         self.column = column
         self.place = place
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (self.file, self.reason, self.row, self.column, self.place)
-
-
-def _rebuild(file: str, reason: str, row: int | None, column: str | None, place: str | None) -> ProfileError:
-    return ProfileError(file, reason, row=row, column=column, place=place)
+    def __str__(self) -> str:
+        places = [f"row {self.row}"] * (self.row is not None) + [f"column '{self.column}'"] * (self.column is not None)
+        where = self.place or ", ".join(places)
+        return ": ".join([self.file, where, self.reason] if where else [self.file, self.reason])

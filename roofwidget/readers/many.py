@@ -35,6 +35,8 @@ class Profiles(Mapping[str, Any]):
         The error of each path that could not be read.
     """
 
+    __module__ = "roofwidget.readers"
+
     def __init__(self, read: Mapping[str, Kernels], failures: Mapping[str, Exception]) -> None:
         self._read = dict(read)
         self.failures: Mapping[str, Exception] = dict(failures)

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
-__all__ = ["keywords", "listed", "nearest", "unknown_keyword"]
+__all__ = ["did_you_mean", "keywords", "listed", "nearest", "unknown_keyword"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,6 +30,18 @@ def nearest(word: str, options: Iterable[str], most: int = 3) -> list[str]:
     return [by_key[option] for option in [*close, *contained][:most]]
 
 
+def did_you_mean(word: str, options: Iterable[str], otherwise: str = "") -> str:
+    """Return the end of an error message: the option that looks most like `word`, or `otherwise` if none does.
+
+    Examples
+    --------
+    >>> did_you_mean("h10", ["h100-sxm", "v5p"]), did_you_mean("x", ["v5p"], "; there is 'v5p'")
+    ("; did you mean 'h100-sxm'?", "; there is 'v5p'")
+    """
+    close = nearest(word, options, most=1)
+    return f"; did you mean '{close[0]}'?" if close else otherwise
+
+
 def listed(words: Iterable[str]) -> str:
     """Join words for a sentence: ``'a', 'b'``."""
     return ", ".join(f"'{word}'" for word in words)
@@ -38,9 +50,7 @@ def listed(words: Iterable[str]) -> str:
 def unknown_keyword(where: str, word: str, known: Iterable[str]) -> TypeError:
     """Return the error for a keyword that `where` does not have; it names the nearest one that it has."""
     options = list(known)
-    close = nearest(word, options, most=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"it has {listed(options)}"
-    return TypeError(f"{where} has no keyword '{word}'; {hint}")
+    return TypeError(f"{where} has no keyword '{word}'{did_you_mean(word, options, f'; it has {listed(options)}')}")
 
 
 def keywords(where: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 import roofwidget as rw
-from roofwidget.readers import FORMATS, ProfileError, Source, read, reader
+from roofwidget import readers
+from roofwidget.readers import FORMATS, ProfileError, Source, ceilings, read, reader
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 XPROF = FIXTURES / "xprof_gpu.roofline_model.json"
@@ -51,6 +52,16 @@ def test_every_reader_is_complete_and_named_once() -> None:
         assert callable(module.read)
         assert module.EXPECTED
         assert module.__doc__
+
+
+def test_only_the_two_registries_import_modules_of_ours_by_name() -> None:
+    folder = Path(readers.__file__).parent
+    by_name = [path for path in sorted(folder.rglob("*.py")) if "import_module(" in path.read_text("utf-8")]
+    names = [path.relative_to(folder).as_posix() for path in by_name]
+    # The package xprof is optional.
+    assert names == ["__init__.py", "ceilings/__init__.py", "xprof/convert.py"]
+    for name in ceilings._FORMATS:
+        assert callable(import_module(f"roofwidget.readers.{name}").ceilings)
 
 
 @pytest.mark.parametrize("name", FORMATS)

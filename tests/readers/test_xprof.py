@@ -321,7 +321,7 @@ def test_a_bad_cell_in_the_other_list_is_refused_too(tmp_path: Path) -> None:
     [
         (
             lambda d: column_of(d, "hbm_bw").update(id="hbm_bandwidth"),
-            "column 'hbm_bw': the table has no such column; the nearest it has is 'hbm_bandwidth'",
+            "column 'hbm_bw': the table has no such column; did you mean 'hbm_bandwidth'?",
         ),
         (lambda d: d[0]["cols"][0].update(id="hlo_module_id"), "column 'hlo_module_id': two columns have this id"),
         (lambda d: d[0]["rows"][3]["c"].pop(), "row 4: expected 38 cells, one a column, got 37"),

@@ -46,6 +46,8 @@ class Source:
     ('a,b', [1, 2])
     """
 
+    __module__ = "roofwidget.readers"
+
     def __init__(
         self,
         name: str,

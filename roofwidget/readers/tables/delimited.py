@@ -21,7 +21,7 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
-from roofwidget.support.did_you_mean import nearest
+from roofwidget.support.did_you_mean import did_you_mean
 
 __all__ = [
     "MAX_COLUMNS",
@@ -577,8 +577,7 @@ class DelimitedTable:
             If there is no such column: names the nearest.
         """
         if name not in self.columns:
-            close = nearest(name, self.columns, most=1)
-            hint = f"; the nearest it has is '{close[0]}'" if close else ""
+            hint = did_you_mean(name, self.columns)
             raise ProfileError(self.source.name, f"the table has no such column{hint}", column=name)
         return self.columns[name]
 

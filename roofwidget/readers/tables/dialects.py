@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from roofwidget import units
 from roofwidget.kernels.dataframes import FIELDS
-from roofwidget.support.did_you_mean import listed, nearest, unknown_keyword
+from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 
 __all__ = [
     "CHIP",
@@ -263,9 +263,8 @@ def no_column(column: str, names: Sequence[str]) -> str:
     >>> no_column("wrok", ["what", "work"])
     "columns: the table has no column 'wrok'; did you mean 'work'?"
     """
-    close = nearest(column, names, most=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(names[:20])}"
-    return f"columns: the table has no column '{column}'; {hint}"
+    hint = did_you_mean(column, names, f"; there are {listed(names[:20])}")
+    return f"columns: the table has no column '{column}'{hint}"
 
 
 def _with_unit(field: str, column: str, unit: str) -> Field:

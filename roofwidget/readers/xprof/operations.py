@@ -19,7 +19,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.xprof.hlo import Instruction, instruction, work
 from roofwidget.readers.xprof.table import MICRO, XProfTable, extras, text_column
-from roofwidget.support.did_you_mean import listed, nearest
+from roofwidget.support.did_you_mean import did_you_mean, listed
 
 __all__ = [
     "IDLE",
@@ -183,9 +183,7 @@ def correct_executions(draft: Draft, told: Mapping[str, int] | None, *, infer: b
     for pattern, count in (told or {}).items():
         found = [fnmatch.fnmatchcase(name.casefold(), pattern.casefold()) for name in draft.names]
         if not any(found):
-            close = nearest(pattern, draft.names, most=1)
-            hint = f"; did you mean '{close[0]}'?" if close else ""
-            msg = f"executions: no operation is called '{pattern}'{hint}"
+            msg = f"executions: no operation is called '{pattern}'{did_you_mean(pattern, draft.names)}"
             raise ValueError(msg)
         executions[np.array(found)] = count
     changed = np.flatnonzero(executions != draft.count)

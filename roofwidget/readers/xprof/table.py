@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats, Texts
 from roofwidget.readers.errors import ProfileError
-from roofwidget.support.did_you_mean import nearest
+from roofwidget.support.did_you_mean import did_you_mean
 
 __all__ = [
     "GIBI",
@@ -76,8 +76,7 @@ class XProfTable:
     def cells(self, column: str) -> Sequence[Any]:
         """Return the raw values of a column."""
         if column not in self.columns:
-            close = nearest(column, self.columns, most=1)
-            hint = f"; the nearest it has is '{close[0]}'" if close else ""
+            hint = did_you_mean(column, self.columns)
             raise ProfileError(self.source, f"the table has no such column{hint}", column=column)
         return self.columns[column]
 
