@@ -128,15 +128,16 @@ class Launches:
 
     def here(self) -> Kernels:
         """Return the launches of all rows of this part."""
-        return self.kernels if len(self.rows) == self.owner.max(initial=-1) + 1 else self.of_rows(self.rows)
+        return self.of_rows(self.rows)
 
     def of_rows(self, rows: Any) -> Kernels:
         """Return the launches of these rows of the whole table."""
-        return self.kernels[np.isin(self.owner, rows)]
+        is_of_rows = np.isin(self.owner, rows)
+        return self.kernels if is_of_rows.all() else self.kernels[is_of_rows]
 
     def owners_here(self) -> Rows:
         """Return the row of this part that each launch of `here` belongs to."""
-        place = np.full(self.owner.max(initial=-1) + 1, -1, dtype=np.intp)
-        place[self.rows] = np.arange(len(self.rows))
-        found: Rows = place[self.owner[np.isin(self.owner, self.rows)]]
-        return found
+        row_here = np.full(max(self.owner.max(initial=-1), self.rows.max(initial=-1)) + 1, -1, dtype=np.intp)
+        row_here[self.rows] = np.arange(len(self.rows))
+        owners = row_here[self.owner]
+        return owners[owners >= 0]

@@ -184,3 +184,10 @@ def test_groups_keep_the_facts_of_the_table() -> None:
     found, table = arguments(rw.Kernels(**FULL).groupby("name")), arguments(rw.Kernels(**FULL))
     for name in ("chip", "program", "steps", "source", "warnings", "category", "precision", "self_time"):
         assert found[name] == table[name]
+
+
+def test_launches_are_found_also_where_the_last_rows_have_none() -> None:
+    table = rw.Kernels(["a", "b", "c"], [1, 1, 1], [1, 1, 1], launches=FULL["launches"], launch_rows=[0, 1, 1])
+    assert table[[0, 2]].launches == FULL["launches"][:1]
+    assert table[[2, 1]].launches_with_rows()[1].tolist() == [1, 1]
+    assert arguments(table.replace(time=None)) == arguments(table)
