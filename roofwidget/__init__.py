@@ -25,6 +25,7 @@ from roofwidget.chips import (
     UnknownChipError,
     chip,
     chips,
+    load_chips,
 )
 from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.presets import Preset, preset, presets
@@ -39,11 +40,10 @@ if TYPE_CHECKING:
     from roofwidget.analysis.projection import project
     from roofwidget.analysis.sizing import critical_batch, critical_batch_per_chip, smallest_square_matmul
     from roofwidget.analysis.snapshot import Snapshot
-    from roofwidget.chips import load_chips
     from roofwidget.model import RooflineModel
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings import read_ceilings
-    from roofwidget.widget import RooflineWidget
+    from roofwidget.widget import RooflineWidget, roofline
     from roofwidget.workloads import Convention, Graph, chain, dim, register_op
     from roofwidget.workloads.fusion import Partition
 
@@ -63,12 +63,12 @@ _LAZY = {
     "critical_batch": "roofwidget.analysis.sizing",
     "critical_batch_per_chip": "roofwidget.analysis.sizing",
     "dim": "roofwidget.workloads",
-    "load_chips": "roofwidget.chips",
     "project": "roofwidget.analysis.projection",
     "read": "roofwidget.readers",
     "read_ceilings": "roofwidget.readers.ceilings",
     "read_many": "roofwidget.readers.many",
     "register_op": "roofwidget.workloads",
+    "roofline": "roofwidget.widget",
     "roofline_analysis": "roofwidget.analysis.exercise",
     "smallest_square_matmul": "roofwidget.analysis.sizing",
 }
@@ -122,30 +122,6 @@ __all__ = [
     "smallest_square_matmul",
     "workloads",
 ]
-
-
-# Defined here: the module of the arithmetic has the same name and would hide a lazy one.
-def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineWidget:
-    """Return a widget that shows these kernels on these chips.
-
-    Parameters
-    ----------
-    chips
-        A `Preset`, or a list of `Chip` objects and names of catalogue chips.
-    kernels
-        `Kernels`, a list of `Kernel` objects, tuples or dicts, or a data frame.
-    **traits
-        Any trait of `RooflineModel`.
-
-    Examples
-    --------
-    >>> import roofwidget as rw
-    >>> rw.roofline(chips=["v5p", "v6e"], kernels=[("matmul", 4.3e9, 1.2e7)])
-    RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernels)
-    """
-    from roofwidget.widget import RooflineWidget  # noqa: PLC0415 - loads ipywidgets
-
-    return RooflineWidget(chips, kernels, **traits)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,60 +1,121 @@
-"""The state of a roofline: chips, kernels, what is shown and what is asked "what if"; usable without a browser."""
+"""The state of a roofline: chips, kernels, what is shown and what is asked "what if"; usable without a browser.
+
+Every trait is declared here, with its owner. How values are checked, and what follows from a change, is computed in
+`roofwidget.state`. traitlets calls the observers of one trait in the alphabetical order of their methods' names.
+"""
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final, TypeVar
 
-from traitlets import Any as Anything
-from traitlets import Bool, TraitError, Unicode, default, observe, validate
+import numpy as np
+from traitlets import Bool, Bunch, CaselessStrEnum, Enum, HasTraits, TraitError, Unicode, default, observe, validate
 
 from roofwidget import wire
 from roofwidget.analysis.bound_lenient import bound_lenient
-from roofwidget.chips import Chip
+from roofwidget.analysis.projection import Projection, project
+from roofwidget.analysis.result import Bound
+from roofwidget.analysis.snapshot import Snapshot
+from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
+from roofwidget.chips import Chip, MissingFigureError
+from roofwidget.kernels.columns import Texts, folded
+from roofwidget.kernels.filters import Filters
+from roofwidget.kernels.metadata import Rows
+from roofwidget.kernels.presets import preset
 from roofwidget.kernels.table import Kernel, Kernels
-from roofwidget.state.choices import GIVE_CHIPS, Choices
-from roofwidget.state.filter_traits import Profile
-from roofwidget.state.graph import Workload, is_same_grouping
-from roofwidget.state.rates import Rates
-from roofwidget.state.snapshots import Snapshots
+from roofwidget.state.choices import (
+    MAX_CHIPS_SHOWN_AT_FIRST,
+    NO_CHIPS_HINT,
+    check_ceilings,
+    check_memory,
+    check_precision,
+    chip_called,
+    known_ceilings,
+    shown_after,
+    still_possible,
+)
+from roofwidget.state.filter_traits import bounds_after, check_bounds, column_key, known_bounds, sort_key
+from roofwidget.state.graph import (
+    PhaseMemory,
+    as_partition,
+    check_convention,
+    check_dims,
+    check_dtype,
+    check_phase,
+    convention_for,
+    counted,
+    dims_for,
+    has_same_groups,
+    refused_as,
+)
+from roofwidget.state.rates import (
+    QUANTITIES,
+    Quantity,
+    WhatIf,
+    common_precision,
+    one_level,
+    parsed_rate,
+    rate_in_force,
+    with_known_figures,
+    with_rates,
+)
+from roofwidget.state.snapshots import frozen
 from roofwidget.state.trait_types import (
     ChipsTrait,
     DimsTrait,
     FractionsTrait,
     GraphsTrait,
     GraphTrait,
+    HowManyTrait,
     KernelsTrait,
+    KernelWhatIfsTrait,
     LocaleTrait,
     NamesTrait,
+    OptionalKernelsTrait,
+    OptionalNamesTrait,
+    PartitionTrait,
     RateTrait,
     RowsTrait,
     RowTrait,
     SecondsTrait,
+    SnapshotsTrait,
+    TimeShareTrait,
     WhatIfTrait,
+    ZoomTrait,
+    owned,
 )
-from roofwidget.state.view import Viewing
-from roofwidget.state.what_if_traits import Moves
-from roofwidget.support.did_you_mean import listed, nearest, unknown_keyword
-
-if TYPE_CHECKING:
-    from roofwidget.analysis.result import Bound
-    from roofwidget.kernels.presets import Preset
+from roofwidget.state.view import Plane, Zoom, check_zoom, plane_of
+from roofwidget.state.what_if_traits import (
+    KernelWhatIfs,
+    bound_where_measured,
+    check_can_move,
+    check_row,
+    checked_factor,
+    read_only_factors,
+    row_called,
+)
+from roofwidget.support.did_you_mean import nearest, unknown_keyword
+from roofwidget.workloads import Graph
+from roofwidget.workloads.fusion import Partition
+from roofwidget.workloads.summary import told
 
 __all__ = ["RooflineModel"]
 
-# More chips than this start hidden: the picture would be a thicket.
-_SHOWN_AT_FIRST = 6
-# In this order: a partition is of the graph as it is counted, rows are rows of the kernels that are shown.
-_LAST = (
+# Set in this order after all others: a partition is one of the graph as it is counted, rows are rows of shown kernels.
+_SET_LAST: Final = (
     *("peak_flops", "bandwidth", "ceilings", "bounds", "dims", "convention", "dtype", "partition"),
     *("selected", "hovered", "at_roof", "moves", "zoom"),
 )
 
+V = TypeVar("V")
 
-class RooflineModel(Rates, Choices, Workload, Profile, Viewing, Snapshots, Moves):
+
+class RooflineModel(HasTraits):
     """The state of a roofline, with every number the front end shows and no browser.
 
     Parameters
@@ -88,93 +149,271 @@ class RooflineModel(Rates, Choices, Workload, Profile, Viewing, Snapshots, Moves
     4614000000000000.0
     """
 
-    title = Unicode(help="What stands above the chart. Owned by Python.").tag(sync=True, to_json=wire.text_to_wire)
-    locale = LocaleTrait(
-        help="The language of the front end: 'en', 'de', or a locale such as 'de-AT'. What Python says stays English, "
-        "and with it the text, the page and the companions that are made of a model. Owned by Python."
+    __module__ = "roofwidget"
+
+    # -- chips and rates ---------------------------------------------------------------------------------------
+
+    chips = owned("python", ChipsTrait(help="The chips that can be shown."), to_wire=wire.chips_to_wire)
+    shown = owned("shared", NamesTrait(help="Ids of the chips that are shown, in the order of `chips`."))
+    focus_chip = owned("shared", Unicode(help="Id of the chip that sliders and gap arrows belong to."))
+    precision = owned(
+        "shared",
+        Unicode(
+            "auto",
+            help="A precision's name, or 'auto': the precision that all kernels compute in, for chips that have it, "
+            "else each chip's own default.",
+        ),
     )
-    chips = ChipsTrait(help="The chips that can be toggled on. Owned by Python.").tag(
-        sync=True, to_json=wire.chips_to_wire
+    memory = owned(
+        "shared",
+        Unicode(
+            "main", help="A memory level's name, 'main' for each chip's off-chip memory, or 'all' for a roof per level."
+        ),
     )
-    kernels = KernelsTrait(help="The kernels that are plotted. Owned by Python.").tag(
-        sync=True, to_json=wire.kernels_to_wire
+    what_if = owned(
+        "shared",
+        WhatIfTrait(
+            read_only=True,
+            help="Changed peaks and bandwidths by chip id; set with `set_what_if`, `reset` or the sliders.",
+        ),
+        to_wire=wire.what_if_to_wire,
     )
-    graph = GraphTrait(
-        None,
-        help="Operations joined by tensors: their partition's kernels are shown instead of `kernels`. It is the one of "
-        "`phase` in `graphs`; one that is set here is the only one, of phase ''. Owned by Python.",
+    peak_flops = owned(
+        "shared",
+        RateTrait("FLOP/s", help="Peak rate of the focus chip at the chosen precision, FLOP/s; NaN where it has none."),
+        sync=False,
     )
-    graphs = GraphsTrait(
-        {}, help="The graphs that can be chosen between, by name: the phases of one workload. Owned by Python."
-    ).tag(sync=True, to_json=wire.graphs_to_wire)
-    phase = Unicode(
-        "",
-        help="Which of `graphs` is shown; '' without one. With another phase `partition` is what it was left with, at "
-        "first unfused; `dims` keeps the "
-        "sizes that the new graph has too, within its limits and not at its defaults, if it can have them together; "
-        "`convention` stays if the new graph knows it by that name and it is not its own; `dtype` stays unless it is "
-        "the new graph's main one. With a graph that was not among `graphs` before, all four start anew. Shared.",
-    ).tag(sync=True, to_json=wire.text_to_wire, echo_update=False)
-    partition = Anything(
-        None,
-        allow_none=True,
-        help="Which ops of the graph run as one kernel: a `Partition`, or groups of names or positions. Shared.",
-    ).tag(sync=True, to_json=wire.partition_to_wire, echo_update=False)
-    dims = DimsTrait(
-        MappingProxyType({}), help="Sizes of the graph's dimensions that differ from their defaults. Shared."
-    ).tag(sync=True, to_json=wire.dims_to_wire, echo_update=False)
-    convention = Unicode("", help="How operations are counted; empty for the graph's own way. Shared.").tag(
-        sync=True, echo_update=False
+    bandwidth = owned(
+        "shared",
+        RateTrait("B/s", help="Bandwidth of the focus chip at the chosen memory, bytes/s; NaN where it has none."),
+        sync=False,
     )
-    dtype = Unicode(
-        None, allow_none=True, help="Count as if tensors of the graph's main dtype had this one; None as built. Shared."
-    ).tag(sync=True, echo_update=False)
-    shown = NamesTrait(help="Ids of the chips toggled on, in the order of `chips`. Shared.").tag(
-        sync=True, echo_update=False
+    exposed_comm = owned(
+        "shared",
+        FractionsTrait((), help="Shares of the time in which only the link is busy; each is drawn as a dashed roof."),
     )
-    focus_chip = Unicode(help="Id of the chip that sliders and gap arrows belong to. Shared.").tag(
-        sync=True, echo_update=False
+    ceilings = owned(
+        "shared",
+        OptionalNamesTrait(
+            help="Ceilings of the focus chip that are drawn: precisions, or names such as 'no FMA' and 'STREAM DRAM'; "
+            "None for the chip's own.",
+        ),
     )
-    precision = Unicode(
-        "auto",
-        help="A precision's name, or 'auto': the one that all kernels compute in, for chips that have it, else each "
-        "chip's own default. Shared.",
-    ).tag(sync=True, echo_update=False)
-    memory = Unicode(
-        "main", help="A memory level's name, 'main': each chip's off-chip memory, or 'all': a roof a level. Shared."
-    ).tag(sync=True, echo_update=False)
-    what_if = WhatIfTrait(
-        read_only=True,
-        help="Changed peaks and bandwidths by chip id; set with `set_what_if`, `reset` or the sliders. Shared.",
-    ).tag(sync=True, to_json=wire.what_if_to_wire, echo_update=False)
-    peak_flops = RateTrait(
-        "FLOP/s", help="Peak rate of the focus chip at the chosen precision, FLOP/s; NaN where it has none. Shared."
+    all_levels = owned(
+        "shared",
+        Bool(default_value=False, help="With memory 'all', whether levels that bind no kernel have a roof too."),
     )
-    bandwidth = RateTrait(
-        "B/s", help="Bandwidth of the focus chip at the chosen memory, bytes/s; NaN where it has none. Shared."
+    launch_overhead = owned("python", SecondsTrait(0.0, help="The least time that one launch takes, in seconds."))
+
+    # -- kernels, and graphs whose kernels are shown -----------------------------------------------------------
+
+    kernels = owned("python", KernelsTrait(help="The kernels that are plotted."), to_wire=wire.kernels_to_wire)
+    graph = owned(
+        "python",
+        GraphTrait(
+            None,
+            help="Operations joined by tensors; the kernels of their partition are shown instead of `kernels`. It is "
+            "the graph of `phase` in `graphs`. A graph that is set here becomes the only one, of phase ''.",
+        ),
+        sync=False,
     )
-    exposed_comm = FractionsTrait(
-        (), help="Shares of the time in which only the link works, each drawn as a dashed roof. Shared."
-    ).tag(sync=True, echo_update=False)
-    ceilings = NamesTrait(
-        None,
-        allow_none=True,
-        help="Ceilings of the focus chip that are drawn: precisions, or names such as 'no FMA' and 'STREAM DRAM'; "
-        "None for the chip's own. Shared.",
-    ).tag(sync=True, echo_update=False)
-    all_levels = Bool(
-        default_value=False, help="With memory 'all', whether levels that bind no kernel have a roof too. Shared."
-    ).tag(sync=True, echo_update=False)
-    launch_overhead = SecondsTrait(
-        0.0, help="Seconds a launch: the least that each of them takes. Owned by Python."
-    ).tag(sync=True)
-    selected = RowsTrait((), help="Row numbers of the selected kernels. Shared.").tag(sync=True, echo_update=False)
-    hovered = RowTrait(None, help="Row number of the kernel under the pointer, or None. Owned by the browser.").tag(
-        sync=True, echo_update=False
+    graphs = owned(
+        "python",
+        GraphsTrait({}, help="Graphs to choose between, by name: the phases of one workload."),
+        to_wire=wire.graphs_to_wire,
     )
+    phase = owned(
+        "shared",
+        Unicode(
+            "",
+            help="Which of `graphs` is shown; '' without any. When the phase changes, `partition` is what it was when "
+            "the phase was left, at first unfused; `dims` keeps the sizes that the new graph has too, if they are "
+            "within its limits, not its defaults, and possible together; `convention` stays if the new graph knows it "
+            "and it is not the graph's own; `dtype` stays unless it is the new graph's main one. A graph that was not "
+            "among `graphs` before starts with the defaults of all four.",
+        ),
+        to_wire=wire.text_to_wire,
+    )
+    partition = owned(
+        "shared",
+        PartitionTrait(
+            help="Which ops of the graph run as one kernel: a `Partition`, or groups of names or positions."
+        ),
+        to_wire=wire.partition_to_wire,
+    )
+    dims = owned(
+        "shared",
+        DimsTrait(MappingProxyType({}), help="Sizes of the graph's dimensions that differ from their defaults."),
+        to_wire=wire.dims_to_wire,
+    )
+    convention = owned("shared", Unicode("", help="How operations are counted; empty for the graph's own way."))
+    dtype = owned(
+        "shared",
+        Unicode(
+            None, allow_none=True, help="Count as if tensors of the graph's main dtype had this dtype; None as built."
+        ),
+    )
+    baseline = owned(
+        "python",
+        OptionalKernelsTrait(help="An earlier run that `kernels` are compared with, or None."),
+        to_wire=wire.baseline_to_wire,
+    )
+
+    # -- rows --------------------------------------------------------------------------------------------------
+
+    selected = owned("shared", RowsTrait((), help="Row numbers of the selected kernels."))
+    hovered = owned("browser", RowTrait(None, help="Row number of the kernel under the pointer, or None."))
+    at_roof = owned("shared", RowsTrait((), help="Rows of the kernels that reach their roof in the projected time."))
+    moves = owned(
+        "shared",
+        KernelWhatIfsTrait(
+            help="What-ifs on single kernels: factors on their 'bytes' and 'time' by row, set by `move` and by a "
+            "dragged point. The chart draws them beside the data. Points, table, filters, ranking, totals and exports "
+            "show the data, and so does all of Python but `moved_kernels`. They are dropped with other kernels, "
+            "another graph or another partition."
+        ),
+        to_wire=wire.moves_to_wire,
+        from_wire=wire.moves_from_wire,
+    )
+    snapshots = owned(
+        "shared",
+        SnapshotsTrait((), help="Roofs with the positions of their kernels, oldest first; `freeze` adds one."),
+        to_wire=wire.snapshots_to_wire,
+        from_wire=wire.snapshots_from_wire,
+    )
+
+    # -- filters and the table ---------------------------------------------------------------------------------
+
+    search = owned(
+        "shared",
+        Unicode(
+            "",
+            help="Only kernels whose full name contains each of these words, in any case; '*' in a word stands for any "
+            "characters.",
+        ),
+        to_wire=wire.text_to_wire,
+    )
+    categories = owned(
+        "shared",
+        OptionalNamesTrait(help="Only kernels of these categories, '' for those without; None for all."),
+        to_wire=wire.texts_to_wire,
+    )
+    bounds = owned(
+        "shared",
+        OptionalNamesTrait(
+            help="Only kernels that one of these binds on the focus chip: 'compute', a level's name, 'network', "
+            "'overhead', 'unknown'; None for all.",
+        ),
+    )
+    precisions = owned(
+        "shared",
+        OptionalNamesTrait(help="Only kernels of these precisions, '' for unknown; None for all."),
+        to_wire=wire.texts_to_wire,
+    )
+    time_share = owned(
+        "shared",
+        TimeShareTrait(
+            1.0,
+            help="Only the fewest kernels that make up this share of the whole table's self time; 1 for all, also "
+            "those that were not measured.",
+        ),
+    )
+    top = owned(
+        "shared",
+        HowManyTrait(
+            1000, help="At most this many of the kernels that pass all other filters, by self time; None for all."
+        ),
+    )
+    infeed = owned(
+        "shared", Bool(default_value=True, help="Whether categories that contain 'infeed' or 'outfeed' are shown.")
+    )
+    scope = owned(
+        "shared",
+        Enum(
+            ("kernels", "program"),
+            default_value="kernels",
+            help="Whether the chart shows the kernels, or the program's totals and steps.",
+        ),
+    )
+    sort_by = owned(
+        "shared",
+        Unicode("", help="The table's order: a column's key, with '-' in front for falling; '' for '-self_time'."),
+        to_wire=wire.text_to_wire,
+    )
+    columns = owned(
+        "shared",
+        OptionalNamesTrait(help="The table's columns by key; None for the usual ones."),
+        to_wire=wire.texts_to_wire,
+    )
+
+    # -- how it is looked at -----------------------------------------------------------------------------------
+
+    title = owned("python", Unicode(help="The text above the chart."), to_wire=wire.text_to_wire)
+    locale = owned(
+        "python",
+        LocaleTrait(
+            help="The language of the front end: 'en', 'de', or a locale such as 'de-AT'. What Python writes stays "
+            "English: messages, reports, exported pages and the companions."
+        ),
+        sync=False,
+    )
+    view = owned(
+        "shared",
+        Enum(
+            ("roofline", "time"),
+            default_value="roofline",
+            help="'roofline': rate against intensity; 'time': memory time against compute time, per launch.",
+        ),
+    )
+    zoom = owned(
+        "shared",
+        ZoomTrait(
+            help="The part of the plane that is shown, (x_low, x_high, y_low, y_high) in FLOP/B and FLOP/s, in the "
+            "time view in seconds; None for the whole plane. Another view starts with None.",
+        ),
+    )
+    rate_unit = owned(
+        "shared",
+        CaselessStrEnum(
+            ("FLOP/s", "FLOP/cycle"),
+            default_value="FLOP/s",
+            help="Unit of the vertical axis; per cycle of the focus chip's clock, where it is known.",
+        ),
+    )
+    word = owned(
+        "shared",
+        Enum(
+            (0, 2, 4, 8),
+            default_value=0,
+            help="The axes count intensity and bandwidth in words of this many bytes; 0 for bytes.",
+        ),
+    )
+    x_axis = owned(
+        "shared",
+        Enum(
+            ("intensity", "balance"),
+            default_value="intensity",
+            help="The quantity on the horizontal axis: 'intensity', FLOP/B, or its inverse 'balance', B/FLOP.",
+        ),
+    )
+    tick_base = owned("shared", Enum((10, 2), default_value=10, help="Ticks are at powers of ten, or of two."))
+    time_scale = owned(
+        "shared",
+        Enum(
+            ("log", "linear"),
+            default_value="log",
+            help="The axes of the time view. Linear axes begin at 0 and have equal scales.",
+        ),
+    )
+    presentation = owned("shared", Bool(default_value=False, help="Everything 1.6 times as big, for a projector."))
+    rulers = owned("shared", Bool(default_value=True, help="A line at the pointer shows what each roof allows there."))
+
+    # The plane that `zoom` was checked for.
+    _zoomed: Plane = plane_of("roofline", "log")
 
     def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:
         self._lock = threading.Lock()
+        self._phases = PhaseMemory()
         self._check_keywords(traits, has_kernels=kernels is not None)
         if kernels is not None:
             traits["kernels"] = kernels
@@ -186,10 +425,9 @@ class RooflineModel(Rates, Choices, Workload, Profile, Viewing, Snapshots, Moves
             traits["chips"] = [kernels.chip]
         elif isinstance(kernels, Kernels) and kernels.source and kernels.totals()["time"] > 0:
             traits["chips"] = []
-            msg = f"{kernels.source} names no chip, so there is no roof to hold its kernels against: {GIVE_CHIPS}"
+            msg = f"{kernels.source} names no chip, so there is no roof to hold its kernels against: {NO_CHIPS_HINT}"
             warnings.warn(msg, UserWarning, stacklevel=2)
-        # These make sense only for the chips, kernels and graphs that the others bring.
-        last = {name: traits.pop(name) for name in _LAST if name in traits}
+        last = {name: traits.pop(name) for name in _SET_LAST if name in traits}
         super().__init__(**traits)
         self._refresh_rates()
         for name, value in last.items():
@@ -207,6 +445,21 @@ class RooflineModel(Rates, Choices, Workload, Profile, Viewing, Snapshots, Moves
             msg = f"{kind} takes kernels, or a graph whose kernels it shows, not both"
             raise TypeError(msg)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and not hasattr(type(self), name):
+            close = nearest(name, self.trait_names(), most=1)
+            hint = f"; did you mean '{close[0]}'?" if close else ""
+            msg = f"{type(self).__name__} has no trait '{name}'{hint}"
+            raise AttributeError(msg)
+        super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.chip(key).name for key in self.shown) if self.chips else "no chips"
+        convention = "" if self.partition is None else f" counted by {self.told_convention()}"
+        return f"{type(self).__name__}({names}; {len(self.shown_kernels)} kernels{convention})"
+
+    # -- chips and rates ---------------------------------------------------------------------------------------
+
     def chip(self, name: str | None = None) -> Chip:
         """Return one of the chips by id or name (any case); the focus chip without a name.
 
@@ -215,13 +468,70 @@ class RooflineModel(Rates, Choices, Workload, Profile, Viewing, Snapshots, Moves
         traitlets.TraitError
             If it is none of the chips here: the nearest are named; or if there are none.
         """
-        return self._chip_of(self.focus_chip if name is None else name)
+        return chip_called(self.focus_chip if name is None else name, self.chips)
+
+    def resolved_chip(self, name: str | None = None) -> Chip:
+        """Return one of the chips with its what-if values in place of the data sheet's."""
+        chip = self.chip(name)
+        changes = self.what_if.get(chip.id, {})
+        return chip.with_rates(changes.get("peak_flops", {}), changes.get("bandwidth", {}))
+
+    def set_what_if(
+        self,
+        chip: str | None = None,
+        *,
+        peak_flops: float | str | None = None,
+        bandwidth: float | str | None = None,
+        precision: str | None = None,
+        memory: str | None = None,
+    ) -> None:
+        """Change a chip's peak or bandwidth without touching its data sheet.
+
+        Parameters
+        ----------
+        chip
+            Id or name; the focus chip by default.
+        peak_flops
+            FLOP/s, or text such as ``"2 PFLOP/s"``.
+        bandwidth
+            bytes/s, or text such as ``"8 TB/s"``.
+        precision, memory
+            Which peak and which level; the chosen ones by default.
+
+        Raises
+        ------
+        MissingFigureError
+            If the chip has no such precision or memory.
+        ValueError
+            If a rate is zero, negative, NaN or infinite.
+        traitlets.TraitError
+            If `chip` is none of the chips here.
+        """
+        target = self.chip(chip)
+        changed: dict[tuple[Quantity, str], float] = {}
+        if peak_flops is not None:
+            key = self._precision_of(target) if precision is None else target.precision(precision)
+            changed["peak_flops", key] = parsed_rate(peak_flops, "peak_flops", f"peak_flops of {target.name}")
+        if bandwidth is not None:
+            key = target.memory(one_level(memory or self.memory))
+            changed["bandwidth", key] = parsed_rate(bandwidth, "bandwidth", f"bandwidth of {target.name}")
+        self._swap("what_if", lambda old: with_rates(old, target, changed))
+
+    def reset(self, chip: str | None = None) -> None:
+        """Go back to the data sheet: of one chip, or of all without a name.
+
+        Raises
+        ------
+        traitlets.TraitError
+            If `chip` is none of the chips here.
+        """
+        others = [] if chip is None else [entry for entry in self.chips if entry.id != self.chip(chip).id]
+        self._swap("what_if", lambda old: with_known_figures(old, others))
 
     def bound(self, chip: str | None = None) -> Bound:
-        """Return what one of the chips, by default the focus chip, says of the kernels, what-if values in force.
+        """Return the bounds of the shown kernels on a chip, by default the focus chip, with its what-if values.
 
-        The bounds of kernels that need another figure which the chip lacks are unknown: one such must not hide the
-        others.
+        The bounds of kernels that need a figure which the chip lacks are unknown.
 
         Raises
         ------
@@ -238,6 +548,238 @@ class RooflineModel(Rates, Choices, Workload, Profile, Viewing, Snapshots, Moves
             launch_overhead=self.launch_overhead,
         )
 
+    @default("chips")
+    def _default_chips(self) -> tuple[Chip, ...]:
+        return preset("tpu-roofline-guide").chips
+
+    @default("shown")
+    def _default_shown(self) -> tuple[str, ...]:
+        return tuple(chip.id for chip in self.chips[:MAX_CHIPS_SHOWN_AT_FIRST])
+
+    @default("focus_chip")
+    def _default_focus_chip(self) -> str:
+        return self.shown[0] if self.shown else self.chips[0].id if self.chips else ""
+
+    @default("what_if")
+    def _default_what_if(self) -> WhatIf:
+        return {}
+
+    @validate("shown")
+    def _check_shown(self, proposal: Bunch) -> tuple[str, ...]:
+        wanted = {self.chip(name).id for name in proposal["value"]}
+        return tuple(chip.id for chip in self.chips if chip.id in wanted)
+
+    @validate("focus_chip")
+    def _check_focus_chip(self, proposal: Bunch) -> str:
+        return self.chip(proposal["value"]).id if self.chips else ""
+
+    @validate("precision")
+    def _check_precision(self, proposal: Bunch) -> str:
+        return check_precision(proposal["value"], self.chips)
+
+    @validate("memory")
+    def _check_memory(self, proposal: Bunch) -> str:
+        return check_memory(proposal["value"], self.chips)
+
+    @validate("ceilings")
+    def _check_ceilings(self, proposal: Bunch) -> tuple[str, ...] | None:
+        names = proposal["value"]
+        return None if names is None else check_ceilings(names, self.chips, self.focus_chip)
+
+    @validate("what_if")
+    def _check_what_if(self, proposal: Bunch) -> WhatIf:
+        return with_known_figures(proposal["value"], self.chips)
+
+    @observe("chips")
+    def _follow_chips(self, change: Bunch) -> None:
+        with self.hold_trait_notifications():
+            # Read as they were: asked of the model, what was never set would be made of the new chips.
+            shown, focus_chip = self._trait_values.get("shown", ()), self._trait_values.get("focus_chip")
+            self.shown = shown_after(change["old"] or (), self.chips, shown)
+            if focus_chip not in [chip.id for chip in self.chips]:
+                self.focus_chip = self._default_focus_chip()
+            self._swap("what_if", lambda old: with_known_figures(old, self.chips))
+            self.precision = still_possible(check_precision, self.precision, self.chips, "auto")
+            self.memory = still_possible(check_memory, self.memory, self.chips, "main")
+            if self.ceilings is not None:
+                known = known_ceilings(self.chips, self.focus_chip)
+                self.ceilings = tuple(name for name in self.ceilings if name.casefold() in known)
+        self._refresh_rates()
+
+    @observe("focus_chip")
+    def _show_focus_chip(self, _change: Bunch) -> None:
+        if self.focus_chip and self.focus_chip not in self.shown:
+            self.shown = (*self.shown, self.focus_chip)
+
+    @observe("shown")
+    def _focus_on_shown_chip(self, _change: Bunch) -> None:
+        if self.shown and self.focus_chip not in self.shown:
+            self.focus_chip = self.shown[0]
+
+    @observe("focus_chip", "precision", "memory", "what_if", "kernels", "partition", "dims")
+    def _refresh_rates(self, _change: Bunch | None = None) -> None:
+        for name in QUANTITIES:
+            with self._lock:
+                rate, old = self._rate(name), self._trait_values.get(name, math.nan)
+                self._trait_values[name] = rate
+            if rate != old and not (math.isnan(rate) and math.isnan(old)):
+                # Marked as derived from what_if, which another thread may have changed again by now.
+                self.notify_change(Bunch(name=name, old=old, new=rate, owner=self, type="change", derived=True))
+
+    @observe("peak_flops", "bandwidth")
+    def _remember_rate(self, change: Bunch) -> None:
+        if "derived" in change or change["new"] == self._rate(change["name"]):
+            return
+        try:
+            self.set_what_if(**{change["name"]: change["new"]})
+        except (MissingFigureError, TraitError) as error:
+            self._refresh_rates()
+            msg = f"{change['name']}: {error}"
+            raise TraitError(msg) from None
+
+    def _precision_of(self, chip: Chip) -> str:
+        """Return the precision of a chip's roof; `precision` has the rule."""
+        common = common_precision(self.shown_kernels) if self.precision == "auto" else ""
+        return chip.precision(common if common in chip.peak_flops else self.precision)
+
+    def _rate(self, name: Quantity) -> float:
+        """Return the `peak_flops` or `bandwidth` of the focus chip now; NaN where the chip has none."""
+        if not self.chips:
+            return math.nan
+        chip = self.chip()
+        try:
+            key = self._precision_of(chip) if name == "peak_flops" else chip.memory(one_level(self.memory))
+            return rate_in_force(self.what_if, chip, name, key)
+        except MissingFigureError:
+            return math.nan
+
+    def _swap(self, name: str, change: Callable[[V], V]) -> None:
+        """Replace a trait's value by what `change` makes of it, so that no other thread's change is lost.
+
+        Observers run without the lock: two models that set each other from two threads would deadlock.
+        """
+        with self._lock:
+            old = getattr(self, name)
+            new = change(old)
+            self._trait_values[name] = new
+        if new != old:
+            self._notify_trait(name, old, new)
+
+    # -- kernels and graphs ------------------------------------------------------------------------------------
+
+    @property
+    def shown_kernels(self) -> Kernels:
+        """The kernels of the chart: those of `partition` at `dims`, and without a graph `kernels`."""
+        return self.kernels if self.partition is None else self.partition.kernels(self.dims)
+
+    def told_convention(self) -> str:
+        """Return the name of the convention in force, and how kernels count a multiply-add if they differ from it."""
+        if self.partition is None:
+            msg = "there is no graph, and so no convention; set graph first"
+            raise ValueError(msg)
+        return told(self.partition.graph.convention)
+
+    def counted_graph(self) -> Graph | None:
+        """Return the graph as `convention` and `dtype` have it counted."""
+        graph = self._graph_of_phase()
+        return None if graph is None else counted(graph, self.convention, self.dtype)
+
+    def partition_of(self, groups: Any) -> Partition | None:
+        """Return groups of ops, by name or position, as a partition of the graph as it is counted now.
+
+        Raises
+        ------
+        ValueError
+            If they are no legal partition, or a `Partition` of other ops or with tensors that are spilled.
+        """
+        graph = self.counted_graph()
+        return None if graph is None else as_partition(groups, graph)
+
+    def _graph_of_phase(self) -> Graph | None:
+        """Return the graph in force: during a change `graph` may still be the one before."""
+        return self.graphs.get(self.phase)
+
+    def _unfused(self) -> Partition | None:
+        graph = self.counted_graph()
+        return None if graph is None else Partition.unfused(graph)
+
+    @default("kernels")
+    def _default_kernels(self) -> Kernels:
+        return preset("tpu-roofline-guide").kernels
+
+    @validate("phase")
+    def _check_phase(self, proposal: Bunch) -> str:
+        return check_phase(proposal["value"], self.graphs, self.graph)
+
+    @validate("partition")
+    def _check_partition(self, proposal: Bunch) -> Partition | None:
+        graph, groups = self._graph_of_phase(), proposal["value"]
+        with refused_as("partition"):
+            if groups is not None and graph is None:
+                msg = "there is no graph to part; set graph first"
+                raise ValueError(msg)
+            found = self._unfused() if groups is None else self.partition_of(groups)
+        self._phases.checked = (self.phase, graph, found)
+        return found
+
+    @validate("dims")
+    def _check_dims(self, proposal: Bunch) -> Mapping[str, int]:
+        return check_dims(proposal["value"], self._graph_of_phase())
+
+    @validate("convention")
+    def _check_convention(self, proposal: Bunch) -> str:
+        return check_convention(proposal["value"], self._graph_of_phase())
+
+    @validate("dtype")
+    def _check_dtype(self, proposal: Bunch) -> str | None:
+        return check_dtype(proposal["value"], self._graph_of_phase())
+
+    @observe("graph")
+    def _put_graph_in_graphs(self, _change: Bunch) -> None:
+        if self.graph is not self._graph_of_phase():
+            self.graphs = {} if self.graph is None else {"": self.graph}
+
+    @observe("graphs")
+    def _follow_graphs(self, _change: Bunch) -> None:
+        with self.hold_trait_notifications():
+            if self.phase not in self.graphs:
+                self.phase = next(iter(self.graphs), "")
+            self._follow_phase()
+
+    @observe("phase")
+    def _follow_phase(self, _change: Bunch | None = None) -> None:
+        """Bring the traits that depend on the graph in line with it; `phase` has the rule."""
+        graph, phases = self._graph_of_phase(), self._phases
+        with self.hold_trait_notifications():
+            if graph is None or phases.is_new(graph):
+                self.dims = {}
+                self.convention = ""
+                self.dtype = None if graph is None else graph.dtype
+                self.partition = self._unfused()
+            else:
+                self.dims = dims_for(graph, self.dims)
+                self.convention = convention_for(graph, self.convention)
+                self.dtype = None if self.dtype == graph.main_dtype else self.dtype
+                if not phases.is_checked(self.phase, graph, self.partition):
+                    groups = phases.groups_left(self.phase, graph)
+                    self.partition = self._unfused() if groups is None else self.partition_of(groups)
+            self.graph = graph
+            phases.graphs = tuple(self.graphs.values())
+
+    @observe("partition")
+    def _remember_partition(self, _change: Bunch) -> None:
+        graph = self._graph_of_phase()
+        if graph is not None and self.partition is not None:
+            self._phases.left[self.phase] = (graph, self.partition)
+
+    @observe("convention", "dtype")
+    def _count_again(self, _change: Bunch) -> None:
+        # The groups stay: the front end has them already, and rows keep their meaning.
+        if self.partition is not None and self._graph_of_phase() is not None:
+            self.partition = self.partition_of(self.partition)
+
+    # -- rows, and what-ifs on single kernels ------------------------------------------------------------------
+
     @property
     def selected_kernels(self) -> Kernels:
         """The selected rows of `shown_kernels`."""
@@ -248,124 +790,230 @@ class RooflineModel(Rates, Choices, Workload, Profile, Viewing, Snapshots, Moves
         """The kernel under the pointer, or None."""
         return None if self.hovered is None else self.shown_kernels[self.hovered]
 
-    def __repr__(self) -> str:
-        names = ", ".join(self._chip_of(key).name for key in self.shown) if self.chips else "no chips"
-        counted = "" if self.partition is None else f" counted by {self.told_convention()}"
-        return f"{type(self).__name__}({names}; {len(self.shown_kernels)} kernels{counted})"
+    def move(self, kernel: int | str, *, bytes: float | None = None, time: float | None = None) -> None:  # noqa: A002
+        """Ask what another amount of traffic, or a better use of its roof, would make of a kernel.
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not name.startswith("_") and not hasattr(type(self), name):
-            close = nearest(name, self.trait_names(), most=1)
-            hint = f"; did you mean '{close[0]}'?" if close else ""
-            msg = f"{type(self).__name__} has no trait '{name}'{hint}"
-            raise AttributeError(msg)
-        super().__setattr__(name, value)
+        Parameters
+        ----------
+        kernel
+            Its row, or its name if no other has it.
+        bytes
+            How many times its bytes it moves, at every level of memory: 0.5 after a fusion that halves them. Its time
+            follows at the same share of its roof. 1 takes this back; without it what was asked before stays.
+        time
+            How many times as long it takes with those bytes: down to its roof, not below.
 
-    # -- defaults ----------------------------------------------------------------------------------------------
+        Raises
+        ------
+        TypeError
+            Without `bytes` and `time`, or if one is no number.
+        ValueError
+            If a factor is not above zero, the kernel's bytes or time are unknown, or the time would beat its roof:
+            the least factor is named. Nothing is changed.
+        traitlets.TraitError
+            If it is none of the kernels, or of several with one name; or if there is no chip to judge by.
+        MissingFigureError
+            If the focus chip has no peak or bandwidth that was asked for.
 
-    @default("chips")
-    def _default_chips(self) -> tuple[Chip, ...]:
-        return _guide().chips
+        Examples
+        --------
+        >>> from roofwidget import Chip, RooflineModel
+        >>> chip = Chip("My chip", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+        >>> model = RooflineModel([chip], [("norm", 1e9, 62e6, 124e-6)])
+        >>> model.move("norm", bytes=0.5)
+        >>> float(model.moved_kernels.time[0]), float(model.shown_kernels.time[0])
+        (6.2e-05, 0.000124)
+        >>> model.move("norm", time=0.25)
+        Traceback (most recent call last):
+        ValueError: move: 'norm' would beat its roof with time=0.25; the least is 0.5
+        """
+        kernels = self.shown_kernels
+        row = row_called(kernel, kernels)
+        given = (("bytes", bytes), ("time", time))
+        asked = {word: checked_factor(factor, f"move: {word}") for word, factor in given if factor is not None}
+        if not asked:
+            msg = "move needs bytes or time: how many times as many, or as long"
+            raise TypeError(msg)
+        check_can_move(kernels[[row]], asked, self._bound_where_measured)
 
-    @default("kernels")
-    def _default_kernels(self) -> Kernels:
-        return _guide().kernels
+        def moved(old: KernelWhatIfs) -> KernelWhatIfs:
+            return read_only_factors({**old, row: {**old.get(row, {}), **asked}})
 
-    @default("shown")
-    def _default_shown(self) -> tuple[str, ...]:
-        return tuple(chip.id for chip in self.chips[:_SHOWN_AT_FIRST])
+        self._swap("moves", moved)
 
-    @default("focus_chip")
-    def _default_focus_chip(self) -> str:
-        return self.shown[0] if self.shown else self.chips[0].id if self.chips else ""
+    def reset_moves(self, kernel: int | str | None = None) -> None:
+        """Take back what was asked of one kernel, by row or name, or of all without one.
 
-    @default("what_if")
-    def _default_what_if(self) -> Mapping[str, Any]:
-        return {}
+        Raises
+        ------
+        traitlets.TraitError
+            If it is none of the kernels, or of several with one name.
+        """
+        gone = None if kernel is None else row_called(kernel, self.shown_kernels)
 
-    # -- what may be set ---------------------------------------------------------------------------------------
+        def others(old: KernelWhatIfs) -> KernelWhatIfs:
+            return read_only_factors({} if gone is None else {row: old[row] for row in old if row != gone})
 
-    @validate("shown")
-    def _check_shown(self, proposal: Any) -> tuple[str, ...]:
-        wanted = {self._chip_of(name).id for name in proposal["value"]}
-        return tuple(chip.id for chip in self.chips if chip.id in wanted)
+        self._swap("moves", others)
 
-    @validate("focus_chip")
-    def _check_focus_chip(self, proposal: Any) -> str:
-        return self._chip_of(proposal["value"]).id if self.chips else ""
+    @property
+    def moved_kernels(self) -> Kernels:
+        """`shown_kernels` with the what-ifs of `moves` applied; `analysis.what_if_arithmetic` has the arithmetic.
 
-    @validate("selected")
-    def _check_selected(self, proposal: Any) -> tuple[int, ...]:
-        return tuple(self._row_of(row, "selected") for row in proposal["value"])
+        Their bound is that of the chip that they ran on if it is known, else of the focus chip with its what-if rates.
+        """
+        return apply_what_ifs(self.shown_kernels, self.moves, self._bound_where_measured)
+
+    def _bound_where_measured(self, kernels: Kernels) -> Bound:
+        return bound_where_measured(
+            kernels,
+            self.resolved_chip(),
+            precision=self.precision,
+            memory=self.memory,
+            launch_overhead=self.launch_overhead,
+        )
+
+    def _check_rows(self, rows: Iterable[int], trait: str) -> tuple[int, ...]:
+        n = len(self.kernels) if self.partition is None else len(self.partition)
+        return tuple(check_row(row, n, trait) for row in rows)
+
+    @validate("selected", "at_roof")
+    def _check_row_numbers(self, proposal: Bunch) -> tuple[int, ...]:
+        return self._check_rows(proposal["value"], proposal["trait"].name)
 
     @validate("hovered")
-    def _check_hovered(self, proposal: Any) -> int | None:
-        return None if proposal["value"] is None else self._row_of(proposal["value"], "hovered")
+    def _check_hovered(self, proposal: Bunch) -> int | None:
+        row: int | None = proposal["value"]
+        return None if row is None else self._check_rows([row], "hovered")[0]
 
-    # -- what follows from what --------------------------------------------------------------------------------
+    @validate("moves")
+    def _check_moves(self, proposal: Bunch) -> KernelWhatIfs:
+        moves: KernelWhatIfs = proposal["value"]
+        self._check_rows(moves, "moves")
+        return moves
 
     @observe("kernels", "graph", "partition")
-    def _forget_rows(self, change: Any) -> None:
-        if change["name"] == "partition" and is_same_grouping(change["old"], change["new"]):
+    def _forget_rows(self, change: Bunch) -> None:
+        if change["name"] == "partition" and has_same_groups(change["old"], change["new"]):
             return
+        self.moves = {}
         self.selected = ()
         self.hovered = None
+        self.at_roof = ()
 
-    @observe("chips")
-    def _keep_chips_consistent(self, change: Any) -> None:
-        ids = [chip.id for chip in self.chips]
-        with self.hold_trait_notifications():
-            shown = self._trait_values.get("shown", ())
-            still = [key for key in shown if key in ids]
-            before = [chip.id for chip in change["old"] or ()]
-            # One that was not among them before: what is shown was said together with the chips.
-            is_given = not before or any(key not in before for key in still)
-            added = [] if is_given else [key for key in ids if key not in before]
-            self.shown = [*still, *added[: max(0, _SHOWN_AT_FIRST - len(still))]] if still else ids[:_SHOWN_AT_FIRST]
-            if self._trait_values.get("focus_chip") not in ids:
-                self.focus_chip = self._default_focus_chip()
-            self._swap_what_if(self._of_known_figures)
-            self._keep_choice("precision", "auto")
-            self._keep_choice("memory", "main")
-            if self.ceilings is not None:
-                known = self._known_ceilings()
-                self.ceilings = tuple(name for name in self.ceilings if name.casefold() in known)
-        self._refresh_rates()
+    # -- snapshots ---------------------------------------------------------------------------------------------
 
-    @observe("focus_chip")
-    def _show_focus_chip(self, _change: Any) -> None:
-        if self.focus_chip and self.focus_chip not in self.shown:
-            self.shown = (*self.shown, self.focus_chip)
+    def freeze(self, name: str = "") -> Snapshot:
+        """Keep the focus roof and the positions of its kernels as the newest of `snapshots`.
 
-    @observe("shown")
-    def _hand_focus_on(self, _change: Any) -> None:
-        if self.shown and self.focus_chip not in self.shown:
-            self.focus_chip = self.shown[0]
+        Parameters
+        ----------
+        name
+            What it is called; "snapshot 1" and so on by default.
 
-    def _chip_of(self, name: object) -> Chip:
-        if not self.chips:
-            msg = f"there are no chips, and so no roof; {GIVE_CHIPS}, or set .chips"
-            raise TraitError(msg)
-        for chip in self.chips:
-            if name == chip.id:
-                return chip
-        for chip in self.chips:
-            known = (chip.id, chip.name, *chip.aliases)
-            if isinstance(name, str) and name.casefold() in {word.casefold() for word in known}:
-                return chip
-        ids = [chip.id for chip in self.chips]
-        msg = f"{name!r} is none of the chips here; nearest: {listed(nearest(str(name), ids) or ids)}"
-        raise TraitError(msg)
+        Raises
+        ------
+        MissingFigureError
+            If the focus chip has no peak or bandwidth that was asked for.
+        traitlets.TraitError
+            If there are no chips, or the name is too long.
 
-    def _row_of(self, row: int, what: str) -> int:
-        rows = len(self.kernels) if self.partition is None else len(self.partition)
-        if not 0 <= row < rows:
-            msg = f"{what}: {row} is not a row of kernels, which has {rows}"
-            raise TraitError(msg)
-        return row
+        Examples
+        --------
+        >>> from roofwidget import Chip, RooflineModel
+        >>> chip = Chip("My chip", {"bf16": "100 TFLOP/s"}, {"HBM": "1 TB/s"})
+        >>> model = RooflineModel([chip], [("gelu", 1e12, 1e11, 0.4)])
+        >>> model.freeze("before").kernels
+        (('gelu', 10.0, 2500000000000.0),)
+        >>> model.bandwidth = "2 TB/s"
+        >>> [(frozen.name, frozen.bandwidth) for frozen in model.snapshots]
+        [('before', 1000000000000.0)]
+        """
+        snapshot = frozen(name, self.snapshots, self.shown_kernels, self.filtered_rows, self.bound())
+        self.snapshots = (*self.snapshots, snapshot)
+        return snapshot
 
+    # -- filters and the table ---------------------------------------------------------------------------------
 
-def _guide() -> Preset:
-    from roofwidget.kernels.presets import preset  # noqa: PLC0415 - the catalogue is read only when it is needed
+    @property
+    def filtered(self) -> Kernels:
+        """The kernels that pass all filters, in the table's order: those behind the picture."""
+        return self.shown_kernels[self.filtered_rows]
 
-    return preset("tpu-roofline-guide")
+    @property
+    def filtered_rows(self) -> Rows:
+        """The rows of `shown_kernels` that pass all filters, ascending."""
+        filters = Filters(
+            self.search, self.categories, self.bounds, self.precisions, self.time_share, self.top, self.infeed
+        )
+        return filters.rows(self.shown_kernels, self._bound_by)
+
+    def projection(self, source: Chip | str | None = None, *, recast: str | None = None) -> Projection:
+        """Return how long the kernels would take on the focus chip with its what-if values; see `roofwidget.project`.
+
+        `source` is the chip they ran on, where they do not name it. The rows of `at_roof` reach their roof. With
+        `recast` all FLOPs are done in that precision.
+        """
+        return project(
+            self.shown_kernels,
+            self.resolved_chip(),
+            source=source,
+            precision=self.precision if recast is None else None,
+            memory=self.memory,
+            at_roof=self.at_roof,
+            recast=recast,
+        )
+
+    def _bound_by(self) -> Texts:
+        """Return what binds each kernel on the focus chip; unknown where a figure or the chip is missing."""
+        try:
+            return self.bound().bound_by
+        except (MissingFigureError, TraitError):
+            return np.full(len(self.shown_kernels), "unknown", dtype=object)
+
+    @validate("categories")
+    def _check_categories(self, proposal: Bunch) -> tuple[str, ...] | None:
+        names = proposal["value"]
+        return None if names is None else tuple(dict.fromkeys(names))
+
+    @validate("precisions")
+    def _check_precisions(self, proposal: Bunch) -> tuple[str, ...] | None:
+        names = proposal["value"]
+        return None if names is None else tuple(dict.fromkeys(map(folded, names)))
+
+    @validate("bounds")
+    def _check_bounds(self, proposal: Bunch) -> tuple[str, ...] | None:
+        names = proposal["value"]
+        return None if names is None else check_bounds(names, known_bounds(self.chips, self.focus_chip))
+
+    @validate("sort_by")
+    def _check_sort_by(self, proposal: Bunch) -> str:
+        return sort_key(proposal["value"], self.shown_kernels.extra)
+
+    @validate("columns")
+    def _check_columns(self, proposal: Bunch) -> tuple[str, ...] | None:
+        if proposal["value"] is None:
+            return None
+        extra = self.shown_kernels.extra
+        return tuple(dict.fromkeys(column_key(key, extra, "columns") for key in proposal["value"]))
+
+    @observe("chips", "focus_chip")
+    def _keep_known_bounds(self, _change: Bunch) -> None:
+        if self.bounds is not None:
+            self.bounds = bounds_after(self.bounds, known_bounds(self.chips, self.focus_chip))
+
+    # -- how it is looked at -----------------------------------------------------------------------------------
+
+    @validate("zoom")
+    def _check_zoom(self, proposal: Bunch) -> Zoom | None:
+        zoom: Zoom | None = proposal["value"]
+        plane = plane_of(self.view, self.time_scale)
+        check_zoom(zoom, plane)
+        self._zoomed = plane
+        return zoom
+
+    @observe("view", "time_scale")
+    def _show_whole_plane(self, _change: Bunch) -> None:
+        # A zoom that came in one message with the view was checked for it already.
+        if self._zoomed != plane_of(self.view, self.time_scale):
+            self.zoom = None

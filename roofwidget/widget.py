@@ -9,13 +9,13 @@ import anywidget
 from IPython.display import display
 from traitlets import HasTraits, Instance, Set, Unicode, default, observe
 
-from roofwidget import bundle as delivery
+from roofwidget import bundle
 from roofwidget.model import RooflineModel
-from roofwidget.state.graph import is_same_grouping
+from roofwidget.state.filter_traits import has_column
+from roofwidget.state.graph import has_same_groups
+from roofwidget.state.trait_types import owned
 
-__all__ = ["RooflineWidget"]
-
-_PYTHONS_OWN = ("title", "chips", "kernels", "graphs", "launch_overhead", "baseline", "_code", "_css", "_esm")
+__all__ = ["RooflineWidget", "roofline"]
 
 
 class RooflineWidget(RooflineModel, anywidget.AnyWidget):
@@ -33,52 +33,55 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernels)
     """
 
-    # The text, not the path: a path keeps every closed widget alive.
-    _esm = Unicode().tag(sync=True)
-    _css = Unicode().tag(sync=True)
-    # Where the loader that is sent as the text finds the code.
-    _code = Instance(delivery.FrontEnd, allow_none=True).tag(sync=True, to_json=delivery.reference)
+    __module__ = "roofwidget"
 
-    # What the front end was told of since it was opened.
-    _told = Set()
+    # The text, not the path: a path keeps every closed widget alive.
+    _esm = owned("python", Unicode())
+    _css = owned("python", Unicode())
+    # Where the loader that is sent as the text finds the code.
+    _code = owned("python", Instance(bundle.FrontEnd, allow_none=True), to_wire=bundle.reference)
+
+    # The traits that the front end was sent since it was opened.
+    _sent_since_open = Set()
 
     @default("_esm")
     def _default_esm(self) -> str:
-        return delivery.first_script(self.locale)
+        return bundle.first_script(self.locale)
 
     @default("_css")
     def _default_css(self) -> str:
-        return delivery.first_style()
+        return bundle.first_style()
 
     @default("_code")
-    def _default_code(self) -> delivery.FrontEnd | None:
-        return delivery.front_end(self.locale)
+    def _default_code(self) -> bundle.FrontEnd | None:
+        return bundle.front_end(self.locale)
 
     @observe("locale")
     def _redraw_in_the_language(self, _change: Any) -> None:
         # Views are drawn anew when the script is another, and then need the code that it is to find.
         with self.hold_sync():
-            self._code = delivery.front_end(self.locale)
-            self._esm = delivery.first_script(self.locale)
+            self._code = bundle.front_end(self.locale)
+            self._esm = bundle.first_script(self.locale)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Take what the front end sends, but for what Python owns; say what is in force where both may have spoken."""
-        taken = {name: value for name, value in sync_data.items() if name not in _PYTHONS_OWN}
-        # Columns of kernels that Python has replaced since the front end spoke must not undo the rest of its message.
-        if isinstance(taken.get("columns"), list):
-            taken["columns"] = [key for key in taken["columns"] if self._has_column(key)]
-        if not self._has_column(taken.get("sort_by") or "name"):
-            del taken["sort_by"]
-        # What else a message holds is of the phase that it brings.
-        super().set_state(dict(sorted(taken.items(), key=lambda entry: entry[0] != "phase")))
-        # Had the two crossed, each side would keep the other's word. Where it has said more since, it waits for that.
-        crossed = self._told & taken.keys()
+        """Apply a message of the front end, without traits that Python owns; answer where both may have changed one."""
+        python_owned = self.trait_names(owner="python")
+        state = {name: value for name, value in sync_data.items() if name not in python_owned}
+        # Python may have replaced the kernels since the message was sent: their columns must not refuse all of it.
+        if isinstance(state.get("columns"), list):
+            state["columns"] = [key for key in state["columns"] if has_column(str(key), self.shown_kernels.extra)]
+        if state.get("sort_by") and not has_column(str(state["sort_by"]).removeprefix("-"), self.shown_kernels.extra):
+            del state["sort_by"]
+        # The rest of a message belongs to the phase that it brings.
+        super().set_state(dict(sorted(state.items(), key=lambda entry: entry[0] != "phase")))
+        # If both sides changed a trait at the same time, send Python's value again so that they converge.
+        crossed = self._sent_since_open & state.keys()
         if crossed:
             self._send({"method": "echo_update", "state": self.get_state(crossed), "buffer_paths": []})
 
     def notify_change(self, change: Any) -> None:
         """Tell the front end and observers of a change; of groups that only count anew, observers alone."""
-        if change["name"] == "partition" and is_same_grouping(change["old"], change["new"]):
+        if change["name"] == "partition" and has_same_groups(change["old"], change["new"]):
             HasTraits.notify_change(self, change)
         else:
             super().notify_change(change)
@@ -89,7 +92,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         if keys is not None and "kernels" in keys and self.baseline is not None:
             keys.add("baseline")
         if keys is not None:
-            self._told |= keys
+            self._sent_since_open |= keys
         super().send_state(keys)
 
     def __repr__(self) -> str:
@@ -98,3 +101,24 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     def show(self) -> None:
         """Display the widget here."""
         display(self)  # type: ignore[no-untyped-call]
+
+
+def roofline(chips: Any = None, kernels: Any = None, **traits: Any) -> RooflineWidget:
+    """Return a widget that shows these kernels on these chips.
+
+    Parameters
+    ----------
+    chips
+        A `Preset`, or a list of `Chip` objects and names of catalogue chips.
+    kernels
+        `Kernels`, a list of `Kernel` objects, tuples or dicts, or a data frame.
+    **traits
+        Any trait of `RooflineModel`.
+
+    Examples
+    --------
+    >>> import roofwidget as rw
+    >>> rw.roofline(chips=["v5p", "v6e"], kernels=[("matmul", 4.3e9, 1.2e7)])
+    RooflineWidget(TPU v5p, TPU v6e (Trillium); 1 kernels)
+    """
+    return RooflineWidget(chips, kernels, **traits)

@@ -42,10 +42,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from math import inf, isinf
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from roofwidget.analysis.compare_runs import compare_runs
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.chips import Ceiling, Check, Chip, Figure, Source, share_on_chip
 from roofwidget.chips.card import ceiling_key
@@ -54,10 +55,9 @@ from roofwidget.kernels.concat import concat
 from roofwidget.kernels.names import shortened
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import without_surrogates
-
-if TYPE_CHECKING:
-    from roofwidget.workloads import Graph, Op, Tensor
-    from roofwidget.workloads.fusion import Partition
+from roofwidget.workloads import CONVENTIONS, DTYPES, Graph, Op, Tensor
+from roofwidget.workloads.expressions import to_wire
+from roofwidget.workloads.fusion import Partition
 
 __all__ = [
     "baseline_to_wire",
@@ -159,8 +159,6 @@ def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | N
     """Return an earlier run, and how its rows compare with those of the model's kernels."""
     if baseline is None:
         return None
-    from roofwidget.analysis.compare_runs import compare_runs  # noqa: PLC0415 - only with an earlier run
-
     match, verdict = compare_runs(baseline, model.kernels).by_row_before()
     return {
         "kernels": kernels_to_wire(baseline),
@@ -224,9 +222,6 @@ def graphs_to_wire(graphs: Mapping[str, Graph], _widget: object = None) -> list[
 
 def graph_to_wire(graph: Graph) -> dict[str, Any]:
     """Return a graph as one JSON-able dict, its counts as expressions."""
-    from roofwidget.workloads import CONVENTIONS, DTYPES  # noqa: PLC0415 - only with a graph
-    from roofwidget.workloads.expressions import to_wire  # noqa: PLC0415 - the same
-
     position = {name: index for index, name in enumerate(graph.tensors)}
     conventions = {**CONVENTIONS, graph.convention.name: graph.convention}
     return {
@@ -243,8 +238,6 @@ def graph_to_wire(graph: Graph) -> dict[str, Any]:
 
 
 def _tensor(tensor: Tensor) -> dict[str, Any]:
-    from roofwidget.workloads.expressions import to_wire  # noqa: PLC0415 - only with a graph
-
     return {
         "name": text_to_wire(tensor.name),
         "shape": [to_wire(size) for size in tensor.shape],
@@ -254,8 +247,6 @@ def _tensor(tensor: Tensor) -> dict[str, Any]:
 
 
 def _op(op: Op, position: Mapping[str, int]) -> dict[str, Any]:
-    from roofwidget.workloads.expressions import to_wire  # noqa: PLC0415 - only with a graph
-
     return {
         "name": text_to_wire(op.name),
         "kind": op.kind,

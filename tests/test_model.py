@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,14 +29,9 @@ LARGE = Chip("Large", {"bf16": 400e12}, {"HBM": 2e12})
 OTHER = Chip("Other", {"fp32": 1e12}, {"DRAM": 1e11})
 KERNELS = [("matmul", 4.3e9, 1.2e7), ("copy", 0, 8e6), ("opaque", None, None)]
 
-SYNCED = {
-    *("title", "chips", "kernels", "shown", "focus_chip", "precision", "memory", "what_if", "selected", "hovered"),
-    *("exposed_comm", "ceilings", "all_levels", "launch_overhead"),
-    *("view", "zoom", "rate_unit", "word", "x_axis", "tick_base", "time_scale", "presentation", "rulers"),
-    *("graphs", "phase", "partition", "dims", "convention", "dtype"),
-    *("search", "categories", "bounds", "precisions", "time_share", "top", "infeed", "scope"),
-    *("baseline", "sort_by", "columns", "at_roof", "snapshots", "moves"),
-}
+# Written by hand; the front end's table is held to it too.
+TRAITS = json.loads(Path(__file__).with_name("golden").joinpath("traits.json").read_text(encoding="utf-8"))
+SYNCED = {row["name"] for row in TRAITS if row["sync"]}
 BAD_RATES = [0, -1, math.nan, math.inf, TOO_LARGE, None, True, "6 parsecs", "", "0 FLOP/s"]
 
 
@@ -239,7 +236,7 @@ def test_what_if_cannot_be_assigned_or_written_into(model: RooflineModel) -> Non
         model.what_if = {}
     model.peak_flops = 6e15
     with pytest.raises(TypeError):
-        model.what_if["small"]["peak_flops"]["bf16"] = 1.0
+        model.what_if["small"]["peak_flops"]["bf16"] = 1.0  # type: ignore[index]
     with pytest.raises(TypeError):
         model.what_if["large"] = {}  # type: ignore[index]
 
@@ -733,8 +730,24 @@ def test_threads_that_set_what_ifs_of_different_chips_lose_none() -> None:
 # -- the traits themselves -------------------------------------------------------------------------------------
 
 
-def test_what_is_synced_is_what_the_wire_describes() -> None:
-    assert set(RooflineModel.class_trait_names(sync=True)) == SYNCED
+def test_every_trait_has_the_owner_and_is_sent_as_the_table_says() -> None:
+    declared = {
+        name: (trait.metadata["owner"], trait.metadata.get("sync", False))
+        for name, trait in RooflineModel.class_traits().items()
+    }
+    assert declared == {row["name"]: (row["owner"], row["sync"]) for row in TRAITS}
+    assert len(declared) == len(TRAITS)
+
+
+def test_only_what_the_front_end_can_change_can_be_undone_there() -> None:
+    assert {row["owner"] for row in TRAITS if row["undoable"]} == {"shared"}
+    assert all(row["sync"] for row in TRAITS if row["undoable"])
+
+
+def test_the_model_itself_declares_every_trait() -> None:
+    assert {name for name, value in vars(RooflineModel).items() if isinstance(value, traitlets.TraitType)} == {
+        row["name"] for row in TRAITS
+    }
 
 
 def test_what_is_said_in_other_traits_is_not_synced_itself() -> None:
@@ -745,11 +758,11 @@ def test_what_is_said_in_other_traits_is_not_synced_itself() -> None:
 def test_domain_objects_are_sent_in_the_wires_form_and_nothing_comes_back_in_another() -> None:
     tagged = {name: set(trait.metadata) - {"help"} for name, trait in RooflineModel.class_traits().items()}
     assert {name for name, tags in tagged.items() if "to_json" in tags} >= {"chips", "kernels", "what_if"}
-    assert set().union(*tagged.values()) <= {"sync", "to_json", "from_json", "echo_update"}
+    assert set().union(*tagged.values()) <= {"owner", "sync", "to_json", "from_json", "echo_update"}
 
 
 def test_what_the_browser_may_change_is_not_echoed() -> None:
-    owned_by_python = {"title", "chips", "kernels", "graphs", "launch_overhead", "baseline"}
+    owned_by_python = {row["name"] for row in TRAITS if row["owner"] == "python"}
     assert set(RooflineModel.class_trait_names(sync=True, echo_update=False)) == SYNCED - owned_by_python
 
 

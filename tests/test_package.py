@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import subprocess
 import sys
 from importlib import import_module, resources
@@ -21,6 +22,17 @@ def test_the_public_names_are_sorted_and_there_is_no_name_twice() -> None:
 def test_every_public_name_resolves_and_is_listed(name: str) -> None:
     assert getattr(rw, name) is not None
     assert name in dir(rw)
+
+
+@pytest.mark.parametrize("name", ["RooflineModel", "RooflineWidget"])
+def test_a_public_class_is_one_of_the_package_wherever_its_file_is(name: str) -> None:
+    assert getattr(rw, name).__module__ == "roofwidget"
+    assert str(getattr(rw, name)) == f"<class 'roofwidget.{name}'>"
+
+
+def test_the_doctests_of_a_public_class_are_found_in_its_file() -> None:
+    found = [test.name for test in doctest.DocTestFinder().find(import_module("roofwidget.model")) if test.examples]
+    assert {"roofwidget.model.RooflineModel", "roofwidget.model.RooflineModel.move"} <= set(found)
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:

@@ -248,6 +248,17 @@ def test_what_python_owns_cannot_be_changed_by_a_message(widget: RooflineWidget,
     assert model_state(widget) == before
 
 
+@pytest.mark.parametrize("name", RooflineModel.class_trait_names(owner="python", sync=True))
+def test_a_value_of_its_own_kind_does_not_change_what_python_owns_either(widget: RooflineWidget, name: str) -> None:
+    graph = rw.chain([("scale", 1)], elements=8)
+    other = RooflineWidget([LARGE], baseline=KERNELS, title="other", launch_overhead=1, graph=graph)
+    before = model_state(widget)
+    assert getattr(other, name) != before[name]
+    widget.set_state({name: getattr(other, name)})
+    widget.set_state({name: other.get_state().get(name)})
+    assert model_state(widget) == before
+
+
 @pytest.mark.parametrize("name", ["_code", "_css", "_esm"])
 def test_a_message_cannot_change_what_code_runs(widget: RooflineWidget, name: str) -> None:
     before = getattr(widget, name)

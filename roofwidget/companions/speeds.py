@@ -263,14 +263,16 @@ def _map(model: RooflineModel, axes: _Axes, named: tuple[str, ...] | None) -> _M
     ids = [name for name in (model.shown if named is None else named) if name in there][: len(_LETTERS)]
     hues = colours(model)
     chips = [model.resolved_chip(name) for name in ids]
-    dims = {} if model.partition is None else {dim.name: dim for dim in model.partition.graph.dims}
+    partition = model.partition
+    dims = {} if partition is None else {dim.name: dim for dim in partition.graph.dims}
     times = np.full((len(chips), len(y_sizes), len(x_sizes)), np.nan)
-    if x_name in dims and y_name in dims:
+    if partition is not None and x_name in dims and y_name in dims:
         across, up = (cells.ravel() for cells in np.meshgrid(x_sizes, y_sizes))
-        env = {**model.partition.graph.environment(model.dims), x_name: across, y_name: up}
-        inside = [(env[name] >= dims[name].low) & (env[name] <= dims[name].high) for name in (x_name, y_name)]
+        env = {**partition.graph.environment(model.dims), x_name: across, y_name: up}
+        sizes = ((x_name, across), (y_name, up))
+        inside = [(size >= dims[name].low) & (size <= dims[name].high) for name, size in sizes]
         seconds = times_over(
-            model.partition,
+            partition,
             env,
             len(across),
             chips,

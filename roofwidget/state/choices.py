@@ -1,72 +1,120 @@
-"""Which precision, memory and ceilings can be chosen: those that some of the chips have."""
+"""What can be chosen: chips by name, and the precisions, memories and ceilings that some of the chips have."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
-from traitlets import HasTraits, TraitError, validate
+from traitlets import TraitError
 
+from roofwidget.chips import Chip
 from roofwidget.support.did_you_mean import listed, nearest
 
-__all__ = ["GIVE_CHIPS", "Choices"]
+__all__ = [
+    "MAX_CHIPS_SHOWN_AT_FIRST",
+    "NO_CHIPS_HINT",
+    "check_ceilings",
+    "check_memory",
+    "check_precision",
+    "chip_called",
+    "known_ceilings",
+    "shown_after",
+    "still_possible",
+]
 
-GIVE_CHIPS: Final = "pass chips=['h100-sxm'] or the like"
-"""The mend where there are none."""
+NO_CHIPS_HINT: Final = "pass chips=['h100-sxm'] or the like"
+"""What an error message proposes where there are no chips."""
+MAX_CHIPS_SHOWN_AT_FIRST: Final = 6
+"""More rooflines than this would overlap too much to be read."""
 
 
-class Choices(HasTraits):
-    """What `RooflineModel` knows of choices. Its traits are declared there, for it alone carries the sync tags."""
+def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
+    """Return a chip by its id, else by its id, name or alias in any case.
 
-    if TYPE_CHECKING:
-        chips: Any
-        focus_chip: Any
-        ceilings: Any
+    Raises
+    ------
+    TraitError
+        If there is none; the nearest ids are named.
+    """
+    if not chips:
+        msg = f"there are no chips, and so no roof; {NO_CHIPS_HINT}, or set .chips"
+        raise TraitError(msg)
+    for chip in chips:
+        if name == chip.id:
+            return chip
+    for chip in chips:
+        known = (chip.id, chip.name, *chip.aliases)
+        if isinstance(name, str) and name.casefold() in {word.casefold() for word in known}:
+            return chip
+    ids = [chip.id for chip in chips]
+    msg = f"{name!r} is none of the chips here; nearest: {listed(nearest(str(name), ids) or ids)}"
+    raise TraitError(msg)
 
-    @validate("precision")
-    def _check_precision(self, proposal: Any) -> str:
-        name: str = proposal["value"].casefold()
-        known = dict.fromkeys(precision for chip in self.chips for precision in chip.peak_flops)
-        if name != "auto" and name not in known:
-            raise self._lacking(f"precision: none of the chips has '{name}'; they have {listed(known)}, or use 'auto'")
-        return name
 
-    @validate("memory")
-    def _check_memory(self, proposal: Any) -> str:
-        name: str = proposal["value"]
-        known: dict[str, None] = dict.fromkeys(
-            memory.name for chip in self.chips for memory in chip.memories.values() if memory.bandwidth is not None
-        )
-        for level in ["main", "all", *known]:
-            if level.casefold() == name.casefold():
-                return level
-        raise self._lacking(
-            f"memory: none of the chips has a bandwidth for '{name}'; they have {listed(known)}, or use 'main' or 'all'"
-        )
+def shown_after(before: Iterable[Chip], chips: Iterable[Chip], shown: Iterable[str]) -> list[str]:
+    """Return the ids to show of new chips: those still there, and added ones up to the usual number."""
+    known, ids = [chip.id for chip in before], [chip.id for chip in chips]
+    still = [key for key in shown if key in ids]
+    if not still:
+        return ids[:MAX_CHIPS_SHOWN_AT_FIRST]
+    # A shown chip that is new was set together with the chips: then exactly those are wanted.
+    is_given = not known or any(key not in known for key in still)
+    added = [] if is_given else [key for key in ids if key not in known]
+    return [*still, *added[: max(0, MAX_CHIPS_SHOWN_AT_FIRST - len(still))]]
 
-    @validate("ceilings")
-    def _check_ceilings(self, proposal: Any) -> tuple[str, ...] | None:
-        if proposal["value"] is None:
-            return None
-        by_key = self._known_ceilings()
-        for name in proposal["value"]:
-            if name.casefold() not in by_key:
-                near = nearest(name, by_key.values()) or dict.fromkeys(by_key.values())
-                raise self._lacking(f"ceilings: none of the chips has '{name}'; nearest: {listed(near)}")
-        return tuple(by_key[name.casefold()] for name in proposal["value"])
 
-    def _known_ceilings(self) -> dict[str, str]:
-        """Names of ceilings by what they are in any case; the focus chip's spelling goes before others'."""
-        chips = sorted(self.chips, key=lambda chip: chip.id == self.focus_chip)
-        known = [name for chip in chips for name in (*(c.key for c in chip.ceilings), *chip.peak_flops)]
-        return {name.casefold(): name for name in known}
+def check_precision(name: str, chips: Sequence[Chip]) -> str:
+    """Return a precision in lower case: 'auto', or a name that some chip has; else raise `TraitError`."""
+    name = name.casefold()
+    known = dict.fromkeys(precision for chip in chips for precision in chip.peak_flops)
+    if name != "auto" and name not in known:
+        raise _lacking("precision", chips, f"none of the chips has '{name}'; they have {listed(known)}, or use 'auto'")
+    return name
 
-    def _keep_choice(self, name: str, fallback: str) -> None:
-        try:
-            getattr(self, f"_check_{name}")({"value": getattr(self, name)})
-        except TraitError:
-            setattr(self, name, fallback)
 
-    def _lacking(self, message: str) -> TraitError:
-        """Return the error for what none of the chips has, or for there being none."""
-        trait = message.partition(":")[0]
-        return TraitError(message if self.chips else f"{trait}: there are no chips that could have it; {GIVE_CHIPS}")
+def check_memory(name: str, chips: Sequence[Chip]) -> str:
+    """Return 'main', 'all' or a level as a chip spells it, given in any case; else raise `TraitError`."""
+    known = dict.fromkeys(
+        memory.name for chip in chips for memory in chip.memories.values() if memory.bandwidth is not None
+    )
+    for level in ["main", "all", *known]:
+        if level.casefold() == name.casefold():
+            return level
+    reason = f"none of the chips has a bandwidth for '{name}'; they have {listed(known)}, or use 'main' or 'all'"
+    raise _lacking("memory", chips, reason)
+
+
+def still_possible(check: Callable[[str, Sequence[Chip]], str], name: str, chips: Sequence[Chip], other: str) -> str:
+    """Return a precision or memory where it passes its check with these chips, else another."""
+    try:
+        check(name, chips)
+    except TraitError:
+        return other
+    return name
+
+
+def known_ceilings(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
+    """Return the names of ceilings by their lower case; the focus chip's spelling goes before others'."""
+    # The last one of a name stays, so the focus chip comes last.
+    ordered = sorted(chips, key=lambda chip: chip.id == focus_chip)
+    names = [name for chip in ordered for name in (*(ceiling.key for ceiling in chip.ceilings), *chip.peak_flops)]
+    return {name.casefold(): name for name in names}
+
+
+def check_ceilings(names: Iterable[str], chips: Sequence[Chip], focus_chip: str) -> tuple[str, ...]:
+    """Return ceilings as a chip spells them, given in any case; else raise `TraitError`."""
+    known = known_ceilings(chips, focus_chip)
+    found = []
+    for name in names:
+        if name.casefold() not in known:
+            near = nearest(name, known.values()) or dict.fromkeys(known.values())
+            raise _lacking("ceilings", chips, f"none of the chips has '{name}'; nearest: {listed(near)}")
+        found.append(known[name.casefold()])
+    return tuple(found)
+
+
+def _lacking(trait: str, chips: Sequence[Chip], reason: str) -> TraitError:
+    """Return the error for a figure that no chip has; without chips the reason is that there are none."""
+    return TraitError(
+        f"{trait}: {reason}" if chips else f"{trait}: there are no chips that could have it; {NO_CHIPS_HINT}"
+    )

@@ -1,23 +1,29 @@
-"""One trait type for each kind of value the model holds: it validates and brings many forms into one."""
+"""Who owns a trait, and one trait type for each kind of value: it validates, and turns the accepted forms into one."""
 
 from __future__ import annotations
 
 import math
 import numbers
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import traitlets
 
 from roofwidget import units
-from roofwidget.chips import Chip
+from roofwidget.analysis.snapshot import Snapshot
+from roofwidget.chips import Chip, chip
 from roofwidget.kernels.filters import share_above_zero, whole_from_one
 from roofwidget.kernels.table import Kernels, as_kernels
+from roofwidget.state.rates import WhatIf, read_only_what_if
+from roofwidget.state.view import Zoom
+from roofwidget.state.what_if_traits import KernelWhatIfs, read_only_factors
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.languages import ENGLISH, languages
+from roofwidget.workloads import Graph
+from roofwidget.workloads.fusion import Partition
 
 __all__ = [
     "ChipsTrait",
@@ -26,18 +32,69 @@ __all__ = [
     "GraphTrait",
     "GraphsTrait",
     "HowManyTrait",
+    "KernelWhatIfsTrait",
     "KernelsTrait",
     "LocaleTrait",
     "NamesTrait",
+    "OptionalKernelsTrait",
+    "OptionalNamesTrait",
+    "Owner",
+    "PartitionTrait",
     "RateTrait",
     "RowTrait",
     "RowsTrait",
     "SecondsTrait",
+    "SnapshotsTrait",
     "TimeShareTrait",
     "WhatIfTrait",
+    "ZoomTrait",
+    "owned",
 ]
 
-_QUANTITIES = {"peak_flops": "FLOP/s", "bandwidth": "B/s"}
+Owner: TypeAlias = Literal["python", "browser", "shared"]
+"""Who may change a trait: Python alone, the front end alone, or both."""
+
+_OWNER_IN_HELP: Final[Mapping[Owner, str]] = {
+    "python": "Owned by Python.",
+    "browser": "Owned by the browser.",
+    "shared": "Shared.",
+}
+_ZOOM_VALUES: Final = 4
+
+T = TypeVar("T", bound=traitlets.TraitType[Any, Any])
+Wire: TypeAlias = Callable[[Any, Any], Any]
+"""Called with a value and its widget."""
+
+
+def owned(
+    owner: Owner, trait: T, *, sync: bool = True, to_wire: Wire | None = None, from_wire: Wire | None = None
+) -> T:
+    """Return the trait with its owner, from which follow what is sent, what may come back, and the end of its help.
+
+    Parameters
+    ----------
+    owner
+        The front end can set only what the browser owns or shares: `RooflineWidget.set_state` drops the rest.
+    trait
+        Any trait; what it is for is its help.
+    sync
+        Whether the front end receives it. False for a view of other traits.
+    to_wire, from_wire
+        Convert its values to JSON and back, where they are not JSON already.
+    """
+    if trait.help:
+        trait.help = trait.__doc__ = f"{trait.help} {_OWNER_IN_HELP[owner]}"
+    trait.tag(owner=owner)
+    if sync:
+        trait.tag(sync=True)
+    if sync and owner != "python":
+        # ipywidgets would echo a message before it is validated; `RooflineWidget.set_state` answers instead.
+        trait.tag(echo_update=False)
+    if to_wire is not None:
+        trait.tag(to_json=to_wire)
+    if from_wire is not None:
+        trait.tag(from_json=from_wire)
+    return trait
 
 
 def _refuse(obj: Any, trait: traitlets.TraitType[Any, Any], error: Exception) -> traitlets.TraitError:
@@ -50,8 +107,6 @@ class ChipsTrait(traitlets.TraitType[tuple[Chip, ...], Any]):
     info_text = "a Preset, or a list of Chip objects and names of catalogue chips"
 
     def validate(self, obj: Any, value: Any) -> tuple[Chip, ...]:
-        from roofwidget.chips import chip  # noqa: PLC0415 - the catalogue is read only when a name is looked up
-
         given = getattr(value, "chips", value)
         given = [given] if isinstance(given, (Chip, str)) else given
         if not isinstance(given, Sequence):
@@ -75,10 +130,25 @@ class KernelsTrait(traitlets.TraitType[Kernels, Any]):
     info_text = "Kernels, a list of kernels, tuples or dicts, or a data frame"
 
     def validate(self, obj: Any, value: Any) -> Kernels:
-        try:
-            return as_kernels(value)
-        except (TypeError, ValueError) as error:
-            raise _refuse(obj, self, error) from None
+        return _kernels(self, obj, value)
+
+
+class OptionalKernelsTrait(traitlets.TraitType[Kernels | None, Any]):
+    """The same, or None."""
+
+    info_text = f"{KernelsTrait.info_text}, or None"
+    allow_none = True
+    default_value = None
+
+    def validate(self, obj: Any, value: Any) -> Kernels | None:
+        return None if value is None else _kernels(self, obj, value)
+
+
+def _kernels(trait: traitlets.TraitType[Any, Any], obj: Any, value: Any) -> Kernels:
+    try:
+        return as_kernels(value)
+    except (TypeError, ValueError) as error:
+        raise _refuse(obj, trait, error) from None
 
 
 class NamesTrait(traitlets.TraitType[tuple[str, ...], Any]):
@@ -87,10 +157,25 @@ class NamesTrait(traitlets.TraitType[tuple[str, ...], Any]):
     info_text = "a list of names"
 
     def validate(self, obj: Any, value: Any) -> tuple[str, ...]:
-        names = [value] if isinstance(value, str) else value
-        if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-            self.error(obj, value)
-        return tuple(names)
+        return _names(self, obj, value)
+
+
+class OptionalNamesTrait(traitlets.TraitType[tuple[str, ...] | None, Any]):
+    """The same, or None."""
+
+    info_text = f"{NamesTrait.info_text}, or None"
+    allow_none = True
+    default_value = None
+
+    def validate(self, obj: Any, value: Any) -> tuple[str, ...] | None:
+        return None if value is None else _names(self, obj, value)
+
+
+def _names(trait: traitlets.TraitType[Any, Any], obj: Any, value: Any) -> tuple[str, ...]:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        trait.error(obj, value)
+    return tuple(names)
 
 
 class LocaleTrait(traitlets.TraitType[str, Any]):
@@ -127,43 +212,45 @@ class RateTrait(traitlets.TraitType[float, Any]):
             raise _refuse(obj, self, error) from None
 
 
-class GraphTrait(traitlets.TraitType[Any, Any]):
+class GraphTrait(traitlets.TraitType[Graph | None, Any]):
     """A graph of `roofwidget.workloads`, or None."""
 
     info_text = "a Graph, or None"
     allow_none = True
 
-    def validate(self, obj: Any, value: Any) -> Any:
-        if value is not None and not _is_graph(value):
+    def validate(self, obj: Any, value: Any) -> Graph | None:
+        if value is not None and not isinstance(value, Graph):
             self.error(obj, value)
         return value
 
 
-class GraphsTrait(traitlets.TraitType[Mapping[str, Any], Any]):
+class GraphsTrait(traitlets.TraitType[Mapping[str, Graph], Any]):
     """Graphs of `roofwidget.workloads` by name; kept as a read-only mapping, in order, of different graphs."""
 
     info_text = "a mapping from names of phases to graphs, such as {'prefill': Graph, 'decode': Graph}"
 
-    def validate(self, obj: Any, value: Any) -> Mapping[str, Any]:
+    def validate(self, obj: Any, value: Any) -> Mapping[str, Graph]:
         if not isinstance(value, Mapping):
             self.error(obj, value)
         names: dict[int, str] = {}
         for name, graph in value.items():
-            if not isinstance(name, str) or not _is_graph(graph):
+            if not isinstance(name, str) or not isinstance(graph, Graph):
                 msg = f"{self.info_text} is needed, not {graph!r:.40} by the name {name!r:.40}"
                 raise _refuse(obj, self, TypeError(msg))
             if id(graph) in names:
                 msg = f"'{names[id(graph)]}' and '{name}' are the same graph; build one for each"
                 raise _refuse(obj, self, ValueError(msg))
             names[id(graph)] = name
-        # Ordered ones differ where their order does, and then it is told.
+        # Plain dicts in another order are equal, and traitlets would not notify of the change.
         return MappingProxyType(OrderedDict(value))
 
 
-def _is_graph(value: object) -> bool:
-    from roofwidget.workloads import Graph  # noqa: PLC0415 - only when one is set
+class PartitionTrait(traitlets.TraitType[Partition | None, Any]):
+    """A `Partition`, groups of ops by name or position, or None; the model checks them against its graph."""
 
-    return isinstance(value, Graph)
+    info_text = "a Partition, or groups of names or positions of ops"
+    allow_none = True
+    default_value = None
 
 
 class DimsTrait(traitlets.TraitType[Mapping[str, int], Any]):
@@ -217,7 +304,7 @@ class TimeShareTrait(traitlets.TraitType[float, Any]):
             raise _refuse(obj, self, error) from None
 
 
-class HowManyTrait(traitlets.TraitType["int | None", Any]):
+class HowManyTrait(traitlets.TraitType[int | None, Any]):
     """A whole number from 1, or None for no limit."""
 
     info_text = "a whole number from 1, or None"
@@ -230,7 +317,7 @@ class HowManyTrait(traitlets.TraitType["int | None", Any]):
             raise _refuse(obj, self, error) from None
 
 
-class RowTrait(traitlets.TraitType["int | None", Any]):
+class RowTrait(traitlets.TraitType[int | None, Any]):
     """A row number into the kernels, or None."""
 
     info_text = "a row number into kernels, or None"
@@ -251,7 +338,7 @@ class RowsTrait(traitlets.TraitType[tuple[int, ...], Any]):
         return tuple(dict.fromkeys(_row(self, obj, row) for row in value))
 
 
-class WhatIfTrait(traitlets.TraitType[Mapping[str, Any], Any]):
+class WhatIfTrait(traitlets.TraitType[WhatIf, Any]):
     """Changed peaks and bandwidths by chip id: ``{id: {"peak_flops": {…}, "bandwidth": {…}}}``.
 
     Rates are by precision or by memory level, FLOP/s or bytes/s.
@@ -260,29 +347,68 @@ class WhatIfTrait(traitlets.TraitType[Mapping[str, Any], Any]):
 
     info_text = "a mapping from chip id to {'peak_flops': {precision: rate}, 'bandwidth': {level: rate}}"
 
-    def validate(self, obj: Any, value: Any) -> Mapping[str, Any]:
+    def validate(self, obj: Any, value: Any) -> WhatIf:
         if not isinstance(value, Mapping):
             self.error(obj, value)
         try:
-            chips = {str(chip): _changes(str(chip), changes) for chip, changes in value.items()}
+            return read_only_what_if(value)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise _refuse(obj, self, error) from None
-        return MappingProxyType({chip: MappingProxyType(changes) for chip, changes in chips.items() if changes})
 
 
-def _changes(chip: str, given: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, float]]:
-    changes: dict[str, Mapping[str, float]] = {}
-    for quantity, values in given.items():
-        if quantity not in _QUANTITIES:
-            msg = f"what_if['{chip}'] may hold 'peak_flops' and 'bandwidth', not '{quantity}'"
-            raise ValueError(msg)
-        rates = {}
-        for key, value in values.items():
-            what = f"what_if['{chip}']['{quantity}']['{key}']"
-            rates[str(key)] = units.positive(units.parse(value, _QUANTITIES[quantity], what), what)
-        if rates:
-            changes[quantity] = MappingProxyType(rates)
-    return changes
+class KernelWhatIfsTrait(traitlets.TraitType[KernelWhatIfs, Any]):
+    """Factors on bytes and time by row: ``{3: {"bytes": 0.5}}``; kept as a read-only mapping without those of 1."""
+
+    default_value = MappingProxyType({})
+    info_text = "a mapping from row numbers to {'bytes': factor, 'time': factor}"
+
+    def validate(self, obj: Any, value: Any) -> KernelWhatIfs:
+        if not isinstance(value, Mapping):
+            self.error(obj, value)
+        for row, factors in value.items():
+            if isinstance(row, bool) or not isinstance(row, (int, np.integer)) or not isinstance(factors, Mapping):
+                self.error(obj, value)
+        try:
+            return read_only_factors(value)
+        except (TypeError, ValueError) as error:
+            raise _refuse(obj, self, error) from None
+
+
+class SnapshotsTrait(traitlets.TraitType[tuple[Snapshot, ...], Any]):
+    """Snapshots; kept as a tuple. A single one may stand alone."""
+
+    default_value = ()
+    info_text = "a list of Snapshot objects"
+
+    def validate(self, obj: Any, value: Any) -> tuple[Snapshot, ...]:
+        given = [value] if isinstance(value, Snapshot) else value
+        if not isinstance(given, Sequence) or not all(isinstance(entry, Snapshot) for entry in given):
+            self.error(obj, value)
+        return tuple(given)
+
+
+class ZoomTrait(traitlets.TraitType[Zoom | None, Any]):
+    """The part of the plane that is shown, or None for all that there is; kept as a tuple of four floats."""
+
+    info_text = (
+        "(x_low, x_high, y_low, y_high), each pair of finite numbers rising, above 0 on logarithmic axes; or None"
+    )
+    allow_none = True
+    default_value = None
+
+    def validate(self, obj: Any, value: Any) -> Zoom | None:
+        if value is None:
+            return None
+        if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != _ZOOM_VALUES:
+            self.error(obj, value)
+        try:
+            x_low, x_high, y_low, y_high = (float(limit) for limit in value)
+        except (TypeError, ValueError):
+            self.error(obj, value)
+        finite = all(map(math.isfinite, (x_low, x_high, y_low, y_high)))
+        if not finite or not 0 <= x_low < x_high or not 0 <= y_low < y_high:
+            self.error(obj, value)
+        return x_low, x_high, y_low, y_high
 
 
 def _row(trait: traitlets.TraitType[Any, Any], obj: Any, value: Any) -> int:

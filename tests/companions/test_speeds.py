@@ -122,6 +122,7 @@ def test_over_a_whole_decoder_every_cell_has_the_time_that_the_model_has_there()
     sizes = [(one.low, one.default, one.high) for one in graph.dims[:2]]
     across, up = (grid.ravel().astype(float) for grid in np.meshgrid(*sizes))
     env = {**graph.environment(), names[0]: across, names[1]: up}
+    assert model.partition is not None
     found = times_over(model.partition, env, 9, model.chips, precision="auto", memory="main", launch_overhead=1e-6)
     model.launch_overhead = 1e-6
     for cell in range(9):
@@ -143,6 +144,7 @@ def test_the_precision_of_a_kernel_is_that_of_what_weighs_most_at_each_size() ->
     model = RooflineModel([FLOPS], graph=both)
     across, up = np.array([1.0, 1000.0, 500.0]), np.array([1000.0, 1.0, 1000.0])
     env = {**both.environment(), "m": across, "n": up}
+    assert model.partition is not None
     found = times_over(model.partition, env, 3, [FLOPS], precision="auto", memory="main", launch_overhead=0.0)
     # The larger of 2 m and n bytes a column says whose peak counts; a tie goes to the first.
     assert found[0].tolist() == pytest.approx([1001e9 / 800e12, 1001e9 / 400e12, 1500e9 / 400e12])

@@ -65,6 +65,7 @@ def settings(model: RooflineModel) -> tuple[dict[str, int], str, str | None]:
 
 
 def groups(model: RooflineModel) -> list[int]:
+    assert model.partition is not None
     return [len(group) for group in model.partition.groups]
 
 
@@ -290,7 +291,7 @@ def test_what_comes_with_a_phase_is_of_that_phase_and_is_not_answered(
 ) -> None:
     widget.dims, widget.partition, widget.selected = {"m": 2, "n": 60}, [[0, 1]], [0]
     seen: list[str] = []
-    widget.observe(lambda _change: seen.append(widget.graph.name), "dims")
+    widget.observe(lambda _change: seen.append(getattr(widget.graph, "name", "")), "dims")
     sent.clear()
     rest = {"dims": {"n": 20}, "convention": "torch", "dtype": "fp8", "partition": merged, "selected": []}
     phase = {"phase": "decode"}
