@@ -1,0 +1,63 @@
+"""The saved states: what JupyterLab wrote of widgets into notebooks, read and made whole again."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import roofwidget as rw
+from tests.saved_state.cases import LOCALES
+
+__all__ = ["MIME", "PATHS", "TEXTS", "read", "title", "whole", "widgets"]
+
+MIME: Final = "application/vnd.jupyter.widget-state+json"
+"""What a notebook's metadata call it, under ``widgets``."""
+PATHS: Final = sorted(Path(__file__).parent.glob("*/*.json"))
+"""One file a notebook, in a folder of the version that wrote it."""
+TEXTS: Final = {"AnyModel": ("_esm", "_css"), "WidgetModel": ("script", "style")}
+"""What is left empty in the files, by the model's class in the page: the text of the front end."""
+
+
+def title(path: Path) -> str:
+    """Return what a test of a file is called."""
+    return f"{path.parent.name} {path.stem}"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return a notebook's metadata of widgets as they lie in a file: without the text of the front end."""
+    document: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return document
+
+
+def widgets(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the states of the widgets in a file by their ids, their buffers in place."""
+    models = read(path)["state"]
+    return {key: _with_buffers(model) for key, model in models.items() if model["model_name"] == "AnyModel"}
+
+
+def whole(path: Path) -> dict[str, Any]:
+    """Return a notebook's metadata of widgets with the text of the front end as it is built now.
+
+    Widgets that bring it with them are those whose state names no other model for it.
+    """
+    document = read(path)
+    made = rw.RooflineWidget([], [], locale=LOCALES.get(path.stem, "en"))
+    sent = made.get_state() | ({} if made._code is None else made._code.get_state())
+    made.close()
+    for model in document["state"].values():
+        for name in TEXTS.get(model["model_name"], ()):
+            model["state"][name] = sent[name]
+    return document
+
+
+def _with_buffers(model: dict[str, Any]) -> dict[str, Any]:
+    state: dict[str, Any] = model["state"]
+    for buffer in model.get("buffers", ()):
+        *way, last = buffer["path"]
+        place: Any = state
+        for key in way:
+            place = place[key]
+        place[last] = base64.b64decode(buffer["data"])
+    return state
