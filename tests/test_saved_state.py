@@ -13,7 +13,7 @@ import pytest
 
 import roofwidget as rw
 from tests.saved_state import saved
-from tests.saved_state.cases import CASES, INLINE, LOCALES
+from tests.saved_state.cases import CASES, LOCALES
 
 # What a page may not say.
 PYTHONS_OWN: Final = ("title", "chips", "kernels", "graphs", "launch_overhead", "baseline")
@@ -24,11 +24,8 @@ WORDS: Final = ("label",)
 
 
 @pytest.fixture(params=saved.PATHS, ids=saved.title)
-def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    found: Path = request.param
-    if found.stem == INLINE:
-        monkeypatch.setenv("ROOFWIDGET_INLINE", "1")
-    yield found
+def path(request: pytest.FixtureRequest) -> Iterator[Path]:
+    yield request.param
     ipywidgets.Widget.close_all()
 
 

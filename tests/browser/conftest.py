@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -12,7 +12,7 @@ from tests.browser import chromium, lab
 from tests.browser.tabs import Tab, Tabs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 class OpenNotebook(Protocol):
@@ -25,6 +25,7 @@ class OpenNotebook(Protocol):
         width: int = 1200,
         height: int = 900,
         theme: lab.Theme = "light",
+        saved: Mapping[str, Any] | None = None,
     ) -> lab.Notebook:
         """Open a notebook made of `cells` and wait until its kernel is ready."""
 
@@ -71,11 +72,13 @@ def notebook(
         width: int = 1200,
         height: int = 900,
         theme: lab.Theme = "light",
+        saved: Mapping[str, Any] | None = None,
     ) -> lab.Notebook:
         test = re.sub(r"\W+", "-", request.node.nodeid.rpartition("/")[2]).strip("-")
         name = f"{test}-{len(used)}.ipynb"
         used.append(tabs.take())
-        book = lab.Notebook(browser, server, name, cells, width=width, height=height, tab=used[-1])
+        size = {"width": width, "height": height}
+        book = lab.Notebook(browser, server, name, cells, **size, tab=used[-1], saved=saved)
         # The server remembers the theme of the test before.
         book.theme(theme)
         return book

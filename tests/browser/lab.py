@@ -21,12 +21,14 @@ import urllib.request
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import nbformat
+from nbformat.sign import NotebookNotary
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from tests.browser.tabs import START_SECONDS, Tab
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from playwright.sync_api import Browser, Locator, Page
@@ -51,6 +53,8 @@ LOCAL = (
     "data:",
     "blob:",
 )
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 THEMES: dict[Theme, str] = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 
 # Page scripts.
@@ -108,10 +112,11 @@ def plain(text: str) -> str:
 
 @dataclass(frozen=True)
 class Server:
-    """A running JupyterLab and the folder it shows."""
+    """A running JupyterLab, the folder it shows, and the one in which it keeps which notebooks are trusted."""
 
     url: str
     root: Path
+    data: Path
 
 
 def _free_port() -> int:
@@ -156,7 +161,7 @@ def jupyterlab(home: Path) -> Iterator[Server]:
     root = home / "notebooks"
     root.mkdir()
     port = _free_port()
-    server = Server(f"http://127.0.0.1:{port}", root)
+    server = Server(f"http://127.0.0.1:{port}", root, home / "data")
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
         *(["--allow-root"] if os.geteuid() == 0 else []),
@@ -197,10 +202,16 @@ def _await_server(process: subprocess.Popen[bytes], url: str, record: Path) -> N
     raise RuntimeError(f"JupyterLab did not start within {START_SECONDS:.0f} s:\n{tail}")
 
 
+def _view(model: str) -> dict[str, Any]:
+    data = {WIDGET_VIEW: {"model_id": model, "version_major": 2, "version_minor": 0}, "text/plain": "a widget"}
+    return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
 class Notebook:
     """A notebook open in a page that shows nothing else, its kernel ready.
 
-    The page is a new one, unless a `tab` without a notebook is handed in.
+    The page is a new one, unless a `tab` without a notebook is handed in. With `saved` the first cell has the views of
+    the widgets whose states these metadata hold, as they are in a notebook that was saved and is trusted.
 
     Attributes
     ----------
@@ -224,8 +235,12 @@ class Notebook:
         width: int,
         height: int,
         tab: Tab | None = None,
+        saved: Mapping[str, Any] | None = None,
     ) -> None:
-        self._write(server.root / name, cells)
+        content = self._content(cells, saved)
+        (server.root / name).write_text(json.dumps(content), encoding="utf-8")
+        if saved is not None:
+            NotebookNotary(data_dir=str(server.data)).sign(nbformat.from_dict(content))  # type: ignore[no-untyped-call]
         self.tab = tab or Tab(browser)
         self.page: Page = self.tab.page
         self.page.set_default_timeout(RUN_SECONDS * 1000)
@@ -234,26 +249,28 @@ class Notebook:
         self.console_errors: list[str] = self.tab.console_errors
 
     @staticmethod
-    def _write(path: Path, cells: Sequence[str]) -> None:
-        content = {
+    def _content(cells: Sequence[str], saved: Mapping[str, Any] | None) -> dict[str, Any]:
+        models = {} if saved is None else saved["state"]
+        views = [key for key, model in models.items() if model["model_name"] == "AnyModel"]
+        return {
             "cells": [
                 {
                     "cell_type": "code",
                     "execution_count": None,
                     "id": f"cell-{index}",
                     "metadata": {},
-                    "outputs": [],
+                    "outputs": [_view(key) for key in views] if index == 0 else [],
                     "source": source,
                 }
                 for index, source in enumerate(cells)
             ],
             "metadata": {
                 "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+                **({} if saved is None else {"widgets": {WIDGET_STATE: saved}}),
             },
             "nbformat": 4,
             "nbformat_minor": 5,
         }
-        path.write_text(json.dumps(content), encoding="utf-8")
 
     @property
     def external_requests(self) -> list[str]:

@@ -136,13 +136,13 @@ def _time_view() -> list[rw.RooflineWidget]:
     widget = rw.RooflineWidget(
         [SMALL],
         _profile(network=False),
-        memory="L2",
+        memory="HBM",
         scope="program",
         view="time",
         time_scale="linear",
         presentation=True,
     )
-    widget.zoom = (0, 0.2, 0, 0.3)
+    widget.zoom = (0, 0.04, 0, 0.06)
     return [widget]
 
 

@@ -22,7 +22,7 @@ from playwright.sync_api import sync_playwright
 from tests.browser import chromium, lab
 from tests.browser.drawn import Drawn
 from tests.saved_state.cases import CASES, INLINE
-from tests.saved_state.saved import MIME, TEXTS
+from tests.saved_state.saved import TEXTS
 
 TOGGLE_SAVING: Final = "() => window.jupyterapp.commands.execute('@jupyter-widgets/jupyterlab-manager:saveWidgetState')"
 SAVE: Final = "() => window.jupyterapp.commands.execute('docmanager:save')"
@@ -34,7 +34,9 @@ def _saved(book: lab.Notebook, path: Path) -> dict[str, Any]:
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         book.page.evaluate(SAVE)
-        document: dict[str, Any] = json.loads(path.read_text("utf-8"))["metadata"].get("widgets", {}).get(MIME, {})
+        document: dict[str, Any] = (
+            json.loads(path.read_text("utf-8"))["metadata"].get("widgets", {}).get(lab.WIDGET_STATE, {})
+        )
         if document.get("state"):
             return document
         time.sleep(0.2)

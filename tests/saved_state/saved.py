@@ -7,13 +7,13 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 import roofwidget as rw
-from tests.saved_state.cases import LOCALES
+from tests.saved_state.cases import INLINE, LOCALES
 
-__all__ = ["MIME", "PATHS", "TEXTS", "read", "title", "whole", "widgets"]
+__all__ = ["PATHS", "TEXTS", "read", "title", "whole", "widgets"]
 
-MIME: Final = "application/vnd.jupyter.widget-state+json"
-"""What a notebook's metadata call it, under ``widgets``."""
 PATHS: Final = sorted(Path(__file__).parent.glob("*/*.json"))
 """One file a notebook, in a folder of the version that wrote it."""
 TEXTS: Final = {"AnyModel": ("_esm", "_css"), "WidgetModel": ("script", "style")}
@@ -38,14 +38,13 @@ def widgets(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def whole(path: Path) -> dict[str, Any]:
-    """Return a notebook's metadata of widgets with the text of the front end as it is built now.
-
-    Widgets that bring it with them are those whose state names no other model for it.
-    """
+    """Return a notebook's metadata of widgets with the text of the front end as it is built now."""
     document = read(path)
-    made = rw.RooflineWidget([], [], locale=LOCALES.get(path.stem, "en"))
-    sent = made.get_state() | ({} if made._code is None else made._code.get_state())
-    made.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROOFWIDGET_INLINE", "1" if path.stem == INLINE else "0")
+        made = rw.RooflineWidget([], [], locale=LOCALES.get(path.stem, "en"))
+        sent = made.get_state() | ({} if made._code is None else made._code.get_state())
+        made.close()
     for model in document["state"].values():
         for name in TEXTS.get(model["model_name"], ()):
             model["state"][name] = sent[name]

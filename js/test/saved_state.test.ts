@@ -1,0 +1,117 @@
+// Notebooks that an earlier version saved: the states of their widgets are decoded, and a store starts from each.
+
+import { describe, expect, it } from "vitest";
+import german from "../../tests/saved_state/0.1.0/german.json";
+import graph from "../../tests/saved_state/0.1.0/graph.json";
+import inline from "../../tests/saved_state/0.1.0/inline.json";
+import kernels from "../../tests/saved_state/0.1.0/kernels.json";
+import sharedCode from "../../tests/saved_state/0.1.0/shared_code.json";
+import timeView from "../../tests/saved_state/0.1.0/time_view.json";
+import whatIfs from "../../tests/saved_state/0.1.0/what_ifs.json";
+import { createStore } from "../src/store.ts";
+import { type Kernels, textAt } from "../src/wire.ts";
+import { eachWithClock, FakeModel } from "./helpers.ts";
+
+interface Saved {
+  readonly model_name: string;
+  readonly state: Record<string, unknown>;
+  readonly buffers?: readonly { readonly data: string; readonly path: readonly (string | number)[] }[];
+}
+
+const SAVED: Record<string, unknown> = { german, graph, inline, kernels, sharedCode, timeView, whatIfs };
+/** What a state holds of any widget beside what is the model's. */
+const OF_ANY = ["layout", "tabbable"];
+
+const abort = eachWithClock();
+
+/** The states of the widgets of a notebook, their buffers in place as JupyterLab puts them there. */
+function statesOf(notebook: unknown): Record<string, unknown>[] {
+  const models = Object.values((notebook as { state: Record<string, Saved> }).state);
+  return models.filter(({ model_name }) => model_name === "AnyModel").map(withBuffers);
+}
+
+function withBuffers({ state, buffers = [] }: Saved): Record<string, unknown> {
+  const whole = structuredClone(state);
+  for (const { data, path } of buffers) {
+    let place = whole as Record<string | number, unknown>;
+    for (const key of path.slice(0, -1)) place = place[key] as Record<string | number, unknown>;
+    const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+    place[path.at(-1) as string | number] = new DataView(bytes.buffer);
+  }
+  return whole;
+}
+
+class Heard extends FakeModel {
+  readonly events = new Set<string>();
+  override on(event: string, callback: () => void): void {
+    this.events.add(event);
+    super.on(event, callback);
+  }
+}
+
+function open(notebook: unknown) {
+  const [state = {}] = statesOf(notebook);
+  return createStore(new FakeModel(state), abort().signal);
+}
+
+const names = (table: Kernels) => Array.from({ length: table.own }, (_, row) => textAt(table.name, row));
+
+describe.each(Object.entries(SAVED))("the notebook %s", (_name, notebook) => {
+  it("is opened without a word to Python, and every trait that it holds is listened to", () => {
+    for (const state of statesOf(notebook)) {
+      const model = new Heard(state);
+      const store = createStore(model, abort().signal);
+      expect(store.shownRoofs.value.length).toBeGreaterThan(0);
+      expect(store.points.value.side.length).toBeGreaterThan(0);
+      expect(model.sent).toEqual([]);
+      const own = Object.keys(state).filter((name) => !name.startsWith("_") && !OF_ANY.includes(name));
+      expect(own.filter((name) => !model.events.has(`change:${name}`))).toEqual([]);
+    }
+  });
+});
+
+describe("what was saved", () => {
+  it("of kernels is every column", () => {
+    const store = open(kernels);
+    const table = store.kernels.value;
+    expect(names(table)).toEqual([
+      ...["jit(step)/matmul.1", "jit(step)/matmul.2", "gelu", "copy", "all-reduce", "infeed", "opaque"],
+    ]);
+    expect([...table.time]).toEqual([0.04, 0.02, 0.005, 0.01, 0.03, 0.002, Number.NaN]);
+    expect([...table.selfTime]).toEqual([0.04, 0.02, 0.004, 0.01, 0.03, 0.002, Number.NaN]);
+    expect([...table.count]).toEqual([4, 2, 10, 1, 3, 1, 1]);
+    expect([...table.flops.keys()]).toEqual(["bf16", "fp8"]);
+    expect([...(table.bytes.get("network") ?? [])]).toEqual([0, 0, 0, 0, 2e9, 0, Number.NaN]);
+    expect([...table.extra.keys()]).toEqual(["module", "occupancy"]);
+    expect([...table.origin.keys()]).toEqual(["flops", "time"]);
+    expect(table.chip?.name).toBe("Small");
+    expect(store.baseline.value?.kernels.time[0]).toBe(0.06);
+    expect(store.chips.value.map(({ id }) => id)).toEqual(["small", "large", "hidden"]);
+    expect([store.shown.value, store.focusChip.value, store.launchOverhead.value]).toEqual([
+      ...[["small", "large"], "small", 2e-6],
+    ]);
+    expect([store.memory.value, store.allLevels.value, store.rulers.value]).toEqual(["all", true, false]);
+    expect([store.sortBy.value, store.columns.value]).toEqual(["-flops", ["name", "time", "flops:bf16", "module"]]);
+  });
+  it("of a graph is its phase, its groups, and how it is counted", () => {
+    const store = open(graph);
+    expect([store.phase.value, store.phases.value]).toEqual(["decode", ["prefill", "decode"]]);
+    expect(store.workload.value).toMatchObject({ dims: { batch: 64 }, convention: "torch", dtype: "fp8" });
+    expect(names(store.kernels.value)).toEqual(["expand + act", "shrink", "residual"]);
+    expect(store.selected.value).toEqual([0]);
+  });
+  it("of what-ifs, snapshots and filters is in force", () => {
+    const store = open(whatIfs);
+    expect(store.focusRoof.value).toMatchObject({ peak: 6e14, bandwidth: 3e12 });
+    expect(store.whatIf.value["small"]).toEqual({ bandwidth: { HBM: 5e11 } });
+    expect(store.moves.value).toEqual({ 0: { bytes: 0.5, time: 0.8 } });
+    expect(store.snapshots.value).toMatchObject([{ name: "before", chip: "large", peak: 4e14, bandwidth: 2e12 }]);
+    expect([...store.rows.value]).toEqual([0]);
+    expect([store.exposedComm.value, store.zoom.value]).toEqual([[0.2], [1, 1e4, 1e12, 1e15]]);
+  });
+  it("of the view is what is looked at", () => {
+    const store = open(timeView);
+    expect([store.view.value, store.axes.time_scale.value, store.scope.value]).toEqual(["time", "linear", "program"]);
+    expect([store.presentation.value, store.zoom.value]).toEqual([true, [0, 0.04, 0, 0.06]]);
+  });
+});
