@@ -92,7 +92,8 @@ def test_only_the_text_of_the_front_end_is_left_out_and_is_found_again(path: Pat
     assert 100_000 < max(sizes) < 1_000_000
     for key, model in bare.items():
         names = saved.TEXTS.get(model["model_name"], ())
-        assert [model["state"].pop(name) for name in names] == [""] * len(names)
+        # 0.1.0 sent no words apart: they were in the script.
+        assert {model["state"].pop(name, "") for name in names} <= {""}
         for name in names:
             del whole[key]["state"][name]
     assert bare == whole

@@ -8,8 +8,8 @@ import kernels from "../../tests/saved_state/0.1.0/kernels.json";
 import sharedCode from "../../tests/saved_state/0.1.0/shared_code.json";
 import timeView from "../../tests/saved_state/0.1.0/time_view.json";
 import whatIfs from "../../tests/saved_state/0.1.0/what_ifs.json";
-import { createStore } from "../src/store.ts";
-import { type Kernels, textAt } from "../src/wire.ts";
+import { createStore } from "../src/state/store.ts";
+import { type Kernels, textAt } from "../src/wire/columns.ts";
 import { eachWithClock, FakeModel } from "./helpers.ts";
 
 interface Saved {

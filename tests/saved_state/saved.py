@@ -16,7 +16,7 @@ __all__ = ["PATHS", "TEXTS", "read", "title", "whole", "widgets"]
 
 PATHS: Final = sorted(Path(__file__).parent.glob("*/*.json"))
 """One file a notebook, in a folder of the version that wrote it."""
-TEXTS: Final = {"AnyModel": ("_esm", "_css"), "WidgetModel": ("script", "style")}
+TEXTS: Final = {"AnyModel": ("_esm", "_css"), "WidgetModel": ("script", "style", "words")}
 """What is left empty in the files, by the model's class in the page: the text of the front end."""
 
 
