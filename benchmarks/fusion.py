@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import roofwidget as rw
 from roofwidget.workloads import Graph, Tensor
-from roofwidget.workloads.fusion import Partition
+from roofwidget.workloads.partition import Partition
 
 ROUNDS = 15
 OPS = 1000

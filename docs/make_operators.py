@@ -12,8 +12,8 @@ sys.path.insert(0, str(DOCS.parent))
 
 from roofwidget.workloads import CONVENTIONS, DECODERS, DTYPES, Graph, Tensor, dim
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
+from roofwidget.workloads.ops.sources import SOURCES
 from roofwidget.workloads.registry import OPERATORS, built_in
-from roofwidget.workloads.sources import SOURCES
 
 PAGE = DOCS / "operators.md"
 

@@ -101,8 +101,7 @@ from roofwidget.state.what_if_traits import (
 )
 from roofwidget.support.did_you_mean import nearest, unknown_keyword
 from roofwidget.workloads import Graph
-from roofwidget.workloads.fusion import Partition
-from roofwidget.workloads.summary import told
+from roofwidget.workloads.partition import Partition
 
 __all__ = ["RooflineModel"]
 
@@ -677,7 +676,7 @@ class RooflineModel(HasTraits):
         if self.partition is None:
             msg = "there is no graph, and so no convention; set graph first"
             raise ValueError(msg)
-        return told(self.partition.graph.convention)
+        return self.partition.graph.convention.described
 
     def counted_graph(self) -> Graph | None:
         """Return the graph as `convention` and `dtype` have it counted."""

@@ -57,7 +57,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import without_surrogates
 from roofwidget.workloads import CONVENTIONS, DTYPES, Graph, Op, Tensor
 from roofwidget.workloads.expressions import to_wire
-from roofwidget.workloads.fusion import Partition
+from roofwidget.workloads.partition import Partition
 
 __all__ = [
     "baseline_to_wire",

@@ -21,7 +21,8 @@ CHIP = rw.Chip(
     checks=[Check("peak_flops.bf16", 9e14, SOURCE)],
     energy=rw.Energy(1e-12, 1e-11, 50.0),
 )
-PUBLIC = {"roofwidget", "roofwidget.chips"}
+GRAPH = rw.workloads.transformer_block(rw.dim("batch", 1, 64, default=8), 2048, 4096, 32)
+PUBLIC = {"roofwidget", "roofwidget.chips", "roofwidget.workloads"}
 
 
 def modules_of(pickled: bytes) -> set[str]:
@@ -39,6 +40,12 @@ def modules_of(pickled: bytes) -> set[str]:
         rw.UnknownChipError("no chip is called 'x'"),
         rw.AmbiguousChipError("'x' is one of several chips"),
         rw.MissingFigureError("x has no link"),
+        GRAPH.ops[0],
+        GRAPH.dims[0],
+        GRAPH.ops[0].total_flops,
+        rw.Partition.fully(GRAPH),
+        rw.workloads.CONVENTIONS["mac"],
+        rw.workloads.FusionError(rw.workloads.Refusal("same", "it is one kernel already")),
         rw.ProfileError("a.json", "expected a number", row=3, column="time"),
     ],
     ids=lambda value: type(value).__name__,
@@ -50,3 +57,10 @@ def test_a_pickle_names_public_modules_only_and_comes_back_equal(value: object) 
     assert type(back) is type(value)
     assert str(back) == str(value)
     assert isinstance(value, Exception) or back == value
+
+
+def test_a_pickle_of_a_graph_names_public_modules_only() -> None:
+    pickled = pickle.dumps(GRAPH)
+    assert modules_of(pickled) <= PUBLIC
+    back = pickle.loads(pickled)  # noqa: S301 - written above
+    assert (back.ops, back.outputs, back.count("bytes")) == (GRAPH.ops, GRAPH.outputs, GRAPH.count("bytes"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget.support.did_you_mean import did_you_mean, listed
-from roofwidget.workloads.polynomial import Call, Symbol
+from roofwidget.workloads.expressions import Call, Symbol
 
 if TYPE_CHECKING:
     from roofwidget.kernels.columns import Bools, Floats

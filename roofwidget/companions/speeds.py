@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from roofwidget.model import RooflineModel
     from roofwidget.workloads import Graph
     from roofwidget.workloads.expressions import Count
-    from roofwidget.workloads.fusion import Partition
+    from roofwidget.workloads.partition import Partition
 
 __all__ = ["speed_map", "times_over"]
 

@@ -31,7 +31,7 @@ from roofwidget.support.did_you_mean import did_you_mean, keywords
 from roofwidget.units import format_significant
 from roofwidget.wire import text_to_wire
 from roofwidget.workloads import Graph, Op, Tensor, dim
-from roofwidget.workloads.fusion import Partition
+from roofwidget.workloads.partition import Partition
 from roofwidget.workloads.registry import OPERATORS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from traitlets import TraitError
 
 from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.workloads import CONVENTIONS, Graph
-from roofwidget.workloads.fusion import Partition
+from roofwidget.workloads.partition import Partition
 
 __all__ = [
     "PhaseMemory",

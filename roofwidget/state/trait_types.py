@@ -23,7 +23,7 @@ from roofwidget.state.what_if_traits import KernelWhatIfs, read_only_factors
 from roofwidget.support.did_you_mean import listed
 from roofwidget.support.languages import ENGLISH, languages
 from roofwidget.workloads import Graph
-from roofwidget.workloads.fusion import Partition
+from roofwidget.workloads.partition import Partition
 
 __all__ = [
     "ChipsTrait",

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
-__all__ = ["did_you_mean", "keywords", "listed", "nearest", "unknown_keyword"]
+__all__ = ["choose_from", "did_you_mean", "keywords", "listed", "nearest", "unknown_keyword"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,6 +40,18 @@ def did_you_mean(word: str, options: Iterable[str], otherwise: str = "") -> str:
     """
     close = nearest(word, options, most=1)
     return f"; did you mean '{close[0]}'?" if close else otherwise
+
+
+def choose_from(word: object, options: Iterable[str]) -> str:
+    """Return the end of an error message: the option that looks most like `word`, or all of them if none does.
+
+    Examples
+    --------
+    >>> choose_from("trainn", ["decode", "train"]), choose_from("x", ["decode", "train"])
+    ("; did you mean 'train'?", "; there are 'decode', 'train'")
+    """
+    options = list(options)
+    return did_you_mean(str(word), options, f"; there are {listed(options)}")
 
 
 def listed(words: Iterable[str]) -> str:

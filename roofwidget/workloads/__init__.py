@@ -12,15 +12,21 @@
 from __future__ import annotations
 
 from roofwidget.workloads import ops as _ops  # noqa: F401 - registers the operators
-from roofwidget.workloads.chain import chain
 from roofwidget.workloads.convention import CONVENTIONS, Convention
-from roofwidget.workloads.expressions import Dim, dim
-from roofwidget.workloads.graph import Graph
+from roofwidget.workloads.expressions import (
+    Call,  # noqa: F401 - pickles of expressions name it here
+    Dim,
+    Expression,
+    Symbol,  # noqa: F401 - the same
+    dim,
+)
+from roofwidget.workloads.graph import Graph, register_op
+from roofwidget.workloads.legality import FusionError, Refusal
 from roofwidget.workloads.models import DECODERS, decoder, hpc_set, resnet18, resnet50, transformer_block
+from roofwidget.workloads.models.chains import chain
 from roofwidget.workloads.op import CLASSES, KINDS, Op
 from roofwidget.workloads.ops.attention import flash_blocks
 from roofwidget.workloads.ops.mixture import expected_experts
-from roofwidget.workloads.registry import register_op
 from roofwidget.workloads.tensors import DTYPES, Tensor
 
 __all__ = [
@@ -31,8 +37,11 @@ __all__ = [
     "KINDS",
     "Convention",
     "Dim",
+    "Expression",
+    "FusionError",
     "Graph",
     "Op",
+    "Refusal",
     "Tensor",
     "chain",
     "decoder",

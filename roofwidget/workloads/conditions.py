@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterator, Mapping
 from operator import index
 from typing import Any, Final, SupportsIndex, TypeAlias
 
-from roofwidget.support.did_you_mean import listed, nearest
-from roofwidget.workloads.expressions import Count, Dim, Expression, dims_of, evaluate
-from roofwidget.workloads.polynomial import Call, Symbol
+from roofwidget.support.did_you_mean import did_you_mean, listed
+from roofwidget.workloads.expressions import Call, Count, Dim, Expression, Symbol, dims_of, evaluate
 from roofwidget.workloads.tensors import Tensor
 
 __all__ = ["Conditions", "check", "nearest_size", "of_sizes", "sizes"]
@@ -45,9 +44,8 @@ def sizes(graph: str, dims: Mapping[str, Dim], conditions: Conditions, given: Ma
 def _checked(graph: str, dims: Mapping[str, Dim], name: str, value: Any) -> int:
     dim = dims.get(name)
     if dim is None:
-        close = nearest(name, dims, most=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"it has {listed(dims) or 'none'}"
-        msg = f"graph '{graph}' has no dim '{name}'; {hint}"
+        known = listed(dims) or "none"
+        msg = f"graph '{graph}' has no dim '{name}'{did_you_mean(name, dims, f'; it has {known}')}"
         raise ValueError(msg)
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         msg = f"dim '{name}' of graph '{graph}' must be an int, got {value!r:.40}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Final, Literal
 
-from roofwidget.support.did_you_mean import keywords, listed, nearest
+from roofwidget.support.did_you_mean import choose_from, keywords
 
 __all__ = ["CONVENTIONS", "PEAK_FMA", "Convention", "convention"]
 
@@ -64,6 +64,8 @@ class Convention:
     >>> Convention("mine", softmax=4).environment["@softmax"]
     4
     """
+
+    __module__ = "roofwidget"
 
     name: str
     fma: int = 2
@@ -145,8 +147,16 @@ class Convention:
         """
         return self if self.fma == PEAK_FMA else replace(self, fma=PEAK_FMA)
 
+    @property
+    def described(self) -> str:
+        """The name, and a remark where kernels count a multiply-add otherwise."""
+        if self.fma == PEAK_FMA:
+            return self.name
+        return f"{self.name}, but a multiply-add is {PEAK_FMA} FLOPs in kernels, as in peaks"
+
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, ({field.name: getattr(self, field.name) for field in fields(self)},)
+        # The mapping that `environment` stores cannot be pickled.
+        return partial(Convention, **{field.name: getattr(self, field.name) for field in fields(self)}), ()
 
     def __repr__(self) -> str:
         default = CONVENTIONS["textbook"]
@@ -156,10 +166,6 @@ class Convention:
     def __str__(self) -> str:
         words = [f"{f.name}={getattr(self, f.name)}" for f in fields(self)[1:]]
         return f"{self.name}: {', '.join(words)}"
-
-
-def _rebuilt(values: dict[str, object]) -> Convention:
-    return Convention(**values)  # type: ignore[arg-type]
 
 
 CONVENTIONS: Final[Mapping[str, Convention]] = MappingProxyType(
@@ -194,7 +200,5 @@ def convention(which: str | Convention) -> Convention:
         return which
     if isinstance(which, str) and which in CONVENTIONS:
         return CONVENTIONS[which]
-    close = nearest(str(which), CONVENTIONS, most=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(CONVENTIONS)}"
-    msg = f"unknown convention {which!r:.40}; {hint}"
+    msg = f"unknown convention {which!r:.40}{choose_from(which, CONVENTIONS)}"
     raise ValueError(msg)

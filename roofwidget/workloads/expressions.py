@@ -1,7 +1,7 @@
 """Counts: exact integers, or polynomials over named integers that Python and the front end both evaluate.
 
-A symbol stands for a dimension (``batch``), for what a convention says (``@fma``) or for the bits of a dtype
-(``@bf16``). Operations between plain ints stay plain ints, so a graph without symbolic dimensions has exact counts.
+A symbol stands for a dimension (``batch``), for a number that a convention sets (``@fma``) or for the bits of a dtype
+(``@bf16``). Operations between plain ints give plain ints, so a graph without symbolic dimensions has exact counts.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from math import gcd
+from typing import Any, Final, TypeAlias
 
-from roofwidget.support.did_you_mean import listed, nearest
-from roofwidget.workloads.polynomial import Call, Count, Expression, Symbol, ceil_div, maximum, minimum, single
+from roofwidget.support.did_you_mean import did_you_mean, listed
 
 __all__ = [
+    "Call",
     "Count",
     "Dim",
     "Expression",
+    "Symbol",
     "ceil_div",
     "dim",
     "dims_of",
@@ -32,10 +34,363 @@ __all__ = [
     "to_wire",
 ]
 
+_SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class Symbol:
+    """A named integer; `low`, `high` and `default` are None where it is not a dimension."""
+
+    __module__ = "roofwidget.workloads"
+    __slots__ = ("_hash", "default", "high", "low", "name")
+
+    def __init__(self, name: str, low: int | None = None, high: int | None = None, default: int | None = None) -> None:
+        self.name, self.low, self.high, self.default = name, low, high, default
+        self._hash = hash((name, low, high, default))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Symbol) and self._fields() == other._fields())
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Symbol, self._fields()  # the hash of a text differs from process to process
+
+    def __str__(self) -> str:
+        return self.name
+
+    def _fields(self) -> tuple[object, ...]:
+        return self.name, self.low, self.high, self.default
+
+    def value(self, env: Mapping[str, int]) -> int:
+        return env[self.name]
+
+    def replaced(self, env: Mapping[str, Count]) -> Count:
+        return env[self.name] if self.name in env else single(self)
+
+
+class Call:
+    """A ceil-division, a minimum or a maximum of counts; it stands among the factors of a term as a symbol does."""
+
+    __module__ = "roofwidget.workloads"
+    __slots__ = ("_hash", "_key", "args", "kind")
+
+    def __init__(self, kind: str, args: tuple[Count, ...]) -> None:
+        self.kind, self.args = kind, args
+        self._key = (kind, args if kind == "/" else frozenset(args))
+        self._hash = hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Call) and self._key == other._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Call, (self.kind, self.args)
+
+    def __str__(self) -> str:
+        if self.kind != "/":
+            return f"{self.kind}({', '.join(map(str, self.args))})"
+        above, below = (a if isinstance(a, int) else a.terms() for a in self.args)
+        numerator = str(self.args[0]) if isinstance(above, int) or len(above) == 1 else f"({self.args[0]})"
+        plain = isinstance(below, int) or (len(below) == 1 and len(below[0][0]) == below[0][1] == 1)
+        return f"⌈{numerator} / {self.args[1] if plain else f'({self.args[1]})'}⌉"
+
+    def value(self, env: Mapping[str, int]) -> int:
+        return _applied(self.kind, [a if isinstance(a, int) else a.value(env) for a in self.args])
+
+    def replaced(self, env: Mapping[str, Count]) -> Count:
+        return _BUILDERS[self.kind](*(a if isinstance(a, int) else a.replaced(env) for a in self.args))
+
+
+_Atom: TypeAlias = "Symbol | Call"
+_Monomial: TypeAlias = "frozenset[tuple[_Atom, int]]"
+
+_ONE: Final[_Monomial] = frozenset()
+
+
+class Expression:
+    """A polynomial with integer coefficients over symbols, ceil-divisions, minima and maxima. Immutable.
+
+    Like terms are merged and constants folded, so two expressions are equal if and only if their normal forms are,
+    whatever the order they were written in; that order is kept for printing.
+
+    Examples
+    --------
+    >>> m, n, k = (single(Symbol(name)) for name in "MNK")
+    >>> 2 * m * n * k, m * n + n * m + 1, n * n - n
+    (2·M·N·K, 2·M·N + 1, N² - N)
+    >>> m * n == n * m, m - m
+    (True, 0)
+    """
+
+    __module__ = "roofwidget.workloads"
+    __slots__ = ("_hash", "_symbols", "order", "polynomial")
+
+    def __init__(self, terms: dict[_Monomial, int], order: tuple[_Atom, ...]) -> None:
+        self.polynomial, self.order = terms, order
+        self._hash: int | None = None
+        self._symbols: frozenset[Symbol] | None = None
+
+    def __add__(self, other: Count) -> Count:
+        if isinstance(other, int):
+            return _made(_merged(self.polynomial, {_ONE: other}), self.order)
+        if isinstance(other, Expression):
+            return _made(_merged(self.polynomial, other.polynomial), _joined(self.order, other.order))
+        return NotImplemented
+
+    def __radd__(self, other: int) -> Count:
+        return _made(_merged({_ONE: other}, self.polynomial), self.order) if isinstance(other, int) else NotImplemented
+
+    def __mul__(self, other: Count) -> Count:
+        if isinstance(other, int):
+            if other == 0:
+                return 0
+            return self if other == 1 else Expression({m: c * other for m, c in self.polynomial.items()}, self.order)
+        if not isinstance(other, Expression):
+            return NotImplemented
+        terms: dict[_Monomial, int] = {}
+        for left, a in self.polynomial.items():
+            for right, b in other.polynomial.items():
+                product = _times(left, right)
+                terms[product] = terms.get(product, 0) + a * b
+        return _made(terms, _joined(self.order, other.order))
+
+    def __rmul__(self, other: int) -> Count:
+        return self * other
+
+    def __neg__(self) -> Count:
+        return self * -1
+
+    def __sub__(self, other: Count) -> Count:
+        return self + other * -1
+
+    def __rsub__(self, other: int) -> Count:
+        return other + self * -1
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Expression) and self.polynomial == other.polynomial)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self.polynomial.items()))
+        return self._hash
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Expression, (self.polynomial, self.order)
+
+    def __str__(self) -> str:
+        text = ""
+        for factors, coefficient in self.terms():
+            size = abs(coefficient)
+            parts = [str(size)] if size != 1 or not factors else []
+            parts += [str(atom) + (str(power).translate(_SUPERSCRIPTS) if power > 1 else "") for atom, power in factors]
+            sign = (" - " if coefficient < 0 else " + ") if text else ("-" if coefficient < 0 else "")
+            text += sign + "·".join(parts)
+        return text
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def terms(self) -> list[tuple[list[tuple[_Atom, int]], int]]:
+        """Return the terms as they were written, a constant last: factors with their powers, and a coefficient."""
+        place = {atom: index for index, atom in enumerate(self.order)}
+        terms = [(sorted(factors, key=lambda f: place[f[0]]), number) for factors, number in self.polynomial.items()]
+        return sorted(terms, key=lambda term: not term[0])
+
+    def atoms(self) -> frozenset[Symbol]:
+        """Return the symbols in it, those inside ceil-divisions, minima and maxima included."""
+        if self._symbols is None:
+            found: set[Symbol] = set()
+            for atom in self.order:
+                if isinstance(atom, Symbol):
+                    found.add(atom)
+                else:
+                    found.update(*(a.atoms() for a in atom.args if isinstance(a, Expression)))
+            self._symbols = frozenset(found)
+        return self._symbols
+
+    def value(self, env: Mapping[str, int]) -> int:
+        """Return its value; `evaluate` is the checked form."""
+        total = 0
+        for factors, coefficient in self.polynomial.items():
+            number = coefficient
+            for atom, power in factors:
+                number *= atom.value(env) if power == 1 else atom.value(env) ** power
+            total += number
+        return total
+
+    def replaced(self, env: Mapping[str, Count]) -> Count:
+        """Return it with the symbols of `env` replaced; `substitute` is the public form."""
+        total: Count = 0
+        for factors, coefficient in self.terms():
+            number: Count = coefficient
+            for atom, power in factors:
+                factor = atom.replaced(env)
+                for _ in range(power):
+                    number = number * factor
+            total = total + number
+        return total
+
+
+Count: TypeAlias = "int | Expression"
+"""A number of FLOPs, bytes or elements: an exact int, or an expression."""
+
+
+def ceil_div(a: Count, b: Count) -> Count:
+    """Return a over b, rounded up; b must be above zero wherever it is evaluated.
+
+    Examples
+    --------
+    >>> n = single(Symbol("n"))
+    >>> ceil_div(9, 8), ceil_div(16 * n + 8, 8), ceil_div(12 * n, 8), ceil_div(6 * n * n, 2 * n)
+    (2, 2·n + 1, ⌈3·n / 2⌉, 3·n)
+    """
+    if isinstance(b, int):
+        if isinstance(a, int):
+            return _applied("/", [a, b])
+        if b > 0:
+            return _divided(a, b)
+        _applied("/", [0, b])
+    exact = 0 if a == 0 else _quotient(a, b)
+    return _call("/", (a, b)) if exact is None else exact
+
+
+def minimum(*counts: Count) -> Count:
+    """Return the smallest of some counts.
+
+    Examples
+    --------
+    >>> n = single(Symbol("n"))
+    >>> minimum(3, n, 5), minimum(n, n), minimum(4, 2)
+    (min(3, n), n, 2)
+    """
+    return _extreme("min", counts)
+
+
+def maximum(*counts: Count) -> Count:
+    """Return the largest of some counts.
+
+    Examples
+    --------
+    >>> maximum(single(Symbol("n")), 1, 2)
+    max(n, 2)
+    """
+    return _extreme("max", counts)
+
+
+def single(atom: _Atom) -> Expression:
+    """Return the expression that is one atom."""
+    return Expression({frozenset({(atom, 1)}): 1}, (atom,))
+
+
+def _made(terms: dict[_Monomial, int], order: tuple[_Atom, ...]) -> Count:
+    if any(coefficient == 0 for coefficient in terms.values()):
+        terms = {factors: coefficient for factors, coefficient in terms.items() if coefficient}
+        left = {atom for factors in terms for atom, _ in factors}
+        order = tuple(atom for atom in order if atom in left)
+    if not terms:
+        return 0
+    return terms[_ONE] if len(terms) == 1 and _ONE in terms else Expression(terms, order)
+
+
+def _merged(left: dict[_Monomial, int], right: dict[_Monomial, int]) -> dict[_Monomial, int]:
+    terms = dict(left)
+    for factors, coefficient in right.items():
+        terms[factors] = terms.get(factors, 0) + coefficient
+    return terms
+
+
+def _joined(left: tuple[_Atom, ...], right: tuple[_Atom, ...]) -> tuple[_Atom, ...]:
+    return left if left == right else tuple(dict.fromkeys((*left, *right)))
+
+
+def _times(left: _Monomial, right: _Monomial) -> _Monomial:
+    if not left or not right:
+        return left or right
+    powers = dict(left)
+    for atom, power in right:
+        powers[atom] = powers.get(atom, 0) + power
+    return frozenset(powers.items())
+
+
+def _call(kind: str, args: tuple[Count, ...]) -> Expression:
+    return single(Call(kind, args))
+
+
+def _part(a: Expression, terms: dict[_Monomial, int]) -> Count:
+    used = {atom for factors in terms for atom, _ in factors}
+    return _made(terms, tuple(atom for atom in a.order if atom in used))
+
+
+def _divided(a: Expression, b: int) -> Count:
+    """Whole multiples of b come out of the division, and a common divisor of the rest and b cancels."""
+    whole = _part(a, {factors: c // b for factors, c in a.polynomial.items() if c % b == 0})
+    rest = _part(a, {factors: c for factors, c in a.polynomial.items() if c % b})
+    if isinstance(rest, int):
+        return whole + _applied("/", [rest, b])
+    common = gcd(b, *rest.polynomial.values())
+    cancelled = Expression({factors: c // common for factors, c in rest.polynomial.items()}, rest.order)
+    return whole + _call("/", (cancelled, b // common))
+
+
+def _quotient(a: Count, b: Count) -> Count | None:
+    """Return a over b if both are expressions, b is one term, and it divides each term of a."""
+    if isinstance(a, int) or isinstance(b, int) or len(b.polynomial) != 1:
+        return None
+    ((divisor, number),) = b.polynomial.items()
+    terms: dict[_Monomial, int] = {}
+    for factors, coefficient in a.polynomial.items():
+        left = dict(factors)
+        for atom, power in divisor:
+            left[atom] = left.get(atom, 0) - power
+        if coefficient % number or min(left.values(), default=0) < 0:
+            return None
+        terms[frozenset((atom, power) for atom, power in left.items() if power)] = coefficient // number
+    return _part(a, terms)
+
+
+def _extreme(kind: str, counts: tuple[Count, ...]) -> Count:
+    flat: dict[Count, None] = {}
+    for count in counts:
+        nested = _only_call(count, kind)
+        flat.update(dict.fromkeys(nested.args if nested else (count,)))
+    if not flat:
+        msg = f"{kind}imum needs at least one count"
+        raise ValueError(msg)
+    numbers = [count for count in flat if isinstance(count, int)]
+    if numbers:
+        best = min(numbers) if kind == "min" else max(numbers)
+        flat = {count: None for count in flat if not isinstance(count, int) or count == best}
+    return next(iter(flat)) if len(flat) == 1 else _call(kind, tuple(flat))
+
+
+def _only_call(count: Count, kind: str) -> Call | None:
+    if isinstance(count, int) or len(count.order) != 1:
+        return None
+    atom = count.order[0]
+    if isinstance(atom, Call) and atom.kind == kind and count.polynomial == {frozenset({(atom, 1)}): 1}:
+        return atom
+    return None
+
+
+def _applied(kind: str, values: list[int]) -> int:
+    if kind != "/":
+        return min(values) if kind == "min" else max(values)
+    if values[1] <= 0:
+        msg = f"a ceil-division needs a divisor above zero, got {values[0]} / {values[1]}"
+        raise ValueError(msg)
+    return -(-values[0] // values[1])
+
+
+_BUILDERS: Final[Mapping[str, Callable[..., Count]]] = {"/": ceil_div, "min": minimum, "max": maximum}
+
 
 class Dim(Expression):
     """A symbolic dimension with the range of its slider; made by `dim`."""
 
+    __module__ = "roofwidget.workloads"
     __slots__ = ()
 
     def __init__(self, name: str, low: int, high: int, default: int) -> None:
@@ -158,8 +513,7 @@ def evaluate(count: Count, env: Mapping[str, int]) -> int:
         value = count.value(env)
     except KeyError:
         missing = next(name for name in sorted(symbols(count)) if name not in env)
-        close = nearest(missing, env, most=1)
-        msg = f"no value for '{missing}' of {count!s:.80}; " + (f"did you mean '{close[0]}'?" if close else "give one")
+        msg = f"no value for '{missing}' of {count!s:.80}{did_you_mean(missing, env, '; give one')}"
         raise ValueError(msg) from None
     if type(value) is not int:
         wrong = [name for name in sorted(symbols(count)) if type(env[name]) is not int]

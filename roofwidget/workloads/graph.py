@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
 from types import MappingProxyType, MethodType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from roofwidget.support.did_you_mean import keywords, listed, nearest
+from roofwidget.kernels.table import Kernels
+from roofwidget.support.did_you_mean import choose_from, did_you_mean, keywords
 from roofwidget.workloads import conditions
 from roofwidget.workloads.convention import Convention
 from roofwidget.workloads.convention import convention as named_convention
 from roofwidget.workloads.expressions import Count, Dim, dims_of, evaluate, substitute
 from roofwidget.workloads.op import CLASSES, Op
-from roofwidget.workloads.order import check_order
-from roofwidget.workloads.registry import OPERATORS
-from roofwidget.workloads.rollback import rolled_back_on_error
+from roofwidget.workloads.registry import OPERATORS, Operator, built_in, register
+from roofwidget.workloads.structure import Structure
 from roofwidget.workloads.tensors import DTYPES, Tensor, checked_dtype
 
-if TYPE_CHECKING:
-    from roofwidget.kernels.table import Kernels
-
-__all__ = ["Graph"]
+__all__ = ["Graph", "register_op"]
 
 _WHATS: Final = ("flops", *CLASSES, "bytes", "compulsory")
 
@@ -59,6 +57,8 @@ class Graph:
     (4832034816, 4831854592, 1073758208)
     """
 
+    __module__ = "roofwidget"
+
     @keywords("Graph")
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Graph:
         self._known: dict[Count, Count] = {}
         self._conditions: dict[tuple[Count, Count], str] = {}
         ops = tuple(ops)
-        check_order(ops)
+        _check_order(ops)
         written = {tensor.name for op in ops for tensor in op.outputs}
         for op in ops:
             for tensor in op.inputs:
@@ -130,10 +130,24 @@ class Graph:
                 raise ValueError(msg)
             self._outputs[tensor.name] = tensor
 
-    def building(self) -> AbstractContextManager[None]:
-        """Return a context that leaves the graph as it was if its body raises; every operator runs in one."""
-        tables = (self._tensors, self._inputs, self._outputs, self._producers, self._dims, self._conditions)
-        return rolled_back_on_error(self._ops, tables, self._consumers)
+    @contextmanager
+    def building(self) -> Iterator[None]:
+        """Return a context that restores the graph if its body raises; every operator runs in one."""
+        # These tables only grow, so their lengths say what to remove.
+        tables: list[dict[Any, Any]] = [self._ops, self._tensors, self._inputs, self._outputs, self._producers]
+        tables += [self._dims, self._conditions]
+        lengths = [len(table) for table in tables]
+        try:
+            yield
+        except BaseException:
+            for table, length in zip(tables, lengths, strict=True):
+                while len(table) > length:
+                    table.popitem()
+            for name, readers in list(self._consumers.items()):
+                readers[:] = [op for op in readers if self._ops.get(op.name) is op]
+                if not readers:
+                    del self._consumers[name]
+            raise
 
     def require(self, what: str, count: Count, divisor: Count) -> None:
         """Say that at all dimensions a count must be a multiple of another; `what` names it and its op in errors."""
@@ -295,9 +309,7 @@ class Graph:
             Values of dimensions that differ from their defaults.
         """
         if what not in _WHATS:
-            close = nearest(str(what), _WHATS, most=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(_WHATS)}"
-            msg = f"cannot count {what!r:.40}; {hint}"
+            msg = f"cannot count {what!r:.40}{choose_from(what, _WHATS)}"
             raise ValueError(msg)
         env = self.environment(dims)
         return sum(evaluate(self.simplify(count), env) for count in self._counts(what))
@@ -332,10 +344,9 @@ class Graph:
         return known
 
     def kernels(self, dims: Mapping[str, int] | None = None) -> Kernels:
-        """Return one kernel an op, none fused."""
-        from roofwidget.workloads.fusion import Partition  # noqa: PLC0415 - it builds on graphs
-
-        return Partition.unfused(self).kernels(dims)
+        """Return one kernel per op; nothing is fused."""
+        structure = Structure(self)
+        return structure.kernels([1 << op for op in range(len(structure.ops))], dims=dims)
 
     def _counts(self, what: str) -> list[Count]:
         if what == "bytes":
@@ -358,8 +369,7 @@ class Graph:
         name = op.name if isinstance(op, Op) else op
         found = self._ops.get(name)
         if found is None:
-            close = nearest(str(name), self._ops, most=1)
-            msg = f"graph '{self.name}' has no op '{name}'" + (f"; did you mean '{close[0]}'?" if close else "")
+            msg = f"graph '{self.name}' has no op '{name}'{did_you_mean(name, self._ops)}"
             raise ValueError(msg)
         return found
 
@@ -367,9 +377,7 @@ class Graph:
         name = tensor.name if isinstance(tensor, Tensor) else tensor
         found = self._tensors.get(name)
         if found is None:
-            close = nearest(str(name), self._tensors, most=1)
-            hint = f"; did you mean '{close[0]}'?" if close else ""
-            msg = f"{where}: graph '{self.name}' has no tensor '{name}'{hint}"
+            msg = f"{where}: graph '{self.name}' has no tensor '{name}'{did_you_mean(name, self._tensors)}"
             raise ValueError(msg)
         if isinstance(tensor, Tensor) and tensor != found:
             msg = f"{where}: '{name}' is {tensor}, but graph '{self.name}' has another tensor of that name, {found}"
@@ -381,9 +389,9 @@ class Graph:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name in OPERATORS:
             return MethodType(OPERATORS[name], self)
-        close = [] if name.startswith("_") else nearest(name, OPERATORS, most=1)
-        hint = f"; did you mean '{close[0]}'?" if close else ""
-        msg = f"a graph has no operator or attribute '{name}'{hint}"
+        # Python itself asks for many private names.
+        close = "" if name.startswith("_") else did_you_mean(name, OPERATORS)
+        msg = f"a graph has no operator or attribute '{name}'{close}"
         raise AttributeError(msg)
 
     def __dir__(self) -> list[str]:
@@ -393,3 +401,92 @@ class Graph:
         counted = ((len(self._ops), "op"), (len(self._tensors), "tensor"), (len(self._outputs), "output"))
         parts = ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in counted)
         return f"Graph({self.name!r}: {parts}; {self._convention.name}{f', {self._dtype}' if self._dtype else ''})"
+
+
+def register_op(name: str, function: Operator) -> None:
+    """Make ``graph.<name>(…)`` call ``function(graph, …)``.
+
+    Parameters
+    ----------
+    name
+        An identifier that no attribute of `Graph` and no built-in operator has. A name of your own can be taken again.
+    function
+        Takes the graph first, then tensors and keywords; it checks shapes, calls ``graph.op(…)`` and returns a tensor
+        or a tuple of them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the function cannot be called, or the name is none or taken.
+
+    Examples
+    --------
+    >>> def cube(graph, x, name=None):
+    ...     name = graph.new_name(name or "cube")
+    ...     y = Tensor(name, x.shape, x.dtype)
+    ...     graph.op("elementwise", name, [x], [y], 2 * x.size)
+    ...     return y
+    >>> register_op("cube", cube)
+    >>> g = Graph()
+    >>> g.flops(g.producer(g.cube(g.input("x", (4, 8), "fp32"))))
+    64
+    """
+    if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
+        msg = f"the name of an operator must be an identifier such as 'gelu', got {name!r:.60}"
+        raise ValueError(msg)
+    if not callable(function):
+        msg = f"operator '{name}' must be a function, got {function!r:.60}"
+        raise TypeError(msg)
+    if name in built_in() or name in vars(Graph) or name in vars(Graph()):
+        what = "a built-in operator" if name in built_in() else "an attribute of every graph"
+        msg = f"'{name}' is {what}; give yours another name"
+        raise ValueError(msg)
+    register(name, function)
+
+
+def _check_order(ops: Sequence[Op]) -> None:
+    """Raise `ValueError` if ops form a cycle, or one comes before another that writes what it reads."""
+    place = {tensor.name: index for index, op in reversed(list(enumerate(ops))) for tensor in op.outputs}
+    late = [
+        (op, tensor.name, ops[place[tensor.name]])
+        for index, op in enumerate(ops)
+        for tensor in op.inputs
+        if place.get(tensor.name, -1) >= index
+    ]
+    if not late:
+        return
+    cycle = _cycle(ops)
+    if cycle:
+        path = "".join(f" -> '{tensor}' -> {name}" for tensor, name in cycle)
+        last = cycle[-1][1]
+        msg = f"op '{last}' needs its own result: the ops form a cycle, {last}{path}; drop one of these reads"
+        raise ValueError(msg)
+    reader, tensor, writer = late[0]
+    msg = f"op '{reader.name}' reads tensor '{tensor}' before op '{writer.name}' writes it; put '{writer.name}' first"
+    raise ValueError(msg)
+
+
+def _cycle(ops: Sequence[Op]) -> list[tuple[str, str]] | None:
+    """Return the steps round one cycle, to the op that it starts from: a tensor and the op that reads it; or None."""
+    writer = {tensor.name: op for op in ops for tensor in op.outputs}
+    readers: dict[str, list[str]] = {op.name: [] for op in ops}
+    missing = {op.name: 0 for op in ops}
+    for op in ops:
+        for name in {writer[t.name].name for t in op.inputs if t.name in writer}:
+            readers[name].append(op.name)
+            missing[op.name] += 1
+    ready = [name for name, number in missing.items() if not number]
+    while ready:
+        for name in readers.pop(ready.pop()):
+            missing[name] -= 1
+            if not missing[name]:
+                ready.append(name)
+    if not readers:
+        return None
+    # What is left lies on a cycle or behind one; walking against the edges among it must come round.
+    before = {name: next(n for n, followers in readers.items() if name in followers) for name in readers}
+    path = [next(iter(readers))]
+    while path.count(path[-1]) < 2:  # noqa: PLR2004 - it has come round
+        path.append(before[path[-1]])
+    shared = {(writer[t.name].name, op.name): t.name for op in ops for t in op.inputs if t.name in writer}
+    return [(shared[step], step[1]) for step in pairwise(path[path.index(path[-1]) :][::-1])]

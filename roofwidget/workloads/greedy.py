@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable
-from typing import Final, TypeAlias
+from functools import cache
+from typing import Final
 
+from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.legality import Rules
-from roofwidget.workloads.line import Line
-from roofwidget.workloads.structure import Counts, Mask, Structure, members
+from roofwidget.workloads.quotient import QuotientGraph
+from roofwidget.workloads.structure import Mask, Structure, members
 
-__all__ = ["by_gain", "inductor_like", "pairs", "singles", "xla_like"]
+__all__ = ["by_gain", "fully", "inductor_like", "pairs", "singles", "xla_like"]
 
-Fits: TypeAlias = Callable[[Mask], bool]
-Time: TypeAlias = Callable[[Mask], float]
-
-_ROUNDS: Final = 10
-_MOST_OPS: Final = 64
+# PyTorch Inductor's own limits: rounds of fusion, and ops per kernel.
+_MAX_INDUCTOR_ROUNDS: Final = 10
+_MAX_INDUCTOR_OPS: Final = 64
 
 
 def singles(structure: Structure) -> list[Mask]:
@@ -24,84 +24,93 @@ def singles(structure: Structure) -> list[Mask]:
     return [1 << op for op in range(len(structure.ops))]
 
 
-def by_gain(
-    structure: Structure, rules: Rules, fits: Fits, gain: Callable[[Mask, Mask], float], groups: Iterable[Mask]
-) -> list[Mask]:
-    """Merge the two groups that gain most, of equals those with the smallest first ops, until no merge gains.
+def by_gain(rules: Rules, capacity: Capacity, gain: Callable[[Mask, Mask], float]) -> list[Mask]:
+    """Merge the two groups with the largest gain, until no merge has a gain of at least zero.
 
-    `gain` below zero is none. Groups that share no tensor are never merged.
+    Of equal gains the groups with the smallest first ops win. Groups that share no tensor are never merged.
     """
-    line = Line(structure, groups)
+    quotient = QuotientGraph(rules.structure, singles(rules.structure))
     heap: list[tuple[float, int, int, int, int]] = []
 
     def offer(a: int, b: int) -> None:
-        one, other = sorted((line.groups[a], line.groups[b]), key=_first)
-        if rules.allows(one | other) and fits(one | other) and (worth := gain(one, other)) >= 0:
+        one, other = sorted((quotient.groups[a], quotient.groups[b]), key=_first)
+        if rules.allows(one | other) and capacity.fits(one | other) and (worth := gain(one, other)) >= 0:
             heapq.heappush(heap, (-worth, _first(one), _first(other), a, b))
 
-    for a in list(line.groups):
-        for b in line.near(a):
+    for a in list(quotient.groups):
+        for b in quotient.near(a):
             if a < b:
                 offer(a, b)
     while heap:
         *_, a, b = heapq.heappop(heap)
         # A detour goes away only when a group on it is merged with one of the two, which makes a new offer.
-        if a in line.groups and b in line.groups and not line.detour((a, b)):
-            merged = line.merge((a, b))
-            for other in line.near(merged):
+        if a in quotient.groups and b in quotient.groups and not quotient.detour((a, b)):
+            merged = quotient.merge((a, b))
+            for other in quotient.near(merged):
                 offer(merged, other)
-    return list(line.groups.values())
+    return list(quotient.groups.values())
 
 
-def pairs(structure: Structure, rules: Rules, fits: Fits, counts: Counts[int]) -> list[Mask]:
-    """Merge ops by twos: those that save most bytes first, of equals the smallest ops."""
-    line = Line(structure, singles(structure))
+def fully(rules: Rules, capacity: Capacity) -> list[Mask]:
+    """Merge groups as long as a merge is legal, the merge that saves most bytes first."""
+
+    @cache
+    def moved(group: Mask) -> int:
+        return rules.structure.bytes(group, capacity.counts)
+
+    return by_gain(rules, capacity, lambda a, b: moved(a) + moved(b) - moved(a | b))
+
+
+def pairs(rules: Rules, capacity: Capacity) -> list[Mask]:
+    """Merge ops in pairs, the pair that saves most bytes first; of equal ones the pair with the smallest ops."""
+    structure, counts = rules.structure, capacity.counts
+    quotient = QuotientGraph(structure, singles(structure))
     alone = [structure.bytes(1 << op, counts) for op in range(len(structure.ops))]
     found = []
     for a in range(len(alone)):
         for b in members(structure.near[a] >> (a + 1) << (a + 1)):
             both = 1 << a | 1 << b
-            if rules.allows(both) and fits(both):
+            if rules.allows(both) and capacity.fits(both):
                 found.append((structure.bytes(both, counts) - alone[a] - alone[b], a, b))
     for _, a, b in sorted(found):
-        if a in line.groups and b in line.groups and not line.detour((a, b)):
-            line.merge((a, b))
-    return list(line.groups.values())
+        if a in quotient.groups and b in quotient.groups and not quotient.detour((a, b)):
+            quotient.merge((a, b))
+    return list(quotient.groups.values())
 
 
-def xla_like(structure: Structure, rules: Rules, fits: Fits, time: Time) -> list[Mask]:
+def xla_like(rules: Rules, capacity: Capacity, time: Callable[[Mask], float]) -> list[Mask]:
     """Fuse producers into all of their consumers, the one that saves most time first.
 
     XLA's priority fusion (``priority_fusion.cc`` and ``gpu_performance_model.cc``) keeps producers in a queue by the
     time that fusing each into all of its consumers saves, and fuses while some is saved. Where XLA would copy a
     producer into each of several consumers, here they all become one kernel, or the producer stays apart.
     """
-    line = Line(structure, singles(structure))
+    quotient = QuotientGraph(rules.structure, singles(rules.structure))
     heap: list[tuple[float, int, int, tuple[int, ...]]] = []
     latest: dict[int, tuple[int, ...]] = {}
 
     def offer(producer: int) -> None:
-        consumers = line.after(producer)
+        consumers = quotient.after(producer)
         latest[producer] = parts = (producer, *consumers)
-        union = line.union(parts)
-        if consumers and rules.allows(union) and fits(union):
-            saved = sum(time(line.groups[part]) for part in parts) - time(union)
+        union = quotient.union(parts)
+        if consumers and rules.allows(union) and capacity.fits(union):
+            saved = sum(time(quotient.groups[part]) for part in parts) - time(union)
             if saved > 0:
-                heapq.heappush(heap, (-saved, _first(line.groups[producer]), producer, parts))
+                heapq.heappush(heap, (-saved, _first(quotient.groups[producer]), producer, parts))
 
-    for number in list(line.groups):
+    for number in list(quotient.groups):
         offer(number)
     while heap:
         *_, producer, parts = heapq.heappop(heap)
-        if latest.get(producer) != parts or producer not in line.groups or line.detour(parts):
+        if latest.get(producer) != parts or producer not in quotient.groups or quotient.detour(parts):
             continue
-        merged = line.merge(parts)
-        for number in (merged, *line.before(merged)):
+        merged = quotient.merge(parts)
+        for number in (merged, *quotient.before(merged)):
             offer(number)
-    return list(line.groups.values())
+    return list(quotient.groups.values())
 
 
-def inductor_like(structure: Structure, rules: Rules, fits: Fits, counts: Counts[int]) -> list[Mask]:
+def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
     """Fuse pairs by score, as PyTorch's Inductor does (``choices.py`` and ``scheduler.py``) by default.
 
     In each of at most ten rounds all pairs of kernels that share a tensor are put in order: first those of which both
@@ -109,36 +118,35 @@ def inductor_like(structure: Structure, rules: Rules, fits: Fits, counts: Counts
     down the list, a pair is fused if that is legal and comes to at most 64 ops. Matrix products are calls of a library
     and stay alone.
     """
-    line = Line(structure, singles(structure))
-    for _ in range(_ROUNDS):
-        before = len(line.groups)
-        for *_, a, b in sorted(_scored(structure, rules, counts, line)):
-            one, other = line.owner[a], line.owner[b]
-            union = line.union((one, other))
-            if one == other or union.bit_count() > _MOST_OPS or not rules.allows(union) or not fits(union):
+    quotient = QuotientGraph(rules.structure, singles(rules.structure))
+    for _ in range(_MAX_INDUCTOR_ROUNDS):
+        before = len(quotient.groups)
+        for *_, a, b in sorted(_scored(rules, capacity, quotient)):
+            one, other = quotient.owner[a], quotient.owner[b]
+            union = quotient.union((one, other))
+            if one == other or union.bit_count() > _MAX_INDUCTOR_OPS:
                 continue
-            if not line.detour((one, other)):
-                line.merge((one, other))
-        if len(line.groups) == before:
+            if rules.allows(union) and capacity.fits(union) and not quotient.detour((one, other)):
+                quotient.merge((one, other))
+        if len(quotient.groups) == before:
             break
-    return list(line.groups.values())
+    return list(quotient.groups.values())
 
 
-def _scored(
-    structure: Structure, rules: Rules, counts: Counts[int], line: Line
-) -> Iterable[tuple[bool, int, int, int, int]]:
-    """Go through the pairs of groups that may be fused: the best compare smallest, and end with their first ops."""
+def _scored(rules: Rules, capacity: Capacity, quotient: QuotientGraph) -> Iterable[tuple[bool, int, int, int, int]]:
+    """Yield each pair of groups that may be fused as a score and their first ops; the best pair compares smallest."""
+    structure = rules.structure
     alone = rules.opaque | rules.matmuls
-    for number, group in line.groups.items():
-        for other in line.near(number):
-            pair = sorted((group, line.groups[other]), key=_first)
+    for number, group in quotient.groups.items():
+        for other in quotient.near(number):
+            pair = sorted((group, quotient.groups[other]), key=_first)
             if pair[0] != group or (group | pair[1]) & alone:
                 continue
             a, b = pair
             mixed = bool(a & rules.reductions) != bool(b & rules.reductions)
             shared = _touched(structure, a) & _touched(structure, b)
             distance = max(abs(_first(a) - b.bit_length() + 1), abs(_first(b) - a.bit_length() + 1))
-            yield mixed, -sum(counts.sizes[t] for t in shared), distance, _first(a), _first(b)
+            yield mixed, -sum(capacity.counts.sizes[t] for t in shared), distance, _first(a), _first(b)
 
 
 def _touched(structure: Structure, group: Mask) -> set[int]:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from roofwidget.workloads.line import Line
+from roofwidget.workloads.quotient import QuotientGraph
 from roofwidget.workloads.structure import Mask, Structure, flood, members
 
 __all__ = ["CODES", "FusionError", "Refusal", "Rules"]
@@ -40,6 +40,8 @@ class Refusal:
         Names of the ops that it is about: the clashing ones, or a way round through ops outside.
     """
 
+    __module__ = "roofwidget.workloads"
+
     code: str
     sentence: str
     path: tuple[str, ...] = ()
@@ -56,6 +58,8 @@ class FusionError(ValueError):
     refusal
         Why.
     """
+
+    __module__ = "roofwidget.workloads"
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.sentence)
@@ -85,27 +89,27 @@ class Rules:
             rows[shape] = rows.get(shape, 0) | 1 << op
         self.clashes = [self._clashes(op, rows) for op in range(len(structure.ops))]
 
-    def merge_refusal(self, line: Line, a: int, b: int) -> Refusal | None:
+    def merge_refusal(self, quotient: QuotientGraph, a: int, b: int) -> Refusal | None:
         """Return why two groups of a line may not be one, or None if they may."""
-        s, one, other = self.structure, line.groups[a], line.groups[b]
+        s, one, other = self.structure, quotient.groups[a], quotient.groups[b]
         if a == b:
             return Refusal("same", f"{s.spoken(one)} is one kernel already", tuple(self._names(one)))
-        if b not in line.near(a):
+        if b not in quotient.near(a):
             return Refusal("not-connected", f"{s.spoken(one)} and {s.spoken(other)} share no tensor")
         if refusal := self.refusal(one | other):
             return refusal
-        way = line.detour((a, b))
-        return self.circle(line, way, one | other) if way else None
+        way = quotient.detour((a, b))
+        return self.cycle(quotient, way, one | other) if way else None
 
-    def circle(self, line: Line, way: Sequence[int], union: Mask) -> Refusal:
+    def cycle(self, quotient: QuotientGraph, way: Sequence[int], union: Mask) -> Refusal:
         """Return the refusal for a way that leaves a union of groups and comes back to it through other groups."""
         s = self.structure
         path: list[int] = []
         for one, other in itertools.pairwise(way):
-            start = next(op for op in members(line.groups[one]) if s.feeds[op] & line.groups[other])
-            path += [start, next(members(s.feeds[start] & line.groups[other]))]
+            start = next(op for op in members(quotient.groups[one]) if s.feeds[op] & quotient.groups[other])
+            path += [start, next(members(s.feeds[start] & quotient.groups[other]))]
         names = tuple(s.names[op] for op, _ in itertools.groupby(path))
-        between = s.spoken(line.groups[way[1]])
+        between = s.spoken(quotient.groups[way[1]])
         return Refusal("cycle", f"{s.spoken(union)} in one kernel would run both before and after {between}", names)
 
     def refusal(self, group: Mask) -> Refusal | None:

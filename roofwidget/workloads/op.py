@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any, Final
 
-from roofwidget.support.did_you_mean import keywords, listed, nearest
+from roofwidget.support.did_you_mean import choose_from, keywords
 from roofwidget.workloads.expressions import Count, Expression
 from roofwidget.workloads.tensors import Tensor
 
@@ -59,6 +59,8 @@ class Op:
     {'vector': 8}
     """
 
+    __module__ = "roofwidget.workloads"
+
     name: str
     kind: str
     inputs: tuple[Tensor, ...]
@@ -85,12 +87,12 @@ class Op:
             msg = f"an op's name must be text, got {name!r:.60}"
             raise TypeError(msg)
         if kind not in KINDS:
-            msg = f"op '{name}': unknown kind {kind!r:.40}; {_hint(kind, KINDS)}"
+            msg = f"op '{name}': unknown kind {kind!r:.40}{choose_from(kind, KINDS)}"
             raise ValueError(msg)
         by_class = flops if isinstance(flops, Mapping) else {"tensor" if kind == "matmul" else "vector": flops}
         for word, count in by_class.items():
             if word not in CLASSES:
-                msg = f"op '{name}': unknown class of FLOPs {word!r:.40}; {_hint(word, CLASSES)}"
+                msg = f"op '{name}': unknown class of FLOPs {word!r:.40}{choose_from(word, CLASSES)}"
                 raise ValueError(msg)
             _checked(count, f"the {word} FLOPs of op '{name}'")
         derivation = tuple((str(word), _checked(count, f"term '{word}' of op '{name}'")) for word, count in terms)
@@ -114,8 +116,9 @@ class Op:
         return hash((self.name, self.kind, self.inputs, self.outputs))
 
     def __reduce__(self) -> tuple[object, ...]:
-        rest = {"extra_bytes": self.extra_bytes, "terms": self.terms, "precision": self.precision}
-        return _rebuilt, (self.name, self.kind, self.inputs, self.outputs, dict(self.flops), rest)
+        # A mapping proxy cannot be pickled.
+        rest: dict[str, Any] = {"extra_bytes": self.extra_bytes, "terms": self.terms, "precision": self.precision}
+        return partial(Op, self.name, self.kind, self.inputs, self.outputs, dict(self.flops), **rest), ()
 
     def __str__(self) -> str:
         return f"{self.name} ({self.kind}): {', '.join(map(str, self.inputs))} -> {', '.join(map(str, self.outputs))}"
@@ -138,17 +141,6 @@ def added(counts: tuple[Count, ...]) -> Count:
     for count in counts:
         total = total + count
     return total
-
-
-def _rebuilt(  # noqa: PLR0917 - what pickle hands over
-    name: str, kind: str, inputs: Any, outputs: Any, flops: Any, rest: dict[str, Any]
-) -> Op:
-    return Op(name, kind, inputs, outputs, flops, **rest)
-
-
-def _hint(word: object, options: Iterable[str]) -> str:
-    close = nearest(str(word), options, most=1)
-    return f"did you mean '{close[0]}'?" if close else f"there are {listed(options)}"
 
 
 def _tensors(tensors: Iterable[Tensor], what: str) -> tuple[Tensor, ...]:

@@ -1,33 +1,44 @@
-"""A partition of a graph's ops into groups, each of which runs as one kernel."""
+"""A partition of a graph's ops into groups, each of which runs as one kernel: what it moves, and how it may change.
+
+>>> from roofwidget.workloads import Graph
+>>> g = Graph("mlp tail")
+>>> x = g.input("x", (65536, 4096), "bf16")
+>>> g.output(g.add(g.dropout(g.gelu(g.layernorm(x))), x))
+>>> unfused = Partition.unfused(g)
+>>> unfused.total_bytes(), unfused.fuse("layernorm", "gelu").total_bytes(), Partition.fully(g).total_bytes()
+(4831854592, 3758112768, 1073758208)
+>>> print(unfused.why_not("layernorm", "add"))
+gelu + dropout must run after layernorm and before add
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cached_property
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any, Final, NamedTuple, TypeAlias
 
+from roofwidget import units
 from roofwidget.analysis.bound import bound
 from roofwidget.chips import Chip
+from roofwidget.chips import chip as find_chip
 from roofwidget.kernels.table import Kernels
-from roofwidget.support.did_you_mean import keywords
-from roofwidget.workloads import merges as moves
-from roofwidget.workloads import presets
+from roofwidget.support.did_you_mean import choose_from, did_you_mean, keywords
+from roofwidget.workloads import greedy, search
 from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.expressions import Count, evaluate
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.groups import find_group, find_op, kernels_of
 from roofwidget.workloads.legality import FusionError, Refusal, Rules
-from roofwidget.workloads.line import Line, in_order
 from roofwidget.workloads.op import Op, added
-from roofwidget.workloads.presets import How, Made
+from roofwidget.workloads.quotient import QuotientGraph, in_order
 from roofwidget.workloads.structure import Mask, Structure, members
-from roofwidget.workloads.summary import summary
 from roofwidget.workloads.tensors import Tensor
 
 __all__ = ["Partition"]
 
 Which: TypeAlias = "str | Op | int | Iterable[str]"
 Dims: TypeAlias = "Mapping[str, int] | None"
+
+_COMPILERS: Final = ("inductor", "xla")
 
 
 class Partition:
@@ -62,23 +73,53 @@ class Partition:
     [4.5, 0.5]
     """
 
-    def __init__(self, graph: Graph, groups: Iterable[Iterable[str | int]]) -> None:
-        self.__dict__.update(_state(presets.given(graph, groups)))
+    __module__ = "roofwidget"
 
     _structure: Structure
     _rules: Rules
     _masks: tuple[Mask, ...]
     _spilled: tuple[int, ...]
+    how: search.How | None
+    """Whether the search of `best` was exact; None of other partitions."""
+    evaluations: int | None
+    """The number of steps that the search of `best` looked at; None of other partitions."""
 
-    def _with(self, groups: Iterable[Mask], spilled: Iterable[int] = ()) -> Partition:
-        return _made(Made(self._structure, self._rules, list(groups)), {*self._spilled, *spilled})
+    def __init__(self, graph: Graph, groups: Iterable[Iterable[str | int]]) -> None:
+        structure = Structure(graph)
+        rules = Rules(structure)
+        masks = [_mask_of(structure, group) for group in groups]
+        _check(structure, rules, masks)
+        self._set(structure, rules, masks)
+
+    def _set(
+        self,
+        structure: Structure,
+        rules: Rules,
+        groups: Sequence[Mask],
+        *,
+        spilled: Iterable[int] = (),
+        how: search.How | None = None,
+        evaluations: int | None = None,
+    ) -> Partition:
+        """Fill in legal groups, in an order in which they can run, and those spilled tensors that lie in a group."""
+        self._structure, self._rules = structure, rules
+        self._masks = tuple(in_order(structure, groups) or ())
+        inside = {t for group in self._masks for t in structure.inside(group)} if spilled else set()
+        self._spilled = tuple(sorted(inside.intersection(spilled)))
+        self.how, self.evaluations = how, evaluations
+        return self
+
+    def _with(self, groups: Sequence[Mask], spilled: Iterable[int] = ()) -> Partition:
+        spilled = {*self._spilled, *spilled}
+        return Partition._new(self._structure, self._rules, groups, spilled=spilled)
 
     # -- making one ------------------------------------------------------------------------------------------------
 
     @staticmethod
     def unfused(graph: Graph) -> Partition:
         """Return every op as a kernel of its own."""
-        return _made(presets.unfused(graph))
+        structure = Structure(graph)
+        return Partition._new(structure, Rules(structure), greedy.singles(structure))
 
     @staticmethod
     @keywords("Partition.fully")
@@ -92,13 +133,15 @@ class Partition:
         chip
             A chip on which the tiles of every kernel must fit; None for any.
         """
-        return _made(presets.fully(graph, chip, dims))
+        capacity, rules = _capacity_and_rules(graph, chip, dims)
+        return Partition._new(capacity.structure, rules, greedy.fully(rules, capacity))
 
     @staticmethod
     @keywords("Partition.pairs")
     def pairs(graph: Graph, *, chip: Chip | str | None = None, dims: Dims = None) -> Partition:
         """Return a partition with at most two ops a kernel, as `fully` merges them."""
-        return _made(presets.pairs(graph, chip, dims))
+        capacity, rules = _capacity_and_rules(graph, chip, dims)
+        return Partition._new(capacity.structure, rules, greedy.pairs(rules, capacity))
 
     @staticmethod
     @keywords("Partition.like")
@@ -132,7 +175,17 @@ class Partition:
         TypeError
             If ``"xla"`` gets no chip.
         """
-        return _made(presets.like(which, graph, chip, precision, launch_overhead, dims))
+        if which not in _COMPILERS:
+            msg = f"no rules like those of {which!r:.40}{choose_from(which, _COMPILERS)}"
+            raise ValueError(msg)
+        capacity, rules = _capacity_and_rules(graph, chip, dims)
+        if which == "inductor":
+            return Partition._new(capacity.structure, rules, greedy.inductor_like(rules, capacity))
+        if capacity.chip is None:
+            msg = "the rules of 'xla' weigh times: name a chip, such as Partition.like('xla', graph, 'v5p')"
+            raise TypeError(msg)
+        costs = search.Costs(capacity.structure, capacity.counts, capacity.chip, precision, _seconds(launch_overhead))
+        return Partition._new(capacity.structure, rules, greedy.xla_like(rules, capacity, costs))
 
     @staticmethod
     @keywords("Partition.best")
@@ -166,7 +219,25 @@ class Partition:
         >>> Partition.best(g, "v5p")
         Partition('tail': 4 ops in 1 kernel, 1.07 GB, 1× the compulsory bytes; textbook; optimal)
         """
-        return _made(presets.best(graph, chip, precision, launch_overhead, dims))
+        chip = find_chip(chip)
+        capacity, rules = _capacity_and_rules(graph, chip, dims)
+        costs = search.Costs(capacity.structure, capacity.counts, chip, precision, _seconds(launch_overhead))
+        found = search.fastest(rules, capacity, costs)
+        return Partition._new(capacity.structure, rules, found.groups, how=found.how, evaluations=found.evaluations)
+
+    @staticmethod
+    def _new(
+        structure: Structure,
+        rules: Rules,
+        groups: Sequence[Mask],
+        *,
+        spilled: Iterable[int] = (),
+        how: search.How | None = None,
+        evaluations: int | None = None,
+    ) -> Partition:
+        """Return a partition of groups that are known to be legal."""
+        new = object.__new__(Partition)
+        return new._set(structure, rules, groups, spilled=spilled, how=how, evaluations=evaluations)
 
     # -- what it is ------------------------------------------------------------------------------------------------
 
@@ -192,11 +263,6 @@ class Partition:
     def spilled(self) -> tuple[str, ...]:
         """Names of the tensors inside a group that go through main memory all the same, as they do not fit on chip."""
         return tuple(self._structure.tensors[t].name for t in self._spilled)
-
-    how: How
-    """Whether the search of `best` was exact; None of other partitions."""
-    evaluations: int | None
-    """The steps that the search of `best` looked at; None of other partitions."""
 
     # -- what it counts --------------------------------------------------------------------------------------------
 
@@ -234,7 +300,7 @@ class Partition:
         The precision is that of the op with most FLOPs among those that state one, as products do with the dtype of the
         wider operand; else the dtype of the largest floating-point tensor that leaves. Without FLOPs there is none.
         """
-        return kernels_of(self._structure, self._masks, self._spilled, dims, own_precision=True)
+        return self._structure.kernels(self._masks, self._spilled, dims)
 
     @keywords("Partition.time")
     def time(
@@ -259,7 +325,7 @@ class Partition:
             If the chip lacks a precision.
         """
         own = precision.casefold() == "auto"
-        table = kernels_of(self._structure, self._masks, self._spilled, dims, own_precision=own)
+        table = self._structure.kernels(self._masks, self._spilled, dims, own_precision=own)
         return bound(table, chip, precision=precision, launch_overhead=launch_overhead).total_time
 
     # -- moves -----------------------------------------------------------------------------------------------------
@@ -312,9 +378,9 @@ class Partition:
         What is left of its group stays together as far as it may: it falls into the parts that still share tensors,
         and what ran before the op is parted from what ran after it.
         """
-        one = find_op(self._structure, op)
+        one = _find_op(self._structure, op)
         whole = next(group for group in self._masks if group & one)
-        parts = moves.parts_without(self._structure, self._rules, whole, one)
+        parts = _parts_without(self._structure, self._rules, whole, one)
         return self._with([*(group for group in self._masks if group != whole), one, *parts])
 
     def recompute(self, tensor: str | Tensor) -> Partition:
@@ -330,24 +396,37 @@ class Partition:
         FusionError
             If the op may not be in one kernel with those that read the tensor.
         """
-        graph, groups = moves.recomputed(self._structure, self._masks, tensor)
-        made = presets.given(graph, groups)
-        spilled = [t for t, one in enumerate(made.structure.tensors) if one.name in self.spilled]
-        return _made(made, spilled)
+        new = Partition(*_recomputed(self._structure, self._masks, tensor))
+        # Spilled tensors keep their names; their positions in the new graph differ.
+        spilled = [t for t, one in enumerate(new._structure.tensors) if one.name in self.spilled]
+        return new._with(new._masks, spilled)
 
     def _why_not(self, a: Mask, b: Mask, capacity: Capacity | None) -> Refusal | None:
-        refusal = self._rules.merge_refusal(self._line, self._masks.index(a), self._masks.index(b))
+        refusal = self._rules.merge_refusal(self._quotient, self._masks.index(a), self._masks.index(b))
         return refusal or (capacity.refusal(a | b, self._spilled) if capacity else None)
 
-    def _find(self, group: Which) -> Mask:
-        return find_group(self._structure, self._masks, group)
+    def _find(self, which: Which) -> Mask:
+        """Return the group that one of its ops, its position or the names of all its ops stand for."""
+        if isinstance(which, int):
+            if not 0 <= which < len(self):
+                msg = f"there is no group {which}: the partition has {len(self)}, counted from 0"
+                raise ValueError(msg)
+            return self._masks[which]
+        if isinstance(which, (str, Op)):
+            one = _find_op(self._structure, which)
+            return next(group for group in self._masks if group & one)
+        mask = _mask_of(self._structure, which)
+        if mask not in self._masks:
+            msg = f"no group of the partition is {self._structure.spoken(mask)}"
+            raise ValueError(msg)
+        return mask
 
     def _capacity(self, chip: Chip | str | None, dims: Dims) -> Capacity | None:
-        return None if chip is None else presets.capacity(self._structure, chip, dims)
+        return None if chip is None else _capacity(self._structure, chip, dims)
 
     @cached_property
-    def _line(self) -> Line:
-        return Line(self._structure, self._masks)
+    def _quotient(self) -> QuotientGraph:
+        return QuotientGraph(self._structure, self._masks)
 
     # -- as a value ------------------------------------------------------------------------------------------------
 
@@ -368,33 +447,197 @@ class Partition:
         return self._masks, self._spilled, graph.name, graph.convention, graph.dtype, self._structure.ops, graph.outputs
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (self.graph, list(self._masks), self._spilled, (self.how, self.evaluations))
+        state = {"spilled": self._spilled, "how": self.how, "evaluations": self.evaluations}
+        return partial(Partition._of_masks, self.graph, self._masks, **state), ()
+
+    @classmethod
+    def _of_masks(cls, graph: Graph, groups: Sequence[Mask], **state: Any) -> Partition:
+        """Make what was pickled; a pickle of a class method names only the class."""
+        structure = Structure(graph)
+        return cls._new(structure, Rules(structure), groups, **state)
 
     def __repr__(self) -> str:
-        return summary(self)
+        graph, kernels = self.graph, len(self)
+        ops = sum(map(len, self.indices))
+        moved = units.format_quantity(float(evaluate(self.total_bytes(), graph.environment())), "B")
+        counted = f"{ops} op{'' if ops == 1 else 's'} in {kernels} kernel{'' if kernels == 1 else 's'}"
+        remarks = [
+            f"{counted}, {moved}, {units.format_significant(self.excess())}× the compulsory bytes",
+            graph.convention.described,
+            *([f"spilled: {', '.join(self.spilled)}"] if self.spilled else []),
+            *([self.how] if self.how else []),
+        ]
+        return f"Partition({graph.name!r}: {'; '.join(remarks)})"
 
 
-def _state(made: Made, spilled: Iterable[int] = ()) -> dict[str, object]:
-    """Return the fields of a partition: its groups in order, and of the spilled tensors those inside a group."""
-    structure = made.structure
-    masks = tuple(in_order(structure, made.groups) or ())
-    inside = {t for group in masks for t in structure.inside(group)} if spilled else set()
-    return {
-        "_structure": structure,
-        "_rules": made.rules,
-        "_masks": masks,
-        "_spilled": tuple(sorted(inside.intersection(spilled))),
-        "how": made.how,
-        "evaluations": made.evaluations,
-    }
+def _seconds(launch_overhead: float | str) -> float:
+    return units.finite(units.parse(launch_overhead, "s", "launch_overhead"), "launch_overhead")
 
 
-def _made(made: Made, spilled: Iterable[int] = ()) -> Partition:
-    partition = object.__new__(Partition)
-    partition.__dict__.update(_state(made, spilled))
-    return partition
+def _capacity(structure: Structure, chip: Chip | str | None, dims: Dims) -> Capacity:
+    """Return what fits on a chip; without a chip everything fits."""
+    return Capacity(structure, structure.counts_at(dims), None if chip is None else find_chip(chip), dims)
 
 
-def _rebuilt(graph: Graph, groups: list[Mask], spilled: tuple[int, ...], rest: tuple[How, int | None]) -> Partition:
-    apart = presets.unfused(graph)
-    return _made(Made(apart.structure, apart.rules, groups, *rest), spilled)
+def _capacity_and_rules(graph: Graph, chip: Chip | str | None, dims: Dims) -> tuple[Capacity, Rules]:
+    structure = Structure(graph)
+    return _capacity(structure, chip, dims), Rules(structure)
+
+
+def _find_op(structure: Structure, op: str | Op | int) -> Mask:
+    """Return the mask of the op with this name or position."""
+    name = op.name if isinstance(op, Op) else op
+    if isinstance(name, int) and 0 <= name < len(structure.ops):
+        return 1 << name
+    if isinstance(name, str) and name in structure.index:
+        return 1 << structure.index[name]
+    close = did_you_mean(str(name), structure.names, f"; it has {len(structure.ops)} ops")
+    msg = f"graph '{structure.graph.name}' has no op {name!r:.60}{close}"
+    raise ValueError(msg)
+
+
+def _mask_of(structure: Structure, group: Iterable[str | int]) -> Mask:
+    """Return the mask of a group given as names or positions of ops."""
+    if isinstance(group, str):
+        msg = f"a group is a list of ops, got the text {group!r:.60}; write [{group!r:.60}] for a group of one"
+        raise TypeError(msg)
+    mask = 0
+    for op in group:
+        one = _find_op(structure, op)
+        if mask & one:
+            msg = f"a group has op '{structure.names[one.bit_length() - 1]}' twice"
+            raise ValueError(msg)
+        mask |= one
+    if not mask:
+        msg = "a group has no ops"
+        raise ValueError(msg)
+    return mask
+
+
+def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
+    """Raise unless the groups are a legal partition."""
+    covered = 0
+    for group in groups:
+        if twice := covered & group:
+            msg = f"op '{structure.spoken(twice & -twice)}' is in two groups"
+            raise ValueError(msg)
+        covered |= group
+    if missing := structure.everything & ~covered:
+        msg = f"no group has {structure.spoken(missing)}; every op must be in one"
+        raise ValueError(msg)
+    for group in groups:
+        parts = structure.connected(group)
+        if len(parts) > 1:
+            apart = [structure.spoken(part) for part in parts[:2]]
+            raise FusionError(Refusal("not-connected", f"{apart[0]} and {apart[1]} share no tensor", tuple(apart)))
+        if refusal := rules.refusal(group):
+            raise FusionError(refusal)
+    quotient = QuotientGraph(structure, greedy.singles(structure))
+    for group in groups:
+        parts = sorted({quotient.owner[op] for op in members(group)})
+        if detour := quotient.detour(parts):
+            raise FusionError(rules.cycle(quotient, detour, group))
+        quotient.merge(parts)
+
+
+def _parts_without(structure: Structure, rules: Rules, group: Mask, op: Mask) -> list[Mask]:
+    """Return what a legal group falls into when an op leaves it.
+
+    The parts that are connected through shared tensors; where a part has ops on both sides of the op that left, those
+    before it and the rest, each in its connected parts; where a part breaks a rule of kinds, single ops.
+    """
+    (left,) = members(op)
+    before, after = structure.before[left], structure.after[left]
+    parts: list[Mask] = []
+    for part in structure.connected(group & ~op):
+        torn = part & before and part & after
+        for piece in (part & before, part & ~before) if torn else (part,):
+            for one in structure.connected(piece):
+                parts += [one] if rules.allows(one) else [1 << each for each in members(one)]
+    return parts
+
+
+def _recomputed(structure: Structure, groups: Sequence[Mask], tensor: str | Tensor) -> tuple[Graph, list[list[str]]]:
+    """Return a graph in which each group that reads a tensor has a copy of the op that makes it, and its groups.
+
+    The op itself stays if its own group, or a group that does not read this tensor, needs something that it writes.
+    """
+    graph = structure.graph
+    maker = graph.producer(tensor)
+    name = tensor.name if isinstance(tensor, Tensor) else tensor
+    if maker is None:
+        msg = f"'{name}' is an input of graph '{graph.name}': there is no op that could make it again"
+        raise ValueError(msg)
+    op = structure.index[maker.name]
+    readers = next(structure.readers[t] for t in structure.makes[op] if structure.tensors[t].name == name)
+    users = [group for group in groups if group & readers and not group >> op & 1]
+    elsewhere = structure.everything & ~sum(users)
+    stays = any(structure.kept[t] or structure.readers[t] & elsewhere for t in structure.makes[op])
+
+    taken = _Taken({*structure.names}, {*graph.tensors})
+    if not stays:
+        taken.ops.discard(maker.name)
+        taken.tensors.difference_update(one.name for one in maker.outputs)
+    rewritten: dict[int, list[Op]] = {i: [one] for i, one in enumerate(structure.ops) if i != op}
+    rewritten[op] = [maker] if stays else []
+    copies: dict[Mask, str] = {}
+    for group in users:
+        read = {one for i in members(group) for one in structure.ops[i].inputs}
+        copy, renamed = _copy(maker, read, taken)
+        rewritten[op].append(copy)
+        copies[group] = copy.name
+        for i in members(group):
+            rewritten[i] = [_reading(structure.ops[i], renamed)]
+    ops = [one for i in range(len(structure.ops)) for one in rewritten[i]]
+    outputs = [one.name for one in graph.outputs]
+    new = Graph(graph.name, ops, outputs, convention=graph.convention, dtype=graph.dtype)
+    for (count, divisor), what in graph.conditions.items():
+        if divisor != 0:
+            new.require(what, count, divisor)
+    gone = 0 if stays else 1 << op
+    named = [
+        [*(structure.names[i] for i in members(part)), *([copies[group]] if group in copies else [])]
+        for group in groups
+        for part in (structure.connected(group & ~gone) if group & gone else [group])
+    ]
+    return new, named
+
+
+class _Taken(NamedTuple):
+    """Names that are not free: an op may be called as its tensor is."""
+
+    ops: set[str]
+    tensors: set[str]
+
+
+def _copy(op: Op, read: set[Tensor], taken: _Taken) -> tuple[Op, Mapping[Tensor, Tensor]]:
+    """Return a copy of an op that writes what is read of it, under names that are free, and what stands for what."""
+    renamed = {one: Tensor(_free(one.name, taken.tensors), one.shape, one.dtype) for one in op.outputs if one in read}
+    return _like(op, _free(op.name, taken.ops), op.inputs, renamed.values()), renamed
+
+
+def _reading(op: Op, renamed: Mapping[Tensor, Tensor]) -> Op:
+    """Return an op that reads other tensors in place of some."""
+    return _like(op, op.name, [renamed.get(one, one) for one in op.inputs], op.outputs)
+
+
+def _like(op: Op, name: str, inputs: Iterable[Tensor], outputs: Iterable[Tensor]) -> Op:
+    return Op(
+        name,
+        op.kind,
+        inputs,
+        outputs,
+        op.flops,
+        extra_bytes=op.extra_bytes,
+        terms=op.terms,
+        precision=op.precision,
+    )
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return the name with the first number that makes it free, and take it."""
+    free, number = name, 2
+    while free in taken:
+        free, number = f"{name}_{number}", number + 1
+    taken.add(free)
+    return free

@@ -12,20 +12,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from roofwidget.chips import Chip
+from roofwidget.workloads import greedy
+from roofwidget.workloads.capacity import Capacity
 from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.op import CLASSES
 from roofwidget.workloads.structure import Counts, Mask, Structure, members
 from roofwidget.workloads.tensors import is_floating
 
-__all__ = ["LIMIT", "Costs", "Found", "optimal", "takes_more"]
+__all__ = ["MAX_STEPS", "Costs", "Found", "How", "Optimum", "fastest", "optimal", "takes_more"]
 
-LIMIT: Final = 100_000
-"""Steps that the exact search may look at."""
-# Times closer than this (relative) are a tie, which fewer kernels win.
+MAX_STEPS: Final = 100_000
+"""The number of steps that the exact search may look at."""
+# Times closer than this (relative) are a tie; the partition with fewer kernels wins.
 _TIE: Final = 1e-12
+
+How: TypeAlias = Literal["optimal", "greedy"]
+"""Whether a search was exact."""
 
 Time: TypeAlias = Callable[[Mask, Mask], "float | None"]
 _Sums: TypeAlias = tuple[int, tuple[int, ...]]
@@ -98,6 +103,51 @@ class Costs:
         return self._peaks[word, precision]
 
 
+@dataclass(frozen=True)
+class Found:
+    """The fastest partition that `fastest` found.
+
+    Parameters
+    ----------
+    groups
+        The groups, in any order.
+    how
+        Whether the search was exact.
+    evaluations
+        The number of steps that the search looked at.
+    """
+
+    groups: list[Mask]
+    how: How
+    evaluations: int
+
+
+def fastest(rules: Rules, capacity: Capacity, costs: Costs) -> Found:
+    """Search for the partition with the shortest time whose kernels fit on chip."""
+
+    def time(group: Mask, smaller: Mask) -> float | None:
+        seconds = costs(group, smaller)
+        return seconds if capacity.fits_grown(group, smaller) else None
+
+    def saved(a: Mask, b: Mask) -> float:
+        unmerged = costs(a) + costs(b)
+        gain = unmerged - costs(a | b)
+        # A gain that rounding may have made is none.
+        return gain if gain > _TIE * unmerged else -1.0
+
+    structure = rules.structure
+    groups: list[Mask] = []
+    evaluations = 0
+    for part in structure.connected(structure.everything):
+        left = MAX_STEPS - evaluations
+        found = None if takes_more(structure, rules, part, left) else optimal(structure, rules, time, part, left)
+        if found is None or found.groups is None:
+            return Found(greedy.by_gain(rules, capacity, saved), "greedy", MAX_STEPS)
+        evaluations += found.evaluations
+        groups += found.groups
+    return Found(groups, "optimal", evaluations)
+
+
 def takes_more(structure: Structure, rules: Rules, part: Mask, limit: int) -> bool:
     """Whether `optimal` is sure to need more steps than this, from what can be counted without searching.
 
@@ -139,7 +189,7 @@ def _runs(structure: Structure, rules: Rules, part: Mask, limit: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Found:
+class Optimum:
     """What the exact search found in one part of a graph.
 
     Parameters
@@ -164,7 +214,7 @@ class _Way:
     group: Mask
 
 
-def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: int) -> Found:
+def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: int) -> Optimum:
     """Find the fastest partition of ops that share no tensor with others.
 
     Parameters
@@ -188,7 +238,7 @@ def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: i
             for group, smaller in _next_groups(structure, rules, part & ~done):
                 evaluations += 1
                 if evaluations > limit:
-                    return Found(None, limit)
+                    return Optimum(None, limit)
                 if not rules.is_anchored(group) or (seconds := time(group, smaller)) is None:
                     continue
                 new = _Way(way.time + seconds, way.kernels + 1, done, group)
@@ -202,7 +252,7 @@ def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: i
     while state:
         groups.append(ways[state].group)
         state = ways[state].before
-    return Found(tuple(reversed(groups)), evaluations)
+    return Optimum(tuple(reversed(groups)), evaluations)
 
 
 def _is_better(new: _Way, old: _Way) -> bool:

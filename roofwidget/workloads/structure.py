@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
+import numpy as np
+
+from roofwidget.kernels.table import Kernels
 from roofwidget.workloads.expressions import Count, evaluate
-from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.op import CLASSES, KINDS, Op
 from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
+
+if TYPE_CHECKING:
+    from roofwidget.workloads.graph import Graph
 
 __all__ = ["Counts", "Mask", "Structure", "flood", "members"]
 
@@ -230,6 +235,35 @@ class Structure:
         leaving = [t for t in crossing if self.producer[t] & group]
         largest = max(leaving or crossing, key=lambda t: (counts.sizes[t], -t), default=None)
         return None if largest is None else self.dtypes[largest]
+
+    def kernels(
+        self,
+        groups: Sequence[Mask],
+        spilled: Iterable[int] = (),
+        dims: Mapping[str, int] | None = None,
+        *,
+        own_precision: bool = True,
+    ) -> Kernels:
+        """Return one kernel per group; without `own_precision` no kernel states a precision."""
+        counts = self.counts_at(dims)
+        flops = [self.flops(group, counts) for group in groups]
+        columns: dict[str, list[float]] = {
+            word: [float(row[word]) if word in row else np.nan for row in flops]
+            for word in CLASSES
+            if any(word in row for row in flops)
+        }
+        if not all(flops):
+            columns[""] = [np.nan if row else 0.0 for row in flops]
+        return Kernels(
+            [" + ".join(self.names[op] for op in members(group)) for group in groups],
+            columns,
+            [float(self.bytes(group, counts, spilled)) for group in groups],
+            precision=[
+                self.precision(group, counts) if own_precision and row else None
+                for group, row in zip(groups, flops, strict=True)
+            ],
+            source=f"graph '{self.graph.name}', counted by {self.graph.convention.described}",
+        )
 
     def connected(self, group: Mask) -> list[Mask]:
         """Return the parts of a set of ops that are connected through shared tensors, in order."""

@@ -63,6 +63,8 @@ class Tensor:
     8
     """
 
+    __module__ = "roofwidget.workloads"
+
     name: str
     shape: tuple[Count, ...]
     dtype: str

@@ -6,7 +6,7 @@ import pytest
 
 import roofwidget as rw
 from roofwidget.workloads import Convention, Graph, Tensor
-from roofwidget.workloads.fusion import Partition
+from roofwidget.workloads.partition import Partition
 
 CHIP = rw.Chip("chip", {"bf16": 1e15, "fp8": 2e15, "fp32": 6.7e13, "int8": 4e15}, {"HBM": 3e12})
 CUBE = 2 * 8192**3

@@ -10,9 +10,10 @@ from typing import Any, Final
 import pytest
 
 from roofwidget.chips import Chip, Memory
-from roofwidget.workloads import Graph, Tensor, dim, presets
+from roofwidget.workloads import Graph, Tensor, dim
 from roofwidget.workloads.expressions import evaluate, from_wire
-from roofwidget.workloads.fusion import FusionError, Partition
+from roofwidget.workloads.legality import FusionError
+from roofwidget.workloads.partition import Partition
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 CASES: Final[list[dict[str, Any]]] = json.loads((GOLDEN / "fusion.json").read_text(encoding="utf-8"))["cases"]
@@ -124,7 +125,9 @@ def test_what_does_not_fit_on_chip_is_refused(case: dict[str, Any]) -> None:
         refusal = partition.why_not(room["a"], room["b"], chip=chip, dims=dims)
         assert (refusal and refusal.code) == room["refusal"]
         both = sum(1 << op for end in "ab" for op in room["groups"][room[end]])
-        assert presets.capacity(partition._structure, chip, dims).need(both) == room["need"]
+        capacity = partition._capacity(chip, dims)
+        assert capacity is not None
+        assert capacity.need(both) == room["need"]
 
 
 @each_case

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from roofwidget.chips import Chip
 from roofwidget.workloads import Graph, Tensor
 from roofwidget.workloads.expressions import evaluate
-from roofwidget.workloads.fusion import FusionError, Partition
-from roofwidget.workloads.legality import Rules
-from roofwidget.workloads.line import Line, in_order
+from roofwidget.workloads.legality import FusionError, Rules
+from roofwidget.workloads.partition import Partition
+from roofwidget.workloads.quotient import QuotientGraph, in_order
 from roofwidget.workloads.search import optimal, takes_more
 from roofwidget.workloads.structure import Structure
 
@@ -142,7 +142,7 @@ def test_recomputing_stores_less_of_the_tensor_and_computes_more(graph: Graph, s
 @given(graphs(most=14), st.integers(0, 99))
 def test_a_line_of_groups_stays_in_order_and_knows_every_circle(graph: Graph, seed: int) -> None:
     dice, structure = random.Random(seed), Structure(graph)  # noqa: S311 - a test's dice
-    line = Line(structure, [1 << op for op in range(len(graph.ops))])
+    line = QuotientGraph(structure, [1 << op for op in range(len(graph.ops))])
     for _ in graph.ops:
         parts = dice.sample(sorted(line.groups), dice.randint(1, min(3, len(line.groups))))
         rest = [group for number, group in line.groups.items() if number not in parts]

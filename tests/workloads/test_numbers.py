@@ -19,7 +19,7 @@ from roofwidget.workloads import (
     transformer_block,
 )
 from roofwidget.workloads.expressions import evaluate
-from roofwidget.workloads.fusion import Partition
+from roofwidget.workloads.partition import Partition
 
 V5E = rw.Chip("v5e", {"bf16": 1.97e14, "int8": 3.94e14}, {"HBM": 8.2e11})
 V5E_810 = rw.Chip("v5e", {"bf16": 1.97e14, "int8": 3.94e14}, {"HBM": 8.1e11})

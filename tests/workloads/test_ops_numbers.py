@@ -9,7 +9,7 @@ import pytest
 import roofwidget as rw
 from roofwidget.workloads import Graph, chain, hpc_set
 from roofwidget.workloads.expressions import evaluate
-from roofwidget.workloads.fusion import Partition
+from roofwidget.workloads.partition import Partition
 
 
 def intensity(g: Graph) -> float:

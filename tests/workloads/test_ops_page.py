@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from roofwidget.workloads.ops.sources import SOURCES
 from roofwidget.workloads.registry import built_in
-from roofwidget.workloads.sources import SOURCES
 
 DOCS = Path(__file__).parents[2] / "docs"
 

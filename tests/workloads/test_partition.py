@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from roofwidget.chips import Chip, Memory, MissingFigureError
-from roofwidget.workloads import Graph, Tensor, chain, dim, presets
-from roofwidget.workloads.fusion import FusionError, Partition, Refusal
+from roofwidget.workloads import Graph, Tensor, chain, dim, search
+from roofwidget.workloads.legality import FusionError, Refusal
+from roofwidget.workloads.partition import Partition
 
 CHIP = Chip("chip", {"bf16": 1e15, "vector": 2e13}, {"HBM": 1e12})
 SIZE = 1000 * 1000 * 2
@@ -455,7 +456,7 @@ def test_a_graph_too_wide_for_the_search_is_merged_greedily() -> None:
 @pytest.mark.parametrize("ops", [18, 11])
 def test_what_is_sure_to_be_too_much_is_not_searched(ops: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # Of 11 siblings 3^11 - 2^11 = 175,099 steps are needed.
-    monkeypatch.setattr(presets, "optimal", None)
+    monkeypatch.setattr(search, "optimal", None)
     wide = made("; ".join(f"o{i} elementwise: x > y{i}" for i in range(ops)), outputs="y0")
     found = Partition.best(wide, CHIP)
     assert (found.how, found.evaluations, len(found)) == ("greedy", 100_000, 1)
@@ -463,7 +464,7 @@ def test_what_is_sure_to_be_too_much_is_not_searched(ops: int, monkeypatch: pyte
 
 def test_a_long_chain_is_searched_up_to_446_ops(monkeypatch: pytest.MonkeyPatch) -> None:
     # A chain of n ops has n (n + 1) / 2 runs: 99,681 of 446 ops, 100,128 of 447.
-    monkeypatch.setattr(presets, "optimal", None)
+    monkeypatch.setattr(search, "optimal", None)
     chains = [chain([(f"o{i}", 1) for i in range(n)], elements=8) for n in (446, 447)]
     with pytest.raises(TypeError, match="'NoneType' object is not callable"):
         Partition.best(chains[0], CHIP)
@@ -477,7 +478,7 @@ def test_parts_that_share_nothing_are_searched_one_by_one() -> None:
 
 
 def test_a_greedy_merge_that_saves_no_time_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presets, "LIMIT", 9)
+    monkeypatch.setattr(search, "MAX_STEPS", 9)
     fast, slow = (Chip("c", {"bf16": peak}, {"HBM": 1e15}) for peak in (1e20, 1e6))
     assert [len(Partition.best(made(TAIL), chip)) for chip in (fast, slow)] == [1, 4]
     assert Partition.best(made(TAIL), slow).how == "greedy"

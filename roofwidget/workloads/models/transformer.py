@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, TypeAlias
 
-from roofwidget.support.did_you_mean import keywords, listed, nearest, unknown_keyword
+from roofwidget.support.did_you_mean import choose_from, keywords, listed, unknown_keyword
 from roofwidget.workloads.convention import Convention
 from roofwidget.workloads.expressions import Count, dim
 from roofwidget.workloads.graph import Graph
@@ -67,9 +67,7 @@ class Layer:
         for word, known in _WORDS.items():
             value = getattr(self, word)
             if value not in known:
-                close = nearest(str(value), known, most=1)
-                hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(known)}"
-                msg = f"unknown {word} {value!r:.40} of a layer; {hint}"
+                msg = f"unknown {word} {value!r:.40} of a layer{choose_from(value, known)}"
                 raise ValueError(msg)
 
     @property
@@ -260,9 +258,7 @@ class _Run:
 def _checked(phase: Phase) -> Phase:
     phases = ("prefill", "decode", "train")
     if phase not in phases:
-        close = nearest(str(phase), phases, most=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(phases)}"
-        msg = f"unknown phase {phase!r:.40}; {hint}"
+        msg = f"unknown phase {phase!r:.40}{choose_from(phase, phases)}"
         raise ValueError(msg)
     return phase
 
@@ -275,9 +271,7 @@ def _found(preset: str | None, layers: int | None, layer: dict[str, Any]) -> _De
             raise TypeError(msg)
         return _Decoder(layers or 1, None, Layer(layer["hidden"], layer["heads"]))
     if preset not in DECODERS:
-        close = nearest(str(preset), DECODERS, most=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(DECODERS)}"
-        msg = f"unknown decoder {preset!r:.40}; {hint}"
+        msg = f"unknown decoder {preset!r:.40}{choose_from(preset, DECODERS)}"
         raise ValueError(msg)
     return DECODERS[preset]
 

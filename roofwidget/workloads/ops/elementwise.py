@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from roofwidget.support.did_you_mean import listed, nearest
+from roofwidget.support.did_you_mean import choose_from
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.ops.formulas import (
@@ -118,9 +118,7 @@ def binary(graph: Graph, a: Tensor, b: Tensor, function: str, *, name: str | Non
 def _found(op: str, function: str, table: Mapping[str, _T]) -> _T:
     if function in table:
         return table[function]
-    close = nearest(str(function), table, most=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"there are {listed(table)}"
-    raise fail(op, f"unknown function {function!r:.40}; {hint}")
+    raise fail(op, f"unknown function {function!r:.40}{choose_from(function, table)}")
 
 
 def _method(name: str, apply: Callable[..., Tensor], doc: str) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 
 from roofwidget.workloads.structure import Mask, Structure, members
 
-__all__ = ["Line", "in_order"]
+__all__ = ["QuotientGraph", "in_order"]
 
 
-class Line:
+class QuotientGraph:
     """The groups of a partition, each under a number that it loses when it is merged.
 
     Parameters
@@ -134,8 +134,8 @@ def in_order(structure: Structure, groups: Sequence[Mask]) -> list[Mask] | None:
     Of the groups that may come next the one whose first op is smallest comes first.
     """
     given = sorted(groups, key=lambda group: group & -group)
-    line = Line(structure, given)
-    after = [line.after(number) for number in range(len(given))]
+    quotient = QuotientGraph(structure, given)
+    after = [quotient.after(number) for number in range(len(given))]
     waits = [0] * len(given)
     for ones in after:
         for one in ones:
