@@ -50,12 +50,18 @@ if TYPE_CHECKING:
 
 # Names that load what not every user needs (ipywidgets, bqplot, the readers) come when they are first used.
 _LAZY = {
+    "Advice": "roofwidget.analysis.advice",
+    "Advices": "roofwidget.analysis.advice",
+    "Comparison": "roofwidget.analysis.compare_chips",
     "Convention": "roofwidget.workloads",
+    "Flip": "roofwidget.analysis.compare_chips",
     "Graph": "roofwidget.workloads",
     "Partition": "roofwidget.workloads.partition",
     "ProfileError": "roofwidget.readers",
+    "Projection": "roofwidget.analysis.projection",
     "RooflineModel": "roofwidget.model",
     "RooflineWidget": "roofwidget.widget",
+    "RunComparison": "roofwidget.analysis.compare_runs",
     "Snapshot": "roofwidget.analysis.snapshot",
     "advise": "roofwidget.analysis.advice",
     "chain": "roofwidget.workloads",

@@ -76,6 +76,8 @@ class Advice:
         Whether tuning this kernel can stop: it is as close to its roof as was asked for.
     """
 
+    __module__ = "roofwidget"
+
     name: str
     situation: str
     evidence: str
@@ -85,6 +87,8 @@ class Advice:
 
 class Advices(tuple[Advice, ...]):
     """A tuple of `Advice`, in the kernels' order, which shows itself as a table."""
+
+    __module__ = "roofwidget"
 
     __slots__ = ()
 

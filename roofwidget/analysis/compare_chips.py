@@ -42,6 +42,8 @@ class Flip:
         ``compute``, ``memory``, ``network`` or ``overhead`` by the chip's label.
     """
 
+    __module__ = "roofwidget"
+
     row: int
     name: str
     regimes: Mapping[str, str]
@@ -73,6 +75,8 @@ class Comparison:
     v5p         19.7 ms  0.204×    19.2 ms          2 memory, 2 compute
     changes sides: MatMul 600x600 (memory on v7x (bf16), memory on v6e, compute on v5p)
     """
+
+    __module__ = "roofwidget"
 
     labels: tuple[str, ...]
     bounds: tuple[Bound, ...]

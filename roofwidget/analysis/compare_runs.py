@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Final
 
@@ -51,6 +51,8 @@ class RunComparison:
     only after: fused
     """
 
+    __module__ = "roofwidget"
+
     run_before: Kernels
     run_after: Kernels
     rows_before: Rows
@@ -59,6 +61,10 @@ class RunComparison:
 
     def __len__(self) -> int:
         return len(self.rows_before)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is derived is derived again: it has types that a pickle should not name.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def names(self) -> Texts:

@@ -71,6 +71,8 @@ class Projection:
     1 kernel keeps its time, 1 s, as a bound is not known.
     """
 
+    __module__ = "roofwidget"
+
     names: Texts
     chip: Chip
     source: Chip

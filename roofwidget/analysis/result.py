@@ -93,6 +93,8 @@ class Bound:
     gelu    1.94 FLOP/B  20 µs       HBM       at most 0.66 %  not measured
     """
 
+    __module__ = "roofwidget"
+
     names: Texts
     chip: Chip
     precision: str

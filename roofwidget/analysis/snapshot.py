@@ -55,6 +55,8 @@ class Snapshot:
     (('gelu', 0.5, 1380000000000.0),)
     """
 
+    __module__ = "roofwidget"
+
     name: str
     chip: str
     precision: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -59,6 +60,8 @@ class Kernel:
     358.3333333333333
     """
 
+    __module__ = "roofwidget"
+
     name: str
     flops: float | Mapping[str, float] | None
     bytes: float | Mapping[str, float] | None
@@ -97,8 +100,13 @@ class Kernel:
 
     def __reduce__(self) -> tuple[object, ...]:
         flops, bytes_ = (dict(a) if isinstance(a, Mapping) else a for a in (self.flops, self.bytes))
-        rest = {"time": self.time, "precision": self.precision, "category": self.category, "count": self.count}
-        return _rebuild, (self.name, flops, bytes_, rest)
+        rest: dict[str, Any] = {
+            "time": self.time,
+            "precision": self.precision,
+            "category": self.category,
+            "count": self.count,
+        }
+        return partial(Kernel, self.name, flops, bytes_, **rest), ()
 
     def __hash__(self) -> int:
         return hash((self.name, self.time, self.precision, self.category, self.count))
@@ -146,10 +154,6 @@ def as_kernel(record: Any, row: int) -> Kernel:
         raise type(error)(msg) from None
     msg = f"kernel {row}: expected a Kernel, (name, flops, bytes[, time]) or a dict of these, got {record!r:.60}"
     raise TypeError(msg)
-
-
-def _rebuild(name: str, flops: Any, bytes_: Any, rest: dict[str, Any]) -> Kernel:
-    return Kernel(name, flops, bytes_, **rest)
 
 
 def _number(value: Number, unit: str, what: str) -> float | None:

@@ -38,6 +38,8 @@ class Preset:
         What a reader of the table should know.
     """
 
+    __module__ = "roofwidget"
+
     name: str
     title: str
     chips: tuple[Chip, ...]

@@ -83,6 +83,8 @@ class Kernels:
     (2, 'copy', [358.3, 0.0])
     """
 
+    __module__ = "roofwidget"
+
     @keywords("Kernels")
     def __init__(
         self,
