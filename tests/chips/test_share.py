@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from roofwidget.chips import Chip, Memory, Share, chip, chips, share_on_chip
 from roofwidget.wire import chips_to_wire
-from roofwidget.workloads import fusion
 
 L2 = Memory("L2", None, 4e6)
 
@@ -28,10 +27,6 @@ def test_a_share_is_unknown_without_a_capacity_on_chip() -> None:
 
 def test_a_streaming_multiprocessor_of_an_h100_keeps_256_kib() -> None:
     assert share_on_chip(chip("h100-sxm")) == Share("L1", 262_144, 132)
-
-
-def test_a_share_has_the_same_name_beside_partitions() -> None:
-    assert (fusion.Share, fusion.share_on_chip) == (Share, share_on_chip)
 
 
 def test_the_wire_has_a_level_bytes_and_units_or_nothing() -> None:
