@@ -14,7 +14,18 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import numpy as np
-from traitlets import Bool, Bunch, CaselessStrEnum, Enum, HasTraits, TraitError, Unicode, default, observe, validate
+from traitlets import (
+    Bool,
+    Bunch,
+    CaselessStrEnum,
+    Enum,
+    HasTraits,
+    TraitError,
+    Unicode,
+    default,
+    observe,
+    validate,
+)
 
 from roofwidget import wire
 from roofwidget.analysis.bound_lenient import bound_lenient
@@ -24,10 +35,10 @@ from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.kernels.columns import Texts, folded
-from roofwidget.kernels.filters import Filters
+from roofwidget.kernels.filters import Filters, share_above_zero, whole_from_one
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.presets import preset
-from roofwidget.kernels.table import Kernel, Kernels
+from roofwidget.kernels.table import Kernel, Kernels, as_kernels
 from roofwidget.state.choices import (
     MAX_CHIPS_SHOWN_AT_FIRST,
     NO_CHIPS_HINT,
@@ -61,33 +72,29 @@ from roofwidget.state.rates import (
     one_level,
     parsed_rate,
     rate_in_force,
+    read_only_what_if,
     with_known_figures,
     with_rates,
 )
 from roofwidget.state.snapshots import frozen
 from roofwidget.state.trait_types import (
-    ChipsTrait,
-    DimsTrait,
-    FractionsTrait,
-    GraphsTrait,
-    GraphTrait,
-    HowManyTrait,
-    KernelsTrait,
-    KernelWhatIfsTrait,
-    LocaleTrait,
-    NamesTrait,
-    OptionalKernelsTrait,
-    OptionalNamesTrait,
+    Checked,
     PartitionTrait,
     RateTrait,
-    RowsTrait,
-    RowTrait,
-    SecondsTrait,
-    SnapshotsTrait,
-    TimeShareTrait,
-    WhatIfTrait,
-    ZoomTrait,
+    distinct_chips,
+    graphs_by_name,
+    language_of,
+    names,
+    one_graph,
+    optional,
     owned,
+    row_number,
+    row_numbers,
+    seconds,
+    shares,
+    sizes_by_name,
+    snapshots_of,
+    zoom_limits,
 )
 from roofwidget.state.view import Plane, Zoom, check_zoom, plane_of
 from roofwidget.state.what_if_traits import (
@@ -100,6 +107,7 @@ from roofwidget.state.what_if_traits import (
     row_called,
 )
 from roofwidget.support.did_you_mean import nearest, unknown_keyword
+from roofwidget.support.languages import ENGLISH
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
 
@@ -152,8 +160,8 @@ class RooflineModel(HasTraits):
 
     # -- chips and rates ---------------------------------------------------------------------------------------
 
-    chips = owned("python", ChipsTrait(help="The chips that can be shown."), to_wire=wire.chips_to_wire)
-    shown = owned("shared", NamesTrait(help="Ids of the chips that are shown, in the order of `chips`."))
+    chips = owned("python", Checked(distinct_chips, help="The chips that can be shown."), to_wire=wire.chips_to_wire)
+    shown = owned("shared", Checked(names, help="Ids of the chips that are shown, in the order of `chips`."))
     focus_chip = owned("shared", Unicode(help="Id of the chip that sliders and gap arrows belong to."))
     precision = owned(
         "shared",
@@ -171,7 +179,8 @@ class RooflineModel(HasTraits):
     )
     what_if = owned(
         "shared",
-        WhatIfTrait(
+        Checked(
+            read_only_what_if,
             read_only=True,
             help="Changed peaks and bandwidths by chip id; set with `set_what_if`, `reset` or the sliders.",
         ),
@@ -179,21 +188,26 @@ class RooflineModel(HasTraits):
     )
     peak_flops = owned(
         "shared",
-        RateTrait("FLOP/s", help="Peak rate of the focus chip at the chosen precision, FLOP/s; NaN where it has none."),
+        RateTrait(
+            "peak_flops", help="Peak rate of the focus chip at the chosen precision, FLOP/s; NaN where it has none."
+        ),
         sync=False,
     )
     bandwidth = owned(
         "shared",
-        RateTrait("B/s", help="Bandwidth of the focus chip at the chosen memory, bytes/s; NaN where it has none."),
+        RateTrait(
+            "bandwidth", help="Bandwidth of the focus chip at the chosen memory, bytes/s; NaN where it has none."
+        ),
         sync=False,
     )
     exposed_comm = owned(
         "shared",
-        FractionsTrait((), help="Shares of the time in which only the link is busy; each is drawn as a dashed roof."),
+        Checked(shares, (), help="Shares of the time in which only the link is busy; each is drawn as a dashed roof."),
     )
     ceilings = owned(
         "shared",
-        OptionalNamesTrait(
+        Checked(
+            optional(names),
             help="Ceilings of the focus chip that are drawn: precisions, or names such as 'no FMA' and 'STREAM DRAM'; "
             "None for the chip's own.",
         ),
@@ -202,15 +216,15 @@ class RooflineModel(HasTraits):
         "shared",
         Bool(default_value=False, help="With memory 'all', whether levels that bind no kernel have a roof too."),
     )
-    launch_overhead = owned("python", SecondsTrait(0.0, help="The least time that one launch takes, in seconds."))
+    launch_overhead = owned("python", Checked(seconds, 0.0, help="The least time that one launch takes, in seconds."))
 
     # -- kernels, and graphs whose kernels are shown -----------------------------------------------------------
 
-    kernels = owned("python", KernelsTrait(help="The kernels that are plotted."), to_wire=wire.kernels_to_wire)
+    kernels = owned("python", Checked(as_kernels, help="The kernels that are plotted."), to_wire=wire.kernels_to_wire)
     graph = owned(
         "python",
-        GraphTrait(
-            None,
+        Checked(
+            optional(one_graph),
             help="Operations joined by tensors; the kernels of their partition are shown instead of `kernels`. It is "
             "the graph of `phase` in `graphs`. A graph that is set here becomes the only one, of phase ''.",
         ),
@@ -218,7 +232,7 @@ class RooflineModel(HasTraits):
     )
     graphs = owned(
         "python",
-        GraphsTrait({}, help="Graphs to choose between, by name: the phases of one workload."),
+        Checked(graphs_by_name, {}, help="Graphs to choose between, by name: the phases of one workload."),
         to_wire=wire.graphs_to_wire,
     )
     phase = owned(
@@ -242,7 +256,9 @@ class RooflineModel(HasTraits):
     )
     dims = owned(
         "shared",
-        DimsTrait(MappingProxyType({}), help="Sizes of the graph's dimensions that differ from their defaults."),
+        Checked(
+            sizes_by_name, MappingProxyType({}), help="Sizes of the graph's dimensions that differ from their defaults."
+        ),
         to_wire=wire.dims_to_wire,
     )
     convention = owned("shared", Unicode("", help="How operations are counted; empty for the graph's own way."))
@@ -254,29 +270,35 @@ class RooflineModel(HasTraits):
     )
     baseline = owned(
         "python",
-        OptionalKernelsTrait(help="An earlier run that `kernels` are compared with, or None."),
+        Checked(optional(as_kernels), help="An earlier run that `kernels` are compared with, or None."),
         to_wire=wire.baseline_to_wire,
     )
 
     # -- rows --------------------------------------------------------------------------------------------------
 
-    selected = owned("shared", RowsTrait((), help="Row numbers of the selected kernels."))
-    hovered = owned("browser", RowTrait(None, help="Row number of the kernel under the pointer, or None."))
-    at_roof = owned("shared", RowsTrait((), help="Rows of the kernels that reach their roof in the projected time."))
+    selected = owned("shared", Checked(row_numbers, (), help="Row numbers of the selected kernels."))
+    hovered = owned(
+        "browser", Checked(optional(row_number), help="Row number of the kernel under the pointer, or None.")
+    )
+    at_roof = owned(
+        "shared", Checked(row_numbers, (), help="Rows of the kernels that reach their roof in the projected time.")
+    )
     moves = owned(
         "shared",
-        KernelWhatIfsTrait(
+        Checked(
+            read_only_factors,
+            MappingProxyType({}),
             help="What-ifs on single kernels: factors on their 'bytes' and 'time' by row, set by `move` and by a "
             "dragged point. The chart draws them beside the data. Points, table, filters, ranking, totals and exports "
             "show the data, and so does all of Python but `moved_kernels`. They are dropped with other kernels, "
-            "another graph or another partition."
+            "another graph or another partition.",
         ),
         to_wire=wire.moves_to_wire,
         from_wire=wire.moves_from_wire,
     )
     snapshots = owned(
         "shared",
-        SnapshotsTrait((), help="Roofs with the positions of their kernels, oldest first; `freeze` adds one."),
+        Checked(snapshots_of, (), help="Roofs with the positions of their kernels, oldest first; `freeze` adds one."),
         to_wire=wire.snapshots_to_wire,
         from_wire=wire.snapshots_from_wire,
     )
@@ -294,24 +316,26 @@ class RooflineModel(HasTraits):
     )
     categories = owned(
         "shared",
-        OptionalNamesTrait(help="Only kernels of these categories, '' for those without; None for all."),
+        Checked(optional(names), help="Only kernels of these categories, '' for those without; None for all."),
         to_wire=wire.texts_to_wire,
     )
     bounds = owned(
         "shared",
-        OptionalNamesTrait(
+        Checked(
+            optional(names),
             help="Only kernels that one of these binds on the focus chip: 'compute', a level's name, 'network', "
             "'overhead', 'unknown'; None for all.",
         ),
     )
     precisions = owned(
         "shared",
-        OptionalNamesTrait(help="Only kernels of these precisions, '' for unknown; None for all."),
+        Checked(optional(names), help="Only kernels of these precisions, '' for unknown; None for all."),
         to_wire=wire.texts_to_wire,
     )
     time_share = owned(
         "shared",
-        TimeShareTrait(
+        Checked(
+            share_above_zero,
             1.0,
             help="Only the fewest kernels that make up this share of the whole table's self time; 1 for all, also "
             "those that were not measured.",
@@ -319,8 +343,10 @@ class RooflineModel(HasTraits):
     )
     top = owned(
         "shared",
-        HowManyTrait(
-            1000, help="At most this many of the kernels that pass all other filters, by self time; None for all."
+        Checked(
+            optional(lambda value: whole_from_one(value, "top")),
+            1000,
+            help="At most this many of the kernels that pass all other filters, by self time; None for all.",
         ),
     )
     infeed = owned(
@@ -341,7 +367,7 @@ class RooflineModel(HasTraits):
     )
     columns = owned(
         "shared",
-        OptionalNamesTrait(help="The table's columns by key; None for the usual ones."),
+        Checked(optional(names), help="The table's columns by key; None for the usual ones."),
         to_wire=wire.texts_to_wire,
     )
 
@@ -350,9 +376,11 @@ class RooflineModel(HasTraits):
     title = owned("python", Unicode(help="The text above the chart."), to_wire=wire.text_to_wire)
     locale = owned(
         "python",
-        LocaleTrait(
+        Checked(
+            language_of,
+            ENGLISH,
             help="The language of the front end: 'en', 'de', or a locale such as 'de-AT'. What Python writes stays "
-            "English: messages, reports, exported pages and the companions."
+            "English: messages, reports, exported pages and the companions.",
         ),
         sync=False,
     )
@@ -366,7 +394,8 @@ class RooflineModel(HasTraits):
     )
     zoom = owned(
         "shared",
-        ZoomTrait(
+        Checked(
+            optional(zoom_limits),
             help="The part of the plane that is shown, (x_low, x_high, y_low, y_high) in FLOP/B and FLOP/s, in the "
             "time view in seconds; None for the whole plane. Another view starts with None.",
         ),

@@ -44,30 +44,38 @@ def parsed_rate(value: float | str, quantity: Quantity, what: str) -> float:
     return units.positive(units.parse(value, _UNITS[quantity], what), what)
 
 
-def read_only_what_if(given: Mapping[Any, Mapping[Any, Mapping[Any, Any]]]) -> WhatIf:
+def read_only_what_if(given: Any) -> WhatIf:
     """Return what-ifs as read-only mappings of floats, without empty entries.
 
     Raises
     ------
-    AttributeError, TypeError, ValueError
-        If a part is no mapping, a quantity is unknown, or a rate is bad.
+    TypeError, ValueError
+        If it is no nested mapping, a quantity is unknown, or a rate is bad.
     """
     chips: dict[str, Mapping[str, Mapping[str, float]]] = {}
-    for chip, quantities in given.items():
+    for chip, quantities in _mapping(given).items():
         changes: dict[str, Mapping[str, float]] = {}
-        for quantity, values in quantities.items():
+        for quantity, values in _mapping(quantities).items():
             if quantity not in _UNITS:
                 msg = f"what_if['{chip}'] may hold 'peak_flops' and 'bandwidth', not '{quantity}'"
                 raise ValueError(msg)
             rates = {
                 str(key): parsed_rate(value, quantity, f"what_if['{chip}']['{quantity}']['{key}']")
-                for key, value in values.items()
+                for key, value in _mapping(values).items()
             }
             if rates:
                 changes[quantity] = MappingProxyType(rates)
         if changes:
             chips[str(chip)] = MappingProxyType(changes)
     return MappingProxyType(chips)
+
+
+def _mapping(part: Any) -> Mapping[Any, Any]:
+    if not isinstance(part, Mapping):
+        shape = "{'peak_flops': {precision: rate}, 'bandwidth': {level: rate}}"
+        msg = f"expected a mapping from chip id to {shape}, got {part!r:.60}"
+        raise TypeError(msg)
+    return part
 
 
 def with_known_figures(what_if: WhatIf, chips: Sequence[Chip]) -> WhatIf:

@@ -15,40 +15,32 @@ import traitlets
 from roofwidget import units
 from roofwidget.analysis.snapshot import Snapshot
 from roofwidget.chips import Chip, chip
-from roofwidget.kernels.filters import share_above_zero, whole_from_one
-from roofwidget.kernels.table import Kernels, as_kernels
-from roofwidget.state.rates import WhatIf, read_only_what_if
+from roofwidget.state.rates import Quantity, parsed_rate
 from roofwidget.state.view import Zoom
-from roofwidget.state.what_if_traits import KernelWhatIfs, read_only_factors
 from roofwidget.support.did_you_mean import listed
-from roofwidget.support.languages import ENGLISH, languages
+from roofwidget.support.languages import languages
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
 
 __all__ = [
-    "ChipsTrait",
-    "DimsTrait",
-    "FractionsTrait",
-    "GraphTrait",
-    "GraphsTrait",
-    "HowManyTrait",
-    "KernelWhatIfsTrait",
-    "KernelsTrait",
-    "LocaleTrait",
-    "NamesTrait",
-    "OptionalKernelsTrait",
-    "OptionalNamesTrait",
+    "Checked",
     "Owner",
     "PartitionTrait",
     "RateTrait",
-    "RowTrait",
-    "RowsTrait",
-    "SecondsTrait",
-    "SnapshotsTrait",
-    "TimeShareTrait",
-    "WhatIfTrait",
-    "ZoomTrait",
+    "distinct_chips",
+    "graphs_by_name",
+    "language_of",
+    "names",
+    "one_graph",
+    "optional",
     "owned",
+    "row_number",
+    "row_numbers",
+    "seconds",
+    "shares",
+    "sizes_by_name",
+    "snapshots_of",
+    "zoom_limits",
 ]
 
 Owner: TypeAlias = Literal["python", "browser", "shared"]
@@ -59,8 +51,8 @@ _OWNER_IN_HELP: Final[Mapping[Owner, str]] = {
     "browser": "Owned by the browser.",
     "shared": "Shared.",
 }
-_ZOOM_VALUES: Final = 4
 
+G = TypeVar("G")
 T = TypeVar("T", bound=traitlets.TraitType[Any, Any])
 Wire: TypeAlias = Callable[[Any, Any], Any]
 """Called with a value and its widget."""
@@ -97,321 +89,176 @@ def owned(
     return trait
 
 
-def _refuse(obj: Any, trait: traitlets.TraitType[Any, Any], error: Exception) -> traitlets.TraitError:
-    return traitlets.TraitError(f"{type(obj).__name__}.{trait.name}: {error}")
+class Checked(traitlets.TraitType[G, Any]):
+    """A trait whose values a function checks and brings into one form.
 
+    Parameters
+    ----------
+    check
+        Takes what was set and returns what is kept; its errors are raised as `TraitError` with the trait's name.
+    default
+        A value in that form; None where the model makes it.
+    """
 
-class ChipsTrait(traitlets.TraitType[tuple[Chip, ...], Any]):
-    """Chips, names of catalogue chips, or a `Preset`; kept as a tuple of `Chip` with distinct ids."""
+    def __init__(self, check: Callable[[Any], G], default: Any = None, **options: Any) -> None:
+        super().__init__(default, **options)
+        self.check = check
 
-    info_text = "a Preset, or a list of Chip objects and names of catalogue chips"
-
-    def validate(self, obj: Any, value: Any) -> tuple[Chip, ...]:
-        given = getattr(value, "chips", value)
-        given = [given] if isinstance(given, (Chip, str)) else given
-        if not isinstance(given, Sequence):
-            self.error(obj, value)
+    def validate(self, obj: Any, value: Any) -> G:
         try:
-            chips = tuple(entry if isinstance(entry, Chip) else chip(entry) for entry in given)
+            return self.check(value)
         except (LookupError, TypeError, ValueError) as error:
-            raise _refuse(obj, self, error) from None
-        seen: set[str] = set()
-        for entry in chips:
-            if entry.id in seen:
-                msg = f"two chips have the id '{entry.id}'; give one of them another id"
-                raise _refuse(obj, self, ValueError(msg))
-            seen.add(entry.id)
-        return chips
+            msg = f"{type(obj).__name__}.{self.name}: {error}"
+            raise traitlets.TraitError(msg) from None
 
 
-class KernelsTrait(traitlets.TraitType[Kernels, Any]):
-    """`Kernels`, a list of records, or a data frame; kept as `Kernels`."""
-
-    info_text = "Kernels, a list of kernels, tuples or dicts, or a data frame"
-
-    def validate(self, obj: Any, value: Any) -> Kernels:
-        return _kernels(self, obj, value)
-
-
-class OptionalKernelsTrait(traitlets.TraitType[Kernels | None, Any]):
-    """The same, or None."""
-
-    info_text = f"{KernelsTrait.info_text}, or None"
-    allow_none = True
-    default_value = None
-
-    def validate(self, obj: Any, value: Any) -> Kernels | None:
-        return None if value is None else _kernels(self, obj, value)
-
-
-def _kernels(trait: traitlets.TraitType[Any, Any], obj: Any, value: Any) -> Kernels:
-    try:
-        return as_kernels(value)
-    except (TypeError, ValueError) as error:
-        raise _refuse(obj, trait, error) from None
-
-
-class NamesTrait(traitlets.TraitType[tuple[str, ...], Any]):
-    """Names, such as ids of chips; kept as a tuple of str. A single name may stand alone."""
-
-    info_text = "a list of names"
-
-    def validate(self, obj: Any, value: Any) -> tuple[str, ...]:
-        return _names(self, obj, value)
-
-
-class OptionalNamesTrait(traitlets.TraitType[tuple[str, ...] | None, Any]):
-    """The same, or None."""
-
-    info_text = f"{NamesTrait.info_text}, or None"
-    allow_none = True
-    default_value = None
-
-    def validate(self, obj: Any, value: Any) -> tuple[str, ...] | None:
-        return None if value is None else _names(self, obj, value)
-
-
-def _names(trait: traitlets.TraitType[Any, Any], obj: Any, value: Any) -> tuple[str, ...]:
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        trait.error(obj, value)
-    return tuple(names)
-
-
-class LocaleTrait(traitlets.TraitType[str, Any]):
-    """A language of the front end, or a locale of it such as 'de-AT'; kept as the language."""
-
-    default_value = ENGLISH
-    info_text = "a language such as 'en' or 'de'"
-
-    def validate(self, obj: Any, value: Any) -> str:
-        if not isinstance(value, str):
-            self.error(obj, value)
-        language = value.replace("_", "-").split("-")[0].casefold()
-        if language not in languages():
-            msg = f"there is no catalogue for '{value}'; there are {listed(languages())}"
-            raise _refuse(obj, self, ValueError(msg))
-        return language
-
-
-class RateTrait(traitlets.TraitType[float, Any]):
+class RateTrait(Checked[float]):
     """A rate above zero, a number or text with its unit; NaN stands for "the focus chip has none"."""
 
-    def __init__(self, unit: str, **kwargs: Any) -> None:
-        super().__init__(default_value=float("nan"), **kwargs)
-        self.unit = unit
-        self.info_text = f"a rate in {unit}, finite and above zero"
+    def __init__(self, quantity: Quantity, **options: Any) -> None:
+        super().__init__(lambda value: parsed_rate(value, quantity, quantity), math.nan, **options)
 
     def validate(self, obj: Any, value: Any) -> float:
         if isinstance(value, float) and math.isnan(value) and obj._trait_values.get(self.name) is value:  # noqa: SLF001
             # traitlets validates again what the model itself has put there.
             return value
-        try:
-            return units.positive(units.parse(value, self.unit, str(self.name)), str(self.name))
-        except (TypeError, ValueError) as error:
-            raise _refuse(obj, self, error) from None
-
-
-class GraphTrait(traitlets.TraitType[Graph | None, Any]):
-    """A graph of `roofwidget.workloads`, or None."""
-
-    info_text = "a Graph, or None"
-    allow_none = True
-
-    def validate(self, obj: Any, value: Any) -> Graph | None:
-        if value is not None and not isinstance(value, Graph):
-            self.error(obj, value)
-        return value
-
-
-class GraphsTrait(traitlets.TraitType[Mapping[str, Graph], Any]):
-    """Graphs of `roofwidget.workloads` by name; kept as a read-only mapping, in order, of different graphs."""
-
-    info_text = "a mapping from names of phases to graphs, such as {'prefill': Graph, 'decode': Graph}"
-
-    def validate(self, obj: Any, value: Any) -> Mapping[str, Graph]:
-        if not isinstance(value, Mapping):
-            self.error(obj, value)
-        names: dict[int, str] = {}
-        for name, graph in value.items():
-            if not isinstance(name, str) or not isinstance(graph, Graph):
-                msg = f"{self.info_text} is needed, not {graph!r:.40} by the name {name!r:.40}"
-                raise _refuse(obj, self, TypeError(msg))
-            if id(graph) in names:
-                msg = f"'{names[id(graph)]}' and '{name}' are the same graph; build one for each"
-                raise _refuse(obj, self, ValueError(msg))
-            names[id(graph)] = name
-        # Plain dicts in another order are equal, and traitlets would not notify of the change.
-        return MappingProxyType(OrderedDict(value))
+        return super().validate(obj, value)
 
 
 class PartitionTrait(traitlets.TraitType[Partition | None, Any]):
     """A `Partition`, groups of ops by name or position, or None; the model checks them against its graph."""
 
-    info_text = "a Partition, or groups of names or positions of ops"
-    allow_none = True
     default_value = None
-
-
-class DimsTrait(traitlets.TraitType[Mapping[str, int], Any]):
-    """Whole numbers by name of a dimension; kept as a read-only mapping."""
-
-    info_text = "a mapping from names of dimensions to whole numbers"
-
-    def validate(self, obj: Any, value: Any) -> Mapping[str, int]:
-        if not isinstance(value, Mapping):
-            self.error(obj, value)
-        return MappingProxyType({str(name): size for name, size in value.items()})
-
-
-class SecondsTrait(traitlets.TraitType[float, Any]):
-    """A time from zero, in seconds; a number or text with its unit."""
-
-    info_text = "seconds, finite and not negative"
-
-    def validate(self, obj: Any, value: Any) -> float:
-        try:
-            return units.finite(units.parse(value, "s", str(self.name)), str(self.name))
-        except (TypeError, ValueError) as error:
-            raise _refuse(obj, self, error) from None
-
-
-class FractionsTrait(traitlets.TraitType[tuple[float, ...], Any]):
-    """Shares from 0 to below 1, without repeats; kept as a tuple of float. A single one may stand alone."""
-
-    info_text = "a share from 0 to below 1, or a list of them"
-
-    def validate(self, obj: Any, value: Any) -> tuple[float, ...]:
-        given = [value] if isinstance(value, numbers.Real) else value
-        if not isinstance(given, (Sequence, np.ndarray)) or isinstance(given, str):
-            self.error(obj, value)
-        for share in given:
-            if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0 <= float(share) < 1:
-                msg = f"{share!r} is not a share from 0 to below 1, such as 0.2 for 20 %"
-                raise _refuse(obj, self, ValueError(msg))
-        return tuple(dict.fromkeys(share for share in map(float, given) if share > 0))
-
-
-class TimeShareTrait(traitlets.TraitType[float, Any]):
-    """A share above 0, at most 1."""
-
-    info_text = "a share above 0, at most 1"
-
-    def validate(self, obj: Any, value: Any) -> float:
-        try:
-            return share_above_zero(value)
-        except (TypeError, ValueError) as error:
-            raise _refuse(obj, self, error) from None
-
-
-class HowManyTrait(traitlets.TraitType[int | None, Any]):
-    """A whole number from 1, or None for no limit."""
-
-    info_text = "a whole number from 1, or None"
     allow_none = True
 
-    def validate(self, obj: Any, value: Any) -> int | None:
-        try:
-            return whole_from_one(value, str(self.name))
-        except (TypeError, ValueError) as error:
-            raise _refuse(obj, self, error) from None
+
+def _unexpected(what: str, value: object) -> TypeError:
+    return TypeError(f"expected {what}, got {value!r:.60}")
 
 
-class RowTrait(traitlets.TraitType[int | None, Any]):
-    """A row number into the kernels, or None."""
-
-    info_text = "a row number into kernels, or None"
-    allow_none = True
-
-    def validate(self, obj: Any, value: Any) -> int | None:
-        return None if value is None else _row(self, obj, value)
+def _sequence(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
+        raise _unexpected(what, value)
+    return list(value)
 
 
-class RowsTrait(traitlets.TraitType[tuple[int, ...], Any]):
-    """Row numbers into the kernels, without repeats; kept as a tuple of int."""
-
-    info_text = "row numbers into kernels"
-
-    def validate(self, obj: Any, value: Any) -> tuple[int, ...]:
-        if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
-            self.error(obj, value)
-        return tuple(dict.fromkeys(_row(self, obj, row) for row in value))
+def optional(check: Callable[[Any], G]) -> Callable[[Any], G | None]:
+    """Return a check that lets None pass."""
+    return lambda value: None if value is None else check(value)
 
 
-class WhatIfTrait(traitlets.TraitType[WhatIf, Any]):
-    """Changed peaks and bandwidths by chip id: ``{id: {"peak_flops": {…}, "bandwidth": {…}}}``.
-
-    Rates are by precision or by memory level, FLOP/s or bytes/s.
-    Kept as a read-only mapping; entries that are empty are left out.
-    """
-
-    info_text = "a mapping from chip id to {'peak_flops': {precision: rate}, 'bandwidth': {level: rate}}"
-
-    def validate(self, obj: Any, value: Any) -> WhatIf:
-        if not isinstance(value, Mapping):
-            self.error(obj, value)
-        try:
-            return read_only_what_if(value)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise _refuse(obj, self, error) from None
-
-
-class KernelWhatIfsTrait(traitlets.TraitType[KernelWhatIfs, Any]):
-    """Factors on bytes and time by row: ``{3: {"bytes": 0.5}}``; kept as a read-only mapping without those of 1."""
-
-    default_value = MappingProxyType({})
-    info_text = "a mapping from row numbers to {'bytes': factor, 'time': factor}"
-
-    def validate(self, obj: Any, value: Any) -> KernelWhatIfs:
-        if not isinstance(value, Mapping):
-            self.error(obj, value)
-        for row, factors in value.items():
-            if isinstance(row, bool) or not isinstance(row, (int, np.integer)) or not isinstance(factors, Mapping):
-                self.error(obj, value)
-        try:
-            return read_only_factors(value)
-        except (TypeError, ValueError) as error:
-            raise _refuse(obj, self, error) from None
-
-
-class SnapshotsTrait(traitlets.TraitType[tuple[Snapshot, ...], Any]):
-    """Snapshots; kept as a tuple. A single one may stand alone."""
-
-    default_value = ()
-    info_text = "a list of Snapshot objects"
-
-    def validate(self, obj: Any, value: Any) -> tuple[Snapshot, ...]:
-        given = [value] if isinstance(value, Snapshot) else value
-        if not isinstance(given, Sequence) or not all(isinstance(entry, Snapshot) for entry in given):
-            self.error(obj, value)
-        return tuple(given)
-
-
-class ZoomTrait(traitlets.TraitType[Zoom | None, Any]):
-    """The part of the plane that is shown, or None for all that there is; kept as a tuple of four floats."""
-
-    info_text = (
-        "(x_low, x_high, y_low, y_high), each pair of finite numbers rising, above 0 on logarithmic axes; or None"
+def distinct_chips(value: Any) -> tuple[Chip, ...]:
+    """Return the chips of a preset, or of a list of chips and names of catalogue chips, if their ids differ."""
+    given = getattr(value, "chips", value)
+    given = [given] if isinstance(given, (Chip, str)) else given
+    chips = tuple(
+        entry if isinstance(entry, Chip) else chip(entry)
+        for entry in _sequence(given, "a Preset, or a list of Chip objects and names of catalogue chips")
     )
-    allow_none = True
-    default_value = None
-
-    def validate(self, obj: Any, value: Any) -> Zoom | None:
-        if value is None:
-            return None
-        if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != _ZOOM_VALUES:
-            self.error(obj, value)
-        try:
-            x_low, x_high, y_low, y_high = (float(limit) for limit in value)
-        except (TypeError, ValueError):
-            self.error(obj, value)
-        finite = all(map(math.isfinite, (x_low, x_high, y_low, y_high)))
-        if not finite or not 0 <= x_low < x_high or not 0 <= y_low < y_high:
-            self.error(obj, value)
-        return x_low, x_high, y_low, y_high
+    seen: set[str] = set()
+    for entry in chips:
+        if entry.id in seen:
+            msg = f"two chips have the id '{entry.id}'; give one of them another id"
+            raise ValueError(msg)
+        seen.add(entry.id)
+    return chips
 
 
-def _row(trait: traitlets.TraitType[Any, Any], obj: Any, value: Any) -> int:
+def names(value: Any) -> tuple[str, ...]:
+    """Return a list of texts as a tuple; a text may be given without a list."""
+    what = "a list of names"
+    found = (value,) if isinstance(value, str) else tuple(_sequence(value, what))
+    if not all(isinstance(name, str) for name in found):
+        raise _unexpected(what, value)
+    return found
+
+
+def language_of(value: Any) -> str:
+    """Return the language of a locale such as 'de-AT', if the front end has it."""
+    if not isinstance(value, str):
+        raise _unexpected("a language such as 'en' or 'de'", value)
+    language = value.replace("_", "-").split("-")[0].casefold()
+    if language not in languages():
+        msg = f"there is no catalogue for '{value}'; there are {listed(languages())}"
+        raise ValueError(msg)
+    return language
+
+
+def one_graph(value: Any) -> Graph:
+    """Return a graph."""
+    if not isinstance(value, Graph):
+        raise _unexpected("a Graph, or None", value)
+    return value
+
+
+def graphs_by_name(value: Any) -> Mapping[str, Graph]:
+    """Return different graphs by name as a read-only mapping, in order."""
+    what = "a mapping from names of phases to graphs, such as {'prefill': Graph, 'decode': Graph}"
+    if not isinstance(value, Mapping):
+        raise _unexpected(what, value)
+    known: dict[int, str] = {}
+    for name, graph in value.items():
+        if not isinstance(name, str) or not isinstance(graph, Graph):
+            msg = f"{what} is needed, not {graph!r:.40} by the name {name!r:.40}"
+            raise TypeError(msg)
+        if id(graph) in known:
+            msg = f"'{known[id(graph)]}' and '{name}' are the same graph; build one for each"
+            raise ValueError(msg)
+        known[id(graph)] = name
+    # Plain dicts in another order are equal, and traitlets would not notify of the change.
+    return MappingProxyType(OrderedDict(value))
+
+
+def sizes_by_name(value: Any) -> Mapping[str, int]:
+    """Return sizes by the name of a dimension as a read-only mapping; the graph checks the sizes."""
+    if not isinstance(value, Mapping):
+        raise _unexpected("a mapping from names of dimensions to whole numbers", value)
+    return MappingProxyType({str(name): size for name, size in value.items()})
+
+
+def seconds(value: Any) -> float:
+    """Return a time from zero, given as a number or as text with its unit, in seconds."""
+    return units.finite(units.parse(value, "s", "a time"), "a time")
+
+
+def shares(value: Any) -> tuple[float, ...]:
+    """Return shares above 0 and below 1, without repeats; a share may be given without a list, and 0 is left out."""
+    given = [value] if isinstance(value, numbers.Real) else _sequence(value, "a share from 0 to below 1, or a list")
+    for share in given:
+        if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0 <= float(share) < 1:
+            msg = f"{share!r} is not a share from 0 to below 1, such as 0.2 for 20 %"
+            raise ValueError(msg)
+    return tuple(dict.fromkeys(share for share in map(float, given) if share > 0))
+
+
+def row_number(value: Any) -> int:
+    """Return a row number as an int; the model checks that there is such a row."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        trait.error(obj, value)
+        raise _unexpected("a row number", value)
     return int(value)
+
+
+def row_numbers(value: Any) -> tuple[int, ...]:
+    """Return row numbers without repeats."""
+    return tuple(dict.fromkeys(map(row_number, _sequence(value, "a list of row numbers"))))
+
+
+def snapshots_of(value: Any) -> tuple[Snapshot, ...]:
+    """Return a list of snapshots as a tuple; a snapshot may be given without a list."""
+    what = "a list of Snapshot objects"
+    found = (value,) if isinstance(value, Snapshot) else tuple(_sequence(value, what))
+    if not all(isinstance(entry, Snapshot) for entry in found):
+        raise _unexpected(what, value)
+    return found
+
+
+def zoom_limits(value: Any) -> Zoom:
+    """Return the limits of a zoom as four floats."""
+    what = "(x_low, x_high, y_low, y_high), each pair of finite numbers rising, above 0 on logarithmic axes; or None"
+    try:
+        x_low, x_high, y_low, y_high = zoom = tuple(map(float, _sequence(value, what)))
+    except (TypeError, ValueError):
+        raise _unexpected(what, value) from None
+    if not all(map(math.isfinite, zoom)) or not 0 <= x_low < x_high or not 0 <= y_low < y_high:
+        raise _unexpected(what, value)
+    return x_low, x_high, y_low, y_high

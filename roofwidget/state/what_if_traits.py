@@ -50,14 +50,18 @@ def checked_factor(value: Any, what: str) -> float:
     return units.positive(float(value), what)
 
 
-def read_only_factors(given: Mapping[Any, Mapping[Any, Any]]) -> KernelWhatIfs:
+def read_only_factors(given: Any) -> KernelWhatIfs:
     """Return factors by ascending row as read-only mappings, without those of 1.
 
     Raises
     ------
     TypeError, ValueError
-        If a row has something else than bytes and time, or a factor is bad.
+        If it is no such mapping, a row has something else than bytes and time, or a factor is bad.
     """
+    if not isinstance(given, Mapping) or not all(_is_row(row, factors) for row, factors in given.items()):
+        shape = "{'bytes': factor, 'time': factor}"
+        msg = f"expected a mapping from row numbers to {shape}, got {given!r:.60}"
+        raise TypeError(msg)
     kept: dict[int, Mapping[str, float]] = {}
     for row in sorted(given):
         for word in given[row]:
@@ -73,6 +77,10 @@ def read_only_factors(given: Mapping[Any, Mapping[Any, Any]]) -> KernelWhatIfs:
         if changed:
             kept[int(row)] = MappingProxyType(changed)
     return MappingProxyType(kept)
+
+
+def _is_row(row: object, factors: object) -> bool:
+    return isinstance(row, (int, np.integer)) and not isinstance(row, bool) and isinstance(factors, Mapping)
 
 
 def check_row(row: int, rows: int, trait: str) -> int:
