@@ -33,6 +33,7 @@ test: lint types js unit notebooks browser
 lint: .venv/.dev js/node_modules/.package-lock.json
 	ruff check .
 	ruff format --check .
+	lint-imports --no-logo
 	npm --prefix js run lint
 
 types: .venv/.dev js/node_modules/.package-lock.json
@@ -65,7 +66,7 @@ bundle: js/node_modules/.package-lock.json
 	npm --prefix js run build
 
 clean:
-	rm -rf dist roofwidget/static .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results
+	rm -rf dist roofwidget/static .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis test-results
 	find roofwidget tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 distclean: clean
