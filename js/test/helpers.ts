@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, vi } from "vitest";
 import { USUAL, unitsOf } from "../src/chart/axis_units.ts";
 import { type Conditions, isRoof, PLAIN, type Roof, roofOf } from "../src/roofline/roofline.ts";
-import type { Model } from "../src/state/store.ts";
+import type { Model } from "../src/state/sync.ts";
 import type { Kernels } from "../src/wire/columns.ts";
 import { decodeKernels } from "../src/wire/decode.ts";
 import type { Ceiling, Chip, Share, WhatIf } from "../src/wire/types.ts";

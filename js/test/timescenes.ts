@@ -9,7 +9,8 @@ import { judgeOf, type TimeScene, timeGaps, timeSceneOf } from "../src/chart/tim
 import { byFallingTime } from "../src/roofline/filters.ts";
 import type { Roof } from "../src/roofline/roofline.ts";
 import { type Moves, moved } from "../src/roofline/what_if_arithmetic.ts";
-import type { Store, Zoom } from "../src/state/store.ts";
+import type { Store } from "../src/state/store.ts";
+import type { Zoom } from "../src/state/sync.ts";
 import type { Kernels } from "../src/wire/columns.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "./helpers.ts";
 
@@ -58,11 +59,11 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
     zoom: signal(zoom),
     dragging: signal(last !== undefined),
     axes: {
-      rate_unit: signal("FLOP/s"),
+      rateUnit: signal("FLOP/s"),
       word: signal(0),
-      x_axis: signal("intensity"),
-      tick_base: signal(10),
-      time_scale: signal(scale),
+      xAxis: signal("intensity"),
+      tickBase: signal(10),
+      timeScale: signal(scale),
     },
   } as unknown as Store;
   const points = timePointsOf(kernels, judgeOf(store));

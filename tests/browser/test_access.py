@@ -353,7 +353,7 @@ def test_in_a_presentation_everything_is_larger_and_under_the_hand(notebook: Ope
     pixels = drawn.root.locator("canvas").evaluate("(one) => one.width / one.getBoundingClientRect().width")
     assert abs(pixels - 1) < 0.01
 
-    flat = drawn.root.locator(".roofwidget-grips [data-part=peak]")
+    flat = drawn.root.locator(".roofwidget-handles [data-part=peak]")
     x, y = centre(flat)
     drawn.page.mouse.move(x + 40, y)
     drawn.page.mouse.down()

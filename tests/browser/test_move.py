@@ -100,7 +100,7 @@ def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_b
     finger.lift()
     assert drawn.root.locator("[data-shadow]").count() == 0
     finger.press(x, y)
-    drawn.root.locator("[data-carries='held']").wait_for()
+    drawn.root.locator("[data-kernel='dragged']").wait_for()
     for step in range(1, 9):
         finger.move(x, y + 5 * step)
     finger.lift()

@@ -214,10 +214,10 @@ def test_a_row_that_is_pointed_at_shows_its_point(notebook: OpenNotebook) -> Non
 def test_a_rectangle_on_empty_space_selects_what_is_in_it(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook)
     drag(drawn, drawn.place(60, 1.2e13), drawn.place(900, 9.5e13), let_go=False)
-    expect(drawn.root.locator(".roofwidget-rubber")).to_be_visible()
+    expect(drawn.root.locator(".roofwidget-marquee")).to_be_visible()
     drawn.page.mouse.up()
     drawn.eventually(lambda: book.python("list(w.selected)") == [0, 2])
-    assert drawn.root.locator(".roofwidget-rubber").count() == 0
+    assert drawn.root.locator(".roofwidget-marquee").count() == 0
     drawn.page.keyboard.down("Shift")
     drag(drawn, drawn.place(0.3, 5.6e10), drawn.place(1.2, 3e11))
     drawn.page.keyboard.up("Shift")

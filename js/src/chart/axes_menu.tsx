@@ -3,7 +3,7 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
-import type { Axes } from "../state/view.ts";
+import type { Axes } from "../state/sync.ts";
 import { formatQuantity } from "../text/numbers.ts";
 import { stepOf } from "../ui/keys.ts";
 import { type Option, Select } from "../ui/select.tsx";
@@ -57,7 +57,7 @@ function Choices({ store, scene }: Pick<AxesMenuProps, "store" | "scene">) {
       row={true}
       value={String(axes[name].value)}
       options={values.map(([value, text]): Option => [String(value), text])}
-      disabled={name === "rate_unit" && !chip?.clock ? "FLOP/cycle" : undefined}
+      disabled={name === "rateUnit" && !chip?.clock ? "FLOP/cycle" : undefined}
       choose={(text) => {
         const chosen = values.find(([value]) => String(value) === text);
         if (chosen) store.setAxis(name, chosen[0]);
@@ -65,19 +65,19 @@ function Choices({ store, scene }: Pick<AxesMenuProps, "store" | "scene">) {
     />
   );
   if (store.view.value === "time") {
-    return pick("time_scale", words.times, [
+    return pick("timeScale", words.times, [
       ["log", words.scales.log],
       ["linear", words.scales.linear],
     ]);
   }
   const moved = axes.word.value > 0 ? words.word : "B";
-  const perCycle = axes.rate_unit.value === "FLOP/cycle";
+  const perCycle = axes.rateUnit.value === "FLOP/cycle";
   const clock =
     chip &&
     (chip.clock ? perCycle && words.clock(chip.name, formatQuantity(chip.clock, "Hz", 4)) : words.noClock(chip.name));
   return (
     <>
-      {pick("rate_unit", words.rate, [
+      {pick("rateUnit", words.rate, [
         ["FLOP/s", words.rates["FLOP/s"]],
         ["FLOP/cycle", words.rates["FLOP/cycle"]],
       ])}
@@ -87,11 +87,11 @@ function Choices({ store, scene }: Pick<AxesMenuProps, "store" | "scene">) {
         words.data,
         [0, 2, 4, 8].map((bytes) => [bytes, words.bytes(bytes)] as const),
       )}
-      {pick("x_axis", words.across, [
+      {pick("xAxis", words.across, [
         ["intensity", words.kinds.intensity(moved)],
         ["balance", words.kinds.balance(moved)],
       ])}
-      {pick("tick_base", words.ticks, [
+      {pick("tickBase", words.ticks, [
         [10, words.bases[10]],
         [2, words.bases[2]],
       ])}

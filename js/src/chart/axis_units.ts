@@ -1,6 +1,6 @@
 // In which units the axes count, and what is written along the roofs: per second or per cycle, bytes or words.
 
-import type { Axes } from "../state/view.ts";
+import type { Axes } from "../state/sync.ts";
 import { formatBinary, formatIntensity, formatQuantity, formatSignificant, formatTick } from "../text/numbers.ts";
 import { axisWords as words } from "../words/words.ts";
 import type { Scale } from "./scales.ts";
@@ -25,17 +25,17 @@ export interface Units {
   time(seconds: number, digits?: number): string;
 }
 
-export type Counted = Omit<Axes, "time_scale">;
+export type Counted = Omit<Axes, "timeScale">;
 
-export const USUAL: Counted = { rate_unit: "FLOP/s", word: 0, x_axis: "intensity", tick_base: 10 };
+export const USUAL: Counted = { rateUnit: "FLOP/s", word: 0, xAxis: "intensity", tickBase: 10 };
 
 /** `clock`: Hz of the chip whose cycles count, null where it is not known: then rates stay per second. */
-export function unitsOf({ rate_unit, word, x_axis, tick_base }: Counted, clock: number | null = null): Units {
-  const hertz = (rate_unit === "FLOP/cycle" && clock) || 1;
+export function unitsOf({ rateUnit, word, xAxis, tickBase }: Counted, clock: number | null = null): Units {
+  const hertz = (rateUnit === "FLOP/cycle" && clock) || 1;
   const per = hertz === 1 ? "s" : words.cycle;
   const bytes = word || 1;
   const moved = word ? words.word : "B";
-  const isBalance = x_axis === "balance";
+  const isBalance = xAxis === "balance";
   const xUnit = isBalance ? `${moved}/FLOP` : `FLOP/${moved}`;
   const reciprocal = (value: number) => 1 / (value * bytes);
   const x: Counting = isBalance
@@ -47,7 +47,7 @@ export function unitsOf({ rate_unit, word, x_axis, tick_base }: Counted, clock: 
     x: word || isBalance ? x : PLAIN,
     y: counting(hertz),
     moved: counting(hertz * bytes),
-    tickBase: tick_base,
+    tickBase,
     xTitle: (isBalance ? words.balance : words.intensity)(xUnit, word),
     xShort: (isBalance ? words.balance : words.intensityShort)(xUnit, word),
     yTitle: `FLOP/${per}`,

@@ -5,10 +5,12 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Points, pointsOf } from "../roofline/points.ts";
 import type { Store } from "../state/store.ts";
 import { rowOfMove } from "../text/what_if.ts";
+import { useGesture } from "../ui/gesture.ts";
 import { strings } from "../words/words.ts";
-import { useCarry } from "./gestures/kernel_drag.ts";
+import type { ChartDrag } from "./gestures/chart_drag.ts";
+import { useKernelDrag } from "./gestures/kernel_drag.ts";
 import { usePointing } from "./gestures/pointing.ts";
-import { Grips, useGrab, useGrip } from "./gestures/roof_drag.tsx";
+import { RoofHandles } from "./gestures/roof_drag.tsx";
 import { annotations } from "./labels/annotations.ts";
 import { arrowBox, gapsOf } from "./labels/call_outs.ts";
 import { arrowBoxes } from "./labels/obstacles.ts";
@@ -62,14 +64,14 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   });
   const share = useGlide(trails?.merges);
   const room = parts.value ?? earlier.value?.points;
-  const grip = useGrip();
-  const before = { scene: last.current, axes: grip.value?.scales };
+  const gesture = useGesture<ChartDrag>();
+  const before = { scene: last.current, axes: gesture.drag?.axes };
   const resting = sceneOf(store, points.value, heaviest.value, size, theme, before, room);
   const scene = glided(resting, trails, parts.value, share);
   const { kernels, roofs, focus, scales, at } = scene;
   const shadows = shadowsOf(store, scene, carried.value);
-  const carry = useCarry(store, scene, shadows);
-  const pointing = usePointing(store, scene, pointedChip, useGrab(store, scene, grip), carry);
+  const kernelDrag = useKernelDrag(store, scene, shadows, gesture);
+  const pointing = usePointing({ store, scene, gesture, pointedChip, kernelDrag });
   const { index } = pointing;
   const isMoving = store.dragging.value || pointing.navigation.isMoving;
   useLayoutEffect(() => {
@@ -136,7 +138,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
       over={
         <>
           <Clip box={frameOf(scales)}>
-            <Grips {...scene} />
+            <RoofHandles {...scene} />
           </Clip>
           <Clip box={frameOf(scales)}>
             <Carried shadows={shadows} looks={looks} held={held?.row} theme={theme} />

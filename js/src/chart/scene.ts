@@ -65,8 +65,8 @@ const countings = memoize<Units>();
 
 /** How the axes count: by the cycles of the focus chip, where its clock is known. */
 export function unitsIn({ axes }: Store, focus: Roof | undefined): Units {
-  const { rate_unit, word, x_axis, tick_base } = axes;
-  const counted = { rate_unit: rate_unit.value, word: word.value, x_axis: x_axis.value, tick_base: tick_base.value };
+  const { rateUnit, word, xAxis, tickBase } = axes;
+  const counted = { rateUnit: rateUnit.value, word: word.value, xAxis: xAxis.value, tickBase: tickBase.value };
   const clock = focus?.chip.clock ?? null;
   return countings(axes, [...Object.values(counted), clock], () => unitsOf(counted, clock));
 }

@@ -5,7 +5,7 @@ import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
 import type { Pointing } from "./gestures/pointing.ts";
 import type { Placed } from "./labels/place.ts";
-import { Labels, Rings, Rubber } from "./layers/marks.tsx";
+import { Labels, Marquee, Rings } from "./layers/marks.tsx";
 import { isNote } from "./layers/moved_kernels.tsx";
 import type { KernelsPicture } from "./points/looks.ts";
 import { createPainter } from "./points/painter.ts";
@@ -54,15 +54,15 @@ export function Stage({ store, scene, label, room, pointing, picture, labels, un
       <div
         class="roofwidget-chart"
         data-tool={navigation.tool.value}
-        data-moves={navigation.isHeld || undefined}
-        data-carries={pointing.carries}
+        data-moves={navigation.isDragged || undefined}
+        data-kernel={pointing.kernelCursor}
         style={box}
         role="application"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys walk along the kernels
         tabIndex={0}
         data-lm-suppress-shortcuts="true"
         aria-label={label}
-        aria-keyshortcuts="+ - 0 W A S D Control+Z Control+Shift+Z"
+        aria-keyshortcuts={pointing.shortcuts}
         {...pointing.handlers}
       >
         <svg {...size} aria-hidden="true">
@@ -73,7 +73,7 @@ export function Stage({ store, scene, label, room, pointing, picture, labels, un
           <Rings scene={scene} pointed={pointing.index} />
           {over}
           <Labels labels={labels} theme={theme} />
-          <Rubber box={pointing.rubber} />
+          <Marquee box={pointing.marquee} />
         </svg>
         {children}
       </div>

@@ -1,6 +1,6 @@
 // Which part of a plane is shown after a step of zooming or panning: the same arithmetic for both planes.
 
-import type { Zoom } from "../state/view.ts";
+import type { Zoom } from "../state/sync.ts";
 import type { Extent } from "./extents.ts";
 import { type Box, type Scale, type Scales, scaleLike, scaleLog } from "./scales.ts";
 

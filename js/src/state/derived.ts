@@ -14,21 +14,14 @@ import { memoize } from "../ui/memoize.ts";
 import { throttled } from "../ui/throttled.ts";
 import type { Kernels } from "../wire/columns.ts";
 import type { Chip, WhatIf } from "../wire/types.ts";
-import { deriveRows, type FilterState } from "./filters.ts";
+import { deriveRows } from "./filters.ts";
 import type { Workload } from "./graph.ts";
+import type { Signals } from "./sync.ts";
 
-interface State extends FilterState {
-  readonly chips: ReadonlySignal<readonly Chip[]>;
+interface Sources {
+  readonly signals: Signals;
+  /** The kernels on show: those of the graph, or Python's. */
   readonly kernels: ReadonlySignal<Kernels>;
-  readonly shown: ReadonlySignal<readonly string[]>;
-  readonly focusChip: ReadonlySignal<string>;
-  readonly precision: ReadonlySignal<string>;
-  readonly memory: ReadonlySignal<string>;
-  readonly whatIf: ReadonlySignal<WhatIf>;
-  readonly exposedComm: ReadonlySignal<readonly number[]>;
-  readonly ceilings: ReadonlySignal<readonly string[] | null>;
-  readonly allLevels: ReadonlySignal<boolean>;
-  readonly launchOverhead: ReadonlySignal<number>;
   readonly workload: ReadonlySignal<Workload | undefined>;
   /** Whether a control is being dragged. */
   readonly dragging: ReadonlySignal<boolean>;
@@ -37,8 +30,8 @@ interface State extends FilterState {
 const MANY = 5000;
 const NONE: ReturnType<typeof possibleCeilings> = [];
 
-export function derive(state: State) {
-  const { chips, kernels, precision, memory, whatIf } = state;
+export function derive({ signals: state, kernels, workload, dragging }: Sources) {
+  const { chips, precision, memory, whatIf } = state;
   const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
   const conditions = computed(() => ({ ...PLAIN, launchOverhead: state.launchOverhead.value }));
   // While one chip's rate is dragged the others keep their roofs, and what is drawn of these.
@@ -70,7 +63,7 @@ export function derive(state: State) {
   let rested: Roof | undefined;
   /** The focus roof; while a control is dragging over very many kernels the one before: what adds up their times waits. */
   const restedRoof = computed(() => {
-    if (!state.dragging.value || kernels.value.n <= MANY) rested = paced.focusRoof.value;
+    if (!dragging.value || kernels.value.n <= MANY) rested = paced.focusRoof.value;
     return rested;
   });
   const filtered = deriveRows(state, kernels, focusRoof);
@@ -97,7 +90,7 @@ export function derive(state: State) {
   const shownLevels = computed(() => {
     const roof = focusRoof.value;
     if (!roof) return [];
-    const binding = new Set([...points.value.binding, ...(state.dragging.value ? kept : [])]);
+    const binding = new Set([...points.value.binding, ...(dragging.value ? kept : [])]);
     const levels = levelsDrawn(roof, binding, state.allLevels.value || points.value.n === 0);
     kept = new Set(levels.map(({ name }) => name));
     return levels;
@@ -126,7 +119,7 @@ export function derive(state: State) {
     drawn,
     points,
   };
-  const paced = throttled({ ...together, possibleCeilings: ceilings, fused: state.workload }, state.dragging);
+  const paced = throttled({ ...together, possibleCeilings: ceilings, fused: workload }, dragging);
 
   return {
     /** With precision "auto" the one that all kernels compute in, which the roofs have of chips that have it. */

@@ -1,6 +1,6 @@
-// The state of the filters and of what else is chosen to be shown of a profile, and the actions that change it.
+// The filters of a profile: their actions, and which rows pass.
 
-import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { computed, type ReadonlySignal } from "@preact/signals";
 import { probing } from "../roofline/bound.ts";
 import {
   byFallingTime,
@@ -12,83 +12,26 @@ import {
 } from "../roofline/filters.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import type { Baseline, DictColumn, Kernels } from "../wire/columns.ts";
-import { decodeBaseline } from "../wire/decode.ts";
-import type { Outbox } from "./outbox.ts";
+import type { How, Scope, Signals, Sync, Values } from "./sync.ts";
 
-/** Which points the chart shows: kernels and the program's total, or the totals of the program and its steps. */
-export type Scope = "kernels" | "program";
-
-type Words = readonly string[] | null;
-
-export function createFiltering({ tell, tellAll }: Pick<Outbox, "tell" | "tellAll">) {
-  const state = {
-    search: signal(UNFILTERED.search),
-    categories: signal<Words>(UNFILTERED.categories),
-    bounds: signal<Words>(UNFILTERED.bounds),
-    precisions: signal<Words>(UNFILTERED.precisions),
-    timeShare: signal(UNFILTERED.timeShare),
-    top: signal(UNFILTERED.top),
-    infeed: signal(UNFILTERED.infeed),
-    scope: signal<Scope>("kernels"),
-    sortBy: signal(""),
-    columns: signal<Words>(null),
-    atRoof: signal<readonly number[]>([]),
-  };
-  const baseline = signal<Baseline | null>(null);
-  /** Its trait, and the signal that holds it. */
-  const traits: Readonly<Record<string, Signal>> = {
-    ...{ search: state.search, categories: state.categories, bounds: state.bounds, precisions: state.precisions },
-    ...{ time_share: state.timeShare, top: state.top, infeed: state.infeed, scope: state.scope },
-    ...{ sort_by: state.sortBy, columns: state.columns, at_roof: state.atRoof },
-  };
-  const setter =
-    <T>(name: string) =>
-    (value: T, how?: { readonly stream?: boolean }) => {
-      (traits[name] as Signal<T>).value = value;
-      tell(name, value, how);
-    };
-  /** Back to what a model starts with. */
-  function clearFilters() {
-    const plain = Object.entries(UNFILTERED).map(([name, value]) => [
-      name === "timeShare" ? "time_share" : name,
-      value,
-    ]);
-    batch(() => {
-      for (const [name, value] of plain) (traits[name] as Signal).value = value;
-    });
-    tellAll(Object.fromEntries(plain));
-  }
-  return {
-    /** What Python sends as it is, by trait. */
-    traits,
-    read: {
-      baseline: (wire: unknown) => {
-        baseline.value = decodeBaseline(wire);
-      },
-    },
-    state: { ...state, baseline },
-    actions: {
-      setSearch: setter<string>("search"),
-      setCategories: setter<Words>("categories"),
-      setBounds: setter<Words>("bounds"),
-      setPrecisions: setter<Words>("precisions"),
-      setTimeShare: setter<number>("time_share"),
-      setTop: setter<number | null>("top"),
-      setInfeed: setter<boolean>("infeed"),
-      setScope: setter<Scope>("scope"),
-      setSortBy: setter<string>("sort_by"),
-      setColumns: setter<Words>("columns"),
-      setAtRoof: setter<readonly number[]>("at_roof"),
-      clearFilters,
-    },
-  };
-}
-
-export type FilterState = ReturnType<typeof createFiltering>["state"];
+export const filterActions = ({ set }: Sync) => ({
+  setSearch: (search: string, how?: How) => set({ search }, how),
+  setCategories: (categories: Values["categories"]) => set({ categories }),
+  setBounds: (bounds: Values["bounds"]) => set({ bounds }),
+  setPrecisions: (precisions: Values["precisions"]) => set({ precisions }),
+  setTimeShare: (timeShare: number, how?: How) => set({ timeShare }, how),
+  setTop: (top: number | null) => set({ top }),
+  setInfeed: (infeed: boolean) => set({ infeed }),
+  setScope: (scope: Scope) => set({ scope }),
+  setSortBy: (sortBy: string) => set({ sortBy }),
+  setColumns: (columns: Values["columns"]) => set({ columns }),
+  setAtRoof: (atRoof: readonly number[]) => set({ atRoof }),
+  clearFilters: () => set(UNFILTERED),
+});
 
 /** What passes, of these kernels on this roof; each part is worked out when it is first asked for. */
 export function deriveRows(
-  state: FilterState,
+  state: Signals,
   kernels: ReadonlySignal<Kernels>,
   focusRoof: ReadonlySignal<Roof | undefined>,
 ) {

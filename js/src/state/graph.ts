@@ -1,20 +1,20 @@
-// The graph of a model in force: which phase it is of, its counts at the sizes, convention and dtype chosen, and which
-// ops are one kernel.
+// The graph of a workload: which phase is in force, its counts at the chosen sizes, convention and dtype, and which ops run
+// as one kernel.
 
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { type Environment, environment, evaluate, type Graph, type Values } from "../fusion/graph.ts";
+import { computed, type Signal, signal } from "@preact/signals";
+import { firstBroken } from "../fusion/conditions.ts";
+import { decoding } from "../fusion/decode_graph.ts";
+import { type Environment, environment, evaluate, type Graph, type Values as GraphValues } from "../fusion/graph.ts";
 import { type Grouped, kernelsOf, namesOf } from "../fusion/group_kernels.ts";
 import type { Partition } from "../fusion/legality.ts";
 import { partitionOf, unfused } from "../fusion/partition.ts";
-import { inSlices, type Work } from "../ui/slices.ts";
-import type { Kernels } from "../wire/columns.ts";
-import { type Entry, type Groups, isEqual, isSame, isSameGrouping } from "./entries.ts";
+import { finish, inSlices, type Work } from "../ui/slices.ts";
 import type { History } from "./history.ts";
-import { keptSizes, type Phase, phasesOf } from "./phases.ts";
+import { type Gesture, type Groups, type How, isEqual, type Receivers, type Sync } from "./sync.ts";
 
 export interface Workload {
   readonly graph: Graph;
-  readonly values: Values;
+  readonly values: GraphValues;
   readonly partition: Partition;
   readonly dims: Readonly<Record<string, number>>;
   readonly convention: string;
@@ -22,32 +22,41 @@ export interface Workload {
   readonly env: Environment;
 }
 
-type Tell = (
-  changes: Readonly<Record<string, unknown>>,
-  how?: { readonly stream?: boolean; readonly later?: boolean },
-) => void;
+/** One graph of a workload, by its name. */
+interface Phase {
+  readonly name: string;
+  readonly wire: unknown;
+  /** Its number of ops. */
+  readonly size: number;
+  /** The graph; decodes it unless that has been done. */
+  readonly graph: () => Graph;
+  /** Decodes it in slices. */
+  readonly decode: () => Work<void>;
+}
 
-/** What is shown of a graph of more ops than this is worked out between frames. */
-export const LARGE = 200;
+/** The graph's traits, which are undone together. */
+interface GraphEntry {
+  readonly phase: string;
+  readonly groups: Groups;
+  readonly dims: Readonly<Record<string, number>>;
+  readonly convention: string;
+  readonly dtype: string | null;
+}
 
-/** The state of a graph and what changes it; `given` are Python's kernels, `tell` tells Python. */
-export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell, history: History) {
-  const phases = signal<readonly Phase[]>([]);
-  const phase = signal("");
+/** Graphs with more ops than this are prepared in slices between frames. */
+export const MAX_OPS_AT_ONCE = 200;
+
+/** The state of the graph and the actions that change it. */
+export function createWorkload(sync: Sync, history: History) {
+  const { kernels: given, phase, partition: groups, dims, convention, dtype } = sync.signals;
+  const phases = signal(phasesOf(sync.signals.graphs.value, []));
   /** Whether a graph has come and is still being worked out. */
   const arriving = signal(false);
   let leave = () => {};
   const phaseOf = (name: string) => phases.value.find((one) => one.name === name);
   const graph = computed(() => phaseOf(phase.value)?.graph());
-  /** The positions of the ops of each kernel. */
-  const groups = signal<Groups | null>(null);
   /** Those that a phase was left with. */
   const left = new WeakMap<Phase, Groups>();
-  /** Sizes that differ from their defaults. */
-  const dims = signal<Readonly<Record<string, number>>>({});
-  /** Empty for the graph's own. */
-  const convention = signal("");
-  const dtype = signal<string | null>(null);
 
   const partition = computed(() => {
     const now = graph.value;
@@ -96,7 +105,7 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell, histo
   function arrive() {
     leave();
     const shown = phaseOf(phase.value);
-    arriving.value = shown !== undefined && shown.size > LARGE;
+    arriving.value = shown !== undefined && shown.size > MAX_OPS_AT_ONCE;
     if (!shown || !arriving.value) return;
     const show = () => {
       arriving.value = false;
@@ -104,13 +113,13 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell, histo
     leave = inSlices(working(shown), show, { later: true });
   }
 
-  function here(): Entry | undefined {
+  function here(): GraphEntry | undefined {
     const parted = arriving.value ? undefined : partition.value;
     if (!parted) return undefined;
     const settings = { dims: dims.value, convention: convention.value, dtype: dtype.value };
     return { phase: phase.value, groups: parted.groups, ...settings };
   }
-  const mine = history.add({ here, isSame, restore });
+  const part = history.add({ here, isSame: isSameEntry, restore });
   /** Show another phase; what depends on the graph follows by the rule that Python's `phase` states. */
   function enter(name: string) {
     const [old, parted] = [phaseOf(phase.value), partition.value];
@@ -123,112 +132,80 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell, histo
     if (dtype.value === now.mainDtype) dtype.value = null;
     groups.value = left.get(phaseOf(name) as Phase) ?? unfused(now).groups;
   }
-  /** What Python would conclude from a phase is told with it: it need not answer, which would come late. */
-  const tellAll = ({ groups: partition, ...settings }: Entry) => tell({ ...settings, partition });
-  function restore(entry: Entry) {
+  /** Python would conclude these values from the phase; sent with it, they need no answer, which would come late. */
+  function sendAll({ groups: partition, ...settings }: GraphEntry) {
+    sync.queue({ ...settings, partition });
+    sync.send();
+  }
+  function restore(entry: GraphEntry) {
     const before = here();
-    // Python keeps each phase as it was left: what still waits to be told of it goes first.
-    if (before?.phase !== entry.phase) tell({});
-    phase.value = entry.phase;
-    dims.value = entry.dims;
-    convention.value = entry.convention;
-    dtype.value = entry.dtype;
-    groups.value = entry.groups;
-    if (before?.phase !== entry.phase) return tellAll(entry);
+    if (before?.phase !== entry.phase) {
+      // Python keeps each phase as it was left: send first what is queued about the phase that is left.
+      sync.send();
+      return sendAll(entry);
+    }
     const { groups: partition, ...settings } = entry;
-    const isNew = ([name, value]: [string, unknown]) => !isEqual(value, before[name as keyof Entry]);
+    const isNew = ([name, value]: [string, unknown]) => !isEqual(value, before[name as keyof GraphEntry]);
     const changes = Object.fromEntries(Object.entries(settings).filter(isNew));
-    if (isSameGrouping(before.groups, partition)) tell(changes);
-    else tell({ ...changes, partition }, { later: true });
+    const isRegrouped = !isSameGrouping(before.groups, partition);
+    sync.queue(isRegrouped ? { ...changes, partition } : changes);
+    sync.send({ later: isRegrouped });
   }
   function setPhase(name: string) {
     if (!here() || name === phase.value || !phaseOf(name)) return;
     history.change(() => enter(name));
-    tellAll(here() as Entry);
+    sendAll(here() as GraphEntry);
   }
-  function setPartition(next: Partition) {
+  function setPartition({ groups: next }: Partition) {
     const before = here();
-    if (!before || isSameGrouping(before.groups, next.groups)) return;
-    history.change(() => {
-      groups.value = next.groups;
-    });
-    tell({ partition: groups.value }, { later: true });
+    if (before && !isSameGrouping(before.groups, next)) sync.set({ partition: next }, { later: true });
   }
-  function setDim(name: string, value: number, how: { readonly stream?: boolean } = {}) {
+  function setDim(name: string, value: number, how: How = {}) {
     const normal = graph.value?.dims.find((dim) => dim.name === name)?.default;
     const { [name]: _, ...others } = dims.value;
-    const change = () => {
-      dims.value = value === normal ? others : { ...dims.value, [name]: value };
-    };
-    history.change(change, how.stream ? name : undefined);
-    tell({ dims: dims.value }, how);
+    const next = value === normal ? others : { ...dims.value, [name]: value };
+    sync.set({ dims: next }, { ...how, mergeKey: how.stream ? name : undefined });
   }
-  function setConvention(name: string) {
-    history.change(() => {
-      convention.value = name === graph.value?.convention ? "" : name;
-    });
-    tell({ convention: convention.value });
-  }
-  function setDtype(name: string | null) {
-    history.change(() => {
-      dtype.value = name === graph.value?.mainDtype ? null : name;
-    });
-    tell({ dtype: dtype.value });
-  }
-  /** What Python sends of a setting can be undone too, but for what it starts with. */
-  function heard<T>(setting: Signal<T>) {
-    let isFirst = true;
-    return (wire: unknown) => {
-      const take = () => {
-        setting.value = wire as T;
-      };
-      if (isFirst || groups.value === null) take();
-      else if (!isEqual(wire, setting.value)) history.change(take);
-      isFirst = false;
-    };
-  }
+  /** A setting from Python is an undo entry once Python has sent all of a new graph. */
+  const setting = (signal: Signal) => (value: unknown, accept: () => void) => {
+    if (groups.value === null) signal.value = value;
+    else accept();
+  };
+  arrive();
   return {
     kernels,
-    /** What Python sends, by trait. */
-    read: {
-      graphs: (wire: unknown) => {
+    receivers: {
+      graphs: (wire) => {
         const before = phases.value;
         const was = phaseOf(phase.value);
         phases.value = phasesOf(wire, before);
-        const stays = (entry: Entry) => before.some((one) => one.name === entry.phase && phases.value.includes(one));
-        mine.revise((entry) => (stays(entry) ? entry : undefined));
+        const stays = (entry: GraphEntry) =>
+          before.some((one) => one.name === entry.phase && phases.value.includes(one));
+        part.revise((entry) => (stays(entry) ? entry : undefined));
         phase.value = (phaseOf(phase.value) ?? phases.value[0])?.name ?? "";
-        // Of another graph Python tells the rest.
+        // Of another graph Python sends the rest.
         if (phaseOf(phase.value) === was) return;
         groups.value = null;
         arrive();
       },
-      // A change from Python can be undone too, once there was something before it.
-      phase: (wire: unknown) => {
+      phase: (name) => {
         if (groups.value === null) {
-          phase.value = wire as string;
+          phase.value = name;
           arrive();
-        } else history.change(() => enter(wire as string));
+        } else history.change(() => enter(name));
       },
-      /** Whether rows are others now than there were. */
-      partition: (wire: unknown): boolean => {
-        const before = groups.value;
-        const take = () => {
-          groups.value = wire as Groups | null;
-        };
-        // Said again it would drop what hangs on the partition.
-        if (before && wire && isSameGrouping(before, wire as Groups)) return false;
-        if (before && wire) history.change(take);
-        else take();
-        return before !== null;
+      partition: (next, accept) => {
+        // The same groups again would drop what belongs to the partition, as its trail.
+        if (groups.value && next && isSameGrouping(groups.value, next)) return;
+        if (groups.value && next) accept();
+        else groups.value = next;
       },
-      dims: heard(dims),
-      convention: heard(convention),
-      dtype: heard(dtype),
-    },
+      dims: setting(dims),
+      convention: setting(convention),
+      dtype: setting(dtype),
+    } satisfies Receivers,
     state: {
       workload,
-      phase,
       /** Their names. */
       phases: computed(() => phases.value.map(({ name }) => name)),
     },
@@ -237,12 +214,51 @@ export function createWorkload(given: ReadonlySignal<Kernels>, tell: Tell, histo
       setPhase,
       /** Whether rows stay what they are in the next step. */
       keepsRows(isBack: boolean) {
-        const [next, before] = [mine.next(isBack), here()];
+        const [next, before] = [part.next(isBack), here()];
         return !next || (next.phase === before?.phase && isEqual(next.groups, before.groups));
       },
       setDim,
-      setConvention,
-      setDtype,
+      dragDim: (name: string): Gesture<number> =>
+        sync.startGesture({ traits: ["dims"], move: (value) => setDim(name, value, { stream: true }) }),
+      setConvention: (name: string) => sync.set({ convention: name === graph.value?.convention ? "" : name }),
+      setDtype: (name: string | null) => sync.set({ dtype: name === graph.value?.mainDtype ? null : name }),
     },
   };
 }
+
+/** The phases of what Python sends; one that is the same as `before` stays the same object. */
+const phasesOf = (wire: unknown, before: readonly Phase[]): readonly Phase[] =>
+  (wire as readonly [string, unknown][]).map(([name, graph]) => {
+    const known = before.find((phase) => phase.name === name);
+    return known && JSON.stringify(known.wire) === JSON.stringify(graph) ? known : phase(name, graph);
+  });
+
+function phase(name: string, wire: unknown): Phase {
+  let decoded: Graph | undefined;
+  function* decode() {
+    decoded ??= yield* decoding(wire);
+  }
+  function graph() {
+    finish(decode());
+    return decoded as Graph;
+  }
+  return { name, wire, size: (wire as Pick<Graph, "ops">).ops.length, graph, decode };
+}
+
+/** Those sizes that a graph has too, within its limits and not at its defaults; none if they do not agree. */
+export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  const fits = (name: string, size: number) =>
+    graph.dims.some((dim) => dim.name === name && dim.low <= size && size <= dim.high && size !== dim.default);
+  const kept = Object.fromEntries(Object.entries(sizes).filter(([name, size]) => fits(name, size)));
+  return firstBroken(graph.conditions, environment(graph, { dims: kept }).values) === null ? kept : {};
+}
+
+/** Most of a thousand groups are the same lists before and after a merge. */
+const isSameGrouping = (one: Groups, other: Groups) =>
+  one.length === other.length && one.every((group, at) => group === other[at] || isEqual(group, other[at]));
+
+/** Sizes in any order. */
+const isSameEntry = (one: GraphEntry, other: GraphEntry) =>
+  isEqual([one.phase, one.convention, one.dtype], [other.phase, other.convention, other.dtype]) &&
+  isSameGrouping(one.groups, other.groups) &&
+  isEqual(Object.entries(one.dims).sort(), Object.entries(other.dims).sort());

@@ -1,18 +1,14 @@
 // Curves that were frozen: a roof as it stood and where its kernels were, and what has moved since.
 
-import { type ReadonlySignal, signal } from "@preact/signals";
+import type { ReadonlySignal } from "@preact/signals";
 import { type Points, pointsOf } from "../roofline/points.ts";
 import { ALL, type Roof } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
 import { memoize } from "../ui/memoize.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
-import { decodeSnapshots } from "../wire/decode.ts";
-import { encodeSnapshots } from "../wire/encode.ts";
 import type { Snapshot } from "../wire/types.ts";
 import { snapshotWords as words } from "../words/words.ts";
-import { isEqual } from "./entries.ts";
-import type { History } from "./history.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Sync } from "./sync.ts";
 
 /** What stands on the chart. */
 interface Standing {
@@ -33,7 +29,7 @@ interface Now {
 }
 
 /** A kernel that stands elsewhere than in a snapshot. */
-export interface Move {
+export interface KernelChange {
   /** Its point now. */
   readonly index: number;
   readonly row: number;
@@ -52,40 +48,14 @@ const STILL = 0.03;
 /** Whether a ratio says that something has changed. */
 export const hasMoved = (ratio: number) => ratio > 0 && Math.abs(ratio - 1) > STILL;
 
-export function createSnapshots(outbox: Pick<Outbox, "put" | "tell">, history: History, now: () => Now) {
-  const snapshots = signal<readonly Snapshot[]>([]);
-  let isFirst = true;
-  history.add({
-    here: () => snapshots.value,
-    isSame: isEqual,
-    restore: (entry: readonly Snapshot[]) => {
-      snapshots.value = entry;
-      outbox.put("snapshots", encodeSnapshots(entry));
-    },
-  });
-  function change(next: readonly Snapshot[]) {
-    history.change(() => {
-      snapshots.value = next;
-    });
-    outbox.tell("snapshots", encodeSnapshots(next));
-  }
+export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now) {
+  const change = (next: readonly Snapshot[]) => set({ snapshots: next });
   const edit = (place: number, part: Partial<Snapshot>) =>
     change(snapshots.value.map((one, at) => (at === place ? { ...one, ...part } : one)));
   return {
-    snapshots,
-    read: (wire: unknown) => {
-      const told = decodeSnapshots(wire);
-      const take = () => {
-        snapshots.value = told;
-      };
-      // What a model starts with is no change.
-      if (isFirst) take();
-      else if (!isEqual(told, snapshots.value)) history.change(take);
-      isFirst = false;
-    },
     /** Keep the focus roof as it stands; nothing where there is none. */
     freeze(name = "") {
-      const { focusRoof, shownRoofs, drawn, longestFirst, showsTotals, points } = now();
+      const { focusRoof, shownRoofs, drawn, longestFirst, showsTotals, points } = now;
       if (!focusRoof.value) return;
       const taken = snapshots.value.map((one) => one.name);
       const free = Array.from({ length: taken.length + 1 }, (_, at) => words.name(at + 1));
@@ -139,9 +109,9 @@ const firstRows = (snapshot: Snapshot, kernels: Kernels, rows: Int32Array) =>
   });
 
 /** Which kernels of a snapshot stand elsewhere now, those that took longest first. */
-export function movesSince(snapshot: Snapshot, { kernels, rows, points }: Standing): Move[] {
+export function movesSince(snapshot: Snapshot, { kernels, rows, points }: Standing): KernelChange[] {
   const found = firstRows(snapshot, kernels, rows);
-  return snapshot.kernels.flatMap(([name, ai, rate]): Move[] => {
+  return snapshot.kernels.flatMap(([name, ai, rate]): KernelChange[] => {
     const row = found.get(name) ?? -1;
     const index = points.home[row] ?? -1;
     if (index < 0) return [];

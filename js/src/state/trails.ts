@@ -6,8 +6,7 @@ import type { Partition } from "../fusion/legality.ts";
 import { groupBytes } from "../fusion/partition.ts";
 import type { Kernels } from "../wire/columns.ts";
 import type { Workload } from "./graph.ts";
-
-type Groups = readonly (readonly number[])[];
+import type { Groups } from "./sync.ts";
 
 /** A group, by its place in the partition, and the groups before that it was made of. */
 export interface Merge {

@@ -7,27 +7,41 @@ export const isModified = (event: KeyboardEvent) => event.ctrlKey || event.altKe
 /** What is typed into has an undo of its own. */
 const TYPED = "textarea, input:not([type='range'], [type='checkbox'])";
 
-interface Steps {
+interface UndoSteps {
   undo(): void;
   redo(): void;
 }
 
-/** What a key does in every editor, if it is one of those. */
-export function stepOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): keyof Steps | undefined {
+/** The keys of every editor; on a Mac Command is their Control. */
+export const UNDO_KEYS = { "Control+Z": "undo", "Control+Shift+Z": "redo", "Control+Y": "redo" } as const;
+
+/** What a key of UNDO_KEYS does; undefined for other keys. */
+export function stepOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): keyof UndoSteps | undefined {
   if (!(ctrlKey || metaKey) || altKey) return undefined;
-  const letter = key.toLowerCase();
-  if (letter === "z") return shiftKey ? "redo" : "undo";
-  return letter === "y" && !shiftKey ? "redo" : undefined;
+  return lookUp(UNDO_KEYS, `Control+${shiftKey ? "Shift+" : ""}${key.toUpperCase()}`);
 }
 
 /** Wherever the focus is in the widget, as it is wherever something is edited. */
-export function undoByKey(event: KeyboardEvent, steps: Steps): void {
+export function undoByKey(event: KeyboardEvent, steps: UndoSteps): void {
   const step = stepOf(event);
   const control = event.target as Element;
   if (!step || control.matches(TYPED)) return;
   stayNear(control, steps[step]);
   used(event);
 }
+
+/** What a table of keys has for a key; undefined also for names that every object has. */
+export const lookUp = <T extends Readonly<Record<string, unknown>>>(table: T, key: string): T[keyof T] | undefined =>
+  Object.hasOwn(table, key) ? (table[key] as T[keyof T]) : undefined;
+
+/** The keys of tables, as `aria-keyshortcuts` lists them. */
+export const keyShortcuts = (...tables: readonly (readonly string[] | Readonly<Record<string, unknown>>)[]): string =>
+  [...new Set(tables.flatMap((table) => (Array.isArray(table) ? table : Object.keys(table))))]
+    .map((key) => ARIA_NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key))
+    .join(" ");
+
+/** Keys whose characters separate keys in that list. */
+const ARIA_NAMES: Readonly<Record<string, string>> = { " ": "Space", "+": "Plus" };
 
 /** What has had its effect here has none on the page or on its host. */
 export function used(event: Event): void {

@@ -1,8 +1,14 @@
-// A range input that is held: from pressing its thumb to letting go, Escape takes it back; keys move it by steps.
+// A range input. Escape cancels a drag of its thumb.
 
-import { useEffect, useRef } from "preact/hooks";
-import { isModified, used } from "./keys.ts";
-import { type Grip, type GripActions, letGo, take, takeBack } from "./range_drag.ts";
+import { type Drag, useGesture } from "./gesture.ts";
+import { isModified, keyShortcuts, used } from "./keys.ts";
+
+/** The keys of every slider: a step, a larger one, to the ends. */
+export const SLIDER_KEYS: readonly string[] = [
+  ...["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End"],
+];
+
+const SHORTCUTS = keyShortcuts(SLIDER_KEYS);
 
 interface SliderProps {
   readonly label: string;
@@ -12,28 +18,30 @@ interface SliderProps {
   readonly max: number;
   readonly step: number | "any";
   readonly position: number;
-  /** What `actions.set` gets when it is taken back. */
-  readonly value: number;
-  readonly actions: GripActions;
-  slide(position: number, held: boolean): void;
-  /** What a key does, or undefined for one that does nothing here. */
-  keyed(key: string): (() => void) | undefined;
+  /** Starts a drag of the value. */
+  start(): Omit<Drag, "move">;
+  slide(position: number, isDragged: boolean): void;
+  /** What a key of SLIDER_KEYS does; undefined where the browser's own step is right. */
+  keyed?(key: string): (() => void) | undefined;
 }
 
-export function Slider({ label, text, min, max, step, position, value, actions, slide, keyed }: SliderProps) {
-  const grip = useRef<Grip>({ before: undefined }).current;
-  const latest = useRef(actions);
-  latest.current = actions;
-  const release = () => letGo(grip, latest.current);
-  // Something else may take its place while it is held.
-  useEffect(() => release, []);
-  function key(event: KeyboardEvent & { currentTarget: HTMLInputElement }) {
+export function Slider({ label, text, min, max, step, position, start, slide, keyed }: SliderProps) {
+  const gesture = useGesture();
+  const end = () => gesture.end();
+  function onKeyDown(event: KeyboardEvent & { currentTarget: HTMLInputElement }) {
     if (isModified(event)) return;
-    const act = keyed(event.key);
-    if (event.key === "Escape" && grip.before !== undefined) takeBack(grip, event.currentTarget, actions);
+    const act = SLIDER_KEYS.includes(event.key) ? keyed?.(event.key) : undefined;
+    if (event.key === "Escape" && gesture.drag) cancel(event.currentTarget);
     else if (act) act();
     else return;
     used(event);
+  }
+  function cancel(input: HTMLInputElement) {
+    gesture.cancel();
+    // Else the thumb would go on following the pointer that still presses it.
+    input.disabled = true;
+    input.disabled = false;
+    input.focus();
   }
   return (
     <input
@@ -42,17 +50,18 @@ export function Slider({ label, text, min, max, step, position, value, actions, 
       data-lm-suppress-shortcuts="true"
       aria-label={label}
       aria-valuetext={text}
+      aria-keyshortcuts={SHORTCUTS}
       min={min}
       max={max}
       step={step}
       value={position}
-      onPointerDown={() => take(grip, value, actions)}
-      onPointerUp={release}
-      onPointerCancel={release}
-      onBlur={release}
-      onInput={(event) => slide(event.currentTarget.valueAsNumber, grip.before !== undefined)}
-      onChange={release}
-      onKeyDown={key}
+      onPointerDown={() => gesture.drag ?? gesture.start(start())}
+      onPointerUp={end}
+      onPointerCancel={end}
+      onBlur={end}
+      onInput={(event) => slide(event.currentTarget.valueAsNumber, gesture.drag !== undefined)}
+      onChange={end}
+      onKeyDown={onKeyDown}
     />
   );
 }

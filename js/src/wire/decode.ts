@@ -67,7 +67,7 @@ export function decodeBaseline(wire: unknown): Baseline | null {
   return { kernels: decodeKernels(kernels), match: rows, verdict: textsOf(verdict, rows.length) };
 }
 
-export const decodeSnapshots = (wire: unknown): Snapshot[] =>
+export const decodeSnapshots = (wire: unknown): readonly Snapshot[] =>
   (wire as WireSnapshot[]).map(({ kernels, ...rest }) => ({
     ...rest,
     kernels: kernels.map(([name, ai, rate]) => [name, ai ?? Number.POSITIVE_INFINITY, rate]),

@@ -13,7 +13,7 @@ import { project, type Scales } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { zoomed } from "../../src/chart/zoom.ts";
 import { attainable, type Roof } from "../../src/roofline/roofline.ts";
-import type { Zoom } from "../../src/state/view.ts";
+import type { Zoom } from "../../src/state/sync.ts";
 import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
 import { random, SMALL, scene } from "../scenes.ts";
 

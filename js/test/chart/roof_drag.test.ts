@@ -1,13 +1,13 @@
 // The roof in the hand: which rates it has at a place.
 
 import { describe, expect, it } from "vitest";
-import { type Grip, ratesAt } from "../../src/chart/gestures/roof_drag.tsx";
+import { type RoofDragStart, ratesAt } from "../../src/chart/gestures/roof_drag.tsx";
 import { type Scales, scaleLog } from "../../src/chart/scales.ts";
 
 // 100 px a decade: 0.1 to 1000 FLOP/B, 1 to 10,000 FLOP/s.
 const scales = { x: scaleLog([0.1, 1000], [0, 400]), y: scaleLog([1, 1e4], [400, 0]) } as unknown as Scales;
-const at = (part: Grip["part"], x: number, y: number, rest: Partial<Grip> = {}) =>
-  ratesAt({ part, level: "HBM", scales, dx: 0, dy: 0, peak: 1000, bandwidth: 10, ...rest }, x, y).map((rate) =>
+const at = (part: RoofDragStart["part"], x: number, y: number, rest: Partial<RoofDragStart> = {}) =>
+  ratesAt({ part, scales, dx: 0, dy: 0, peak: 1000, bandwidth: 10, ...rest }, x, y).map((rate) =>
     Number(rate.toPrecision(6)),
   );
 
@@ -34,7 +34,7 @@ describe("a roof in the hand", () => {
     const [peak, bandwidth] = [459e12, 2.765e12];
     const scales = { x: scaleLog([0.5, 3000], [46, 748]), y: scaleLog([1e12, 2e15], [427, 53]) } as unknown as Scales;
     const [x, y] = [scales.x(peak / bandwidth), scales.y(peak)];
-    const held: Grip = { part: "ridge", level: "HBM", scales, dx: 0, dy: 0, peak, bandwidth };
+    const held: RoofDragStart = { part: "ridge", scales, dx: 0, dy: 0, peak, bandwidth };
     expect(scales.y.invert(y)).not.toBe(peak);
     expect(ratesAt(held, x, y)).toEqual([peak, bandwidth]);
     expect(ratesAt(held, x - 20, y)[0]).toBe(peak);

@@ -29,7 +29,7 @@ describe("what is spoken of the roofs over a kernel", () => {
     const { store, panels } = make([PLAIN], { memory });
     const said: string[] = [];
     const end = effect(() => void said.push(roofsAbove(panels, 0)));
-    store.hold("bandwidth");
+    store.dragRates({ quantity: "bandwidth" });
     for (let frame = 1; frame <= 15; frame++) {
       store.setRate("bandwidth", 1e12 * (1 + frame / 10), { stream: true });
       vi.advanceTimersByTime(1000 / 60);

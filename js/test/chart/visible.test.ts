@@ -5,7 +5,7 @@ import { isShown, nearest, sightOf } from "../../src/chart/points/visible.ts";
 import { project, type Spots, scalesOf } from "../../src/chart/scales.ts";
 import { zoomed } from "../../src/chart/zoom.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
-import type { Zoom } from "../../src/state/view.ts";
+import type { Zoom } from "../../src/state/sync.ts";
 import { makeChip, makeKernels, makeRoof, seeded } from "../helpers.ts";
 
 /** A look at every point; of equally near ones the last. */

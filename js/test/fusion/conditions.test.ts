@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { brokenAt, nearestSize } from "../../src/fusion/conditions.ts";
 import { decodeGraph } from "../../src/fusion/decode_graph.ts";
 import { type Dim, type Environment, environment, type Graph } from "../../src/fusion/graph.ts";
-import { keptSizes } from "../../src/state/phases.ts";
+import { keptSizes } from "../../src/state/graph.ts";
 import { sizeReasonOf } from "../../src/text/reasons.ts";
 import { chain } from "../chains.ts";
 

@@ -129,11 +129,11 @@ describe("a stream", () => {
   });
   it("of shares while the slider is held is not answered back", () => {
     const { model, store } = make();
-    store.holdTimeShare();
+    const gesture = store.dragTimeShare();
     store.setTimeShare(0.5, { stream: true });
     model.receive("time_share", 0.9);
     expect(store.timeShare.value).toBe(0.5);
-    store.releaseTimeShare();
+    gesture.end();
     expect(store.timeShare.value).toBe(0.9);
   });
 });

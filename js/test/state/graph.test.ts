@@ -169,12 +169,12 @@ describe("a partition", () => {
 describe("a size that is dragged", () => {
   it("does not follow what Python says of it until it is let go", () => {
     const { model, store } = make();
-    store.holdDims();
+    const gesture = store.dragDim("n");
     store.setDim("n", 7, { stream: true });
     model.receive("dims", { n: 500 });
     expect(store.workload.value?.dims).toEqual({ n: 7 });
     model.state["dims"] = { n: 7 };
-    store.releaseDims();
+    gesture.end();
     expect([store.workload.value?.dims, store.dragging.value]).toEqual([{ n: 7 }, false]);
   });
 });
@@ -219,9 +219,9 @@ describe("what can be undone", () => {
   it("has a drag as one entry, two drags as two, and one that is taken back as none", () => {
     const { store } = make();
     const drag = (...sizes: number[]) => {
-      store.holdDims();
+      const gesture = store.dragDim("n");
       for (const size of sizes) store.setDim("n", size, { stream: true });
-      store.releaseDims();
+      gesture.end();
     };
     drag(50, 20, 10);
     drag(11, 12);

@@ -107,13 +107,13 @@ describe("a change", () => {
 describe("a drag", () => {
   it("is one entry, however many steps and parts it has", () => {
     const { history, state, set } = parts();
-    history.hold();
+    history.start();
     for (const number of [1, 2, 3]) set(number);
     history.change(() => {
       state.word = "b";
     });
     expect(history.canUndo.value).toBe(false);
-    history.release();
+    history.end();
     history.undo();
     expect([state, history.canUndo.value]).toEqual([{ number: 0, word: "a" }, false]);
   });
@@ -121,20 +121,20 @@ describe("a drag", () => {
     const { history, set } = parts();
     set(4);
     history.undo();
-    history.hold();
+    history.start();
     set(1);
     set(0);
-    history.release();
+    history.end();
     expect([history.canUndo.value, history.canRedo.value]).toEqual([false, true]);
   });
   it("is not undone, nor anything before it, while it lasts", () => {
     const { history, state, numbers, set } = parts();
     set(1);
-    history.hold();
+    history.start();
     set(2);
     history.undo();
     expect([state.number, numbers.next(true)]).toEqual([2, undefined]);
-    history.release();
+    history.end();
     history.undo();
     expect(state.number).toBe(1);
   });
@@ -154,13 +154,13 @@ describe("what means nothing any more", () => {
   });
   it("is forgotten of a drag, too", () => {
     const { history, state, numbers, set } = parts();
-    history.hold();
+    history.start();
     set(1);
     history.change(() => {
       state.word = "b";
     });
     numbers.revise(() => undefined);
-    history.release();
+    history.end();
     history.undo();
     expect(state).toEqual({ number: 1, word: "a" });
   });

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/moves.json";
-import { changedBy, type Load, moveAt, moveBy } from "../../src/chart/gestures/kernel_target.ts";
+import { changedBy, type KernelTarget, moveAt, moveBy } from "../../src/chart/gestures/kernel_target.ts";
 import { scaleLog } from "../../src/chart/scales.ts";
 import { type Moves, moved, totalOf } from "../../src/roofline/what_if_arithmetic.ts";
 import { createStore } from "../../src/state/store.ts";
@@ -129,19 +129,19 @@ describe("the note beside it", () => {
 
 describe("a kernel in the hand", () => {
   // 100 px a decade: 0.1 to 1000 FLOP/B, 1 to 10,000 FLOP/s.
-  const load: Load = {
-    ...{ row: 0, start: {}, least: 0.5, can: { bytes: true, time: true }, at: [200, 200], from: [203, 198] },
+  const target: KernelTarget = {
+    ...{ row: 0, start: {}, leastTime: 0.5, can: { bytes: true, time: true }, at: [200, 200], from: [203, 198] },
     ...{ x: scaleLog([0.1, 1000], [0, 400]), y: scaleLog([1, 1e4], [400, 0]) },
   };
   it("changes its bytes where the hand goes sideways, its time where it goes up, and what alone can be asked", () => {
-    const [x, y] = load.from;
-    expect(changedBy(load, x - 9, y + 8)).toBe("bytes");
-    expect(changedBy(load, x + 8, y - 9)).toBe("time");
-    expect(changedBy({ ...load, can: { bytes: true, time: false } }, x, y - 9)).toBe("bytes");
-    expect(changedBy({ ...load, can: { bytes: false, time: true } }, x - 9, y)).toBe("time");
+    const [x, y] = target.from;
+    expect(changedBy(target, x - 9, y + 8)).toBe("bytes");
+    expect(changedBy(target, x + 8, y - 9)).toBe("time");
+    expect(changedBy({ ...target, can: { bytes: true, time: false } }, x, y - 9)).toBe("bytes");
+    expect(changedBy({ ...target, can: { bytes: false, time: true } }, x - 9, y)).toBe("time");
   });
-  const at = (changes: "bytes" | "time", x: number, y: number, rest: Partial<Load> = {}) => {
-    const { bytes = 1, time = 1 } = moveAt({ ...load, changes, ...rest }, x, y);
+  const at = (changes: "bytes" | "time", x: number, y: number, rest: Partial<KernelTarget> = {}) => {
+    const { bytes = 1, time = 1 } = moveAt({ ...target, ...rest }, changes, x, y);
     return [Number(bytes.toPrecision(6)), Number(time.toPrecision(6))];
   };
   it("has a tenth of its bytes a decade to the right, wherever the hand is up and down", () => {
@@ -166,22 +166,22 @@ describe("a kernel in the hand", () => {
     expect(at("time", 0, 900)).toEqual([1, 95.2381]);
   });
   it("comes back from beyond the ends of the axes by any step", () => {
-    const out: Load = { ...load, at: [-50, 450] };
+    const out: KernelTarget = { ...target, at: [-50, 450] };
     expect(moveBy(out, {}, "bytes", 1 / 1.05).bytes).toBeCloseTo(1 / 1.05, 12);
     expect(moveBy(out, {}, "bytes", 1.05)).toEqual({});
-    expect(moveBy({ ...out, least: 0 }, {}, "time", 1 / 1.25)).toEqual({ time: 0.8 });
+    expect(moveBy({ ...out, leastTime: 0 }, {}, "time", 1 / 1.25)).toEqual({ time: 0.8 });
     expect(moveBy(out, {}, "time", 1.25)).toEqual({});
   });
   it("goes by steps of a key, back to exactly what it was, and no farther than the axes and its roof", () => {
-    const there = moveBy(load, {}, "bytes", 1 / 1.05);
+    const there = moveBy(target, {}, "bytes", 1 / 1.05);
     expect(there.bytes).toBeCloseTo(1 / 1.05, 12);
-    expect(moveBy(load, there, "bytes", 1.05)).toEqual({ bytes: 1 });
-    expect(moveBy(load, { bytes: 0.0101 }, "bytes", 1 / 1.05)).toEqual({ bytes: 0.0101 });
-    expect(moveBy(load, { time: 0.51 }, "time", 1 / 1.25)).toEqual({ time: 0.5 });
+    expect(moveBy(target, there, "bytes", 1.05)).toEqual({ bytes: 1 });
+    expect(moveBy(target, { bytes: 0.0101 }, "bytes", 1 / 1.05)).toEqual({ bytes: 0.0101 });
+    expect(moveBy(target, { time: 0.51 }, "time", 1 / 1.25)).toEqual({ time: 0.5 });
     // It stands at 100 FLOP/s: 95.2 times as long it is 5 % above the lowest.
-    expect(moveBy(load, { time: 76 }, "time", 1.25)).toEqual({ time: 95 });
-    expect(moveBy(load, { time: 77 }, "time", 1.25)).toEqual({ time: 77 });
-    expect(moveBy({ ...load, start: { time: 8 } }, { time: 600 }, "time", 1.25)).toEqual({ time: 750 });
+    expect(moveBy(target, { time: 76 }, "time", 1.25)).toEqual({ time: 95 });
+    expect(moveBy(target, { time: 77 }, "time", 1.25)).toEqual({ time: 77 });
+    expect(moveBy({ ...target, start: { time: 8 } }, { time: 600 }, "time", 1.25)).toEqual({ time: 750 });
   });
 });
 
@@ -212,9 +212,9 @@ describe("what is asked of kernels", () => {
   });
   it("is one entry of the history from taking hold to letting go", () => {
     const { model, store } = start();
-    store.holdMove(0, false);
+    const drag = store.dragKernel(0, false);
     for (const bytes of [0.9, 0.7, 0.5]) store.setMove(0, { bytes });
-    store.releaseMove(false);
+    drag.end();
     store.setMove(1, { time: 2 }, false);
     store.undo();
     expect(store.moves.value).toEqual({ 0: { bytes: 0.5 } });
@@ -225,20 +225,20 @@ describe("what is asked of kernels", () => {
   });
   it("is as it was when it is taken back, and then there is nothing to undo", () => {
     const { store } = start({ moves: { 0: { time: 2 } } });
-    store.holdMove(0, false);
+    const drag = store.dragKernel(0, false);
     expect(store.dragging.value).toBe(true);
     store.setMove(0, { bytes: 0.5, time: 2 });
-    store.releaseMove(true);
+    drag.cancel();
     expect([store.moves.value, store.dragging.value, store.canUndo.value]).toEqual([{ 0: { time: 2 } }, false, false]);
   });
   it("waits with Python's word while it is held, and takes it after", () => {
     const { model, store } = start();
-    store.holdMove(0, true);
+    const drag = store.dragKernel(0, true);
     expect(store.dragging.value).toBe(false);
     store.setMove(0, { bytes: 0.5 });
     model.receive("moves", { 1: { time: 3 } });
     expect(store.moves.value).toEqual({ 0: { bytes: 0.5 } });
-    store.releaseMove(false);
+    drag.end();
     model.receive("moves", { 1: { time: 3 } });
     expect(store.moves.value).toEqual({ 1: { time: 3 } });
     store.undo();
@@ -246,22 +246,22 @@ describe("what is asked of kernels", () => {
   });
   it("is Python's word where the hand asked nothing meanwhile, else the hand's, and Python hears of it", () => {
     const { model, store } = start();
-    store.holdMove(0, false);
+    const drag = store.dragKernel(0, false);
     model.receive("moves", { 1: { time: 3 } });
     expect(store.moves.value).toEqual({});
-    store.releaseMove(true);
+    drag.cancel();
     expect(store.moves.value).toEqual({ 1: { time: 3 } });
-    store.holdMove(0, false);
+    const again = store.dragKernel(0, false);
     store.setMove(0, { bytes: 0.5 });
     model.receive("moves", {});
-    store.releaseMove(false);
+    again.end();
     expect(store.moves.value).toEqual({ 0: { bytes: 0.5 }, 1: { time: 3 } });
     expect(model.state["moves"]).toEqual(store.moves.value);
   });
   it("is nothing of other kernels, also while it is held, and cannot be brought back to them", () => {
     const { model, store } = start();
     store.setMove(0, { bytes: 0.5 }, false);
-    store.holdMove(1, false);
+    store.dragKernel(1, false);
     store.setMove(1, { time: 2 });
     model.receive("kernels", wireKernels(KERNELS.slice(1)));
     expect([store.moves.value, store.kernelDrag.value, store.canUndo.value]).toEqual([{}, undefined, false]);

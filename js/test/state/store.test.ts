@@ -92,7 +92,7 @@ describe("the state", () => {
 describe("a stream of changes", () => {
   it("tells Python at once, then eight times a second, and always of the last value", () => {
     const { model, store } = make();
-    store.hold("peak_flops");
+    store.dragRates({ quantity: "peak_flops" });
     for (let step = 1; step <= 50; step++) {
       store.setRate("peak_flops", 100 + step, { stream: true });
       vi.advanceTimersByTime(10);
@@ -126,10 +126,10 @@ describe("a stream of changes", () => {
   });
   it("is told in full when the control is let go", () => {
     const { model, store } = make();
-    store.hold("peak_flops");
+    const gesture = store.dragRates({ quantity: "peak_flops" });
     store.setRate("peak_flops", 110, { stream: true });
     store.setRate("peak_flops", 120, { stream: true });
-    store.release();
+    gesture.end();
     expect(peaks(model)).toEqual([110, 120]);
     vi.advanceTimersByTime(1000);
     expect(peaks(model)).toHaveLength(2);
@@ -172,45 +172,47 @@ describe("what-ifs from Python", () => {
   });
   it("wait outside while a control is held that has moved: its own value is the last", () => {
     const { model, store } = make();
-    store.hold("peak_flops");
+    const gesture = store.dragRates({ quantity: "peak_flops" });
     store.setRate("peak_flops", 110, { stream: true });
     model.receive("what_if", theirs);
     expect(store.focusRoof.value?.peak).toBe(110);
     store.setRate("peak_flops", 120, { stream: true });
-    store.release();
+    gesture.end();
     expect(store.focusRoof.value?.peak).toBe(120);
     expect(model.get("what_if")).toEqual({ a: { peak_flops: { bf16: 120 } } });
   });
   it("are taken at the end when the control that was held has not moved", () => {
     const { model, store } = make();
-    store.hold("peak_flops");
+    const gesture = store.dragRates({ quantity: "peak_flops" });
     model.receive("what_if", theirs);
     expect(store.focusRoof.value?.peak).toBe(100);
-    store.release();
+    gesture.end();
     expect(store.focusRoof.value?.peak).toBe(500);
     expect(model.sent).toEqual([]);
   });
   it("are taken at once for every rate but the one that is held, and are not overwritten", () => {
     const { model, store } = make();
-    store.hold("peak_flops");
+    const gesture = store.dragRates({ quantity: "peak_flops" });
     store.setRate("peak_flops", 110, { stream: true });
     model.receive("what_if", { a: { peak_flops: { bf16: 500 }, bandwidth: { HBM: 7 } }, b: { bandwidth: { HBM: 8 } } });
     store.setRate("peak_flops", 120, { stream: true });
-    store.release();
+    gesture.end();
     const expected = { a: { peak_flops: { bf16: 120 }, bandwidth: { HBM: 7 } }, b: { bandwidth: { HBM: 8 } } };
     expect(store.whatIf.value).toEqual(expected);
     expect(model.get("what_if")).toEqual(expected);
   });
-  it("wait for a control that is held after another was let go that was not", () => {
+  it("wait for a control that is held after the end of another was told twice", () => {
     const { model, store } = make();
-    store.release();
-    store.hold("peak_flops");
+    const first = store.dragRates({ quantity: "peak_flops" });
+    first.end();
+    store.dragRates({ quantity: "peak_flops" });
+    first.end();
     model.receive("what_if", theirs);
     expect(store.focusRoof.value?.peak).toBe(100);
   });
   it("are the only ones that wait: other changes are taken while a control is held", () => {
     const { model, store } = make();
-    store.hold("peak_flops");
+    store.dragRates({ quantity: "peak_flops" });
     model.receive("title", "Another");
     expect(store.title.value).toBe("Another");
   });
@@ -339,10 +341,10 @@ describe("all levels of memory", () => {
     const { store } = make({ memory: "all", kernels: tiled });
     const names = () => store.shownLevels.value.map(({ name }) => name);
     expect(names()).toEqual(["HBM", "L2"]);
-    store.hold("bandwidth", "L2");
+    const gesture = store.dragRates({ quantity: "bandwidth", level: "L2" });
     store.setRate("bandwidth", 1e6, { level: "L2", stream: true });
     expect(names()).toEqual(["HBM", "L2"]);
-    store.release();
+    gesture.end();
     expect(names()).toEqual(["HBM"]);
     store.setAllLevels(true);
     expect(names()).toEqual(["HBM", "L2"]);
@@ -384,12 +386,12 @@ describe("ceilings and exposed communication", () => {
   });
   it("while communication is dragged, what Python says of it waits", () => {
     const { model, store } = make();
-    store.holdExposedComm();
+    const gesture = store.dragExposedComm();
     store.setExposedComm([0.3], { stream: true });
     model.receive("exposed_comm", [0.1]);
     expect([store.exposedComm.value, store.dragging.value]).toEqual([[0.3], true]);
     model.state["exposed_comm"] = [0.3];
-    store.releaseExposedComm();
+    gesture.end();
     expect([store.exposedComm.value, store.dragging.value]).toEqual([[0.3], false]);
   });
   it("launch overhead from Python bounds every roof", () => {
@@ -402,11 +404,11 @@ describe("ceilings and exposed communication", () => {
 describe("chips replaced while a slider is held", () => {
   it("take its what-if with them", () => {
     const { model, store } = make();
-    store.hold("peak_flops");
+    const gesture = store.dragRates({ quantity: "peak_flops" });
     store.setRate("peak_flops", 77, { stream: true });
     model.state["what_if"] = {};
     model.receive("chips", STATE.chips.slice(1));
-    store.release();
+    gesture.end();
     model.receive("chips", STATE.chips);
     expect(store.whatIf.value).toEqual({});
     expect(store.dragging.value).toBe(false);
@@ -431,10 +433,10 @@ describe("what can be undone of rates", () => {
   });
   it("comes back in one message with a zoom that was changed by the same hand", () => {
     const { model, store } = make();
-    store.hold("peak_flops");
+    const gesture = store.dragRates({ quantity: "peak_flops" });
     store.setRate("peak_flops", 90, { stream: true });
     model.receive("zoom", [1, 10, 20, 80]);
-    store.release();
+    gesture.end();
     vi.runAllTimers();
     model.sent.length = 0;
     store.undo();

@@ -1,26 +1,24 @@
 // How the chart is looked at: what is told of it, and what of it can be undone.
 
 import { describe, expect, it, vi } from "vitest";
-import { createHistory } from "../../src/state/history.ts";
-import { createOutbox } from "../../src/state/outbox.ts";
-import { createViewing, type Zoom } from "../../src/state/view.ts";
-import { eachWithClock, FakeModel, VIEWING } from "../helpers.ts";
+import { createStore } from "../../src/state/store.ts";
+import type { Zoom } from "../../src/state/sync.ts";
+import { stateOf } from "../chains.ts";
+import { eachWithClock, FakeModel } from "../helpers.ts";
 
-eachWithClock();
+const abort = eachWithClock();
 const [NEAR, NEARER]: Zoom[] = [
   [1, 10, 1e10, 1e11],
   [2, 5, 2e10, 5e10],
 ];
 
 function made() {
-  const model = new FakeModel(VIEWING);
-  const history = createHistory();
-  const { state, actions, read } = createViewing(createOutbox(model), history);
+  const model = new FakeModel(stateOf([]));
+  const store = createStore(model, abort().signal);
   const told = (values: Record<string, unknown>) => {
-    for (const [name, value] of Object.entries(values)) read[name]?.(value);
+    for (const [name, value] of Object.entries(values)) model.receive(name, value);
   };
-  told(VIEWING);
-  return { model, history, told, ...state, ...actions };
+  return { model, history: store, told, ...store };
 }
 
 describe("a zoom", () => {
@@ -37,11 +35,11 @@ describe("a zoom", () => {
     expect(zoom.value).toEqual([1, 10, 1e10, 1e11]);
   });
   it("by a hand is one entry", () => {
-    const { history, zoom, setZoom, holdZoom, releaseZoom } = made();
-    holdZoom();
+    const { history, zoom, setZoom, dragZoom } = made();
+    const gesture = dragZoom();
     setZoom(NEAR as Zoom, { stream: true });
     setZoom(NEARER as Zoom, { stream: true });
-    releaseZoom();
+    gesture.end();
     history.undo();
     expect([zoom.value, history.canUndo.value]).toEqual([null, false]);
   });
@@ -71,9 +69,9 @@ describe("another plane", () => {
     const { model, zoom, setZoom, setAxis } = made();
     setZoom(NEAR as Zoom);
     setAxis("word", 8);
-    setAxis("tick_base", 2);
+    setAxis("tickBase", 2);
     expect(zoom.value).toEqual(NEAR);
-    setAxis("time_scale", "linear");
+    setAxis("timeScale", "linear");
     expect(zoom.value).toBeNull();
     expect(model.sent.at(-1)).toEqual({ zoom: null, time_scale: "linear" });
   });
@@ -108,33 +106,33 @@ describe("Python", () => {
     expect([view.value, zoom.value]).toEqual(["roofline", NEAR]);
   });
   it("does not move the chart under a hand, which tells its own zoom again when it lets go", () => {
-    const { model, told, zoom, setZoom, holdZoom, releaseZoom } = made();
-    holdZoom();
+    const { model, told, zoom, setZoom, dragZoom } = made();
+    const gesture = dragZoom();
     setZoom(NEAR as Zoom, { stream: true });
     told({ zoom: null });
     expect(zoom.value).toEqual(NEAR);
     vi.runAllTimers();
-    releaseZoom();
+    gesture.end();
     expect(model.sent).toEqual([{ zoom: NEAR }, { zoom: NEAR }]);
     told({ zoom: null });
     expect(zoom.value).toBeNull();
   });
   it("is heard when a hand lets go that has not moved", () => {
-    const { model, history, told, zoom, holdZoom, releaseZoom } = made();
-    holdZoom();
+    const { model, history, told, zoom, dragZoom } = made();
+    const gesture = dragZoom();
     told({ zoom: NEAR });
     expect(zoom.value).toBeNull();
-    releaseZoom();
+    gesture.end();
     expect([zoom.value, model.sent, history.canUndo.value]).toEqual([NEAR, [], true]);
   });
   it("takes another plane from a hand, shown whole, and hears last that no zoom of the one before is in force", () => {
-    const { model, told, view, zoom, setZoom, holdZoom, releaseZoom } = made();
-    holdZoom();
+    const { model, told, view, zoom, setZoom, dragZoom } = made();
+    const gesture = dragZoom();
     setZoom(NEAR as Zoom, { stream: true });
     setZoom(NEARER as Zoom, { stream: true });
     told({ view: "time" });
     expect(zoom.value).toBeNull();
-    releaseZoom();
+    gesture.end();
     vi.runAllTimers();
     expect([view.value, zoom.value, model.sent]).toEqual(["time", null, [{ zoom: NEAR }, { zoom: null }]]);
   });

@@ -1,4 +1,4 @@
-// Drawing a rectangle over the chart: it selects the kernels whose points are inside, or zooms to it.
+// A rectangle that is dragged over the chart: it selects the kernels whose points are inside, or zooms to it.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -8,64 +8,50 @@ import { sightOf } from "../points/visible.ts";
 import type { Box } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { within } from "../zoom.ts";
-
-interface Drag {
-  readonly from: readonly [x: number, y: number];
-  readonly to: readonly [x: number, y: number];
-}
-
-/** A hand that shakes this much, px, has clicked. */
-const STILL = 4;
+import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
 /** `zooms`: it shows what is inside, rather than selecting it. */
-export function useRubber(store: Store, scene: Scene, zooms: boolean) {
-  const drag = useSignal<Drag | undefined>(undefined);
-  // The browser calls the end of a drag a click, too.
-  const drawn = useRef(false);
+export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zooms: boolean) {
+  const box = useSignal<Box | undefined>(undefined);
+  const latest = useRef(scene);
+  latest.current = scene;
   return {
-    /** Where the rectangle is at present. */
-    get box() {
-      return drag.value && boxOf(drag.value);
-    },
-    get isHeld() {
-      return drag.value !== undefined;
-    },
-    take(event: PointerEvent, x: number, y: number) {
+    /** The rectangle at present. */
+    box: box.value,
+    start(event: PointerEvent, fromX: number, fromY: number) {
       // A finger scrolls the page.
       if (event.button !== 0 || (event.pointerType === "touch" && !zooms)) return;
-      (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
-      drag.value = { from: [x, y], to: [x, y] };
-    },
-    move(x: number, y: number) {
-      if (drag.value) drag.value = { ...drag.value, to: [x, y] };
-    },
-    /** `add`: beside what is selected. */
-    letGo(add: boolean) {
-      const box = drag.value && boxOf(drag.value);
-      drag.value = undefined;
-      if (!box) return;
-      drawn.current = true;
-      if (zooms) return store.setZoom(within(scene.scales, box));
-      const rows = rowsWithin(scene, box);
-      store.select(add ? [...new Set([...store.selected.value, ...rows])] : rows);
-    },
-    takeBack() {
-      drawn.current ||= drag.value !== undefined;
-      drag.value = undefined;
-    },
-    /** Whether the click that comes now is the end of a drag. */
-    hasDrawn(): boolean {
-      const was = drawn.current;
-      drawn.current = false;
-      return was;
+      const clear = () => {
+        const last = box.peek();
+        box.value = undefined;
+        return last;
+      };
+      gesture.start(
+        {
+          kind: "marquee",
+          hasMoved: () => box.peek() !== undefined,
+          move(x, y) {
+            const isClick = Math.abs(x - fromX) + Math.abs(y - fromY) < CLICK_PX;
+            const [left, right] = [Math.min(fromX, x), Math.max(fromX, x)];
+            box.value = isClick ? undefined : { left, right, top: Math.min(fromY, y), bottom: Math.max(fromY, y) };
+          },
+          end(up) {
+            const drawn = clear();
+            if (!drawn || !up) return;
+            if (zooms) return store.setZoom(within(latest.current.scales, drawn));
+            const rows = rowsWithin(latest.current, drawn);
+            store.select(isAdding(up) ? [...new Set([...store.selected.value, ...rows])] : rows);
+          },
+          cancel: clear,
+        },
+        event,
+      );
     },
   };
 }
 
-function boxOf({ from: [x, y], to: [toX, toY] }: Drag): Box | undefined {
-  if (Math.abs(toX - x) + Math.abs(toY - y) < STILL) return undefined;
-  return { left: Math.min(x, toX), right: Math.max(x, toX), top: Math.min(y, toY), bottom: Math.max(y, toY) };
-}
+/** Whether a click or a drag adds to the selection. */
+export const isAdding = (event: MouseEvent) => event.shiftKey || event.ctrlKey || event.metaKey;
 
 /** The kernels that have a point in a box, in the order of the table. */
 export function rowsWithin(scene: Scene, { left, right, top, bottom }: Box): number[] {

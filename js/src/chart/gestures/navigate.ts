@@ -1,164 +1,144 @@
-// Getting around in a plane: the wheel, two fingers, a hand that moves the chart, and keys.
+// Moving around in a plane: the wheel, two fingers, a drag of the plane, and keys.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Store, Zoom } from "../../state/store.ts";
+import type { Store } from "../../state/store.ts";
+import type { Zoom } from "../../state/sync.ts";
+import { lookUp } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
-import type { Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import { moved, zoomed } from "../zoom.ts";
+import { type ChartDrag, type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
 /** What dragging over the chart does. */
 export type Tool = "select" | "zoom" | "pan";
 
-type Spot = readonly [x: number, y: number];
+type Place = readonly [x: number, y: number];
 
-/** A hand on the chart. */
-interface Hold {
-  /** The plane when it was taken: each step starts from there, and none adds to the error of another. */
-  readonly scales: Scales;
-  readonly before: Zoom | null;
-  readonly from: Spot;
-  /** Between two fingers, px; 0 for a pointer. */
-  readonly spread: number;
-}
+/** The keys that move around; Space, held, has a drag move the plane. */
+export const NAVIGATION_KEYS = {
+  "+": "zoomIn",
+  "=": "zoomIn",
+  "-": "zoomOut",
+  _: "zoomOut",
+  "0": "fit",
+  w: "up",
+  a: "left",
+  s: "down",
+  d: "right",
+} as const;
 
-/** A step of a button or a key, and how far a key moves the chart, as a share of it. */
+/** The zoom factor of a button or a key. */
 export const STEP = 1.5;
-const STRIDE = 1 / 8;
-/** What a pixel of the wheel and of a pinch on a touchpad does, as exponents, and the most of one event. */
-const [WHEEL, PINCH, MOST] = [0.002, 0.01, 0.35];
-/** Wheel and keys that pause for longer than this, ms, make two entries of the history; after less the chart rests. */
-const [PAUSE, REST] = [600, 160];
-/** A hand that shakes this much, px, has clicked. */
-const STILL = 4;
-/** Lines and pages of a wheel, px. */
-const WHEEL_UNITS = [1, 16, 400];
+/** How far a key moves the plane, as a share of the plot. */
+const KEY_STRIDE = 1 / 8;
+/** Exponents of the zoom: for a pixel of the wheel, for one of a pinch on a touchpad, and at most for one event. */
+const [WHEEL, PINCH, MAX_EXPONENT] = [0.002, 0.01, 0.35];
+/** Steps of wheel and keys with a longer pause between them, ms, are two undo entries. */
+const UNDO_PAUSE_MS = 600;
+/** This long after the last step, ms, the chart is at rest. */
+const REST_MS = 160;
+/** A wheel's pixel, line and page, px. */
+const WHEEL_UNITS_PX = [1, 16, 400];
 
 export type Navigation = ReturnType<typeof useNavigation>;
 
-/** What else may be held on the chart. */
-interface Others {
-  /** Whether something is, which must not be zoomed from under the hand. */
-  isHeld(): boolean;
-  /** Gives back what is held, when a second finger comes. */
-  takeBack(): void;
-}
-
-export function useNavigation(store: Store, scene: Scene, others: Others) {
+export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture) {
   const tool = useSignal<Tool>("select");
-  const hold = useSignal<Hold | undefined>(undefined);
   const isStepping = useSignal(false);
-  const hand = useRef({ isSpace: false, hasMoved: false, last: Number.NEGATIVE_INFINITY, run: 0 });
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // A chart that goes, as with another view, lets go.
-  useEffect(
-    () => () => {
-      clearTimeout(timer.current);
-      letGo();
-    },
-    [],
+  /** Whether Space is pressed. */
+  const isSpace = useRef(false);
+  const lastStep = useRef({ time: Number.NEGATIVE_INFINITY, run: 0 });
+  const pinch = useRef<{ readonly drag: ChartDrag; readonly spread: number; to(place: Place, factor: number): void }>(
+    undefined,
   );
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const { plot, width } = scene.scales;
 
-  /** The plane as it is by now, also between two pictures. */
+  /** The plane as it is by now, also between two frames. */
   const now = () => zoomed(scene.scales.whole ?? scene.scales, store.zoom.value);
   const isSame = (next: Zoom | null) => String(next) === String(store.zoom.value);
-  const isBusy = () => hold.value !== undefined || store.dragging.value || others.isHeld();
+  const isBusy = () => store.dragging.value || (gesture.drag !== undefined && gesture.drag.kind !== "kernel");
 
-  function begin(from: Spot, spread = 0) {
-    hold.value = { scales: now(), before: store.zoom.value, from, spread };
-    hand.current.hasMoved = false;
-    store.holdZoom();
-  }
-  function follow({ scales, from }: Hold, to: Spot, factor = 1) {
-    hand.current.hasMoved ||= factor !== 1 || Math.hypot(to[0] - from[0], to[1] - from[1]) > STILL;
-    if (hand.current.hasMoved) store.setZoom(moved(scales, from, to, factor), { stream: true });
-  }
-  function letGo() {
-    if (!hold.value) return;
-    hold.value = undefined;
-    store.releaseZoom();
+  /** A drag of the plane. Each move starts from the plane as it was at first: rounding errors do not add up. */
+  function planeDrag(from: Place) {
+    const scales = now();
+    const zoom = store.dragZoom();
+    let hasMoved = false;
+    function to(place: Place, factor = 1) {
+      hasMoved ||= factor !== 1 || Math.hypot(place[0] - from[0], place[1] - from[1]) > CLICK_PX;
+      if (hasMoved) zoom.move(moved(scales, from, place, factor));
+    }
+    return { to, drag: { kind: "plane", hasMoved: () => hasMoved, end: zoom.end, cancel: zoom.cancel } as const };
   }
   /** One of a run of steps, which are undone together; whether it did anything. */
-  function step(from: Spot, to: Spot, factor: number, time: number): boolean {
+  function step(from: Place, to: Place, factor: number, time: number): boolean {
     const next = moved(now(), from, to, factor);
     if (isBusy() || isSame(next)) return false;
-    if (time - hand.current.last > PAUSE) hand.current.run = time;
-    hand.current.last = time;
-    store.setZoom(next, { stream: true, run: hand.current.run });
+    if (time - lastStep.current.time > UNDO_PAUSE_MS) lastStep.current.run = time;
+    lastStep.current.time = time;
+    store.setZoom(next, { stream: true, run: lastStep.current.run });
     isStepping.value = true;
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
       isStepping.value = false;
-    }, REST);
+    }, REST_MS);
     return true;
   }
-  const middle: Spot = [(plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2];
+  const middle: Place = [(plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2];
   const fit = () => isBusy() || store.setZoom(null);
   /** Larger or smaller around a place, else around the middle. */
-  const by = (factor: number, at: Spot = middle, time = performance.now()) => step(at, at, factor, time);
+  const by = (factor: number, at: Place = middle, time = performance.now()) => step(at, at, factor, time);
 
-  function keyed(key: string, at: Spot | undefined, time: number): (() => unknown) | undefined {
-    const [across, down] = [STRIDE * (plot.right - plot.left), STRIDE * (plot.bottom - plot.top)];
+  function keyed(key: string, at: Place | undefined, time: number): (() => unknown) | undefined {
+    const [across, down] = [KEY_STRIDE * (plot.right - plot.left), KEY_STRIDE * (plot.bottom - plot.top)];
     const go = (right: number, up: number) => () => step(middle, [middle[0] + right, middle[1] + up], 1, time);
-    const acts: Record<string, () => unknown> = {
-      ...{ "+": () => by(STEP, at, time), "=": () => by(STEP, at, time), "-": () => by(1 / STEP, at, time) },
-      ...{ _: () => by(1 / STEP, at, time), "0": fit },
-      ...{ w: go(0, down), a: go(across, 0), s: go(0, -down), d: go(-across, 0) },
+    const acts = {
+      ...{ zoomIn: () => by(STEP, at, time), zoomOut: () => by(1 / STEP, at, time), fit },
+      ...{ up: go(0, down), left: go(across, 0), down: go(0, -down), right: go(-across, 0) },
     };
-    return Object.hasOwn(acts, key) ? acts[key] : undefined;
+    const name = lookUp(NAVIGATION_KEYS, key);
+    return name && acts[name];
   }
-  function fingers(event: TouchEvent): [Spot, number] | undefined {
+  function fingers(event: TouchEvent): [Place, number] | undefined {
     const [one, other] = [...event.touches].map((touch) => placeIn(event.currentTarget as Element, width, touch));
     if (!one || !other) return undefined;
     const [dx, dy] = [other[0] - one[0], other[1] - one[1]];
     return [[one[0] + dx / 2, one[1] + dy / 2], Math.max(1, Math.hypot(dx, dy))];
   }
+  const endPlaneDrag = () => {
+    if (gesture.drag?.kind === "plane") gesture.end();
+  };
   return {
     tool,
     fit,
     by,
-    isHeld: hold.value !== undefined,
-    isMoving: hold.value !== undefined || isStepping.value,
-    /** Whether a press is of a hand that moves the chart. */
-    take(event: PointerEvent, x: number, y: number): boolean {
-      const moves = tool.value === "pan" || hand.current.isSpace;
-      if (event.button !== 1 && !(event.button === 0 && moves)) return false;
-      (event.currentTarget as Element).setPointerCapture(event.pointerId);
-      begin([x, y]);
+    isDragged: gesture.drag?.kind === "plane",
+    isMoving: gesture.drag?.kind === "plane" || isStepping.value,
+    /** Starts a drag of the plane if the press means that; whether it has. */
+    start(event: PointerEvent, x: number, y: number): boolean {
+      const pans = tool.value === "pan" || isSpace.current;
+      if (event.button !== 1 && !(event.button === 0 && pans)) return false;
+      const { drag, to } = planeDrag([x, y]);
+      gesture.start({ ...drag, move: (x, y) => to([x, y]) }, event);
       return true;
     },
-    move(x: number, y: number) {
-      if (hold.value?.spread === 0) follow(hold.value, [x, y]);
-    },
-    letGo,
-    takeBack() {
-      if (hold.value) store.setZoom(hold.value.before, { stream: true });
-      letGo();
-    },
-    isGoing: () => hand.current.hasMoved,
-    /** Whether the click that comes now is the end of a drag. */
-    hasMoved(): boolean {
-      const { hasMoved } = hand.current;
-      hand.current.hasMoved = false;
-      return hasMoved;
-    },
     /** What a key does, around the place that is pointed at. */
-    key(event: KeyboardEvent, at: Spot | undefined): (() => unknown) | undefined {
+    key(event: KeyboardEvent, at: Place | undefined): (() => unknown) | undefined {
       const { altKey, ctrlKey, metaKey, repeat, timeStamp } = event;
       const key = event.key.toLowerCase();
       if (altKey || ctrlKey || metaKey) return undefined;
-      if (key !== " " || (at && !hand.current.isSpace)) return keyed(key, at, timeStamp);
-      if (!repeat) hand.current.isSpace = true;
+      if (key !== " " || (at && !isSpace.current)) return keyed(key, at, timeStamp);
+      if (!repeat) isSpace.current = true;
       return () => undefined;
     },
     handlers: {
       onKeyUp: ({ key }: KeyboardEvent) => {
-        if (key === " ") hand.current.isSpace = false;
+        if (key === " ") isSpace.current = false;
       },
       onBlur: () => {
-        hand.current.isSpace = false;
+        isSpace.current = false;
       },
       // Else the middle button would start the browser's own scrolling.
       onMouseDown: (event: MouseEvent) => event.button === 1 && event.preventDefault(),
@@ -166,8 +146,8 @@ export function useNavigation(store: Store, scene: Scene, others: Others) {
         const isAsked = event.ctrlKey || event.metaKey;
         const element = event.currentTarget as Element;
         if (!isAsked && (event.shiftKey || event.altKey || !element.matches(":focus"))) return;
-        const pixels = event.deltaY * (WHEEL_UNITS[event.deltaMode] ?? 1);
-        const power = Math.max(-MOST, Math.min(pixels * (event.ctrlKey ? PINCH : WHEEL), MOST));
+        const pixels = event.deltaY * (WHEEL_UNITS_PX[event.deltaMode] ?? 1);
+        const power = Math.max(-MAX_EXPONENT, Math.min(pixels * (event.ctrlKey ? PINCH : WHEEL), MAX_EXPONENT));
         const has = power !== 0 && by(Math.exp(-power), placeIn(element, width, event), event.timeStamp);
         // At the end of what can be shown the page may scroll on, but its own size is not what was asked.
         if (has || isAsked || isBusy()) event.preventDefault();
@@ -175,19 +155,22 @@ export function useNavigation(store: Store, scene: Scene, others: Others) {
       onTouchStart(event: TouchEvent) {
         const two = event.touches.length === 2 && fingers(event);
         if (!two) return;
-        others.takeBack();
-        letGo();
-        begin(...two);
+        if (gesture.drag?.kind !== "plane") gesture.cancel();
+        const [middle, spread] = two;
+        const { drag, to } = planeDrag(middle);
+        pinch.current = { drag, spread, to };
+        gesture.start(drag);
       },
       onTouchMove(event: TouchEvent) {
-        const two = hold.value && hold.value.spread > 0 && fingers(event);
-        if (!hold.value || !two) return;
-        follow(hold.value, two[0], two[1] / hold.value.spread);
+        const { drag, spread = 1, to } = pinch.current ?? {};
+        const two = gesture.drag && gesture.drag === drag && fingers(event);
+        if (!two) return;
+        to?.(two[0], two[1] / spread);
         // One finger scrolls the page, two do not.
         if (event.cancelable) event.preventDefault();
       },
-      onTouchEnd: letGo,
-      onTouchCancel: letGo,
+      onTouchEnd: endPlaneDrag,
+      onTouchCancel: endPlaneDrag,
     },
   };
 }

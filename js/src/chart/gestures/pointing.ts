@@ -1,37 +1,60 @@
-// What the pointer and the keys do on the chart: point at a kernel, walk from one to the next, select.
+// What the pointer and the keys do on the chart: point at a kernel, walk from one to the next, select, and start drags.
 
 import { type Signal, useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
 import { MEASURED, type Points } from "../../roofline/points.ts";
 import type { Store } from "../../state/store.ts";
-import { isModified, used } from "../../ui/keys.ts";
+import { isModified, keyShortcuts, lookUp, UNDO_KEYS, used } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
 import type { Spot } from "../layers/rulers.tsx";
 import { isShown, nearest, sightOf } from "../points/visible.ts";
 import { indicesOf, type Scene } from "../scene.ts";
-import type { Carry } from "./kernel_drag.ts";
-import { useRubber } from "./marquee.ts";
-import { useNavigation } from "./navigate.ts";
-import type { Grab } from "./roof_drag.tsx";
+import type { ChartGesture } from "./chart_drag.ts";
+import { KERNEL_DRAG_KEYS, KERNEL_KEYS, type KernelDrag } from "./kernel_drag.ts";
+import { isAdding, useMarquee } from "./marquee.ts";
+import { NAVIGATION_KEYS, useNavigation } from "./navigate.ts";
+import { startRoofDrag } from "./roof_drag.tsx";
 
-/** A point is found within this many pixels of the pointer: all of the largest. */
-const REACH = 16;
+/** A point is found within this distance of the pointer, px: the radius of the largest. */
+const HOVER_PX = 16;
+/** A press this near to a point means the point, px; beside it the roof that runs there. */
+const PRESS_PX = 8;
 
-/** On a point a press means it, px; beside it the roof that runs there. */
-const TOUCH = 8;
-
+/** The keys of the chart beside those that move around in it. */
+export const CHART_KEYS = {
+  ArrowRight: "next",
+  ArrowLeft: "previous",
+  ArrowUp: "higher",
+  ArrowDown: "lower",
+  Home: "first",
+  End: "last",
+  Enter: "select",
+  " ": "selectMore",
+  f: "freeze",
+  r: "rulers",
+  Escape: "leave",
+} as const;
+/** The keys that each plane announces, and a kernel that is dragged. */
+const SHORTCUTS = {
+  roofline: keyShortcuts(CHART_KEYS, KERNEL_KEYS, NAVIGATION_KEYS, UNDO_KEYS),
+  time: keyShortcuts(CHART_KEYS, NAVIGATION_KEYS, UNDO_KEYS),
+  kernelDrag: keyShortcuts(KERNEL_DRAG_KEYS),
+};
 /** Keys that act once, however long they are pressed. */
 const ONCE = ["Enter", " ", "f", "m", "r"];
 
 export type Pointing = ReturnType<typeof usePointing>;
 
-export function usePointing(
-  store: Store,
-  scene: Scene,
-  pointedChip: Signal<string | undefined>,
-  grab?: Grab,
-  carry?: Carry,
-) {
+interface PointingOptions {
+  readonly store: Store;
+  readonly scene: Scene;
+  readonly gesture: ChartGesture;
+  /** Set to the chip on whose roof an unmeasured kernel is pointed at. */
+  readonly pointedChip: Signal<string | undefined>;
+  /** Where roofs and kernels can be dragged. */
+  readonly kernelDrag?: KernelDrag;
+}
+
+export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: PointingOptions) {
   // A row has several points when it was not measured, one on each roof: this is the one under the pointer.
   const last = useSignal(-1);
   const pinnedChip = useSignal<string | undefined>(undefined);
@@ -40,10 +63,9 @@ export function usePointing(
   const hovered = store.pointed.value;
   const stands = indexOf(points, hovered, last.value);
   const index = stands >= 0 && isShown(scene, stands) ? stands : -1;
-  const navigation = useNavigation(store, scene, { isHeld: () => rubber.isHeld, takeBack: drop });
+  const navigation = useNavigation(store, scene, gesture);
   const zooms = navigation.tool.value === "zoom";
-  const rubber = useRubber(store, scene, zooms);
-  const grabbed = useRef(false);
+  const marquee = useMarquee(store, scene, gesture, zooms);
   /** Where the pointer is on empty space. */
   const spot = useSignal<Spot | undefined>(undefined);
 
@@ -61,37 +83,28 @@ export function usePointing(
     if (add) store.select(rows.includes(row) ? others : [...rows, row]);
     else store.select(rows.includes(row) && others.length === 0 ? [] : [row]);
   }
-  const keys: Record<string, () => void> = {
-    ArrowRight: () => walk(1),
-    ArrowLeft: () => walk(-1),
-    ArrowUp: () => climb(1),
-    ArrowDown: () => climb(-1),
-    Enter: () => hovered !== null && choose(hovered, false),
-    " ": () => hovered !== null && choose(hovered, true),
-    Home: () => reach(0),
-    End: () => reach(-1),
-    f: () => store.freeze(),
-    r: () => store.setRulers(!store.rulers.value),
-    Escape: () => {
-      if (navigation.isHeld || grab?.isHeld || rubber.isHeld) return takeBack();
+  const acts = {
+    next: () => walk(1),
+    previous: () => walk(-1),
+    higher: () => climb(1),
+    lower: () => climb(-1),
+    first: () => reach(0),
+    last: () => reach(-1),
+    select: () => hovered !== null && choose(hovered, false),
+    selectMore: () => hovered !== null && choose(hovered, true),
+    freeze: () => store.freeze(),
+    rulers: () => store.setRulers(!store.rulers.value),
+    leave() {
+      if (gesture.drag) return gesture.cancel();
       point(-1);
       store.select([]);
     },
   };
-  function drop() {
-    grab?.takeBack();
-    carry?.takeBack();
-    rubber.takeBack();
-  }
-  /** Whatever is held goes back to where it was. */
-  function takeBack() {
-    navigation.takeBack();
-    drop();
-  }
-  function actOf(key: string): (() => void) | undefined {
-    const carrying = carry?.keys(index);
-    const all = carrying?.only ? carrying.act : { ...keys, ...carrying?.act };
-    return Object.hasOwn(all, key) ? all[key] : undefined;
+  function actOf(key: string): (() => unknown) | undefined {
+    const ofKernel = lookUp(KERNEL_KEYS, key);
+    if (ofKernel && kernelDrag) return kernelDrag.acts(index)[ofKernel];
+    const name = lookUp(CHART_KEYS, key);
+    return name && acts[name];
   }
   function walk(by: number) {
     const rows = rowsInOrder(scene);
@@ -108,92 +121,83 @@ export function usePointing(
     // Of two fingers on the chart the second only pinches.
     if (!event.isPrimary) return;
     const [x, y] = placeIn(event.currentTarget as HTMLElement, scene.scales.width, event);
-    spot.value = undefined;
-    if (navigation.isHeld || (zooms && rubber.isHeld)) {
-      navigation.move(x, y);
-      rubber.move(x, y);
-      // A click that comes now would still mean what is pointed at.
-      if (navigation.isGoing() || rubber.box) point(-1);
-      return;
-    }
-    if (grab?.isHeld) return grab.move(x, y);
-    if (rubber.isHeld) return rubber.move(x, y);
-    if (carry?.follow(event, x, y)) return;
     const isPress = event.type === "pointerdown";
-    const carried = carry?.indexAt(event) ?? -1;
-    if (isPress) {
-      // Not every drag has ended in a click: of a pinch, say, there is none.
-      rubber.hasDrawn();
-      navigation.hasMoved();
-      // A tool that was chosen takes every press; what can be grabbed is there for the hand without one.
-      if (navigation.take(event, x, y)) return;
-      if (zooms) return rubber.take(event, x, y);
-      grabbed.current = carried < 0 && nearest(at, x, y, TOUCH) < 0 && grab?.take(event, x, y) === true;
-      if (grabbed.current) return point(-1);
+    spot.value = undefined;
+    if (isPress || gesture.drag?.isVoid?.()) gesture.end();
+    const { drag } = gesture;
+    if (drag) {
+      gesture.move(x, y);
+      // A click that comes now would still mean what is pointed at.
+      if (drag.hasMoved() && (drag.kind === "plane" || (drag.kind === "marquee" && zooms))) point(-1);
+      if (gesture.drag) return;
     }
-    const found = carried < 0 ? nearest(at, x, y, REACH) : carried;
+    const pressed = kernelDrag?.indexAt(event) ?? -1;
+    if (isPress) {
+      // Not every drag has ended in a click: there is none of a pinch.
+      gesture.takeVoidClick();
+      // A tool that was chosen takes every press; what can be dragged without one comes after it.
+      if (navigation.start(event, x, y)) return;
+      if (zooms) return marquee.start(event, x, y);
+      const isOnPoint = pressed >= 0 || nearest(at, x, y, PRESS_PX) >= 0;
+      if (kernelDrag && !isOnPoint && startRoofDrag({ store, scene, gesture }, event, x, y)) return point(-1);
+    }
+    const found = pressed < 0 ? nearest(at, x, y, HOVER_PX) : pressed;
     point(found);
     if (found < 0 && !isPress && event.pointerType !== "touch") spot.value = { x, y };
     if (!isPress) return;
-    if (found < 0) rubber.take(event, x, y);
-    else carry?.press(event, found, x, y);
+    if (found < 0) marquee.start(event, x, y);
+    else kernelDrag?.press(event, found, x, y);
   }
   return {
     index,
     spot,
-    /** Whether one is carried, or the one that is pointed at can be. */
-    carries: carry?.sign(index),
+    /** Whether a kernel is dragged, or the one that is pointed at can be. */
+    kernelCursor: kernelDrag?.cursor(index),
     /** The rectangle that is drawn at present. */
-    rubber: rubber.box,
+    marquee: marquee.box,
     navigation,
+    shortcuts: SHORTCUTS[store.kernelDrag.value ? "kernelDrag" : kernelDrag ? "roofline" : "time"],
     handlers: {
       ...navigation.handlers,
       onPointerMove: onPointer,
       onPointerDown: onPointer,
-      onPointerUp: (event: PointerEvent) => {
-        if (!event.isPrimary) return;
-        navigation.letGo();
-        grab?.letGo();
-        carry?.letGo();
-        rubber.letGo(isAdding(event));
-      },
-      onPointerCancel: (event: PointerEvent) => event.isPrimary && takeBack(),
-      // Without an end of the drag, as when a dialog comes between; what is in the chart hands a finger on to it.
-      onLostPointerCapture: ({ target, currentTarget }: PointerEvent) => target === currentTarget && takeBack(),
+      onPointerUp: (event: PointerEvent) => event.isPrimary && gesture.end(event),
+      onPointerCancel: (event: PointerEvent) => event.isPrimary && gesture.cancel(),
+      // Without an end of the drag, as when a dialog comes between. A finger's events go to what it pressed, inside the
+      // chart: that loses its capture as soon as the chart gets it.
+      onLostPointerCapture: ({ target, currentTarget }: PointerEvent) => target === currentTarget && gesture.cancel(),
       // A finger that is lifted leaves too, but its tooltip stays to be read.
       onPointerLeave: (event: PointerEvent) => {
         spot.value = undefined;
-        // What keys carry stays the one that is told of.
+        // A kernel that keys drag stays the one that is described.
         if (event.pointerType !== "touch" && !store.kernelDrag.value) point(-1);
       },
       onFocusOut: () => {
-        carry?.letGo();
+        if (gesture.drag?.kind === "kernel") gesture.end();
         point(-1);
       },
-      onContextMenu: (event: Event) => carry?.calm(event),
+      onContextMenu: (event: Event) => kernelDrag?.preventScroll(event),
       onTouchMove: (event: TouchEvent) => {
-        carry?.calm(event);
+        kernelDrag?.preventScroll(event);
         navigation.handlers.onTouchMove(event);
       },
       onClick: (event: MouseEvent) => {
-        // The browser calls the end of a drag a click, too.
-        const wasGrabbed = grabbed.current;
-        grabbed.current = false;
-        if ([rubber.hasDrawn(), navigation.hasMoved(), carry?.hasCarried(), wasGrabbed].includes(true)) return;
-        // The second click of two would let go of what the first has selected.
-        if (event.detail > 1) return;
+        // The second click of two would undo the selection of the first.
+        if (gesture.takeVoidClick() || event.detail > 1) return;
         if (index >= 0 && hovered !== null) choose(hovered, isAdding(event));
         else if (store.selected.value.length > 0) store.select([]);
       },
       onDblClick: (event: MouseEvent) => {
         const [x, y] = placeIn(event.currentTarget as HTMLElement, scene.scales.width, event);
-        if (nearest(at, x, y, REACH) < 0) navigation.fit();
+        if (nearest(at, x, y, HOVER_PX) < 0) navigation.fit();
       },
       onKeyDown: (event: KeyboardEvent) => {
         const around = index < 0 ? undefined : ([at.x[index] as number, at.y[index] as number] as const);
         const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-        const own = isModified(event) ? undefined : actOf(key);
-        const act = store.kernelDrag.value ? own : (navigation.key(event, around) ?? own);
+        const isAlone = !isModified(event);
+        const act = store.kernelDrag.value
+          ? isAlone && kernelDrag?.dragAct(key)
+          : (navigation.key(event, around) ?? (isAlone && actOf(key)));
         if (!act) return;
         // A key that stays pressed walks on, but does not turn on and off.
         if (!(event.repeat && ONCE.includes(key))) act();
@@ -202,8 +206,6 @@ export function usePointing(
     },
   };
 }
-
-const isAdding = (event: MouseEvent) => event.shiftKey || event.ctrlKey || event.metaKey;
 
 /** The marks of a row from the lowest up, of one height from left to right; those in one place follow one another. */
 export function marksOf(scene: Scene, row: number): number[] {

@@ -1,99 +1,74 @@
-// Grabbing the focus roof: its flat goes up and down, its slopes sideways, its ridge point both ways.
+// Dragging the focus roof: its flat up and down, its slopes sideways, its ridge point both ways.
 
-import { type Signal, useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { ridgePoint } from "../../roofline/roofline.ts";
 import type { RateKey } from "../../state/rates.ts";
 import type { Store } from "../../state/store.ts";
 import { px } from "../paths.ts";
 import { joined, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
+import type { ChartGesture } from "./chart_drag.ts";
 
-type Part = "peak" | "bandwidth" | "ridge";
+type RoofPart = "peak" | "bandwidth" | "ridge";
 
-export interface Grip {
-  readonly part: Part;
-  readonly level: string;
-  /** The axes when it was taken: a hand that they follow would run away from itself. */
+/** A roof as it is when a drag of it starts. */
+export interface RoofDragStart {
+  readonly part: RoofPart;
   readonly scales: Scales;
   /** From the pointer to the line, px. */
   readonly dx: number;
   readonly dy: number;
-  /** FLOP/s and bytes/s when it was taken. */
+  /** FLOP/s and bytes/s. */
   readonly peak: number;
   readonly bandwidth: number;
 }
 
-/** How near to the ends of the axes the roof may be brought, as a factor: beyond them it would be out of sight. */
-const ROOM = 1.05;
+/** The roof stays this factor inside the ends of the axes: beyond them it would be out of sight. */
+const AXIS_MARGIN = 1.05;
 
-export type Grab = ReturnType<typeof useGrab>;
-
-/** What is held; its axes stay until it is let go. */
-export const useGrip = () => useSignal<Grip | undefined>(undefined);
-
-export function useGrab(store: Store, scene: Scene, grip: Signal<Grip | undefined>) {
+/** Starts a drag if a part of the roof is pressed; whether it has. */
+export function startRoofDrag(
+  { store, scene, gesture }: { readonly store: Store; readonly scene: Scene; readonly gesture: ChartGesture },
+  event: PointerEvent,
+  x: number,
+  y: number,
+): boolean {
   const { focus, scales } = scene;
-
-  function set({ part, level }: Grip, peak: number, bandwidth: number) {
-    store.setRates([
-      ...(part === "bandwidth" ? [] : [{ quantity: "peak_flops", rate: peak } as const]),
-      ...(part === "peak" ? [] : [{ quantity: "bandwidth", rate: bandwidth, level } as const]),
-    ]);
-  }
-  function letGo() {
-    if (!grip.value) return;
-    grip.value = undefined;
-    store.release();
-  }
-  // A chart that goes, as with another view, lets go.
-  useEffect(() => letGo, []);
-  return {
-    isHeld: grip.value !== undefined,
-    /** Whether what is pressed is a part of the roof, which the pointer then holds. */
-    take(event: PointerEvent, x: number, y: number): boolean {
-      const { part, level = "" } = (event.target as SVGElement).dataset;
-      if (!focus || event.button !== 0 || !isPart(part)) return false;
-      const { peak } = focus;
-      const bandwidth = focus.levels.find(({ name }) => name === level)?.bandwidth ?? focus.bandwidth;
-      const flat = scales.y(peak);
-      const slope = scales.y(scales.x.invert(x) * bandwidth);
-      const dx = part === "ridge" ? scales.x(peak / bandwidth) - x : 0;
-      const dy = (part === "bandwidth" ? slope : flat) - y;
-      grip.value = { part, level, scales, dx, dy, peak, bandwidth };
-      (event.currentTarget as HTMLElement).setPointerCapture(event.pointerId);
-      const held: RateKey[] = [];
-      if (part !== "bandwidth") held.push({ quantity: "peak_flops" });
-      if (part !== "peak") held.push({ quantity: "bandwidth", level });
-      store.holdRates(held);
-      return true;
-    },
-    move(x: number, y: number) {
-      const held = grip.value;
-      if (held) set(held, ...ratesAt(held, x, y));
-    },
-    letGo,
-    takeBack() {
-      const held = grip.value;
-      if (held) set(held, held.peak, held.bandwidth);
-      letGo();
-    },
+  const { part, level = "" } = (event.target as SVGElement).dataset;
+  if (!focus || event.button !== 0 || !isPart(part)) return false;
+  const { peak } = focus;
+  const bandwidth = focus.levels.find(({ name }) => name === level)?.bandwidth ?? focus.bandwidth;
+  const flat = scales.y(peak);
+  const slope = scales.y(scales.x.invert(x) * bandwidth);
+  const dx = part === "ridge" ? scales.x(peak / bandwidth) - x : 0;
+  const dy = (part === "bandwidth" ? slope : flat) - y;
+  const start: RoofDragStart = { part, scales, dx, dy, peak, bandwidth };
+  const keys: RateKey[] = [];
+  if (part !== "bandwidth") keys.push({ quantity: "peak_flops" });
+  if (part !== "peak") keys.push({ quantity: "bandwidth", level });
+  const rates = store.dragRates(...keys);
+  const move = (x: number, y: number) => {
+    const [peak, bandwidth] = ratesAt(start, x, y);
+    rates.move(keys.map(({ quantity }) => (quantity === "bandwidth" ? bandwidth : peak)));
   };
+  // A press on the roof is no click on what is under it.
+  gesture.start({ kind: "roof", axes: scales, hasMoved: () => true, ...rates, move }, event);
+  return true;
 }
 
-const isPart = (word: string | undefined): word is Part => word === "peak" || word === "bandwidth" || word === "ridge";
+const isPart = (text: string | undefined): text is RoofPart =>
+  text === "peak" || text === "bandwidth" || text === "ridge";
 
-/** The rates of a roof that is held at a place, within the axes. */
+/** The rates of a roof that is dragged to a place, within the axes. */
 export function ratesAt(
-  { part, scales, dx, dy, peak, bandwidth }: Grip,
+  { part, scales, dx, dy, peak, bandwidth }: RoofDragStart,
   x: number,
   y: number,
 ): [peak: number, bandwidth: number] {
   // Under a zoom a roof that is out of sight stays where it is.
   const [[low, high], [least, most]] = [reachOf(scales, "x"), reachOf(scales, "y")];
   const within = (value: number, least: number, most: number) => Math.max(least, Math.min(value, most));
-  const rate = within(scales.y.invert(y + dy), least * ROOM, most / ROOM);
-  const ridgeOf = (ridge: number) => within(ridge, low * ROOM, high / ROOM);
+  const rate = within(scales.y.invert(y + dy), least * AXIS_MARGIN, most / AXIS_MARGIN);
+  const ridgeOf = (ridge: number) => within(ridge, low * AXIS_MARGIN, high / AXIS_MARGIN);
   if (part === "peak") return [asBefore(ridgeOf(rate / bandwidth) * bandwidth, peak), bandwidth];
   if (part === "bandwidth") {
     const slope = scales.y.invert(y + dy) / scales.x.invert(x);
@@ -108,8 +83,8 @@ const asBefore = (rate: number, before: number) => (Math.abs(rate / before - 1) 
 
 const reachOf = ({ whole, ...now }: Scales, axis: "x" | "y") => joined(now[axis].domain, whole?.[axis].domain);
 
-/** What the pointer can take hold of: wide and clear, over all else. */
-export function Grips({ focus, levels, scales }: Scene) {
+/** The parts of the roof that can be pressed: wide and invisible, over all else. */
+export function RoofHandles({ focus, levels, scales }: Scene) {
   if (!focus) return null;
   const slopes = levels.length > 0 ? levels : [{ name: focus.level, bandwidth: focus.bandwidth }];
   const [low, high] = scales.x.domain;
@@ -117,7 +92,7 @@ export function Grips({ focus, levels, scales }: Scene) {
   const place = (ai: number, rate: number) => `${px(scales.x(ai))},${px(scales.y(rate))}`;
   const last = slopes.reduce((far, { bandwidth }) => Math.max(far, focus.peak / bandwidth), ridge);
   return (
-    <g class="roofwidget-grips">
+    <g class="roofwidget-handles">
       {slopes.map(({ name, bandwidth }) => {
         // It begins where it enters the plot, from below or from the left.
         const start = Math.max(low, scales.y.domain[0] / bandwidth);

@@ -34,10 +34,10 @@ export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
 }
 
 /** The rectangle that selects, while it is drawn. */
-export function Rubber({ box }: { box: Box | undefined }) {
+export function Marquee({ box }: { box: Box | undefined }) {
   if (!box) return null;
   const { left, right, top, bottom } = box;
-  return <rect class="roofwidget-rubber" x={left} y={top} width={right - left} height={bottom - top} />;
+  return <rect class="roofwidget-marquee" x={left} y={top} width={right - left} height={bottom - top} />;
 }
 
 /** Lines from the ends of flats to their names in the column beside the plot, and from points to names far off. */

@@ -1,7 +1,7 @@
 // Ghosts of frozen curves: the roof and the kernels as they stood, and arrows from there to where they stand now.
 
 import type { Roof } from "../../roofline/roofline.ts";
-import { hasMoved, type Move, memoryOf, movesSince } from "../../state/snapshots.ts";
+import { hasMoved, type KernelChange, memoryOf, movesSince } from "../../state/snapshots.ts";
 import type { Store } from "../../state/store.ts";
 import { formatFactor } from "../../text/numbers.ts";
 import type { Snapshot } from "../../wire/types.ts";
@@ -57,7 +57,7 @@ export function changesSince(scene: Scene, snapshot: Snapshot | undefined, rows:
   return [...(scene.focus ? roofChanges(scene, snapshot, scene.focus) : []), ...kernelChanges(scene, moves)];
 }
 
-function kernelChanges(scene: Scene, moves: readonly Move[]): Change[] {
+function kernelChanges(scene: Scene, moves: readonly KernelChange[]): Change[] {
   const { points, at, marked, selected } = scene;
   const changes: Change[] = [];
   for (const { index, row, from, ratio, intensity } of moves) {

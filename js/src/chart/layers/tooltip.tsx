@@ -1,7 +1,7 @@
 // The tooltip: a kernel's name and its numbers, beside its point.
 
 import type { Roof } from "../../roofline/roofline.ts";
-import type { View } from "../../state/store.ts";
+import type { View } from "../../state/sync.ts";
 import { nameOf, type Row, tooltipRows } from "../../text/describe.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { boxOf, linesOf, overlap, type Placed, textWidth } from "../labels/place.ts";

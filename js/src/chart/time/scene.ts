@@ -66,7 +66,7 @@ export function timeSceneOf(
 ): TimeScene {
   const kernels = store.drawn.value;
   const focus = judgeOf(store);
-  const isLinear = store.axes.time_scale.value === "linear";
+  const isLinear = store.axes.timeScale.value === "linear";
   const isHeld = last?.scales.width === size.width && last.scales.x.isLinear === isLinear && store.dragging.value;
   const before = isHeld ? last.scales : undefined;
   const around = (all: Standing, room: TimeScales | undefined) =>

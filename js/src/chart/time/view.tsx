@@ -5,8 +5,10 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { isTotal } from "../../roofline/totals.ts";
 import type { Store } from "../../state/store.ts";
 import { rowOfMove } from "../../text/what_if.ts";
+import { useGesture } from "../../ui/gesture.ts";
 import { everyRow } from "../../wire/columns.ts";
 import { strings } from "../../words/words.ts";
+import type { ChartDrag } from "../gestures/chart_drag.ts";
 import { usePointing } from "../gestures/pointing.ts";
 import { textWidth } from "../labels/place.ts";
 import { Clip, frameOf } from "../layers/clip.tsx";
@@ -51,7 +53,8 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
   const last = useRef<TimeScene>(undefined);
   const scene = timeSceneOf(store, points.value, heaviest.value, size, theme, last.current, after.value);
   const { kernels, focus, scales, at } = scene;
-  const pointing = usePointing(store, scene, pointedChip);
+  const gesture = useGesture<ChartDrag>();
+  const pointing = usePointing({ store, scene, gesture, pointedChip });
   const { index } = pointing;
   const isMoving = store.dragging.value || pointing.navigation.isMoving;
   useLayoutEffect(() => {

@@ -1,6 +1,7 @@
 // Which precision, which memory and which view are meant.
 
-import type { Store, View } from "../../state/store.ts";
+import type { Store } from "../../state/store.ts";
+import type { View } from "../../state/sync.ts";
 import { type Option, Select } from "../../ui/select.tsx";
 import type { Chip } from "../../wire/types.ts";
 import { strings, words } from "../../words/words.ts";

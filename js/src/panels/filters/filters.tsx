@@ -3,8 +3,9 @@
 import { useComputed } from "@preact/signals";
 import type { Theme } from "../../chart/theme.ts";
 import { isInfeed, UNFILTERED } from "../../roofline/filters.ts";
-import { boundsOf, type Scope } from "../../state/filters.ts";
+import { boundsOf } from "../../state/filters.ts";
 import type { Store } from "../../state/store.ts";
+import type { Scope } from "../../state/sync.ts";
 import { bindingWord } from "../../text/describe.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
@@ -153,7 +154,6 @@ function Controls({ store }: { store: Store }) {
 function TimeShare({ store }: { store: Store }) {
   const share = store.timeShare.value;
   const text = shareText(share);
-  const actions = { hold: store.holdTimeShare, release: store.releaseTimeShare, set: store.setTimeShare };
   return (
     <span class="roofwidget-share" title={words.longest(text)}>
       <span class="roofwidget-muted">{words.timeShare}</span>
@@ -164,10 +164,8 @@ function TimeShare({ store }: { store: Store }) {
         max={100}
         step={1}
         position={share * 100}
-        value={share}
-        actions={actions}
-        slide={(position, held) => store.setTimeShare(position / 100, { stream: held })}
-        keyed={() => undefined}
+        start={store.dragTimeShare}
+        slide={(position, isDragged) => store.setTimeShare(position / 100, { stream: isDragged })}
       />
       <span class="roofwidget-percent">{text}</span>
     </span>

@@ -6,7 +6,7 @@ import type { Graph } from "../../fusion/graph.ts";
 import type { Cost } from "../../fusion/greedy.ts";
 import type { Fits } from "../../fusion/legality.ts";
 import { type Found, searching } from "../../fusion/search.ts";
-import { LARGE, type Workload } from "../../state/graph.ts";
+import { MAX_OPS_AT_ONCE, type Workload } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
 import { inSlices, type Work } from "../../ui/slices.ts";
 import { type Flow, flowing } from "./flow.ts";
@@ -44,7 +44,7 @@ export function useWork({ workload, cost, fits }: Asked, store: Store, dropped: 
 /** Whether the panel of a graph may be drawn: that of a large one a task after its chart. */
 export function useNext(graph: Graph | undefined): boolean {
   const drawn = useSignal<Graph | undefined>(undefined);
-  const isLarge = graph !== undefined && graph.ops.length > LARGE;
+  const isLarge = graph !== undefined && graph.ops.length > MAX_OPS_AT_ONCE;
   useEffect(() => {
     if (!isLarge) return;
     const timer = setTimeout(() => {
@@ -79,7 +79,7 @@ export function useFlow(graph: Graph, room: number): Flow | undefined {
     const show = (found: Flow) => {
       flow.value = found;
     };
-    return inSlices(flowing(graph, room), show, { later: graph.ops.length > LARGE });
+    return inSlices(flowing(graph, room), show, { later: graph.ops.length > MAX_OPS_AT_ONCE });
   }, [graph, room]);
   return flow.value;
 }

@@ -4,6 +4,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Theme } from "../../chart/theme.ts";
 import type { Workload } from "../../state/graph.ts";
+import { type Drag, useGesture } from "../../ui/gesture.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
 import { Bands } from "./bands.tsx";
 import { Ends } from "./ends.tsx";
@@ -14,8 +15,8 @@ import { bandsOf, isOut, opAt, pathOf, seen, shortened, thickness, titleOf } fro
 export const HEIGHT = MARGIN + 8 * ROW + BOX / 2;
 /** What is further away than this is not drawn. */
 const AROUND = HEIGHT / 2;
-/** A press that moves less than this is a click. */
-const CLICK = 4;
+/** A press that moves less than this, px, is a click. */
+const CLICK_PX = 4;
 
 interface FlowViewProps {
   readonly flow: Flow;
@@ -42,10 +43,10 @@ interface FlowViewProps {
   onKeyDown(event: KeyboardEvent): void;
 }
 
-interface Drag {
+interface OpDrag extends Drag {
   readonly op: number;
   readonly from: Point;
-  readonly by: Point;
+  hasMoved(): boolean;
 }
 
 export function FlowView(props: FlowViewProps) {
@@ -53,7 +54,11 @@ export function FlowView(props: FlowViewProps) {
   const { graph, values, partition } = workload;
   const { groupOf } = partition;
   const view = useSignal({ left: 0, top: 0 });
-  const drag = useSignal<Drag | undefined>(undefined);
+  const gesture = useGesture<OpDrag>();
+  /** Where the pointer has dragged the op. */
+  const draggedTo = useSignal<Point>({ x: 0, y: 0 });
+  const latest = useRef(props);
+  latest.current = props;
   const svg = useRef<SVGSVGElement>(null);
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -78,8 +83,10 @@ export function FlowView(props: FlowViewProps) {
   }, [flow, left, top]);
   const isInside = ({ from, to }: Edge) => groupOf[from] === groupOf[to];
   const bands = useMemo(() => bandsOf(flow, workload), [flow, partition]);
-  const target = drag.value && opAt(flow, drag.value.by);
-  const mover = drag.value && isFar(drag.value) ? drag.value.op : marked;
+  const { drag } = gesture;
+  const target = drag && opAt(flow, draggedTo.value);
+  const dragged = drag?.hasMoved() ? drag.op : undefined;
+  const mover = dragged ?? marked;
   const partners = useMemo(
     () => (mover === undefined ? undefined : props.partnersOf(mover)),
     [mover, partition, props.crowded],
@@ -94,23 +101,24 @@ export function FlowView(props: FlowViewProps) {
     const from = placeOf(event);
     const op = opAt(flow, from);
     if (op === undefined) return;
-    svg.current?.setPointerCapture(event.pointerId);
     props.pick(op);
-    // What is carried shall be seen, and not what there is to know of it.
+    // While an op is dragged, show the op, not what is known about its kernel.
     props.point(null);
-    drag.value = { op, from, by: from };
+    draggedTo.value = from;
+    const hasMoved = () => Math.hypot(draggedTo.value.x - from.x, draggedTo.value.y - from.y) > CLICK_PX;
+    const end = (up?: PointerEvent) => up && hasMoved() && drop(op, draggedTo.peek());
+    gesture.start({ op, from, hasMoved, end, cancel: () => {} }, event);
   }
   function move(event: PointerEvent) {
-    if (drag.value) drag.value = { ...drag.value, by: placeOf(event) };
+    if (gesture.drag) draggedTo.value = placeOf(event);
   }
-  function drop() {
-    const held = drag.value;
-    drag.value = undefined;
-    if (!held || !isFar(held)) return;
-    const onto = opAt(flow, held.by);
-    const group = partition.groups[groupOf[held.op] as number] as readonly number[];
-    if (onto !== undefined && onto !== held.op) props.merge(held.op, onto);
-    else if (onto === undefined && isOut(flow, group, held.by)) props.split(held.op);
+  function drop(op: number, place: Point) {
+    const { flow, workload, merge, split } = latest.current;
+    const { groups, groupOf } = workload.partition;
+    const onto = opAt(flow, place);
+    const group = groups[groupOf[op] as number] as readonly number[];
+    if (onto !== undefined && onto !== op) merge(op, onto);
+    else if (onto === undefined && isOut(flow, group, place)) split(op);
   }
   function click({ target }: MouseEvent) {
     const { from, to } = (target as SVGElement).dataset;
@@ -130,8 +138,8 @@ export function FlowView(props: FlowViewProps) {
       aria-label={props.label}
       style={{ maxHeight: `${HEIGHT}px` }}
       onKeyDown={(event) => {
-        if (event.key !== "Escape" || !drag.value) return props.onKeyDown(event);
-        drag.value = undefined;
+        if (event.key !== "Escape" || !gesture.drag) return props.onKeyDown(event);
+        gesture.cancel();
         event.stopPropagation();
       }}
       onBlur={() => props.point(null)}
@@ -147,11 +155,10 @@ export function FlowView(props: FlowViewProps) {
         aria-hidden="true"
         onPointerDown={press}
         onPointerMove={move}
-        onPointerUp={drop}
+        onPointerUp={gesture.end}
         onClick={click}
-        onPointerCancel={() => {
-          drag.value = undefined;
-        }}
+        onPointerCancel={gesture.cancel}
+        onLostPointerCapture={gesture.cancel}
         onPointerLeave={() => props.point(null)}
       >
         <Bands {...{ bands, partition, theme, crowded: props.crowded, pointed: props.pointed }} />
@@ -179,15 +186,15 @@ export function FlowView(props: FlowViewProps) {
           .sort((a, b) => Number(a === mover) - Number(b === mover))
           .map((op) => {
             const shakes = refused.ops.includes(op);
-            const held = drag.value?.op === op && isFar(drag.value) ? drag.value : undefined;
             const { x, y, width } = flow.boxes[op] as Box;
-            const [dx, dy] = held ? [held.by.x - held.from.x, held.by.y - held.from.y] : [0, 0];
+            const by = drag && dragged === op ? [draggedTo.value.x - drag.from.x, draggedTo.value.y - drag.from.y] : [];
+            const [dx = 0, dy = 0] = by;
             const states = [
               cursor === op && "cursor",
               marked === op && "marked",
               target === op && "target",
               partners?.has(groupOf[op] as number) && "partner",
-              held && "held",
+              dragged === op && "dragged",
             ];
             return (
               <g
@@ -195,7 +202,7 @@ export function FlowView(props: FlowViewProps) {
                 class={`roofwidget-op ${states.map((state) => (state ? `roofwidget-${state}` : "")).join(" ")}`}
                 data-op={graph.ops[op]?.name}
                 transform={`translate(${x - width / 2 + dx} ${y - BOX / 2 + dy})`}
-                onPointerEnter={() => !drag.value && props.point(groupOf[op] as number)}
+                onPointerEnter={() => !gesture.drag && props.point(groupOf[op] as number)}
               >
                 <g class={shakes ? "roofwidget-shake" : ""}>
                   <title>{graph.ops[op]?.name}</title>
@@ -211,8 +218,6 @@ export function FlowView(props: FlowViewProps) {
     </div>
   );
 }
-
-const isFar = ({ from, by }: Drag) => Math.hypot(by.x - from.x, by.y - from.y) > CLICK;
 
 /** Scrolls until a box is seen, sideways to the middle. */
 function show(frame: HTMLElement | null, box: Box | undefined) {

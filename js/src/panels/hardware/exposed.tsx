@@ -1,6 +1,5 @@
 // How much of the communication is exposed: one share on a slider, or several typed; each is a roof of its own.
 
-import { useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
 import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
@@ -20,8 +19,6 @@ const STEPS: Record<string, number> = {
 };
 
 export function Exposed({ store }: { store: Store }) {
-  /** All the shares when the slider was taken: sliding leaves one, Escape brings them back. */
-  const before = useRef<readonly number[]>([]);
   const fractions = store.exposedComm.value;
   const percent = Math.min(MOST, Math.round((fractions[0] ?? 0) * 100));
   const peak = store.focusRoof.value?.peak ?? Number.NaN;
@@ -32,14 +29,6 @@ export function Exposed({ store }: { store: Store }) {
     store.setExposedComm(values, { stream });
   }
   const slide = (to: number) => set(to > 0 ? [Math.min(MOST, Math.round(to)) / 100] : [], true);
-  const actions = {
-    hold: () => {
-      before.current = store.exposedComm.value;
-      store.holdExposedComm();
-    },
-    release: store.releaseExposedComm,
-    set: () => set(before.current, true),
-  };
   const entry = useTypedValue(parseFractions, set);
   function keyed(key: string) {
     const step = STEPS[key];
@@ -71,8 +60,7 @@ export function Exposed({ store }: { store: Store }) {
         max={MOST}
         step={1}
         position={percent}
-        value={percent}
-        actions={actions}
+        start={store.dragExposedComm}
         slide={slide}
         keyed={keyed}
       />

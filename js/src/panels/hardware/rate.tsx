@@ -59,9 +59,9 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
   const entry = useTypedValue((typed) => parseRate(typed, unit, value), set);
   const clamp = (exponent: number) => Math.max(low, Math.min(high, exponent));
 
-  function slide(position: number, held: boolean) {
+  function slide(position: number, isDragged: boolean) {
     const near = (rate: number) => Math.abs(Math.log10(rate) - position) < SNAP * (high - low);
-    set((held ? all.find(near) : undefined) ?? 10 ** position, held);
+    set((isDragged ? all.find(near) : undefined) ?? 10 ** position, isDragged);
   }
   function keyed(key: string) {
     const step = STEPS[key];
@@ -112,8 +112,7 @@ function Control({ store, quantity, level, unit, label, spoken, value, sheet, ma
           max={high}
           step={0.001}
           position={clamp(Math.log10(value))}
-          value={value}
-          actions={{ hold: () => store.hold(quantity, level), release: store.release, set }}
+          start={() => store.dragRates({ quantity, level })}
           slide={slide}
           keyed={keyed}
         />

@@ -128,11 +128,17 @@ function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
           max={positionOf(dim, dim.high)}
           step={isLog(dim) ? "any" : 1}
           position={positionOf(dim, value)}
-          value={value}
-          actions={{ hold: store.holdDims, release: store.releaseDims, set }}
-          slide={(position, held) => {
-            const next = valueAt(dim, position, held);
-            if (next !== value) move(next, held);
+          start={() => {
+            const gesture = store.dragDim(name);
+            const cancel = () => {
+              note.value = "";
+              gesture.cancel();
+            };
+            return { end: gesture.end, cancel };
+          }}
+          slide={(position, isDragged) => {
+            const next = valueAt(dim, position, isDragged);
+            if (next !== value) move(next, isDragged);
           }}
           keyed={(key) => {
             const next = keyed(dim, value, key);

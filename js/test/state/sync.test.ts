@@ -1,0 +1,42 @@
+// The table of synced traits, and the front end's side of what it promises.
+
+import { describe, expect, it } from "vitest";
+import declared from "../../../tests/golden/traits.json";
+import { createStore } from "../../src/state/store.ts";
+import { type Owner, TRAITS, type TraitName, wireName } from "../../src/state/sync.ts";
+import { stateOf } from "../chains.ts";
+import { eachWithClock, FakeModel } from "../helpers.ts";
+
+interface Row {
+  readonly owner: Owner;
+  readonly undoable?: string;
+}
+
+const rows = Object.entries(TRAITS) as [TraitName, Row][];
+const abort = eachWithClock();
+
+describe("the table of traits", () => {
+  it("has the traits that Python sends, with the same owners, and the same ones can be undone", () => {
+    const ours = rows.map(([name, { owner, undoable }]) => [wireName(name), owner, undoable !== undefined]);
+    const theirs = declared.filter(({ sync }) => sync).map(({ name, owner, undoable }) => [name, owner, undoable]);
+    expect(ours.sort()).toEqual(theirs.sort());
+  });
+  it("names exactly what the store listens to", () => {
+    const model = new FakeModel(stateOf([]));
+    createStore(model, abort().signal);
+    expect(model.listening).toBe(rows.length);
+  });
+  it("lets Python's own traits be read, and none of them is ever sent", () => {
+    const model = new FakeModel(stateOf([]));
+    const store = createStore(model, abort().signal);
+    const own = rows.flatMap(([name, { owner }]) => (owner === "python" ? [wireName(name)] : []));
+    store.focus("c");
+    store.toggle("c");
+    store.setRate("peak_flops", 70);
+    store.setZoom([1, 10, 1, 10]);
+    store.freeze();
+    for (const step of [store.undo, store.undo, store.redo]) step();
+    expect(model.sent.length).toBeGreaterThan(4);
+    for (const message of model.sent) expect(Object.keys(message).filter((name) => own.includes(name))).toEqual([]);
+  });
+});
