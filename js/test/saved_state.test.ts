@@ -111,7 +111,7 @@ describe("what was saved", () => {
   });
   it("of the view is what is looked at", () => {
     const store = open(timeView);
-    expect([store.view.value, store.axes.time_scale.value, store.scope.value]).toEqual(["time", "linear", "program"]);
+    expect([store.view.value, store.axes.timeScale.value, store.scope.value]).toEqual(["time", "linear", "program"]);
     expect([store.presentation.value, store.zoom.value]).toEqual([true, [0, 0.04, 0, 0.06]]);
   });
 });
