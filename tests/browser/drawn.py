@@ -14,6 +14,9 @@ from tests.browser.lab import Notebook
 
 Quantity = Literal["peak", "bandwidth"]
 
+EVENTUALLY_SECONDS = 30.0
+"""How long a test waits for something to come about, at most."""
+
 # Where the powers of ten of the axes are drawn, from their labels: {x: [[value, px]…], y: …} in the chart's pixels.
 TICKS = """(chart) => {
   const units = { '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
@@ -115,7 +118,7 @@ class Drawn:
             during()
         self.page.mouse.up()
 
-    def eventually(self, holds: Callable[[], bool], *, seconds: float = 10) -> None:
+    def eventually(self, holds: Callable[[], bool], *, seconds: float = EVENTUALLY_SECONDS) -> None:
         """Wait until something drawn or known to Python is so."""
         deadline = time.monotonic() + seconds
         while not holds():

@@ -110,6 +110,7 @@ def test_a_heading_sorts_by_mouse_and_by_keyboard_and_tells_python(notebook: Ope
     assert head(drawn, "Category").get_attribute("aria-sort") == "ascending"
     button.press("Enter")
     drawn.eventually(lambda: names(drawn) == ["=norm", "<i>gelu</i>", "matmul", "copy"])
+    drawn.eventually(lambda: book.python("w.sort_by") == "-category")
     book.python("setattr(w, 'sort_by', 'flops')")
     drawn.eventually(lambda: names(drawn) == ["copy", "=norm", "<i>gelu</i>", "matmul"])
 
