@@ -16,22 +16,22 @@ from roofwidget.support.languages import ENGLISH
 
 __all__ = ["FrontEnd", "first_script", "first_style", "front_end", "is_shared", "reference"]
 
-# One process of these serves many pages, each with widgets of its own, or their pages find no model by its id.
-_WITH_EACH: Final = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
-_VARIABLE: Final = "ROOFWIDGET_INLINE"
+# In these hosts a page cannot use a shared model: one process serves many pages, or a page finds no model by its id.
+_HOSTS_WITHOUT_SHARED_MODELS: Final = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
+_INLINE_VARIABLE: Final = "ROOFWIDGET_INLINE"
 
 
 class FrontEnd(ipywidgets.Widget):  # type: ignore[misc]
-    """The code of the front end as a model without a view, to which every widget of the kernel refers.
+    """The code of the front end: a model without a view that all widgets of a kernel refer to.
 
     Attributes
     ----------
     script, style : str
         The built code and its style.
     words : dict of str to str
-        By language, a script that stands in front of the code: of the languages that widgets have used.
+        By language, the script that runs before the code; only languages that some widget has used.
     digest : str
-        Names the build: a page imports each pair of digest and language once.
+        Identifies the build: a page imports the code once per digest and language.
     """
 
     script = Unicode().tag(sync=True)
@@ -43,18 +43,20 @@ class FrontEnd(ipywidgets.Widget):  # type: ignore[misc]
         return f"FrontEnd({self.digest[:8]})"
 
 
-_MADE: WeakSet[FrontEnd] = WeakSet()
+_FRONT_ENDS: WeakSet[FrontEnd] = WeakSet()
 
 
 def is_shared() -> bool:
-    """Tell whether this process's widgets share a `FrontEnd`; ``ROOFWIDGET_INLINE=1`` denies it for any host."""
-    return os.environ.get(_VARIABLE, "") in {"", "0"} and not any(name in sys.modules for name in _WITH_EACH)
+    """Tell whether this process's widgets share a `FrontEnd`; with ``ROOFWIDGET_INLINE=1`` they never do."""
+    return os.environ.get(_INLINE_VARIABLE, "") in {"", "0"} and not any(
+        name in sys.modules for name in _HOSTS_WITHOUT_SHARED_MODELS
+    )
 
 
 def front_end(language: str = ENGLISH) -> FrontEnd | None:
-    """Return the kernel's open `FrontEnd` with the words of a language; None if each widget brings the code.
+    """Return the kernel's open `FrontEnd` with the words of a language; None if each widget sends the code itself.
 
-    Makes the model if none is open, and sends the words if they are new to it.
+    Makes the model if none is open. Adds the words if the model lacks them.
 
     Raises
     ------
@@ -63,8 +65,8 @@ def front_end(language: str = ENGLISH) -> FrontEnd | None:
     """
     if not is_shared():
         return None
-    # A closed one has no comm: a page could not find it.
-    made = next((made for made in tuple(_MADE) if made.comm is not None), None)
+    # A closed model has no comm, so a page could not find it.
+    made = next((made for made in tuple(_FRONT_ENDS) if made.comm is not None), None)
     if made is None:
         return _make(language)
     if language not in made.words:
@@ -73,12 +75,12 @@ def front_end(language: str = ENGLISH) -> FrontEnd | None:
 
 
 def reference(made: FrontEnd | None, _widget: Any = None) -> str | None:
-    """Return what a page looks a model up by; of a closed one None, where ipywidgets' own serializer raises."""
+    """Return the reference by which a page finds a model; None for a closed model, where ipywidgets would raise."""
     return None if made is None or made.comm is None else f"IPY_MODEL_{made.model_id}"
 
 
 def first_script(language: str = ENGLISH) -> str:
-    """Return the script that a widget of a language sends: the loader, or words and code.
+    """Return the script that a widget sends: the loader, or the words of a language and the whole code.
 
     Raises
     ------
@@ -89,7 +91,7 @@ def first_script(language: str = ENGLISH) -> str:
 
 
 def first_style() -> str:
-    """Return what a widget sends as its style: nothing, which the loader brings, or the whole.
+    """Return the style that a widget sends: empty if the loader brings it, else the whole.
 
     Raises
     ------
@@ -101,11 +103,11 @@ def first_style() -> str:
 
 def _make(language: str) -> FrontEnd:
     script, style = _built("widget.js"), _built("widget.css")
-    # Of all languages: a page that another kernel's build has left may hold other words of the same code.
+    # The digest covers all languages: a page may hold other words for the same code, from another kernel's build.
     texts = (script, style, *(_words(name) for name in languages.languages()))
     digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     made = FrontEnd(script=script, style=style, words={language: _words(language)}, digest=digest)
-    _MADE.add(made)
+    _FRONT_ENDS.add(made)
     return made
 
 

@@ -1,4 +1,4 @@
-"""The state of a roofline: chips, kernels, what is shown and what is asked "what if"; usable without a browser.
+"""The state of a roofline: chips, kernels, what is shown, and what-ifs. It needs no browser.
 
 Every trait is declared here, with its owner. How values are checked, and what follows from a change, is computed in
 `roofwidget.state`. traitlets calls the observers of one trait in the alphabetical order of their methods' names.
@@ -106,14 +106,14 @@ from roofwidget.state.what_if_traits import (
     read_only_factors,
     row_called,
 )
-from roofwidget.support.did_you_mean import nearest, unknown_keyword
+from roofwidget.support.did_you_mean import did_you_mean, unknown_keyword
 from roofwidget.support.languages import ENGLISH
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
 
 __all__ = ["RooflineModel"]
 
-# Set in this order after all others: a partition is one of the graph as it is counted, rows are rows of shown kernels.
+# Set after all other traits, in this order: a partition depends on how the graph is counted, a row on the kernels.
 _SET_LAST: Final = (
     *("peak_flops", "bandwidth", "ceilings", "bounds", "dims", "convention", "dtype", "partition"),
     *("selected", "hovered", "at_roof", "moves", "zoom"),
@@ -123,16 +123,15 @@ V = TypeVar("V")
 
 
 class RooflineModel(HasTraits):
-    """The state of a roofline, with every number the front end shows and no browser.
+    """The state of a roofline and every number that the front end shows, without a browser.
 
     Parameters
     ----------
     chips
-        A `Preset`, or a list of `Chip` objects and names. Without chips and kernels: the TPU guide's preset. With
-        kernels alone: the chip they ran on; none, with a warning, for a measured profile that names none; else the
-        guide's chips.
+        A `Preset`, or a list of `Chip` objects and names. Default: the chip that the kernels ran on. Where they do not
+        name it: the TPU guide's chips, but for a measured profile no chips, with a warning.
     kernels
-        `Kernels`, a list of records, or a data frame.
+        `Kernels`, a list of records, or a data frame. Default: the preset's kernels, or the guide's without `chips`.
     **traits
         Any trait below.
 
@@ -167,8 +166,8 @@ class RooflineModel(HasTraits):
         "shared",
         Unicode(
             "auto",
-            help="A precision's name, or 'auto': the precision that all kernels compute in, for chips that have it, "
-            "else each chip's own default.",
+            help="A precision's name, or 'auto': the precision in which all kernels compute, where they agree and the "
+            "chip has it, else the chip's default.",
         ),
     )
     memory = owned(
@@ -475,9 +474,7 @@ class RooflineModel(HasTraits):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and not hasattr(type(self), name):
-            close = nearest(name, self.trait_names(), most=1)
-            hint = f"; did you mean '{close[0]}'?" if close else ""
-            msg = f"{type(self).__name__} has no trait '{name}'{hint}"
+            msg = f"{type(self).__name__} has no trait '{name}'{did_you_mean(name, self.trait_names())}"
             raise AttributeError(msg)
         super().__setattr__(name, value)
 
@@ -494,7 +491,7 @@ class RooflineModel(HasTraits):
         Raises
         ------
         traitlets.TraitError
-            If it is none of the chips here: the nearest are named; or if there are none.
+            If there is no such chip; the message names the nearest.
         """
         return chip_called(self.focus_chip if name is None else name, self.chips)
 
@@ -533,7 +530,7 @@ class RooflineModel(HasTraits):
         ValueError
             If a rate is zero, negative, NaN or infinite.
         traitlets.TraitError
-            If `chip` is none of the chips here.
+            If there is no such chip.
         """
         target = self.chip(chip)
         changed: dict[tuple[Quantity, str], float] = {}
@@ -551,7 +548,7 @@ class RooflineModel(HasTraits):
         Raises
         ------
         traitlets.TraitError
-            If `chip` is none of the chips here.
+            If there is no such chip.
         """
         others = [] if chip is None else [entry for entry in self.chips if entry.id != self.chip(chip).id]
         self._swap("what_if", lambda old: with_known_figures(old, others))
@@ -566,7 +563,7 @@ class RooflineModel(HasTraits):
         MissingFigureError
             If the chip has no peak or bandwidth that was asked for.
         traitlets.TraitError
-            If it is none of the chips here, or there are none.
+            If there is no such chip.
         """
         return bound_lenient(
             self.shown_kernels,
@@ -621,7 +618,7 @@ class RooflineModel(HasTraits):
     @observe("chips")
     def _follow_chips(self, change: Bunch) -> None:
         with self.hold_trait_notifications():
-            # Read as they were: asked of the model, what was never set would be made of the new chips.
+            # Read without defaults: those would be computed from the new chips.
             shown, focus_chip = self._trait_values.get("shown", ()), self._trait_values.get("focus_chip")
             self.shown = shown_after(change["old"] or (), self.chips, shown)
             if focus_chip not in [chip.id for chip in self.chips]:
@@ -651,7 +648,7 @@ class RooflineModel(HasTraits):
                 rate, old = self._rate(name), self._trait_values.get(name, math.nan)
                 self._trait_values[name] = rate
             if rate != old and not (math.isnan(rate) and math.isnan(old)):
-                # Marked as derived from what_if, which another thread may have changed again by now.
+                # Marked as derived, so that `_remember_rate` does not set what_if: it may have changed again by now.
                 self.notify_change(Bunch(name=name, old=old, new=rate, owner=self, type="change", derived=True))
 
     @observe("peak_flops", "bandwidth")
@@ -666,12 +663,12 @@ class RooflineModel(HasTraits):
             raise TraitError(msg) from None
 
     def _precision_of(self, chip: Chip) -> str:
-        """Return the precision of a chip's roof; `precision` has the rule."""
+        """Return the precision of a chip's roof; the help of `precision` states the rule."""
         common = common_precision(self.shown_kernels) if self.precision == "auto" else ""
         return chip.precision(common if common in chip.peak_flops else self.precision)
 
     def _rate(self, name: Quantity) -> float:
-        """Return the `peak_flops` or `bandwidth` of the focus chip now; NaN where the chip has none."""
+        """Return the focus chip's `peak_flops` or `bandwidth` with what-ifs; NaN if it has none."""
         if not self.chips:
             return math.nan
         chip = self.chip()
@@ -682,9 +679,9 @@ class RooflineModel(HasTraits):
             return math.nan
 
     def _swap(self, name: str, change: Callable[[V], V]) -> None:
-        """Replace a trait's value by what `change` makes of it, so that no other thread's change is lost.
+        """Replace a trait's value by `change` of it as one step, so that no other thread's change is lost.
 
-        Observers run without the lock: two models that set each other from two threads would deadlock.
+        Observers run after the lock is released: else two models that set each other in two threads would deadlock.
         """
         with self._lock:
             old = getattr(self, name)
@@ -697,34 +694,34 @@ class RooflineModel(HasTraits):
 
     @property
     def shown_kernels(self) -> Kernels:
-        """The kernels of the chart: those of `partition` at `dims`, and without a graph `kernels`."""
+        """The kernels of the chart: `kernels`, or with a graph those of `partition` at `dims`."""
         return self.kernels if self.partition is None else self.partition.kernels(self.dims)
 
     def told_convention(self) -> str:
-        """Return the name of the convention in force, and how kernels count a multiply-add if they differ from it."""
+        """Return the name of the convention in force, and how kernels count a multiply-add where that differs."""
         if self.partition is None:
-            msg = "there is no graph, and so no convention; set graph first"
+            msg = "there is no graph, so no convention is in force; set graph first"
             raise ValueError(msg)
         return self.partition.graph.convention.described
 
     def counted_graph(self) -> Graph | None:
-        """Return the graph as `convention` and `dtype` have it counted."""
+        """Return the graph with the counts of `convention` and `dtype`."""
         graph = self._graph_of_phase()
         return None if graph is None else counted(graph, self.convention, self.dtype)
 
     def partition_of(self, groups: Any) -> Partition | None:
-        """Return groups of ops, by name or position, as a partition of the graph as it is counted now.
+        """Return groups of ops, by name or position, as a partition of `counted_graph`.
 
         Raises
         ------
         ValueError
-            If they are no legal partition, or a `Partition` of other ops or with tensors that are spilled.
+            If they are no legal partition, or a `Partition` of other ops or with spilled tensors.
         """
         graph = self.counted_graph()
         return None if graph is None else as_partition(groups, graph)
 
     def _graph_of_phase(self) -> Graph | None:
-        """Return the graph in force: during a change `graph` may still be the one before."""
+        """Return the graph in force; while a change is handled, `graph` may still be the old graph."""
         return self.graphs.get(self.phase)
 
     def _unfused(self) -> Partition | None:
@@ -744,7 +741,7 @@ class RooflineModel(HasTraits):
         graph, groups = self._graph_of_phase(), proposal["value"]
         with refused_as("partition"):
             if groups is not None and graph is None:
-                msg = "there is no graph to part; set graph first"
+                msg = "there is no graph to divide into groups; set graph first"
                 raise ValueError(msg)
             found = self._unfused() if groups is None else self.partition_of(groups)
         self._phases.checked = (self.phase, graph, found)
@@ -776,7 +773,7 @@ class RooflineModel(HasTraits):
 
     @observe("phase")
     def _follow_phase(self, _change: Bunch | None = None) -> None:
-        """Bring the traits that depend on the graph in line with it; `phase` has the rule."""
+        """Fit the traits that depend on the graph to it; the help of `phase` states the rule."""
         graph, phases = self._graph_of_phase(), self._phases
         with self.hold_trait_notifications():
             if graph is None or phases.is_new(graph):
@@ -802,7 +799,7 @@ class RooflineModel(HasTraits):
 
     @observe("convention", "dtype")
     def _count_again(self, _change: Bunch) -> None:
-        # The groups stay: the front end has them already, and rows keep their meaning.
+        # Only counts change: the groups stay, and so do the rows.
         if self.partition is not None and self._graph_of_phase() is not None:
             self.partition = self.partition_of(self.partition)
 
@@ -819,27 +816,27 @@ class RooflineModel(HasTraits):
         return None if self.hovered is None else self.shown_kernels[self.hovered]
 
     def move(self, kernel: int | str, *, bytes: float | None = None, time: float | None = None) -> None:  # noqa: A002
-        """Ask what another amount of traffic, or a better use of its roof, would make of a kernel.
+        """Ask where a kernel would be with other bytes, or with a time nearer to its roof.
 
         Parameters
         ----------
         kernel
-            Its row, or its name if no other has it.
+            Its row, or its name if no other kernel has that name.
         bytes
-            How many times its bytes it moves, at every level of memory: 0.5 after a fusion that halves them. Its time
-            follows at the same share of its roof. 1 takes this back; without it what was asked before stays.
+            Factor on its bytes at every memory level: 0.5 after a fusion that halves them. Its time follows: the kernel
+            keeps its share of the roof. 1 takes this back; None keeps the factor that was set before.
         time
-            How many times as long it takes with those bytes: down to its roof, not below.
+            Factor on the time that it takes with those bytes: down to its roof, not below.
 
         Raises
         ------
         TypeError
-            Without `bytes` and `time`, or if one is no number.
+            Without `bytes` and `time`, or if a factor is no number.
         ValueError
-            If a factor is not above zero, the kernel's bytes or time are unknown, or the time would beat its roof:
-            the least factor is named. Nothing is changed.
+            If a factor is not above zero, the kernel's bytes or time are unknown, or the time would beat its roof; then
+            the message names the least factor. Nothing is changed.
         traitlets.TraitError
-            If it is none of the kernels, or of several with one name; or if there is no chip to judge by.
+            If there is no such kernel, several have that name, or there is no chip.
         MissingFigureError
             If the focus chip has no peak or bandwidth that was asked for.
 
@@ -860,7 +857,7 @@ class RooflineModel(HasTraits):
         given = (("bytes", bytes), ("time", time))
         asked = {word: checked_factor(factor, f"move: {word}") for word, factor in given if factor is not None}
         if not asked:
-            msg = "move needs bytes or time: how many times as many, or as long"
+            msg = "move needs a factor: bytes=0.5 for half the bytes, or time=0.5 for half the time"
             raise TypeError(msg)
         check_can_move(kernels[[row]], asked, self._bound_where_measured)
 
@@ -870,12 +867,12 @@ class RooflineModel(HasTraits):
         self._swap("moves", moved)
 
     def reset_moves(self, kernel: int | str | None = None) -> None:
-        """Take back what was asked of one kernel, by row or name, or of all without one.
+        """Drop the what-ifs of one kernel, by row or name, or of all kernels.
 
         Raises
         ------
         traitlets.TraitError
-            If it is none of the kernels, or of several with one name.
+            If there is no such kernel, or several have that name.
         """
         gone = None if kernel is None else row_called(kernel, self.shown_kernels)
 
@@ -886,9 +883,9 @@ class RooflineModel(HasTraits):
 
     @property
     def moved_kernels(self) -> Kernels:
-        """`shown_kernels` with the what-ifs of `moves` applied; `analysis.what_if_arithmetic` has the arithmetic.
+        """`shown_kernels` with the what-ifs of `moves` applied; see `roofwidget.analysis.what_if_arithmetic`.
 
-        Their bound is that of the chip that they ran on if it is known, else of the focus chip with its what-if rates.
+        They are bounded by the chip that they ran on if it is known, else by the focus chip with its what-if rates.
         """
         return apply_what_ifs(self.shown_kernels, self.moves, self._bound_where_measured)
 
@@ -937,7 +934,7 @@ class RooflineModel(HasTraits):
         Parameters
         ----------
         name
-            What it is called; "snapshot 1" and so on by default.
+            Its name; by default "snapshot 1", "snapshot 2" and so on.
 
         Raises
         ------
@@ -965,7 +962,7 @@ class RooflineModel(HasTraits):
 
     @property
     def filtered(self) -> Kernels:
-        """The kernels that pass all filters, in the table's order: those behind the picture."""
+        """The kernels that pass all filters, in the table's order."""
         return self.shown_kernels[self.filtered_rows]
 
     @property
@@ -979,8 +976,8 @@ class RooflineModel(HasTraits):
     def projection(self, source: Chip | str | None = None, *, recast: str | None = None) -> Projection:
         """Return how long the kernels would take on the focus chip with its what-if values; see `roofwidget.project`.
 
-        `source` is the chip they ran on, where they do not name it. The rows of `at_roof` reach their roof. With
-        `recast` all FLOPs are done in that precision.
+        `source` is the chip that they ran on, if they do not name it. The rows of `at_roof` reach their roof. With
+        `recast`, all FLOPs are done in that precision.
         """
         return project(
             self.shown_kernels,
@@ -993,7 +990,7 @@ class RooflineModel(HasTraits):
         )
 
     def _bound_by(self) -> Texts:
-        """Return what binds each kernel on the focus chip; unknown where a figure or the chip is missing."""
+        """Return what binds each kernel on the focus chip; "unknown" without a chip or a figure that this needs."""
         try:
             return self.bound().bound_by
         except (MissingFigureError, TraitError):
@@ -1042,6 +1039,6 @@ class RooflineModel(HasTraits):
 
     @observe("view", "time_scale")
     def _show_whole_plane(self, _change: Bunch) -> None:
-        # A zoom that came in one message with the view was checked for it already.
+        # One message may bring a view and a zoom: then the zoom was checked for this plane and stays.
         if self._zoomed != plane_of(self.view, self.time_scale):
             self.zoom = None

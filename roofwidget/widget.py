@@ -1,4 +1,4 @@
-"""The model with its front end, as a Jupyter widget."""
+"""The model as a Jupyter widget."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     # The text, not the path: a path keeps every closed widget alive.
     _esm = owned("python", Unicode())
     _css = owned("python", Unicode())
-    # Where the loader that is sent as the text finds the code.
+    # Where the loader finds the code.
     _code = owned("python", Instance(bundle.FrontEnd, allow_none=True), to_wire=bundle.reference)
 
     # The traits that the front end was sent since it was opened.
@@ -58,7 +58,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     @observe("locale")
     def _redraw_in_the_language(self, _change: Any) -> None:
-        # Views are drawn anew when the script is another, and then need the code that it is to find.
+        # A new script makes the views draw again, and then they look for its code: one message brings both.
         with self.hold_sync():
             self._code = bundle.front_end(self.locale)
             self._esm = bundle.first_script(self.locale)
@@ -80,14 +80,14 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             self._send({"method": "echo_update", "state": self.get_state(crossed), "buffer_paths": []})
 
     def notify_change(self, change: Any) -> None:
-        """Tell the front end and observers of a change; of groups that only count anew, observers alone."""
+        """Notify the front end and observers; of the same groups counted differently, observers alone."""
         if change["name"] == "partition" and has_same_groups(change["old"], change["new"]):
             HasTraits.notify_change(self, change)
         else:
             super().notify_change(change)
 
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
-        """Send some traits, or all; with new kernels how an earlier run compares with them."""
+        """Send some traits, or all; new kernels bring their comparison with an earlier run."""
         keys = None if key is None else {key} if isinstance(key, str) else set(key)
         if keys is not None and "kernels" in keys and self.baseline is not None:
             keys.add("baseline")

@@ -1,8 +1,7 @@
-"""What the front end receives: domain objects to wire messages and back.
+"""Domain objects as the front end receives them, and back.
 
-The only Python file that knows the wire's names; `js/src/wire/decode.ts` is its mirror. On the wire a number is finite
-or null; columns travel as binary buffers (little-endian float64, int32 codes for text), so any number of kernels is one
-message.
+The only Python file that knows the names on the wire; `js/src/wire` is its mirror. On the wire a number is finite or
+null. Columns are binary buffers (little-endian float64, int32 codes for text), so any number of kernels is one message.
 
 ======== =========================================================================================
 trait    on the wire
@@ -15,24 +14,25 @@ chips    ``[{id, name, vendor, family, generation, kind, year, status, precision
          figures: [{label, value, unit, measured, source, url, confidence, checks: [[value, source]]}]}]``
 kernels  ``{n, name, short, precision, category: texts, time, self_time, count: buffer or null,
          flops, bytes: {key: buffer}, extra: [[name, texts or buffer]], origin: [[key, texts]],
-         program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``; a short name
-         is null where it is the name; null is a time that no row has, a self time that is the time, counts of 1; the
-         program's rows are its totals, of category "program", then its steps, of category "step"; the chip is the one
-         they ran on
-texts    ``{values: buffer, codes: buffer or null}``, or null where no row has a word: the different words as they
-         appear, a list in JSON, and for each row which it is; null where row i has word i of n, or all have the one
-baseline ``{kernels: as kernels, match: buffer, verdict: texts}`` or null: for each row of the baseline the int32 row of
-         kernels that it is matched with, or -1, and whether that became faster, slower, equal or unknown
+         program: as kernels or null, chip: as one of chips or null, warnings: [text], source: text}``.
+         A short name is null where it equals the name. `time` is null if no row has a time, `self_time` if it equals
+         `time`, `count` if every count is 1. The rows of `program` are its totals, of category "program", then its
+         steps, of category "step". `chip` is the chip that the kernels ran on.
+texts    ``{values: buffer, codes: buffer or null}``, a dictionary-encoded column: a JSON list of unique texts in the
+         order in which they appear, and one code per row. Null if no row has a text. `codes` is null if all rows have
+         the same text, or row i of n has text i of n.
+baseline ``{kernels: as kernels, match: buffer, verdict: texts}`` or null. For each row of the baseline: the int32 row
+         of the kernel that it is matched with, or -1, and whether that became faster, slower, equal or unknown.
 graphs   ``[[phase, {name, dims: [[name, low, high, default]], convention, dtypes: {name: bits},
-         conventions: {name: {word: value}}, conditions: [[whose, count, divisor; 0: the count is at least 1]],
+         conventions: {name: {word: value}}, conditions: [[what, count, divisor]],
          outputs: [tensor], tensors: [{name, shape, dtype, bytes}],
-         ops: [{name, kind, inputs, outputs, flops: {class: count}, extra, terms: [[name, count]], precision}]}]]``,
-         counts as `roofwidget.workloads.expressions.to_wire` writes them
-partition ``[[position of op]]``, a list a kernel; null without a graph
+         ops: [{name, kind, inputs, outputs, flops: {class: count}, extra, terms: [[name, count]], precision}]}]]``.
+         `roofwidget.workloads.expressions.to_wire` writes counts. A condition with divisor 0: the count is at least 1.
+partition ``[[position of op]]``, a list for each kernel; null without a graph
 what_if  ``{chip id: {peak_flops: {precision: FLOP/s}, bandwidth: {level: bytes/s}}}``
-moves    ``{row: {bytes: factor, time: factor}}``, only those that are not 1; both ways
-snapshots ``[{name, chip, precision, memory, peak, bandwidth, hidden, kernels: [[name, FLOP/byte or null, rate]]}]``,
-         both ways; null is infinite
+moves    ``{row: {bytes: factor, time: factor}}``, only factors other than 1; both ways
+snapshots ``[{name, chip, precision, memory, peak, bandwidth, hidden, kernels: [[name, FLOP/byte or null, rate]]}]``;
+         null is infinite; both ways
 others   as they are
 ======== =========================================================================================
 """
@@ -76,8 +76,8 @@ __all__ = [
     "what_if_to_wire",
 ]
 
-# So many names take about a tenth of a second; a chart shows fewer.
-_SHORTENED: Final = 1000
+# Shortening this many names takes about 0.1 s; a chart shows fewer.
+_MAX_SHORTENED_NAMES: Final = 1000
 
 
 def chips_to_wire(chips: Iterable[Chip], _widget: object = None) -> list[dict[str, Any]]:
@@ -156,7 +156,7 @@ def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
 
 
 def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | None:
-    """Return an earlier run, and how its rows compare with those of the model's kernels."""
+    """Return an earlier run and the comparison of its rows with the model's kernels."""
     if baseline is None:
         return None
     match, verdict = compare_runs(baseline, model.kernels).by_row_before()
@@ -192,36 +192,36 @@ def _is_same(column: Floats, other: Floats) -> bool:
 
 
 def _short_names(kernels: Kernels) -> DictColumn:
-    """Return short names, None where they are the names; only of the longest, as shortening takes its time."""
+    """Return short names, None where they equal the names; only the names that take most time are shortened."""
     names = kernels.codes("name")
     index: dict[str | None, int] = {None: 0}
     position = np.zeros(len(names.values), dtype=np.int32)
-    for code in _longest(names, kernels.self_time):
+    for code in _names_by_time(names, kernels.self_time):
         name = names.values[code] or ""
         short = shortened(name)
         position[code] = index.setdefault(short if short != name else None, len(index))
     return DictColumn(tuple(index), position[names.codes])
 
 
-def _longest(names: DictColumn, seconds: Floats) -> list[int]:
-    """Return the codes of the names that are shortened, of equally long ones the first."""
+def _names_by_time(names: DictColumn, seconds: Floats) -> list[int]:
+    """Return the codes of the names whose rows take longest; among equal times the first names."""
     longest = np.full(len(names.values), -np.inf)
     np.maximum.at(longest, names.codes, np.nan_to_num(seconds, nan=-1))
     used: list[int] = np.flatnonzero(longest > -np.inf).tolist()
-    if len(used) <= _SHORTENED:
+    if len(used) <= _MAX_SHORTENED_NAMES:
         return used
-    limit = np.partition(longest, -_SHORTENED)[-_SHORTENED]
+    limit = np.partition(longest, -_MAX_SHORTENED_NAMES)[-_MAX_SHORTENED_NAMES]
     above = np.flatnonzero(longest > limit)
-    return [*above.tolist(), *np.flatnonzero(longest == limit)[: _SHORTENED - len(above)].tolist()]
+    return [*above.tolist(), *np.flatnonzero(longest == limit)[: _MAX_SHORTENED_NAMES - len(above)].tolist()]
 
 
 def graphs_to_wire(graphs: Mapping[str, Graph], _widget: object = None) -> list[list[Any]]:
-    """Return the phases in order, each with its graph."""
+    """Return pairs of phase and graph, in order."""
     return [[text_to_wire(phase), graph_to_wire(graph)] for phase, graph in graphs.items()]
 
 
 def graph_to_wire(graph: Graph) -> dict[str, Any]:
-    """Return a graph as one JSON-able dict, its counts as expressions."""
+    """Return a graph as one JSON-able dict with its counts as expressions."""
     position = {name: index for index, name in enumerate(graph.tensors)}
     conventions = {**CONVENTIONS, graph.convention.name: graph.convention}
     return {
@@ -270,7 +270,7 @@ def dims_to_wire(dims: Mapping[str, int], _widget: object = None) -> dict[str, i
 
 
 def text_to_wire(text: str, _widget: object = None) -> str:
-    """Return the text with lone surrogates replaced: a file may hold them, a message may not."""
+    """Return the text without lone surrogates: a file may hold them, a message may not."""
     return without_surrogates(text)
 
 
@@ -288,13 +288,15 @@ def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _w
 
 
 def moves_to_wire(moves: Mapping[int, Mapping[str, float]], _widget: object = None) -> dict[str, dict[str, float]]:
-    """Return factors by row as plain dicts: a key of JSON is text."""
+    """Return factors as plain dicts; rows become text, as JSON's keys are."""
     return {str(row): dict(move) for row, move in moves.items()}
 
 
-def moves_from_wire(told: Mapping[str, Mapping[str, float]], _widget: object = None) -> dict[int, Mapping[str, float]]:
-    """Return factors by row of such dicts."""
-    return {int(row): move for row, move in told.items()}
+def moves_from_wire(
+    received: Mapping[str, Mapping[str, float]], _widget: object = None
+) -> dict[int, Mapping[str, float]]:
+    """Return the factors that `moves_to_wire` wrote, by row number."""
+    return {int(row): move for row, move in received.items()}
 
 
 def snapshots_to_wire(snapshots: Iterable[Snapshot], _widget: object = None) -> list[dict[str, Any]]:
@@ -314,8 +316,8 @@ def snapshots_to_wire(snapshots: Iterable[Snapshot], _widget: object = None) -> 
     ]
 
 
-def snapshots_from_wire(told: Iterable[Mapping[str, Any]], _widget: object = None) -> tuple[Snapshot, ...]:
-    """Return the snapshots of such dicts."""
+def snapshots_from_wire(received: Iterable[Mapping[str, Any]], _widget: object = None) -> tuple[Snapshot, ...]:
+    """Return the snapshots that `snapshots_to_wire` wrote."""
     return tuple(
         Snapshot(
             entry["name"],
@@ -327,7 +329,7 @@ def snapshots_from_wire(told: Iterable[Mapping[str, Any]], _widget: object = Non
             tuple((name, inf if ai is None else ai, rate) for name, ai, rate in entry["kernels"]),
             entry["hidden"],
         )
-        for entry in told
+        for entry in received
     )
 
 
@@ -336,7 +338,7 @@ def _binary(column: Floats) -> memoryview:
 
 
 def _texts(column: DictColumn) -> dict[str, Any] | None:
-    """Return the words that some row has, and for each row which one it is where that does not follow."""
+    """Return the texts that occur, and their codes per row unless these are trivial."""
     n = len(column.codes)
     first = np.full(len(column.values), n)
     np.minimum.at(first, column.codes, np.arange(n))

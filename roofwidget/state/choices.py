@@ -37,7 +37,7 @@ def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
         If there is none; the nearest ids are named.
     """
     if not chips:
-        msg = f"there are no chips, and so no roof; {NO_CHIPS_HINT}, or set .chips"
+        msg = f"there are no chips, so there is no roof; {NO_CHIPS_HINT}, or set .chips"
         raise TraitError(msg)
     for chip in chips:
         if name == chip.id:
@@ -52,12 +52,12 @@ def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
 
 
 def shown_after(before: Iterable[Chip], chips: Iterable[Chip], shown: Iterable[str]) -> list[str]:
-    """Return the ids to show of new chips: those still there, and added ones up to the usual number."""
+    """Return the ids of new chips to show: those shown before, and added chips up to the usual number."""
     known, ids = [chip.id for chip in before], [chip.id for chip in chips]
     still = [key for key in shown if key in ids]
     if not still:
         return ids[:MAX_CHIPS_SHOWN_AT_FIRST]
-    # A shown chip that is new was set together with the chips: then exactly those are wanted.
+    # A shown chip that was not among the old chips: `shown` was set together with the chips, and is exact.
     is_given = not known or any(key not in known for key in still)
     added = [] if is_given else [key for key in ids if key not in known]
     return [*still, *added[: max(0, MAX_CHIPS_SHOWN_AT_FIRST - len(still))]]
@@ -85,7 +85,7 @@ def check_memory(name: str, chips: Sequence[Chip]) -> str:
 
 
 def still_possible(check: Callable[[str, Sequence[Chip]], str], name: str, chips: Sequence[Chip], other: str) -> str:
-    """Return a precision or memory where it passes its check with these chips, else another."""
+    """Return a precision or memory if it passes its check with these chips, else `other`."""
     try:
         check(name, chips)
     except TraitError:
@@ -94,8 +94,8 @@ def still_possible(check: Callable[[str, Sequence[Chip]], str], name: str, chips
 
 
 def known_ceilings(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
-    """Return the names of ceilings by their lower case; the focus chip's spelling goes before others'."""
-    # The last one of a name stays, so the focus chip comes last.
+    """Return the names of ceilings by their lower case, in the focus chip's spelling where it has one."""
+    # A later name replaces an earlier one, so the focus chip comes last.
     ordered = sorted(chips, key=lambda chip: chip.id == focus_chip)
     names = [name for chip in ordered for name in (*(ceiling.key for ceiling in chip.ceilings), *chip.peak_flops)]
     return {name.casefold(): name for name in names}
@@ -114,7 +114,7 @@ def check_ceilings(names: Iterable[str], chips: Sequence[Chip], focus_chip: str)
 
 
 def _lacking(trait: str, chips: Sequence[Chip], reason: str) -> TraitError:
-    """Return the error for a figure that no chip has; without chips the reason is that there are none."""
+    """Return the error for a figure that no chip has; without chips it says so instead of the reason."""
     return TraitError(
         f"{trait}: {reason}" if chips else f"{trait}: there are no chips that could have it; {NO_CHIPS_HINT}"
     )

@@ -32,14 +32,14 @@ TABLE_COLUMNS_BY: Final = ("flops", "bytes", "ai", "rate", "bandwidth_utilizatio
 
 
 def known_bounds(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
-    """Return what may bind a kernel, by its lower case; the focus chip's spelling of a level goes before others'."""
-    # The last one of a name stays, so the focus chip comes last.
+    """Return the names of what can bind a kernel by their lower case, in the focus chip's spelling where it has one."""
+    # A later name replaces an earlier one, so the focus chip comes last.
     ordered = sorted(chips, key=lambda chip: chip.id == focus_chip)
     return {name.casefold(): name for name in (*(level for chip in ordered for level in chip.memories), *RESOURCES)}
 
 
 def check_bounds(names: Iterable[str], known: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what may bind a kernel in its known spelling, without repeats; raise `TraitError` for another name."""
+    """Return names in their known spelling, without repeats; raise `TraitError` for an unknown name."""
     found: dict[str, None] = {}
     for name in names:
         if name.casefold() not in known:
@@ -51,14 +51,14 @@ def check_bounds(names: Iterable[str], known: Mapping[str, str]) -> tuple[str, .
 
 
 def bounds_after(bounds: tuple[str, ...], known: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Return the names that still bind on other chips."""
+    """Return those names that are still known with other chips; None, no filter, if all are lost."""
     kept = tuple(known[name.casefold()] for name in bounds if name.casefold() in known)
-    # A filter that lost all its names would hide everything; an empty one was meant to.
+    # A filter that lost all its names would hide everything. An empty filter hides everything on purpose.
     return kept or (None if bounds else ())
 
 
 def column_key(key: str, extra: Collection[str], trait: str) -> str:
-    """Return the key of a column that the table has now, or may have with other kernels or on another chip.
+    """Return the key of a column that the table has, or can have with other kernels or on another chip.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def sort_key(key: str, extra: Collection[str]) -> str:
 
 
 def has_column(key: str, extra: Collection[str]) -> bool:
-    """Tell whether the table has, or may have, a column."""
+    """Tell whether the table has, or can have, a column."""
     try:
         column_key(key, extra, "columns")
     except TraitError:

@@ -10,7 +10,7 @@ from typing import Any
 
 from traitlets import TraitError
 
-from roofwidget.support.did_you_mean import listed, nearest
+from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.workloads import CONVENTIONS, Graph
 from roofwidget.workloads.partition import Partition
 
@@ -31,12 +31,12 @@ __all__ = [
 
 @dataclass
 class PhaseMemory:
-    """What a model must remember of its graphs to know what a change of phase keeps."""
+    """What a model remembers about its graphs, to decide what a change of phase keeps."""
 
     graphs: tuple[Graph, ...] = ()
-    """Those at the last change of graph or phase: any other is new, and starts anew."""
+    """The graphs at the last change of graph or phase. Any other graph is new and starts with its defaults."""
     checked: tuple[str, Graph | None, Partition | None] = ("", None, None)
-    """The partition that was validated last, with its phase and graph: one set together with a phase stays."""
+    """Phase, graph and partition of the latest validation: a partition that is set together with a phase stays."""
     left: dict[str, tuple[Graph, Partition]] = field(default_factory=dict)
     """The graph and the last partition of each phase."""
 
@@ -56,7 +56,7 @@ class PhaseMemory:
 
 @contextmanager
 def refused_as(trait: str) -> Iterator[None]:
-    """Raise a graph's own errors as the `TraitError` of a trait."""
+    """Turn the errors of a graph into the `TraitError` of a trait."""
     try:
         yield
     except (LookupError, TypeError, ValueError) as error:
@@ -65,14 +65,14 @@ def refused_as(trait: str) -> Iterator[None]:
 
 
 def has_same_groups(one: Partition | None, other: Partition | None) -> bool:
-    """Tell whether two partitions put the same ops into the same kernels, however they count them."""
+    """Tell whether two partitions put the same ops into the same kernels; their counts may differ."""
     if one is None or other is None:
         return one is other
     return one.indices == other.indices and one.graph.ops == other.graph.ops
 
 
 def counted(graph: Graph, convention: str, dtype: str | None) -> Graph:
-    """Return a graph as a convention, or its own where that is empty, and a dtype count it."""
+    """Return a graph counted by a convention and a dtype; '' is the graph's own convention, None its own dtype."""
     return graph.with_convention(convention or graph.convention).with_dtype(dtype)
 
 
@@ -82,7 +82,7 @@ def as_partition(groups: Any, graph: Graph) -> Partition:
     Raises
     ------
     LookupError, TypeError, ValueError
-        If they are no legal partition, or a `Partition` of other ops or with tensors that are spilled.
+        If they are no legal partition, or a `Partition` of other ops or with spilled tensors.
     """
     if not isinstance(groups, Partition):
         return Partition(graph, groups)
@@ -92,19 +92,19 @@ def as_partition(groups: Any, graph: Graph) -> Partition:
 
 
 def _check_is_of(partition: Partition, graph: Graph) -> None:
-    """Raise `ValueError` unless positions in a partition mean the same ops in a graph, and nothing is spilled."""
+    """Raise `ValueError` if a partition's positions are other ops in a graph, or if it spills tensors."""
     own, others = [op.name for op in partition.graph.ops], [op.name for op in graph.ops]
     if own != others:
         strange = next((name for name in own if name not in others), own[-1] if own else "")
         msg = (
-            f"op '{strange}' of graph '{partition.graph.name}' stands elsewhere or not at all in graph '{graph.name}'"
-            " that is shown; set `graph` first"
+            f"op '{strange}' of graph '{partition.graph.name}' has another position, or none, in graph '{graph.name}' "
+            "that is shown; set `graph` first"
         )
         raise ValueError(msg)
     if partition.spilled:
         msg = (
-            f"it spills {listed(partition.spilled)}, and a model counts what stays inside a kernel as not moved; "
-            "show its kernels() in place of the graph"
+            f"it spills {listed(partition.spilled)}, but a model counts no bytes for tensors inside a kernel; "
+            "show its kernels() instead of the graph"
         )
         raise ValueError(msg)
 
@@ -114,14 +114,12 @@ def check_phase(name: str, graphs: Mapping[str, Graph], graph: Graph | None) -> 
     if name in graphs or (name == "" and not graphs):
         return name
     if list(graphs) == [""] or (not graphs and graph is not None):
-        msg = f"phase: the graph has no phases, so none is called '{name}'; give graphs={{'{name}': graph, …}}"
+        msg = f"phase: the graph has no phases, so there is no phase '{name}'; give graphs={{'{name}': graph, …}}"
         raise TraitError(msg)
     if not graphs:
-        msg = f"phase: there are no graphs, so none is called '{name}'; set graphs first"
+        msg = f"phase: there are no graphs, so there is no phase '{name}'; set graphs first"
         raise TraitError(msg)
-    close = nearest(name, graphs, most=1)
-    hint = f"; did you mean '{close[0]}'?" if close else ""
-    msg = f"phase: none of the graphs is called '{name}'; there are {listed(graphs)}{hint}"
+    msg = f"phase: no graph is called '{name}'; there are {listed(graphs)}{did_you_mean(name, graphs)}"
     raise TraitError(msg)
 
 
@@ -135,7 +133,7 @@ def check_dims(dims: Mapping[str, int], graph: Graph | None) -> Mapping[str, int
 
 
 def dims_for(graph: Graph, dims: Mapping[str, int]) -> dict[str, int]:
-    """Return the sizes that another graph has too, in its limits and not at its defaults; none if they do not agree."""
+    """Return the sizes that fit another graph and differ from its defaults; none if they are impossible together."""
     sizes = ((dim, dims.get(dim.name, dim.default)) for dim in graph.dims)
     kept = {dim.name: size for dim, size in sizes if dim.low <= size <= dim.high and size != dim.default}
     try:
@@ -154,7 +152,7 @@ def check_convention(name: str, graph: Graph | None) -> str:
 
 
 def convention_for(graph: Graph, name: str) -> str:
-    """Return a convention's name if another graph knows it and it is not its own; else ''."""
+    """Return a convention's name, or '' if another graph does not know it or has it as its own."""
     return name if name in CONVENTIONS and name != graph.convention.name else ""
 
 

@@ -1,4 +1,4 @@
-"""Peaks and bandwidths: the data sheet's, and the what-ifs that replace them."""
+"""Peaks and bandwidths of the data sheet, and the what-ifs that replace them."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _UNITS: Final[Mapping[str, str]] = MappingProxyType({"peak_flops": "FLOP/s", "ba
 
 
 def parsed_rate(value: float | str, quantity: Quantity, what: str) -> float:
-    """Return a number, or text with its unit, as FLOP/s or bytes/s: finite and above zero.
+    """Return a number, or text with a unit, as FLOP/s or bytes/s.
 
     Raises
     ------
     TypeError, ValueError
-        If it is not; the message begins with `what`.
+        If it is not a finite rate above zero; the message begins with `what`.
     """
     return units.positive(units.parse(value, _UNITS[quantity], what), what)
 
@@ -79,7 +79,7 @@ def _mapping(part: Any) -> Mapping[Any, Any]:
 
 
 def with_known_figures(what_if: WhatIf, chips: Sequence[Chip]) -> WhatIf:
-    """Return the what-ifs for figures that the data sheets of these chips have."""
+    """Return only the what-ifs for figures that the data sheets of these chips have."""
     kept: dict[str, dict[str, dict[str, float]]] = {}
     for chip in chips:
         bandwidths = {name for name, memory in chip.memories.items() if memory.bandwidth is not None}
@@ -92,7 +92,7 @@ def with_known_figures(what_if: WhatIf, chips: Sequence[Chip]) -> WhatIf:
 
 
 def with_rates(what_if: WhatIf, chip: Chip, rates: Mapping[tuple[Quantity, str], float]) -> WhatIf:
-    """Return the what-ifs with other rates of a chip, by quantity and key; a rate of the data sheet is no what-if.
+    """Return what-ifs with new rates of a chip, by quantity and key; a rate that equals the data sheet's is dropped.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def with_rates(what_if: WhatIf, chip: Chip, rates: Mapping[tuple[Quantity, str],
 
 
 def rate_in_force(what_if: WhatIf, chip: Chip, quantity: Quantity, key: str) -> float:
-    """Return a what-if rate of a chip, else the data sheet's.
+    """Return a chip's rate: its what-if, or without one the data sheet's.
 
     Raises
     ------
@@ -149,5 +149,5 @@ def common_precision(kernels: Kernels) -> str:
 
 
 def one_level(memory: str) -> str:
-    """Return the level whose bandwidth is meant: for 'all' the main memory's."""
+    """Return the memory level that has the bandwidth slider: for 'all' the main memory."""
     return "main" if memory.casefold() == "all" else memory

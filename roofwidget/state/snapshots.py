@@ -1,4 +1,4 @@
-"""What `freeze` keeps: the focus roof and the positions of its kernels at this moment."""
+"""The snapshot that `freeze` makes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["frozen"]
 
 
 def frozen(name: str, others: Iterable[Snapshot], kernels: Kernels, rows: Rows, bound: Bound) -> Snapshot:
-    """Return a snapshot of some rows of kernels and their bound; without a name it is "snapshot 1" or the next free.
+    """Return a snapshot of some rows of kernels and their bound; the default name is "snapshot 1", or the next free.
 
     Raises
     ------

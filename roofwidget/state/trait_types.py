@@ -1,4 +1,4 @@
-"""Who owns a trait, and one trait type for each kind of value: it validates, and turns the accepted forms into one."""
+"""The owner of a trait, and the functions that check its values and bring them into one form."""
 
 from __future__ import annotations
 
@@ -61,18 +61,18 @@ Wire: TypeAlias = Callable[[Any, Any], Any]
 def owned(
     owner: Owner, trait: T, *, sync: bool = True, to_wire: Wire | None = None, from_wire: Wire | None = None
 ) -> T:
-    """Return the trait with its owner, from which follow what is sent, what may come back, and the end of its help.
+    """Return the trait with its owner. Sync, echo, write protection and the end of its help follow from the owner.
 
     Parameters
     ----------
     owner
-        The front end can set only what the browser owns or shares: `RooflineWidget.set_state` drops the rest.
+        The front end cannot set what Python owns: `RooflineWidget.set_state` ignores it.
     trait
-        Any trait; what it is for is its help.
+        The trait, with a help text.
     sync
-        Whether the front end receives it. False for a view of other traits.
+        Whether the front end receives it; False for a view of other traits.
     to_wire, from_wire
-        Convert its values to JSON and back, where they are not JSON already.
+        Convert its values to JSON and back, if they are not JSON.
     """
     if trait.help:
         trait.help = trait.__doc__ = f"{trait.help} {_OWNER_IN_HELP[owner]}"
@@ -95,9 +95,10 @@ class Checked(traitlets.TraitType[G, Any]):
     Parameters
     ----------
     check
-        Takes what was set and returns what is kept; its errors are raised as `TraitError` with the trait's name.
+        Takes the value that is set and returns the value that is kept. Its errors become a `TraitError` that names the
+        trait.
     default
-        A value in that form; None where the model makes it.
+        The default value in the form that is kept; None if the model computes it.
     """
 
     def __init__(self, check: Callable[[Any], G], default: Any = None, **options: Any) -> None:
@@ -113,14 +114,14 @@ class Checked(traitlets.TraitType[G, Any]):
 
 
 class RateTrait(Checked[float]):
-    """A rate above zero, a number or text with its unit; NaN stands for "the focus chip has none"."""
+    """A rate above zero, given as a number or as text with its unit; NaN if the focus chip has none."""
 
     def __init__(self, quantity: Quantity, **options: Any) -> None:
         super().__init__(lambda value: parsed_rate(value, quantity, quantity), math.nan, **options)
 
     def validate(self, obj: Any, value: Any) -> float:
         if isinstance(value, float) and math.isnan(value) and obj._trait_values.get(self.name) is value:  # noqa: SLF001
-            # traitlets validates again what the model itself has put there.
+            # The model stored it, and traitlets validates it again.
             return value
         return super().validate(obj, value)
 

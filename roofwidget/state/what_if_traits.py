@@ -32,8 +32,8 @@ KernelWhatIfs: TypeAlias = Mapping[int, Mapping[str, float]]
 """Factors on ``"bytes"`` and ``"time"`` by row; a factor that is left out is 1."""
 
 _QUANTITIES: Final = ("bytes", "time")
-# The message names the least factor in six digits, which may round it down: that one must pass.
-_ROUNDING: Final = 1e-6
+# The message names the least factor in six digits. Rounded down, it must still be accepted.
+_ROUNDING_TOLERANCE: Final = 1e-6
 
 
 def checked_factor(value: Any, what: str) -> float:
@@ -84,7 +84,7 @@ def _is_row(row: object, factors: object) -> bool:
 
 
 def check_row(row: int, rows: int, trait: str) -> int:
-    """Return the number of one of so many rows; else raise `TraitError`."""
+    """Return a row number if there are that many rows; else raise `TraitError`."""
     if not 0 <= row < rows:
         msg = f"{trait}: {row} is not a row of kernels, which has {rows}"
         raise TraitError(msg)
@@ -92,7 +92,7 @@ def check_row(row: int, rows: int, trait: str) -> int:
 
 
 def row_called(kernel: object, kernels: Kernels) -> int:
-    """Return the row of a kernel that is given by its row or by a name that no other has; else raise `TraitError`."""
+    """Return the row of a kernel, given by its row or its unique name; else raise `TraitError`."""
     if isinstance(kernel, (int, np.integer)) and not isinstance(kernel, bool):
         return check_row(int(kernel), len(kernels), "move")
     rows = np.flatnonzero(kernels.names == kernel)
@@ -108,18 +108,18 @@ def row_called(kernel: object, kernels: Kernels) -> int:
 
 
 def check_can_move(kernel: Kernels, asked: Mapping[str, float], judge: Callable[[Kernels], Bound]) -> None:
-    """Raise `ValueError` if the bytes or time of a table's only kernel cannot be changed by these factors."""
+    """Raise `ValueError` if the factors cannot be applied to the single kernel of a table."""
     name = kernel.names[0]
     if "bytes" in asked and not any(column[0] > 0 for column in kernel.bytes_by_level.values()):
-        msg = f"move: '{name}' has no bytes that are known, and so none to change"
+        msg = f"move: the bytes of '{name}' are unknown, so they cannot be changed; give time"
         raise ValueError(msg)
     if asked.get("time", 1) == 1:
         return
     if not kernel.time[0] > 0:
-        msg = f"move: '{name}' was not measured, and so has no time to change; give bytes"
+        msg = f"move: '{name}' was not measured, so its time cannot be changed; give bytes"
         raise ValueError(msg)
     least = float(least_time(judge(kernel))[0])
-    if asked["time"] < least * (1 - _ROUNDING):
+    if asked["time"] < least * (1 - _ROUNDING_TOLERANCE):
         factor, allowed = (units.format_significant(value, 6) for value in (asked["time"], least))
         msg = f"move: '{name}' would beat its roof with time={factor}; the least is {allowed}"
         raise ValueError(msg)
@@ -128,7 +128,7 @@ def check_can_move(kernel: Kernels, asked: Mapping[str, float], judge: Callable[
 def bound_where_measured(
     kernels: Kernels, focus: Chip, *, precision: str, memory: str, launch_overhead: float
 ) -> Bound:
-    """Return the bound on the chip that kernels ran on, where it is known and has the figures, else on the focus chip.
+    """Return the bound on the chip that the kernels ran on if it is known and has the figures, else on the focus chip.
 
     Raises
     ------

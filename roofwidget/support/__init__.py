@@ -1,1 +1,1 @@
-"""What every room needs: nearest names for error messages, tables as text, languages."""
+"""Helpers for all rooms: nearest names in error messages, tables as text, languages."""

@@ -1,4 +1,4 @@
-"""The nearest right word for a wrong one: what error messages propose."""
+"""The known words that are nearest to a wrong word, for error messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 
 def nearest(word: str, options: Iterable[str], most: int = 3) -> list[str]:
-    """Return up to `most` of the `options` that look like `word`, best first; case does not count.
+    """Return up to `most` options that look like `word`, best first, in any case.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def nearest(word: str, options: Iterable[str], most: int = 3) -> list[str]:
 
 
 def did_you_mean(word: str, options: Iterable[str], otherwise: str = "") -> str:
-    """Return the end of an error message: the option that looks most like `word`, or `otherwise` if none does.
+    """Return the end of an error message: the nearest option, or `otherwise` if none is near.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def did_you_mean(word: str, options: Iterable[str], otherwise: str = "") -> str:
 
 
 def choose_from(word: object, options: Iterable[str]) -> str:
-    """Return the end of an error message: the option that looks most like `word`, or all of them if none does.
+    """Return the end of an error message: the nearest option, or all options if none is near.
 
     Examples
     --------
@@ -60,13 +60,13 @@ def listed(words: Iterable[str]) -> str:
 
 
 def unknown_keyword(where: str, word: str, known: Iterable[str]) -> TypeError:
-    """Return the error for a keyword that `where` does not have; it names the nearest one that it has."""
+    """Return the error for an unknown keyword of `where`, with the nearest known keyword."""
     options = list(known)
     return TypeError(f"{where} has no keyword '{word}'{did_you_mean(word, options, f'; it has {listed(options)}')}")
 
 
 def keywords(where: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function so that an unknown keyword raises `TypeError` naming the nearest real one."""
+    """Decorate a function: an unknown keyword raises a `TypeError` that names the nearest known keyword."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         known = [

@@ -8,7 +8,7 @@ from typing import Final
 __all__ = ["ENGLISH", "STATIC", "languages"]
 
 STATIC: Final = Path(__file__).parents[1] / "static"
-"""Where the built front end lies."""
+"""The folder of the built front end."""
 ENGLISH: Final = "en"
 
 

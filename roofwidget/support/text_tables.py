@@ -1,4 +1,4 @@
-"""Small tables as results show themselves: aligned lines for a console, HTML for a notebook."""
+"""Small tables of results: aligned lines for a console, HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from roofwidget.units import format_significant
 
 __all__ = ["aligned", "html_table", "one_line", "percent", "without_surrogates"]
 
-_NAME_WIDTH: Final = 40
+_MAX_NAME_LETTERS: Final = 40
 
 
 def percent(share: float, more: int = 0) -> str:
-    """Show a share in percent: two digits below 100 %, three from there on, and so many `more`.
+    """Return a share as text in percent: two digits below 100 %, three above, and `more` digits on top.
 
     Examples
     --------
@@ -27,8 +27,8 @@ def percent(share: float, more: int = 0) -> str:
     return f"{format_significant(100 * share, (2 if share < 1 else 3) + more)} %"
 
 
-def one_line(name: str, width: int = _NAME_WIDTH) -> str:
-    r"""Make one short line of a name: a file's may be long, and hold line breaks and lone surrogates.
+def one_line(name: str, width: int = _MAX_NAME_LETTERS) -> str:
+    r"""Return a name as one short line: names in files may be long, or hold line breaks and lone surrogates.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def without_surrogates(text: str) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a line for each row, its cells under each other.
+    """Return one line per row, with the cells of a column aligned.
 
     Examples
     --------
@@ -63,9 +63,9 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], more: str = "") -> str:
-    """Return an HTML table whose rows begin with their name. All texts are text, never markup.
+    """Return an HTML table; the first cell of a row is its name. All texts are escaped.
 
-    `more` stands in a row of its own at the end.
+    `more` is the text of a last row.
 
     Examples
     --------

@@ -163,7 +163,7 @@ def test_what_is_no_phase_is_refused_and_nothing_changes(
 
 
 def test_a_single_graph_has_no_phases() -> None:
-    said = r"^phase: the graph has no phases, so none is called 'decode'; give graphs={'decode': graph, …}$"
+    said = r"^phase: the graph has no phases, so there is no phase 'decode'; give graphs={'decode': graph, …}$"
     with pytest.raises(TraitError, match=said):
         RooflineModel(["v5p"], graph=chain("train"), phase="decode")
     model = RooflineModel(["v5p"], graph=chain("train"))
