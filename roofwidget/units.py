@@ -100,33 +100,28 @@ def parse(value: object, unit: str, what: str) -> float:
     if isinstance(value, str):
         return _parse_text(value, unit, what)
     if isinstance(value, bool) or not (isinstance(value, Real) or hasattr(value, "__float__")):
-        msg = f"{what}: expected a number or text such as '{_EXAMPLES[unit]}', got {_short(value)}"
-        raise TypeError(msg)
+        raise TypeError(f"{what}: expected a number or text such as '{_EXAMPLES[unit]}', got {_short(value)}")
     try:
         return float(value)
     except (OverflowError, TypeError, ValueError):
-        msg = f"{what}: {_short(value)} does not fit a double-precision number"
-        raise ValueError(msg) from None
+        raise ValueError(f"{what}: {_short(value)} does not fit a double-precision number") from None
 
 
 def _parse_text(text: str, unit: str, what: str) -> float:
     stripped = text.strip()
     number = _NUMBER.match(stripped)
     if not number:
-        msg = f"{what}: no number in {_short(text)}; write for example '{_EXAMPLES[unit]}'"
-        raise ValueError(msg)
+        raise ValueError(f"{what}: no number in {_short(text)}; write for example '{_EXAMPLES[unit]}'")
     digits, rest = number.group(), stripped[number.end() :].strip()
     scale = _scale_of(rest, unit)
     if scale is None:
-        msg = f"{what}: '{rest[:40]}' is not a unit of {unit}; write for example '{_EXAMPLES[unit]}'"
-        raise ValueError(msg)
+        raise ValueError(f"{what}: '{rest[:40]}' is not a unit of {unit}; write for example '{_EXAMPLES[unit]}'")
     shift, multiple = scale
     mantissa, _, exponent = digits.lower().partition("e")
     # Shifting the exponent in the text keeps 3.35 TB/s the double nearest to 3.35e12.
     result = float(f"{mantissa}e{int(exponent[:9] or 0) + shift}") * multiple
     if math.isinf(result):
-        msg = f"{what}: {_short(text)} does not fit a double-precision number"
-        raise ValueError(msg)
+        raise ValueError(f"{what}: {_short(text)} does not fit a double-precision number")
     return result
 
 
@@ -156,8 +151,7 @@ def finite(value: float, what: str) -> float:
     0.0
     """
     if not math.isfinite(value) or value < 0:
-        msg = f"{what} must be a finite number that is not negative, got {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"{what} must be a finite number that is not negative, got {value!r}")
     return value
 
 
@@ -170,8 +164,7 @@ def positive(value: float, what: str) -> float:
     3350000000000.0
     """
     if not math.isfinite(value) or value <= 0:
-        msg = f"{what} must be a finite number above zero, got {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"{what} must be a finite number above zero, got {value!r}")
     return value
 
 

@@ -70,8 +70,7 @@ def chip(name: str | Chip) -> Chip:
     if isinstance(name, Chip):
         return name
     if not isinstance(name, str):
-        msg = f"expected a chip's name or a Chip, got {name!r}"
-        raise TypeError(msg)
+        raise TypeError(f"expected a chip's name or a Chip, got {name!r}")
     catalogue = _catalogue()
     key = plain(name)
     if key in catalogue.by_id:
@@ -80,12 +79,10 @@ def chip(name: str | Chip) -> Chip:
     if len(found) == 1:
         return _made(found[0])
     if found:
-        msg = f"'{name}' is one of several chips: {listed(found)}; name one"
-        raise AmbiguousChipError(msg)
+        raise AmbiguousChipError(f"'{name}' is one of several chips: {listed(found)}; name one")
     close = nearest(name, catalogue.spoken, most=_HOW_MANY_NEAREST) if key else []
     hint = f"the nearest are {listed(close)}" if close else f"chips() lists all {len(catalogue.ids)}"
-    msg = f"no chip is called '{name}'; {hint}"
-    raise UnknownChipError(msg)
+    raise UnknownChipError(f"no chip is called '{name}'; {hint}")
 
 
 def chips(vendor: str | None = None, family: str | None = None) -> tuple[Chip, ...]:
@@ -179,6 +176,5 @@ def _only(found: tuple[Chip, ...], field: str, wanted: str | None, where: str) -
     matching = tuple(one for one in found if getattr(one, field).casefold() == wanted.casefold())
     if not matching:
         there = dict.fromkeys(getattr(one, field) for one in found)
-        msg = f"{where} has no {field} '{wanted}'; it has {listed(there)}"
-        raise LookupError(msg)
+        raise LookupError(f"{where} has no {field} '{wanted}'; it has {listed(there)}")
     return matching

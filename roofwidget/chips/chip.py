@@ -138,8 +138,7 @@ class Chip:
         notes: Iterable[str] = (),
     ) -> None:
         if not isinstance(name, str) or not name.strip():
-            msg = f"a chip's name must be text that is not empty, got {name!r}"
-            raise ValueError(msg)
+            raise ValueError(f"a chip's name must be text that is not empty, got {name!r}")
         peaks = validation.peaks(name, peak_flops)
         levels = validation.memories(name, memories)
         self.__dict__.update(
@@ -239,8 +238,7 @@ class Chip:
         """
         name, precision = flop_class.casefold(), self.precision(precision)
         if name not in FLOP_CLASSES:
-            msg = f"'{flop_class}' is no class of FLOPs; there is {listed(sorted(FLOP_CLASSES))}"
-            raise ValueError(msg)
+            raise ValueError(f"'{flop_class}' is no class of FLOPs; there is {listed(sorted(FLOP_CLASSES))}")
         names = dict.fromkeys((name, *_MATRIX_UNIT_NAMES)) if name in _MATRIX_UNIT_NAMES else (name,)
         for key in (*(f"{precision}_{one}" for one in names), *names):
             if key in self.peak_flops:
@@ -258,8 +256,7 @@ class Chip:
         level = self.memories[self.memory(memory)]
         if level.bandwidth is None:
             known = [m.name for m in self.memories.values() if m.bandwidth is not None]
-            msg = f"{self.name} has no bandwidth for {level.name}; it has those of {listed(known)}"
-            raise MissingFigureError(msg)
+            raise MissingFigureError(f"{self.name} has no bandwidth for {level.name}; it has those of {listed(known)}")
         return level.bandwidth
 
     def link(self, name: str | None = None) -> Link:
@@ -274,8 +271,9 @@ class Chip:
             if name is None or key.casefold() == name.casefold():
                 return link
         asked = "known link" if name is None else f"link '{name}'"
-        msg = f"{self.name} has no {asked}" + (f"; it has {listed(self.links)}" if self.links else "")
-        raise MissingFigureError(msg)
+        raise MissingFigureError(
+            f"{self.name} has no {asked}" + (f"; it has {listed(self.links)}" if self.links else "")
+        )
 
     def link_bandwidth(self, name: str | None = None) -> float:
         """Return the one-way bandwidth of a kind of link, summed over the chip's links of that kind, bytes/s.
@@ -291,8 +289,7 @@ class Chip:
         printed = f": its source prints {link.printed}" if link.printed else ""
         known = [other.name for other in self.links.values() if other.bandwidth is not None]
         others = f"; it has that of {listed(known)}" if known else ""
-        msg = f"{self.name} has no one-way bandwidth for {link.name}{printed}{others}"
-        raise MissingFigureError(msg)
+        raise MissingFigureError(f"{self.name} has no one-way bandwidth for {link.name}{printed}{others}")
 
     def ridge_point(self, precision: str = "auto", memory: str = "main") -> float:
         """Return peak over bandwidth, FLOP/byte: the intensity from which a kernel can be compute-bound."""
@@ -434,8 +431,7 @@ class Chip:
         (3350000000000.0, [('measured', 'HBM', 3000000000000.0, True)])
         """
         if not peak_flops and not bandwidth:
-            msg = "with_measured needs peak_flops={precision: rate} or bandwidth={level: rate}"
-            raise ValueError(msg)
+            raise ValueError("with_measured needs peak_flops={precision: rate} or bandwidth={level: rate}")
         rates: list[Any] = [(rate, None, self.precision(precision)) for precision, rate in peak_flops.items()]
         rates += [(rate, self._own_level(level), None) for level, rate in bandwidth.items()]
         return self._with_ceilings(
@@ -478,8 +474,7 @@ class Chip:
         37500000000.0
         """
         if (peak_flops is None) == (bandwidth is None):
-            msg = f"ceiling '{name}' needs either peak_flops or bandwidth"
-            raise ValueError(msg)
+            raise ValueError(f"ceiling '{name}' needs either peak_flops or bandwidth")
         rate: Any = peak_flops if bandwidth is None else bandwidth
         given, keyword, value, other = (
             ("peak_flops", "memory", memory, "bandwidth")
@@ -487,8 +482,7 @@ class Chip:
             else ("bandwidth", "precision", precision, "peak_flops")
         )
         if value is not None:
-            msg = f"ceiling '{name}' has {given}; {keyword}='{value}' goes with {other}"
-            raise ValueError(msg)
+            raise ValueError(f"ceiling '{name}' has {given}; {keyword}='{value}' goes with {other}")
         if bandwidth is not None:
             return self._with_ceilings([Ceiling(name, rate, self._own_level(memory or "main"), source=source)])
         under = None if precision is None else self.precision(precision)

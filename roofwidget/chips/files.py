@@ -105,8 +105,7 @@ class _File:
             # Editors on Windows begin a file with a byte order mark, which TOML does not know.
             self.text = Path(path).read_text(encoding="utf-8").removeprefix("\ufeff")
         except UnicodeDecodeError as error:
-            msg = f"{self.path}: not UTF-8 text (byte {error.start})"
-            raise ValueError(msg) from None
+            raise ValueError(f"{self.path}: not UTF-8 text (byte {error.start})") from None
         try:
             table = toml.parse(self.text)
         except ValueError as error:

@@ -50,8 +50,9 @@ _RESERVED_LEVELS: Final = frozenset({"main", "all", "network", "compute", "overh
 def peaks(name: str, given: object) -> dict[str, float]:
     """Return peaks by precision, FLOP/s, of the chip called `name`."""
     if not isinstance(given, Mapping) or not given:
-        msg = f"peak_flops of chip '{name}' must map precisions to rates, such as {{'bf16': '989.5 TFLOP/s'}}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"peak_flops of chip '{name}' must map precisions to rates, such as {{'bf16': '989.5 TFLOP/s'}}"
+        )
     found: dict[str, float] = {}
     for precision, value in given.items():
         what = f"peak_flops['{precision}'] of chip '{name}'"
@@ -64,8 +65,7 @@ def peaks(name: str, given: object) -> dict[str, float]:
 def memories(name: str, given: object) -> dict[str, Memory]:
     """Return memory levels by name, main memory first."""
     if not isinstance(given, Mapping) or not given:
-        msg = f"memories of chip '{name}' must map levels to bandwidths, such as {{'HBM': '3.35 TB/s'}}"
-        raise ValueError(msg)
+        raise ValueError(f"memories of chip '{name}' must map levels to bandwidths, such as {{'HBM': '3.35 TB/s'}}")
     levels: dict[str, Memory] = {}
     for level, value in given.items():
         what = f"memories['{level}'] of chip '{name}'"
@@ -79,16 +79,18 @@ def memories(name: str, given: object) -> dict[str, Memory]:
             _text(memory.scope, f"scope of {what}"),
         )
     if next(iter(levels.values())).bandwidth is None:
-        msg = f"chip '{name}' needs the bandwidth of its main memory '{next(iter(levels))}', the first of its memories"
-        raise ValueError(msg)
+        raise ValueError(
+            f"chip '{name}' needs the bandwidth of its main memory '{next(iter(levels))}', the first of its memories"
+        )
     return levels
 
 
 def links(name: str, given: object) -> dict[str, Link]:
     """Return links by name; a bare number or text is a bandwidth one way, over all links of that name."""
     if not isinstance(given, Mapping):
-        msg = f"links of chip '{name}' must map names to one-way bandwidths, such as {{'NVLink': '450 GB/s'}}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"links of chip '{name}' must map names to one-way bandwidths, such as {{'NVLink': '450 GB/s'}}"
+        )
     found: dict[str, Link] = {}
     for key, value in given.items():
         what = f"links['{key}'] of chip '{name}'"
@@ -112,18 +114,17 @@ def ceilings(
     found: dict[str, Ceiling] = {}
     for ceiling in many(given, f"ceilings of chip '{name}'"):
         if not isinstance(ceiling, Ceiling):
-            msg = f"ceilings of chip '{name}' must be Ceiling objects, got {ceiling!r}"
-            raise TypeError(msg)
+            raise TypeError(f"ceilings of chip '{name}' must be Ceiling objects, got {ceiling!r}")
         _spoken(ceiling.name, f"the name of a ceiling of chip '{name}'")
         checked = _ceiling(name, ceiling, rates, levels)
         # Ceilings are chosen by their keys in any case, among the names of the peaks.
         for taken in (ceiling.name.casefold(), checked.key.casefold()):
             if taken in rates:
-                msg = f"ceiling '{ceiling.name}' of chip '{name}' has the name of its peak '{taken}'; call it otherwise"
-                raise ValueError(msg)
+                raise ValueError(
+                    f"ceiling '{ceiling.name}' of chip '{name}' has the name of its peak '{taken}'; call it otherwise"
+                )
         if checked.key.casefold() in found:
-            msg = f"ceiling '{checked.key}' of chip '{name}' is there twice"
-            raise ValueError(msg)
+            raise ValueError(f"ceiling '{checked.key}' of chip '{name}' is there twice")
         found[checked.key.casefold()] = checked
     return tuple(found.values())
 
@@ -131,11 +132,9 @@ def ceilings(
 def _ceiling(name: str, ceiling: Ceiling, rates: Mapping[str, float], levels: Mapping[str, Memory]) -> Ceiling:
     what = f"ceiling '{ceiling.name}' of chip '{name}'"
     if ceiling.memory is not None and ceiling.precision is not None:
-        msg = f"{what} lies under a memory or under a precision, not both"
-        raise ValueError(msg)
+        raise ValueError(f"{what} lies under a memory or under a precision, not both")
     if ceiling.source is not None and not isinstance(ceiling.source, Source):
-        msg = f"the source of {what} must be a Source, got {ceiling.source!r}"
-        raise TypeError(msg)
+        raise TypeError(f"the source of {what} must be a Source, got {ceiling.source!r}")
     level = None if ceiling.memory is None else own_level(name, levels, ceiling.memory)
     precision = None if ceiling.precision is None else find_precision(name, rates, ceiling.precision)
     rate = units.positive(units.parse(ceiling.rate, "FLOP/s" if level is None else "B/s", what), what)
@@ -147,13 +146,11 @@ def checks(name: str, given: Iterable[Check], known: Mapping[str, str]) -> tuple
     found = []
     for check in many(given, f"checks of chip '{name}'"):
         if not isinstance(check, Check):
-            msg = f"checks of chip '{name}' must be Check objects, got {check!r}"
-            raise TypeError(msg)
+            raise TypeError(f"checks of chip '{name}' must be Check objects, got {check!r}")
         unit = known[figure(check.figure, known, f"a check of chip '{name}'")]
         what = f"check of {check.figure} of chip '{name}'"
         if not isinstance(check.source, Source):
-            msg = f"the source of the {what} must be a Source, got {check.source!r}"
-            raise TypeError(msg)
+            raise TypeError(f"the source of the {what} must be a Source, got {check.source!r}")
         value = units.parse(check.value, unit, what) if unit in units.UNITS else _plain(check.value, what)
         found.append(Check(check.figure, units.positive(value, what), check.source))
     return tuple(found)
@@ -162,12 +159,10 @@ def checks(name: str, given: Iterable[Check], known: Mapping[str, str]) -> tuple
 def sources(name: str, given: Mapping[str, Source], known: Iterable[str]) -> dict[str, Source]:
     """Return sources by figure, each of one of the `known` ones."""
     if not isinstance(given, Mapping):
-        msg = f"sources of chip '{name}' must map figures to Source objects, got {given!r}"
-        raise TypeError(msg)
+        raise TypeError(f"sources of chip '{name}' must map figures to Source objects, got {given!r}")
     for key, source in given.items():
         if not isinstance(source, Source):
-            msg = f"sources['{key}'] of chip '{name}' must be a Source, got {source!r}"
-            raise TypeError(msg)
+            raise TypeError(f"sources['{key}'] of chip '{name}' must be a Source, got {source!r}")
         figure(key, known, f"a source of chip '{name}'")
     return dict(given)
 
@@ -179,8 +174,7 @@ def figure(key: str, known: Iterable[str], what: str) -> str:
         return key
     close = nearest(str(key), options, most=1)
     hint = f"did you mean '{close[0]}'?" if close else f"there is {listed(options)}"
-    msg = f"{what} is of a figure that it lacks: '{key}'; {hint}"
-    raise ValueError(msg)
+    raise ValueError(f"{what} is of a figure that it lacks: '{key}'; {hint}")
 
 
 def energy(name: str, given: Energy | None) -> Energy | None:
@@ -188,8 +182,7 @@ def energy(name: str, given: Energy | None) -> Energy | None:
     if given is None:
         return None
     if not isinstance(given, Energy):
-        msg = f"energy of chip '{name}' must be an Energy, got {given!r}"
-        raise TypeError(msg)
+        raise TypeError(f"energy of chip '{name}' must be an Energy, got {given!r}")
     found = {}
     for field in fields(given):
         what = f"energy.{field.name} of chip '{name}'"
@@ -206,16 +199,14 @@ def number(name: str, field: str, unit: str, given: object) -> float | None:
 def unit_count(name: str, given: object) -> str | None:
     """Return how many units of which kind, such as ``132 SM``."""
     if given is not None and not (isinstance(given, str) and _UNIT_COUNT.fullmatch(given)):
-        msg = f"units of chip '{name}' must be a count and a word, such as '132 SM', got {given!r}"
-        raise ValueError(msg)
+        raise ValueError(f"units of chip '{name}' must be a count and a word, such as '132 SM', got {given!r}")
     return given
 
 
 def year(name: str, given: object) -> int | None:
     """Return a year of four digits."""
     if given is not None and not (isinstance(given, int) and 1000 <= given <= 9999):  # noqa: PLR2004 - four digits
-        msg = f"year of chip '{name}' must be a year such as 2024, got {given!r}"
-        raise ValueError(msg)
+        raise ValueError(f"year of chip '{name}' must be a year such as 2024, got {given!r}")
     return given
 
 
@@ -241,8 +232,7 @@ def default_precision(name: str, rates: Mapping[str, float], given: str | None) 
     if given is None:
         return next((p for p in _PRECISIONS_BY_USE if p in rates), next(iter(rates)))
     if given.casefold() not in rates:
-        msg = f"default_precision '{given}' of chip '{name}' is none of its precisions: {listed(rates)}"
-        raise ValueError(msg)
+        raise ValueError(f"default_precision '{given}' of chip '{name}' is none of its precisions: {listed(rates)}")
     return given.casefold()
 
 
@@ -250,8 +240,7 @@ def find_precision(chip: str, rates: Mapping[str, float], name: str) -> str:
     """Return the precision that `name` means, in any case, else raise `MissingFigureError`."""
     if name.casefold() in rates:
         return name.casefold()
-    msg = f"{chip} has no peak for precision '{name}'; it has {listed(rates)}"
-    raise MissingFigureError(msg)
+    raise MissingFigureError(f"{chip} has no peak for precision '{name}'; it has {listed(rates)}")
 
 
 def find_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
@@ -269,8 +258,7 @@ def own_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
     """Return the level of this name in any case, or the main memory for ``"main"``, else `MissingFigureError`."""
     level = level_called(levels, name)
     if level is None:
-        msg = f"{chip} has no memory '{name}'; it has {listed(levels)}"
-        raise MissingFigureError(msg)
+        raise MissingFigureError(f"{chip} has no memory '{name}'; it has {listed(levels)}")
     return level
 
 
@@ -295,8 +283,7 @@ def level_name(chip: str, word: object) -> str:
 def many(given: Any, what: str) -> tuple[Any, ...]:
     """Return the elements of what should be a list."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        msg = f"{what} must be a list, got {given!r}"
-        raise TypeError(msg)
+        raise TypeError(f"{what} must be a list, got {given!r}")
     return tuple(given)
 
 
@@ -308,15 +295,13 @@ def texts(given: Any, what: str) -> tuple[str, ...]:
 def _own_word(word: object, reserved: frozenset[str], what: str) -> str:
     spoken = _spoken(word, f"the name of {what}")
     if spoken.strip().casefold() in reserved:
-        msg = f"'{word}' cannot be the name of {what}: the word has a meaning of its own; choose another"
-        raise ValueError(msg)
+        raise ValueError(f"'{word}' cannot be the name of {what}: the word has a meaning of its own; choose another")
     return spoken
 
 
 def _spoken(word: object, what: str) -> str:
     if not isinstance(word, str) or not word.strip():
-        msg = f"{what} must be text that is not empty, got {word!r}"
-        raise ValueError(msg)
+        raise ValueError(f"{what} must be text that is not empty, got {word!r}")
     return word
 
 
@@ -326,20 +311,17 @@ def _optional(value: object, unit: str, what: str) -> float | None:
 
 def _plain(value: Any, what: str) -> float:
     if isinstance(value, bool | str) or not hasattr(value, "__float__"):
-        msg = f"{what} must be a number, got {value!r}"
-        raise TypeError(msg)
+        raise TypeError(f"{what} must be a number, got {value!r}")
     return float(value)
 
 
 def _text(value: object, what: str) -> str:
     if not isinstance(value, str):
-        msg = f"{what} must be text, got {value!r}"
-        raise TypeError(msg)
+        raise TypeError(f"{what} must be text, got {value!r}")
     return value
 
 
 def _refuse_twin(key: str, others: Iterable[str], what: str) -> None:
     """Two names that differ in case alone would be one to every look-up."""
     if any(key.casefold() == other.casefold() for other in others):
-        msg = f"{what}: '{key}' is there twice"
-        raise ValueError(msg)
+        raise ValueError(f"{what}: '{key}' is there twice")

@@ -45,15 +45,12 @@ def _checked(graph: str, dims: Mapping[str, Dim], name: str, value: Any) -> int:
     dim = dims.get(name)
     if dim is None:
         known = listed(dims) or "none"
-        msg = f"graph '{graph}' has no dim '{name}'{did_you_mean(name, dims, f'; it has {known}')}"
-        raise ValueError(msg)
+        raise ValueError(f"graph '{graph}' has no dim '{name}'{did_you_mean(name, dims, f'; it has {known}')}")
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        msg = f"dim '{name}' of graph '{graph}' must be an int, got {value!r:.40}"
-        raise TypeError(msg)
+        raise TypeError(f"dim '{name}' of graph '{graph}' must be an int, got {value!r:.40}")
     size = index(value)
     if not dim.low <= size <= dim.high:
-        msg = f"dim '{name}' of graph '{graph}' must be from {dim.low} to {dim.high}, got {size}"
-        raise ValueError(msg)
+        raise ValueError(f"dim '{name}' of graph '{graph}' must be from {dim.low} to {dim.high}, got {size}")
     return size
 
 
@@ -68,8 +65,7 @@ def check(conditions: Conditions, dims: Collection[Dim], env: Mapping[str, int],
         given = ", ".join(f"{dim.name} = {env[dim.name]}" for dim in involved)
         others = ((dim.name, nearest_size(conditions, dim, env)) for dim in involved)
         mend = " or ".join(f"{name} = {size}" for name, size in others if size is not None)
-        msg = f"{where}with {given}, {what} = {fault}" + (f"; {mend} would do" if mend else "")
-        raise ValueError(msg)
+        raise ValueError(f"{where}with {given}, {what} = {fault}" + (f"; {mend} would do" if mend else ""))
 
 
 def nearest_size(conditions: Conditions, dim: Dim, env: Mapping[str, int]) -> int | None:

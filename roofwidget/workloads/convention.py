@@ -104,8 +104,7 @@ class Convention:
             object.__setattr__(self, field.name, given[field.name])
         where = f"of convention '{name}'"
         if causal not in ("full", "half"):
-            msg = f"causal {where} must be 'full' or 'half', got {causal!r:.40}"
-            raise ValueError(msg)
+            raise ValueError(f"causal {where} must be 'full' or 'half', got {causal!r:.40}")
         for word in (*_FLAGS, *_NUMBERS):
             value = given[word]
             if isinstance(value, bool) is not (word in _FLAGS) or not isinstance(value, int) or value < 0:
@@ -113,8 +112,7 @@ class Convention:
                 msg = f"{word} {where} must be {must}, got {value!r:.40}"
                 raise TypeError(msg) if type(value) is not int else ValueError(msg)
         if softmax < 1:
-            msg = f"softmax {where} must be at least 1, its exponential, got {softmax}"
-            raise ValueError(msg)
+            raise ValueError(f"softmax {where} must be at least 1, its exponential, got {softmax}")
 
     @cached_property
     def environment(self) -> Mapping[str, int]:
@@ -200,5 +198,4 @@ def convention(which: str | Convention) -> Convention:
         return which
     if isinstance(which, str) and which in CONVENTIONS:
         return CONVENTIONS[which]
-    msg = f"unknown convention {which!r:.40}{choose_from(which, CONVENTIONS)}"
-    raise ValueError(msg)
+    raise ValueError(f"unknown convention {which!r:.40}{choose_from(which, CONVENTIONS)}")

@@ -357,8 +357,7 @@ def _extreme(kind: str, counts: tuple[Count, ...]) -> Count:
         nested = _only_call(count, kind)
         flat.update(dict.fromkeys(nested.args if nested else (count,)))
     if not flat:
-        msg = f"{kind}imum needs at least one count"
-        raise ValueError(msg)
+        raise ValueError(f"{kind}imum needs at least one count")
     numbers = [count for count in flat if isinstance(count, int)]
     if numbers:
         best = min(numbers) if kind == "min" else max(numbers)
@@ -379,8 +378,7 @@ def _applied(kind: str, values: list[int]) -> int:
     if kind != "/":
         return min(values) if kind == "min" else max(values)
     if values[1] <= 0:
-        msg = f"a ceil-division needs a divisor above zero, got {values[0]} / {values[1]}"
-        raise ValueError(msg)
+        raise ValueError(f"a ceil-division needs a divisor above zero, got {values[0]} / {values[1]}")
     return -(-values[0] // values[1])
 
 
@@ -451,18 +449,18 @@ def dim(name: str, low: int, high: int, *, default: int | None = None) -> Dim:
     (2·batch², 18)
     """
     if not isinstance(name, str) or not name.isidentifier():
-        msg = f"the name of a dim must be an identifier such as 'batch', got {name!r:.60}"
-        raise ValueError(msg)
+        raise ValueError(f"the name of a dim must be an identifier such as 'batch', got {name!r:.60}")
     if default is None:
-        msg = f"dim '{name}' has no default: give it a default, such as dim('{name}', {low}, {high}, default={low})"
-        raise ValueError(msg)
+        raise ValueError(
+            f"dim '{name}' has no default: give it a default, such as dim('{name}', {low}, {high}, default={low})"
+        )
     for word, number in (("low", low), ("high", high), ("default", default)):
         if not isinstance(number, int) or isinstance(number, bool):
-            msg = f"{word} of dim '{name}' must be an int, got {number!r:.60}"
-            raise TypeError(msg)
+            raise TypeError(f"{word} of dim '{name}' must be an int, got {number!r:.60}")
     if not 1 <= low <= default <= high:
-        msg = f"dim '{name}' needs 1 <= low <= default <= high, got low={low}, default={default}, high={high}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"dim '{name}' needs 1 <= low <= default <= high, got low={low}, default={default}, high={high}"
+        )
     return Dim(name, low, high, default)
 
 
@@ -513,12 +511,12 @@ def evaluate(count: Count, env: Mapping[str, int]) -> int:
         value = count.value(env)
     except KeyError:
         missing = next(name for name in sorted(symbols(count)) if name not in env)
-        msg = f"no value for '{missing}' of {count!s:.80}{did_you_mean(missing, env, '; give one')}"
-        raise ValueError(msg) from None
+        raise ValueError(
+            f"no value for '{missing}' of {count!s:.80}{did_you_mean(missing, env, '; give one')}"
+        ) from None
     if type(value) is not int:
         wrong = [name for name in sorted(symbols(count)) if type(env[name]) is not int]
-        msg = f"the value of {listed(wrong)} must be an int, got {env[wrong[0]]!r}"
-        raise TypeError(msg)
+        raise TypeError(f"the value of {listed(wrong)} must be an int, got {env[wrong[0]]!r}")
     return value
 
 
@@ -564,8 +562,9 @@ def dims_of(counts: Iterable[Count]) -> tuple[Dim, ...]:
     for count in counts:
         for one in () if isinstance(count, int) else _dims(count):
             if found.setdefault(one.name, one) != one:
-                msg = f"two dims are called '{one.name}', with different ranges or defaults; make it once and reuse it"
-                raise ValueError(msg)
+                raise ValueError(
+                    f"two dims are called '{one.name}', with different ranges or defaults; make it once and reuse it"
+                )
     return tuple(found[name] for name in sorted(found))
 
 
@@ -614,8 +613,7 @@ def from_wire(wire: Any, dims: Mapping[str, Dim] | None = None) -> Count:
     word = wire[0] if isinstance(wire, list) and len(wire) > 1 else None
     if isinstance(word, str) and word in _READERS and (word != "/" or len(wire) == _DIVISION):
         return _READERS[word]([from_wire(part, dims) for part in wire[1:]])
-    msg = f"not a count: {wire!r:.80}"
-    raise ValueError(msg)
+    raise ValueError(f"not a count: {wire!r:.80}")
 
 
 def _term_to_wire(factors: list[tuple[Symbol | Call, int]], coefficient: int) -> Any:

@@ -126,8 +126,7 @@ class Graph:
         for given in tensors:
             tensor = self._tensor(given, "output")
             if tensor.name not in self._producers:
-                msg = f"output '{tensor.name}' is never produced: no op of graph '{self.name}' writes it"
-                raise ValueError(msg)
+                raise ValueError(f"output '{tensor.name}' is never produced: no op of graph '{self.name}' writes it")
             self._outputs[tensor.name] = tensor
 
     @contextmanager
@@ -169,8 +168,7 @@ class Graph:
     def _add(self, op: Op) -> Op:
         where = f"op '{op.name}'"
         if op.name in self._ops:
-            msg = f"graph '{self.name}' has two ops called '{op.name}'; give each its own name"
-            raise ValueError(msg)
+            raise ValueError(f"graph '{self.name}' has two ops called '{op.name}'; give each its own name")
         for tensor in op.inputs:
             self._tensor(tensor, where)
         new_dims = self._merged_dims([*op.flops.values(), op.extra_bytes], where)
@@ -186,8 +184,9 @@ class Graph:
 
     def _add_tensor(self, tensor: Tensor, where: str) -> None:
         if tensor.name in self._tensors:
-            msg = f"{where}: graph '{self.name}' already has a tensor called '{tensor.name}'; give each its own name"
-            raise ValueError(msg)
+            raise ValueError(
+                f"{where}: graph '{self.name}' already has a tensor called '{tensor.name}'; give each its own name"
+            )
         self._dims |= self._merged_dims([tensor.size], f"{where}: tensor '{tensor.name}'")
         for condition, what in conditions.of_sizes(tensor, where).items():
             self._conditions.setdefault(condition, what)
@@ -199,8 +198,9 @@ class Graph:
         found = {dim.name: dim for dim in dims_of(counts)}
         for name, dim in found.items():
             if self._dims.get(name, dim) != dim:
-                msg = f"{where}: dim '{name}' differs from the graph's '{name}' in its range or default; make it once"
-                raise ValueError(msg)
+                raise ValueError(
+                    f"{where}: dim '{name}' differs from the graph's '{name}' in its range or default; make it once"
+                )
         return found
 
     # -- what it holds ---------------------------------------------------------------------------------------------
@@ -309,8 +309,7 @@ class Graph:
             Values of dimensions that differ from their defaults.
         """
         if what not in _WHATS:
-            msg = f"cannot count {what!r:.40}{choose_from(what, _WHATS)}"
-            raise ValueError(msg)
+            raise ValueError(f"cannot count {what!r:.40}{choose_from(what, _WHATS)}")
         env = self.environment(dims)
         return sum(evaluate(self.simplify(count), env) for count in self._counts(what))
 
@@ -369,19 +368,18 @@ class Graph:
         name = op.name if isinstance(op, Op) else op
         found = self._ops.get(name)
         if found is None:
-            msg = f"graph '{self.name}' has no op '{name}'{did_you_mean(name, self._ops)}"
-            raise ValueError(msg)
+            raise ValueError(f"graph '{self.name}' has no op '{name}'{did_you_mean(name, self._ops)}")
         return found
 
     def _tensor(self, tensor: Tensor | str, where: str) -> Tensor:
         name = tensor.name if isinstance(tensor, Tensor) else tensor
         found = self._tensors.get(name)
         if found is None:
-            msg = f"{where}: graph '{self.name}' has no tensor '{name}'{did_you_mean(name, self._tensors)}"
-            raise ValueError(msg)
+            raise ValueError(f"{where}: graph '{self.name}' has no tensor '{name}'{did_you_mean(name, self._tensors)}")
         if isinstance(tensor, Tensor) and tensor != found:
-            msg = f"{where}: '{name}' is {tensor}, but graph '{self.name}' has another tensor of that name, {found}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"{where}: '{name}' is {tensor}, but graph '{self.name}' has another tensor of that name, {found}"
+            )
         return found
 
     # -- operators -------------------------------------------------------------------------------------------------
@@ -391,8 +389,7 @@ class Graph:
             return MethodType(OPERATORS[name], self)
         # Python itself asks for many private names.
         close = "" if name.startswith("_") else did_you_mean(name, OPERATORS)
-        msg = f"a graph has no operator or attribute '{name}'{close}"
-        raise AttributeError(msg)
+        raise AttributeError(f"a graph has no operator or attribute '{name}'{close}")
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *OPERATORS})
@@ -432,15 +429,12 @@ def register_op(name: str, function: Operator) -> None:
     64
     """
     if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
-        msg = f"the name of an operator must be an identifier such as 'gelu', got {name!r:.60}"
-        raise ValueError(msg)
+        raise ValueError(f"the name of an operator must be an identifier such as 'gelu', got {name!r:.60}")
     if not callable(function):
-        msg = f"operator '{name}' must be a function, got {function!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"operator '{name}' must be a function, got {function!r:.60}")
     if name in built_in() or name in vars(Graph) or name in vars(Graph()):
         what = "a built-in operator" if name in built_in() else "an attribute of every graph"
-        msg = f"'{name}' is {what}; give yours another name"
-        raise ValueError(msg)
+        raise ValueError(f"'{name}' is {what}; give yours another name")
     register(name, function)
 
 
@@ -459,11 +453,13 @@ def _check_order(ops: Sequence[Op]) -> None:
     if cycle:
         path = "".join(f" -> '{tensor}' -> {name}" for tensor, name in cycle)
         last = cycle[-1][1]
-        msg = f"op '{last}' needs its own result: the ops form a cycle, {last}{path}; drop one of these reads"
-        raise ValueError(msg)
+        raise ValueError(
+            f"op '{last}' needs its own result: the ops form a cycle, {last}{path}; drop one of these reads"
+        )
     reader, tensor, writer = late[0]
-    msg = f"op '{reader.name}' reads tensor '{tensor}' before op '{writer.name}' writes it; put '{writer.name}' first"
-    raise ValueError(msg)
+    raise ValueError(
+        f"op '{reader.name}' reads tensor '{tensor}' before op '{writer.name}' writes it; put '{writer.name}' first"
+    )
 
 
 def _cycle(ops: Sequence[Op]) -> list[tuple[str, str]] | None:

@@ -84,16 +84,13 @@ class Op:
         precision: str | None = None,
     ) -> None:
         if not isinstance(name, str) or not name:
-            msg = f"an op's name must be text, got {name!r:.60}"
-            raise TypeError(msg)
+            raise TypeError(f"an op's name must be text, got {name!r:.60}")
         if kind not in KINDS:
-            msg = f"op '{name}': unknown kind {kind!r:.40}{choose_from(kind, KINDS)}"
-            raise ValueError(msg)
+            raise ValueError(f"op '{name}': unknown kind {kind!r:.40}{choose_from(kind, KINDS)}")
         by_class = flops if isinstance(flops, Mapping) else {"tensor" if kind == "matmul" else "vector": flops}
         for word, count in by_class.items():
             if word not in CLASSES:
-                msg = f"op '{name}': unknown class of FLOPs {word!r:.40}{choose_from(word, CLASSES)}"
-                raise ValueError(msg)
+                raise ValueError(f"op '{name}': unknown class of FLOPs {word!r:.40}{choose_from(word, CLASSES)}")
             _checked(count, f"the {word} FLOPs of op '{name}'")
         derivation = tuple((str(word), _checked(count, f"term '{word}' of op '{name}'")) for word, count in terms)
         values: dict[str, Any] = {
@@ -107,8 +104,7 @@ class Op:
             "precision": precision,
         }
         if not values["outputs"]:
-            msg = f"op '{name}' writes no tensor; an op has at least one output"
-            raise ValueError(msg)
+            raise ValueError(f"op '{name}' writes no tensor; an op has at least one output")
         for field, value in values.items():
             object.__setattr__(self, field, value)
 
@@ -147,16 +143,13 @@ def _tensors(tensors: Iterable[Tensor], what: str) -> tuple[Tensor, ...]:
     found = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
     for tensor in found:
         if not isinstance(tensor, Tensor):
-            msg = f"{what} must be tensors, got {tensor!r:.60}"
-            raise TypeError(msg)
+            raise TypeError(f"{what} must be tensors, got {tensor!r:.60}")
     return found
 
 
 def _checked(count: Count, what: str) -> Count:
     if type(count) is not int and not isinstance(count, Expression):
-        msg = f"{what} must be an int or an expression, got {count!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"{what} must be an int or an expression, got {count!r:.60}")
     if isinstance(count, int) and count < 0:
-        msg = f"{what} must not be negative, got {count}"
-        raise ValueError(msg)
+        raise ValueError(f"{what} must not be negative, got {count}")
     return count

@@ -176,14 +176,12 @@ class Partition:
             If ``"xla"`` gets no chip.
         """
         if which not in _COMPILERS:
-            msg = f"no rules like those of {which!r:.40}{choose_from(which, _COMPILERS)}"
-            raise ValueError(msg)
+            raise ValueError(f"no rules like those of {which!r:.40}{choose_from(which, _COMPILERS)}")
         capacity, rules = _capacity_and_rules(graph, chip, dims)
         if which == "inductor":
             return Partition._new(capacity.structure, rules, greedy.inductor_like(rules, capacity))
         if capacity.chip is None:
-            msg = "the rules of 'xla' weigh times: name a chip, such as Partition.like('xla', graph, 'v5p')"
-            raise TypeError(msg)
+            raise TypeError("the rules of 'xla' weigh times: name a chip, such as Partition.like('xla', graph, 'v5p')")
         costs = search.Costs(capacity.structure, capacity.counts, capacity.chip, precision, _seconds(launch_overhead))
         return Partition._new(capacity.structure, rules, greedy.xla_like(rules, capacity, costs))
 
@@ -364,8 +362,7 @@ class Partition:
         """
         one, other, capacity = self._find(a), self._find(b), self._capacity(chip, dims)
         if spill and chip is None:
-            msg = "spill=True needs the chip that the tiles must fit on"
-            raise TypeError(msg)
+            raise TypeError("spill=True needs the chip that the tiles must fit on")
         refusal = self._why_not(one, other, None if spill else capacity)
         if refusal is not None:
             raise FusionError(refusal)
@@ -409,16 +406,14 @@ class Partition:
         """Return the group that one of its ops, its position or the names of all its ops stand for."""
         if isinstance(which, int):
             if not 0 <= which < len(self):
-                msg = f"there is no group {which}: the partition has {len(self)}, counted from 0"
-                raise ValueError(msg)
+                raise ValueError(f"there is no group {which}: the partition has {len(self)}, counted from 0")
             return self._masks[which]
         if isinstance(which, (str, Op)):
             one = _find_op(self._structure, which)
             return next(group for group in self._masks if group & one)
         mask = _mask_of(self._structure, which)
         if mask not in self._masks:
-            msg = f"no group of the partition is {self._structure.spoken(mask)}"
-            raise ValueError(msg)
+            raise ValueError(f"no group of the partition is {self._structure.spoken(mask)}")
         return mask
 
     def _capacity(self, chip: Chip | str | None, dims: Dims) -> Capacity | None:
@@ -492,25 +487,23 @@ def _find_op(structure: Structure, op: str | Op | int) -> Mask:
     if isinstance(name, str) and name in structure.index:
         return 1 << structure.index[name]
     close = did_you_mean(str(name), structure.names, f"; it has {len(structure.ops)} ops")
-    msg = f"graph '{structure.graph.name}' has no op {name!r:.60}{close}"
-    raise ValueError(msg)
+    raise ValueError(f"graph '{structure.graph.name}' has no op {name!r:.60}{close}")
 
 
 def _mask_of(structure: Structure, group: Iterable[str | int]) -> Mask:
     """Return the mask of a group given as names or positions of ops."""
     if isinstance(group, str):
-        msg = f"a group is a list of ops, got the text {group!r:.60}; write [{group!r:.60}] for a group of one"
-        raise TypeError(msg)
+        raise TypeError(
+            f"a group is a list of ops, got the text {group!r:.60}; write [{group!r:.60}] for a group of one"
+        )
     mask = 0
     for op in group:
         one = _find_op(structure, op)
         if mask & one:
-            msg = f"a group has op '{structure.names[one.bit_length() - 1]}' twice"
-            raise ValueError(msg)
+            raise ValueError(f"a group has op '{structure.names[one.bit_length() - 1]}' twice")
         mask |= one
     if not mask:
-        msg = "a group has no ops"
-        raise ValueError(msg)
+        raise ValueError("a group has no ops")
     return mask
 
 
@@ -519,12 +512,10 @@ def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
     covered = 0
     for group in groups:
         if twice := covered & group:
-            msg = f"op '{structure.spoken(twice & -twice)}' is in two groups"
-            raise ValueError(msg)
+            raise ValueError(f"op '{structure.spoken(twice & -twice)}' is in two groups")
         covered |= group
     if missing := structure.everything & ~covered:
-        msg = f"no group has {structure.spoken(missing)}; every op must be in one"
-        raise ValueError(msg)
+        raise ValueError(f"no group has {structure.spoken(missing)}; every op must be in one")
     for group in groups:
         parts = structure.connected(group)
         if len(parts) > 1:
@@ -566,8 +557,7 @@ def _recomputed(structure: Structure, groups: Sequence[Mask], tensor: str | Tens
     maker = graph.producer(tensor)
     name = tensor.name if isinstance(tensor, Tensor) else tensor
     if maker is None:
-        msg = f"'{name}' is an input of graph '{graph.name}': there is no op that could make it again"
-        raise ValueError(msg)
+        raise ValueError(f"'{name}' is an input of graph '{graph.name}': there is no op that could make it again")
     op = structure.index[maker.name]
     readers = next(structure.readers[t] for t in structure.makes[op] if structure.tensors[t].name == name)
     users = [group for group in groups if group & readers and not group >> op & 1]

@@ -72,8 +72,7 @@ class Tensor:
     @keywords("Tensor")
     def __init__(self, name: str, shape: Iterable[Count], dtype: str) -> None:
         if not isinstance(name, str) or not name:
-            msg = f"a tensor's name must be text, got {name!r:.60}"
-            raise TypeError(msg)
+            raise TypeError(f"a tensor's name must be text, got {name!r:.60}")
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "shape", _checked_shape(name, shape))
         object.__setattr__(self, "dtype", checked_dtype(dtype, f"tensor '{name}'"))
@@ -143,8 +142,7 @@ def checked_dtype(dtype: str, where: str) -> str:
         return dtype
     close = _OTHERS.get(str(dtype).casefold()) or next(iter(nearest(str(dtype), DTYPES, most=1)), None)
     hint = f"did you mean '{close}'?" if close else f"there are {listed(DTYPES)}"
-    msg = f"{where}: unknown dtype {dtype!r:.40}; {hint}"
-    raise ValueError(msg)
+    raise ValueError(f"{where}: unknown dtype {dtype!r:.40}; {hint}")
 
 
 # What other programs call them.
@@ -163,17 +161,14 @@ _OTHERS: Final = {
 
 def _checked_shape(name: str, shape: Iterable[Count]) -> tuple[Count, ...]:
     if isinstance(shape, (int, Expression, str)) or not isinstance(shape, Iterable):
-        msg = f"the shape of tensor '{name}' must be a tuple of sizes, such as (8, 4096), got {shape!r:.60}"
-        raise TypeError(msg)
+        raise TypeError(f"the shape of tensor '{name}' must be a tuple of sizes, such as (8, 4096), got {shape!r:.60}")
     sizes = tuple(shape)
     for axis, size in enumerate(sizes):
         if type(size) is not int and not isinstance(size, Expression):
-            msg = f"axis {axis} of tensor '{name}' must be an int or made of rw.dim, got {size!r:.60}"
-            raise TypeError(msg)
+            raise TypeError(f"axis {axis} of tensor '{name}' must be an int or made of rw.dim, got {size!r:.60}")
         if _at_defaults(size) < 1:
             at = "" if isinstance(size, int) else f" = {_at_defaults(size)} with its dims at their defaults"
-            msg = f"axis {axis} of tensor '{name}' must be at least 1, got {size}{at}"
-            raise ValueError(msg)
+            raise ValueError(f"axis {axis} of tensor '{name}' must be at least 1, got {size}{at}")
     return sizes
 
 

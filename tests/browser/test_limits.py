@@ -138,7 +138,7 @@ w"""
     assert "×2" in card.inner_text()
 
 
-def test_the_picker_finds_one_of_75_chips_and_shows_it(notebook: OpenNotebook) -> None:
+def test_the_picker_finds_one_chip_of_the_whole_catalogue_and_shows_it(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, CATALOGUE)
     more = drawn.root.get_by_role("button", name=re.compile(r"^\+ \d+ more"))
     more.click()

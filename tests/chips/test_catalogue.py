@@ -31,13 +31,12 @@ def plain(name: str) -> str:
     return "".join(character for character in name.casefold() if character not in " -_")
 
 
-def test_there_are_75_chips_in_the_order_of_the_file() -> None:
-    assert len(chips()) == 75
+def test_every_chip_of_the_file_is_there_in_its_order() -> None:
     assert [one.id for one in chips()] == list(ENTRIES)
 
 
 def test_ids_differ_even_without_hyphens() -> None:
-    assert len({plain(name) for name in ENTRIES}) == 75
+    assert len({plain(name) for name in ENTRIES}) == len(ENTRIES)
 
 
 def test_an_accelerator_is_judged_by_bf16_where_it_has_it_and_a_cpu_by_fp64() -> None:
@@ -176,7 +175,7 @@ def test_an_unknown_name_lists_the_nearest(name: str, near: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "  ", "zzzzzz"])
 def test_a_name_near_to_nothing_says_where_to_look(name: str) -> None:
-    with pytest.raises(UnknownChipError, match=r"chips\(\) lists all 75"):
+    with pytest.raises(UnknownChipError, match=rf"chips\(\) lists all {len(ENTRIES)}"):
         chip(name)
 
 
@@ -221,6 +220,6 @@ def test_the_catalogue_is_read_at_the_first_look_up_and_a_chip_when_it_is_asked_
         "assert catalogue._made.cache_info().currsize == 2\n"
         "catalogue.chips()\n"
         "assert catalogue._entries.cache_info().misses == catalogue._catalogue.cache_info().misses == 1\n"
-        "assert catalogue._made.cache_info().misses == 75\n"
+        "assert catalogue._made.cache_info().misses == len(catalogue.chips())\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)

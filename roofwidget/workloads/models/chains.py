@@ -50,15 +50,13 @@ def chain(
     graph = Graph(name, convention=convention)
     given = list(ops)
     if not given:
-        msg = f"chain '{name}' has no ops; give pairs of a name and FLOPs an element"
-        raise ValueError(msg)
+        raise ValueError(f"chain '{name}' has no ops; give pairs of a name and FLOPs an element")
     tensor = graph.input("x", (elements,), dtype)
     for row in given:
         if isinstance(row, str) or len(row) != 2 or type(row[1]) is not int:  # noqa: PLR2004 - a pair
-            msg = (
+            raise TypeError(
                 f"an op of chain '{name}' must be a name and its FLOPs an element, such as ('GELU', 8), got {row!r:.60}"
             )
-            raise TypeError(msg)
         word, each = row
         written = Tensor(f"{word} out", (elements,), dtype)
         graph.op("elementwise", word, [tensor], [written], each * written.size, terms=[(word, each * written.size)])

@@ -67,8 +67,7 @@ class Layer:
         for word, known in _WORDS.items():
             value = getattr(self, word)
             if value not in known:
-                msg = f"unknown {word} {value!r:.40} of a layer{choose_from(value, known)}"
-                raise ValueError(msg)
+                raise ValueError(f"unknown {word} {value!r:.40} of a layer{choose_from(value, known)}")
 
     @property
     def groups(self) -> Count:
@@ -258,8 +257,7 @@ class _Run:
 def _checked(phase: Phase) -> Phase:
     phases = ("prefill", "decode", "train")
     if phase not in phases:
-        msg = f"unknown phase {phase!r:.40}{choose_from(phase, phases)}"
-        raise ValueError(msg)
+        raise ValueError(f"unknown phase {phase!r:.40}{choose_from(phase, phases)}")
     return phase
 
 
@@ -267,12 +265,10 @@ def _found(preset: str | None, layers: int | None, layer: dict[str, Any]) -> _De
     if preset is None:
         missing = [word for word in ("hidden", "heads") if word not in layer] + ([] if layers else ["layers"])
         if missing:
-            msg = f"decoder needs the name of a preset ({listed(DECODERS)}), or {listed(missing)}"
-            raise TypeError(msg)
+            raise TypeError(f"decoder needs the name of a preset ({listed(DECODERS)}), or {listed(missing)}")
         return _Decoder(layers or 1, None, Layer(layer["hidden"], layer["heads"]))
     if preset not in DECODERS:
-        msg = f"unknown decoder {preset!r:.40}{choose_from(preset, DECODERS)}"
-        raise ValueError(msg)
+        raise ValueError(f"unknown decoder {preset!r:.40}{choose_from(preset, DECODERS)}")
     return DECODERS[preset]
 
 
@@ -334,8 +330,9 @@ def _feed_forward(tape: Tape, h: Tensor, at: str, run: _Run) -> Tensor:
     width = 4 * layer.hidden if layer.ffn is None else positive(f"{at}ffn", "ffn", layer.ffn)
     if layer.experts is not None:
         if run.phase == "train":
-            msg = f"op '{at}moe': a mixture of experts has no backward pass here; use phase='prefill' or 'decode'"
-            raise ValueError(msg)
+            raise ValueError(
+                f"op '{at}moe': a mixture of experts has no backward pass here; use phase='prefill' or 'decode'"
+            )
         how = {"experts": layer.experts, "active": layer.active, "weight_dtype": tape.weight_dtype}
         mixed: Tensor = tape.graph.moe(h, ffn=width, name=f"{at}moe", **how)
         return mixed

@@ -116,8 +116,7 @@ def named(graph: Graph, given: str | None, usual: str) -> str:
     if given is None:
         return graph.new_name(usual)
     if graph.new_name(given) != given:
-        msg = f"graph '{graph.name}' already has an op or a tensor called '{given}'; give each its own name"
-        raise ValueError(msg)
+        raise ValueError(f"graph '{graph.name}' already has an op or a tensor called '{given}'; give each its own name")
     return given
 
 
