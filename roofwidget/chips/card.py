@@ -1,4 +1,4 @@
-"""The card of a chip: every figure, where it comes from, and who says otherwise."""
+"""The card of a chip: every figure with its source, and with the sources that disagree."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ceiling_key", "disputed", "figures", "figures_with_sources", "html", "shown", "units_by_figure"]
 
-# Further apart than this, relative to ours, two sources disagree; closer, they round.
-_AGREE: Final = 0.03
+# Two sources disagree if their values differ by more than this, relative to ours. A smaller difference is rounding.
+_MAX_ROUNDING: Final = 0.03
 _HEADER: Final = ("figure", "value", "confidence", "source", "others say")
 
 
@@ -31,27 +31,29 @@ def figures(chip: Chip) -> tuple[Figure, ...]:
         checks.setdefault(check.figure, []).append(check)
     rows: list[Figure] = []
     for key, label, value, unit in _plain_rows(chip):
-        # A link whose bandwidth cannot be told from what is printed has the source of what is printed.
+        # If a link's bandwidth cannot be derived from the printed figure, name the source of the printed figure.
         source = chip.sources.get(key) or chip.sources.get(re.sub(r"^(links\..*)\.bandwidth$", r"\1.printed", key))
         rows.append(Figure(key, label, value, unit, source, tuple(checks.get(key, ()))))
     return (*rows, *(_ceiling_row(ceiling) for ceiling in chip.ceilings))
 
 
 def units_by_figure(chip: Chip) -> dict[str, str]:
-    """Return the chip's figures that another source may speak of, with the units in which they are written."""
+    """Return the figures that a check may name, each with the unit of its value."""
     return {key: "FLOP/s" if unit == "OP/s" else unit for key, _, _, unit in _plain_rows(chip)}
 
 
 def figures_with_sources(chip: Chip) -> list[str]:
-    """Return what a source may be told for: figures with a value, and what is printed of a link."""
+    """Return the keys that may have a source: figures with a value, and the printed figures of links."""
     printed = [f"links.{link.name}.printed" for link in chip.links.values() if link.printed]
     return [key for key, _, value, _ in _plain_rows(chip) if value is not None] + printed
 
 
 def disputed(chip: Chip) -> Mapping[str, tuple[Check, ...]]:
-    """Return, by figure, the checks that are more than 3 % off."""
+    """Return the checks that differ from our value by more than 3 %, by figure."""
     found = {
-        figure.key: tuple(check for check in figure.checks if abs(check.value - figure.value) > _AGREE * figure.value)
+        figure.key: tuple(
+            check for check in figure.checks if abs(check.value - figure.value) > _MAX_ROUNDING * figure.value
+        )
         for figure in figures(chip)
         if figure.value is not None
     }
@@ -65,7 +67,7 @@ def ceiling_key(ceiling: Ceiling) -> str:
 
 
 def shown(figure: Figure) -> str:
-    """Return a figure's value for a reader: ``3.35 TB/s``, ``132 SM``, ``unknown``.
+    """Return a figure's value as text: ``3.35 TB/s``, ``132 SM``, ``unknown``.
 
     Examples
     --------
@@ -80,7 +82,7 @@ def shown(figure: Figure) -> str:
 
 
 def html(chip: Chip) -> str:
-    """Return the card as an HTML table, the documents and the notes under it; text of the chip is never markup."""
+    """Return the card as HTML: a table, the documents, the notes. All text of the chip is escaped."""
     disputes = disputed(chip)
     rows = figures(chip)
     caption = " · ".join(str(part) for part in (chip.name, chip.vendor, chip.family, chip.year, chip.status) if part)

@@ -1,6 +1,6 @@
-"""The chips that are known, by name.
+"""The catalogue: known chips, by name.
 
-The numbers stand in `catalogue.toml`, each with its source; a chip is read when it is first asked for, and then kept.
+The figures are in `catalogue.toml`, each with its source. A chip is read when it is first asked for, then cached.
 Capacities are in bytes, from the size that the source prints: GB = 1e9 bytes, GiB = 2**30 bytes.
 """
 
@@ -10,16 +10,16 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Source
 from roofwidget.support.did_you_mean import listed, nearest
 
-__all__ = ["AmbiguousChipError", "UnknownChipError", "chip", "chips", "plain"]
+__all__ = ["AmbiguousChipError", "UnknownChipError", "chip", "chips", "lookup_key"]
 
-_HOW_MANY_NEAREST = 5
+_MAX_NEAREST_NAMES: Final = 5
 
 
 class UnknownChipError(LookupError):
@@ -35,26 +35,26 @@ class AmbiguousChipError(LookupError):
 
 
 def chip(name: str | Chip) -> Chip:
-    """Find one chip of the catalogue.
+    """Return one chip of the catalogue.
 
     Parameters
     ----------
     name
-        An id, a name, an alias or a short name; case, spaces, hyphens and underscores do not count.
+        An id, a name, an alias or a short name; case, spaces, hyphens and underscores are ignored.
         A `Chip` is returned as it is.
 
     Returns
     -------
     Chip
-        Figures in FLOP/s, bytes/s and bytes, with ``sources`` for ``"peak_flops.bf16"``,
-        ``"memories.HBM.bandwidth"`` and ``"memories.HBM.capacity"`` and their like.
+        Figures in FLOP/s, bytes/s and bytes, with ``sources`` for keys such as ``"peak_flops.bf16"``,
+        ``"memories.HBM.bandwidth"`` and ``"memories.HBM.capacity"``.
 
     Raises
     ------
     UnknownChipError
-        If there is none; the message lists the nearest names.
+        If no chip has this name; the message lists the nearest names.
     AmbiguousChipError
-        If several chips share the name and it is the id of none; the message lists their ids.
+        If several chips share this name and none has it as its id; the message lists their ids.
     TypeError
         If `name` is neither text nor a `Chip`.
 
@@ -72,7 +72,7 @@ def chip(name: str | Chip) -> Chip:
     if not isinstance(name, str):
         raise TypeError(f"expected a chip's name or a Chip, got {name!r}")
     catalogue = _catalogue()
-    key = plain(name)
+    key = lookup_key(name)
     if key in catalogue.by_id:
         return _made(catalogue.by_id[key])
     found = catalogue.by_name.get(key, ())
@@ -80,23 +80,23 @@ def chip(name: str | Chip) -> Chip:
         return _made(found[0])
     if found:
         raise AmbiguousChipError(f"'{name}' is one of several chips: {listed(found)}; name one")
-    close = nearest(name, catalogue.spoken, most=_HOW_MANY_NEAREST) if key else []
+    close = nearest(name, catalogue.names, most=_MAX_NEAREST_NAMES) if key else []
     hint = f"the nearest are {listed(close)}" if close else f"chips() lists all {len(catalogue.ids)}"
     raise UnknownChipError(f"no chip is called '{name}'; {hint}")
 
 
 def chips(vendor: str | None = None, family: str | None = None) -> tuple[Chip, ...]:
-    """Return the chips of the catalogue, in its order.
+    """Return the chips of the catalogue, in the order of its file.
 
     Parameters
     ----------
     vendor, family
-        Only those of this vendor and this family, in any case.
+        Only the chips of this vendor and of this family; case is ignored.
 
     Raises
     ------
     LookupError
-        If there is no such vendor, or that vendor has no such family; the message lists those there are.
+        If there is no such vendor, or the vendor has no such family; the message lists the known ones.
 
     Examples
     --------
@@ -112,11 +112,11 @@ class _Catalogue:
     ids: tuple[str, ...]
     by_id: Mapping[str, str]
     by_name: Mapping[str, tuple[str, ...]]
-    spoken: tuple[str, ...]
+    names: tuple[str, ...]
 
 
-def plain(name: str) -> str:
-    """Return a name as look-ups compare it: case, spaces, hyphens and underscores do not count."""
+def lookup_key(name: str) -> str:
+    """Return a name in the form that look-ups compare: without case, spaces, hyphens and underscores."""
     return re.sub(r"[\s_-]+", "", name.casefold())
 
 
@@ -127,8 +127,8 @@ def _catalogue() -> _Catalogue:
     for entry, names in own.items():
         for key in names:
             by_name[key] = (*by_name.get(key, ()), entry)
-    spoken = dict.fromkeys([*own, *(word for names in own.values() for word in names.values())])
-    return _Catalogue(tuple(own), {plain(entry): entry for entry in own}, by_name, tuple(spoken))
+    every = dict.fromkeys([*own, *(name for names in own.values() for name in names.values())])
+    return _Catalogue(tuple(own), {lookup_key(entry): entry for entry in own}, by_name, tuple(every))
 
 
 @dataclass(frozen=True)
@@ -139,18 +139,18 @@ class _Entry:
 
 @functools.cache
 def _entries() -> dict[str, _Entry]:
-    """Return the catalogue by id, of each chip only the first paragraph read: the rest takes ten times as long."""
+    """Return the entries by id. Only the first paragraph of each is parsed; the rest would take ten times as long."""
     entries = [text.lstrip() for text in toml.packaged(__file__, "catalogue.toml").split("\n[[chips]]\n")[1:]]
     heads = [toml.parse(text.split("\n\n", 1)[0]) for text in entries]
     return {head["id"]: _Entry(head, text) for head, text in zip(heads, entries, strict=True)}
 
 
 def _names(entry: str) -> dict[str, str]:
-    """Return what one chip is called, by key, the first spelling of each."""
+    """Return the names of one chip by look-up key, each in its first spelling."""
     head = _entries()[entry].head
     by_key: dict[str, str] = {}
-    for word in (head["name"], *head["aliases"], *head["short"]):
-        by_key.setdefault(plain(word), word)
+    for name in (head["name"], *head["aliases"], *head["short"]):
+        by_key.setdefault(lookup_key(name), name)
     return by_key
 
 
@@ -161,7 +161,7 @@ def _documents() -> Mapping[str, Source]:
 
 @functools.cache
 def _made(entry: str) -> Chip:
-    """Return the chip of an entry; a name that other chips share too is no alias."""
+    """Return the chip of an entry. A name that several chips share is not one of its aliases."""
     record = toml.parse("[chips]\n" + _entries()[entry].text)["chips"]
     by_name = _catalogue().by_name
     del record["short"]

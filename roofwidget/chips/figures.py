@@ -20,20 +20,20 @@ __all__ = [
 ]
 
 FLOP_CLASSES: Final = frozenset({"matmul", "tensor", "transcendental", "vector"})
-"""Kinds of FLOPs that a chip may have a peak of their own for; ``matmul`` and ``tensor`` mean the same."""
+"""Classes of FLOPs that may have their own peak on a chip; ``matmul`` and ``tensor`` mean the same."""
 
-# What vendors and profilers call the memory outside the chip.
+# Names that vendors and profilers give to off-chip memory.
 _OFF_CHIP: Final = re.compile(r"main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory", re.IGNORECASE)
 
 
 class MissingFigureError(LookupError):
-    """A chip was asked for a figure that it does not have; the message names those it has."""
+    """A chip lacks the figure that was asked for; the message lists the figures that it has."""
 
     __module__ = "roofwidget"
 
 
 def is_off_chip(level: str) -> bool:
-    """Whether a memory level's name is one of the usual words for the memory outside the chip.
+    """Return whether a memory level's name is a usual name of off-chip memory.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Source:
         The document.
     confidence
         ``datasheet``, ``vendor doc``, ``source code``, ``derived``, ``measured``, ``secondary``, ``illustrative``
-        (chosen to show something, true of no chip) or ``given``.
+        (an example value that belongs to no real chip) or ``given``.
     """
 
     __module__ = "roofwidget"
@@ -70,13 +70,13 @@ class Memory:
     Parameters
     ----------
     name
-        As people write it: ``HBM``, ``L2``, ``VMEM read``.
+        Its usual name: ``HBM``, ``L2``, ``VMEM read``.
     bandwidth
         bytes/s of the whole chip, or None when unknown.
     capacity
         bytes of the whole chip, or None when unknown.
     scope
-        Who shares it and what its source says of it, such as ``per SM, private``.
+        Which units share it, in the words of its source, such as ``per SM, private``.
     """
 
     __module__ = "roofwidget"
@@ -89,20 +89,20 @@ class Memory:
 
 @dataclass(frozen=True)
 class Link:
-    """What joins a chip to other chips or to its host.
+    """A link from a chip to other chips or to its host.
 
     Parameters
     ----------
     name
-        As people write it: ``NVLink``, ``ICI``, ``PCIe``.
+        Its usual name: ``NVLink``, ``ICI``, ``PCIe``.
     bandwidth
-        bytes/s **one way**, over all links of this kind that one chip has; None when unknown.
+        bytes/s **one way**, summed over all links of this kind on one chip; None when unknown.
     per_link
-        bytes/s one way over one link, or None when unknown.
+        bytes/s one way over a single link, or None when unknown.
     latency
-        Seconds a hop, or None when unknown.
+        Seconds per hop, or None when unknown.
     printed
-        The figure as its source prints it, direction included: vendors count one way, both ways or do not say.
+        The figure as its source prints it. Vendors count one way or both ways, or do not say which.
     """
 
     __module__ = "roofwidget"
@@ -116,12 +116,12 @@ class Link:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """A roof below the peak: what a chip reaches without one of its means, or what was measured on it.
+    """A roof below the peak: the rate without a feature of the chip, or a measured rate.
 
     Parameters
     ----------
     name
-        What people read: ``no FMA``, ``STREAM``, ``measured``.
+        Display name: ``no FMA``, ``STREAM``, ``measured``.
     rate
         FLOP/s, or bytes/s where `memory` is given.
     memory
@@ -129,7 +129,7 @@ class Ceiling:
     precision
         The precision whose peak a ceiling of compute lies under; None for all of them.
     measured
-        Whether somebody measured it; a ceiling from a data sheet or a model is not.
+        Whether the rate was measured; False for a rate from a data sheet or a model.
     source
         Where it comes from.
     """
@@ -145,14 +145,14 @@ class Ceiling:
 
     @property
     def key(self) -> str:
-        """What it is chosen by: its name, and the level or the precision that it lies under."""
+        """The key that selects it: its name, and the level or precision whose roof it lies under."""
         place = self.memory or self.precision
         return f"{self.name} {place}" if place else self.name
 
 
 @dataclass(frozen=True)
 class Check:
-    """The value that another source gives for a figure, right or wrong.
+    """The value that another source gives for a figure. It may be wrong.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Energy:
-    """What work costs on a chip, for a roofline of energy (Choi, Bedard, Fowler and Vuduc, IPDPS 2013).
+    """Energy costs of work on a chip, for an energy roofline (Choi, Bedard, Fowler and Vuduc, IPDPS 2013).
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class Energy:
     per_byte
         Joules per byte of main memory.
     constant_power
-        Watts that flow all the time.
+        Watts that the chip draws all the time.
     """
 
     __module__ = "roofwidget"
@@ -201,15 +201,15 @@ class Figure:
     key
         As in `Chip.sources`, such as ``peak_flops.bf16``; a ceiling's is ``ceilings.measured.L2``.
     label
-        What people read.
+        Display text.
     value
-        In base units, or None where the level or link is there but its figure is unknown.
+        In base units; None if the chip has the level or link but its figure is unknown.
     unit
-        ``FLOP/s``, ``B/s``, ``B``, ``s``, ``Hz``, ``W``, ``J/FLOP``, ``J/B``, a word such as ``SM``, or nothing.
+        ``FLOP/s``, ``B/s``, ``B``, ``s``, ``Hz``, ``W``, ``J/FLOP``, ``J/B``, a word such as ``SM``, or empty.
     source
-        Where it comes from; None where nobody said.
+        Where it comes from; None if not stated.
     checks
-        What other sources say.
+        Values from other sources.
     """
 
     __module__ = "roofwidget.chips"

@@ -1,4 +1,4 @@
-"""Files of people's own chips."""
+"""Chips from a user's own TOML file."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from roofwidget.support.did_you_mean import nearest
 
 __all__ = ["load_chips"]
 
-# A bare number below these is surely in another unit than the base unit: no chip is that slow or that small.
-_LEAST_RATE: Final = 1e9
-_LEAST_CAPACITY: Final = 1e3
-_RATES: Final = {"memories": ("bandwidth",), "links": ("bandwidth", "per_link")}
+# No chip is slower or smaller than this. A smaller number without a unit was meant in TFLOP/s, GB/s or GB.
+_MIN_RATE: Final = 1e9  # FLOP/s or bytes/s
+_MIN_CAPACITY_BYTES: Final = 1e3
+_RATE_KEYS: Final = {"memories": ("bandwidth",), "links": ("bandwidth", "per_link")}
 _EXAMPLES: Final = {"FLOP/s": "989.5 TFLOP/s", "B/s": "3.35 TB/s", "B": "80 GB"}
 _PRECISION: Final = re.compile(r"(?:fp|bf|tf|int)(\d+)")
-# The units of the figures that a check may speak of and that nobody would write so small.
-_CHECKED: Final = (
+# The unit of each figure of a check to which these minima apply.
+_CHECK_UNITS: Final = (
     (re.compile(r"peak_flops\..+"), "FLOP/s"),
     (re.compile(r"memories\..+\.bandwidth|links\..+\.(?:bandwidth|per_link)"), "B/s"),
     (re.compile(r"memories\..+\.capacity"), "B"),
 )
-_TABLE: Final = """
+_EXAMPLE: Final = """
 [[chips]]
 name = "My chip"
 peak_flops.bf16 = "400 TFLOP/s"
 memories.HBM = { bandwidth = "2 TB/s", capacity = "64 GB" }"""
-# tf32 takes the room of 32 bits.
-_HALF_WIDTHS: Final = {32: 64, 16: 32, 8: 16, 4: 8}
-# Data sheets round: 989 and 1979 TFLOP/s are meant as one to two.
-_TWICE: Final = 2.02
+# By width in bits: twice that width. tf32 is stored in 32 bits.
+_TWICE_AS_WIDE: Final = {32: 64, 16: 32, 8: 16, 4: 8}
+# Slightly more than 2, as data sheets round: 989 and 1979 TFLOP/s are meant as a factor of 2.
+_MAX_SPEEDUP: Final = 2.02
 
 
 def load_chips(path: str | os.PathLike[str]) -> tuple[Chip, ...]:
-    """Read chips of one's own from a TOML file.
+    """Read chips from a TOML file.
 
     Parameters
     ----------
     path
-        A file with one ``[[chips]]`` table a chip, whose keys are those of `Chip.to_dict`. A figure is a number in
+        A file with one ``[[chips]]`` table per chip; the keys are those of `Chip.to_dict`. A figure is a number in
         base units, text such as ``"989.5 TFLOP/s"``, or ``{ value = …, source = "key", confidence = "measured" }``,
-        where ``[sources.key]`` has a `title` and perhaps a `url` and a `confidence`.
+        where ``[sources.key]`` has a `title` and optionally a `url` and a `confidence`.
 
     Returns
     -------
@@ -57,15 +57,15 @@ def load_chips(path: str | os.PathLike[str]) -> tuple[Chip, ...]:
     Raises
     ------
     ValueError
-        If something is wrong: the message names the file, the line and what to write instead. No chip is then read.
+        If something is wrong. The message names the file, the line and what to write instead; no chip is read.
     OSError
         If the file cannot be opened.
 
     Warns
     -----
     UserWarning
-        If a precision is more than twice as fast as the fastest of twice its width: often a figure with sparsity,
-        though some chips really are so. If a ceiling that nobody measured lies above its roof.
+        If a precision is more than twice as fast as the fastest precision of twice its width. That is often a figure
+        with sparsity, but true of some chips. Also if a ceiling that was not measured lies above its roof.
 
     Examples
     --------
@@ -88,21 +88,21 @@ def load_chips(path: str | os.PathLike[str]) -> tuple[Chip, ...]:
     chips = tuple(file.chip(index) for index in range(len(file.tables)))
     for index, made in enumerate(chips):
         written = {key.casefold(): key for key in file.tables[index]["peak_flops"]}
-        for precision, problem in _steps(made):
+        for precision, problem in _too_fast(made):
             where: toml.Path = ("chips", index, "peak_flops", written[precision])
-            warnings.warn(file.said(where, problem), UserWarning, stacklevel=2)
-        for place, problem in _above(made):
-            warnings.warn(file.said(("chips", index, "ceilings", place, "rate"), problem), UserWarning, stacklevel=2)
+            warnings.warn(file.located(where, problem), UserWarning, stacklevel=2)
+        for place, problem in _above_roof(made):
+            warnings.warn(file.located(("chips", index, "ceilings", place, "rate"), problem), UserWarning, stacklevel=2)
     return chips
 
 
 class _File:
-    """A file as it was read, which knows on which line each key stands."""
+    """A parsed file with the line of each key."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         try:
-            # Editors on Windows begin a file with a byte order mark, which TOML does not know.
+            # Editors on Windows write a byte order mark, which TOML does not allow.
             self.text = Path(path).read_text(encoding="utf-8").removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             raise ValueError(f"{self.path}: not UTF-8 text (byte {error.start})") from None
@@ -118,34 +118,34 @@ class _File:
                 raise self.error((key,), f"a file of chips has no key '{key}'; {hint}")
         self.tables = table.get("chips", [])
         if not isinstance(self.tables, list) or not self.tables:
-            raise self.error(("chips",), f"there is no chip; begin each with a line [[chips]], such as\n{_TABLE}")
-        with _Placed(self, ()):
+            raise self.error(("chips",), f"there is no chip; begin each with a line [[chips]], such as\n{_EXAMPLE}")
+        with _WithPlace(self, ()):
             self.documents = records.documents(table.get("sources", {}))
         self.ids: dict[str, int] = {}
 
     def chip(self, index: int) -> Chip:
-        with _Placed(self, ("chips", index)):
+        with _WithPlace(self, ("chips", index)):
             record = self.tables[index]
             if not isinstance(record, Mapping):
-                raise records.RecordError((), f"a chip must be a table, got {record!r}; write it such as\n{_TABLE}")
+                raise records.RecordError((), f"a chip must be a table, got {record!r}; write it such as\n{_EXAMPLE}")
             _refuse_small_numbers(record)
             made = records.from_record(Chip, record, self.documents)
         if made.id in self.ids:
             first = toml.line_of(self.lines, ("chips", self.ids[made.id]))
             where = ("chips", index, "id" if "id" in record else "name")
-            raise self.error(where, f"the id '{made.id}' is taken by the chip of line {first}; give one another id")
+            raise self.error(where, f"the id '{made.id}' is taken by the chip of line {first}; give one a new id")
         self.ids[made.id] = index
         return made
 
-    def said(self, where: toml.Path, problem: str) -> str:
+    def located(self, where: toml.Path, problem: str) -> str:
         return f"{self.path}, line {toml.line_of(self.lines, where)}: {problem}"
 
     def error(self, where: toml.Path, problem: str) -> ValueError:
-        return ValueError(self.said(where, problem))
+        return ValueError(self.located(where, problem))
 
 
-class _Placed:
-    """Turns a refusal inside a record into one that names the file and the line."""
+class _WithPlace:
+    """Adds the file and the line to the errors of a record."""
 
     def __init__(self, file: _File, within: toml.Path) -> None:
         self.file = file
@@ -162,15 +162,15 @@ class _Placed:
 def _syntax(path: str, text: str, problem: str) -> str:
     place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", problem)
     line = place[1] if place and place[1] else str(text.rstrip("\n").count("\n") + 1)
-    said = problem.replace(place[0], "") if place else problem
-    return f"{path}, line {line}: this is not TOML: {said}"
+    reason = problem.replace(place[0], "") if place else problem
+    return f"{path}, line {line}: this is not TOML: {reason}"
 
 
 def _refuse_small_numbers(record: Mapping[str, Any]) -> None:
-    """Refuse bare numbers that were surely meant in TFLOP/s, GB/s or GB."""
+    """Refuse numbers without a unit that are too small for base units."""
     name = record.get("name")
-    for where, unit, value in _bare(record):
-        least = _LEAST_CAPACITY if unit == "B" else _LEAST_RATE
+    for where, unit, value in _figures(record):
+        least = _MIN_CAPACITY_BYTES if unit == "B" else _MIN_RATE
         number = _number(value["value"] if isinstance(value, Mapping) and "value" in value else value)
         if number is not None and 0 < number < least:
             what = f"{'.'.join(str(part) for part in where)} of chip '{name}'"
@@ -178,7 +178,7 @@ def _refuse_small_numbers(record: Mapping[str, Any]) -> None:
             raise records.RecordError(where, problem)
 
 
-def _bare(record: Mapping[str, Any]) -> Iterator[tuple[toml.Path, str, Any]]:
+def _figures(record: Mapping[str, Any]) -> Iterator[tuple[toml.Path, str, Any]]:
     peaks = record.get("peak_flops")
     if isinstance(peaks, Mapping):
         for precision, value in peaks.items():
@@ -188,13 +188,13 @@ def _bare(record: Mapping[str, Any]) -> Iterator[tuple[toml.Path, str, Any]]:
         if "rate" in ceiling:
             yield ("ceilings", index, "rate"), "B/s" if "memory" in ceiling else "FLOP/s", ceiling["rate"]
     for index, check in _tables(record, "checks"):
-        unit = next((unit for key, unit in _CHECKED if key.fullmatch(str(check.get("figure")))), None)
+        unit = next((unit for key, unit in _CHECK_UNITS if key.fullmatch(str(check.get("figure")))), None)
         if unit is not None and "value" in check:
             yield ("checks", index, "value"), unit, check["value"]
 
 
 def _parts(record: Mapping[str, Any]) -> Iterator[tuple[toml.Path, str, Any]]:
-    for kind, rates in _RATES.items():
+    for kind, rates in _RATE_KEYS.items():
         parts = record.get(kind)
         for key, part in parts.items() if isinstance(parts, Mapping) else ():
             if not isinstance(part, Mapping) or "value" in part:
@@ -221,19 +221,19 @@ def _number(value: object) -> float | None:
         return None
 
 
-def _steps(chip: Chip) -> Iterator[tuple[str, str]]:
-    """Yield each precision that is more than twice as fast as the fastest one of twice its width, and what to say."""
+def _too_fast(chip: Chip) -> Iterator[tuple[str, str]]:
+    """Yield each precision that is more than twice as fast as the fastest one of twice its width, and the warning."""
     width = {precision: int(match[1]) for precision in chip.peak_flops if (match := _PRECISION.fullmatch(precision))}
     for precision, bits in width.items():
-        wider = [other for other, its in width.items() if its == _HALF_WIDTHS.get(bits)]
+        wider = [other for other, its in width.items() if its == _TWICE_AS_WIDE.get(bits)]
         if not wider:
             continue
         sibling = max(wider, key=chip.peak)
-        if chip.peak(precision) > _TWICE * chip.peak(sibling):
-            yield precision, _step(chip, precision, sibling)
+        if chip.peak(precision) > _MAX_SPEEDUP * chip.peak(sibling):
+            yield precision, _too_fast_warning(chip, precision, sibling)
 
 
-def _step(chip: Chip, precision: str, sibling: str) -> str:
+def _too_fast_warning(chip: Chip, precision: str, sibling: str) -> str:
     rates = [f"{key} {units.format_quantity(chip.peak(key), 'FLOP/s', 4)}" for key in (precision, sibling)]
     ratio = units.format_significant(chip.peak(precision) / chip.peak(sibling))
     return (
@@ -242,8 +242,8 @@ def _step(chip: Chip, precision: str, sibling: str) -> str:
     )
 
 
-def _above(chip: Chip) -> Iterator[tuple[int, str]]:
-    """Yield the number of each ceiling above its roof that nobody measured, and what to say."""
+def _above_roof(chip: Chip) -> Iterator[tuple[int, str]]:
+    """Yield the index of each ceiling above its roof that was not measured, and the warning."""
     for place, ceiling in enumerate(chip.ceilings):
         if ceiling.measured:
             continue
@@ -255,4 +255,4 @@ def _above(chip: Chip) -> Iterator[tuple[int, str]]:
         if roof is not None and ceiling.rate > roof:
             rates = [units.format_quantity(rate, unit, 4) for rate in (ceiling.rate, roof)]
             what = f"ceiling '{ceiling.name}' of chip '{chip.name}', {rates[0]}, lies above its roof, {name} {rates[1]}"
-            yield place, f"{what}; where somebody measured it, write measured = true"
+            yield place, f"{what}; if it was measured, write measured = true"

@@ -1,7 +1,7 @@
-"""Chips as plain dicts, as they stand in the catalogue and in files of people's own chips.
+"""Chips as plain dicts (records): the form of the catalogue and of a user's own files.
 
-A figure is a number in base units, text such as ``"989.5 TFLOP/s"``, or a table with `value` and where it comes from:
-`source` (a key of `sources`), `confidence`, and a `formula` or `note` that joins the source's title.
+A figure is a number in base units, text such as ``"989.5 TFLOP/s"``, or a table with a `value` and its origin:
+`source` (a key of `sources`), `confidence`, and a `formula` or `note`, which is appended to the source's title.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _KEYS: Final = (
 
 
 class RecordError(ValueError):
-    """A record of a chip is wrong at one place.
+    """One part of a chip's record is wrong.
 
     Parameters
     ----------
     path
         Where in the record.
     problem
-        What is wrong there and how to put it right.
+        What is wrong there and how to correct it.
     """
 
     def __init__(self, path: Path, problem: str) -> None:
@@ -79,7 +79,7 @@ def from_record(
 
 
 class _Reader:
-    """Reads the record of one chip, collecting where its figures come from."""
+    """Reads the record of one chip and collects the sources of its figures."""
 
     def __init__(self, name: str, documents: Mapping[str, Source]) -> None:
         self.of = f"of chip '{name}'"
@@ -112,7 +112,7 @@ class _Reader:
         return replace(made, checks=tuple(checks)) if checks else made
 
     def check_each(self, values: Mapping[str, Any], ceilings: list[Ceiling]) -> None:
-        """Let each field be refused at its own place, before the chip is made of all."""
+        """Validate each field with its place in the record, before the chip is made from all of them."""
         with _at(("peak_flops",)):
             rates = validation.peaks(self.name, values["peak_flops"])
         with _at(("memories",)):
@@ -198,7 +198,7 @@ class _Reader:
         return Ceiling(name, rate, **under, measured=measured, source=self.source(path, table))
 
     def check(self, path: Path, given: Any, known: Mapping[str, str]) -> Check:
-        """Return another source's value for one of the `known` figures, of which these are the units."""
+        """Return the value of another source for one of the `known` figures, given with their units."""
         table = _table(given, path, f"a check {self.of}", _CHECK)
         for needed in ("figure", "value", "source"):
             if needed not in table:
@@ -210,7 +210,7 @@ class _Reader:
             return validation.checks(self.name, [Check(key, table["value"], source)], known)[0]
 
     def parts(self, path: Path, value: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
-        """Return the table of a level or link; anything else is its bandwidth."""
+        """Return the table of a level or link; a plain value is its bandwidth."""
         if not isinstance(value, Mapping) or "value" in value:
             return {"bandwidth": value}
         return _table(value, path, f"{path[0]}['{path[1]}'] {self.of}", known)
@@ -219,7 +219,7 @@ class _Reader:
         return self.figure(path, table[str(path[-1])], unit) if str(path[-1]) in table else None
 
     def figure(self, path: Path, given: Any, unit: str, *, fold: bool = False) -> float:
-        """Return a figure in base units, noting its source."""
+        """Return a figure in base units, and record its source."""
         key = ".".join(str(part) for part in path)
         value = self.sourced(key.casefold() if fold else key, path, given)
         what = f"{path[0]}['{path[1]}'] {self.of}"
@@ -228,16 +228,16 @@ class _Reader:
             return units.positive(units.parse(value, unit, what), what)
 
     def plain(self, path: Path, given: Any, unit: str) -> float:
-        """Return a figure that is none of a precision, a level or a link."""
+        """Return a figure of the chip itself, not of a precision, a level or a link."""
         value = self.sourced(".".join(str(part) for part in path), path, given)
         what = f"{path[-1]} {self.of}"
         with _at(path):
-            # A chip may rest without drawing power; nothing else of it can be zero.
+            # Only the constant power may be zero.
             bound = units.finite if path[-1] == "constant_power" else units.positive
             return bound(units.parse(value, unit, what), what)
 
     def sourced(self, key: str, path: Path, given: Any) -> Any:
-        """Return the value of a figure, noting its source under `key`."""
+        """Return the value of a figure, and record its source under `key`."""
         if not isinstance(given, Mapping):
             return given
         table = _table(given, path, f"{key} {self.of}", _FIGURE)
@@ -249,7 +249,7 @@ class _Reader:
         return table["value"]
 
     def source(self, path: Path, table: Mapping[str, Any]) -> Source | None:
-        """Return where a figure comes from; a formula or note joins the title."""
+        """Return the source of a figure, with a formula or note appended to its title."""
         texts = {word: _text(table, word, self.of, path) for word in _FIGURE[1:] if word in table}
         if "source" not in texts:
             stray = next(iter(texts), None)
@@ -289,7 +289,7 @@ def to_record(chip: Chip) -> dict[str, Any]:
 
 
 class _Writer:
-    """Writes the record of one chip, giving each document a key."""
+    """Writes the record of one chip; each document gets a key."""
 
     def __init__(self, chip: Chip) -> None:
         self.chip = chip
@@ -300,7 +300,7 @@ class _Writer:
         return value if source is None else {"value": value, **self.source(source)}
 
     def parts(self, key: str, part: object, words: Any) -> dict[str, Any]:
-        """Return what is known of a level, a link or the energy."""
+        """Return the known fields of a level, a link or the energy costs."""
         known = {word: getattr(part, word) for word in words}
         return {word: self.figure(f"{key}.{word}", value) for word, value in known.items() if value not in (None, "")}
 
@@ -320,7 +320,7 @@ class _Writer:
 
 @contextlib.contextmanager
 def _at(path: Path) -> Iterator[None]:
-    """Say of a refusal where in the record it stands."""
+    """Add the place in the record to errors that the body raises."""
     try:
         yield
     except RecordError:
@@ -330,7 +330,7 @@ def _at(path: Path) -> Iterator[None]:
 
 
 def documents(given: Any) -> dict[str, Source]:
-    """Return the documents of a `sources` table by key, each with the confidence of figures that tell no other."""
+    """Return the documents of a `sources` table by key. Their confidence applies to figures that state none."""
     found = {}
     for key, value in _table(given, ("sources",), "sources", None).items():
         path: Path = ("sources", key)

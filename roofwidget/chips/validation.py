@@ -1,4 +1,4 @@
-"""What a `Chip` refuses: each value read, held to its unit and named in the error."""
+"""Validation of a `Chip`: reads each value in its unit; each error names the value."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ __all__ = [
 ENERGY_UNITS: Final = {"per_flop": "J/FLOP", "per_byte": "J/B", "constant_power": "W"}
 """The unit of each field of `Energy`."""
 
-# Used when a chip does not say which precision it is judged by: the first of these that it has.
-_PRECISIONS_BY_USE: Final = ("bf16", "fp16", "tf32", "fp32", "fp64")
+# The default precision is the first of these that the chip has.
+_DEFAULT_PRECISIONS: Final = ("bf16", "fp16", "tf32", "fp32", "fp64")
 _UNIT_COUNT: Final = re.compile(r"[1-9]\d* \S.*")
-# Words that mean something else wherever a precision, a level or what binds a kernel is named.
+# Words with a meaning of their own wherever a precision, a level or a bound is named.
 _RESERVED_PRECISIONS: Final = frozenset({"auto"})
 _RESERVED_LEVELS: Final = frozenset({"main", "all", "network", "compute", "overhead", "unknown"})
 
@@ -57,7 +57,7 @@ def peaks(name: str, given: object) -> dict[str, float]:
     for precision, value in given.items():
         what = f"peak_flops['{precision}'] of chip '{name}'"
         precision_name(name, precision)
-        _refuse_twin(precision, found, f"peak_flops of chip '{name}'")
+        _refuse_duplicate(precision, found, f"peak_flops of chip '{name}'")
         found[precision.casefold()] = units.positive(units.parse(value, "FLOP/s", what), what)
     return found
 
@@ -71,7 +71,7 @@ def memories(name: str, given: object) -> dict[str, Memory]:
         what = f"memories['{level}'] of chip '{name}'"
         level_name(name, level)
         memory = value if isinstance(value, Memory) else Memory(level, value)
-        _refuse_twin(level, levels, f"memories of chip '{name}'")
+        _refuse_duplicate(level, levels, f"memories of chip '{name}'")
         levels[level] = Memory(
             level,
             _optional(memory.bandwidth, "B/s", what),
@@ -86,7 +86,7 @@ def memories(name: str, given: object) -> dict[str, Memory]:
 
 
 def links(name: str, given: object) -> dict[str, Link]:
-    """Return links by name; a bare number or text is a bandwidth one way, over all links of that name."""
+    """Return links by name; a plain number or text is the one-way bandwidth of all links of that name together."""
     if not isinstance(given, Mapping):
         raise TypeError(
             f"links of chip '{name}' must map names to one-way bandwidths, such as {{'NVLink': '450 GB/s'}}"
@@ -94,9 +94,9 @@ def links(name: str, given: object) -> dict[str, Link]:
     found: dict[str, Link] = {}
     for key, value in given.items():
         what = f"links['{key}'] of chip '{name}'"
-        _spoken(key, f"a key of links of chip '{name}'")
+        _nonempty(key, f"a key of links of chip '{name}'")
         link = value if isinstance(value, Link) else Link(key, value)
-        _refuse_twin(key, found, f"links of chip '{name}'")
+        _refuse_duplicate(key, found, f"links of chip '{name}'")
         found[key] = Link(
             key,
             _optional(link.bandwidth, "B/s", what),
@@ -110,18 +110,18 @@ def links(name: str, given: object) -> dict[str, Link]:
 def ceilings(
     name: str, given: Iterable[Ceiling], rates: Mapping[str, float], levels: Mapping[str, Memory]
 ) -> tuple[Ceiling, ...]:
-    """Return ceilings under the chip's own spelling of their precision or level."""
+    """Return ceilings, with the chip's own spelling of their precision or level."""
     found: dict[str, Ceiling] = {}
     for ceiling in many(given, f"ceilings of chip '{name}'"):
         if not isinstance(ceiling, Ceiling):
             raise TypeError(f"ceilings of chip '{name}' must be Ceiling objects, got {ceiling!r}")
-        _spoken(ceiling.name, f"the name of a ceiling of chip '{name}'")
+        _nonempty(ceiling.name, f"the name of a ceiling of chip '{name}'")
         checked = _ceiling(name, ceiling, rates, levels)
-        # Ceilings are chosen by their keys in any case, among the names of the peaks.
+        # A ceiling is selected by its key, in any case, from one list with the names of the peaks.
         for taken in (ceiling.name.casefold(), checked.key.casefold()):
             if taken in rates:
                 raise ValueError(
-                    f"ceiling '{ceiling.name}' of chip '{name}' has the name of its peak '{taken}'; call it otherwise"
+                    f"ceiling '{ceiling.name}' of chip '{name}' has the name of its peak '{taken}'; rename it"
                 )
         if checked.key.casefold() in found:
             raise ValueError(f"ceiling '{checked.key}' of chip '{name}' is there twice")
@@ -132,7 +132,7 @@ def ceilings(
 def _ceiling(name: str, ceiling: Ceiling, rates: Mapping[str, float], levels: Mapping[str, Memory]) -> Ceiling:
     what = f"ceiling '{ceiling.name}' of chip '{name}'"
     if ceiling.memory is not None and ceiling.precision is not None:
-        raise ValueError(f"{what} lies under a memory or under a precision, not both")
+        raise ValueError(f"{what} has a memory and a precision; give one of them")
     if ceiling.source is not None and not isinstance(ceiling.source, Source):
         raise TypeError(f"the source of {what} must be a Source, got {ceiling.source!r}")
     level = None if ceiling.memory is None else own_level(name, levels, ceiling.memory)
@@ -142,7 +142,7 @@ def _ceiling(name: str, ceiling: Ceiling, rates: Mapping[str, float], levels: Ma
 
 
 def checks(name: str, given: Iterable[Check], known: Mapping[str, str]) -> tuple[Check, ...]:
-    """Return other sources' values, each of one of the `known` figures, of which these are the units."""
+    """Return checks; each must name one of the `known` figures, given with their units."""
     found = []
     for check in many(given, f"checks of chip '{name}'"):
         if not isinstance(check, Check):
@@ -157,7 +157,7 @@ def checks(name: str, given: Iterable[Check], known: Mapping[str, str]) -> tuple
 
 
 def sources(name: str, given: Mapping[str, Source], known: Iterable[str]) -> dict[str, Source]:
-    """Return sources by figure, each of one of the `known` ones."""
+    """Return sources by figure; each must name one of the `known` figures."""
     if not isinstance(given, Mapping):
         raise TypeError(f"sources of chip '{name}' must map figures to Source objects, got {given!r}")
     for key, source in given.items():
@@ -168,7 +168,7 @@ def sources(name: str, given: Mapping[str, Source], known: Iterable[str]) -> dic
 
 
 def figure(key: str, known: Iterable[str], what: str) -> str:
-    """Return the key of a figure that the chip has, else raise `ValueError` naming the nearest."""
+    """Return the key if the chip has this figure, else raise `ValueError` naming the nearest."""
     options = list(known)
     if key in options:
         return key
@@ -178,7 +178,7 @@ def figure(key: str, known: Iterable[str], what: str) -> str:
 
 
 def energy(name: str, given: Energy | None) -> Energy | None:
-    """Return the costs of work; the two of FLOPs and bytes are above zero, idle power may be zero."""
+    """Return the energy costs. Only the constant power may be zero."""
     if given is None:
         return None
     if not isinstance(given, Energy):
@@ -192,12 +192,12 @@ def energy(name: str, given: Energy | None) -> Energy | None:
 
 
 def number(name: str, field: str, unit: str, given: object) -> float | None:
-    """Return a clock or a power, a number in Hz or W or text with its unit."""
+    """Return a clock (Hz) or a power (W), given as a number or as text with a unit."""
     return _optional(given, unit, f"{field} of chip '{name}'")
 
 
 def unit_count(name: str, given: object) -> str | None:
-    """Return how many units of which kind, such as ``132 SM``."""
+    """Return the number and kind of the compute units, such as ``132 SM``."""
     if given is not None and not (isinstance(given, str) and _UNIT_COUNT.fullmatch(given)):
         raise ValueError(f"units of chip '{name}' must be a count and a word, such as '132 SM', got {given!r}")
     return given
@@ -211,42 +211,42 @@ def year(name: str, given: object) -> int | None:
 
 
 def notes(name: str, given: Iterable[str]) -> tuple[str, ...]:
-    """Return lines of text; one line alone may be given as it is."""
+    """Return lines of text; a single line may be given as text."""
     return texts(given, f"notes of chip '{name}'")
 
 
 def aliases(name: str, given: Iterable[str]) -> tuple[str, ...]:
-    """Return other names of a chip; one alone may be given as it is."""
+    """Return other names of a chip; a single name may be given as text."""
     return texts(given, f"aliases of chip '{name}'")
 
 
 def identity(name: str, given: str | None) -> str:
-    """Return the id that was given, else one made from the name."""
+    """Return the given id, or an id made from the name."""
     if given is None:
         return re.sub(r"[^a-z0-9.+]+", "-", name.casefold()).strip("-") or "chip"
-    return _spoken(given, f"id of chip '{name}'")
+    return _nonempty(given, f"id of chip '{name}'")
 
 
 def default_precision(name: str, rates: Mapping[str, float], given: str | None) -> str:
-    """Return the precision that ``auto`` means."""
+    """Return the precision that ``"auto"`` means."""
     if given is None:
-        return next((p for p in _PRECISIONS_BY_USE if p in rates), next(iter(rates)))
+        return next((p for p in _DEFAULT_PRECISIONS if p in rates), next(iter(rates)))
     if given.casefold() not in rates:
         raise ValueError(f"default_precision '{given}' of chip '{name}' is none of its precisions: {listed(rates)}")
     return given.casefold()
 
 
 def find_precision(chip: str, rates: Mapping[str, float], name: str) -> str:
-    """Return the precision that `name` means, in any case, else raise `MissingFigureError`."""
+    """Return the precision called `name` (any case), else raise `MissingFigureError`."""
     if name.casefold() in rates:
         return name.casefold()
     raise MissingFigureError(f"{chip} has no peak for precision '{name}'; it has {listed(rates)}")
 
 
 def find_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
-    """Return the memory level that `name` means, in any case, else raise `MissingFigureError`.
+    """Return the memory level called `name` (any case), else raise `MissingFigureError`.
 
-    Any word for the memory outside the chip means the main memory, unless another level is called so.
+    Any usual name of off-chip memory means the main memory, unless a level has that name.
     """
     main = next(iter(levels))
     if level_called(levels, name) is None and is_off_chip(name) and is_off_chip(main):
@@ -255,7 +255,7 @@ def find_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
 
 
 def own_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
-    """Return the level of this name in any case, or the main memory for ``"main"``, else `MissingFigureError`."""
+    """Return the level called `name` (any case), or the main memory for ``"main"``, else `MissingFigureError`."""
     level = level_called(levels, name)
     if level is None:
         raise MissingFigureError(f"{chip} has no memory '{name}'; it has {listed(levels)}")
@@ -263,7 +263,7 @@ def own_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
 
 
 def level_called(levels: Mapping[str, Memory], name: object) -> str | None:
-    """Return the level of this name in any case, or the main memory for ``"main"``, else None."""
+    """Return the level called `name` (any case), or the main memory for ``"main"``, else None."""
     word = str(name).casefold()
     if word == "main":
         return next(iter(levels))
@@ -271,35 +271,35 @@ def level_called(levels: Mapping[str, Memory], name: object) -> str | None:
 
 
 def precision_name(chip: str, word: object) -> str:
-    """Return the name of a precision, which may not be empty or ``auto``."""
-    return _own_word(word, _RESERVED_PRECISIONS, f"a precision of chip '{chip}'")
+    """Return the name of a precision; it must not be empty or ``auto``."""
+    return _unreserved(word, _RESERVED_PRECISIONS, f"a precision of chip '{chip}'")
 
 
 def level_name(chip: str, word: object) -> str:
-    """Return the name of a memory level, which may not be empty or a word such as ``main`` or ``network``."""
-    return _own_word(word, _RESERVED_LEVELS, f"a memory level of chip '{chip}'")
+    """Return the name of a memory level; it must not be empty or reserved, such as ``main`` or ``network``."""
+    return _unreserved(word, _RESERVED_LEVELS, f"a memory level of chip '{chip}'")
 
 
 def many(given: Any, what: str) -> tuple[Any, ...]:
-    """Return the elements of what should be a list."""
+    """Return the elements of a list, else raise `TypeError`."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise TypeError(f"{what} must be a list, got {given!r}")
     return tuple(given)
 
 
 def texts(given: Any, what: str) -> tuple[str, ...]:
-    """Return a list of text; one alone may be given as it is."""
+    """Return a list of texts; a single text may be given without a list."""
     return tuple(_text(line, what) for line in ((given,) if isinstance(given, str) else many(given, what)))
 
 
-def _own_word(word: object, reserved: frozenset[str], what: str) -> str:
-    spoken = _spoken(word, f"the name of {what}")
-    if spoken.strip().casefold() in reserved:
+def _unreserved(word: object, reserved: frozenset[str], what: str) -> str:
+    text = _nonempty(word, f"the name of {what}")
+    if text.strip().casefold() in reserved:
         raise ValueError(f"'{word}' cannot be the name of {what}: the word has a meaning of its own; choose another")
-    return spoken
+    return text
 
 
-def _spoken(word: object, what: str) -> str:
+def _nonempty(word: object, what: str) -> str:
     if not isinstance(word, str) or not word.strip():
         raise ValueError(f"{what} must be text that is not empty, got {word!r}")
     return word
@@ -321,7 +321,7 @@ def _text(value: object, what: str) -> str:
     return value
 
 
-def _refuse_twin(key: str, others: Iterable[str], what: str) -> None:
-    """Two names that differ in case alone would be one to every look-up."""
+def _refuse_duplicate(key: str, others: Iterable[str], what: str) -> None:
+    """Refuse a name that differs from another only in case: look-ups ignore case."""
     if any(key.casefold() == other.casefold() for other in others):
         raise ValueError(f"{what}: '{key}' is there twice")

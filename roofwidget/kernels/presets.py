@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roofwidget.chips import Chip, Source, records, toml
-from roofwidget.chips.catalogue import plain
+from roofwidget.chips.catalogue import lookup_key
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import listed
 
@@ -63,7 +63,7 @@ def preset(name: str) -> Preset:
     [('v7x (fp8)', 640.8), ('v7x (bf16)', 320.4), ('v6e', 573.8), ('v5p', 166.3)]
     """
     for known in presets():
-        if plain(known) == plain(str(name)):
+        if lookup_key(known) == lookup_key(str(name)):
             return _preset(known)
     msg = f"no preset is called '{name}'; there is {listed(presets())}"
     raise LookupError(msg)

@@ -151,11 +151,11 @@ FAULTS = {
     ),
     "a duplicate id": (
         GOOD + "\n" + GOOD.replace('"Mine"', '"MINE"'),
-        "line 7: the id 'mine' is taken by the chip of line 1; give one another id",
+        "line 7: the id 'mine' is taken by the chip of line 1; give one a new id",
     ),
     "a duplicate id that is written": (
         'sources = {}\n[[chips]]\nid = "a"\n' + GOOD[10:] + '[[chips]]\nname = "Two"\nid = "a"\n' + GOOD[24:],
-        "line 9: the id 'a' is taken by the chip of line 2; give one another id",
+        "line 9: the id 'a' is taken by the chip of line 2; give one a new id",
     ),
     "a wrong type": (GOOD + "year = '2024'\n", "line 5: year of chip 'Mine' must be a whole number, got '2024'"),
     "a year of two digits": (GOOD + "year = 24\n", "line 5: year of chip 'Mine' must be a year such as 2024, got 24"),
@@ -195,7 +195,7 @@ FAULTS = {
     ),
     "a ceiling called like a peak": (
         GOOD + '[[chips.ceilings]]\nrate = 1e12\nname = "BF16"\n',
-        "line 7: ceiling 'BF16' of chip 'Mine' has the name of its peak 'bf16'; call it otherwise",
+        "line 7: ceiling 'BF16' of chip 'Mine' has the name of its peak 'bf16'; rename it",
     ),
     "a ceiling twice": (
         GOOD + 'ceilings = [\n  { name = "x", rate = 1e12 },\n  { name = "X", rate = 2e12 },\n]\n',

@@ -109,7 +109,7 @@ def test_a_ceiling_is_chosen_by_its_name_and_the_precision_or_level_that_it_lies
 )
 def test_a_ceiling_is_not_called_like_a_peak(mine: Chip, ceiling: Ceiling) -> None:
     named = mine.replace(peak_flops={"no FMA vector": 1e12})
-    with pytest.raises(ValueError, match=r"of chip 'Mine' has the name of its peak '.*'; call it otherwise"):
+    with pytest.raises(ValueError, match=r"of chip 'Mine' has the name of its peak '.*'; rename it"):
         named.replace(ceilings=[ceiling])
 
 

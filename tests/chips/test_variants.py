@@ -133,7 +133,7 @@ def test_a_ceiling_lies_under_a_precision_or_level_that_the_chip_has(full: Chip)
         full.with_ceiling("x", bandwidth=1e9, memory="VMEM")
     with pytest.raises(MissingFigureError, match="Full has no peak for precision 'fp64'"):
         full.with_ceiling("x", peak_flops=1e9, precision="fp64")
-    with pytest.raises(ValueError, match="lies under a memory or under a precision, not both"):
+    with pytest.raises(ValueError, match="has a memory and a precision; give one of them"):
         full.replace(ceilings=[Ceiling("x", 1e9, "HBM", "bf16")])
     with pytest.raises(ValueError, match="ceiling 'x' of chip 'Full' is there twice"):
         full.replace(ceilings=[Ceiling("x", 1e9), Ceiling("x", 2e9)])

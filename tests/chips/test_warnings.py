@@ -90,7 +90,7 @@ def test_a_ceiling_above_its_roof_is_warned_of_and_loaded(path: Path, ceiling: s
         (mine,) = load(path, text)
     (said,) = [str(one.message) for one in caught]
     assert said.startswith(f"{path}, line 11: {words}")
-    assert said.endswith("; where somebody measured it, write measured = true")
+    assert said.endswith("; if it was measured, write measured = true")
     assert caught[0].filename == __file__
     assert len(mine.ceilings) == 2
 
