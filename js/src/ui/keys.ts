@@ -21,6 +21,22 @@ export function stepOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEven
   return lookUp(UNDO_KEYS, `Control+${shiftKey ? "Shift+" : ""}${key.toUpperCase()}`);
 }
 
+const go = (by: (page: number) => number) => (from: number | null, count: number, page: number) =>
+  from === null ? 0 : Math.max(0, Math.min(count - 1, from + by(page)));
+
+/** Where the keys of a list lead, `page` rows at a time; null for nowhere, undefined for keys that are the host's. */
+export const LIST_KEYS: Readonly<
+  Record<string, (from: number | null, count: number, page: number) => number | null | undefined>
+> = {
+  ArrowDown: go(() => 1),
+  ArrowUp: go(() => -1),
+  PageDown: go((page) => page),
+  PageUp: go((page) => -page),
+  Home: () => 0,
+  End: (_, count) => count - 1,
+  Escape: (from) => (from === null ? undefined : null),
+};
+
 /** Wherever the focus is in the widget, as it is wherever something is edited. */
 export function undoByKey(event: KeyboardEvent, steps: UndoSteps): void {
   const step = stepOf(event);

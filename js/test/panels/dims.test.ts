@@ -10,8 +10,8 @@ import {
   positionOf,
   shareOf,
   valueAt,
-  walked,
 } from "../../src/panels/workload/dims.ts";
+import { LIST_KEYS } from "../../src/ui/keys.ts";
 import type { WireOp } from "../../src/wire/types.ts";
 import { cases } from "../graphs.ts";
 
@@ -280,7 +280,7 @@ describe("the row of an op", () => {
 });
 
 test("keys walk along a list, stop at its ends, and leave it", () => {
-  const walk = (key: string, from: number | null) => walked(key, from, 10, 6);
+  const walk = (key: string, from: number | null) => LIST_KEYS[key]?.(from, 10, 6);
   expect([walk("ArrowDown", null), walk("ArrowUp", null), walk("ArrowDown", 3), walk("ArrowUp", 0)]).toEqual([
     0, 0, 4, 0,
   ]);

@@ -41,6 +41,8 @@ interface FlowViewProps {
   /** The groups that an op's group may be merged with. */
   partnersOf(op: number): ReadonlySet<number>;
   onKeyDown(event: KeyboardEvent): void;
+  /** The keys that onKeyDown handles. */
+  readonly shortcuts: string;
 }
 
 interface OpDrag extends Drag {
@@ -136,6 +138,7 @@ export function FlowView(props: FlowViewProps) {
       tabIndex={0}
       data-lm-suppress-shortcuts="true"
       aria-label={props.label}
+      aria-keyshortcuts={props.shortcuts}
       style={{ maxHeight: `${HEIGHT}px` }}
       onKeyDown={(event) => {
         if (event.key !== "Escape" || !gesture.drag) return props.onKeyDown(event);

@@ -12,7 +12,7 @@ import type { Workload } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
 import { stayNear } from "../../ui/focus.ts";
-import { stepOf, used } from "../../ui/keys.ts";
+import { keyShortcuts, lookUp, stepOf, UNDO_KEYS, used } from "../../ui/keys.ts";
 import { Section } from "../../ui/section.tsx";
 import type { Work } from "../../ui/slices.ts";
 import { strings, fusionWords as words } from "../../words/words.ts";
@@ -25,6 +25,22 @@ import { cut, downstream, lackingPeak, sentenceOf, spoken, told, tooLarge } from
 
 /** Inside the panel, px, until it is measured. */
 const ROOM = 216;
+
+/** The keys of the graph. */
+export const GRAPH_KEYS = {
+  ArrowLeft: "walk",
+  ArrowRight: "walk",
+  ArrowUp: "walk",
+  ArrowDown: "walk",
+  Home: "walk",
+  End: "walk",
+  m: "mark",
+  Enter: "merge",
+  s: "split",
+  x: "cut",
+  Escape: "unmark",
+} as const;
+const SHORTCUTS = keyShortcuts(GRAPH_KEYS, UNDO_KEYS);
 
 export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
   // While a control is held the frames are the chart's.
@@ -128,24 +144,32 @@ function Panel({ store, theme, workload }: PanelProps) {
     else merge(other, op);
   }
   const soon = useSoon(graph, { merge, splitOff, cutAbove, enter, step });
+  const keyActs = {
+    walk: (op: number, key: string) => flow && pick(cursor.value === undefined ? op : stepFrom(flow, op, key)),
+    mark(op: number) {
+      marked.value = marked.value === op ? undefined : op;
+      pick(op);
+      if (marked.value === op) say(words.marked(nameOf(op)));
+    },
+    merge: (op: number) => soon((now) => now.enter(op)),
+    split: (op: number) => soon((now) => now.splitOff(op)),
+    cut: (op: number) => soon((now) => now.cutAbove(op)),
+    unmark() {
+      marked.value = undefined;
+    },
+  };
   function press(event: KeyboardEvent) {
     if (!flow) return;
-    const key = event.key.toLowerCase();
     const op = cursor.value ?? flow.layers[0]?.[0];
     const by = stepOf(event);
     const control = event.currentTarget;
     if (by) soon((now) => now.step(by, control));
     else if (event.ctrlKey || event.metaKey || event.altKey || op === undefined) return;
-    else if (/^(?:arrow|home$|end$)/.test(key)) pick(cursor.value === undefined ? op : stepFrom(flow, op, event.key));
-    else if (key === "m") {
-      marked.value = marked.value === op ? undefined : op;
-      pick(op);
-      if (marked.value === op) say(words.marked(nameOf(op)));
-    } else if (key === "enter") soon((now) => now.enter(op));
-    else if (key === "s") soon((now) => now.splitOff(op));
-    else if (key === "x") soon((now) => now.cutAbove(op));
-    else if (key === "escape" && marked.value !== undefined) marked.value = undefined;
-    else return;
+    else {
+      const name = lookUp(GRAPH_KEYS, event.key.length === 1 ? event.key.toLowerCase() : event.key);
+      if (!name || (name === "unmark" && marked.value === undefined)) return;
+      keyActs[name](op, event.key);
+    }
     used(event);
   }
   function findBest() {
@@ -184,6 +208,7 @@ function Panel({ store, theme, workload }: PanelProps) {
           cutAt={(op) => soon((now) => now.cutAbove(op))}
           partnersOf={partnersOf}
           onKeyDown={press}
+          shortcuts={SHORTCUTS}
         />
       ) : (
         <div class="roofwidget-flow" style={{ height: `${HEIGHT}px` }} />

@@ -5,15 +5,24 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
-import { isModified, used } from "../../ui/keys.ts";
+import { keyShortcuts, LIST_KEYS, lookUp, used } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
 import { tableWords as words } from "../../words/words.ts";
-import { walked } from "../workload/dims.ts";
 import type { Column } from "./columns.ts";
 import { cardLayout, gridLayout, placesInSight, scrollFor } from "./layout.ts";
 import { pick } from "./picking.ts";
 import { Card, Heads, Row } from "./row.tsx";
 import type { Sorting } from "./sorting.ts";
+
+/** The keys of the table beside those of every list. */
+export const TABLE_KEYS = {
+  Enter: "select",
+  " ": "selectMore",
+  Escape: "clear",
+  "Control+A": "selectAll",
+  "Control+C": "copy",
+} as const;
+const SHORTCUTS = keyShortcuts(LIST_KEYS, TABLE_KEYS);
 
 interface GridProps {
   readonly store: Store;
@@ -59,7 +68,8 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
     ours.current = store.selected.value;
   }
   function walk(key: string, range: boolean): boolean {
-    const to = order.length > 0 ? walked(key, place < 0 ? null : place, order.length, layout.inSight) : undefined;
+    const at = place < 0 ? null : place;
+    const to = order.length > 0 ? lookUp(LIST_KEYS, key)?.(at, order.length, layout.inSight) : undefined;
     const row = to === undefined || to === null ? undefined : order[to];
     if (row === undefined) return false;
     if (range) choose(row, false, true);
@@ -68,31 +78,38 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
     show(to as number);
     return true;
   }
-  function act(event: KeyboardEvent): boolean {
-    const { key, shiftKey } = event;
-    const host = event.altKey || ((event.ctrlKey || event.metaKey) && shiftKey);
-    if (host) return false;
-    if (event.ctrlKey || event.metaKey) {
-      // Marked text is what a person means to copy.
-      const marked = list.current?.ownerDocument.getSelection()?.isCollapsed === false;
-      if (key === "c" && !marked) copy();
-      else if (key === "a") store.select([...order]);
-      else return false;
+  function chooseActive(add: boolean, range: boolean): boolean {
+    const row = place < 0 ? null : active.value;
+    if (row !== null) choose(row, add, range);
+    return row !== null;
+  }
+  /** What the keys of TABLE_KEYS do; whether they did anything. */
+  const acts = {
+    select: (range: boolean) => chooseActive(false, range),
+    selectMore: (range: boolean) => chooseActive(true, range),
+    selectAll() {
+      store.select([...order]);
       return true;
-    }
-    if (key === "Escape") {
+    },
+    copy() {
+      // Marked text is what a person means to copy.
+      const isMarked = list.current?.ownerDocument.getSelection()?.isCollapsed === false;
+      if (!isMarked) copy();
+      return !isMarked;
+    },
+    clear() {
       if (selected.length === 0 && active.value === null) return false;
       active.value = anchor.value = null;
       store.hover(null);
       store.select([]);
       return true;
-    }
-    const row = place < 0 ? undefined : active.value;
-    if ((key === "Enter" || key === " ") && typeof row === "number") {
-      choose(row, key === " ", shiftKey);
-      return true;
-    }
-    return (!isModified(event) || shiftKey) && walk(key, shiftKey);
+    },
+  };
+  function act({ key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent): boolean {
+    const isControl = ctrlKey || metaKey;
+    if (altKey || (isControl && shiftKey)) return false;
+    const name = lookUp(TABLE_KEYS, isControl ? `Control+${key.toUpperCase()}` : key);
+    return name ? acts[name](shiftKey) : !isControl && walk(key, shiftKey);
   }
 
   const shared = { kernels, columns, layout };
@@ -104,6 +121,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
       tabIndex={0}
       data-lm-suppress-shortcuts="true"
       aria-label={words.grid(order.length)}
+      aria-keyshortcuts={SHORTCUTS}
       aria-multiselectable="true"
       aria-rowcount={order.length + (narrow ? 0 : 1)}
       aria-colcount={columns.length}

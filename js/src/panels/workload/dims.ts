@@ -83,15 +83,6 @@ export function figuresOf(graph: Graph, values: Values, op: number): readonly [c
   return [counts, flops === 0 && bytes === 0 ? "" : formatIntensity(flops / bytes)];
 }
 
-/** Where a key leads in a list, `page` rows at a time; null for nowhere, undefined for keys that are the host's. */
-export function walked(key: string, from: number | null, count: number, page: number): number | null | undefined {
-  if (key === "Escape") return from === null ? undefined : null;
-  if (key === "Home" || key === "End") return key === "Home" ? 0 : count - 1;
-  const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page }[key];
-  if (step === undefined) return undefined;
-  return from === null ? 0 : Math.max(0, Math.min(count - 1, from + step));
-}
-
 /** One count of an op: what it is, with names, with their numbers where that says more, and its amount. */
 export interface Line {
   readonly name: string;

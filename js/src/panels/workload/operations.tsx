@@ -2,10 +2,10 @@
 
 import { useSignal } from "@preact/signals";
 import type { Store } from "../../state/store.ts";
-import { isModified, used } from "../../ui/keys.ts";
+import { isModified, keyShortcuts, LIST_KEYS, lookUp, used } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
 import { workloadWords as words } from "../../words/words.ts";
-import { derivation, figuresOf, type Line, walked } from "./dims.ts";
+import { derivation, figuresOf, type Line } from "./dims.ts";
 
 /** Of an op's row and of the list, px, as in the style sheet. Only rows in sight are drawn, however many ops there are. */
 const ROW = 44;
@@ -31,7 +31,7 @@ export function Operations({ store }: { store: Store }) {
   const point = (op: number | null) => store.hover(op === null ? null : (partition.groupOf[op] ?? null));
   function key(event: KeyboardEvent & { currentTarget: HTMLElement }) {
     if (isModified(event)) return;
-    const next = walked(event.key, active.value, count, LIST / ROW);
+    const next = lookUp(LIST_KEYS, event.key)?.(active.value, count, LIST / ROW);
     if (next === undefined) return;
     pointed.value = null;
     active.value = next;
@@ -48,6 +48,7 @@ export function Operations({ store }: { store: Store }) {
         tabIndex={0}
         data-lm-suppress-shortcuts="true"
         aria-label={words.operations}
+        aria-keyshortcuts={keyShortcuts(LIST_KEYS)}
         aria-activedescendant={active.value !== null && rows.includes(active.value) ? rowId(active.value) : undefined}
         onScroll={({ currentTarget }) => {
           first.value = Math.floor(currentTarget.scrollTop / ROW);
