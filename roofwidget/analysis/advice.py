@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from roofwidget.analysis.result import ABOVE, Bound
+from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
 from roofwidget.kernels.non_kernels import FEED, IDLE, LINK, NON_KERNELS
 from roofwidget.support.did_you_mean import keywords
-from roofwidget.support.text_tables import aligned, html_table, one_line, percent
+from roofwidget.support.text_tables import aligned, and_more, html_table, one_line, percent
 from roofwidget.units import format_quantity
 
 __all__ = ["SUGGESTIONS", "Advice", "Advices", "advise"]
@@ -51,10 +51,10 @@ SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
 """What to try, by situation: data to show, to translate, or to look up."""
 
 # What `repr` and the HTML table show of many.
-_LINES: Final = 8
-_TABLE_ROWS: Final = 50
+_MAX_LINES: Final = 8
+_MAX_TABLE_ROWS: Final = 50
 # How many digits more than usual tell a share from a threshold.
-_MORE_DIGITS: Final = 12
+_MAX_EXTRA_DIGITS: Final = 12
 _HEADER: Final = ("kernel", "situation", "evidence", "what to try")
 
 
@@ -96,14 +96,13 @@ class Advices(tuple[Advice, ...]):
         kernels = sum(one.situation not in NON_KERNELS for one in self)
         others = f"; {len(self) - kernels:,} of the rows no kernel" if kernels < len(self) else ""
         count = f"{kernels:,} kernel{'' if kernels == 1 else 's'}, {sum(one.done for one in self):,} done{others}"
-        rows = aligned([_HEADER[:3], *(_row(one)[:3] for one in self[:_LINES])])
-        more = [f"… and {len(self) - _LINES:,} more"] if len(self) > _LINES else []
-        return "\n".join([f"Advice: {count}", *(rows if self else []), *more])
+        rows = aligned([_HEADER[:3], *(_row(one)[:3] for one in self[:_MAX_LINES])])
+        return "\n".join([f"Advice: {count}", *(rows if self else []), *and_more(len(self), _MAX_LINES)])
 
     def _repr_html_(self) -> str:
-        left = len(self) - _TABLE_ROWS
-        caption = "What to try next" + (f" (the first {_TABLE_ROWS} of {len(self):,} kernels)" if left > 0 else "")
-        return html_table(caption, _HEADER, [_row(one) for one in self[:_TABLE_ROWS]])
+        left = len(self) - _MAX_TABLE_ROWS
+        caption = "What to try next" + (f" (the first {_MAX_TABLE_ROWS} of {len(self):,} kernels)" if left > 0 else "")
+        return html_table(caption, _HEADER, [_row(one) for one in self[:_MAX_TABLE_ROWS]])
 
 
 @keywords("advise")
@@ -168,7 +167,7 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
     elif math.isnan(utilization):
         situation, evidence = "unmeasured", _at_most(bound, row)
     elif bound.above_roof[row]:
-        situation, evidence = "above its roof", _shares(bound, row, "above 100 %", (ABOVE,), left=False)
+        situation, evidence = "above its roof", _shares(bound, row, "above 100 %", (ABOVE_ROOF_FROM,), left=False)
     elif utilization < way_below:
         situation = "way below both"
         evidence = _shares(bound, row, f"way below it under {_threshold(way_below)}", (way_below,))
@@ -197,7 +196,7 @@ def _shares(bound: Bound, row: int, words: str, thresholds: tuple[float, ...], *
 
 
 def _threshold(share: float) -> str:
-    return percent(share, _MORE_DIGITS)
+    return percent(share, _MAX_EXTRA_DIGITS)
 
 
 def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
@@ -206,7 +205,7 @@ def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
     if not math.isfinite(share):
         return text
     lines = [(_number(_threshold(one)), share < one) for one in thresholds]
-    for more in range(_MORE_DIGITS):
+    for more in range(_MAX_EXTRA_DIGITS):
         text = percent(share, more)
         if all((_number(text) < line) == below for line, below in lines):
             break

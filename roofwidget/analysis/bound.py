@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from roofwidget import units
 from roofwidget.analysis.result import Bound
-from roofwidget.analysis.roofline import join_times, slowest
+from roofwidget.analysis.roofline import join_times, slowest_level
 from roofwidget.chips import FLOP_CLASSES, Chip, is_off_chip
 from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import Floats, frozen, sum_of_known
@@ -94,7 +94,7 @@ def bound(
     network_time = _network_time(table, chip, exposed)
     overhead_time = table.count * a_launch if a_launch else np.zeros(())
     judged = tuple(memory_time) if level == "all" else (level,)
-    slow, _ = slowest(memory_time, judged, len(table))
+    slow, _ = slowest_level(memory_time, judged, len(table))
     body, time = join_times(compute_time, slow, network_time, overhead_time, overlap=hidden, exposed=exposed)
     if not np.isnan(table.network_bytes).all():
         moved[NETWORK] = table.network_bytes

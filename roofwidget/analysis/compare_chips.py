@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,13 +18,13 @@ from roofwidget.kernels.columns import Bools, Floats, frozen
 from roofwidget.kernels.presets import Preset
 from roofwidget.kernels.table import as_kernels
 from roofwidget.support.did_you_mean import keywords
-from roofwidget.support.text_tables import aligned, html_table, one_line
+from roofwidget.support.text_tables import aligned, html_table, html_with_notes, one_line
 from roofwidget.units import format_quantity, format_significant
 
 __all__ = ["Comparison", "Flip", "compare_chips"]
 
 # How many kernels a remark names.
-_NAMED: Final = 3
+_MAX_NAMED_KERNELS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -143,9 +142,7 @@ class Comparison:
         return "\n".join([self._title(), *aligned([_HEADER, *self._rows()]), *self._remarks()])
 
     def _repr_html_(self) -> str:
-        remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in self._remarks())
-        table = html_table(self._title(), _HEADER, self._rows())
-        return f"<div>{table}{f'<ul>{remarks}</ul>' if remarks else ''}</div>"
+        return html_with_notes(html_table(self._title(), _HEADER, self._rows()), self._remarks())
 
     def _overlapped(self, one: Bound) -> float:
         inside = [one.compute_time, *(one.memory_time[level] for level in one.judged if level in one.memory_time)]
@@ -291,5 +288,5 @@ def _labelled(entry: Any) -> tuple[str, Chip, str | None]:
 
 
 def _first(words: list[str]) -> str:
-    more = len(words) - _NAMED
-    return "; ".join(words[:_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
+    more = len(words) - _MAX_NAMED_KERNELS
+    return "; ".join(words[:_MAX_NAMED_KERNELS]) + (f"; and {more:,} more" if more > 0 else "")

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
-from roofwidget.analysis import compare_runs_text as runs_text
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.chips import chip as look_up
-from roofwidget.kernels.columns import TIE, DictColumn, Floats, Texts, frozen
+from roofwidget.kernels.columns import TIE_TOLERANCE, DictColumn, Floats, Texts, frozen
 from roofwidget.kernels.groupby import PER_LAUNCH
-from roofwidget.kernels.matching import does_other_work, matched
+from roofwidget.kernels.matching import does_other_work, match_rows
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
+from roofwidget.support.text_tables import aligned, and_more, html_table, html_with_notes, one_line, percent
+from roofwidget.units import format_quantity
 
 __all__ = ["RunComparison", "compare_runs"]
 
+_MAX_LINES: Final = 8
+_MAX_TABLE_ROWS: Final = 50
+_MAX_NAMED_KERNELS: Final = 3
+_HEADER: Final = ["kernel", "before", "after", "change", "verdict", "bound by"]
 _VERDICTS: Final = ("faster", "slower", "equal", "unknown", "other work")
 
 
@@ -160,18 +166,54 @@ class RunComparison:
         return pd.DataFrame({"name": self.names} | {name: getattr(self, name) for name in (*columns, *words)})
 
     def __repr__(self) -> str:
-        return runs_text.plain(self)
+        rows = aligned([_HEADER, *self._rows(_MAX_LINES)]) if len(self) else []
+        return "\n".join([f"RunComparison: {self._title()}", *rows, *and_more(len(self), _MAX_LINES), *self._remarks()])
 
     def _repr_html_(self) -> str:
-        return runs_text.html(self)
+        more = "".join(and_more(len(self), _MAX_TABLE_ROWS))
+        table = html_table(self._title(), _HEADER, self._rows(_MAX_TABLE_ROWS), more)
+        return html_with_notes(table, self._remarks())
+
+    def _title(self) -> str:
+        before, after = (float(np.nansum(run.self_time)) for run in (self.run_before, self.run_after))
+        kernels = f"{len(self):,} kernel{'' if len(self) == 1 else 's'} in both runs"
+        alone = f"{len(self.only_before):,} only before, {len(self.only_after):,} only after"
+        times = f"{format_quantity(before, 's')} to {format_quantity(after, 's')} ({_change(before, after)})"
+        return f"{kernels}, {alone}; self time {times}"
+
+    def _rows(self, most: int) -> Iterator[list[str]]:
+        """Return the kernels with the largest changes first."""
+        for row in np.argsort(-np.abs(self.change), kind="stable")[:most]:
+            before, after = float(self.before[row]), float(self.after[row])
+            binds = dict.fromkeys((str(self.bound_by_before[row]), str(self.bound_by_after[row])))
+            yield [
+                one_line(self.names[row]),
+                _seconds(before),
+                _seconds(after),
+                _change(before, after),
+                str(self.verdict[row]),
+                " → ".join(binds),
+            ]
+
+    def _remarks(self) -> list[str]:
+        remarks = [
+            f"only {which}: {_first(run)}"
+            for which, run in (("before", self.only_before), ("after", self.only_after))
+            if len(run)
+        ]
+        counts = int((self.matched_before.count != self.matched_after.count).sum())
+        if counts:
+            who = "1 kernel was" if counts == 1 else f"{counts:,} kernels were"
+            remarks.append(f"{who} launched more or less often than before; seconds are over all launches")
+        return remarks
 
     @cached_property
     def _verdicts(self) -> DictColumn:
         (low_before, high_before), (low_after, high_after) = map(_range, (self.matched_before, self.matched_after))
         faster, slower, equal, unknown, other = range(5)
         codes = np.full(len(self), equal, dtype=np.int32)
-        codes[high_after < low_before * (1 - TIE)] = faster
-        codes[low_after * (1 - TIE) > high_before] = slower
+        codes[high_after < low_before * (1 - TIE_TOLERANCE)] = faster
+        codes[low_after * (1 - TIE_TOLERANCE) > high_before] = slower
         codes[np.isnan(self.change)] = unknown
         codes[does_other_work(self.matched_before, self.matched_after)] = other
         return DictColumn(_VERDICTS, codes)
@@ -212,7 +254,7 @@ def compare_runs(
     """
     first, second = as_kernels(before), as_kernels(after)
     columns = (match,) if isinstance(match, str) else tuple(match)
-    rows_before, rows_after = matched(first, second, columns)
+    rows_before, rows_after = match_rows(first, second, columns)
     return RunComparison(first, second, rows_before, rows_after, None if chip is None else look_up(chip))
 
 
@@ -241,3 +283,26 @@ def _bound_by(kernels: Kernels, chip: Chip | None) -> Texts:
         except MissingFigureError:
             pass
     return frozen(np.full(len(kernels), "unknown", dtype=object))
+
+
+def _seconds(seconds: float) -> str:
+    return "not measured" if math.isnan(seconds) else format_quantity(seconds, "s")
+
+
+def _change(before: float, after: float) -> str:
+    """Return the seconds more than before, in percent of before."""
+    if math.isnan(before) or math.isnan(after):
+        return "unknown"
+    if after == before:
+        return "0 %"
+    if before == 0:
+        return "new"
+    return f"{'+' if after > before else '−'}{percent(abs(after / before - 1))}"
+
+
+def _first(kernels: Kernels) -> str:
+    """Name the longest, and say how many there are more."""
+    order = np.argsort(-kernels.self_time, kind="stable")
+    more = len(kernels) - _MAX_NAMED_KERNELS
+    named = "; ".join(one_line(name) for name in kernels.names[order[:_MAX_NAMED_KERNELS]])
+    return named + (f"; and {more:,} more" if more > 0 else "")

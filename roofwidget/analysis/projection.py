@@ -6,7 +6,6 @@ A kernel's bound on the new chip over its bound on the chip it ran on is the fac
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,15 +20,15 @@ from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import ASKED_PRECISION, Bools, Floats, Texts, frozen, sum_of_known
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
-from roofwidget.support.text_tables import aligned, html_table, one_line, percent
+from roofwidget.support.text_tables import aligned, and_more, html_table, html_with_notes, one_line, percent
 from roofwidget.units import format_quantity, format_significant
 
 __all__ = ["Projection", "project"]
 
-_LINES: Final = 8
-_TABLE_ROWS: Final = 50
+_MAX_LINES: Final = 8
+_MAX_TABLE_ROWS: Final = 50
 # Below this share of its roof something else than the roof explains a kernel's time.
-_FAR: Final = 0.1
+_FAR_UTILIZATION: Final = 0.1
 _HEADER: Final = ["kernel", "before", "after", "faster"]
 
 
@@ -121,7 +120,7 @@ class Projection:
             said.append(f"{who}, {format_quantity(self.not_scaled, 's')}, as a bound is not known.")
         if self.far > 0:
             share = percent(self.far / self.before)
-            whose = f"{share} of the time is that of kernels below {percent(_FAR)} of their roof"
+            whose = f"{share} of the time is that of kernels below {percent(_FAR_UTILIZATION)} of their roof"
             said.append(f"{whose}, which another roof may not speed up.")
         return (*self.remarks, *said)
 
@@ -133,16 +132,12 @@ class Projection:
         return pd.DataFrame(columns)
 
     def __repr__(self) -> str:
-        left = len(self) - _LINES
-        more = [f"… and {left:,} more"] if left > 0 else []
-        rows = aligned([_HEADER, *self._rows(_LINES)]) if len(self) else []
-        return "\n".join([self._title(), *rows, *more, *self.notes])
+        rows = aligned([_HEADER, *self._rows(_MAX_LINES)]) if len(self) else []
+        return "\n".join([self._title(), *rows, *and_more(len(self), _MAX_LINES), *self.notes])
 
     def _repr_html_(self) -> str:
-        left = len(self) - _TABLE_ROWS
-        table = html_table(self._title(), _HEADER, self._rows(_TABLE_ROWS), f"… and {left:,} more" if left > 0 else "")
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        return f"<div>{table}{f'<ul>{notes}</ul>' if notes else ''}</div>"
+        more = "".join(and_more(len(self), _MAX_TABLE_ROWS))
+        return html_with_notes(html_table(self._title(), _HEADER, self._rows(_MAX_TABLE_ROWS), more), self.notes)
 
     def _title(self) -> str:
         count = f"{len(self):,} kernel{'' if len(self) == 1 else 's'}"
@@ -240,7 +235,7 @@ def project(
         measured=table.self_time,
         by_kernel=frozen(seconds),
         scaled=frozen(scaled),
-        is_far=frozen(scaled & ~rows & (before.time < _FAR * before.measured)),
+        is_far=frozen(scaled & ~rows & (before.time < _FAR_UTILIZATION * before.measured)),
         remarks=tuple(_remarks(there, new, asked_for=None if precision in {None, "auto"} else precision)),
     )
 

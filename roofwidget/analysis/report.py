@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html as markup
 import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from roofwidget.kernels.kernel import NETWORK
-from roofwidget.support.text_tables import aligned, html_table, one_line, percent
+from roofwidget.support.text_tables import aligned, and_more, html_table, html_with_notes, one_line, percent
 from roofwidget.units import format_intensity, format_quantity
 
 if TYPE_CHECKING:
@@ -18,39 +17,33 @@ if TYPE_CHECKING:
 
 __all__ = ["above_roof", "html", "plain"]
 
-_LINES: Final = 8
-_TABLE_ROWS: Final = 20
-_EXPLAINED: Final = 3
-_SOURCE_WIDTH: Final = 120
+_MAX_LINES: Final = 8
+_MAX_TABLE_ROWS: Final = 20
+_MAX_EXPLAINED: Final = 3
+_MAX_SOURCE_CHARACTERS: Final = 120
 _ELSE: Final = "or the time, a peak rate, a clock or a sparsity is not as assumed"
 
 
 def plain(bound: Bound) -> str:
     """Return a few aligned lines: a title, the first kernels, and how many there are more."""
-    lines = aligned([_header(bound), *_rows(bound, _LINES)]) if len(bound) else []
+    lines = aligned([_header(bound), *_rows(bound, _MAX_LINES)]) if len(bound) else []
     count = f"{len(bound):,} kernel{'' if len(bound) == 1 else 's'}"
-    return "\n".join([f"Bound: {count} on {_conditions(bound)}", *lines, *_more(bound, _LINES)])
+    return "\n".join([f"Bound: {count} on {_conditions(bound)}", *lines, *and_more(len(bound), _MAX_LINES)])
 
 
 def html(bound: Bound) -> str:
     """Return an HTML table and the notes; names are text, never markup."""
-    more = "".join(_more(bound, _TABLE_ROWS))
-    table = html_table(f"Bounds on {_conditions(bound)}", _header(bound), _rows(bound, _TABLE_ROWS), more)
-    notes = "".join(f"<li>{markup.escape(note)}</li>" for note in bound.notes)
-    return f"<div>{table}{f'<ul>{notes}</ul>' if notes else ''}</div>"
-
-
-def _more(bound: Bound, shown: int) -> list[str]:
-    left = len(bound) - shown
-    return [f"… and {left:,} more"] if left > 0 else []
+    more = "".join(and_more(len(bound), _MAX_TABLE_ROWS))
+    table = html_table(f"Bounds on {_conditions(bound)}", _header(bound), _rows(bound, _MAX_TABLE_ROWS), more)
+    return html_with_notes(table, bound.notes)
 
 
 def above_roof(bound: Bound) -> Iterator[str]:
     """Say of the first kernels above their roof what forbids it, and how many there are more."""
     rows = np.flatnonzero(bound.above_roof)
-    for row in rows[:_EXPLAINED]:
+    for row in rows[:_MAX_EXPLAINED]:
         yield f"'{_name(bound, row)}' {_reason(bound, int(row))}."
-    left = len(rows) - _EXPLAINED
+    left = len(rows) - _MAX_EXPLAINED
     if left > 0:
         yield f"{left:,} more {'kernel is above its' if left == 1 else 'kernels are above their'} roof."
 
@@ -65,7 +58,7 @@ def _conditions(bound: Bound) -> str:
     if bound.launch_overhead:
         words.append(f"{format_quantity(bound.launch_overhead, 's')} a launch")
     if bound.source:
-        words.append(one_line(bound.source, _SOURCE_WIDTH))
+        words.append(one_line(bound.source, _MAX_SOURCE_CHARACTERS))
     return " · ".join(words)
 
 

@@ -14,17 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.analysis import report as bounds_text
-from roofwidget.analysis.roofline import slowest
+from roofwidget.analysis.roofline import slowest_level
 from roofwidget.chips import Chip
-from roofwidget.kernels.columns import TIE, Bools, Floats, Texts, frozen
+from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, Texts, frozen
 from roofwidget.kernels.kernel import NETWORK
 
-__all__ = ["ABOVE", "Bound"]
+__all__ = ["ABOVE_ROOF_FROM", "Bound"]
 
-ABOVE: Final = 1 + 1e-9
+ABOVE_ROOF_FROM: Final = 1 + 1e-9
 """A point is above its roof when it beats its bound by more than rounding."""
 # Two resources closer than this (relative to the larger) are in balance.
-_BALANCE: Final = 0.05
+_BALANCE_TOLERANCE: Final = 0.05
 # What `to_dataframe` writes beside name, bytes and the columns by level.
 _COLUMNS: Final = (
     *("flops", "compute_time", "network_time", "overhead_time", "body_time", "time", "measured", "bound_by", "regime"),
@@ -192,7 +192,7 @@ class Bound:
     @_formula
     def above_roof(self) -> Bools:
         """Whether a kernel beat its bound: something in its counts, its time or the peaks is off."""
-        return np.asarray(self.utilization > ABOVE)
+        return np.asarray(self.utilization > ABOVE_ROOF_FROM)
 
     @cached_property
     @_formula
@@ -235,12 +235,12 @@ class Bound:
     def _binding(self) -> npt.NDArray[np.int8]:
         """Positions in the judged levels, network, overhead, compute, unknown."""
         network, overhead, compute, unknown = range(len(self.judged), len(self.judged) + 4)
-        memory_time, level = slowest(self.memory_time, self.judged, len(self))
-        index = np.where(self.compute_time * (1 + TIE) >= memory_time, compute, level)
+        memory_time, level = slowest_level(self.memory_time, self.judged, len(self))
+        index = np.where(self.compute_time * (1 + TIE_TOLERANCE) >= memory_time, compute, level)
         if self.network_time.any() or self.overhead_time.any():
-            outside = np.where(self.network_time * (1 + TIE) >= self.overhead_time, network, overhead)
+            outside = np.where(self.network_time * (1 + TIE_TOLERANCE) >= self.overhead_time, network, overhead)
             rest = np.maximum(self.network_time, self.overhead_time)
-            index = np.where(self._stretched(self.body_time) * (1 + TIE) >= rest, index, outside)
+            index = np.where(self._stretched(self.body_time) * (1 + TIE_TOLERANCE) >= rest, index, outside)
         return np.where(np.isnan(self.time), unknown, index).astype(np.int8)
 
     @cached_property
@@ -256,7 +256,7 @@ class Bound:
             # Of the unknown levels nothing can be said: fmax passes them over.
             second = np.fmax(second, np.minimum(first, seconds))
             first = np.fmax(first, seconds)
-        return np.asarray((first > 0) & (first - second <= _BALANCE * first) & ~np.isnan(self.time))
+        return np.asarray((first > 0) & (first - second <= _BALANCE_TOLERANCE * first) & ~np.isnan(self.time))
 
     def _stretched(self, seconds: Floats) -> Floats:
         """Return body seconds as they lie in the bound, among exposed communication."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats, quantity, real
 
-__all__ = ["attainable", "join_times", "ridge_point", "slowest"]
+__all__ = ["attainable", "join_times", "ridge_point", "slowest_level"]
 
 
 def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats:
@@ -92,7 +92,7 @@ def join_times(
     return body, time
 
 
-def slowest(
+def slowest_level(
     times: Mapping[str, Floats], judged: tuple[str, ...], n: int
 ) -> tuple[Floats, npt.NDArray[np.intp] | np.intp]:
     """Return the largest of the known times at the `judged` levels, shape (n,), and the position of its level.

@@ -15,7 +15,7 @@ from roofwidget.support.did_you_mean import keywords
 __all__ = ["critical_batch", "critical_batch_per_chip", "smallest_square_matmul"]
 
 # As in `bound`: two times closer than this (relative) are a tie, and a tie goes to compute.
-_TIE: Final = Fraction(1, 10**12)
+_TIE_TOLERANCE: Final = Fraction(1, 10**12)
 
 
 @keywords("smallest_square_matmul")
@@ -54,7 +54,7 @@ def smallest_square_matmul(
     peak, bandwidth = _rates(chip, precision, memory)
     # In fractions, since rounding at a whole number would be off by one.
     crossing = Fraction(peak) * 3 * Fraction(_bytes(itemsize, "itemsize")) / (2 * Fraction(bandwidth))
-    return math.ceil(crossing / (1 + _TIE))
+    return math.ceil(crossing / (1 + _TIE_TOLERANCE))
 
 
 @keywords("critical_batch")

@@ -1,1 +1,1 @@
-"""Kernels: one, a table of them, and what can be asked of a table without a chip."""
+"""Kernels: one kernel, a table of kernels, and the operations on a table that need no chip."""

@@ -1,4 +1,4 @@
-"""The columns of `Kernels`: numpy arrays made from what users and files give; the first bad cell is named."""
+"""The columns of `Kernels`: checked numpy arrays. An error names the row and the column of the first bad cell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from roofwidget import units
 __all__ = [
     "ASKED_PRECISION",
     "MAIN_LEVEL",
-    "TIE",
+    "TIE_TOLERANCE",
     "Bools",
     "DictColumn",
     "Floats",
@@ -24,21 +24,21 @@ __all__ = [
     "at_row",
     "at_rows",
     "by_key",
+    "by_key_of_rows",
     "checked",
-    "coded",
-    "distinct",
+    "dict_column",
+    "dict_encoded",
+    "float_cells",
     "folded",
     "from_plain",
     "frozen",
-    "gather",
-    "numbers",
+    "name_column",
     "quantity",
     "real",
     "same",
     "sum_of_known",
-    "texts",
+    "text_cells",
     "to_plain",
-    "words",
 ]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -47,11 +47,11 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 A = TypeVar("A", bound=npt.NDArray[Any])
 
 ASKED_PRECISION: Final = ""
-"""The key of FLOPs given as a plain number: they are of the precision that is asked for."""
+"""The key of FLOPs that were given as a plain number: their precision is the one that the user asks for."""
 MAIN_LEVEL: Final = "main"
-"""The key of bytes given as a plain number: they are of the chip's main memory."""
-TIE: Final = 1e-12
-"""Two amounts closer than this (relative) are equal but for rounding."""
+"""The key of bytes that were given as a plain number: they belong to the chip's main memory."""
+TIE_TOLERANCE: Final = 1e-12
+"""Relative difference below which two amounts count as equal: rounding alone can cause it."""
 
 
 def frozen(column: A) -> A:
@@ -62,12 +62,13 @@ def frozen(column: A) -> A:
 
 @dataclass(frozen=True, eq=False)
 class DictColumn:
-    """A column of words: each different one once, and for every row which of them it is.
+    """Dictionary-encoded string column: unique values plus one int32 code per row.
 
     Parameters
     ----------
     values
-        The different words in order of appearance, or None where a row has none. A part of a column keeps them all.
+        The unique values in order of first appearance; None stands for "no value". A part of a column keeps the values
+        of the whole column, so some of them may be unused.
     codes
         Positions in `values`, shape (n,), read-only.
     """
@@ -76,7 +77,7 @@ class DictColumn:
     codes: npt.NDArray[np.int32]
 
     def texts(self) -> Texts:
-        """Return the words row by row, shape (n,), read-only."""
+        """Return one value per row, shape (n,), read-only."""
         return self._texts
 
     @cached_property
@@ -86,28 +87,33 @@ class DictColumn:
         return frozen(column[self.codes])
 
     def at(self, row: int) -> str | None:
-        """Return the word of one row."""
+        """Return the value of one row."""
         return self.values[int(self.codes[row])]
 
     def __getitem__(self, rows: Any) -> DictColumn:
         return DictColumn(self.values, frozen(self.codes[rows]))
 
 
-def coded(given: Iterable[str | None] | DictColumn | None, field: str, n: int, *, casefold: bool = False) -> DictColumn:
-    """Return a checked column of n words, or for None one without any; with `casefold` an empty word is none."""
+def dict_column(
+    given: Iterable[str | None] | DictColumn | None, field: str, n: int, *, casefold: bool = False
+) -> DictColumn:
+    """Return a checked column of n texts; None gives a column without values.
+
+    With `casefold` the texts are precisions (see `folded`), and an empty text becomes None.
+    """
     if isinstance(given, DictColumn):
         column = given
     elif given is None:
         column = DictColumn((None,), np.zeros(n, dtype=np.int32))
     else:
         values = list(given)
-        # A table of a million rows has few different words: those alone are looked at.
+        # A table of a million rows has few unique values. Only these are checked.
         if not set(map(type, values)) <= {str, type(None)}:
-            values = [_word(value, field, row, casefold=False) for row, value in enumerate(values)]
+            values = [_checked_text(value, field, row, casefold=False) for row, value in enumerate(values)]
         if casefold:
-            word_of = {value: _word(value, field, 0, casefold=True) for value in dict.fromkeys(values)}
+            word_of = {value: _checked_text(value, field, 0, casefold=True) for value in dict.fromkeys(values)}
             values = list(map(word_of.__getitem__, values))
-        column = distinct(values)
+        column = dict_encoded(values)
     if len(column.codes) != n:
         msg = f"column '{field}' has {len(column.codes)} entries, expected {n}"
         raise ValueError(msg)
@@ -115,8 +121,8 @@ def coded(given: Iterable[str | None] | DictColumn | None, field: str, n: int, *
     return column
 
 
-def distinct(values: list[str | None]) -> DictColumn:
-    """Return a column of these words, which are texts or None."""
+def dict_encoded(values: list[str | None]) -> DictColumn:
+    """Return these values, which are texts or None, as a dictionary-encoded column."""
     words = tuple(dict.fromkeys(values))
     if len(words) == len(values):
         codes = np.arange(len(words), dtype=np.int32)
@@ -126,7 +132,7 @@ def distinct(values: list[str | None]) -> DictColumn:
     return DictColumn(words, frozen(codes))
 
 
-def _word(value: Any, field: str, row: int, *, casefold: bool) -> str | None:
+def _checked_text(value: Any, field: str, row: int, *, casefold: bool) -> str | None:
     if not isinstance(value, str) and value is not None:
         msg = f"row {row}, column '{field}': {value!r:.60} is not text"
         raise TypeError(msg)
@@ -134,7 +140,7 @@ def _word(value: Any, field: str, row: int, *, casefold: bool) -> str | None:
 
 
 def folded(precision: str) -> str:
-    """Return a precision as it is kept: in lower case, and ``""`` for ``"auto"``, which is the one that is asked for.
+    """Return a precision in lower case, and `ASKED_PRECISION` for ``"auto"``.
 
     Examples
     --------
@@ -145,8 +151,8 @@ def folded(precision: str) -> str:
     return "" if word == "auto" else word
 
 
-def gather(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:
-    """Columns by precision or level from one amount a row."""
+def by_key_of_rows(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:
+    """Return columns by precision or level, made from one amount per row."""
     columns: dict[str, Floats] = {}
     for row, amount in enumerate(amounts):
         parts: Mapping[str, float] = (
@@ -162,8 +168,8 @@ def by_key(
 ) -> Mapping[str, Floats]:
     """Return checked columns by precision or level, from one column (under `plain`) or a mapping of them.
 
-    Keys that differ in case alone are one column, under the spelling that came first; with `casefold` they are
-    precisions, kept as `folded` writes them.
+    Keys that differ only in case become one column under the first spelling. With `casefold` the keys are precisions
+    and are normalized by `folded`.
     """
     if not isinstance(given, Mapping):
         given = {plain: given}
@@ -183,11 +189,11 @@ def by_key(
 
 
 def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
-    """Return a read-only float64 column of n rows; refuse a bad number, naming its row and column."""
+    """Return a read-only float64 column of n rows; raise a ValueError that names row and column for a bad number."""
     try:
         column = np.array(given, dtype=np.float64)
     except (OverflowError, TypeError, ValueError):
-        column = numbers(given, field)
+        column = float_cells(given, field)
     if column.shape != (n,):
         msg = f"column '{field}' has shape {column.shape}, expected ({n},)"
         raise ValueError(msg)
@@ -206,12 +212,12 @@ def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
 
 
 def real(given: npt.ArrayLike, unit: str, what: str) -> Floats:
-    """Return numbers, or one text with a unit such as ``"450 GB/s"``, as float64; no text where `unit` is empty.
+    """Return numbers, or one text with a unit such as ``"450 GB/s"``, as float64; an empty `unit` allows no text.
 
     Raises
     ------
     TypeError, ValueError
-        If something is no number, or no number of that unit: the message names `what`.
+        If the value is not a number, or not in this unit: the message names `what`.
 
     Examples
     --------
@@ -231,12 +237,12 @@ def real(given: npt.ArrayLike, unit: str, what: str) -> Floats:
 
 
 def quantity(given: npt.ArrayLike, unit: str, what: str, *, above_zero: bool = False) -> Floats:
-    """Return finite numbers that are not negative, as `real` reads them; with `above_zero` not zero either.
+    """Return numbers that `real` reads and that are finite and not negative; with `above_zero` they must not be zero.
 
     Raises
     ------
     TypeError, ValueError
-        As `real`, or if a number is out of this range.
+        As in `real`, or if a number is out of range.
 
     Examples
     --------
@@ -251,7 +257,7 @@ def quantity(given: npt.ArrayLike, unit: str, what: str, *, above_zero: bool = F
     return found
 
 
-def texts(given: list[Any]) -> Texts:
+def name_column(given: list[Any]) -> Texts:
     """Return a read-only column of names."""
     column = np.empty(len(given), dtype=object)
     column[:] = given
@@ -263,8 +269,8 @@ def texts(given: list[Any]) -> Texts:
     return frozen(column)
 
 
-def numbers(given: Any, field: str) -> Floats:
-    """Return numbers as they come in a list or a data frame's column as float64; None and NA are NaN."""
+def float_cells(given: Any, field: str) -> Floats:
+    """Return the cells of a list or of a data frame's column as float64; None and NA become NaN."""
     result = np.full(len(given), np.nan)
     for row, value in enumerate(given):
         if value is None or type(value).__name__ in {"NAType", "NaTType"}:
@@ -280,8 +286,8 @@ def numbers(given: Any, field: str) -> Floats:
     return result
 
 
-def words(column: Any, field: str) -> list[str | None] | None:
-    """Return a data frame's column of texts; None, NaN and NA are None, anything else is refused by its row."""
+def text_cells(column: Any, field: str) -> list[str | None] | None:
+    """Return the text cells of a data frame's column; None, NaN and NA become None. Other values raise a ValueError."""
     if column is None:
         return None
     found: list[str | None] = []
@@ -295,7 +301,7 @@ def words(column: Any, field: str) -> list[str | None] | None:
 
 
 def sum_of_known(columns: list[Floats], n: int) -> Floats:
-    """Return the row-wise sum of what is known; NaN where nothing is."""
+    """Return the sum of the known amounts of each row; NaN where all are unknown."""
     if not columns:
         return np.full(n, np.nan)
     if len(columns) == 1:
@@ -306,7 +312,7 @@ def sum_of_known(columns: list[Floats], n: int) -> Floats:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Tell whether two columns, or two mappings of columns, are equal, NaN to NaN."""
+    """Return whether two columns, or two mappings of columns, are equal; NaN equals NaN."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return left.keys() == right.keys() and all(same(column, right[name]) for name, column in left.items())
     if isinstance(left, DictColumn) and isinstance(right, DictColumn):
@@ -318,7 +324,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def at_rows(column: Any, rows: Any) -> Any:
-    """Return these rows of a column or of each in a mapping of columns; read-only. None stays None."""
+    """Return these rows of a column, or of each column in a mapping, read-only; None stays None."""
     if isinstance(column, Mapping):
         return MappingProxyType({name: at_rows(part, rows) for name, part in column.items()})
     if isinstance(column, np.ndarray):
@@ -327,7 +333,7 @@ def at_rows(column: Any, rows: Any) -> Any:
 
 
 def to_plain(value: Any) -> Any:
-    """Return an argument of `Kernels` without types of this package or of others that do not pickle."""
+    """Return an argument of `Kernels` in plain types, so that a pickle does not depend on this module."""
     if isinstance(value, DictColumn):
         return value.values, value.codes
     if isinstance(value, Mapping):
@@ -336,13 +342,13 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(value: Any) -> Any:
-    """Return what `to_plain` was given."""
+    """Return the argument that `to_plain` was given."""
     if isinstance(value, dict):
         return {name: from_plain(part) for name, part in value.items()}
     return DictColumn(*value) if isinstance(value, tuple) else value
 
 
 def at_row(columns: Mapping[str, Floats], row: int, plain: str) -> float | dict[str, float] | None:
-    """Return one row: a number, a dict by key, or None where nothing is known."""
+    """Return the amount of one row: a number, a dict by key, or None if unknown."""
     parts = {key: float(column[row]) for key, column in columns.items() if not np.isnan(column[row])}
     return parts.get(plain) if parts.keys() <= {plain} else parts

@@ -1,4 +1,4 @@
-"""Tables of kernels one below the other."""
+"""`concat`: several tables of kernels as one."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["concat"]
 
 
 def concat(tables: Mapping[str, Kernels]) -> Kernels:
-    """Return the rows of these tables one below the other, with what each is called as their category.
+    """Return one table with the rows of all these tables; the name of a table becomes the category of its rows.
 
-    What a table does not tell is unknown in its rows; a column of `Kernels.extra` that holds texts in one table and
-    numbers in another is left out.
+    A column that a table does not have is unknown in its rows. A column of `Kernels.extra` that holds texts in one
+    table and numbers in another is left out.
 
     Examples
     --------

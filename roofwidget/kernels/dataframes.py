@@ -1,4 +1,4 @@
-"""Kernels to and from data frames, of pandas or of anything that has `columns` and gives a column for its name."""
+"""Kernels from and to data frames: pandas, or any object with `columns` that returns a column by its name."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-__all__ = ["FIELDS", "from_frame", "further", "to_frame"]
+__all__ = ["FIELDS", "extra_columns", "from_frame", "to_frame"]
 
 FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "count", "self_time")
 _NEEDED: Final = ("name", "flops", "bytes")
 _KEYED: Final = ("flops", "bytes", "origin")
-# So much alike ("categry" and "category") is a slip; what resembles a field less, as "share of self time", is not.
-_SLIP: Final = 0.7
+# Similarity (difflib) from which a column is taken for a misspelt field, as "categry" for "category".
+_MISSPELT_SIMILARITY: Final = 0.7
 
 
 def from_frame(frame: Any) -> dict[str, Any]:
-    """Return the arguments of `Kernels` from a data frame with the columns that `to_frame` writes."""
+    """Return the arguments of `Kernels` for a data frame with the columns that `to_frame` writes."""
     found = [str(column) for column in frame.columns]
     twice = next((name for name, times in Counter(found).items() if times > 1), None)
     if twice is not None:
@@ -39,25 +39,27 @@ def from_frame(frame: Any) -> dict[str, Any]:
 
     def keyed(field: str, plain: str) -> dict[str, Any]:
         names = [name for name in found if name.split(":")[0] == field]
-        return {name.partition(":")[2] or plain: columns.numbers(frame[name], name) for name in names}
+        return {name.partition(":")[2] or plain: columns.float_cells(frame[name], name) for name in names}
 
-    extra, unread = further(frame, others)
+    def optional(read: Any, *fields: str) -> dict[str, Any]:
+        return {field: read(frame[field], field) for field in fields if field in found}
+
+    extra, unread = extra_columns(frame, others)
+    origins = [name for name in found if name.startswith("origin:")]
     return {
         "names": list(frame["name"]),
         "flops": keyed("flops", ASKED_PRECISION),
         "bytes": keyed("bytes", MAIN_LEVEL),
-        **{field: columns.numbers(frame[field], field) for field in ("time", "self_time", "count") if field in found},
-        **{field: columns.words(frame[field], field) for field in ("precision", "category") if field in found},
-        "origin": {
-            name.partition(":")[2]: columns.words(frame[name], name) for name in found if name.startswith("origin:")
-        },
+        **optional(columns.float_cells, "time", "self_time", "count"),
+        **optional(columns.text_cells, "precision", "category"),
+        "origin": {name.partition(":")[2]: columns.text_cells(frame[name], name) for name in origins},
         "extra": extra,
         "warnings": [f"columns not used: {', '.join(unread)}"] if unread else (),
     }
 
 
 def _is_field(name: str, absent: Collection[str]) -> bool:
-    """Whether a column is one of ours; refuse one that means to be one of those that are absent."""
+    """Return whether a column is a field; raise an error if it looks like a misspelt field that is absent."""
     field, colon, _ = name.partition(":")
     if field in _KEYED and (colon or field in FIELDS):
         return True
@@ -72,23 +74,23 @@ def _is_field(name: str, absent: Collection[str]) -> bool:
 
 
 def _alike(name: str, fields: Collection[str]) -> list[str]:
-    import difflib  # noqa: PLC0415 - only for columns that are none of ours
+    import difflib  # noqa: PLC0415 - slow to import, and needed for few data frames
 
-    return difflib.get_close_matches(name.casefold(), fields, n=1, cutoff=_SLIP)
+    return difflib.get_close_matches(name.casefold(), fields, n=1, cutoff=_MISSPELT_SIMILARITY)
 
 
 def _is_another(name: str, field: str) -> bool:
-    """Whether a name that holds a field's is a phrase of its own, such as ``"time min (s)"``, and no slip."""
+    """Return whether a name contains the field as one of its words, such as ``"time min (s)"``: it is not misspelt."""
     return field in name.casefold().split()
 
 
-def further(frame: Any, names: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
-    """Return the columns that hold numbers or texts alone, and the names of those that do not."""
+def extra_columns(frame: Any, names: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return the columns that hold only numbers or only texts, and the names of the other columns."""
     kept: dict[str, Any] = {}
     unread: list[str] = []
     for name in names:
         column = frame[name]
-        for read in (columns.numbers, columns.words):
+        for read in (columns.float_cells, columns.text_cells):
             try:
                 kept[name] = read([bool_as_number(value) for value in column], name)
             except (TypeError, ValueError):
@@ -100,7 +102,7 @@ def further(frame: Any, names: Iterable[str]) -> tuple[dict[str, Any], list[str]
 
 
 def bool_as_number(value: Any) -> Any:
-    """Return True as 1 and False as 0, anything else as it is."""
+    """Return True as 1.0 and False as 0.0, and any other value unchanged."""
     return float(value) if isinstance(value, (bool, np.bool_)) else value
 
 

@@ -1,4 +1,4 @@
-"""Which kernels are shown: the one meaning of each filter.
+"""The filters of kernels: which rows of a table are shown.
 
 `js/src/roofline/filters.ts` mirrors this file; both are held to `tests/golden/filters.json`.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from roofwidget.kernels.columns import TIE, Bools, DictColumn, Floats, Texts, folded
+from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, DictColumn, Floats, Texts, folded
 from roofwidget.kernels.metadata import Rows
 from roofwidget.support.did_you_mean import listed, nearest
 
@@ -33,34 +33,33 @@ __all__ = [
 ]
 
 RESOURCES: Final = ("compute", "network", "overhead", "unknown")
-"""What binds a kernel, beside the names of memory levels."""
+"""The resources that can bind a kernel, apart from memory levels."""
 
-# Spelled out, as languages differ in what they call blank.
+# Listed one by one: Python and JavaScript disagree on which characters are white space.
 _BLANKS: Final = re.compile("[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What a kernel must be to be shown; each filter at its default lets all pass, and all of them must hold.
+    """The filters that a kernel must all pass to be shown. With its default value a filter passes every kernel.
 
     Parameters
     ----------
     search
-        Words that all occur in the name, in any case and order; ``*`` in a word is any run of characters, also none.
+        Words that must all occur in the name, in any case and order; ``*`` matches any characters within a word.
     categories, precisions
-        Only kernels of these; ``""`` stands for those without one, None for no such filter.
+        Only kernels of these; ``""`` selects kernels without a category or precision. None switches the filter off.
     bounds
         Only kernels that are bound by one of these: ``compute``, a level's name, ``network``, ``overhead``,
-        ``unknown``; None for no such filter.
+        ``unknown``. None switches the filter off.
     time_share
-        The fewest kernels that make up this share of the self time of the whole table, longest first, of equals the
-        first of the table; 1 is all of them, also those that were not measured. A table without any time has no
-        shares, so all pass.
+        Keep the longest kernels that together reach this share of the table's self time; equally long ones in the
+        table's order. 1 keeps all, also kernels that were not measured. In a table without times all kernels pass.
     top
-        Of those that pass all else the first so many by self time, of equals the first of the table, at last those
-        that were not measured; None for no limit.
+        Keep this many of the kernels that pass all other filters: the longest by self time, equally long ones in the
+        table's order, then kernels that were not measured. None is no limit.
     infeed
-        Whether categories that contain "infeed" or "outfeed", in any case, are shown.
+        Whether to keep kernels whose category contains "infeed" or "outfeed", in any case.
 
     Examples
     --------
@@ -81,7 +80,7 @@ class Filters:
     def rows(self, kernels: Kernels, bound_by: Callable[[], Texts] | None = None) -> Rows:
         """Return the rows that pass, in the table's order.
 
-        `bound_by` gives what binds each kernel; it is asked only if there is a filter by `bounds`, and needed then.
+        `bound_by` returns the resource that binds each kernel. It is required for `bounds`, and not called otherwise.
         """
         passes = _longest(kernels.self_time, self.time_share)
         if self.search:
@@ -112,7 +111,7 @@ def checked_filters(
     top: int | None,
     infeed: bool,
 ) -> Filters:
-    """Return the filters that `Kernels.filter` is asked for; the chip is the one that `bounds` are of."""
+    """Return the filters for the arguments of `Kernels.filter`, or raise an error. `bounds` needs the chip."""
     return Filters(
         _text(search, "search"),
         _known_words(categories, "categories", kernels.codes("category")),
@@ -125,7 +124,7 @@ def checked_filters(
 
 
 def whole_from_one(value: Any, what: str) -> int:
-    """Return a whole number from 1, else raise an error that names what it is for.
+    """Return a positive whole number; raise an error that names `what` for anything else.
 
     Examples
     --------
@@ -136,13 +135,13 @@ def whole_from_one(value: Any, what: str) -> int:
         msg = f"{what} must be a whole number, got {value!r:.60}"
         raise TypeError(msg)
     if value < 1:
-        msg = f"{what} must be from 1, got {value}"
+        msg = f"{what} must be at least 1, got {value}"
         raise ValueError(msg)
     return int(value)
 
 
 def share_above_zero(value: Any) -> float:
-    """Return a share above 0 and up to 1.
+    """Return a share above 0 and at most 1; raise an error for anything else.
 
     Examples
     --------
@@ -171,7 +170,7 @@ def _as_list(given: Any, what: str) -> list[str]:
 
 
 def _known_words(given: Any, what: str, column: DictColumn, *, casefold: bool = False) -> tuple[str, ...] | None:
-    """Return the words, if some kernel has each of them."""
+    """Return the given texts as a tuple; raise an error if no kernel has one of them."""
     if given is None:
         return None
     words = [folded(word) if casefold else word for word in _as_list(given, what)]
@@ -179,9 +178,9 @@ def _known_words(given: Any, what: str, column: DictColumn, *, casefold: bool = 
     for word in words:
         if word and word not in there:
             options = [name for name in there if name]
-            msg = f"filter: no kernel has '{word}' of {what}"
+            msg = f"filter: {what}: no kernel has '{word}'"
             near = nearest(word, options) or options
-            raise ValueError(f"{msg}; nearest: {listed(near)}" if near else f"{msg}: none is told")
+            raise ValueError(f"{msg}; nearest: {listed(near)}" if near else f"{msg} or any other")
     return tuple(words)
 
 
@@ -200,7 +199,7 @@ def _resources(given: Any, chip: Chip | None) -> tuple[str, ...] | None:
 
 
 def share_of_time(kernels: Kernels, rows: Rows) -> float:
-    """Return the share of a table's self time that these rows have; NaN where it has none.
+    """Return the share of these rows in the table's self time; NaN if the table has no times.
 
     Examples
     --------
@@ -213,9 +212,10 @@ def share_of_time(kernels: Kernels, rows: Rows) -> float:
 
 
 def small(text: str) -> str:
-    """Return a text in the small letters that a search compares: one sigma, and no dot of its own on an i.
+    """Return a text in lower case, as a search compares it.
 
-    Without these two a letter's small form would hang on its neighbours, or be two characters.
+    A final sigma becomes a plain sigma and a combining dot on an i is dropped: with these the lower case of a letter
+    does not depend on its neighbours, and is one character.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def small(text: str) -> str:
 
 
 def is_feed(category: str) -> bool:
-    """Tell whether a category is one of waiting for the host's data.
+    """Return whether a category means that the device waits for data of the host.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def _search(search: str) -> Callable[[str], bool]:
 
 
 def _occurs(parts: list[str], text: str) -> bool:
-    """Whether the parts of a word stand in a text one after the other, anything between them."""
+    """Return whether the parts of a word occur in the text in this order."""
     at = 0
     for part in parts:
         at = text.find(part, at)
@@ -260,7 +260,7 @@ def _occurs(parts: list[str], text: str) -> bool:
 
 
 def _of_words(column: DictColumn, holds: Callable[[str], bool]) -> Bools:
-    """Which rows have a word of which something holds; each different word is asked once."""
+    """Return which rows have a value that `holds` accepts; each unique value is tested once."""
     return _by_word(column, [holds(word or "") for word in column.values])
 
 
@@ -280,7 +280,7 @@ def _longest(seconds: Floats, share: float) -> Bools:
     summed = np.cumsum(seconds[order][: np.count_nonzero(~np.isnan(seconds))])
     if share >= 1 or not summed.size or not summed[-1] > 0:
         return passes
-    # A share that is met but for the rounding of a sum is met.
-    enough = int(np.searchsorted(summed, share * summed[-1] * (1 - TIE)))
+    # Rounding of the sum must not add one more kernel.
+    enough = int(np.searchsorted(summed, share * summed[-1] * (1 - TIE_TOLERANCE)))
     passes[order[enough + 1 :]] = False
     return passes

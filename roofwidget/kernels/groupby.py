@@ -1,4 +1,4 @@
-"""Sums over groups of kernels: FLOPs, bytes and seconds are added, so that every ratio is a sum over a sum."""
+"""Sums over groups of kernels. FLOPs, bytes and seconds are added, so every ratio is a ratio of sums."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["PER_LAUNCH", "grouped"]
 
 PER_LAUNCH: Final = ("time min (s)", "time median (s)", "time max (s)")
-"""The columns of `Kernels.extra` that grouping adds: seconds of one launch."""
+"""The columns that grouping adds to `Kernels.extra`: seconds per launch."""
 
-_MOST_ORIGINS: Final = 3
+_MAX_ORIGINS_NAMED: Final = 3
 Codes = npt.NDArray[np.int32]
 
 
 def grouped(kernels: Kernels, by: Sequence[str]) -> Kernels:
-    """Return the sums of the groups that share these columns, in order of first appearance; see `Kernels.groupby`."""
+    """Return one row per group of equal values in these columns, in order of appearance; see `Kernels.groupby`."""
     groups = _Groups.of([_column(kernels, name) for name in by], len(kernels))
     flops, unknown_flops = _summed_flops(kernels, groups)
     moved, unknown_bytes = _summed_bytes(kernels, groups)
@@ -56,16 +56,16 @@ def grouped(kernels: Kernels, by: Sequence[str]) -> Kernels:
 
 @dataclass(frozen=True)
 class _Groups:
-    """Which group each row is in, and the rows ordered by group.
+    """The group of each row, and the rows ordered by group.
 
     Parameters
     ----------
     group
         The group of each row, shape (n,).
     order
-        The rows, group by group and within a group as they stand, shape (n,).
+        The rows, group by group, within a group in the order of the table, shape (n,).
     start
-        Where each group begins in `order`, shape (groups,).
+        The start of each group in `order`, shape (groups,).
     """
 
     group: Rows
@@ -101,16 +101,16 @@ class _Groups:
         return self.order[self.start]
 
     def sum(self, column: npt.NDArray[Any]) -> Floats:
-        """Return the sums; NaN where a part is."""
+        """Return the sum of each group; NaN if a part is NaN."""
         return self._reduced(np.add, column)
 
     def sum_of_known(self, column: Floats) -> Floats:
-        """Return the sums of what is known; NaN where nothing is."""
+        """Return the sum of the known amounts of each group; NaN if none is known."""
         known = self.sum(~np.isnan(column))
         return np.where(known > 0, self.sum(np.nan_to_num(column)), np.nan)
 
     def has(self, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Return whether a group has one of these rows."""
+        """Return whether each group contains one of these rows."""
         found: npt.NDArray[np.bool_] = self.sum(rows) > 0
         return found
 
@@ -122,14 +122,14 @@ class _Groups:
         return found
 
     def is_shared(self, column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Return whether all rows of a group have one value; NaN is one too."""
+        """Return whether all rows of a group have the same value; NaN equals NaN."""
         low, high = self._reduced(np.minimum, column), self._reduced(np.maximum, column)
         nothing = self.sum(np.isnan(column)) == self.size if column.dtype.kind == "f" else False
         found: npt.NDArray[np.bool_] = (low == high) | nothing
         return found
 
     def shared(self, column: Floats | DictColumn) -> Floats | DictColumn:
-        """Return what all rows of a group have, else nothing."""
+        """Return the value that all rows of a group share; NaN or None if they differ."""
         if isinstance(column, DictColumn):
             return self.shared_words(column)
         return np.where(self.is_shared(column), column[self.first], np.nan)
@@ -139,15 +139,15 @@ class _Groups:
         return DictColumn((*column.values, None), codes.astype(np.int32))
 
     def joined(self, column: DictColumn) -> DictColumn:
-        """Return the word of each group, or the first few that its rows have."""
+        """Return the text that all rows of a group share, or a list of the first few different ones."""
         words: dict[str | None, int] = {word: code for code, word in enumerate(column.values)}
         codes = column.codes[self.first].astype(np.int32)
         for group in np.flatnonzero(~self.is_shared(column.codes)):
             end = self.start[group + 1] if group + 1 < len(self) else None
             found = dict.fromkeys(column.codes[self.order[self.start[group] : end]].tolist())
             told = [column.values[code] or "unknown" for code in found]
-            more = [f"{len(told) - _MOST_ORIGINS} more"] if len(told) > _MOST_ORIGINS else []
-            codes[group] = words.setdefault("; ".join([*told[:_MOST_ORIGINS], *more]), len(words))
+            more = [f"{len(told) - _MAX_ORIGINS_NAMED} more"] if len(told) > _MAX_ORIGINS_NAMED else []
+            codes[group] = words.setdefault("; ".join([*told[:_MAX_ORIGINS_NAMED], *more]), len(words))
         return DictColumn(tuple(words), codes)
 
 
@@ -161,7 +161,7 @@ def _column(kernels: Kernels, name: str) -> Codes:
     column = kernels.extra_columns.get(name)
     if column is None or isinstance(column, DictColumn):
         coded = kernels.codes(name)
-        # A part of a column keeps the words of the whole, and a word may be there twice.
+        # A part of a column keeps the values of the whole, and a value may occur twice.
         same: dict[str | None, int] = {}
         return np.array([same.setdefault(word, len(same)) for word in coded.values], dtype=np.int32)[coded.codes]
     _, codes = np.unique(column, return_inverse=True, equal_nan=True)
@@ -188,9 +188,9 @@ def _shown(value: object) -> str:
 
 
 def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
-    """Return the sums by precision, and which are unknown though a part is known.
+    """Return the sums by precision, and which sums are unknown although a part is known.
 
-    Where precisions differ within a group, FLOPs given as plain numbers go to the precision of their row.
+    If the precisions within a group differ, FLOPs given as plain numbers count for the precision of their row.
     """
     unknown = np.isnan(kernels.flops)
     columns = dict(kernels.flops_by_precision)
@@ -213,10 +213,10 @@ def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
 
 
 def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
-    """Return the sums by level, and where those of the main memory are unknown though a part is known.
+    """Return the sums by level, and which sums of the main memory are unknown although a part is known.
 
-    The words for a memory outside the chip are told one instead of another; what a row says of no other level is
-    unknown. Where nothing crosses the link nothing is told of it.
+    The names of off-chip memory are alternatives, so one of them is enough for a row. At any other level a missing
+    amount is unknown. A missing amount of the network is zero: readers leave it out where nothing crosses the link.
     """
     columns = kernels.bytes_by_level
     outside = [column for level, column in columns.items() if is_off_chip(level)]
@@ -234,13 +234,13 @@ def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
 
 
 def _launches(kernels: Kernels, groups: _Groups) -> tuple[Kernels, Rows]:
-    """Return what was added, down to the rows behind a table that is of sums already."""
+    """Return the rows that were added and their groups; if the table has launches, these instead of its rows."""
     before, owner = kernels.launches_with_rows()
     return (kernels, groups.group) if before is None else (before, groups.group[owner])
 
 
 def _per_launch(launches: Kernels, owner: Rows, count: int) -> dict[str, Floats]:
-    """Return the least, median and largest seconds of one launch in each group; unknown where one is."""
+    """Return the shortest, median and longest launch of each group, seconds; NaN if one of them is unknown."""
     each = launches.time / launches.count
     inner = _Groups.numbered(owner, count)
     order = np.lexsort((each, owner))
@@ -262,7 +262,7 @@ def _per_launch(launches: Kernels, owner: Rows, count: int) -> dict[str, Floats]
 
 def _remarks(unknown: Mapping[str, npt.NDArray[np.bool_]]) -> list[str]:
     return [
-        f"{what} of {int(rows.sum())} of {len(rows)} groups are unknown, as they are for a part of each group"
+        f"{what} of {int(rows.sum())} of {len(rows)} groups are unknown: a part of each of these groups is unknown"
         for what, rows in unknown.items()
         if rows.any()
     ]

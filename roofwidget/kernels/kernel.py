@@ -1,4 +1,4 @@
-"""One kernel: a plotted point, checked."""
+"""One kernel: one plotted point, with checked values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from roofwidget.support.did_you_mean import keywords
 __all__ = ["NETWORK", "Kernel", "Number", "as_kernel"]
 
 NETWORK: Final = "network"
-"""The level of bytes that cross the chip's link: no memory of any chip."""
+"""The key of bytes that cross the chip's link. It is not a memory level of any chip."""
 
 Number: TypeAlias = float | str | None
 """A number in SI base units, text with a unit, or None when unknown."""
@@ -25,27 +25,28 @@ Number: TypeAlias = float | str | None
 
 @dataclass(frozen=True, init=False)
 class Kernel:
-    """One plotted point: what ran (or would run) as one launch, or as `count` launches of the same kernel.
+    """One plotted point: work that ran (or would run) as one launch, or as `count` launches of the same kernel.
 
     Parameters
     ----------
     name
-        What people read. Any text; it is shown as text, never as markup.
+        The label. Any text; it is shown as text, never as markup.
     flops
         FLOPs over all launches (1 FMA = 2): a number, text such as ``"4.3 GFLOP"``, a mapping from precision to
-        number, or None when unknown. A class of FLOPs may stand for a precision (``matmul`` or ``tensor``, ``vector``,
-        ``transcendental``): a chip may have a peak of its own for it. The key ``"auto"`` is as a plain number.
+        number, or None when unknown. A key may also be a class of FLOPs (``matmul`` or ``tensor``, ``vector``,
+        ``transcendental``), for which a chip may have a separate peak. The key ``"auto"`` means the same as a plain
+        number.
     bytes
         Bytes moved over all launches: a number (the main memory), text such as ``"12 MB"``, a mapping from memory
-        level to number, or None when unknown. The level ``"network"`` stands for what crosses the chip's link.
+        level to number, or None when unknown. The level ``"network"`` is for bytes that cross the chip's link.
     time
         Measured seconds over all launches, text such as ``"31 us"``, or None when it was not measured.
     precision
-        The precision whose peak judges this kernel; None, as ``"auto"``, means the one asked for.
+        The precision whose peak applies to this kernel; None and ``"auto"`` mean the precision that is asked for.
     category
-        A word to group by.
+        A label to group by.
     count
-        Number of launches.
+        The number of launches.
 
     Raises
     ------
@@ -99,14 +100,9 @@ class Kernel:
             object.__setattr__(self, field, value)
 
     def __reduce__(self) -> tuple[object, ...]:
-        flops, bytes_ = (dict(a) if isinstance(a, Mapping) else a for a in (self.flops, self.bytes))
-        rest: dict[str, Any] = {
-            "time": self.time,
-            "precision": self.precision,
-            "category": self.category,
-            "count": self.count,
-        }
-        return partial(Kernel, self.name, flops, bytes_, **rest), ()
+        # Mapping proxies cannot be pickled.
+        fields: dict[str, Any] = {name: dict(v) if isinstance(v, Mapping) else v for name, v in vars(self).items()}
+        return partial(Kernel, **fields), ()
 
     def __hash__(self) -> int:
         return hash((self.name, self.time, self.precision, self.category, self.count))
@@ -130,12 +126,12 @@ class Kernel:
 
 
 def as_kernel(record: Any, row: int) -> Kernel:
-    """Return a record of a table as a kernel: a `Kernel`, ``(name, flops, bytes[, time])`` or a dict of its keywords.
+    """Return a record as a kernel; a record is a `Kernel`, ``(name, flops, bytes[, time])`` or a dict of its keywords.
 
     Raises
     ------
     TypeError, ValueError
-        If it is none of these or holds a bad number: the message names `row`.
+        If the record is none of these or holds a bad number: the message names `row`.
 
     Examples
     --------

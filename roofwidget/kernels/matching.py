@@ -1,4 +1,4 @@
-"""Which kernels of two runs are the same: equal in some columns, then in their work, then in order."""
+"""Matching the kernels of two runs: by equal columns, then by equal work, then by order."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import listed, nearest
 
-__all__ = ["does_other_work", "matched"]
+__all__ = ["does_other_work", "match_rows"]
 
 _SHAPE: Final = "shape"
-# FLOPs that are a rate times a time, or printed with few digits, are not the same to the last digit in two runs.
-_ROUNDING: Final = 0.01
+# Relative. FLOPs that are a rate times a time, or printed with few digits, differ slightly between runs.
+_ROUNDING_TOLERANCE: Final = 0.01
 Keys = npt.NDArray[np.int64]
 
 
-def matched(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple[Rows, Rows]:
-    """Return the rows of two runs that belong together, in the order of the first; see `roofwidget.compare_runs`.
+def match_rows(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple[Rows, Rows]:
+    """Return the matching rows of two runs, in the order of the first run; see `roofwidget.compare_runs`.
 
     Raises
     ------
     ValueError
-        If there is no column to match by, or a run has none of that name.
+        If no column is given, or a run does not have it.
 
     Examples
     --------
     >>> first = Kernels(["a", "b", "b"], [0, 0, 0], [1, 1, 1])
     >>> second = Kernels(["b", "c", "b", "b", "a"], [0] * 5, [1] * 5)
-    >>> [rows.tolist() for rows in matched(first, second, ("name",))]
+    >>> [rows.tolist() for rows in match_rows(first, second, ("name",))]
     [[0, 1, 2], [4, 0, 2]]
     """
     if not columns:
@@ -42,17 +42,17 @@ def matched(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple[Ro
     n = len(before)
     keys = np.zeros(n + len(after), dtype=np.int64)
     for name in columns:
-        keys = _joined(keys, _codes(before, after, name))
+        keys = _combine(keys, _column_keys(before, after, name))
     if _SHAPE in before.extra and _SHAPE in after.extra:
-        several = _is_several(keys, n)
-        keys = _joined(keys, np.where(several, _codes(before, after, _SHAPE) + 1, 0))
-    of_flops = _joined(keys, _rounded(before.flops / before.count, after.flops / after.count))
-    of_work = _joined(of_flops, _rounded(before.bytes / before.count, after.bytes / after.count))
+        several = _is_repeated(keys, n)
+        keys = _combine(keys, np.where(several, _column_keys(before, after, _SHAPE) + 1, 0))
+    of_flops = _combine(keys, _rounded_keys(before.flops / before.count, after.flops / after.count))
+    of_work = _combine(of_flops, _rounded_keys(before.bytes / before.count, after.bytes / after.count))
     match = np.full(n, -1, dtype=np.intp)
     free = np.ones(len(after), dtype=np.bool_)
     for rule in (of_work, of_flops, keys):
         first, second = np.flatnonzero(match < 0), np.flatnonzero(free)
-        rows, others = _in_order(rule[first], rule[n + second])
+        rows, others = _pair_in_order(rule[first], rule[n + second])
         match[first[rows]] = second[others]
         free[second[others]] = False
     found = np.flatnonzero(match >= 0)
@@ -60,9 +60,9 @@ def matched(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple[Ro
 
 
 def does_other_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
-    """Whether two tables' kernels, row by row, differ in FLOPs, of a launch and of all: then times say nothing.
+    """Return in which rows two tables differ in FLOPs, per launch and in total: their times cannot be compared.
 
-    Bytes may differ: to move fewer is how a kernel becomes faster.
+    Bytes may differ: moving fewer bytes is a way to make a kernel faster.
 
     Examples
     --------
@@ -76,34 +76,34 @@ def does_other_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
 
 
 def _differ(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = np.abs(first - second) > _ROUNDING * np.maximum(first, second)
+    found: npt.NDArray[np.bool_] = np.abs(first - second) > _ROUNDING_TOLERANCE * np.maximum(first, second)
     return found
 
 
-def _in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
-    """Return the rows of equal keys: the first of one and the first of the other, the second and the second."""
-    keys = _joined(np.concatenate([before, after]), np.concatenate([_occurrence(before), _occurrence(after)]))
+def _pair_in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
+    """Return pairs of rows with equal keys: the first in one run with the first in the other, and so on."""
+    keys = _combine(np.concatenate([before, after]), np.concatenate([_occurrence(before), _occurrence(after)]))
     n = len(before)
     _, rows_before, rows_after = np.intersect1d(keys[:n], keys[n:], assume_unique=True, return_indices=True)
     return rows_before, rows_after
 
 
-def _rounded(before: Floats, after: Floats) -> Keys:
-    """Return numbers that are equal where amounts are but for rounding; unknown equals unknown."""
+def _rounded_keys(before: Floats, after: Floats) -> Keys:
+    """Return keys that are equal where the amounts are equal except for rounding; unknown equals unknown."""
     with np.errstate(divide="ignore"):
-        steps = np.round(np.log(np.concatenate([before, after])) / _ROUNDING)
+        steps = np.round(np.log(np.concatenate([before, after])) / _ROUNDING_TOLERANCE)
     _, codes = np.unique(steps, return_inverse=True, equal_nan=True)
     return codes.astype(np.int64)
 
 
-def _joined(keys: Keys, codes: Keys) -> Keys:
-    """Return a number for each different pair."""
+def _combine(keys: Keys, codes: Keys) -> Keys:
+    """Return one key per unique pair of keys."""
     _, both = np.unique(keys * (codes.max(initial=0) + 1) + codes, return_inverse=True)
     return both.astype(np.int64)
 
 
-def _is_several(keys: Keys, n: int) -> npt.NDArray[np.bool_]:
-    """Whether a run has a row's key several times."""
+def _is_repeated(keys: Keys, n: int) -> npt.NDArray[np.bool_]:
+    """Return for which rows the key occurs several times in one run."""
     most = int(keys.max(initial=0)) + 1
     several = (np.bincount(keys[:n], minlength=most) > 1) | (np.bincount(keys[n:], minlength=most) > 1)
     found: npt.NDArray[np.bool_] = several[keys]
@@ -111,7 +111,7 @@ def _is_several(keys: Keys, n: int) -> npt.NDArray[np.bool_]:
 
 
 def _occurrence(keys: Keys) -> Keys:
-    """How many rows before have the same key."""
+    """Return how many earlier rows have the same key."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     place = np.empty(len(keys), dtype=np.int64)
@@ -119,8 +119,8 @@ def _occurrence(keys: Keys) -> Keys:
     return place
 
 
-def _codes(before: Kernels, after: Kernels, name: str) -> Keys:
-    """Return numbers that are equal where a column of the runs, one after the other, is; unknown equals unknown."""
+def _column_keys(before: Kernels, after: Kernels, name: str) -> Keys:
+    """Return keys of both runs' rows that are equal where the column is; unknown equals unknown."""
     first, second = (_column(run, which, name) for run, which in ((before, "before"), (after, "after")))
     if isinstance(first, DictColumn) and isinstance(second, DictColumn):
         index: dict[str | None, int] = {}

@@ -1,4 +1,4 @@
-"""What a table of kernels carries beside its numbers: where they came from, what else the file told, its launches."""
+"""The metadata of a table of kernels: the origin of its numbers, further columns of the file, single launches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Extra: TypeAlias = Mapping[str, Floats | DictColumn]
 
 
 class TextsByName(Mapping[str, Any]):
-    """Columns by name, those of texts row by row: shape (n,) each, read-only."""
+    """Read-only columns by name, each of shape (n,); text columns are decoded when they are read."""
 
     def __init__(self, columns_by_name: Extra) -> None:
         self._columns = columns_by_name
@@ -45,19 +45,19 @@ class TextsByName(Mapping[str, Any]):
 
 
 def origins(given: Mapping[str, Any] | None, n: int) -> Mapping[str, DictColumn]:
-    """Return checked origins: one text for all rows, or a text or None a row."""
+    """Return checked origins: one text for all rows, or a text or None per row."""
     return MappingProxyType({key: _text_column(words, f"origin:{key}", n) for key, words in (given or {}).items()})
 
 
 def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
-    """Return checked further columns: numbers (any, NaN where unknown) or texts (None where there is none).
+    """Return checked further columns: numbers (NaN is unknown) or texts (None is no text).
 
-    One number or one text stands for all rows.
+    One number or one text applies to all rows.
     """
     found: dict[str, Floats | DictColumn] = {}
     for name, column in (given or {}).items():
         if name in _TAKEN or name.startswith(("flops:", "bytes:", "origin:")):
-            msg = f"extra: '{name}' is the name of a column that the table has anyway"
+            msg = f"extra: '{name}' is the name of a regular column of the table; use another name"
             raise ValueError(msg)
         found[name] = _text_column(column, name, n) if _is_text(column) else _number_column(column, name, n)
     return MappingProxyType(found)
@@ -78,7 +78,7 @@ def _text_column(given: Any, name: str, n: int) -> DictColumn:
         return DictColumn((given,), np.zeros(n, dtype=np.int32))
     if isinstance(given, np.ndarray):
         given = given.tolist()
-    return columns.coded(given, name, n)
+    return columns.dict_column(given, name, n)
 
 
 def _number_column(given: Any, name: str, n: int) -> Floats:
@@ -87,7 +87,7 @@ def _number_column(given: Any, name: str, n: int) -> Floats:
     try:
         column = np.array(given, dtype=np.float64)
     except (OverflowError, TypeError, ValueError):
-        column = columns.numbers(given, name)
+        column = columns.float_cells(given, name)
     if column.shape != (n,):
         msg = f"column '{name}' has shape {column.shape}, expected ({n},)"
         raise ValueError(msg)
@@ -96,16 +96,16 @@ def _number_column(given: Any, name: str, n: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Launches:
-    """The rows that an aggregated table was made of.
+    """The single launches that an aggregated table was made from.
 
     Parameters
     ----------
     kernels
-        All of them, m.
+        All m launches.
     owner
-        The row of the whole aggregated table that each belongs to, shape (m,).
+        The row of the whole aggregated table that each launch belongs to, shape (m,).
     rows
-        The rows of the whole table that this part of it has, shape (n,).
+        The rows of the whole table that this part contains, shape (n,).
     """
 
     kernels: Kernels
@@ -114,7 +114,7 @@ class Launches:
 
     @classmethod
     def of(cls, kernels: Kernels | None, owner: npt.ArrayLike | None, n: int) -> Launches | None:
-        """Return the checked launches of a table of n rows, None without any."""
+        """Return the checked launches of a table of n rows; None if there are none."""
         if kernels is None:
             return None
         owners = np.array([] if owner is None else owner, dtype=np.intp)

@@ -1,7 +1,7 @@
-"""Kernels' names as charts show them: what tells two kernels apart, without what C++ adds.
+"""Short kernel names for charts: the parts that distinguish kernels, without the boilerplate of C++.
 
-Return types, parameters, namespaces, truth values and container types go; tile shapes, element types and functors
-stay. Names of CUTLASS, cuBLAS, Triton and Tensile that hold their shapes in one word are kept, less their tails.
+Dropped are return types, parameters, namespaces, booleans and container types. Kept are tile shapes, element types and
+functors. Names of CUTLASS, cuBLAS, Triton and Tensile that encode their shapes in one word keep it, without suffixes.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Final
 
 __all__ = ["shortened"]
 
-_MOST: Final = 72
-_MOST_ARGUMENTS: Final = 6
-_MOST_PARSED: Final = 4000
-_MOST_DEEP: Final = 60
-# Kernels that only launch what their first argument names.
+_MAX_CHARACTERS: Final = 72
+_MAX_ARGUMENTS: Final = 6
+_MAX_PARSED_CHARACTERS: Final = 4000
+_MAX_DEPTH: Final = 60
+# Wrapper kernels: the functor in their first template argument does the work.
 _WRAPPERS: Final = frozenset(
     {
         *("Kernel", "Kernel2", "device_kernel", "kernel", "kernel_wrapper", "_kernel_agent", "static_kernel"),
@@ -34,7 +34,7 @@ _NOISE: Final = frozenset(
     }
 )
 _NOISY: Final = re.compile(r"(?i)policy|exec|iterator|params|^kernel")
-# What these are made of is said in their place.
+# Collections of traits: their arguments are shown in their place.
 _INLINED: Final = re.compile(r"(?i)(traits|params|config|collectivemma)$")
 _PIPELINE: Final = re.compile(r"^Mainloop(Sm\d+)\w*$")
 _TYPES: Final = {
@@ -64,7 +64,7 @@ _INTEGER: Final = re.compile(
     r"^\(?(?:\((?:unsigned |signed )?(?:int|long|bool|char|short|size_t)\))?(-?\d+)[uUlL]*\)?$"
 )
 _CUTE: Final = re.compile(r"^(?:C|_|Int)?<?_?(\d+)>?$")
-# A return type or a namespace before a template or parameters, or parameters that are types.
+# Looks like C++: a return type or a namespace before a template or parameters, or parameters that are types.
 _CPP: Final = re.compile(
     r"void .*[<(]|[\w:<>, ]*::.*[<(]|(\(anonymous namespace\)|<?unnamed>)::|[A-Za-z_]\w*<.*>$"
     r"|[A-Za-z_]\w*(<.*>)?\((\s*\)|.*(\b(int|float|double|char|long|unsigned|void|bool|half|size_t|const)\b|[*&]|(Params|Args|Storage)\b))"
@@ -74,7 +74,7 @@ _TOKEN: Final = re.compile(r"::|[<>(),]|[^<>(),:]+|:")
 
 @functools.lru_cache(maxsize=65_536)
 def shortened(name: str) -> str:
-    """Return a kernel's name without what does not tell it from others, at most 72 characters.
+    """Return a short form of a kernel's name that still distinguishes it, at most 72 characters.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def shortened(name: str) -> str:
     >>> shortened("ampere_sgemm_128x64_tn"), shortened("triton_poi_fused_add_0d1d2d3de")
     ('ampere_sgemm_128x64_tn', 'triton_poi_fused_add')
     """
-    text = _SUFFIX.sub("", name.strip()[:_MOST_PARSED])
+    text = _SUFFIX.sub("", name.strip()[:_MAX_PARSED_CHARACTERS])
     text = _TRITON_SIGNATURE.sub("", text)
     tensile = _TENSILE.match(text)
     if tensile:
@@ -95,12 +95,12 @@ def shortened(name: str) -> str:
     elif _CPP.match(text):
         text = _of_cpp(text) or text
     text = " ".join(text.split()) or name
-    return text if len(text) <= _MOST else text[: _MOST - 1] + "…"
+    return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…"
 
 
 @dataclass(frozen=True)
 class _Name:
-    """A name without its namespaces, and its template's arguments."""
+    """A name without namespaces, its template arguments, and its innermost namespace."""
 
     base: str
     arguments: tuple[_Name, ...]
@@ -117,7 +117,7 @@ def _of_cpp(text: str) -> str:
 
 
 def _parsed(pieces: list[str]) -> _Name:
-    """Return the name that a text of C++ names; what does not parse ends it."""
+    """Return the name that C++ tokens form; parsing stops at the first token that does not fit."""
     return _Parser(pieces).name(0)
 
 
@@ -130,13 +130,13 @@ class _Parser:
         return self._pieces[self._at] if self._at < len(self._pieces) else ""
 
     def name(self, depth: int) -> _Name:
-        """Read up to the next ``,`` or ``>`` of this level; of ``a::b<c>::d`` the last part that says something."""
+        """Read up to the next ``,`` or ``>`` of this level; of ``a::b<c>::d`` keep the last part."""
         base, scope = "", ""
         arguments: tuple[_Name, ...] = ()
         while (piece := self._peek()) and piece not in {",", ">", ")"}:
             self._at += 1
             if piece == "<":
-                if depth > _MOST_DEEP:
+                if depth > _MAX_DEPTH:
                     return _Name(base, arguments, scope)
                 arguments = self._arguments(depth)
             elif piece == "(":
@@ -154,7 +154,7 @@ class _Parser:
         word = piece.strip().rstrip("*& ").removesuffix(" const").removeprefix("const ")
         if word in {"const", "", "operator"} or (base and self._peek() != "<" and word.startswith("operator")):
             return base, arguments
-        # A return type stands before the name, apart from it by a space.
+        # A return type precedes the name and is separated by a space.
         if base and not piece.startswith(" ") and not base.startswith("("):
             return base + word, arguments
         return (base + word, arguments) if base.startswith("(") else (word.split(" ")[-1], ())
@@ -168,7 +168,7 @@ class _Parser:
         return tuple(found)
 
     def _parenthesis(self) -> str:
-        """Skip what stands in parentheses; a cast such as ``(int)`` is returned, as it comes before its value."""
+        """Skip the tokens in parentheses and return their text: a cast such as ``(int)`` precedes its value."""
         depth, inside = 1, []
         while depth and (piece := self._peek()):
             self._at += 1
@@ -178,7 +178,7 @@ class _Parser:
 
 
 def _unwrapped(name: _Name) -> _Name:
-    for _ in range(_MOST_DEEP):
+    for _ in range(_MAX_DEPTH):
         if name.base not in _WRAPPERS or not name.arguments:
             break
         inner = next((argument for argument in name.arguments if _is_telling(argument)), None)
@@ -198,7 +198,7 @@ def _is_noise(name: _Name) -> bool:
 
 
 def _is_telling(name: _Name) -> bool:
-    """Whether a name stands for a kernel of its own: no number, element type or noise."""
+    """Return whether a name can name a kernel: it is no number, element type or boilerplate."""
     return not (_is_noise(name) or _integer(name) is not None or name.base in {"float", "double", *_TYPES})
 
 
@@ -207,7 +207,7 @@ def _written(name: _Name, depth: int = 0) -> str:
     if shape:
         return shape
     base = _TYPES.get(name.base, name.base)
-    if depth > 2:  # noqa: PLR2004 - deeper than a functor's own types nothing tells two kernels apart
+    if depth > 2:  # noqa: PLR2004 - types nested deeper than a functor's own do not distinguish kernels
         return base
     pipeline = _PIPELINE.match(base)
     base = pipeline.group(1) if pipeline else base
@@ -217,12 +217,12 @@ def _written(name: _Name, depth: int = 0) -> str:
         text = number if number is not None else _argument(argument, depth)
         if number is not None or (text and text not in kept):
             kept.append(text)
-    more = ["…"] if len(kept) > _MOST_ARGUMENTS else []
-    return f"{base}<{', '.join(kept[:_MOST_ARGUMENTS] + more)}>" if kept else base
+    more = ["…"] if len(kept) > _MAX_ARGUMENTS else []
+    return f"{base}<{', '.join(kept[:_MAX_ARGUMENTS] + more)}>" if kept else base
 
 
 def _inlined(names: tuple[_Name, ...]) -> list[_Name]:
-    """Return the names, and instead of collections of traits what they collect: the first of them."""
+    """Return the names, with each collection of traits replaced by its arguments (one level deep)."""
     found: list[_Name] = []
     for name in names:
         if not (name.arguments and _INLINED.search(name.base)):
@@ -240,7 +240,7 @@ def _argument(name: _Name, depth: int) -> str:
 
 
 def _shape(name: _Name) -> str:
-    """Return ``128x128x64`` for CuTe's and CUTLASS's ways of writing it, empty for anything else."""
+    """Return a shape such as ``128x128x64`` from the notations of CuTe and CUTLASS; empty for any other name."""
     if name.base not in {"tuple", "Shape", "GemmShape", "shape"} or not name.arguments:
         return ""
     sizes = [_integer(part) or _cute_size(part) for part in name.arguments]
@@ -255,7 +255,7 @@ def _cute_size(name: _Name) -> str:
 
 
 def _demangled(text: str) -> str:
-    """Return the last word of a mangled name's path: its length stands before each word."""
+    """Return the last word of a mangled name; in a mangled name the length precedes each word."""
     at = re.match(r"_ZN?K?L?", text)
     position, word = at.end() if at else 0, ""
     while found := re.match(r"(?:12_GLOBAL__N_1|S[a-z0-9_]?_?)?L?(\d{1,4})", text[position:]):

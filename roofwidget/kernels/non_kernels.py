@@ -1,4 +1,4 @@
-"""Rows of a profile that are no kernels: time in which nothing ran, waiting for the host, copies over a link."""
+"""Rows of a profile that are not kernels: idle time, waiting for the host, copies over a link."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ IDLE: Final = "idle"
 FEED: Final = "waiting for the host"
 LINK: Final = "copy over a link"
 NON_KERNELS: Final = (IDLE, FEED, LINK)
-"""What a row may be that is no kernel."""
-# Where readers put the bytes that no memory's roof bounds.
+"""The kinds of rows that are not kernels."""
+# The levels under which readers store bytes that cross a link.
 _LINKS: Final = ("host", "peer")
 
 
 def non_kernels(kernels: Kernels) -> Texts:
-    """Return what each row is that is no kernel, None for kernels, shape (n,).
+    """Return the kind of each row that is not a kernel, and None for kernels, shape (n,).
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Published tables of chips and kernels, exactly as printed.
 
-They stand in `presets.toml`, apart from the catalogue, so that a widget which shows one need not read all chips.
+They are in `presets.toml`, apart from the catalogue: a widget that shows a preset does not have to read all chips.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ __all__ = ["Preset", "preset", "presets"]
 
 @dataclass(frozen=True)
 class Preset:
-    """A published table of chips with the kernels it shows, exactly as printed.
+    """A published table of chips and kernels, exactly as printed.
 
     Parameters
     ----------
     name
-        What `preset` finds it by.
+        The name that `preset` takes.
     title
-        What people read.
+        The title for readers.
     chips
-        Chips with the rounded figures of that table (FLOP/s, bytes/s): they are not those of the catalogue.
+        Chips with the rounded figures of the table (FLOP/s, bytes/s); the figures in the catalogue can differ.
     kernels
-        The table's example kernels (FLOPs, bytes), with a time only where the table tells one.
+        The example kernels of the table (FLOPs, bytes); with a time only if the table prints one.
     source
-        The document.
+        The document that the table is printed in.
     notes
-        What a reader of the table should know.
+        Remarks for readers of the table.
     """
 
     __module__ = "roofwidget"
@@ -49,12 +49,12 @@ class Preset:
 
 
 def preset(name: str) -> Preset:
-    """Find one published table by its name, in any case.
+    """Return a published table by its name, in any case.
 
     Raises
     ------
     LookupError
-        If there is none; the message lists those there are.
+        If no preset has this name; the message lists all names.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def preset(name: str) -> Preset:
     for known in presets():
         if lookup_key(known) == lookup_key(str(name)):
             return _preset(known)
-    msg = f"no preset is called '{name}'; there is {listed(presets())}"
+    msg = f"no preset is called '{name}'; the presets are {listed(presets())}"
     raise LookupError(msg)
 
 
@@ -101,6 +101,6 @@ def _preset(name: str) -> Preset:
 
 
 def _chip(record: Mapping[str, Any], documents: Mapping[str, Source], source: Source) -> Chip:
-    """Return a row's chip; what names no source is from the table's own document."""
+    """Return the chip of a row; figures without a source of their own get the table's document as source."""
     made = records.from_record(Chip, record, documents)
     return made.replace(sources={figure.key: source for figure in made.figures if figure.source is None})

@@ -1,4 +1,4 @@
-"""Many kernels in columns."""
+"""`Kernels`: a table of kernels, one array per column."""
 
 from __future__ import annotations
 
@@ -29,47 +29,47 @@ if TYPE_CHECKING:
 __all__ = ["Kernel", "Kernels", "as_kernels"]
 
 _OF_TABLE: Final = frozenset({"chip", "program", "steps", "warnings", "source"})
-"""The arguments of `Kernels` that are no columns."""
+"""The arguments of `Kernels` that belong to the whole table, not to its rows."""
 _RANKS_OF_BOUND: Final = ("headroom", "utilization", "roof_fraction", "peak_fraction", "attainable")
-"""What `Kernels.top` ranks by with a chip: attributes of `Bound`."""
+"""Attributes of `Bound` that `Kernels.top` can rank by; they need a chip."""
 _RANKS: Final = ("time", "self_time", "flops", "bytes", "count", "arithmetic_intensity", "achieved")
-"""What `Kernels.top` ranks by without a chip: properties of `Kernels`."""
+"""Properties of `Kernels` that `Kernels.top` can rank by; they need no chip."""
 
 
 class Kernels:
-    """A columnar table of kernels. Its columns are read-only; slicing gives `Kernels`, an integer gives a `Kernel`.
+    """A table of kernels with read-only columns. A slice returns `Kernels`, an integer index returns a `Kernel`.
 
     Parameters
     ----------
     names
-        Text by kernel.
+        One text per kernel.
     flops, bytes
-        FLOPs and bytes, shape (n,), or a mapping from precision or memory level to such an array. NaN means unknown,
-        or in a mapping "none of this precision or level here". The keys are those of `Kernel`: a class of FLOPs may
-        stand for a precision, and the level ``"network"`` holds what crosses the chip's link.
+        FLOPs and bytes, shape (n,), or a mapping from precision or memory level to such an array. NaN means unknown;
+        in a mapping NaN means that the kernel has none of this precision or level. The keys are those of `Kernel`: a
+        precision or a class of FLOPs; a memory level or ``"network"`` for bytes that cross the chip's link.
     time
         Seconds, shape (n,); NaN means not measured.
     precision, category
-        Text or None by kernel.
+        One text or None per kernel.
     count
-        Launches, shape (n,).
+        The number of launches, shape (n,).
     self_time
-        Seconds without those of other rows within them, shape (n,); None where `time` holds no others'.
+        Seconds without the time of nested rows, shape (n,); None if no row's `time` includes that of other rows.
     origin
-        Where numbers came from, by field (``"flops"``, ``"flops:fp16"``, ``"bytes:L2"``, ``"time"`` …): the metric and
-        the rule, one text for all rows or one a row.
+        How each field was measured or computed, by field (``"flops"``, ``"flops:fp16"``, ``"bytes:L2"``, ``"time"``
+        …): the metric and the rule, one text for all rows or one per row.
     extra
-        Further columns by name, the unit in the name: numbers or texts, one a row or one for all.
+        Further columns by name, with the unit in the name: numbers or texts, one per row or one for all rows.
     launches, launch_rows
-        The rows that these are sums of, m of them, and for each the row here that it is part of, shape (m,).
+        If the rows are sums: the m rows that were added, and for each of them its row in this table, shape (m,).
     chip
-        The chip they ran on, if the source tells.
+        The chip the kernels ran on, if the source names it.
     program, steps
-        Whole-program and per-step totals, if the source tells, as `Kernels`.
+        Whole-program and per-step totals as `Kernels`, if the source has them.
     warnings
-        What a reader had to say.
+        The warnings of the reader.
     source
-        The file they came from, or the graph and the convention that they are counted by.
+        The file that the kernels came from, or the graph and its counting convention.
 
     Raises
     ------
@@ -107,13 +107,13 @@ class Kernels:
         warnings: Iterable[str] = (),
         source: str = "",
     ) -> None:
-        self._names = columns.texts(list(names))
+        self._names = columns.name_column(list(names))
         n = len(self._names)
         self._flops = columns.by_key(flops, ASKED_PRECISION, "flops", n, casefold=True)
         self._bytes = columns.by_key(bytes, MAIN_LEVEL, "bytes", n)
         self._time = columns.checked(np.full(n, np.nan) if time is None else time, "time", n)
-        self._precision = columns.coded(precision, "precision", n, casefold=True)
-        self._category = columns.coded(category, "category", n)
+        self._precision = columns.dict_column(precision, "precision", n, casefold=True)
+        self._category = columns.dict_column(category, "category", n)
         self._count = columns.checked(np.ones(n) if count is None else count, "count", n)
         self._self_time = None if self_time is None else columns.checked(self_time, "self_time", n)
         self._origin = origins(origin, n)
@@ -137,8 +137,8 @@ class Kernels:
         kernels = [as_kernel(record, row) for row, record in enumerate(records)]
         return cls(
             [k.name for k in kernels],
-            columns.gather([k.flops for k in kernels], ASKED_PRECISION),
-            columns.gather([k.bytes for k in kernels], MAIN_LEVEL),
+            columns.by_key_of_rows([k.flops for k in kernels], ASKED_PRECISION),
+            columns.by_key_of_rows([k.bytes for k in kernels], MAIN_LEVEL),
             time=[np.nan if k.time is None else k.time for k in kernels],
             precision=[k.precision for k in kernels],
             category=[k.category for k in kernels],
@@ -149,22 +149,22 @@ class Kernels:
     def from_dataframe(cls, frame: Any) -> Kernels:
         """Make a table from a data frame with the columns that `to_dataframe` writes.
 
-        ``name``, ``flops`` and ``bytes`` are needed (the last two also as ``flops:fp16`` or ``bytes:HBM``, one a
-        precision or level); ``time``, ``self_time``, ``precision``, ``category``, ``count`` and ``origin:flops`` and
-        the like are optional. Other columns of numbers or texts become `extra`, unless they look like one of these
-        that is missing; columns of anything else are named in `warnings`.
+        The columns ``name``, ``flops`` and ``bytes`` are required. ``flops`` and ``bytes`` may be split by precision or
+        level (``flops:fp16``, ``bytes:HBM``). ``time``, ``self_time``, ``precision``, ``category``, ``count`` and
+        origins (``origin:flops`` …) are optional. Other columns of numbers or texts become `extra`. `warnings` names
+        the columns of other types.
 
         Raises
         ------
         ValueError
-            If a needed column is missing, one looks misspelt, or a cell is bad: the message names row and column.
+            If a required column is missing, a name looks misspelt, or a cell is bad: the message names row and column.
         """
         return cls(**from_frame(frame))
 
     def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame with a column for each field, ``flops:fp16`` and ``bytes:HBM`` where mapped.
+        """Return a pandas DataFrame with one column per field; mapped ones as ``flops:fp16`` and ``bytes:HBM``.
 
-        ``self_time`` where it is told, the columns of `extra`, and ``origin:flops`` and so on follow.
+        After these: ``self_time`` if the table has it, the columns of `extra`, and origins (``origin:flops`` …).
         """
         return to_frame(self)
 
@@ -175,17 +175,17 @@ class Kernels:
 
     @property
     def flops(self) -> Floats:
-        """FLOPs over all precisions, shape (n,); NaN where unknown: `totals` adds up the others."""
+        """FLOPs over all precisions, shape (n,); NaN where unknown. `totals` returns the sum of the known ones."""
         return columns.sum_of_known(list(self._flops.values()), len(self))
 
     @property
     def flops_by_precision(self) -> Mapping[str, Floats]:
-        """FLOPs by precision or class, each of shape (n,); ``""`` holds those given as plain numbers, NaN is "none"."""
+        """FLOPs by precision or class, each of shape (n,); NaN is "none". The key ``""`` is for plain numbers."""
         return self._flops
 
     @property
     def bytes(self) -> Floats:
-        """Bytes of the main memory, shape (n,); NaN where unknown. It is that of `chip` where the source told it."""
+        """Bytes of the main memory, of `chip` if it is known, shape (n,); NaN where unknown."""
         if self.chip is not None:
             return self.bytes_on(self.chip)
         return columns.sum_of_known([c for level, c in self._bytes.items() if is_off_chip(level)], len(self))
@@ -193,8 +193,8 @@ class Kernels:
     def bytes_on(self, chip: Chip) -> Floats:
         """Return bytes of the main memory of `chip`, shape (n,); NaN where unknown.
 
-        They are those told under its name, else those of plain numbers and of the other words for a memory outside the
-        chip, such as ``"DRAM"``; but not of a word that names another level of `chip`.
+        Bytes under the name of the chip's main memory come first. Without them, plain numbers count, and bytes under
+        other names of off-chip memory, such as ``"DRAM"``, unless the name is that of another level of `chip`.
 
         Examples
         --------
@@ -203,22 +203,22 @@ class Kernels:
         [1.0, nan]
         """
         main, *others = (level.casefold() for level in chip.memories)
-        told = {level.casefold(): column for level, column in self._bytes.items()}
-        exact = told.pop(main, None)
+        by_level = {level.casefold(): column for level, column in self._bytes.items()}
+        exact = by_level.pop(main, None)
         if exact is not None and not np.isnan(exact).any():
             return exact
-        outside = [column for level, column in told.items() if is_off_chip(level) and level not in others]
+        outside = [column for level, column in by_level.items() if is_off_chip(level) and level not in others]
         rest = columns.sum_of_known(outside, len(self))
         return rest if exact is None else np.where(np.isnan(exact), rest, exact)
 
     @property
     def bytes_by_level(self) -> Mapping[str, Floats]:
-        """Bytes by memory level, each of shape (n,); ``"main"`` holds those given as plain numbers."""
+        """Bytes by memory level, each of shape (n,). The key ``"main"`` is for plain numbers."""
         return self._bytes
 
     @property
     def network_bytes(self) -> Floats:
-        """Bytes that cross the chip's link, shape (n,); NaN where none are told."""
+        """Bytes that cross the chip's link, shape (n,); NaN where unknown."""
         column = next((part for level, part in self._bytes.items() if level.casefold() == NETWORK), None)
         return np.broadcast_to(np.nan, len(self)) if column is None else column
 
@@ -239,7 +239,7 @@ class Kernels:
 
     @property
     def count(self) -> Floats:
-        """Launches, shape (n,)."""
+        """The number of launches, shape (n,)."""
         return self._count
 
     @property
@@ -256,12 +256,12 @@ class Kernels:
 
     @property
     def program(self) -> Kernels:
-        """Whole-program totals as kernels; empty when the source has none."""
+        """Whole-program totals as `Kernels`; empty if the source has none."""
         return self._program if self._program is not None else Kernels()
 
     @property
     def steps(self) -> Kernels:
-        """Per-step totals (and their average) as kernels; empty when the source has none."""
+        """Per-step totals and their average as `Kernels`; empty if the source has none."""
         return self._steps if self._steps is not None else Kernels()
 
     def __len__(self) -> int:
@@ -298,7 +298,7 @@ class Kernels:
     __hash__ = None  # type: ignore[assignment]  # equality looks into arrays
 
     def __reduce__(self) -> tuple[object, ...]:
-        # A pickle names no module of this package but the package itself, so that it survives a move of a file.
+        # A pickle names only the package, not this file: it can be read after the file has moved.
         return Kernels._unpickled, ({name: columns.to_plain(value) for name, value in self._arguments().items()},)
 
     @classmethod
@@ -306,31 +306,31 @@ class Kernels:
         return cls(**{name: columns.from_plain(value) for name, value in arguments.items()})
 
     def _arguments(self) -> dict[str, Any]:
-        """Return the arguments that make this table: `replace`, pickles and `==` are made of them."""
+        """Return the constructor's arguments for this table: `replace`, pickles and `==` use this one list."""
         kept = {name.removeprefix("_"): value for name, value in vars(self).items()}
         kept["launches"], kept["launch_rows"] = self.launches_with_rows()
         return {name: kept[name] for name in _ARGUMENTS}
 
     def _content(self) -> dict[str, Any]:
-        """Return what makes two tables equal: the columns."""
+        """Return what `==` compares: the columns, but not the facts about the whole table."""
         columns_ = {name: value for name, value in self._arguments().items() if name not in _OF_TABLE | {"launch_rows"}}
         return {**columns_, "self_time": self.self_time}
 
     def replace(self, **changes: Any) -> Kernels:
-        """Return a copy with some arguments of `Kernels` replaced; every other column and fact is kept.
+        """Return a copy with some arguments of `Kernels` replaced and all others kept.
 
         Parameters
         ----------
         **changes
-            Any argument of `Kernels`, with the meaning that it has there: None leaves an optional column out. Where
-            the number of rows changes, all columns have to be given.
+            Any argument of `Kernels`; None removes an optional column. If the number of rows changes, every column
+            must be given.
 
         Raises
         ------
         TypeError
             If a keyword is unknown; the message names the nearest.
         ValueError
-            As `Kernels`.
+            As in `Kernels`.
 
         Examples
         --------
@@ -350,66 +350,66 @@ class Kernels:
 
     @property
     def self_time(self) -> Floats:
-        """Measured seconds without those of other rows within them, shape (n,): these may be added."""
+        """Measured seconds without the time of nested rows, shape (n,): these can be added up."""
         return self._time if self._self_time is None else self._self_time
 
     @property
     def has_self_time(self) -> bool:
-        """Whether the source tells seconds without those of other rows apart."""
+        """Whether the source has `self_time` apart from `time`."""
         return self._self_time is not None
 
     @property
     def origin(self) -> Mapping[str, Texts]:
-        """Where numbers came from: a text or None by row, shape (n,), for ``"flops"``, ``"bytes:L2"``, ``"time"``.
+        """How each field was measured or computed, by field (``"flops"``, ``"bytes:L2"``); a text or None per row.
 
         Examples
         --------
-        >>> told = Kernels(["a", "b"], [1, 2], [3, 4], origin={"flops": "2MNK of the shapes"})
-        >>> told.origin["flops"].tolist()
+        >>> table = Kernels(["a", "b"], [1, 2], [3, 4], origin={"flops": "2MNK of the shapes"})
+        >>> table.origin["flops"].tolist()
         ['2MNK of the shapes', '2MNK of the shapes']
         """
         return TextsByName(self._origin)
 
     @property
     def extra(self) -> Mapping[str, Any]:
-        """What else the source tells: columns of numbers or texts by name, each of shape (n,)."""
+        """Further columns of the source by name: numbers or texts, each of shape (n,)."""
         return TextsByName(self._extra)
 
     @property
     def extra_columns(self) -> Extra:
-        """The columns of `extra` as they are kept, those of texts with each different word once."""
+        """The columns of `extra` as they are stored: text columns are dictionary-encoded."""
         return self._extra
 
     @property
     def launches(self) -> Kernels | None:
-        """The rows that these are sums of, None where these are no sums."""
+        """The rows that were added to make this table; None if its rows are no sums."""
         return None if self._launches is None else self._launches.here()
 
     def launches_of(self, row: int) -> Kernels:
-        """Return the rows that one row is the sum of: that row itself where it is no sum."""
+        """Return the rows that were added to make one row; the row itself if it is no sum."""
         at = range(len(self._names))[row]
         if self._launches is not None:
             return self._launches.of_rows(self._launches.rows[at])
         return self[at : at + 1]
 
     def launches_with_rows(self) -> tuple[Kernels | None, Rows]:
-        """Return `launches`, and for each the row of this table that it is part of."""
+        """Return `launches`, and for each of them its row in this table."""
         if self._launches is None:
             return None, np.zeros(0, dtype=np.intp)
         return self._launches.here(), self._launches.owners_here()
 
     def groupby(self, *by: str) -> Kernels:
-        """Return a row for each different ``name``, ``precision``, ``category`` or column of `extra`: sums over sums.
+        """Return one row per unique combination of ``name``, ``precision``, ``category`` or columns of `extra`.
 
-        FLOPs, bytes, seconds and launches are added, so that intensity and rate are sums over sums. A sum with an
-        unknown part is unknown, and a warning says how many are. `extra` gains ``"time min (s)"``,
-        ``"time median (s)"`` and ``"time max (s)"`` per launch; of its other columns, as of `origin`, `precision` and
-        `category`, a group keeps what all its rows share. `launches` are the rows that were added.
+        FLOPs, bytes, seconds and launches are added, so intensity and rate of a group are ratios of sums. A sum with
+        an unknown part is unknown, and a warning says how many groups have one. `extra` gains ``"time min (s)"``,
+        ``"time median (s)"`` and ``"time max (s)"`` per launch. Of its other columns, of `origin`, `precision` and
+        `category`, a group keeps the values that all its rows share. `launches` are the rows that were added.
 
         Raises
         ------
         ValueError
-            If there is no such column: the message names the nearest.
+            If there is no such column: the message names the nearest one.
 
         Examples
         --------
@@ -423,12 +423,12 @@ class Kernels:
         return grouped(self, by or ("name",))
 
     def totals(self) -> Mapping[str, float]:
-        """Return what the rows add up to but for unknown amounts, and the seconds of the rows that these are of.
+        """Return the sums of the known amounts over all rows, and the time of the rows with unknown amounts.
 
-        ``"flops"``, ``"bytes"`` of the main memory, ``"time"`` (self time, seconds) and ``"launches"``; ``"time without
-        flops"`` and ``"time without bytes"`` are the seconds of rows whose amount is unknown, such as opaque calls and
-        the row of idle time: `flops.sum()` is NaN where there is one. A whole program's bound is no bound of these sums
-        but the sum of its kernels' bounds. NaN where all are unknown.
+        The keys are ``"flops"``, ``"bytes"`` (main memory), ``"time"`` (self time, seconds), ``"launches"``, and
+        ``"time without flops"`` and ``"time without bytes"``: seconds of the rows whose amount is unknown, such as
+        opaque calls and idle time. A single such row makes `flops.sum()` NaN. A sum is NaN if all its parts are
+        unknown. The bound of a whole program is the sum of its kernels' bounds, not the bound of these sums.
 
         Examples
         --------
@@ -443,14 +443,15 @@ class Kernels:
 
     @property
     def short_names(self) -> Texts:
-        """Names as charts show them, shape (n,): without return types, parameters, namespaces and template noise."""
+        """Short names for charts, shape (n,): without return types, parameters, namespaces and the like."""
         names = self.codes("name")
         return DictColumn(tuple(shortened(name or "") for name in names.values), names.codes).texts()
 
     def codes(self, field: str) -> DictColumn:
-        """Return a column of texts as its different words and, row by row, which of them it is.
+        """Return a text column in its dictionary-encoded form.
 
-        ``"name"``, ``"precision"``, ``"category"``, a column of `extra`, or ``"origin:flops"`` and so on.
+        The field is ``"name"``, ``"precision"``, ``"category"``, a text column of `extra`, or an origin such as
+        ``"origin:flops"``.
 
         Examples
         --------
@@ -469,32 +470,31 @@ class Kernels:
 
     @cached_property
     def _name_codes(self) -> DictColumn:
-        return columns.distinct(self._names.tolist())
+        return columns.dict_encoded(self._names.tolist())
 
     @keywords("Kernels.top")
     def top(self, n: int = 5, by: str = "headroom", chip: Chip | str | None = None) -> Kernels:
-        """Return the n kernels with the largest of something, largest first; of equals the first of the table.
+        """Return the n kernels that lead a ranking, largest first.
 
-        Where it is not known a kernel comes last.
+        Equal kernels keep the table's order. Kernels with an unknown value come last.
 
         Parameters
         ----------
         n
-            How many; all there are if these are fewer.
+            How many kernels; fewer if the table has fewer.
         by
-            ``"headroom"`` (what reaching the roof is worth, seconds), ``"utilization"``, ``"roof_fraction"``,
-            ``"peak_fraction"`` or ``"attainable"``, as `roofwidget.bound` says them of `chip`; ``"time"``,
-            ``"self_time"``, ``"flops"``, ``"bytes"``, ``"count"``, ``"arithmetic_intensity"`` or ``"achieved"``; or a
-            column of numbers of `extra`.
+            ``"headroom"`` (seconds saved at the roof), ``"utilization"``, ``"roof_fraction"``, ``"peak_fraction"`` or
+            ``"attainable"``, as `roofwidget.bound` computes them on `chip`; ``"time"``, ``"self_time"``, ``"flops"``,
+            ``"bytes"``, ``"count"``, ``"arithmetic_intensity"`` or ``"achieved"``; or a numeric column of `extra`.
         chip
-            The chip, or the name of one; by default the one they ran on. A kernel that it lacks a figure for comes
-            last.
+            A chip or its name; by default the chip that the kernels ran on. Kernels that need a figure the chip lacks
+            come last.
 
         Raises
         ------
         TypeError, ValueError
-            If n is no whole number from 1, `by` is nothing known (the nearest is named), or a chip is needed and there
-            is none.
+            If n is not a positive whole number, `by` is unknown (the message names the nearest), or a chip is needed
+            and none is known.
 
         Examples
         --------
@@ -525,26 +525,26 @@ class Kernels:
         Parameters
         ----------
         search
-            Words that all occur in the name, in any case and order; ``*`` in a word is any run of characters.
+            Words that must all occur in the name, in any case and order; ``*`` matches any characters within a word.
         categories, precisions
-            Only kernels of these; ``""`` is for those without one.
+            Only kernels of these; ``""`` selects kernels without a category or precision.
         bounds
             Only kernels that are bound by one of these on `chip`: ``"compute"``, a level's name, ``"network"``,
             ``"overhead"``, ``"unknown"``.
         time_share
-            The fewest kernels that make up this share of the whole table's self time, such as 0.9.
+            Keep the longest kernels that together reach this share of the table's self time, such as 0.9.
         top
-            Of those that pass all else the first so many by self time.
+            Keep this many of the kernels that pass all other filters, by self time.
         infeed
-            Whether categories that contain "infeed" or "outfeed" are among them.
+            Whether to keep kernels whose category contains "infeed" or "outfeed".
         chip
-            The chip, or the name of one; by default the one they ran on. Only for `bounds`.
+            A chip or its name, for `bounds` only; by default the chip that the kernels ran on.
 
         Raises
         ------
         TypeError, ValueError
-            For a value of the wrong kind or out of its range; for a category or precision that no kernel has, or an
-            answer that is none on the chip (the nearest are named); and for `bounds` without a chip.
+            For a value of the wrong type or out of range; for a category or precision that no kernel has, or a resource
+            that the chip does not have (the message names the nearest); and for `bounds` without a chip.
 
         Examples
         --------
@@ -578,7 +578,7 @@ class Kernels:
         numbers = {name: column for name, column in self._extra.items() if not isinstance(column, DictColumn)}
         if by not in numbers:
             options = [*_RANKS_OF_BOUND, *_RANKS, *numbers]
-            msg = f"top: there is no '{by}' to rank by; nearest: {listed(nearest(str(by), options) or options)}"
+            msg = f"top: cannot rank by '{by}'; nearest: {listed(nearest(str(by), options) or options)}"
             raise ValueError(msg)
         return numbers[by]
 
@@ -591,12 +591,12 @@ class Kernels:
         if chip is not None:
             return look_up(chip)
         if self.chip is None:
-            msg = f"{what} needs a chip, as these kernels do not tell which one they ran on: give chip="
+            msg = f"{what} needs a chip: these kernels do not name the chip they ran on; give chip="
             raise ValueError(msg)
         return self.chip
 
     def roofline(self, **traits: Any) -> RooflineWidget:
-        """Return a `RooflineWidget` that shows these kernels, on their own chip when it is known."""
+        """Return a `RooflineWidget` that shows these kernels, on the chip they ran on if it is known."""
         from roofwidget.widget import RooflineWidget  # noqa: PLC0415 - it imports this module
 
         return RooflineWidget(kernels=self, **traits)
@@ -623,7 +623,7 @@ def _sum_of_known(column: Floats) -> float:
 
 
 def as_kernels(value: Any) -> Kernels:
-    """Return `value` as `Kernels`: such a table, one `Kernel`, a sequence of records, or a data frame."""
+    """Return `value` as `Kernels`: it is `Kernels`, one `Kernel`, a list of records, or a data frame."""
     if isinstance(value, Kernels):
         return value
     if isinstance(value, Kernel):

@@ -9,7 +9,7 @@ from typing import Final
 
 from roofwidget.units import format_significant
 
-__all__ = ["aligned", "html_table", "one_line", "percent", "without_surrogates"]
+__all__ = ["aligned", "and_more", "html_table", "html_with_notes", "one_line", "percent", "without_surrogates"]
 
 _MAX_NAME_LETTERS: Final = 40
 
@@ -83,3 +83,26 @@ def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]
         body += f'<tr><td colspan="{len(header)}">{html.escape(more)}</td></tr>'
     shown = f"<table><caption>{html.escape(caption)}</caption>"
     return f"{shown}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def and_more(count: int, shown: int) -> list[str]:
+    """Return a line that says how many of `count` entries are not shown; none where all are.
+
+    Examples
+    --------
+    >>> and_more(1010, 8), and_more(5, 8)
+    (['… and 1,002 more'], [])
+    """
+    return [f"… and {count - shown:,} more"] if count > shown else []
+
+
+def html_with_notes(table: str, notes: Iterable[str]) -> str:
+    """Return an HTML table with a list of notes below it. Notes are text, never markup.
+
+    Examples
+    --------
+    >>> html_with_notes("<table></table>", ["a < b"])
+    '<div><table></table><ul><li>a &lt; b</li></ul></div>'
+    """
+    items = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
+    return f"<div>{table}{f'<ul>{items}</ul>' if items else ''}</div>"

@@ -141,17 +141,17 @@ def test_what_binds_is_asked_of_the_chip_that_is_given(step: Kernels) -> None:
     ("filters", "error", "message"),
     [
         ({"search": 5}, TypeError, "filter: search must be text, got 5"),
-        ({"categories": "dott"}, ValueError, "filter: no kernel has 'dott' of categories; nearest: 'dot'"),
+        ({"categories": "dott"}, ValueError, "filter: categories: no kernel has 'dott'; nearest: 'dot'"),
         ({"categories": [None]}, TypeError, "filter: categories must be text, got None"),
         ({"categories": 5}, TypeError, "filter: categories must be text, got 5"),
-        ({"precisions": "bf1"}, ValueError, "filter: no kernel has 'bf1' of precisions; nearest: 'bf16'"),
+        ({"precisions": "bf1"}, ValueError, "filter: precisions: no kernel has 'bf1'; nearest: 'bf16'"),
         ({"bounds": "HMB"}, ValueError, "filter: 'HMB' binds no kernel on My chip; nearest: 'HBM'"),
         ({"bounds": "memory"}, ValueError, "filter: 'memory' binds no kernel on My chip"),
         ({"time_share": 0}, ValueError, "time_share must be above 0 and at most 1, such as 0.9 for 90 %, got 0"),
         ({"time_share": 90}, ValueError, "time_share must be above 0 and at most 1, such as 0.9 for 90 %, got 90"),
         ({"time_share": math.nan}, ValueError, "time_share must be above 0"),
         ({"time_share": "90 %"}, TypeError, "time_share must be a number, got '90 %'"),
-        ({"top": 0}, ValueError, "filter: top must be from 1, got 0"),
+        ({"top": 0}, ValueError, "filter: top must be at least 1, got 0"),
         ({"top": 2.0}, TypeError, "filter: top must be a whole number, got 2.0"),
         ({"top": True}, TypeError, "filter: top must be a whole number, got True"),
         ({"catgories": "dot"}, TypeError, "Kernels.filter has no keyword 'catgories'; did you mean 'categories'"),
@@ -171,7 +171,7 @@ def test_a_filter_by_what_binds_needs_a_chip() -> None:
 
 
 def test_a_category_is_refused_where_none_is_told() -> None:
-    with pytest.raises(ValueError, match="no kernel has 'dot' of categories: none is told"):
+    with pytest.raises(ValueError, match="categories: no kernel has 'dot' or any other"):
         Kernels(["a"], [1], [1]).filter(categories="dot")
 
 
@@ -205,11 +205,11 @@ def test_the_top_is_five_by_headroom_on_the_chip_that_they_ran_on(step: Kernels)
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"n": 0}, ValueError, "top: n must be from 1, got 0"),
+        ({"n": 0}, ValueError, "top: n must be at least 1, got 0"),
         ({"n": 1.5}, TypeError, "top: n must be a whole number, got 1.5"),
-        ({"by": "headrom"}, ValueError, "top: there is no 'headrom' to rank by; nearest: 'headroom'"),
-        ({"by": "grid"}, ValueError, "top: there is no 'grid' to rank by"),
-        ({"by": "names"}, ValueError, "top: there is no 'names' to rank by"),
+        ({"by": "headrom"}, ValueError, "top: cannot rank by 'headrom'; nearest: 'headroom'"),
+        ({"by": "grid"}, ValueError, "top: cannot rank by 'grid'"),
+        ({"by": "names"}, ValueError, "top: cannot rank by 'names'"),
         ({"bye": "time"}, TypeError, "Kernels.top has no keyword 'bye'; did you mean 'by'"),
         ({"chip": "no such chip"}, rw.UnknownChipError, "no such chip"),
     ],

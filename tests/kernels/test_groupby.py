@@ -111,9 +111,9 @@ def test_an_unknown_part_makes_a_sum_unknown_and_is_said() -> None:
     np.testing.assert_array_equal(sums.time, [NAN, 1, 1])
     np.testing.assert_array_equal(sums.extra["time max (s)"], [NAN, 1, 1])
     assert sums.warnings == (
-        "FLOPs of 1 of 3 groups are unknown, as they are for a part of each group",
-        "bytes of 1 of 3 groups are unknown, as they are for a part of each group",
-        "seconds of 1 of 3 groups are unknown, as they are for a part of each group",
+        "FLOPs of 1 of 3 groups are unknown: a part of each of these groups is unknown",
+        "bytes of 1 of 3 groups are unknown: a part of each of these groups is unknown",
+        "seconds of 1 of 3 groups are unknown: a part of each of these groups is unknown",
     )
 
 
@@ -270,8 +270,8 @@ def test_tables_that_differ_in_what_they_carry_are_not_equal(different: dict[str
     [
         ({"extra": {"grid": [1]}}, "column 'grid' has shape"),
         ({"extra": {"shape": ["x"]}}, "column 'shape' has 1 entries, expected 2"),
-        ({"extra": {"time": [1, 2]}}, "'time' is the name of a column that the table has anyway"),
-        ({"extra": {"bytes:L2": [1, 2]}}, "'bytes:L2' is the name of a column"),
+        ({"extra": {"time": [1, 2]}}, "'time' is the name of a regular column of the table"),
+        ({"extra": {"bytes:L2": [1, 2]}}, "'bytes:L2' is the name of a regular column"),
         ({"origin": {"flops": ["x"]}}, "column 'origin:flops' has 1 entries, expected 2"),
         ({"self_time": [1]}, "column 'self_time' has shape"),
         ({"self_time": [-1, 1]}, "row 0, column 'self_time'"),

@@ -69,7 +69,7 @@ def test_the_guide_is_the_table_of_the_data_file() -> None:
 
 
 def test_an_unknown_preset_lists_those_there_are() -> None:
-    with pytest.raises(LookupError, match="no preset is called 'guide'; there is 'tpu-roofline-guide', "):
+    with pytest.raises(LookupError, match="no preset is called 'guide'; the presets are 'tpu-roofline-guide', "):
         preset("guide")
 
 

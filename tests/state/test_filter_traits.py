@@ -193,7 +193,7 @@ def test_a_trait_is_set_in_any_of_its_forms_and_observed_once(
         ("time_share", math.nan, "above 0 and at most 1"),
         ("time_share", None, "time_share"),
         ("time_share", True, "time_share must be a number"),
-        ("top", 0, "top must be from 1, got 0"),
+        ("top", 0, "top must be at least 1, got 0"),
         ("top", 1.5, "top must be a whole number, got 1.5"),
         ("top", True, "top must be a whole number, got True"),
         ("infeed", "no", "infeed"),

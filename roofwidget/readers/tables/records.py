@@ -334,13 +334,13 @@ class _Given:
         if array is not None and array.dtype.kind in "iufb":
             return array.astype(np.float64)
         try:
-            return checks.numbers([_plain(value) for value in values], column)
+            return checks.float_cells([_plain(value) for value in values], column)
         except ValueError as error:
             raise ProfileError(self.name, str(error)) from None
 
     def words(self, column: str) -> list[str | None]:
         try:
-            return checks.words(self._given[column], column) or []
+            return checks.text_cells(self._given[column], column) or []
         except ValueError as error:
             raise ProfileError(self.name, str(error)) from None
 
