@@ -119,7 +119,7 @@ NEXT = """(pairs) => {
   return flow.scrollTop > before ? null : 'none is left';
 }"""
 SEARCH = """([wire, rounds]) => {
-  const graph = fused.decodeGraph(wire);
+  const graph = fused.finish(fused.decoding(wire));
   const values = fused.evaluate(graph, fused.environment(graph));
   const cost = (flops, bytes) => Math.max(flops.reduce((a, b) => a + b, 0) / 989e12, bytes / 3.35e12);
   const times = [];
@@ -337,8 +337,8 @@ def merge(browser: Browser, server: lab.Server, least: float) -> list[float]:
 
 def search(browser: Browser) -> list[float]:
     """Print what the search takes in a page, and return the longest times that it does not pause, ms."""
-    files = ("search", "decode_graph", "graph")
-    text = "".join(f'export * from "./src/fusion/{file}.ts";' for file in files)
+    files = ("fusion/search", "fusion/graph", "ui/slices")
+    text = "".join(f'export * from "./src/{file}.ts";' for file in files)
     options = ["--bundle", "--minify", "--format=iife", "--global-name=fused", "--target=es2022"]
     js = HERE.parent / "js"
     built = subprocess.run(  # noqa: S603 - the bundler that builds the front end

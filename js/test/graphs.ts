@@ -1,10 +1,13 @@
 // Graphs for tests: those of the golden file, and others written as text.
 
 import golden from "../../tests/golden/fusion.json";
-import { decodeGraph } from "../src/fusion/decode_graph.ts";
-import { type Environment, evaluate, type Graph, type Values } from "../src/fusion/graph.ts";
-import type { Partition } from "../src/fusion/legality.ts";
-import { partitionOf } from "../src/fusion/partition.ts";
+import { bodies } from "../src/fusion/bodies.ts";
+import { decoding, type Environment, evaluate, type Graph, type Ops, type Values } from "../src/fusion/graph.ts";
+import { fusingLikeXla, greedily, pairing } from "../src/fusion/greedy.ts";
+import { broken, type Code, type Fits, linked, type Partition, wayBack } from "../src/fusion/legality.ts";
+import { type Cost, partitionOf } from "../src/fusion/partition.ts";
+import { searching } from "../src/fusion/search.ts";
+import { finish } from "../src/ui/slices.ts";
 import type { OpKind } from "../src/wire/types.ts";
 
 type Amount = number | string;
@@ -118,4 +121,37 @@ export function written(
     dtypes: { bf16: 16, fp32: 32 },
     conventions: { textbook: { "@fma": 2 } },
   });
+}
+
+// The work of the front end, all at once.
+
+export function decodeGraph(wire: unknown): Graph {
+  return finish(decoding(wire));
+}
+
+export const best = (graph: Graph, values: Values, cost: Cost, fits?: Fits, limit?: number) =>
+  finish(searching(graph, values, cost, fits, limit));
+
+export const pairs = (graph: Graph, values: Values, fits?: Fits): Partition => finish(pairing(graph, values, fits));
+
+/** Merges as far as it is legal: the merges that save most bytes first. */
+export const fully = (graph: Graph, values: Values, fits?: Fits): Partition =>
+  finish(greedily(graph, finish(bodies(graph, values)), { cost: (_, bytes) => bytes, fits, least: -1 }));
+
+export const likeXla = (graph: Graph, values: Values, cost: Cost, fits?: Fits): Partition =>
+  finish(fusingLikeXla(graph, values, cost, fits));
+
+/** The first rule that groups break as a whole partition, or null: group by group, in the order of their first ops. */
+export function faultOf(graph: Graph, groups: readonly Ops[]): Code | null {
+  const sorted = [...groups].sort((a, b) => Math.min(...a) - Math.min(...b));
+  for (const group of sorted) {
+    if (linked(graph, group).length > 1) return "not-connected";
+    const refusal = broken(graph, group);
+    if (refusal) return refusal.code;
+  }
+  const partition = {
+    groups,
+    groupOf: Int32Array.from(graph.ops, (_, op) => groups.findIndex((group) => group.includes(op))),
+  };
+  return groups.some((group) => wayBack(graph, group, partition)) ? "cycle" : null;
 }

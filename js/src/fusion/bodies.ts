@@ -1,10 +1,9 @@
 // What ops come to as one kernel while groups are merged step by step, without counting their ops anew each time.
 
 import type { Work } from "../ui/slices.ts";
-import type { Graph, Values } from "./graph.ts";
+import type { Graph, Ops, Values } from "./graph.ts";
 import { apart, EPILOGUE } from "./legality.ts";
 
-type Ops = readonly number[];
 type Bits = Uint32Array;
 
 /** A group, and what has to be known of it to merge it with another. */

@@ -1,9 +1,7 @@
 // Whether the tiles of a kernel fit on chip: what a merge asks of roofwidget/workloads/capacity.py.
 
-import type { Graph, Values } from "./graph.ts";
+import type { Graph, Ops, Values } from "./graph.ts";
 import type { Fits } from "./legality.ts";
-
-type Ops = readonly number[];
 
 /** Elements of a tile's side, beside a matmul, and of a vector. */
 const SIDE = 128;

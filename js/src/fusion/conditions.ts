@@ -1,7 +1,5 @@
 // What must hold of a graph's dimensions beside their ranges: the mirror of roofwidget/workloads/conditions.py.
 
-import type { WireCondition } from "../wire/types.ts";
-import { compile } from "./expressions.ts";
 import type { Condition, Dim, Environment, Graph } from "./graph.ts";
 
 /** A condition that does not hold, and the values of its two counts. */
@@ -13,15 +11,6 @@ export interface BrokenCondition {
 
 /** How far from the wanted size a legal one is searched. */
 const MAX_SIZE_DISTANCE = 4096;
-
-export const conditionOf = (
-  [whose, count, divisor]: WireCondition,
-  symbols: ReadonlyMap<string, number>,
-): Condition => ({
-  ...{ whose, count, divisor },
-  countAt: compile(count, symbols),
-  divisorAt: compile(divisor, symbols),
-});
 
 /** The first condition that breaks if one dimension has another size and the others keep theirs; null without one. */
 export function brokenAt(

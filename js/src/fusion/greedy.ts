@@ -1,19 +1,10 @@
 // Partitions that are made step by step: as far as is legal, by twos, and as a compiler makes them.
 
-import { finish, type Work } from "../ui/slices.ts";
+import type { Work } from "../ui/slices.ts";
 import { ascending, type Bodies, type Body, bodies } from "./bodies.ts";
-import type { Graph, Values } from "./graph.ts";
-import { heapOf } from "./heap.ts";
+import type { Graph, Ops, Values } from "./graph.ts";
 import { type Fits, type Partition, wayBack } from "./legality.ts";
-import { groupBytes, groupFlops, partitionOf } from "./partition.ts";
-
-type Ops = readonly number[];
-
-/** Seconds of a kernel: FLOPs for each of the graph's classes, bytes, and its ops in any order. */
-export type Cost = (flops: Float64Array, bytes: number, group: readonly number[]) => number;
-
-export const timeOf = (graph: Graph, values: Values, cost: Cost) => (group: Ops) =>
-  cost(groupFlops(values, group), groupBytes(graph, values, group), group);
+import { type Cost, partitionOf } from "./partition.ts";
 
 /** Groups that are merged as one goes: each has the number of its first op. */
 function lineOf(graph: Graph, { singles, ...rules }: Bodies) {
@@ -187,12 +178,6 @@ export function* pairing(graph: Graph, values: Values, fits?: Fits): Work<Partit
   return yield* greedily(graph, yield* bodies(graph, values), { cost: byBytes, fits, least: -1, further: false });
 }
 
-export const pairs = (graph: Graph, values: Values, fits?: Fits): Partition => finish(pairing(graph, values, fits));
-
-/** As far as it is legal: the merges that save most bytes first. */
-export const fully = (graph: Graph, values: Values, fits?: Fits): Partition =>
-  finish(greedily(graph, finish(bodies(graph, values)), { cost: byBytes, fits, least: -1 }));
-
 /** As XLA does: each producer into all of its consumers, the one that saves most time first, while some is saved. */
 export function* fusingLikeXla(graph: Graph, values: Values, cost: Cost, fits?: Fits): Work<Partition> {
   const line = lineOf(graph, yield* bodies(graph, values));
@@ -217,5 +202,37 @@ export function* fusingLikeXla(graph: Graph, values: Values, cost: Cost, fits?: 
   });
 }
 
-export const likeXla = (graph: Graph, values: Values, cost: Cost, fits?: Fits): Partition =>
-  finish(fusingLikeXla(graph, values, cost, fits));
+/** `isBefore` orders the items; what is pushed comes out again first come by that order. */
+export function heapOf<T>(isBefore: (one: T, other: T) => boolean) {
+  const items: T[] = [];
+  const at = (place: number) => items[place] as T;
+  function rise(item: T, from: number) {
+    let place = from;
+    while (place > 0) {
+      const above = (place - 1) >> 1;
+      if (!isBefore(item, at(above))) break;
+      items[place] = at(above);
+      place = above;
+    }
+    items[place] = item;
+  }
+  function sink(item: T) {
+    let place = 0;
+    for (let below = 1; below < items.length; below = 2 * place + 1) {
+      if (below + 1 < items.length && isBefore(at(below + 1), at(below))) below++;
+      if (!isBefore(at(below), item)) break;
+      items[place] = at(below);
+      place = below;
+    }
+    items[place] = item;
+  }
+  return {
+    push: (item: T) => rise(item, items.length),
+    pop(): T | undefined {
+      const first = items[0];
+      const last = items.pop();
+      if (items.length > 0) sink(last as T);
+      return first;
+    },
+  };
+}

@@ -1,7 +1,7 @@
 // Which ops may run as one kernel, and why not: the rules of roofwidget/workloads/legality.py.
 
 import type { OpKind } from "../wire/types.ts";
-import type { Graph } from "./graph.ts";
+import type { Graph, Ops } from "./graph.ts";
 
 /** Which ops run as one kernel. Ops ascend in a group; a group stands after those whose tensors it reads. */
 export interface Partition {
@@ -29,8 +29,6 @@ export interface Refusal {
 
 /** Whether the tiles of these ops, as one kernel, fit on chip. */
 export type Fits = (ops: readonly number[]) => boolean;
-
-type Ops = readonly number[];
 
 export const EPILOGUE: readonly (OpKind | undefined)[] = ["matmul", "elementwise", "broadcast"];
 

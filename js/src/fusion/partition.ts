@@ -1,10 +1,7 @@
 // Partitions of a graph into kernels, and what the kernels move and compute.
 
-import { isFloating } from "./dtypes.ts";
-import { dtypeOf, type Graph, type Values } from "./graph.ts";
-import { broken, type Code, linked, type Partition, reached, wayBack } from "./legality.ts";
-
-type Ops = readonly number[];
+import { dtypeOf, type Graph, isFloating, type Ops, type Values } from "./graph.ts";
+import { broken, linked, type Partition, reached } from "./legality.ts";
 
 /**
  * A partition from its groups, in order: of the groups that may come next the one whose first op is smallest comes
@@ -84,18 +81,6 @@ export function split(graph: Graph, { groups, groupOf }: Partition, op: number):
   return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[op]), [op], ...legal]);
 }
 
-/** The first rule that groups break as a whole partition, or null: group by group, in the order of their first ops. */
-export function faultOf(graph: Graph, groups: readonly Ops[]): Code | null {
-  const sorted = [...groups].sort((a, b) => Math.min(...a) - Math.min(...b));
-  for (const group of sorted) {
-    if (linked(graph, group).length > 1) return "not-connected";
-    const refusal = broken(graph, group);
-    if (refusal) return refusal.code;
-  }
-  const partition = { groups, groupOf: numbered(graph, groups) };
-  return groups.some((group) => wayBack(graph, group, partition)) ? "cycle" : null;
-}
-
 /** The tensors that enter a group and those that leave it, each once. */
 function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {
   const alone = group[0] as number;
@@ -168,22 +153,30 @@ function largest(items: Ops, size: (item: number) => number): number | undefined
   return found;
 }
 
-export interface Totals {
+/** Seconds of a kernel: FLOPs for each of the graph's classes, bytes, and its ops in any order. */
+export type Cost = (flops: Float64Array, bytes: number, group: Ops) => number;
+
+export const timeOf = (graph: Graph, values: Values, cost: Cost) => (group: Ops) =>
+  cost(groupFlops(values, group), groupBytes(graph, values, group), group);
+
+/** What a partition adds up to. */
+export interface Tally {
   readonly kernels: number;
-  readonly bytes: number;
-  /** Over all classes. */
   readonly flops: number;
-  /** The bytes that any partition moves, its ops' own aside. */
-  readonly compulsory: number;
+  readonly bytes: number;
+  readonly seconds: number;
 }
 
-export function totals(graph: Graph, { groups }: Partition, values: Values): Totals {
-  return {
-    kernels: groups.length,
-    bytes: groups.reduce((sum, group) => sum + groupBytes(graph, values, group), 0),
-    flops: groups.reduce((sum, group) => sum + groupFlops(values, group).reduce((a, b) => a + b, 0), 0),
-    compulsory: compulsory(graph, values),
-  };
+/** Without a cost the time is unknown. */
+export function tally(graph: Graph, values: Values, { groups }: Partition, cost?: Cost): Tally {
+  const sum = { kernels: groups.length, flops: 0, bytes: 0, seconds: 0 };
+  for (const group of groups) {
+    const [flops, bytes] = [groupFlops(values, group), groupBytes(graph, values, group)];
+    sum.flops += flops.reduce((a, b) => a + b, 0);
+    sum.bytes += bytes;
+    sum.seconds += cost ? cost(flops, bytes, group) : Number.NaN;
+  }
+  return sum;
 }
 
 /** Bytes of the inputs that are read, of the outputs, and of what is made and never read. */

@@ -3,8 +3,7 @@
 import { memoize } from "../ui/memoize.ts";
 import { everyRow, type Kernels } from "../wire/columns.ts";
 import { ABOVE, networkOf, type Probe, peaksOf, probing, type Regime, TIE } from "./bound.ts";
-import { radii } from "./point_sizes.ts";
-import { MEASURED, measuredPlaces, type Places } from "./positions.ts";
+import { MEASURED, measuredPlaces, type Places, radii } from "./positions.ts";
 import { concerned, type Limits } from "./roof_change_index.ts";
 import { bytesAt, type Roof } from "./roofline.ts";
 import { isProgram, isTotal } from "./totals.ts";

@@ -2,8 +2,7 @@
 
 import type { Kernels } from "../wire/columns.ts";
 import { probing } from "./bound.ts";
-import { roofElsewhere } from "./measured_on.ts";
-import type { Roof } from "./roofline.ts";
+import { type Roof, roofElsewhere } from "./roofline.ts";
 
 export interface Ranking {
   /** The rows with most to give back, most first. */

@@ -144,3 +144,12 @@ export function peakFor(roof: Roof, key: string, own: string | null): number | u
   const names = [...words.map((word) => `${own ?? roof.precision}_${word}`), ...words];
   return roof.peaks.get(names.find((name) => roof.peaks.has(name)) ?? "") ?? plain;
 }
+
+/** The roof, by its data sheet, of the chip they ran on if that is another than the roof's and its figures are known. */
+export function roofElsewhere({ chip }: Kernels, roof: Roof): Roof | undefined {
+  if (!chip || chip.id === roof.chip.id) return undefined;
+  const [main] = roof.chip.memories.keys();
+  const memory = roof.levels.length > 1 ? ALL : roof.level === main ? "main" : roof.level;
+  const own = roofOf(chip, "auto", memory, {}, roof.conditions);
+  return isRoof(own) ? own : undefined;
+}

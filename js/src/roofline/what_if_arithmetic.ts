@@ -2,8 +2,7 @@
 
 import { type DictColumn, type Kernels, sumOfMeasured } from "../wire/columns.ts";
 import { probing } from "./bound.ts";
-import { roofElsewhere } from "./measured_on.ts";
-import { NETWORK, type Roof } from "./roofline.ts";
+import { NETWORK, type Roof, roofElsewhere } from "./roofline.ts";
 
 /** Factors on a kernel's bytes, and on the time that comes of them at the same share of its roof; left out they are 1. */
 export interface Move {

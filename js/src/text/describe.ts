@@ -1,10 +1,7 @@
 // What is said of a kernel: the sentence under the chart, the tooltip's rows, the call-out of its gap.
 
-import type { Bound } from "../roofline/bound.ts";
-import { judge } from "../roofline/bound.ts";
-import { roofElsewhere } from "../roofline/measured_on.ts";
-import type { Roof } from "../roofline/roofline.ts";
-import { bytesAt, peakFor, ridgePoint } from "../roofline/roofline.ts";
+import { type Bound, judge } from "../roofline/bound.ts";
+import { bytesAt, peakFor, type Roof, ridgePoint, roofElsewhere } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
 import { strings } from "../words/words.ts";

@@ -1,7 +1,9 @@
-// What a chip is called where there is little room.
+// Names of chips where there is little room.
 
+import type { Roof } from "../roofline/roofline.ts";
 import { memoize } from "../ui/memoize.ts";
 import type { Chip } from "../wire/types.ts";
+import { strings } from "../words/words.ts";
 
 const named = memoize<ReadonlyMap<string, string>>();
 
@@ -16,4 +18,50 @@ function findNames(chips: readonly Chip[]): ReadonlyMap<string, string> {
   const bare = plain.map((name) => name.replace(/\s*\([^)]*\)$/, "") || name);
   const names = bare.map((name, index) => (bare.indexOf(name) === bare.lastIndexOf(name) ? name : plain[index]));
   return new Map(chips.map((chip, index) => [chip.id, names[index] ?? chip.name]));
+}
+
+/** A figure of a chip; names the chip beside it if the roof is another chip's. */
+export const ofChip = (figure: string, { id, name }: Chip, { chip }: Roof): string =>
+  id === chip.id ? figure : strings.on(figure, briefNames([name, chip.name])[0] as string);
+
+// While a roof is dragged chips keep their names.
+const briefs = memoize<ReadonlyMap<string, string>>();
+
+/** By chip id: what tells the chips that are shown from one another. */
+export const briefNamesOf = (roofs: readonly Roof[], names: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  briefs(names, [roofs.length, ...roofs.map(({ chip }) => chip)], () => {
+    const brief = briefNames(roofs.map(({ chip }) => names.get(chip.id) ?? chip.name));
+    return new Map(roofs.map(({ chip }, index) => [chip.id, brief[index] ?? chip.name]));
+  });
+
+/** A word after a model's number that makes it another model; the kind of a card's plug does not. */
+const MODEL = /^(?!(?:SXM|PCIe)$)\p{L}+$/u;
+
+/** Of each name as many words as tell it from the others, without leading words that tell nothing. */
+export function briefNames(names: readonly string[]): string[] {
+  const all = names.map((name) => name.split(" "));
+  const heads = all.map((words) => headOf(words, all));
+  const brief = heads.map((head) => {
+    const first = head.findIndex((word) => /\d/.test(word));
+    // A bare number says little without the word before it: "EPYC 9654", but "MI300X".
+    const from = /^\d/.test(head[first] ?? "") ? first - 1 : first;
+    const tail = head.slice(Math.max(0, from)).join(" ");
+    const alone = heads.filter((other) => other.join(" ").endsWith(tail)).length === 1;
+    return (alone ? tail : head.join(" ")).replace(/[\s,;:·-]+$/, "");
+  });
+  return brief.map((name, index) => (brief.indexOf(name) === brief.lastIndexOf(name) ? name : (names[index] ?? name)));
+}
+
+/** The first words, a number among them, with which no other name starts, and what belongs to it; else all words. */
+function headOf(words: readonly string[], all: readonly (readonly string[])[]): readonly string[] {
+  const heads = words.map((_, count) => words.slice(0, count + 1));
+  const startsWith = (other: readonly string[], head: readonly string[]) => head.every((word, k) => other[k] === word);
+  const alone = (head: readonly string[]) => all.filter((other) => startsWith(other, head)).length === 1;
+  const found = heads.findIndex((head) => /\d/.test(head.join("")) && alone(head));
+  if (found < 0) return words;
+  // An RTX 2080 Ti is no RTX 2080.
+  const isOpen = (head = "") => head.lastIndexOf("(") > head.lastIndexOf(")");
+  const goesOn = (word: string, at: number) => MODEL.test(word) || isOpen(heads[at - 1]?.join(" "));
+  const end = words.findIndex((word, at) => at > found && !goesOn(word, at));
+  return words.slice(0, end < 0 ? undefined : end);
 }

@@ -153,3 +153,8 @@ function place(figures: string, exponent: number): string {
   const fraction = figures.slice(exponent + 1);
   return fraction ? whole + numerals.mark + fraction : whole;
 }
+
+export function spokenRate(value: number, unit: "FLOP/s" | "B/s"): string {
+  const [number = "", written = ""] = formatQuantity(value, unit, 4).split(" ");
+  return numerals.spoken(number, written.slice(0, -unit.length), unit);
+}

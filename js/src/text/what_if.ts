@@ -5,8 +5,8 @@ import type { Roof } from "../roofline/roofline.ts";
 import { judgeOf, type Moved, type Moves, totalOf } from "../roofline/what_if_arithmetic.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { moveWords, runWords, strings } from "../words/words.ts";
-import { ofChip } from "./brief_names.ts";
 import { type Row, shortNameOf } from "./describe.ts";
+import { ofChip } from "./names.ts";
 import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
 
 /** Factors and shares nearer to 1 than this are 1. */

@@ -9,8 +9,7 @@ import type { Scene } from "../../src/chart/scene.ts";
 import { chipColours, LIGHT } from "../../src/chart/theme.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
 import type { Roof } from "../../src/roofline/roofline.ts";
-import { briefNames } from "../../src/text/brief_names.ts";
-import { shortNames } from "../../src/text/names.ts";
+import { briefNames, shortNames } from "../../src/text/names.ts";
 import type { Chip, WhatIf } from "../../src/wire/types.ts";
 import { makeChip, makeKernels, makeRoof, seeded, UNITS } from "../helpers.ts";
 

@@ -5,12 +5,11 @@ import { describe, expect, it } from "vitest";
 import { glided, trailLines } from "../../src/chart/layers/trails.tsx";
 import type { Scales } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
-import { decodeGraph } from "../../src/fusion/decode_graph.ts";
 import { environment, evaluate } from "../../src/fusion/graph.ts";
 import type { Points } from "../../src/roofline/points.ts";
 import type { Workload } from "../../src/state/graph.ts";
 import { followMerges, mergesBetween, type Trails } from "../../src/state/trails.ts";
-import { type Groups, at as parted } from "../graphs.ts";
+import { decodeGraph, type Groups, at as parted } from "../graphs.ts";
 
 const tensor = (name: string) => ({ name, shape: ["n"], dtype: "bf16", bytes: ["*", 2, "n"] });
 const op = (name: string, at: number) => ({

@@ -3,11 +3,9 @@
 import { describe, expect, it } from "vitest";
 import { fitting, needing } from "../../src/fusion/capacity.ts";
 import { environment, evaluate } from "../../src/fusion/graph.ts";
-import { likeXla, pairs } from "../../src/fusion/greedy.ts";
 import { type Fits, mergesOf, whyNot } from "../../src/fusion/legality.ts";
 import { partitionOf, unfused } from "../../src/fusion/partition.ts";
-import { best } from "../../src/fusion/search.ts";
-import { cases, written } from "../graphs.ts";
+import { best, cases, likeXla, pairs, written } from "../graphs.ts";
 
 describe("tiles on chip", () => {
   const room = (text: string, shapes: Record<string, number[]>, ops: number[]) => {

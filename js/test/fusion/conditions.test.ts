@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from "vitest";
 import { brokenAt, nearestSize } from "../../src/fusion/conditions.ts";
-import { decodeGraph } from "../../src/fusion/decode_graph.ts";
 import { type Dim, type Environment, environment, type Graph } from "../../src/fusion/graph.ts";
 import { keptSizes } from "../../src/state/graph.ts";
 import { sizeReasonOf } from "../../src/text/reasons.ts";
 import { chain } from "../chains.ts";
+import { decodeGraph } from "../graphs.ts";
 
 /** n - 3 elements, and 4096 over heads. */
 const wire = {

@@ -1,10 +1,9 @@
 // The graph of operations: as it comes, and what it counts to.
 
 import { describe, expect, it } from "vitest";
-import { decodeGraph } from "../../src/fusion/decode_graph.ts";
 import { formula, withNumbers } from "../../src/fusion/expressions.ts";
 import { dtypeOf, environment, evaluate, lookup } from "../../src/fusion/graph.ts";
-import { written } from "../graphs.ts";
+import { decodeGraph, written } from "../graphs.ts";
 
 const size = (...shape: (string | number)[]) => ["/", ["*", ...shape, "@bf16"], 8];
 const wire = {

@@ -2,13 +2,21 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { environment, evaluate, type Graph, type Values } from "../../src/fusion/graph.ts";
-import { type Cost, fully, likeXla, pairs, timeOf } from "../../src/fusion/greedy.ts";
 import { kernelsOf } from "../../src/fusion/group_kernels.ts";
 import { mergesOf, whyNot } from "../../src/fusion/legality.ts";
-import { fuse, groupBytes, groupFlops, partitionOf, precisionOf, unfused } from "../../src/fusion/partition.ts";
-import { best, costOn, searching } from "../../src/fusion/search.ts";
+import {
+  type Cost,
+  fuse,
+  groupBytes,
+  groupFlops,
+  partitionOf,
+  precisionOf,
+  timeOf,
+  unfused,
+} from "../../src/fusion/partition.ts";
+import { costOn, searching } from "../../src/fusion/search.ts";
 import { judge } from "../../src/roofline/bound.ts";
-import { cases, type Rates, written } from "../graphs.ts";
+import { best, cases, fully, likeXla, pairs, type Rates, written } from "../graphs.ts";
 import { makeChip, makeRoof } from "../helpers.ts";
 
 const costOf =

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { factsOf, linkOf, runsOf, unknownOf } from "../../src/panels/chips/sheet.ts";
+import { factsOf, linkOf, runsOf, unknownOf } from "../../src/panels/chips/card.tsx";
 import type { Chip, Figure } from "../../src/wire/types.ts";
 import { makeChip } from "../helpers.ts";
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { decodeGraph } from "../../src/fusion/decode_graph.ts";
 import { type Dim, environment, evaluate } from "../../src/fusion/graph.ts";
 import {
   derivation,
@@ -13,7 +12,7 @@ import {
 } from "../../src/panels/workload/dims.ts";
 import { LIST_KEYS } from "../../src/ui/keys.ts";
 import type { WireOp } from "../../src/wire/types.ts";
-import { cases } from "../graphs.ts";
+import { cases, decodeGraph } from "../graphs.ts";
 
 const dim = (low: number, high: number, initial = low): Dim => ({ name: "batch", low, high, default: initial });
 const BATCH = dim(1, 1024, 48);

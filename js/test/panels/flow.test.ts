@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { environment, evaluate, type Graph } from "../../src/fusion/graph.ts";
 import { whyNot } from "../../src/fusion/legality.ts";
-import { faultOf, fuse, groupBytes, unfused } from "../../src/fusion/partition.ts";
+import { fuse, groupBytes, tally, unfused } from "../../src/fusion/partition.ts";
 import { BOX, type Box, type Flow, flowOf, layersOf, spread } from "../../src/panels/fusion/flow.ts";
 import {
   bandsOf,
@@ -15,9 +15,9 @@ import {
   stepFrom,
   thickness,
 } from "../../src/panels/fusion/flow_parts.ts";
-import { cut, downstream, sentenceOf, spoken, tally, ties, tooLarge } from "../../src/panels/fusion/merging.ts";
+import { cut, downstream, sentenceOf, spoken, ties, tooLarge } from "../../src/panels/fusion/merging.ts";
 import { fusionWords } from "../../src/words/words.ts";
-import { at, cases, written } from "../graphs.ts";
+import { at, cases, faultOf, written } from "../graphs.ts";
 import { makeChip } from "../helpers.ts";
 
 const ROOM = 232;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatFractions, parseFractions } from "../../src/panels/hardware/fractions.ts";
+import { formatFractions, parseFractions } from "../../src/panels/hardware/exposed.tsx";
 
 describe("fractions that are typed", () => {
   test.each([

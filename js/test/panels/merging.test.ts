@@ -1,11 +1,11 @@
 // What the fusion panel says of ops and of chips that lack a peak.
 
 import { describe, expect, it } from "vitest";
-import { decodeGraph } from "../../src/fusion/decode_graph.ts";
 import { environment, evaluate } from "../../src/fusion/graph.ts";
 import { fuse, unfused } from "../../src/fusion/partition.ts";
 import { lackingPeak, told } from "../../src/panels/fusion/merging.ts";
 import { chain } from "../chains.ts";
+import { decodeGraph } from "../graphs.ts";
 import { makeChip, makeRoof } from "../helpers.ts";
 
 describe("a chip", () => {

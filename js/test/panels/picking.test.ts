@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { memoriesOf } from "../../src/panels/chips/choices.tsx";
+import { memoriesOf } from "../../src/panels/chips/chips.tsx";
 import { found, grouped, PILLS, pillsOf } from "../../src/panels/chips/picking.ts";
 import type { Chip } from "../../src/wire/types.ts";
 import { makeChip } from "../helpers.ts";

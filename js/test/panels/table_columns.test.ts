@@ -1,9 +1,15 @@
 // The table's columns: what each holds of a kernel, by which key, and what its cells say.
 
 import { describe, expect, it } from "vitest";
-import { cellText, cellTitle } from "../../src/panels/table/cells.ts";
-import { type Column, columnsOf } from "../../src/panels/table/columns.ts";
-import { picked, toggled, usualColumns } from "../../src/panels/table/shown.ts";
+import {
+  type Column,
+  cellText,
+  cellTitle,
+  columnsOf,
+  picked,
+  toggled,
+  usualColumns,
+} from "../../src/panels/table/columns.ts";
 import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 // Its ridge point is 100 FLOP/B.

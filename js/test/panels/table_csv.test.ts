@@ -1,10 +1,8 @@
 // Rows for spreadsheets: every digit, and no text that one would take for a formula.
 
 import { describe, expect, it } from "vitest";
-import { columnsOf } from "../../src/panels/table/columns.ts";
+import { columnsOf, exportedColumns, picked } from "../../src/panels/table/columns.ts";
 import { harmless, toCsv, toTsv } from "../../src/panels/table/csv.ts";
-import { exportedColumns } from "../../src/panels/table/exported.ts";
-import { picked } from "../../src/panels/table/shown.ts";
 import { fileName } from "../../src/ui/download.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
 import { makeChip, makeKernels, makeRoof } from "../helpers.ts";

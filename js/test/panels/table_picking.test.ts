@@ -3,10 +3,9 @@
 import { describe, expect, it } from "vitest";
 import { rowsWithin } from "../../src/chart/gestures/marquee.ts";
 import type { Scene } from "../../src/chart/scene.ts";
-import { columnsOf } from "../../src/panels/table/columns.ts";
-import { cardLayout, gridLayout, placesInSight, scrollFor } from "../../src/panels/table/layout.ts";
+import { columnsOf, usualColumns } from "../../src/panels/table/columns.ts";
+import { cardLayout, gridLayout, placesInSight, scrollFor } from "../../src/panels/table/grid.tsx";
 import { pick } from "../../src/panels/table/picking.ts";
-import { usualColumns } from "../../src/panels/table/shown.ts";
 import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 const ORDER = Int32Array.of(4, 2, 0, 3, 1);

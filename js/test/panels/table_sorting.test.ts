@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { type Column, columnsOf } from "../../src/panels/table/columns.ts";
-import { orderOf } from "../../src/panels/table/ordering.ts";
+import { orderOf } from "../../src/panels/table/natural.ts";
 import { rankAhead, sortedNext, sortingOf, valuesOf } from "../../src/panels/table/sorting.ts";
 import { makeKernels, seeded } from "../helpers.ts";
 

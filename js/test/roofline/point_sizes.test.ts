@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import { radiusAt } from "../../src/chart/points/painter.ts";
-import { radii } from "../../src/roofline/point_sizes.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
+import { radii } from "../../src/roofline/positions.ts";
 import { withTotals } from "../../src/roofline/totals.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import { byFallingTime, inOrder } from "../../src/roofline/filters.ts";
-import { roofElsewhere } from "../../src/roofline/measured_on.ts";
 import { rankingOf } from "../../src/roofline/ranking.ts";
+import { roofElsewhere } from "../../src/roofline/roofline.ts";
 import { apartOf } from "../../src/text/disambiguate.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";

@@ -1,7 +1,7 @@
 // What a slider says of its value.
 
 import { expect, it } from "vitest";
-import { spokenRate } from "../../src/text/spoken.ts";
+import { spokenRate } from "../../src/text/numbers.ts";
 import { numerals } from "../../src/words/de/numbers.ts";
 
 it("says a rate in words, its figures as they are shown", () => {

@@ -1,7 +1,7 @@
 // Long work that frames are drawn between.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { heapOf } from "../../src/fusion/heap.ts";
+import { heapOf } from "../../src/fusion/greedy.ts";
 import { finish, inSlices, type Work } from "../../src/ui/slices.ts";
 
 beforeEach(() => {

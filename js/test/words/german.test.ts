@@ -5,7 +5,7 @@ import { catalogue } from "../../src/words/de/index.ts";
 
 Object.assign(globalThis, { roofwidgetWords: catalogue });
 
-const { formatFractions, parseFractions } = await import("../../src/panels/hardware/fractions.ts");
+const { formatFractions, parseFractions } = await import("../../src/panels/hardware/exposed.tsx");
 const {
   formatBinary,
   formatIntensity,

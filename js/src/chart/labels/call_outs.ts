@@ -1,7 +1,7 @@
 // Which measured kernels have an arrow to the roof that binds them, and what is said of it.
 
 import { judge } from "../../roofline/bound.ts";
-import { roofElsewhere } from "../../roofline/measured_on.ts";
+import { roofElsewhere } from "../../roofline/roofline.ts";
 import { gapText, upToText } from "../../text/describe.ts";
 import type { Gap } from "../layers/gaps.tsx";
 import { isMeasured, radiusAt } from "../points/painter.ts";

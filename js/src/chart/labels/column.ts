@@ -2,7 +2,7 @@
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import type { Roof } from "../../roofline/roofline.ts";
-import { briefNamesOf } from "../../text/brief_names.ts";
+import { briefNamesOf } from "../../text/names.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import type { Units } from "../axis_units.ts";
 import type { Rates } from "../paths.ts";

@@ -1,9 +1,8 @@
 // What is written on roofs: names along the flats, numbers at the ridge points, levels and lower roofs along their lines.
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
-import type { Roof } from "../../roofline/roofline.ts";
-import { ridgePoint } from "../../roofline/roofline.ts";
-import { briefNamesOf } from "../../text/brief_names.ts";
+import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
+import { briefNamesOf } from "../../text/names.ts";
 import { strings } from "../../words/words.ts";
 import type { Units } from "../axis_units.ts";
 import type { Rates } from "../paths.ts";

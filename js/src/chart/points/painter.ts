@@ -1,7 +1,7 @@
 // The kernels on their canvas: circles where memory binds, squares where compute does, diamonds elsewhere, a star for their program; only what changed is redrawn.
 
-import { LEAST } from "../../roofline/point_sizes.ts";
 import { MEASURED, type Points, SIDES } from "../../roofline/points.ts";
+import { LEAST } from "../../roofline/positions.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { CROWD, paintCrowd } from "./dense_raster.ts";
 import { changes, isOverlaid, isSigned, type KernelsPicture, looksOf, type Painted } from "./looks.ts";

@@ -1,8 +1,8 @@
 // What is written on the time view, and where: isochrones, the diagonal, its two regions, launches, kernels, gaps.
 
 import { judge } from "../../roofline/bound.ts";
-import { briefNamesOf } from "../../text/brief_names.ts";
 import { gapText, shortNameOf } from "../../text/describe.ts";
+import { briefNamesOf } from "../../text/names.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { strings } from "../../words/words.ts";
 import { markings } from "../labels/obstacles.ts";

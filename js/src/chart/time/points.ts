@@ -1,8 +1,8 @@
 // The kernels of the time view: compute time against memory time of one launch, on one roof.
 
 import { judge } from "../../roofline/bound.ts";
-import { radii } from "../../roofline/point_sizes.ts";
 import { MEASURED, type Points, SIDES, sideOf } from "../../roofline/points.ts";
+import { radii } from "../../roofline/positions.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { isProgram, isTotal } from "../../roofline/totals.ts";
 import { everyRow, type Kernels } from "../../wire/columns.ts";

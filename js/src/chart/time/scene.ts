@@ -1,8 +1,7 @@
 // What one picture of the time view shows, worked out from the state: every layer draws from it.
 
-import { roofElsewhere } from "../../roofline/measured_on.ts";
 import type { Points } from "../../roofline/points.ts";
-import type { Roof } from "../../roofline/roofline.ts";
+import { type Roof, roofElsewhere } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { shortNames } from "../../text/names.ts";
 import { formatQuantity } from "../../text/numbers.ts";

@@ -1,9 +1,9 @@
-// A chip's card: every figure with where it comes from, and who says otherwise. Text only, never markup.
+// A chip's card: each figure with its source, and sources that disagree. Text only, never markup.
 
+import { formatQuantity, formatSignificant, type Unit } from "../../text/numbers.ts";
 import type { Disclosed } from "../../ui/disclosure.ts";
-import type { Chip } from "../../wire/types.ts";
+import type { Chip, Figure } from "../../wire/types.ts";
 import { strings, words } from "../../words/words.ts";
-import { factsOf, type Row, type Run, runsOf, unknownOf } from "./sheet.ts";
 
 export function Card({ opened, chip }: { opened: Disclosed; chip: Chip }) {
   const unknown = unknownOf(chip);
@@ -80,3 +80,83 @@ function Origin({ run }: { run: Run }) {
     </div>
   );
 }
+
+export interface Row {
+  readonly label: string;
+  readonly value: string;
+  /** Whether somebody measured it: a ceiling, not a figure of the data sheet. */
+  readonly measured: boolean;
+  /** What other sources say where they differ. */
+  readonly others: readonly { readonly text: string; readonly source: string }[];
+}
+
+/** Neighbouring figures of one source. */
+export interface Run {
+  readonly source: string;
+  readonly confidence: string;
+  /** An address that a browser may open, or undefined. */
+  readonly link: string | undefined;
+  /** An address that is none, as it stands. */
+  readonly place: string;
+  readonly rows: readonly Row[];
+}
+
+type Known = Figure & { readonly value: number };
+
+/** Units that take SI prefixes; any other is a word such as SM. */
+const PREFIXED = /^(?:FLOP\/s|OP\/s|B\/s|B|s|Hz|W|J\/FLOP|J\/B)$/;
+
+export function runsOf(chip: Chip): readonly Run[] {
+  const runs: (Run & { rows: Row[] })[] = [];
+  for (const figure of chip.figures) {
+    if (!isKnown(figure)) continue;
+    const last = runs.at(-1);
+    const link = linkOf(figure.url);
+    const place = link === undefined ? figure.url : "";
+    const { source, confidence } = figure;
+    const same = last?.source === source && last.confidence === confidence && last.link === link;
+    if (same) last.rows.push(rowOf(figure));
+    else runs.push({ source, confidence, link, place, rows: [rowOf(figure)] });
+  }
+  return runs;
+}
+
+/** The labels of what the chip has without a figure, such as the levels without a bandwidth. */
+export function unknownOf(chip: Chip): readonly string[] {
+  return chip.figures.filter((figure) => !isKnown(figure)).map(({ label }) => words.figure(label));
+}
+
+/** Vendor, family, year and status, where the chip tells them. */
+export function factsOf(chip: Chip): readonly (readonly [label: string, value: string])[] {
+  const facts = [
+    [words.vendor, chip.vendor],
+    [words.family, chip.family],
+    [words.year, chip.year === null ? "" : String(chip.year)],
+    [words.status, words.statuses[chip.status] ?? chip.status],
+  ] as const;
+  return facts.filter(([, value]) => value);
+}
+
+function rowOf(figure: Known): Row {
+  return {
+    label: words.figure(figure.label),
+    value: amount(figure.value, figure.unit),
+    measured: figure.measured,
+    others: figure.checks.map(([value, source]) => ({
+      text: words.othersSay(amount(value, figure.unit), formatSignificant(value / figure.value)),
+      source,
+    })),
+  };
+}
+
+function amount(value: number, unit: string): string {
+  if (PREFIXED.test(unit)) return formatQuantity(value, unit as Unit, 4);
+  return `${formatSignificant(value, 6)} ${unit}`.trim();
+}
+
+/** The address if a browser may open it: a page or nothing. */
+export function linkOf(url: string): string | undefined {
+  return /^https?:\/\//i.test(url) ? url : undefined;
+}
+
+const isKnown = (figure: Figure): figure is Known => figure.value !== null;

@@ -1,9 +1,10 @@
-// A bar of self time by category, in the colours of the chart: a click shows one alone.
+// The categories of the kernels: their shares of the time as a bar, and the legend of their colours.
 
 import type { Theme } from "../../chart/theme.ts";
 import type { Category } from "../../state/filters.ts";
 import type { Store } from "../../state/store.ts";
 import { formatPercent } from "../../text/numbers.ts";
+import type { Kernels } from "../../wire/columns.ts";
 import { strings, filterWords as words } from "../../words/words.ts";
 
 /** What takes a smaller share than this is put together. */
@@ -83,3 +84,28 @@ export function chosenAfter(chosen: readonly string[] | null, name: string, join
 
 const partText = ({ name, share, kernels }: Category) =>
   words.part(name || strings.noCategory, formatPercent(share), kernels);
+
+interface LegendProps {
+  readonly kernels: Kernels;
+  readonly theme: Theme;
+}
+
+export function Legend({ kernels, theme }: LegendProps) {
+  const names = kernels.category.values;
+  if (names.length < 2) return null;
+  return (
+    <p class="roofwidget-legend">
+      {names.slice(0, theme.categories.length).map((name, code) => (
+        <span key={name}>
+          <svg width={12} height={12} aria-hidden="true">
+            <circle cx={5} cy={7} r={4} fill={theme.categories[code]} />
+          </svg>
+          {name ?? strings.noCategory}
+        </span>
+      ))}
+      {names.length > theme.categories.length && (
+        <span>{strings.moreCategories(names.length - theme.categories.length)}</span>
+      )}
+    </p>
+  );
+}

@@ -1,4 +1,4 @@
-// The bar of filters under the chart of a profile: how much of it is shown, and what chooses that.
+// The filter bar: which kernels are shown, and how many that leaves.
 
 import { useComputed } from "@preact/signals";
 import type { Theme } from "../../chart/theme.ts";
@@ -13,11 +13,10 @@ import { handOn } from "../../ui/focus.ts";
 import { Fold } from "../../ui/fold.tsx";
 import { LiveText } from "../../ui/live_text.tsx";
 import { Section } from "../../ui/section.tsx";
-import { Select } from "../../ui/select.tsx";
+import { type Option, Select } from "../../ui/select.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import { strings, filterWords as words } from "../../words/words.ts";
 import { CategoryBar } from "./categories.tsx";
-import { Choice } from "./choice.tsx";
 
 /** A table of no more measured kernels than this is taken in at a glance. */
 const HANDFUL = 5;
@@ -198,3 +197,34 @@ function answersOf(store: Store, unknown: readonly string[]): readonly string[] 
 
 /** All is said only of all. */
 const shareText = (share: number) => (share < 1 && share >= 0.995 ? words.almostAll : formatPercent(share));
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly chosen: readonly string[] | null;
+  /** Each with how it is said. */
+  readonly offered: readonly Option[];
+  choose(chosen: readonly string[] | null): void;
+}
+
+/** Values of options that are none of the words: any text may be a word. */
+const [ALL, OTHERS] = ["all", "others"];
+
+export function Choice({ label, chosen, offered, choose }: ChoiceProps) {
+  if (offered.length < 2 && chosen === null) return null;
+  const at = chosen?.length === 1 ? offered.findIndex(([word]) => word === chosen[0]) : -1;
+  const options = offered.map(([, text], index): Option => [String(index), text]);
+  // None of those offered, or more than one.
+  const others: Option[] = chosen && at < 0 ? [[OTHERS, chosen.join(", ") || words.chosen(0)]] : [];
+  return (
+    <Select
+      label={label}
+      value={chosen === null ? ALL : at < 0 ? OTHERS : String(at)}
+      options={[[ALL, words.all], ...options, ...others]}
+      choose={(value) => {
+        const word = offered[Number(value)]?.[0];
+        if (value === ALL) choose(null);
+        else if (word !== undefined) choose([word]);
+      }}
+    />
+  );
+}

@@ -3,8 +3,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Graph } from "../../fusion/graph.ts";
-import type { Cost } from "../../fusion/greedy.ts";
 import type { Fits } from "../../fusion/legality.ts";
+import type { Cost } from "../../fusion/partition.ts";
 import { type Found, searching } from "../../fusion/search.ts";
 import { MAX_OPS_AT_ONCE, type Workload } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";

@@ -1,13 +1,11 @@
 // What a partition adds up to beside the unfused one, the least that any could move, and the best.
 
 import { useMemo } from "preact/hooks";
-import type { Cost } from "../../fusion/greedy.ts";
-import { compulsory, unfused } from "../../fusion/partition.ts";
+import { type Cost, compulsory, type Tally, tally, unfused } from "../../fusion/partition.ts";
 import type { Found } from "../../fusion/search.ts";
 import type { Workload } from "../../state/graph.ts";
 import { formatFactor, formatIntensity, formatQuantity } from "../../text/numbers.ts";
 import { strings, fusionWords as words } from "../../words/words.ts";
-import { type Tally, tally } from "./merging.ts";
 
 interface FiguresProps {
   readonly workload: Workload;

@@ -1,15 +1,15 @@
-// The graph of the fusion panel: what is drawn, and what the pointer does to it.
+// The graph of the fusion panel as it is drawn, and the gestures on it.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import type { Theme } from "../../chart/theme.ts";
+import { mix, type Theme } from "../../chart/theme.ts";
+import type { Graph } from "../../fusion/graph.ts";
+import type { Partition } from "../../fusion/legality.ts";
 import type { Workload } from "../../state/graph.ts";
 import { type Drag, useGesture } from "../../ui/gesture.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
-import { Bands } from "./bands.tsx";
-import { Ends } from "./ends.tsx";
 import { BOX, type Box, type Edge, type Flow, MARGIN, type Point, ROW } from "./flow.ts";
-import { bandsOf, isOut, opAt, pathOf, seen, shortened, thickness, titleOf } from "./flow_parts.ts";
+import { bandsOf, endsOf, isOut, opAt, pathOf, seen, shortened, thickness, titleOf } from "./flow_parts.ts";
 
 /** px; it scrolls beyond this height, which ends amid a row: what is cut shows that there is more. */
 export const HEIGHT = MARGIN + 8 * ROW + BOX / 2;
@@ -230,4 +230,89 @@ function show(frame: HTMLElement | null, box: Box | undefined) {
     frame.scrollLeft = box.x - clientWidth / 2;
   }
   frame.scrollTop = Math.min(box.y - BOX, Math.max(scrollTop, box.y + BOX - clientHeight));
+}
+
+/** px, of the band behind a group. */
+const BAND = 10;
+/** px, of the stretches of an outline and of the gaps between them, where a group does not fit on chip. */
+const DASH = 5;
+/** How much of its hue a group has that is pointed at. */
+const WASH = 0.25;
+
+interface BandsProps {
+  readonly bands: ReturnType<typeof bandsOf>;
+  readonly partition: Partition;
+  readonly theme: Theme;
+  /** Those groups whose tiles do not fit on chip. */
+  readonly crowded: ReadonlySet<number>;
+  /** The group that the chart points at. */
+  readonly pointed: number | null;
+}
+
+/** What lies behind the groups of several ops, outlined: in dashes where the tiles do not fit on chip. */
+export function Bands({ bands, partition: { groups }, theme, crowded, pointed }: BandsProps) {
+  const hueOf = (group: number) => theme.categories[(groups[group]?.[0] ?? 0) % theme.categories.length] as string;
+  const stroke = (group: number, d: string, colour: string, width: number, dash?: number) => (
+    <path
+      key={`${group} ${width}`}
+      d={d}
+      stroke={colour}
+      stroke-width={BOX + BAND + width}
+      stroke-dasharray={dash}
+      class={dash ? "roofwidget-crowded" : "roofwidget-band"}
+    />
+  );
+  return (
+    <>
+      {bands.map(({ group, d }) =>
+        crowded.has(group) ? stroke(group, d, theme.alert, 4) : stroke(group, d, hueOf(group), 2),
+      )}
+      {bands.map(({ group, d }) => crowded.has(group) && stroke(group, d, theme.background, 5, DASH))}
+      {bands.map(({ group, d }) => {
+        const inner = pointed === group ? mix(theme.background, hueOf(group), WASH) : theme.background;
+        return stroke(group, d, inner, 0);
+      })}
+    </>
+  );
+}
+
+/** Room of a tensor's name beside its end, px. */
+const NAMED = 72;
+
+interface EndsProps {
+  readonly flow: Flow;
+  readonly workload: Workload;
+  readonly ops: readonly number[];
+}
+
+export function Ends({ flow, workload: { graph, values }, ops }: EndsProps) {
+  const bytesOf = (tensors: readonly number[]) =>
+    tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0);
+  return ops.flatMap((op) =>
+    endsOf(graph, op).map(({ side, tensors, shared }) => {
+      const { x, y, width } = flow.boxes[op] as Box;
+      const [left, top] = [x - (shared ? width / 3 : 0), y + (side * BOX) / 2];
+      return (
+        <g key={`${op} ${side}`}>
+          <title>{titleOf(graph, tensors, values.bytes)}</title>
+          <path
+            d={`M${left} ${top}v${side * (MARGIN - 2)}`}
+            stroke-width={thickness(bytesOf(tensors))}
+            class="roofwidget-edge"
+          />
+          <text x={left - 8} y={top + (side * MARGIN) / 2} class="roofwidget-end">
+            {nameOf(graph, op, tensors)}
+          </text>
+        </g>
+      );
+    }),
+  );
+}
+
+/** The first of an op's tensors that is not called after it, and how many more there are. */
+function nameOf(graph: Graph, op: number, tensors: readonly number[]): string {
+  const own = graph.ops[op]?.name ?? "";
+  const names = tensors.map((tensor) => graph.tensors[tensor]?.name ?? "").filter((name) => !name.startsWith(own));
+  const more = names.length > 1 ? ` +${names.length - 1}` : "";
+  return names.length > 0 ? `${shortened(names[0] as string, NAMED)}${more}` : "";
 }

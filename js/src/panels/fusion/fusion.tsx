@@ -1,9 +1,10 @@
-// The fusion panel: the graph, what is done to it by hand and by preset, and what that gains.
+// The fusion panel: the graph, merges and splits by pointer, key and preset, and what they gain.
 
 import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { Theme } from "../../chart/theme.ts";
 import { fitting } from "../../fusion/capacity.ts";
+import type { Graph } from "../../fusion/graph.ts";
 import { fusingLikeXla, pairing } from "../../fusion/greedy.ts";
 import { mergesOf, type Partition, whyNot } from "../../fusion/legality.ts";
 import { fuse, split, unfused } from "../../fusion/partition.ts";
@@ -20,7 +21,6 @@ import { useBest, useFlow, useNext, useSoon, useWork } from "./background.ts";
 import { Figures } from "./figures.tsx";
 import { stepFrom } from "./flow_parts.ts";
 import { FlowView, HEIGHT } from "./flow_view.tsx";
-import { Members } from "./members.tsx";
 import { cut, downstream, lackingPeak, sentenceOf, spoken, told, tooLarge } from "./merging.ts";
 
 /** Inside the panel, px, until it is measured. */
@@ -238,5 +238,24 @@ function Panel({ store, theme, workload }: PanelProps) {
         )}
       </div>
     </Section>
+  );
+}
+
+/** Of more kernels than this it says how many there are. */
+const MOST = 100;
+
+export function Members({ graph, partition }: { readonly graph: Graph; readonly partition: Partition }) {
+  const names = useMemo(
+    () => partition.groups.slice(0, MOST).map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")),
+    [graph, partition],
+  );
+  const more = partition.groups.length - names.length;
+  return (
+    <ol class="roofwidget-spoken roofwidget-members" aria-label={words.members}>
+      {names.map((name) => (
+        <li key={name}>{name}</li>
+      ))}
+      {more > 0 && <li>{words.more(more)}</li>}
+    </ol>
   );
 }

@@ -1,37 +1,16 @@
 // What merging and splitting mean for the panel: where a group is cut, what it costs, and why a merge is refused.
 
 import { needing } from "../../fusion/capacity.ts";
-import { dtypeOf, type Graph, type Values } from "../../fusion/graph.ts";
-import type { Cost } from "../../fusion/greedy.ts";
+import { dtypeOf, type Graph, type Ops, type Values } from "../../fusion/graph.ts";
 import { broken, linked, type Partition, type Refusal, reached } from "../../fusion/legality.ts";
-import { groupBytes, groupFlops, partitionOf, precisionOf } from "../../fusion/partition.ts";
+import { partitionOf, precisionOf } from "../../fusion/partition.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import type { Workload } from "../../state/graph.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import type { Chip } from "../../wire/types.ts";
 import { fusionWords } from "../../words/words.ts";
 
-type Ops = readonly number[];
 type Counted = Pick<Workload, "graph" | "values">;
-
-export interface Tally {
-  readonly kernels: number;
-  readonly flops: number;
-  readonly bytes: number;
-  readonly seconds: number;
-}
-
-/** What a partition adds up to; without a cost its time is unknown. */
-export function tally(graph: Graph, values: Values, { groups }: Partition, cost?: Cost): Tally {
-  const sum = { kernels: groups.length, flops: 0, bytes: 0, seconds: 0 };
-  for (const group of groups) {
-    const [flops, bytes] = [groupFlops(values, group), groupBytes(graph, values, group)];
-    sum.flops += flops.reduce((a, b) => a + b, 0);
-    sum.bytes += bytes;
-    sum.seconds += cost ? cost(flops, bytes, group) : Number.NaN;
-  }
-  return sum;
-}
 
 /** A precision that some op is judged by and a chip has no peak for; undefined without one. */
 export function lackingPeak(graph: Graph, values: Values, { peaks }: Roof): string | undefined {

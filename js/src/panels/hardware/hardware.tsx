@@ -1,15 +1,16 @@
-// The focus chip: its sliders, its card, and what lowers its roof.
+// The hardware panel: the focus chip's sliders, its ceilings and levels, and the kernels with what-ifs.
 
 import { isRoof, levelOf, type Roof } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { reasonOf } from "../../text/reasons.ts";
+import { Button } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
+import { handOn } from "../../ui/focus.ts";
 import { Section } from "../../ui/section.tsx";
 import type { Chip } from "../../wire/types.ts";
-import { strings, words } from "../../words/words.ts";
+import { moveWords, strings, words } from "../../words/words.ts";
 import { Card } from "../chips/card.tsx";
 import { Limits } from "./limits.tsx";
-import { MovedKernels } from "./moved_kernels.tsx";
 import { Rate } from "./rate.tsx";
 import { Snapshots } from "./snapshots.tsx";
 
@@ -96,4 +97,23 @@ function Rates({ store, roof }: { store: Store; roof: Roof }) {
 function marksOf(chip: Chip, memory: string): [chip: string, rate: number][] {
   const rate = chip.memories.get(levelOf(chip, memory) ?? "") ?? null;
   return rate === null ? [] : [[chip.name, rate]];
+}
+
+export function MovedKernels({ store }: { store: Store }) {
+  const count = store.moved.value?.rows.length ?? 0;
+  if (count === 0) return null;
+  return (
+    <p class="roofwidget-row roofwidget-moved">
+      {moveWords.moved(count)}
+      <Button
+        aria-label={moveWords.resetAll(count)}
+        onClick={({ currentTarget }) => {
+          handOn(currentTarget);
+          store.resetMoves();
+        }}
+      >
+        {moveWords.back}
+      </Button>
+    </p>
+  );
 }

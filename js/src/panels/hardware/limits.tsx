@@ -4,8 +4,7 @@ import type { Store } from "../../state/store.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { Fold } from "../../ui/fold.tsx";
 import { words } from "../../words/words.ts";
-import { Exposed } from "./exposed.tsx";
-import { formatFractions } from "./fractions.ts";
+import { Exposed, formatFractions } from "./exposed.tsx";
 
 export function Limits({ store }: { store: Store }) {
   const ceilings = store.possibleCeilings.value;

@@ -3,8 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { factorOf } from "../../text/describe.ts";
-import { formatQuantity, parseRate } from "../../text/numbers.ts";
-import { spokenRate } from "../../text/spoken.ts";
+import { formatQuantity, parseRate, spokenRate } from "../../text/numbers.ts";
 import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import type { Quantity } from "../../wire/types.ts";

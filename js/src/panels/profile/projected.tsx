@@ -1,17 +1,18 @@
-// How long the program would take on the focus chip as its sliders stand, each kernel as far from its roof as it is.
+// The projected time of the program on the focus chip, and the panel that shows it beside the ranking.
 
 import { useComputed, useSignal } from "@preact/signals";
 import { boundTimes, FAR, type Projection, project, recast } from "../../roofline/projection.ts";
 import { isRoof, roofOf } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
-import { ofChip } from "../../text/brief_names.ts";
 import { nameOf, shortNameOf } from "../../text/describe.ts";
+import { ofChip } from "../../text/names.ts";
 import { formatFactor, formatPercent, formatQuantity } from "../../text/numbers.ts";
 import { reasonOf } from "../../text/reasons.ts";
 import { Fold } from "../../ui/fold.tsx";
 import { Select } from "../../ui/select.tsx";
 import { runWords as words } from "../../words/words.ts";
 import { Tick } from "../hardware/limits.tsx";
+import { Ranking } from "./ranking.tsx";
 
 /** More ticks than this would be a list of their own. */
 const MOST = 8;
@@ -130,5 +131,15 @@ function AtRoof({ store, result }: { store: Store; result: Projection }) {
       ))}
       {rows.length > MOST && <p class="roofwidget-muted">{words.more(rows.length - MOST)}</p>}
     </fieldset>
+  );
+}
+
+export function Outlook({ store }: { store: Store }) {
+  if (!store.focusRoof.value || !(store.kernels.value.totalTime > 0)) return null;
+  return (
+    <div class="roofwidget-outlook">
+      <Ranking store={store} />
+      <Projected store={store} />
+    </div>
   );
 }

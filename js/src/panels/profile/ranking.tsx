@@ -1,10 +1,10 @@
 // Which kernels to fix first, and what that is worth.
 
 import { useSignal } from "@preact/signals";
-import { roofElsewhere } from "../../roofline/measured_on.ts";
+import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
-import { ofChip } from "../../text/brief_names.ts";
 import { apartOf } from "../../text/disambiguate.ts";
+import { ofChip } from "../../text/names.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Fold } from "../../ui/fold.tsx";

@@ -1,13 +1,15 @@
-// The columns of the table: what each holds of every kernel, worked out when it is asked for.
+// The columns of the table: which there are, which are shown or exported, and the text of their cells.
 
 import { judge } from "../../roofline/bound.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
 import { boundsOf } from "../../state/filters.ts";
 import { bindingWord, nameOf } from "../../text/describe.ts";
+import { SHAPE } from "../../text/disambiguate.ts";
+import { formatIntensity, formatPercent, formatQuantity, formatSignificant } from "../../text/numbers.ts";
 import { type DictColumn, type Kernels, textAt } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
-import { type Ranks, ranksOf } from "./natural.ts";
-import { orderOf } from "./ordering.ts";
+import type { Written } from "./csv.ts";
+import { orderOf, type Ranks, ranksOf } from "./natural.ts";
 
 /** What a number counts; "share" is of 1, "plain" has no unit that is known. */
 export type Kind = "FLOP" | "B" | "s" | "FLOP/s" | "B/s" | "FLOP/B" | "share" | "plain";
@@ -214,4 +216,111 @@ function once<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
+}
+
+/** A share below this is not told apart from others. */
+const LEAST = 1e-4;
+
+export function cellText(column: Column, row: number): string {
+  if (column.kind === "text") return (column.shown?.(row) ?? column.at(row)) || words.unknown;
+  const value = column.at(row);
+  if (Number.isNaN(value)) return words.unknown;
+  switch (column.kind) {
+    case "share":
+      return value > 0 && value < LEAST ? words.less(formatPercent(LEAST)) : formatPercent(value);
+    case "FLOP/B":
+      return formatIntensity(value);
+    case "plain":
+      // A number without a unit may be an identifier: whole ones are not rounded.
+      return Number.isSafeInteger(value) ? String(value) : formatSignificant(value, 4);
+    default:
+      return formatQuantity(value, column.kind);
+  }
+}
+
+/** The whole text, or where the number came from. */
+export function cellTitle(column: Column, row: number, kernels: Kernels): string {
+  const parts = originsOf(column, row, kernels);
+  // The name may be cut short in its cell; what binds it has a word in each language.
+  const whole = column.kind === "text" && (column.key === "bound_by" ? column.shown?.(row) : column.at(row));
+  if (column.kind === "text") return [whole ?? "", ...parts].filter(Boolean).join("\n");
+  if (Number.isNaN(column.at(row))) return [words.unknownTitle, ...parts].join("\n");
+  return parts.join("\n");
+}
+
+/** A field stands for its parts too: "flops" for "flops:fp16". */
+function originsOf(column: Column, row: number, { origin }: Kernels): string[] {
+  const isFrom = (key: string) => column.from.some((field) => key === field || key.startsWith(`${field}:`));
+  return [...origin].flatMap(([key, texts]) => {
+    const text = isFrom(key) ? textAt(texts, row) : null;
+    return text ? [`${key}: ${text}`] : [];
+  });
+}
+
+/** Whether a cell tells of a kernel that beats its roof. */
+export const isAlarming = (column: Column, row: number) =>
+  column.key === "utilization" && column.kind !== "text" && column.at(row) > 1 + 1e-9;
+
+/** Those shown when nobody has chosen: none that says nothing of any kernel. */
+export function usualColumns(columns: readonly Column[], kernels: Kernels, roof: Roof | undefined): Column[] {
+  const isMeasured = kernels.totalTime > 0;
+  const levels = roof ? roof.levels.map(({ name }) => name) : ["main"];
+  // What a narrow table cuts off is what tells least.
+  const keys = [
+    "name",
+    ...(isMeasured ? ["self_time", "share", "utilization", "headroom"] : ["bound_time"]),
+    "bound_by",
+    ...(isMeasured ? ["achieved"] : []),
+    "attainable",
+    ...(isMeasured ? ["peak_fraction"] : []),
+    ...levels.map((level) => `ai:${level}`),
+    "flops",
+    ...levels.map((level) => `bytes:${level}`),
+    ...(kernels.category.values.some(Boolean) ? ["category"] : []),
+  ];
+  return picked(columns, keys);
+}
+
+/** The columns with these keys, in their order; a key that none has now may be of another chip. */
+export function picked(columns: readonly Column[], keys: readonly string[]): Column[] {
+  return keys.flatMap((key) => columnFor(columns, key) ?? []);
+}
+
+export const columnFor = (columns: readonly Column[], key: string) => columns.find((column) => column.key === key);
+
+/** The keys shown once a column was switched on or off: a new one goes before the next of all that is shown. */
+export function toggled(columns: readonly Column[], shown: readonly string[], key: string): string[] {
+  if (shown.includes(key)) return shown.filter((other) => other !== key);
+  const all = columns.map((column) => column.key);
+  const later = new Set(all.slice(all.indexOf(key)));
+  const at = shown.findIndex((other) => later.has(other));
+  return at < 0 ? [...shown, key] : [...shown.slice(0, at), key, ...shown.slice(at)];
+}
+
+/** Names of columns in a file: in no language, for it is read again. */
+const [JUDGING, RAN] = ["chip", "measured on"];
+const NEEDED = /^(?:name|category|precision|count|time|self_time|flops|flops:.*|bytes:.*)$/;
+
+/** Those shown, in their order, then those needed; the chip that judges, and the one they ran on. */
+export function exportedColumns(
+  columns: readonly Column[],
+  shown: readonly Column[],
+  { flops, chip }: Kernels,
+  roof: Roof | undefined,
+): Written[] {
+  const isNeeded = ({ key, ofFile }: Column) => (ofFile ? SHAPE.test(key) || key === RAN : NEEDED.test(key));
+  const chips = [
+    [JUDGING, roof?.chip.name],
+    [RAN, chip?.name],
+  ] as const;
+  const ours = chips.flatMap(([key, name]) => (name === undefined ? [] : [{ key, at: () => name }]));
+  const plain = flops.get("");
+  const all = [...shown, ...columns.filter((column) => isNeeded(column) && !shown.includes(column))];
+  const told = all.flatMap((column): Written[] => {
+    if (ours.some(({ key }) => key === column.key)) return [];
+    // Beside FLOPs by precision their sum would be read as others.
+    if (column.key !== "flops" || flops.size <= 1) return [column];
+    return plain ? [{ key: "flops", at: (row) => plain[row] as number }] : [];
+  });
+  return [...told, ...ours];
 }

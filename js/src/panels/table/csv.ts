@@ -1,4 +1,6 @@
-// Rows as text for spreadsheets: comma-separated for a file, tab-separated for the clipboard.
+// Rows as text for a spreadsheet, copied to the clipboard or saved as a file.
+
+import { saveFile } from "../../ui/download.ts";
 
 /** What is written of each row, under a key. */
 export interface Written {
@@ -34,3 +36,31 @@ function plain(column: Written, row: number): string {
 
 /** A text that no spreadsheet takes for a formula. */
 export const harmless = (text: string) => (FORMULA.test(text) ? `'${text}` : text);
+
+/** Whether it could be copied: a page that is not served securely may only copy what is marked. */
+export async function copyText(document: Document, text: string): Promise<boolean> {
+  try {
+    await document.defaultView?.navigator.clipboard.writeText(text);
+    return document.defaultView?.navigator.clipboard !== undefined;
+  } catch {
+    return copyMarked(document, text);
+  }
+}
+
+function copyMarked(document: Document, text: string): boolean {
+  const box = document.createElement("textarea");
+  box.value = text;
+  box.className = "roofwidget-spoken";
+  const before = document.activeElement as HTMLElement | null;
+  document.body.append(box);
+  box.select();
+  const done = document.execCommand("copy");
+  box.remove();
+  before?.focus();
+  return done;
+}
+
+/** The mark in front tells spreadsheets that letters beyond ASCII are UTF-8. */
+export function saveText(document: Document, name: string, text: string): void {
+  saveFile(document, name, new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
+}

@@ -1,18 +1,17 @@
-// The rows of the table, of which only those in sight are drawn: by mouse and by keyboard, linked with the chart.
-
-// biome-ignore-all lint/a11y/useSemanticElements: rows stand where they are scrolled to, as those of a table cannot
+// biome-ignore-all lint/a11y/useSemanticElements: rows are placed by scrolling, which those of a table cannot be
+// The grid of the table: rows on a wide widget, cards on a narrow one. Only visible rows are drawn.
 
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
 import { keyShortcuts, LIST_KEYS, lookUp, used } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
+import type { Kernels } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
-import type { Column } from "./columns.ts";
-import { cardLayout, gridLayout, placesInSight, scrollFor } from "./layout.ts";
+import { type Column, cellText, cellTitle, isAlarming } from "./columns.ts";
 import { pick } from "./picking.ts";
-import { Card, Heads, Row } from "./row.tsx";
-import type { Sorting } from "./sorting.ts";
+import { type Sorting, sortedNext } from "./sorting.ts";
 
 /** The keys of the table beside those of every list. */
 export const TABLE_KEYS = {
@@ -165,4 +164,177 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
       </div>
     </div>
   );
+}
+
+interface Shared {
+  readonly kernels: Kernels;
+  readonly columns: readonly Column[];
+  readonly layout: Layout;
+}
+
+interface RowProps extends Shared {
+  readonly row: number;
+  /** Among all rows of the table. */
+  readonly place: number;
+  readonly id: string;
+  readonly isSelected: boolean;
+  readonly isPointed: boolean;
+  readonly isActive: boolean;
+  hover(): void;
+  choose(event: MouseEvent): void;
+}
+
+export function Row(props: RowProps) {
+  const { columns, row, kernels, place } = props;
+  return (
+    <Frame {...props} index={place + 2}>
+      {columns.map((column) => (
+        <Cell key={column.key} {...{ column, row, kernels }} />
+      ))}
+    </Frame>
+  );
+}
+
+/** The name above, the others under it with their headings. */
+export function Card(props: RowProps) {
+  const { columns, row, kernels, place } = props;
+  const name = columns.find(({ key }) => key === "name");
+  return (
+    <Frame {...props} index={place + 1}>
+      {name && <Cell {...{ column: name, row, kernels }} />}
+      {columns.map((column) => column !== name && <Cell key={column.key} {...{ column, row, kernels }} isLabelled />)}
+    </Frame>
+  );
+}
+
+function Frame(props: RowProps & { index: number; children: ComponentChildren }) {
+  const { row, place, layout, index, id, isSelected, isPointed, isActive } = props;
+  const signs = [isSelected && "chosen", isPointed && "pointed", isActive && "active"].filter(Boolean);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the focus and takes the keys
+    // biome-ignore lint/a11y/useFocusableInteractive: a row out of sight would take the focus with it
+    <div
+      id={id}
+      class={["line", ...signs].map((sign) => `roofwidget-${sign}`).join(" ")}
+      role="row"
+      aria-rowindex={index}
+      aria-selected={isSelected}
+      data-row={row}
+      style={{ top: `${place * layout.height}px`, height: `${layout.height}px` }}
+      onPointerEnter={props.hover}
+      onMouseDown={(event) => {
+        // A range of rows is meant, not one of letters.
+        if (!event.shiftKey) return;
+        event.preventDefault();
+        event.currentTarget.closest<HTMLElement>("[role=grid]")?.focus();
+      }}
+      onClick={props.choose}
+    >
+      {props.children}
+    </div>
+  );
+}
+
+interface CellProps {
+  readonly column: Column;
+  readonly row: number;
+  readonly kernels: Kernels;
+  readonly isLabelled?: boolean;
+}
+
+function Cell({ column, row, kernels, isLabelled = false }: CellProps) {
+  const alarming = isAlarming(column, row);
+  const title = [alarming ? words.aboveRoof : "", cellTitle(column, row, kernels)].filter(Boolean).join("\n");
+  const text = cellText(column, row);
+  return (
+    <div
+      class={classOf(column)}
+      role={column.key === "name" ? "rowheader" : "gridcell"}
+      data-column={column.key}
+      title={title || undefined}
+    >
+      {isLabelled && <span class="roofwidget-muted">{column.title}</span>}
+      <span class={alarming ? "roofwidget-fault" : undefined}>{alarming ? `${text} ▲` : text}</span>
+    </div>
+  );
+}
+
+const classOf = ({ key, kind }: Column) =>
+  `roofwidget-cell roofwidget-${key === "name" ? "first" : kind === "text" ? "text" : "number"}`;
+
+interface HeadsProps extends Shared {
+  readonly sorting: Sorting | undefined;
+  sort(sortBy: string): void;
+}
+
+export function Heads({ columns, layout, sorting, sort }: HeadsProps) {
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: its buttons have the focus
+    <div class="roofwidget-heads" role="row" aria-rowindex={1} style={{ minWidth: `${layout.width}px` }}>
+      {columns.map((column) => {
+        const isSorted = sorting?.column.key === column.key;
+        const way = sorting?.falling ? "descending" : "ascending";
+        return (
+          // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
+          <div key={column.key} class={classOf(column)} role="columnheader" aria-sort={isSorted ? way : "none"}>
+            <button
+              type="button"
+              data-lm-suppress-shortcuts="true"
+              title={`${column.meaning}. ${words.sort(column.title)}`}
+              onClick={() => sort(sortedNext(sorting, column))}
+            >
+              {column.title}
+              <span aria-hidden="true">{isSorted ? (sorting?.falling ? " ▾" : " ▴") : ""}</span>
+            </button>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+export interface Layout {
+  /** Of a row. */
+  readonly height: number;
+  /** How many rows are in sight at once, at the most. */
+  readonly inSight: number;
+  /** The widths of columns, as a style sheet has them; empty for cards. */
+  readonly template: string;
+  /** The width below which it scrolls sideways. */
+  readonly width: number;
+}
+
+const ROW = 28;
+const LINE = 20;
+const [NAME, TEXT, NUMBER, RATE] = [240, 128, 88, 108];
+/** Of a letter of a heading, and of what stands around it. */
+const [LETTER, AROUND] = [7, 34];
+
+export function gridLayout(columns: readonly Column[]): Layout {
+  const widths = columns.map(widthOf);
+  const template = columns.map(({ key }, at) => (key === "name" ? `minmax(${widths[at]}px, 1fr)` : `${widths[at]}px`));
+  return { height: ROW, inSight: 12, template: template.join(" "), width: widths.reduce((sum, one) => sum + one, 0) };
+}
+
+/** The name has a line of its own, the others stand two in a line. */
+export function cardLayout(columns: readonly Column[]): Layout {
+  const lines = 1 + Math.ceil(columns.filter(({ key }) => key !== "name").length / 2);
+  return { height: lines * LINE + 16, inSight: 3, template: "", width: 0 };
+}
+
+function widthOf({ key, kind, title }: Column): number {
+  if (key === "name") return NAME;
+  const cells = kind === "text" ? TEXT : kind.startsWith("FLOP/") ? RATE : NUMBER;
+  return Math.max(cells, Math.min(title.length * LETTER + AROUND, NAME));
+}
+
+/** The places of the rows to draw: those in sight and one more at each end. */
+export function placesInSight(scrolled: number, { height, inSight }: Layout, count: number): number[] {
+  const first = Math.max(0, Math.min(Math.floor(scrolled / height) - 1, count - inSight - 2));
+  return Array.from({ length: Math.min(inSight + 3, count - first) }, (_, at) => first + at);
+}
+
+/** How far to scroll so that a place is in sight. */
+export function scrollFor(place: number, scrolled: number, { height, inSight }: Layout): number {
+  return Math.max((place + 1 - inSight) * height, Math.min(place * height, scrolled));
 }

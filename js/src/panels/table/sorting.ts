@@ -1,8 +1,7 @@
 // Which column the rows are sorted by, and what stands for its cells then.
 
 import type { Work } from "../../ui/slices.ts";
-import type { Column } from "./columns.ts";
-import { columnFor } from "./shown.ts";
+import { type Column, columnFor } from "./columns.ts";
 
 /** The column that sorts, and which way. */
 export interface Sorting {

@@ -1,26 +1,22 @@
-// The table of kernels under the chart: what passes the filters, sorted, with what the chart knows of each.
+// The table of kernels under the chart: the rows that pass the filters, sorted, and what is known of each.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { inOrder } from "../../roofline/filters.ts";
-import { roofElsewhere } from "../../roofline/measured_on.ts";
+import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
-import { useDisclosure } from "../../ui/disclosure.ts";
+import { type Disclosed, useDisclosure } from "../../ui/disclosure.ts";
 import { fileName } from "../../ui/download.ts";
 import { Fold } from "../../ui/fold.tsx";
 import { Select } from "../../ui/select.tsx";
 import { inSlices } from "../../ui/slices.ts";
 import { everyRow } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
-import { Chooser } from "./chooser.tsx";
-import { type Column, columnsOf, toldColumns } from "./columns.ts";
-import { toCsv, toTsv } from "./csv.ts";
-import { exportedColumns } from "./exported.ts";
+import { type Column, columnsOf, exportedColumns, picked, toggled, toldColumns, usualColumns } from "./columns.ts";
+import { copyText, saveText, toCsv, toTsv } from "./csv.ts";
 import { Grid } from "./grid.tsx";
-import { orderOf } from "./ordering.ts";
-import { copyText, saveText } from "./saving.ts";
-import { picked, usualColumns } from "./shown.ts";
+import { orderOf } from "./natural.ts";
 import { rankAhead, type Sorting, sortingOf, valuesOf } from "./sorting.ts";
 
 interface TableProps {
@@ -139,5 +135,52 @@ function Tool({ text, title, use }: { text: string; title: string; use: () => un
     <Button title={title} aria-label={title} onClick={use}>
       {text}
     </Button>
+  );
+}
+
+interface ChooserProps {
+  readonly opened: Disclosed;
+  readonly store: Store;
+  readonly columns: readonly Column[];
+  readonly shown: readonly Column[];
+}
+
+export function Chooser({ opened, store, columns, shown }: ChooserProps) {
+  const keys = shown.map(({ key }) => key);
+  const group = (title: string, some: readonly Column[]) =>
+    some.length > 0 && (
+      <fieldset>
+        <h4>{title}</h4>
+        <div class="roofwidget-options">
+          {some.map(({ key, title: head, meaning }) => (
+            <label key={key} class="roofwidget-option" title={meaning}>
+              <input
+                type="checkbox"
+                data-lm-suppress-shortcuts="true"
+                checked={keys.includes(key)}
+                onChange={() => store.setColumns(toggled(columns, keys, key))}
+              />
+              {head}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+    );
+  const button = (text: string, choose: () => void) => <Button onClick={choose}>{text}</Button>;
+  return (
+    <fieldset class="roofwidget-chooser" aria-label={words.columns} {...opened}>
+      {group(
+        words.ours,
+        columns.filter(({ ofFile }) => !ofFile),
+      )}
+      {group(
+        words.ofFile,
+        columns.filter(({ ofFile }) => ofFile),
+      )}
+      <div class="roofwidget-presets">
+        {button(words.usualColumns, () => store.setColumns(null))}
+        {button(words.allColumns, () => store.setColumns(columns.map(({ key }) => key)))}
+      </div>
+    </fieldset>
   );
 }
