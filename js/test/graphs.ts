@@ -2,9 +2,9 @@
 
 import golden from "../../tests/golden/fusion.json";
 import { bodies } from "../src/fusion/bodies.ts";
-import { decoding, type Environment, evaluate, type Graph, type Ops, type Values } from "../src/fusion/graph.ts";
+import { decoding, type Environment, evaluate, type Graph, type GraphValues, type Ops } from "../src/fusion/graph.ts";
 import { fusingLikeXla, greedily, pairing } from "../src/fusion/greedy.ts";
-import { broken, type Code, type Fits, linked, type Partition, wayBack } from "../src/fusion/legality.ts";
+import { broken, type Fits, linked, type Partition, type RefusalCode, wayBack } from "../src/fusion/legality.ts";
 import { type Cost, partitionOf } from "../src/fusion/partition.ts";
 import { searching } from "../src/fusion/search.ts";
 import { finish } from "../src/ui/slices.ts";
@@ -46,7 +46,7 @@ export interface Case {
 export interface Known {
   readonly wanted: Case;
   readonly graph: Graph;
-  readonly values: Values;
+  readonly values: GraphValues;
 }
 
 export const environmentOf = (graph: Graph, env: Record<string, number>): Environment => ({
@@ -129,20 +129,21 @@ export function decodeGraph(wire: unknown): Graph {
   return finish(decoding(wire));
 }
 
-export const best = (graph: Graph, values: Values, cost: Cost, fits?: Fits, limit?: number) =>
+export const best = (graph: Graph, values: GraphValues, cost: Cost, fits?: Fits, limit?: number) =>
   finish(searching(graph, values, cost, fits, limit));
 
-export const pairs = (graph: Graph, values: Values, fits?: Fits): Partition => finish(pairing(graph, values, fits));
+export const pairs = (graph: Graph, values: GraphValues, fits?: Fits): Partition =>
+  finish(pairing(graph, values, fits));
 
 /** Merges as far as it is legal: the merges that save most bytes first. */
-export const fully = (graph: Graph, values: Values, fits?: Fits): Partition =>
+export const fully = (graph: Graph, values: GraphValues, fits?: Fits): Partition =>
   finish(greedily(graph, finish(bodies(graph, values)), { cost: (_, bytes) => bytes, fits, least: -1 }));
 
-export const likeXla = (graph: Graph, values: Values, cost: Cost, fits?: Fits): Partition =>
+export const likeXla = (graph: Graph, values: GraphValues, cost: Cost, fits?: Fits): Partition =>
   finish(fusingLikeXla(graph, values, cost, fits));
 
 /** The first rule that groups break as a whole partition, or null: group by group, in the order of their first ops. */
-export function faultOf(graph: Graph, groups: readonly Ops[]): Code | null {
+export function faultOf(graph: Graph, groups: readonly Ops[]): RefusalCode | null {
   const sorted = [...groups].sort((a, b) => Math.min(...a) - Math.min(...b));
   for (const group of sorted) {
     if (linked(graph, group).length > 1) return "not-connected";

@@ -1,7 +1,7 @@
 // What ops come to as one kernel while groups are merged step by step, without counting their ops anew each time.
 
 import type { Work } from "../ui/slices.ts";
-import type { Graph, Ops, Values } from "./graph.ts";
+import type { Graph, GraphValues, Ops } from "./graph.ts";
 import { apart, EPILOGUE } from "./legality.ts";
 
 type Bits = Uint32Array;
@@ -43,13 +43,13 @@ const put = (bits: Bits, op: number) => {
 export const ascending = (a: number, b: number) => a - b;
 
 /** How many ops are looked at before the work may pause. */
-const PAUSE = 64;
+const OPS_PER_PAUSE = 64;
 
 /** By op, all that can be reached along these; `order` has those first that others lead to. */
 function* reaching(order: Ops, along: Graph["after"]): Work<Bits[]> {
   const rows: Bits[] = [];
   for (const [at, op] of order.entries()) {
-    if (at % PAUSE === 0) yield;
+    if (at % OPS_PER_PAUSE === 0) yield;
     const row = new Uint32Array((order.length + 31) >> 5);
     for (const next of along[op] as Ops) {
       const further = rows[next] as Bits;
@@ -61,7 +61,7 @@ function* reaching(order: Ops, along: Graph["after"]): Work<Bits[]> {
   return rows;
 }
 
-export function* bodies(graph: Graph, { bytes, extra, flops }: Values): Work<Bodies> {
+export function* bodies(graph: Graph, { bytes, extra, flops }: GraphValues): Work<Bodies> {
   const order = [...graph.ops.keys()];
   const before = yield* reaching(order, graph.before);
   const after = yield* reaching([...order].reverse(), graph.after);
@@ -94,7 +94,7 @@ export function* bodies(graph: Graph, { bytes, extra, flops }: Values): Work<Bod
   }
   const singles: Body[] = [];
   for (const op of order) {
-    if (op % PAUSE === 0) yield;
+    if (op % OPS_PER_PAUSE === 0) yield;
     singles.push(single(op));
   }
   return { singles, ...rulesOf(graph, bytes) };

@@ -1,10 +1,10 @@
 // Whether the tiles of a kernel fit on chip: what a merge asks of roofwidget/workloads/capacity.py.
 
-import type { Graph, Ops, Values } from "./graph.ts";
+import type { Graph, GraphValues, Ops } from "./graph.ts";
 import type { Fits } from "./legality.ts";
 
 /** Elements of a tile's side, beside a matmul, and of a vector. */
-const SIDE = 128;
+const TILE_SIDE = 128;
 
 /** Bytes of a tensor's tile: with a matmul in the kernel, beside a reduction, and else. */
 type Tiles = readonly [product: number, row: number, vector: number];
@@ -13,8 +13,8 @@ function tilesOf(shape: Ops, bytes: number): Tiles {
   const product = (sizes: Ops) => sizes.reduce((a, b) => a * b, 1);
   const size = product(shape);
   const ofBytes = (elements: number) => Math.ceil((elements * bytes) / size);
-  const tile = product(shape.slice(-2).map((part) => Math.min(part, SIDE)));
-  return [ofBytes(tile), ofBytes(shape.at(-1) ?? 1), ofBytes(Math.min(size, SIDE))];
+  const tile = product(shape.slice(-2).map((part) => Math.min(part, TILE_SIDE)));
+  return [ofBytes(tile), ofBytes(shape.at(-1) ?? 1), ofBytes(Math.min(size, TILE_SIDE))];
 }
 
 /**
@@ -22,7 +22,7 @@ function tilesOf(shape: Ops, bytes: number): Tiles {
  * reads, from the op that writes it to the last that reads it: with a matmul in it 128 x 128 elements, beside a
  * reduction a row, else 128 elements.
  */
-export function needing(graph: Graph, values: Values): (ops: Ops) => number {
+export function needing(graph: Graph, values: GraphValues): (ops: Ops) => number {
   const are = (kind: string) => Uint8Array.from(graph.ops, (op) => Number(op.kind === kind));
   const [products, reductions] = [are("matmul"), are("reduction")];
   const known: Tiles[] = [];
@@ -64,7 +64,7 @@ export function needing(graph: Graph, values: Values): (ops: Ops) => number {
 }
 
 /** Whether a kernel's tiles fit into these bytes on chip. One op alone always fits: its formula says how it is blocked. */
-export function fitting(graph: Graph, values: Values, capacity: number): Fits {
+export function fitting(graph: Graph, values: GraphValues, capacity: number): Fits {
   const need = needing(graph, values);
   return (ops) => ops.length < 2 || need(ops) <= capacity;
 }

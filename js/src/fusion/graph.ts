@@ -66,7 +66,7 @@ export interface Condition {
 }
 
 export interface Settings {
-  /** Values of dimensions that differ from their defaults. */
+  /** GraphValues of dimensions that differ from their defaults. */
   readonly dims?: Readonly<Record<string, number>>;
   readonly convention?: string;
   /** Counts as if the tensors of the main dtype had this one. */
@@ -79,7 +79,7 @@ export interface Environment {
 }
 
 /** What a graph counts to in an environment. */
-export interface Values {
+export interface GraphValues {
   /** By tensor. */
   readonly bytes: Float64Array;
   /** By op. */
@@ -118,7 +118,7 @@ export const lookup =
 /** FLOPs of a multiply-add in peak rates. */
 export const PEAK_FMA = 2;
 
-export function evaluate({ counts, symbols }: Graph, { values, dtype }: Environment): Values {
+export function evaluate({ counts, symbols }: Graph, { values, dtype }: Environment): GraphValues {
   const fma = symbols.get("@fma");
   // What is not known stays so.
   const asPeaks = values.map((value, at) => (at === fma && value >= 0 ? PEAK_FMA : value));
@@ -157,7 +157,7 @@ export function mainOf(dtypes: readonly string[]): string | null {
 const CLASSES = ["tensor", "vector", "transcendental"];
 
 /** How many ops or tensors are looked at before the work may pause. */
-const PAUSE = 256;
+const ITEMS_PER_PAUSE = 256;
 
 export function* decoding(wire: unknown): Work<Graph> {
   const { name, dims, conditions = [], convention, ops, tensors, outputs, dtypes, conventions } = wire as WireGraph;
@@ -232,7 +232,7 @@ function* compiling(
   function* column<T>(rows: readonly T[], wireOf: (row: T) => WireExpression): Work<Int32Array> {
     const filled = new Int32Array(rows.length);
     for (const [at, row] of rows.entries()) {
-      if (at % PAUSE === PAUSE - 1) yield;
+      if (at % ITEMS_PER_PAUSE === ITEMS_PER_PAUSE - 1) yield;
       filled[at] = numbered(wireOf(row));
     }
     return filled;
@@ -243,7 +243,7 @@ function* compiling(
   for (const word of classes) flops.push(yield* column(ops, (op) => op.flops[word] ?? 0));
   const shapes: Int32Array[] = [];
   for (const { shape } of tensors) {
-    if (shapes.length % PAUSE === PAUSE - 1) yield;
+    if (shapes.length % ITEMS_PER_PAUSE === ITEMS_PER_PAUSE - 1) yield;
     shapes.push(Int32Array.from(shape, numbered));
   }
   return { distinct, bytes, extra, flops, shapes };

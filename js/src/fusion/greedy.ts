@@ -2,12 +2,12 @@
 
 import type { Work } from "../ui/slices.ts";
 import { ascending, type Bodies, type Body, bodies } from "./bodies.ts";
-import type { Graph, Ops, Values } from "./graph.ts";
+import type { Graph, GraphValues, Ops } from "./graph.ts";
 import { type Fits, type Partition, wayBack } from "./legality.ts";
 import { type Cost, partitionOf } from "./partition.ts";
 
 /** Groups that are merged as one goes: each has the number of its first op. */
-function lineOf(graph: Graph, { singles, ...rules }: Bodies) {
+function mergeStateOf(graph: Graph, { singles, ...rules }: Bodies) {
   const groupOf = Int32Array.from(graph.ops.keys());
   const found: (Body | undefined)[] = [...singles];
   const groups: Ops[] = singles.map(({ ops }) => ops);
@@ -69,7 +69,7 @@ function lineOf(graph: Graph, { singles, ...rules }: Bodies) {
   };
 }
 
-type Line = ReturnType<typeof lineOf>;
+type MergeState = ReturnType<typeof mergeStateOf>;
 
 /** A merge of two or more groups that is legal, unless it would wait for itself by way of other groups. */
 interface Offer {
@@ -94,10 +94,10 @@ interface Rules {
 }
 
 /** How many merges are weighed before the work may pause. */
-const PAUSE = 16;
+const OFFERS_PER_PAUSE = 16;
 
 /** Makes the merge that gains most, and again, as long as there is one. */
-function* mergeAll(line: Line, { parts, offers, changed }: Rules): Work<Partition> {
+function* mergeAll(state: MergeState, { parts, offers, changed }: Rules): Work<Partition> {
   const heap = heapOf(isBetter);
   function* collect(groups: Ops): Work<void> {
     for (const group of groups) {
@@ -108,17 +108,17 @@ function* mergeAll(line: Line, { parts, offers, changed }: Rules): Work<Partitio
       }
     }
   }
-  yield* collect(line.numbers);
+  yield* collect(state.numbers);
   let popped = 0;
   for (let offer = heap.pop(); offer; offer = heap.pop()) {
-    if (++popped % PAUSE === 0) yield;
-    const merged = line.isThere([offer.a], offer.when) ? parts(offer) : [];
-    if (merged.length === 0 || !line.isThere(merged, offer.when)) continue;
+    if (++popped % OFFERS_PER_PAUSE === 0) yield;
+    const merged = state.isThere([offer.a], offer.when) ? parts(offer) : [];
+    if (merged.length === 0 || !state.isThere(merged, offer.when)) continue;
     yield;
     // A way round goes only when a group on it is merged with one of these, which makes a new offer.
-    if (!line.waits(merged)) yield* collect(changed(line.merge(merged)));
+    if (!state.waits(merged)) yield* collect(changed(state.merge(merged)));
   }
-  return line.finished();
+  return state.finished();
 }
 
 interface Pairing {
@@ -132,40 +132,40 @@ interface Pairing {
 
 /** Merges two groups at a time, those that gain most first. */
 export function* greedily(graph: Graph, kit: Bodies, { cost, fits, least, further = true }: Pairing): Work<Partition> {
-  const line = lineOf(graph, kit);
+  const state = mergeStateOf(graph, kit);
   const time = ({ flops, bytes, ops }: Body) => cost(flops, bytes, ops);
   const times: number[] = [];
   const timeOf = (group: number) => {
-    times[group] ??= time(line.at(group));
+    times[group] ??= time(state.at(group));
     return times[group] as number;
   };
   // Used again for each pair: of many pairs the garbage would hold frames up.
   const flops = new Float64Array(graph.classes.length);
   const union: number[] = [];
   function* offers(group: number): Generator<Offer | undefined> {
-    const isFirst = line.now() === 0;
+    const isFirst = state.now() === 0;
     let tried = 0;
-    for (const other of line.near(group)) {
+    for (const other of state.near(group)) {
       if (isFirst && other > group) continue;
-      if (++tried % PAUSE === 0) yield;
+      if (++tried % OFFERS_PER_PAUSE === 0) yield;
       const [a, b] = group < other ? [group, other] : [other, group];
-      const [one, two] = [line.at(a), line.at(b)];
-      if (!line.isLegalWith(one, two)) continue;
+      const [one, two] = [state.at(a), state.at(b)];
+      if (!state.isLegalWith(one, two)) continue;
       union.length = 0;
       for (const op of one.ops) union.push(op);
       for (const op of two.ops) union.push(op);
       if (fits && !fits(union.sort(ascending))) continue;
       for (let at = 0; at < flops.length; at++) flops[at] = (one.flops[at] as number) + (two.flops[at] as number);
       const alone = timeOf(a) + timeOf(b);
-      const gain = alone - cost(flops, line.bytesOf(one, two), union);
-      if (least < 0 || gain > least * alone) yield { gain, a, b, when: line.now() };
+      const gain = alone - cost(flops, state.bytesOf(one, two), union);
+      if (least < 0 || gain > least * alone) yield { gain, a, b, when: state.now() };
     }
   }
-  return yield* mergeAll(line, {
+  return yield* mergeAll(state, {
     parts: ({ a, b }) => [a, b],
     offers,
     changed(merged) {
-      times[merged] = time(line.at(merged));
+      times[merged] = time(state.at(merged));
       return further ? [merged] : [];
     },
   });
@@ -174,31 +174,31 @@ export function* greedily(graph: Graph, kit: Bodies, { cost, fits, least, furthe
 const byBytes: Cost = (_, bytes) => bytes;
 
 /** Ops by twos: those that save most bytes first, of equals the smallest ops. */
-export function* pairing(graph: Graph, values: Values, fits?: Fits): Work<Partition> {
+export function* pairing(graph: Graph, values: GraphValues, fits?: Fits): Work<Partition> {
   return yield* greedily(graph, yield* bodies(graph, values), { cost: byBytes, fits, least: -1, further: false });
 }
 
 /** As XLA does: each producer into all of its consumers, the one that saves most time first, while some is saved. */
-export function* fusingLikeXla(graph: Graph, values: Values, cost: Cost, fits?: Fits): Work<Partition> {
-  const line = lineOf(graph, yield* bodies(graph, values));
+export function* fusingLikeXla(graph: Graph, values: GraphValues, cost: Cost, fits?: Fits): Work<Partition> {
+  const state = mergeStateOf(graph, yield* bodies(graph, values));
   const time = ({ flops, bytes, ops }: Body) => cost(flops, bytes, ops);
-  const partsOf = (producer: number) => [producer, ...line.readers(producer)];
+  const partsOf = (producer: number) => [producer, ...state.readers(producer)];
   function* offers(producer: number): Generator<Offer | undefined> {
-    const parts = partsOf(producer).map(line.at);
+    const parts = partsOf(producer).map(state.at);
     if (parts.length < 2) return;
     let union = parts[0] as Body;
     for (const part of parts.slice(1)) {
-      if (line.clashes(union, part)) return;
-      union = line.join(union, part);
+      if (state.clashes(union, part)) return;
+      union = state.join(union, part);
     }
-    if (!line.isLegal(union) || (fits && !fits(union.ops))) return;
+    if (!state.isLegal(union) || (fits && !fits(union.ops))) return;
     const gain = parts.reduce((sum, part) => sum + time(part), 0) - time(union);
-    if (gain > 0) yield { gain, a: producer, b: 0, when: line.now() };
+    if (gain > 0) yield { gain, a: producer, b: 0, when: state.now() };
   }
-  return yield* mergeAll(line, {
+  return yield* mergeAll(state, {
     parts: ({ a }) => partsOf(a),
     offers,
-    changed: (merged) => [merged, ...line.makers(merged)],
+    changed: (merged) => [merged, ...state.makers(merged)],
   });
 }
 

@@ -1,17 +1,17 @@
 // The kernels that a partition makes of a graph, in the columns of every other table of kernels.
 
 import { type DictColumn, type Kernels, sumOfKnown, textAt, withoutMetadata } from "../wire/columns.ts";
-import type { Graph, Values } from "./graph.ts";
+import type { Graph, GraphValues } from "./graph.ts";
 import type { Partition } from "./legality.ts";
 import { groupBytes, precisionOf, total } from "./partition.ts";
 
-type Groups = Pick<Partition, "groups">;
+type Grouping = Pick<Partition, "groups">;
 
 /** A table with what it was made of. */
 export interface Grouped {
   readonly kernels: Kernels;
   readonly partition: Partition;
-  readonly values: Values;
+  readonly values: GraphValues;
 }
 
 function texts(rows: readonly (string | null)[]): DictColumn {
@@ -26,10 +26,10 @@ function texts(rows: readonly (string | null)[]): DictColumn {
 }
 
 /** The name of each group: "a + b". */
-export const namesOf = (graph: Graph, { groups }: Groups): DictColumn =>
+export const namesOf = (graph: Graph, { groups }: Grouping): DictColumn =>
   texts(groups.map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")));
 
-interface Known {
+interface Reused {
   /** Sizes that change leave the names as they are. */
   readonly name?: DictColumn | undefined;
   /** A merge leaves the counts of all other groups as they are. */
@@ -39,9 +39,9 @@ interface Known {
 /** One kernel a group. */
 export function kernelsOf(
   graph: Graph,
-  { groups }: Groups,
-  values: Values,
-  { name = namesOf(graph, { groups }), before }: Known = {},
+  { groups }: Grouping,
+  values: GraphValues,
+  { name = namesOf(graph, { groups }), before }: Reused = {},
 ): Kernels {
   const n = groups.length;
   const rows = before?.values === values ? rowsAmong(before.partition, groups) : undefined;
@@ -81,7 +81,7 @@ export function kernelsOf(
 }
 
 /** Where each of these groups stands in a partition; -1 for one that is none of its groups. */
-function rowsAmong({ groups: known, groupOf }: Partition, groups: Groups["groups"]): Int32Array {
+function rowsAmong({ groups: known, groupOf }: Partition, groups: Grouping["groups"]): Int32Array {
   return Int32Array.from(groups, (group) => {
     const row = groupOf[group[0] as number] as number;
     return known[row] === group ? row : -1;

@@ -11,7 +11,7 @@ export interface Partition {
 }
 
 /** In the order in which they are checked. */
-export type Code = "same" | "not-connected" | "barrier" | "kinds" | "not-convex" | "cycle" | "capacity";
+export type RefusalCode = "same" | "not-connected" | "barrier" | "kinds" | "not-convex" | "cycle" | "capacity";
 
 /**
  * The rule between kinds that is broken: a matmul with an op that cannot be its epilogue, fed by its own group, with
@@ -21,7 +21,7 @@ export type Code = "same" | "not-connected" | "barrier" | "kinds" | "not-convex"
 export type Rule = "epilogue" | "fed" | "operands" | "apart" | "rows" | "moved";
 
 export interface Refusal {
-  readonly code: Code;
+  readonly code: RefusalCode;
   /** Ops: those that clash, or the way out of the kernel and back into it, from its first op to its last. */
   readonly path: readonly number[];
   readonly rule?: Rule;

@@ -1,6 +1,6 @@
 // Partitions of a graph into kernels, and what the kernels move and compute.
 
-import { dtypeOf, type Graph, isFloating, type Ops, type Values } from "./graph.ts";
+import { dtypeOf, type Graph, type GraphValues, isFloating, type Ops } from "./graph.ts";
 import { broken, linked, type Partition, reached } from "./legality.ts";
 
 /**
@@ -103,20 +103,20 @@ export function total(column: Float64Array, rows: Ops): number {
   return sum;
 }
 
-export function groupBytes(graph: Graph, values: Values, group: Ops): number {
+export function groupBytes(graph: Graph, values: GraphValues, group: Ops): number {
   const [reads, writes] = traffic(graph, group);
   return total(values.bytes, reads) + total(values.bytes, writes) + total(values.extra, group);
 }
 
 /** FLOPs for each of the graph's classes. */
-export function groupFlops({ flops }: Values, group: Ops): Float64Array {
+export function groupFlops({ flops }: GraphValues, group: Ops): Float64Array {
   const sums = new Float64Array(flops.length);
   for (let at = 0; at < flops.length; at++) sums[at] = total(flops[at] as Float64Array, group);
   return sums;
 }
 
 /** The precision that judges an op whatever it writes: what it states or, of a product, its wider operand's dtype. */
-function statedBy(graph: Graph, values: Values, op: number): string | null {
+function statedBy(graph: Graph, values: GraphValues, op: number): string | null {
   const { precision = null, kind, flops, inputs } = graph.ops[op] as Graph["ops"][number];
   if (precision || (kind !== "matmul" && !Object.hasOwn(flops, "tensor"))) return precision;
   // Of equally wide ones the floating-point one counts, else the first.
@@ -129,7 +129,7 @@ function statedBy(graph: Graph, values: Values, op: number): string | null {
  * The precision whose peak judges a group: of its op with most FLOPs among those that state one; else the dtype of the
  * largest floating-point tensor that leaves it, or that enters it if none leaves. Null where nothing tells.
  */
-export function precisionOf(graph: Graph, values: Values, group: Ops): string | null {
+export function precisionOf(graph: Graph, values: GraphValues, group: Ops): string | null {
   const work = (op: number) => values.flops.reduce((sum, column) => sum + (column[op] as number), 0);
   const stating = largest(group, (op) => (statedBy(graph, values, op) ? work(op) : Number.NaN));
   if (stating !== undefined) return statedBy(graph, values, stating);
@@ -156,7 +156,7 @@ function largest(items: Ops, size: (item: number) => number): number | undefined
 /** Seconds of a kernel: FLOPs for each of the graph's classes, bytes, and its ops in any order. */
 export type Cost = (flops: Float64Array, bytes: number, group: Ops) => number;
 
-export const timeOf = (graph: Graph, values: Values, cost: Cost) => (group: Ops) =>
+export const timeOf = (graph: Graph, values: GraphValues, cost: Cost) => (group: Ops) =>
   cost(groupFlops(values, group), groupBytes(graph, values, group), group);
 
 /** What a partition adds up to. */
@@ -168,7 +168,7 @@ export interface Tally {
 }
 
 /** Without a cost the time is unknown. */
-export function tally(graph: Graph, values: Values, { groups }: Partition, cost?: Cost): Tally {
+export function tally(graph: Graph, values: GraphValues, { groups }: Partition, cost?: Cost): Tally {
   const sum = { kernels: groups.length, flops: 0, bytes: 0, seconds: 0 };
   for (const group of groups) {
     const [flops, bytes] = [groupFlops(values, group), groupBytes(graph, values, group)];
@@ -180,7 +180,7 @@ export function tally(graph: Graph, values: Values, { groups }: Partition, cost?
 }
 
 /** Bytes of the inputs that are read, of the outputs, and of what is made and never read. */
-export function compulsory(graph: Graph, values: Values): number {
+export function compulsory(graph: Graph, values: GraphValues): number {
   const tensors = graph.tensors.map((_, tensor) => tensor);
   const isNeeded = (tensor: number) => {
     const isRead = (graph.consumers[tensor] as Ops).length > 0;

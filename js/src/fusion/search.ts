@@ -3,12 +3,12 @@
 import { peakFor, type Roof } from "../roofline/roofline.ts";
 import type { Work } from "../ui/slices.ts";
 import { ascending, type Bodies, type Body, bodies } from "./bodies.ts";
-import { dtypeOf, type Graph, isFloating, type Ops, type Values } from "./graph.ts";
+import { dtypeOf, type Graph, type GraphValues, isFloating, type Ops } from "./graph.ts";
 import { greedily } from "./greedy.ts";
 import { apart, type Fits, linked, neighbours, type Partition } from "./legality.ts";
 import { type Cost, partitionOf, precisionOf, timeOf } from "./partition.ts";
 
-export interface Found extends Partition {
+export interface BestPartition extends Partition {
   readonly seconds: number;
   readonly how: "optimal" | "greedy";
   /** Steps that the exact search looked at: a set of finished ops, and a group to run next. */
@@ -16,14 +16,14 @@ export interface Found extends Partition {
 }
 
 /** Steps that the exact search may look at. */
-const LIMIT = 100_000;
+const MAX_EVALUATIONS = 100_000;
 /** Times closer than this (relative) are a tie, which fewer kernels win. */
-const TIE = 1e-12;
+const TIE_TOLERANCE = 1e-12;
 /** How many steps are looked at before the work may pause. */
-const PAUSE = 16;
+const STEPS_PER_PAUSE = 16;
 
 /** What a roof says of kernels, as `judge` does; with a precision asked for it judges every group, else its own does. */
-export function costOn(graph: Graph, values: Values, roof: Roof, ownPrecision = true): Cost {
+export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecision = true): Cost {
   const { overlap, exposedComm, launchOverhead } = roof.conditions;
   // Most graphs are of one dtype: it need not be found anew for each group.
   const dtypes = graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)).filter(isFloating);
@@ -45,22 +45,30 @@ export function costOn(graph: Graph, values: Values, roof: Roof, ownPrecision = 
 }
 
 /** The fastest partition: of all there are where that takes at most this many steps, else what merging pairs finds. */
-export function* searching(graph: Graph, values: Values, cost: Cost, fits?: Fits, limit: number = LIMIT): Work<Found> {
+export function* searching(
+  graph: Graph,
+  values: GraphValues,
+  cost: Cost,
+  fits?: Fits,
+  limit: number = MAX_EVALUATIONS,
+): Work<BestPartition> {
   const kit = yield* bodies(graph, values);
   const { groups, evaluations } = yield* optimal(graph, values, kit, { cost, fits, limit });
-  const partition = groups ? partitionOf(graph, groups) : yield* greedily(graph, kit, { cost, fits, least: TIE });
+  const partition = groups
+    ? partitionOf(graph, groups)
+    : yield* greedily(graph, kit, { cost, fits, least: TIE_TOLERANCE });
   const time = timeOf(graph, values, cost);
   const seconds = partition.groups.reduce((sum, group) => sum + time(group), 0);
   return { ...partition, seconds, how: groups ? "optimal" : "greedy", evaluations };
 }
 
 /** Some finished ops, with each all that it depends on, and the fastest way found to finish them. */
-interface State {
+interface SearchState {
   /** The ops that can run next: they tell which are finished. */
   readonly ready: Ops;
   seconds: number;
   kernels: number;
-  before: State | null;
+  before: SearchState | null;
   group: Ops;
 }
 
@@ -70,14 +78,14 @@ interface Tried {
   readonly evaluations: number;
 }
 
-interface Limits {
+interface SearchLimits {
   readonly cost: Cost;
   readonly fits: Fits | undefined;
   readonly limit: number;
 }
 
 /** Searches parts that share no tensor one by one. */
-function* optimal(graph: Graph, values: Values, kit: Bodies, { cost, fits, limit }: Limits): Work<Tried> {
+function* optimal(graph: Graph, values: GraphValues, kit: Bodies, { cost, fits, limit }: SearchLimits): Work<Tried> {
   const kernel = growing(graph, values, kit);
   const groups: Ops[] = [];
   let evaluations = 0;
@@ -145,14 +153,14 @@ function* fastest(
   graph: Graph,
   part: Ops,
   kernel: ReturnType<typeof growing>,
-  { cost, fits, limit }: Limits,
+  { cost, fits, limit }: SearchLimits,
 ): Work<Tried> {
   const nothing = { seconds: 0, kernels: 0, before: null, group: [] };
-  const start: State = { ...nothing, ready: part.filter((op) => graph.before[op]?.length === 0) };
-  const states = new Map<string, State>();
-  const bySize: State[][] = [[start], ...part.map(() => [])];
+  const start: SearchState = { ...nothing, ready: part.filter((op) => graph.before[op]?.length === 0) };
+  const states = new Map<string, SearchState>();
+  const bySize: SearchState[][] = [[start], ...part.map(() => [])];
 
-  function look(from: State, size: number, { ready, load: { flops, bytes } }: Step) {
+  function look(from: SearchState, size: number, { ready, load: { flops, bytes } }: Step) {
     const { group } = kernel;
     if (apart(graph, group) || (fits && !fits([...group].sort(ascending)))) return;
     const seconds = from.seconds + cost(flops, bytes, group);
@@ -161,7 +169,7 @@ function* fastest(
     const old = states.get(key);
     if (
       old &&
-      !(Math.abs(seconds - old.seconds) <= TIE * old.seconds ? kernels < old.kernels : seconds < old.seconds)
+      !(Math.abs(seconds - old.seconds) <= TIE_TOLERANCE * old.seconds ? kernels < old.kernels : seconds < old.seconds)
     ) {
       return;
     }
@@ -180,7 +188,7 @@ function* fastest(
     for (const state of some) {
       kernel.reset(chain(state));
       for (const step of kernel.steps(state.ready)) {
-        if (++tried % PAUSE === 0) yield;
+        if (++tried % STEPS_PER_PAUSE === 0) yield;
         if (!step) continue;
         if (++evaluations > limit) return { groups: null, evaluations: limit };
         look(state, size, step);
@@ -191,12 +199,12 @@ function* fastest(
   return { groups: end ? [...chain(end)] : null, evaluations };
 }
 
-function* chain(state: State): Generator<Ops, void> {
+function* chain(state: SearchState): Generator<Ops, void> {
   for (let at = state; at.before; at = at.before) yield at.group;
 }
 
 /** What a kernel moves and computes. */
-interface Load {
+interface KernelLoad {
   readonly flops: Float64Array;
   readonly bytes: number;
 }
@@ -204,7 +212,7 @@ interface Load {
 /** One more group, which `group` holds at that moment, and what can run next after it. */
 interface Step {
   readonly ready: Ops;
-  readonly load: Load;
+  readonly load: KernelLoad;
 }
 
 /** A group on the way to larger ones. */
@@ -218,7 +226,7 @@ interface Frame extends Step {
 }
 
 /** A group that ops enter and leave, each after those it reads from; what it moves follows op by op. */
-function growing(graph: Graph, { bytes, extra, flops }: Values, { singles, clashes }: Bodies) {
+function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, clashes }: Bodies) {
   const n = graph.ops.length;
   const done = new Uint8Array(n);
   const inside = new Uint8Array(n);

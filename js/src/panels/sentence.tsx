@@ -24,12 +24,12 @@ interface Room {
 }
 
 /** As many lines as most sentences have, the space at their side and the size of their letters, px. */
-const [USUAL, EDGE, SIZE] = [2, 8, 13];
+const [USUAL_LINES, SIDE_SPACE_PX, FONT_PX] = [2, 8, 13];
 
 /** One that gave lines back would pull what stands below it from under the pointer: only another width does. */
 export function roomFor(parts: readonly string[], width: number, before?: Room): Room {
-  const lines = parts.flatMap((part) => linesOf(part, SIZE, width - EDGE)).length;
-  return { width, lines: Math.max(lines, before?.width === width ? before.lines : USUAL) };
+  const lines = parts.flatMap((part) => linesOf(part, FONT_PX, width - SIDE_SPACE_PX)).length;
+  return { width, lines: Math.max(lines, before?.width === width ? before.lines : USUAL_LINES) };
 }
 
 export function Sentence({ store, width, pointedChip }: SentenceProps) {

@@ -45,9 +45,9 @@ export interface Probe {
 }
 
 /** Times closer than this (relative) are the same. */
-export const TIE = 1e-12;
+export const TIE_TOLERANCE = 1e-12;
 /** A kernel is above its roof from this utilization on. */
-export const ABOVE = 1 + 1e-9;
+export const MIN_UTILIZATION_ABOVE_ROOF = 1 + 1e-9;
 
 /** For FLOPs of a precision or class the peak of each precision of kernels, the last that of kernels without one. */
 export const peaksOf = ({ precision }: Kernels, roof: Roof, key: string) =>
@@ -113,9 +113,9 @@ export function probing(kernels: Kernels, roof: Roof): (row: number) => Readonly
     found.body = body;
     found.time = Math.max(shown, networkTime, overheadTime);
     if (Number.isNaN(found.time)) found.regime = "unknown";
-    else if (shown * (1 + TIE) < Math.max(networkTime, overheadTime)) {
-      found.regime = networkTime * (1 + TIE) >= overheadTime ? "network" : "overhead";
-    } else found.regime = computeTime * (1 + TIE) >= memoryTime ? "compute" : "memory";
+    else if (shown * (1 + TIE_TOLERANCE) < Math.max(networkTime, overheadTime)) {
+      found.regime = networkTime * (1 + TIE_TOLERANCE) >= overheadTime ? "network" : "overhead";
+    } else found.regime = computeTime * (1 + TIE_TOLERANCE) >= memoryTime ? "compute" : "memory";
     return found;
   };
 }
@@ -157,7 +157,7 @@ function judging(kernels: Kernels, roof: Roof): (row: number) => Bound {
       peakFraction: achieved / peak,
       attainableFraction: roofRate / peak,
       utilization,
-      aboveRoof: utilization > ABOVE,
+      aboveRoof: utilization > MIN_UTILIZATION_ABOVE_ROOF,
     };
   };
 }

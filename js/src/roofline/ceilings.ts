@@ -1,7 +1,7 @@
 // The roofs below the focus chip's: other peaks, ceilings of its own, and what exposed communication leaves.
 
 import type { Kernels } from "../wire/columns.ts";
-import { ALL, CLASSES, type Level, peakFor, type Roof } from "./roofline.ts";
+import { ALL_LEVELS, CLASSES, type Level, peakFor, type Roof } from "./roofline.ts";
 
 /** A ceiling that can be ticked on. */
 export interface PossibleCeiling {
@@ -31,12 +31,12 @@ export interface SubRoof {
 export function possibleCeilings(roof: Roof, memory: string, choice: readonly string[] | null): PossibleCeiling[] {
   const wanted = choice?.map((key) => key.toLowerCase());
   const fits = (level: string | null, precision: string | null) =>
-    level === null ? precision === null || precision === roof.precision : memory === ALL || level === roof.level;
+    level === null ? precision === null || precision === roof.precision : memory === ALL_LEVELS || level === roof.level;
   const own = roof.chip.ceilings
     .filter((ceiling) => fits(ceiling.memory, ceiling.precision))
     .map(({ key, name, rate, memory: level, measured }): PossibleCeiling => {
       const unit = level === null ? "FLOP/s" : "B/s";
-      const spoken = level === null || memory !== ALL ? name : key;
+      const spoken = level === null || memory !== ALL_LEVELS ? name : key;
       return {
         key,
         name: spoken,
@@ -91,11 +91,11 @@ export function subRoofsOf(
 }
 
 /** What FLOPs some kernel of a table has: of which precision or class, in a kernel of which precision. */
-type Work = readonly (readonly [key: string, own: string | null])[];
-const works = new WeakMap<Kernels, Work>();
+type FlopKinds = readonly (readonly [key: string, own: string | null])[];
+const flopKinds = new WeakMap<Kernels, FlopKinds>();
 
-function workOf(kernels: Kernels): Work {
-  let found = works.get(kernels);
+function flopKindsOf(kernels: Kernels): FlopKinds {
+  let found = flopKinds.get(kernels);
   if (!found) {
     const { values, codes } = kernels.precision;
     found = [...kernels.flops].flatMap(([key, column]) => {
@@ -103,7 +103,7 @@ function workOf(kernels: Kernels): Work {
       for (let row = 0; row < kernels.n; row++) if ((column[row] as number) > 0) has.add(codes[row] as number);
       return [...has].map((code) => [key, values[code] ?? null] as const);
     });
-    works.set(kernels, found);
+    flopKinds.set(kernels, found);
   }
   return found;
 }
@@ -111,7 +111,7 @@ function workOf(kernels: Kernels): Work {
 /** The precision in which all kernels that compute anything do so; none where they differ or one tells none. */
 export function commonPrecision(kernels: Kernels): string | undefined {
   const plain = (key: string) => key === "" || CLASSES.includes(key);
-  const found = new Set(workOf(kernels).map(([key, own]) => (plain(key) ? own : key)));
+  const found = new Set(flopKindsOf(kernels).map(([key, own]) => (plain(key) ? own : key)));
   const [only] = found;
   return found.size === 1 && only ? only : undefined;
 }
@@ -119,7 +119,7 @@ export function commonPrecision(kernels: Kernels): string | undefined {
 /** The flats at other peaks than the roof's that kernels run at, named by precision or by a class with its own peak. */
 export function flatsOf(kernels: Kernels, roof: Roof, drawn: readonly SubRoof[]): SubRoof[] {
   const used = new Map<string, number | undefined>();
-  for (const [key, own] of workOf(kernels)) {
+  for (const [key, own] of flopKindsOf(kernels)) {
     const peak = peakFor(roof, key, own);
     const isPlain = key === "" || (CLASSES.includes(key) && peak === peakFor(roof, "", own));
     used.set((isPlain ? own : key) ?? "", peak);

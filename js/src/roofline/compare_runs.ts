@@ -2,7 +2,7 @@
 
 import { type Baseline, type Kernels, textAt } from "../wire/columns.ts";
 
-export interface Change {
+export interface RunChange {
   /** Its row before, and now. */
   readonly earlier: number;
   readonly row: number;
@@ -16,7 +16,7 @@ export interface Change {
 export interface Runs {
   readonly before: Kernels;
   /** Of kernels in both runs, the largest first. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly RunChange[];
   /** Rows of the run before, and of now, that have no match: the longest first. */
   readonly onlyBefore: readonly number[];
   readonly onlyNow: readonly number[];
@@ -24,7 +24,7 @@ export interface Runs {
 
 export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
   const { kernels: before, match, verdict } = baseline;
-  const changes: Change[] = [];
+  const changes: RunChange[] = [];
   const onlyBefore: number[] = [];
   const isNew = new Uint8Array(kernels.n).fill(1);
   for (let earlier = 0; earlier < before.n; earlier++) {
@@ -45,7 +45,7 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
     });
   }
   const onlyNow = Array.from({ length: kernels.n }, (_, row) => row).filter((row) => isNew[row]);
-  const size = ({ from, to }: Change) => Math.abs(to - from) || 0;
+  const size = ({ from, to }: RunChange) => Math.abs(to - from) || 0;
   const longest =
     ({ time }: Kernels) =>
     (a: number, b: number) =>
@@ -70,7 +70,7 @@ export function passing(runs: Runs, rowsBefore: Int32Array, rowsNow: Int32Array)
 }
 
 /** How many kernels became what. */
-export function countsOf(changes: readonly Change[]): ReadonlyMap<string, number> {
+export function countsOf(changes: readonly RunChange[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { verdict } of changes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
   return counts;

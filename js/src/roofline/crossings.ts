@@ -4,7 +4,7 @@ import type { SubRoof } from "./ceilings.ts";
 import type { Level, Roof } from "./roofline.ts";
 import { attainable } from "./roofline.ts";
 
-export interface Lines {
+export interface CrossedLines {
   readonly roofs: readonly Roof[];
   readonly focus: Roof | undefined;
   /** In hierarchical mode those of the focus chip that have a roof. */
@@ -28,7 +28,7 @@ export interface Crossing {
 }
 
 /** The lowest first; `aiAt` tells the intensity at a level of the focus chip, NaN where its bytes are unknown. */
-export function crossingsAt({ roofs, focus, levels, subRoofs, names }: Lines, aiAt: (level?: string) => number) {
+export function crossingsAt({ roofs, focus, levels, subRoofs, names }: CrossedLines, aiAt: (level?: string) => number) {
   const cross = (key: string, name: string, chip: string, ai: number, rates: { peak: number; bandwidth: number }) => {
     const rate = ai === 0 ? rates.bandwidth : attainable(ai, rates);
     return { key, name, chip, ai, rate, isFigure: ai === 0 || rate === rates.peak };

@@ -33,7 +33,7 @@ export const UNFILTERED: Filters = {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: separators of old are blanks to Python
 const BLANKS = /[\s\u001c-\u001f\u0085]+/;
 /** Of the rounding of a sum. */
-const TIE = 1e-12;
+const ROUNDING = 1e-12;
 
 /** What is worked out once for a table, when a filter first asks for it. */
 export interface Prepared {
@@ -141,7 +141,7 @@ function isAmongLongest({ n, selfTime }: Kernels, order: Int32Array, share: numb
   for (let at = 0; at < n; at++) total += selfTime[order[at] as number] || 0;
   // A table without any time has no shares.
   if (!(total > 0)) return among.fill(1);
-  const enough = share * total * (1 - TIE);
+  const enough = share * total * (1 - ROUNDING);
   let sum = 0;
   for (let at = 0; at < n && sum < enough; at++) {
     const row = order[at] as number;

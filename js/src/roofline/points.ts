@@ -2,9 +2,17 @@
 
 import { memoize } from "../ui/memoize.ts";
 import { everyRow, type Kernels } from "../wire/columns.ts";
-import { ABOVE, networkOf, type Probe, peaksOf, probing, type Regime, TIE } from "./bound.ts";
+import {
+  MIN_UTILIZATION_ABOVE_ROOF,
+  networkOf,
+  type Probe,
+  peaksOf,
+  probing,
+  type Regime,
+  TIE_TOLERANCE,
+} from "./bound.ts";
 import { MEASURED, measuredPlaces, type Places, radii } from "./positions.ts";
-import { concerned, type Limits } from "./roof_change_index.ts";
+import { concerned, type RoofLimits } from "./roof_change_index.ts";
 import { bytesAt, type Roof } from "./roofline.ts";
 import { isProgram, isTotal } from "./totals.ts";
 
@@ -48,30 +56,30 @@ export function pointsOf(
 
 const codes = memoize<Int32Array>();
 /** So many points are judged one by one in no time. */
-const FEW = 2000;
+const MIN_POINTS_FOR_INDEX = 2000;
 
 /** Stands for the main memory of a chip that is not known. */
-const NOWHERE = { memories: new Map([["main", null]]) };
+const UNKNOWN_CHIP = { memories: new Map([["main", null]]) };
 const timed = memoize<Int32Array>();
 
 /** Without a roof those that were measured still stand where they were measured. */
 function pointsAlone(kernels: Kernels, all: Int32Array): Points {
   const rows = timed(all, [kernels], () => all.filter((row) => (kernels.time[row] as number) > 0));
-  const bytes = bytesAt(kernels, NOWHERE, "main");
+  const bytes = bytesAt(kernels, UNKNOWN_CHIP, "main");
   const places = measuredPlaces(kernels, rows, bytes) as Places;
   const side = Uint8Array.from(places.row, (row) => (isProgram(kernels, row) ? SIDES.program : SIDES.memory));
   return { ...places, side, aboveRoof: new Uint8Array(places.n), binding: new Set() };
 }
 
-type Judged = Pick<Points, "side" | "aboveRoof" | "binding" | "since">;
+type Judgement = Pick<Points, "side" | "aboveRoof" | "binding" | "since">;
 
 /** What the roof says of each point that stands where it was measured. */
-function judged(kernels: Kernels, roof: Roof, places: Places): Judged {
+function judged(kernels: Kernels, roof: Roof, places: Places): Judgement {
   const peaks = plainPeaks(kernels, roof);
   return peaks ? judgedPlainly(kernels, roof, places, peaks) : judgedByTime(kernels, roof, places);
 }
 
-function judgedByTime(kernels: Kernels, roof: Roof, { n, row }: Places): Judged {
+function judgedByTime(kernels: Kernels, roof: Roof, { n, row }: Places): Judgement {
   const [side, aboveRoof] = [new Uint8Array(n), new Uint8Array(n)];
   const probe = probing(kernels, roof);
   let isBinding = false;
@@ -80,7 +88,7 @@ function judgedByTime(kernels: Kernels, roof: Roof, { n, row }: Places): Judged 
     const { time, regime } = probe(one);
     isBinding ||= regime === "memory";
     side[at] = isProgram(kernels, one) ? SIDES.program : sideOf(regime);
-    aboveRoof[at] = time / (kernels.time[one] as number) > ABOVE ? 1 : 0;
+    aboveRoof[at] = time / (kernels.time[one] as number) > MIN_UTILIZATION_ABOVE_ROOF ? 1 : 0;
   }
   return { side, aboveRoof, binding: bindingOf(roof, isBinding) };
 }
@@ -88,17 +96,21 @@ function judgedByTime(kernels: Kernels, roof: Roof, { n, row }: Places): Judged 
 const bindingOf = ({ levels }: Roof, isBinding: boolean) => new Set(isBinding ? [levels[0]?.name ?? ""] : []);
 
 /** What was said last of points that stand where they did. */
-const said = new WeakMap<Places, { readonly kernels: Kernels; readonly limits: Limits; readonly judged: Judged }>();
+const said = new WeakMap<
+  Places,
+  { readonly kernels: Kernels; readonly limits: RoofLimits; readonly judged: Judgement }
+>();
 const lowest = memoize<Float64Array>();
 
 /** Two limits of which the lower one counts: as what `probing` says of times, for a hundred thousand in a frame. */
-function judgedPlainly(kernels: Kernels, roof: Roof, places: Places, peaks: Float64Array): Judged {
+function judgedPlainly(kernels: Kernels, roof: Roof, places: Places, peaks: Float64Array): Judgement {
   const { n, row, x, y } = places;
   const { bandwidth } = roof;
   const code = codes(row, [kernels], () => row.map((one) => kernels.precision.codes[one] as number));
   const before = said.get(places);
   const limits = { peaks, bandwidth };
-  const some = n > FEW && before?.kernels === kernels ? concerned(places, before.limits, limits) : undefined;
+  const some =
+    n > MIN_POINTS_FOR_INDEX && before?.kernels === kernels ? concerned(places, before.limits, limits) : undefined;
   const side = some && before ? before.judged.side.slice() : new Uint8Array(n);
   const aboveRoof = some && before ? before.judged.aboveRoof.slice() : new Uint8Array(n);
   function judge(at: number) {
@@ -106,9 +118,12 @@ function judgedPlainly(kernels: Kernels, roof: Roof, places: Places, peaks: Floa
     const rate = y[at] as number;
     const peak = peaks[code[at] as number] as number;
     const slope = ai * bandwidth;
-    const isFlat = slope * (1 + TIE) >= peak;
+    const isFlat = slope * (1 + TIE_TOLERANCE) >= peak;
     side[at] = isProgram(kernels, row[at] as number) ? SIDES.program : isFlat ? SIDES.compute : SIDES.memory;
-    aboveRoof[at] = rate / (ai === 0 ? bandwidth : isFlat ? peak : slope < peak ? slope : Number.NaN) > ABOVE ? 1 : 0;
+    aboveRoof[at] =
+      rate / (ai === 0 ? bandwidth : isFlat ? peak : slope < peak ? slope : Number.NaN) > MIN_UTILIZATION_ABOVE_ROOF
+        ? 1
+        : 0;
   }
   if (some) for (const part of some) for (let of = 0; of < part.length; of++) judge(part[of] as number);
   else for (let at = 0; at < n; at++) judge(at);
@@ -189,7 +204,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
       points.y[at] = y;
       points.side[at] = isProgram(kernels, row) ? SIDES.program : sideOf(probe.regime);
       points.radius[at] = radiusOf(row);
-      points.aboveRoof[at] = index === MEASURED && probe.time / measured > ABOVE ? 1 : 0;
+      points.aboveRoof[at] = index === MEASURED && probe.time / measured > MIN_UTILIZATION_ABOVE_ROOF ? 1 : 0;
       return true;
     };
     if (columns.length === 1) stand(0);

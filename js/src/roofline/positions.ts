@@ -92,10 +92,10 @@ function groundsOf(kernels: Kernels, bytes: Float64Array): Grounds {
 }
 
 /** px. */
-export const LEAST = 3;
-const [MOST, STAR] = [16, 9];
+export const MIN_RADIUS_PX = 3;
+const [MAX_RADIUS_PX, PROGRAM_RADIUS_PX] = [16, 9];
 /** Radii go by steps of this, px, so that many points share one look. */
-const STEP = 0.5;
+const RADIUS_STEP_PX = 0.5;
 
 /**
  * The radius of each row, px, and NaN where it says nothing of time: not measured, or each takes as long as all others.
@@ -105,11 +105,11 @@ export function radii(kernels: Kernels): (row: number) => number {
   const equal = isEach(selfTime, own);
   const busy = busyTime(kernels);
   return (row) => {
-    if (isTotal(kernels, row)) return isProgram(kernels, row) ? STAR : Number.NaN;
+    if (isTotal(kernels, row)) return isProgram(kernels, row) ? PROGRAM_RADIUS_PX : Number.NaN;
     const seconds = selfTime[row] as number;
     if (equal || Number.isNaN(seconds)) return Number.NaN;
-    const radius = MOST * Math.sqrt(seconds / busy);
-    return Math.max(LEAST, Math.min(Math.round(radius / STEP) * STEP, MOST));
+    const radius = MAX_RADIUS_PX * Math.sqrt(seconds / busy);
+    return Math.max(MIN_RADIUS_PX, Math.min(Math.round(radius / RADIUS_STEP_PX) * RADIUS_STEP_PX, MAX_RADIUS_PX));
   };
 }
 

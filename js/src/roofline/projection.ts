@@ -5,7 +5,7 @@ import { computeTimes } from "./bound.ts";
 import { bytesAt, CLASSES, NETWORK, type Roof } from "./roofline.ts";
 
 /** Below this share of its roof something else than the roof explains a kernel's time. */
-export const FAR = 0.1;
+export const MIN_EXPLAINED_SHARE = 0.1;
 
 /** Seconds, of their own: they may be added. */
 export interface Projection {
@@ -58,7 +58,8 @@ export function project(
     const scales = factor > 0 && Number.isFinite(factor);
     if (scales) byKernel[row] = own * factor;
     else sum.notScaled += own;
-    if (scales && !atRoof.has(row) && (there[row] as number) < FAR * (time[row] as number)) sum.far += own;
+    if (scales && !atRoof.has(row) && (there[row] as number) < MIN_EXPLAINED_SHARE * (time[row] as number))
+      sum.far += own;
     sum.before += own;
     sum.time += byKernel[row] as number;
   }

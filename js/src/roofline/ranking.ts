@@ -14,7 +14,7 @@ export interface Ranking {
 }
 
 /** How many are fixed first. */
-const FIRST = 5;
+const MAX_RANKED_KERNELS = 5;
 
 /**
  * Of these rows, those that take longest first, by the chip they ran on if that is known, else by `roof`; what has no
@@ -25,7 +25,7 @@ export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undef
   const probe = roof && probing(kernels, roofElsewhere(kernels, roof) ?? roof);
   for (let at = 0; probe && at < rows.length; at++) {
     const row = rows[at] as number;
-    const least = best[FIRST - 1]?.gain ?? 0;
+    const least = best[MAX_RANKED_KERNELS - 1]?.gain ?? 0;
     // None gives back more than all its time: few of very many need be judged.
     if (!((kernels.selfTime[row] as number) >= least)) break;
     const gain = gainOf(kernels, row, probe(row).time);
@@ -33,7 +33,7 @@ export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undef
     // Of equal ones the first of the table.
     const after = best.findIndex((other) => gain > other.gain || (gain === other.gain && row < other.row));
     best.splice(after < 0 ? best.length : after, 0, { row, gain });
-    best.length = Math.min(best.length, FIRST);
+    best.length = Math.min(best.length, MAX_RANKED_KERNELS);
   }
   const gains = best.map(({ gain }) => gain);
   return {

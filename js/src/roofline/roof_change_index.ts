@@ -11,21 +11,22 @@ interface Index {
 }
 
 /** Shares of an octave, and how many of all: from 2^-64 to 2^64. */
-const [SHARES, ALL] = [64, 8192];
+const [BINS_PER_OCTAVE, BIN_COUNT] = [64, 8192];
 
-const shareOf = (value: number) => Math.max(0, Math.min(Math.floor(Math.log2(value) * SHARES) + ALL / 2, ALL - 1));
+const binOf = (value: number) =>
+  Math.max(0, Math.min(Math.floor(Math.log2(value) * BINS_PER_OCTAVE) + BIN_COUNT / 2, BIN_COUNT - 1));
 
 const [byAi, byRate, byBandwidth] = [memoize<Index>(), memoize<Index>(), memoize<Index>()];
 
 function indexOf(n: number, of: (point: number) => number): Index {
   const share = new Int16Array(n);
-  const starts = new Int32Array(ALL + 1);
+  const starts = new Int32Array(BIN_COUNT + 1);
   for (let point = 0; point < n; point++) {
-    const own = shareOf(of(point));
+    const own = binOf(of(point));
     share[point] = own;
     starts[own + 1] = (starts[own + 1] as number) + 1;
   }
-  for (let one = 0; one < ALL; one++) starts[one + 1] = (starts[one + 1] as number) + (starts[one] as number);
+  for (let one = 0; one < BIN_COUNT; one++) starts[one + 1] = (starts[one + 1] as number) + (starts[one] as number);
   const [next, at] = [starts.slice(), new Int32Array(n)];
   for (let point = 0; point < n; point++) {
     const own = share[point] as number;
@@ -38,12 +39,12 @@ function indexOf(n: number, of: (point: number) => number): Index {
 
 /** The points from one value to another, whichever is larger, and those next to them. */
 function between({ starts, at }: Index, one: number, other: number): Int32Array {
-  const [low, high] = [shareOf(Math.min(one, other)) - 1, shareOf(Math.max(one, other)) + 2];
-  return at.subarray(starts[Math.max(0, low)], starts[Math.min(high, ALL)]);
+  const [low, high] = [binOf(Math.min(one, other)) - 1, binOf(Math.max(one, other)) + 2];
+  return at.subarray(starts[Math.max(0, low)], starts[Math.min(high, BIN_COUNT)]);
 }
 
 /** Two limits: a slope, and for each precision a flat. */
-export interface Limits {
+export interface RoofLimits {
   readonly peaks: Float64Array;
   readonly bandwidth: number;
 }
@@ -52,7 +53,7 @@ export interface Limits {
  * Points whose side of the ridge point, or of the roof, may not be what it was: some more than once. None if it is not
  * worth the while: some limit is not known, or too much has changed.
  */
-export function concerned({ n, x, y }: Places, before: Limits, now: Limits): Int32Array[] | undefined {
+export function concerned({ n, x, y }: Places, before: RoofLimits, now: RoofLimits): Int32Array[] | undefined {
   const ais = byAi(x, [], () => indexOf(n, (point) => x[point] as number));
   const rates = byRate(y, [], () => indexOf(n, (point) => y[point] as number));
   const found: Int32Array[] = [];

@@ -43,7 +43,7 @@ export interface Missing {
 }
 
 /** The memory that stands for every level. */
-export const ALL = "all";
+export const ALL_LEVELS = "all";
 export const PLAIN: Conditions = { overlap: 1, exposedComm: 0, launchOverhead: 0 };
 
 /** The level of bytes that cross the chip's link. */
@@ -55,7 +55,7 @@ export const isOffChip = (level: string) => OFF_CHIP.test(level.trim());
 /** The level of a chip that a chosen name means, or undefined. */
 export function levelOf(chip: Chip, memory: string): string | undefined {
   const levels = [...chip.memories.keys()];
-  if (memory === "main" || memory === ALL) return levels[0];
+  if (memory === "main" || memory === ALL_LEVELS) return levels[0];
   const exact = levels.find((level) => level.toLowerCase() === memory.toLowerCase());
   const main = levels[0] ?? "";
   return exact ?? (isOffChip(memory) && isOffChip(main) ? main : undefined);
@@ -79,7 +79,7 @@ export function roofOf(
   const peaks = new Map([...chip.peaks, ...Object.entries(changes.peak_flops ?? {})]);
   const bandwidths = new Map([...chip.memories, ...Object.entries(changes.bandwidth ?? {})]);
   const levels = [...chip.memories].flatMap(([name, sheet]) =>
-    sheet === null || (memory !== ALL && name !== level)
+    sheet === null || (memory !== ALL_LEVELS && name !== level)
       ? []
       : [{ name, bandwidth: bandwidths.get(name) ?? sheet, sheet }],
   );
@@ -149,7 +149,7 @@ export function peakFor(roof: Roof, key: string, own: string | null): number | u
 export function roofElsewhere({ chip }: Kernels, roof: Roof): Roof | undefined {
   if (!chip || chip.id === roof.chip.id) return undefined;
   const [main] = roof.chip.memories.keys();
-  const memory = roof.levels.length > 1 ? ALL : roof.level === main ? "main" : roof.level;
+  const memory = roof.levels.length > 1 ? ALL_LEVELS : roof.level === main ? "main" : roof.level;
   const own = roofOf(chip, "auto", memory, {}, roof.conditions);
   return isRoof(own) ? own : undefined;
 }

@@ -7,7 +7,7 @@ import { inOrder } from "../roofline/filters.ts";
 import { pointsOf } from "../roofline/points.ts";
 import { rankingOf } from "../roofline/ranking.ts";
 import type { Missing, Roof } from "../roofline/roofline.ts";
-import { ALL, isRoof, PLAIN, roofOf } from "../roofline/roofline.ts";
+import { ALL_LEVELS, isRoof, PLAIN, roofOf } from "../roofline/roofline.ts";
 import { drawnRows, withTotals } from "../roofline/totals.ts";
 import { exposedText } from "../text/describe.ts";
 import { memoize } from "../ui/memoize.ts";
@@ -105,7 +105,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   });
   const unknownLevels = computed(() => {
     const levels = [...(focusRoof.value?.chip.memories ?? [])];
-    return memory.value === ALL ? levels.flatMap(([name, rate]) => (rate === null ? [name] : [])) : [];
+    return memory.value === ALL_LEVELS ? levels.flatMap(([name, rate]) => (rate === null ? [name] : [])) : [];
   });
   // What is told together keeps one pace: a point would stand above the roof of a moment ago.
   const together = {

@@ -3,7 +3,7 @@
 
 import { computed, type Signal, signal } from "@preact/signals";
 import { firstBroken } from "../fusion/conditions.ts";
-import { decoding, type Environment, environment, evaluate, type Graph, type Values as GraphValues } from "../fusion/graph.ts";
+import { decoding, type Environment, environment, evaluate, type Graph, type GraphValues } from "../fusion/graph.ts";
 import { type Grouped, kernelsOf, namesOf } from "../fusion/group_kernels.ts";
 import type { Partition } from "../fusion/legality.ts";
 import { partitionOf, unfused } from "../fusion/partition.ts";

@@ -2,7 +2,7 @@
 
 import type { ReadonlySignal } from "@preact/signals";
 import { type Points, pointsOf } from "../roofline/points.ts";
-import { ALL, type Roof } from "../roofline/roofline.ts";
+import { ALL_LEVELS, type Roof } from "../roofline/roofline.ts";
 import { isTotal } from "../roofline/totals.ts";
 import { memoize } from "../ui/memoize.ts";
 import { type Kernels, textAt } from "../wire/columns.ts";
@@ -73,7 +73,7 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now)
 }
 
 /** A level, or "all". */
-export const memoryOf = ({ levels, level }: Roof) => (levels.length > 1 ? ALL : level);
+export const memoryOf = ({ levels, level }: Roof) => (levels.length > 1 ? ALL_LEVELS : level);
 
 function frozen(name: string, roof: Roof, { kernels, rows, points }: Standing): Snapshot {
   const places = new Map<string, Snapshot["kernels"][number]>();

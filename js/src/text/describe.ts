@@ -16,8 +16,7 @@ import {
   roundUp,
 } from "./numbers.ts";
 
-type View = keyof typeof strings.sides;
-export type Row = readonly [label: string, value: string];
+export type TooltipRow = readonly [label: string, value: string];
 
 export function nameOf(kernels: Kernels, row: number): string {
   return textAt(kernels.name, row)?.trim() || strings.unnamed(row);
@@ -34,7 +33,7 @@ export function shortNameOf(kernels: Kernels, row: number): string {
   return textAt(kernels.short, row)?.trim() || nameOf(kernels, row);
 }
 
-export function sentenceOfRoof(roof: Roof, view: View = "roofline"): string {
+export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline"): string {
   const peak = asked(roof.peak, roof.sheetPeak, "FLOP/s");
   if (roof.levels.length > 1) return strings.ridges(roof, peak);
   const bandwidth = asked(roof.bandwidth, roof.sheetBandwidth, "B/s");
@@ -121,25 +120,25 @@ export function upToText(bound: Bound): string {
 }
 
 /** Beyond this a factor tells no more than that the roof says nothing of such a kernel. */
-const FAR = 1000;
-const isFar = ({ utilization }: Bound) => 1 / utilization > FAR;
+const MAX_SHOWN_FACTOR = 1000;
+const isFar = ({ utilization }: Bound) => 1 / utilization > MAX_SHOWN_FACTOR;
 const factorText = (bound: Bound) =>
-  isFar(bound) ? strings.moreThan(formatRatio(FAR)) : formatFactor(1 / bound.utilization);
+  isFar(bound) ? strings.moreThan(formatRatio(MAX_SHOWN_FACTOR)) : formatFactor(1 / bound.utilization);
 
 /** `roofs`: of the chips that are shown, where it is told which of them would compute. */
 export function tooltipRows(
   kernels: Kernels,
   row: number,
   roof: Roof,
-  view: View = "roofline",
+  view: "roofline" | "time" = "roofline",
   roofs: readonly Roof[] = [],
-): Row[] {
+): TooltipRow[] {
   const words = strings.tooltip;
   const bound = judge(kernels, roof)(row);
   const measured = !Number.isNaN(bound.achieved) || (kernels.time[row] as number) > 0;
   const seconds = kernels.time[row] as number;
   const category = textAt(kernels.category, row);
-  const rows: Row[] = [];
+  const rows: TooltipRow[] = [];
   const add = (label: string, value: string | undefined) => value !== undefined && rows.push([label, value]);
   add(words.category, category ?? undefined);
   const each = kernels.count[row] as number;
@@ -191,18 +190,18 @@ function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): 
 }
 
 /** Arithmetic intensity, with all levels at each whose bytes are known. */
-function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound): Row[] {
+function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound): TooltipRow[] {
   const label = strings.tooltip.ai;
   if (roof.levels.length === 1) return [[label, formatIntensity(bound.ai)]];
-  return roof.levels.flatMap(({ name }): Row[] => {
+  return roof.levels.flatMap(({ name }): TooltipRow[] => {
     const ai = (kernels.totalFlops[row] as number) / (bytesAt(kernels, roof.chip, name)[row] as number);
     return Number.isNaN(ai) ? [] : [[strings.tooltip.aiAt(name), formatIntensity(ai)]];
   });
 }
 
 /** The achieved rate at every level whose bytes and bandwidth are known. */
-function bandwidthRows(kernels: Kernels, row: number, roof: Roof): Row[] {
-  const rows: Row[] = [];
+function bandwidthRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] {
+  const rows: TooltipRow[] = [];
   for (const [level, bandwidth] of roof.bandwidths) {
     const rate = (bytesAt(kernels, roof.chip, level)[row] as number) / (kernels.time[row] as number);
     if (bandwidth === null || Number.isNaN(rate)) continue;

@@ -87,7 +87,7 @@ export function formatTick(value: number): string {
 }
 
 /** A bare number below this was meant in the unit that is shown: no chip does so little a second. */
-const LEAST = 1e6;
+const MIN_BARE_RATE = 1e6;
 
 /** What a person typed: a number in base units, one with a unit, or "×1.5" of `current`; else a sentence. */
 export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number): number | string {
@@ -98,7 +98,8 @@ export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number)
   const digits = NUMBER.exec(typed)?.[0];
   if (digits === undefined) return strings.noNumber(text.trim(), example);
   const suffix = typed.slice(digits.length).trim();
-  if (suffix === "" && Number(digits) > 0 && Number(digits) < LEAST) return strings.unitMissing(text.trim(), example);
+  if (suffix === "" && Number(digits) > 0 && Number(digits) < MIN_BARE_RATE)
+    return strings.unitMissing(text.trim(), example);
   const [exponent, multiple] = scaleOf(suffix, unit) ?? [Number.NaN, 1];
   if (Number.isNaN(exponent)) return strings.notAUnit(suffix, unit, example);
   const [mantissa, own = "0"] = digits.toLowerCase().split("e");

@@ -5,15 +5,15 @@ import type { Roof } from "../roofline/roofline.ts";
 import { judgeOf, type Moved, type Moves, totalOf } from "../roofline/what_if_arithmetic.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { moveWords, runWords, strings } from "../words/words.ts";
-import { type Row, shortNameOf } from "./describe.ts";
+import { shortNameOf, type TooltipRow } from "./describe.ts";
 import { ofChip } from "./names.ts";
 import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
 
 /** Factors and shares nearer to 1 than this are 1. */
-const SAME = 1e-9;
+const FACTOR_TOLERANCE = 1e-9;
 const seconds = (time: number) => formatQuantity(time, "s");
 const line = (parts: readonly string[]) => parts.join(" · ");
-const isOne = (ratio: number) => Math.abs(ratio - 1) < SAME;
+const isOne = (ratio: number) => Math.abs(ratio - 1) < FACTOR_TOLERANCE;
 
 /** The what-ifs of kernels, and what they come to under the focus roof. */
 export interface KernelWhatIfs {
@@ -40,7 +40,8 @@ export function noteOf(
   const traffic = formatFactor(bytes < 1 ? 1 / bytes : bytes);
   const [before, after] = totalOf(kernels, moved);
   // Of a kernel alone they say nothing more.
-  const others = before - (kernels.selfTime[row] as number) > SAME * before && seconds(before) !== seconds(after);
+  const others =
+    before - (kernels.selfTime[row] as number) > FACTOR_TOLERANCE * before && seconds(before) !== seconds(after);
   const share = isOne(moved.after[at] as number)
     ? moveWords.atRoof
     : strings.ofRoof(formatPercent(moved.after[at] as number));
@@ -95,7 +96,7 @@ export function withMove(whatIfs: KernelWhatIfs | undefined, row: number, senten
 }
 
 /** The tooltip's row. */
-export function rowOfMove(whatIfs: KernelWhatIfs | undefined, row: number): Row[] {
+export function rowOfMove(whatIfs: KernelWhatIfs | undefined, row: number): TooltipRow[] {
   const [first] = whatIfs ? noteOf(whatIfs, row) : [];
   return first === undefined ? [] : [[moveWords.told, first]];
 }

@@ -1,7 +1,7 @@
 // Partitions that are found, on the golden file that the Python is held to as well.
 
 import { describe, expect, it, vi } from "vitest";
-import { environment, evaluate, type Graph, type Values } from "../../src/fusion/graph.ts";
+import { environment, evaluate, type Graph, type GraphValues } from "../../src/fusion/graph.ts";
 import { kernelsOf } from "../../src/fusion/group_kernels.ts";
 import { mergesOf, whyNot } from "../../src/fusion/legality.ts";
 import {
@@ -20,7 +20,7 @@ import { best, cases, fully, likeXla, pairs, type Rates, written } from "../grap
 import { makeChip, makeRoof } from "../helpers.ts";
 
 const costOf =
-  (graph: Graph, values: Values, { peak, bandwidth, launch_overhead }: Rates): Cost =>
+  (graph: Graph, values: GraphValues, { peak, bandwidth, launch_overhead }: Rates): Cost =>
   (flops, bytes, group) => {
     const tensor = peak.tensor[precisionOf(graph, values, group) ?? "bf16"];
     const peaks: Record<string, number | undefined> = { ...peak, tensor };

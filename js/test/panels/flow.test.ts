@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { environment, evaluate, type Graph } from "../../src/fusion/graph.ts";
 import { whyNot } from "../../src/fusion/legality.ts";
 import { fuse, groupBytes, tally, unfused } from "../../src/fusion/partition.ts";
-import { BOX, type Box, type Flow, flowOf, layersOf, spread } from "../../src/panels/fusion/flow.ts";
+import { BOX_HEIGHT, type Flow, flowOf, layersOf, type OpBox, spread } from "../../src/panels/fusion/flow.ts";
 import {
   bandsOf,
   endsOf,
@@ -30,7 +30,7 @@ function overlaps({ boxes }: Flow): number {
   let found = 0;
   boxes.forEach((a, i) => {
     for (const b of boxes.slice(i + 1)) {
-      if (Math.abs(a.x - b.x) < (a.width + b.width) / 2 && Math.abs(a.y - b.y) < BOX) found++;
+      if (Math.abs(a.x - b.x) < (a.width + b.width) / 2 && Math.abs(a.y - b.y) < BOX_HEIGHT) found++;
     }
   });
   return found;
@@ -62,7 +62,7 @@ describe("a layout", () => {
       for (const { x, y, width } of flow.boxes) {
         expect(x - width / 2).toBeGreaterThanOrEqual(0);
         expect(x + width / 2).toBeLessThanOrEqual(flow.width);
-        expect(y + BOX / 2).toBeLessThan(flow.height);
+        expect(y + BOX_HEIGHT / 2).toBeLessThan(flow.height);
       }
     }
   });
@@ -77,8 +77,8 @@ describe("a layout", () => {
     const long = flow.edges.find(({ from, to }) => from === 0 && to === 3);
     expect(long?.points).toHaveLength(6);
     for (const op of [1, 2]) {
-      const box = flow.boxes[op] as Box;
-      const beside = long?.points.filter(({ y }) => Math.abs(y - box.y) <= BOX / 2) ?? [];
+      const box = flow.boxes[op] as OpBox;
+      const beside = long?.points.filter(({ y }) => Math.abs(y - box.y) <= BOX_HEIGHT / 2) ?? [];
       expect(beside).toHaveLength(2);
       for (const { x } of beside) expect(Math.abs(x - box.x)).toBeGreaterThan(box.width / 2);
     }
@@ -95,8 +95,8 @@ describe("a layout", () => {
     for (const { graph } of cases.slice(0, 50)) {
       const { boxes, edges } = flowOf(graph, ROOM);
       for (const { from, to, points } of edges) {
-        expect(points[0]).toEqual({ x: boxes[from]?.x, y: (boxes[from]?.y as number) + BOX / 2 });
-        expect(points.at(-1)).toEqual({ x: boxes[to]?.x, y: (boxes[to]?.y as number) - BOX / 2 });
+        expect(points[0]).toEqual({ x: boxes[from]?.x, y: (boxes[from]?.y as number) + BOX_HEIGHT / 2 });
+        expect(points.at(-1)).toEqual({ x: boxes[to]?.x, y: (boxes[to]?.y as number) - BOX_HEIGHT / 2 });
       }
     }
   });
@@ -184,9 +184,9 @@ describe("bands and ends", () => {
   });
   it("tell a drop away from a group from one at it", () => {
     const flow = flowOf(graph, ROOM);
-    const { x, y } = flow.boxes[3] as Box;
-    expect(isOut(flow, [2, 3], { x, y: y + BOX / 2 + 15 })).toBe(false);
-    expect(isOut(flow, [2, 3], { x, y: y + BOX / 2 + 25 })).toBe(true);
+    const { x, y } = flow.boxes[3] as OpBox;
+    expect(isOut(flow, [2, 3], { x, y: y + BOX_HEIGHT / 2 + 15 })).toBe(false);
+    expect(isOut(flow, [2, 3], { x, y: y + BOX_HEIGHT / 2 + 25 })).toBe(true);
   });
 });
 

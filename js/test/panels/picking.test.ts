@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { memoriesOf } from "../../src/panels/chips/chips.tsx";
-import { found, grouped, PILLS, pillsOf } from "../../src/panels/chips/picking.ts";
+import { found, grouped, MAX_PILLS, pillsOf } from "../../src/panels/chips/picking.ts";
 import type { Chip } from "../../src/wire/types.ts";
 import { makeChip } from "../helpers.ts";
 
@@ -10,7 +10,7 @@ const ids = (chips: readonly Chip[]) => chips.map(({ id }) => id);
 
 describe("pills", () => {
   test("up to eight chips all have one, in their order, whatever is shown", () => {
-    const few = many.slice(0, PILLS);
+    const few = many.slice(0, MAX_PILLS);
     expect(pillsOf(few, ["c7"], "c7", [])).toBe(few);
   });
 
@@ -34,7 +34,7 @@ describe("pills", () => {
   });
 
   test("a chip that is gone takes no place", () => {
-    expect(pillsOf(many, ["gone"], "", ["gone too"])).toHaveLength(PILLS);
+    expect(pillsOf(many, ["gone"], "", ["gone too"])).toHaveLength(MAX_PILLS);
   });
 });
 

@@ -1,6 +1,6 @@
 // From where a kernel stood in the run before to where it stands now, with the change of its time.
 
-import type { Change, Runs } from "../../roofline/compare_runs.ts";
+import type { RunChange, Runs } from "../../roofline/compare_runs.ts";
 import { type Points, pointsOf } from "../../roofline/points.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { formatChange } from "../../text/numbers.ts";
@@ -13,7 +13,7 @@ import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
 export interface Earlier {
-  readonly changes: readonly Change[];
+  readonly changes: readonly RunChange[];
   readonly points: Points;
 }
 
@@ -37,9 +37,9 @@ export function earlierPoints(
   roofs: readonly Roof[],
   focus: Roof | undefined,
 ): Earlier {
-  const isShown = ({ verdict, row }: Change) =>
+  const isShown = ({ verdict, row }: RunChange) =>
     (verdict === "faster" || verdict === "slower") && (home[row] as number) >= 0;
-  const shown: Change[] = [];
+  const shown: RunChange[] = [];
   for (const change of changes) if (shown.length < MOST && isShown(change)) shown.push(change);
   const rows = Int32Array.from(shown, ({ earlier }) => earlier);
   return { changes: shown, points: pointsOf(before, roofs, focus, rows) };
@@ -49,7 +49,7 @@ export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[
   if (!earlier) return [];
   const { points, at, scales, marked, selected } = scene;
   const before = project(earlier.points, scales);
-  const isFaded = ({ row }: Change) => selected.size > 0 && !selected.has(row);
+  const isFaded = ({ row }: RunChange) => selected.size > 0 && !selected.has(row);
   return earlier.changes
     .filter((change) => !isFaded(change))
     .flatMap(({ earlier: row, row: now, from, to, verdict }): RunArrow[] => {

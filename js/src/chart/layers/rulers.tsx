@@ -2,7 +2,7 @@
 
 import type { ReadonlySignal } from "@preact/signals";
 import type { VNode } from "preact";
-import { type Crossing, crossingsAt, type Lines } from "../../roofline/crossings.ts";
+import { type CrossedLines, type Crossing, crossingsAt } from "../../roofline/crossings.ts";
 import { bytesAt } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { shortNames } from "../../text/names.ts";
@@ -51,7 +51,7 @@ interface Limit extends Crossing {
 }
 
 /** What of a scene tells what roofs allow. */
-type Judged = Lines & Pick<Scene, "kernels" | "points" | "units">;
+type Judged = CrossedLines & Pick<Scene, "kernels" | "points" | "units">;
 
 /** What is told of the roofs over a kernel; nothing while rulers are hidden, nor where no roof lies over it. */
 export function roofsAbove(store: Store, row: number): string {

@@ -2,7 +2,7 @@
 
 import type { Roof } from "../../roofline/roofline.ts";
 import type { View } from "../../state/sync.ts";
-import { nameOf, type Row, tooltipRows } from "../../text/describe.ts";
+import { nameOf, type TooltipRow, tooltipRows } from "../../text/describe.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { boxOf, linesOf, overlap, type Placed, textWidth } from "../labels/place.ts";
 import type { Box, Scales } from "../scales.ts";
@@ -15,7 +15,7 @@ interface Told {
   readonly roofs?: readonly Roof[];
   readonly view?: View;
   /** What else is told. */
-  readonly more?: readonly Row[];
+  readonly more?: readonly TooltipRow[];
   readonly x: number;
   readonly y: number;
   readonly scales: Pick<Scales, "width" | "height">;
@@ -27,7 +27,7 @@ interface Told {
 
 export interface Card {
   readonly name: string;
-  readonly rows: readonly Row[];
+  readonly rows: readonly TooltipRow[];
   /** Where it may stand, the usual place first. */
   readonly boxes: readonly Box[];
 }

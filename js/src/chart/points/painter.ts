@@ -1,7 +1,7 @@
 // The kernels on their canvas: circles where memory binds, squares where compute does, diamonds elsewhere, a star for their program; only what changed is redrawn.
 
 import { MEASURED, type Points, SIDES } from "../../roofline/points.ts";
-import { LEAST } from "../../roofline/positions.ts";
+import { MIN_RADIUS_PX } from "../../roofline/positions.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { CROWD, paintCrowd } from "./dense_raster.ts";
 import { changes, isOverlaid, isSigned, type KernelsPicture, looksOf, type Painted } from "./looks.ts";
@@ -103,7 +103,7 @@ export function radiusOf(points: Points): number {
 /** px. */
 export function radiusAt(points: Points, index: number): number {
   const [own, plain] = [points.radius[index] as number, radiusOf(points)];
-  return own > LEAST ? own : Math.min(plain, own || plain);
+  return own > MIN_RADIUS_PX ? own : Math.min(plain, own || plain);
 }
 
 export const isMeasured = (points: Points, index: number) => points.roof[index] === MEASURED;

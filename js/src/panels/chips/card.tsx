@@ -43,7 +43,7 @@ export function Card({ opened, chip }: { opened: Disclosed; chip: Chip }) {
   );
 }
 
-function Line({ label, value, measured = false, others = [] }: Pick<Row, "label" | "value"> & Partial<Row>) {
+function Line({ label, value, measured = false, others = [] }: Pick<SheetRow, "label" | "value"> & Partial<SheetRow>) {
   return (
     <div class="roofwidget-figure">
       <dt>
@@ -81,7 +81,7 @@ function Origin({ run }: { run: Run }) {
   );
 }
 
-export interface Row {
+export interface SheetRow {
   readonly label: string;
   readonly value: string;
   /** Whether somebody measured it: a ceiling, not a figure of the data sheet. */
@@ -98,16 +98,16 @@ export interface Run {
   readonly link: string | undefined;
   /** An address that is none, as it stands. */
   readonly place: string;
-  readonly rows: readonly Row[];
+  readonly rows: readonly SheetRow[];
 }
 
-type Known = Figure & { readonly value: number };
+type KnownFigure = Figure & { readonly value: number };
 
 /** Units that take SI prefixes; any other is a word such as SM. */
 const PREFIXED = /^(?:FLOP\/s|OP\/s|B\/s|B|s|Hz|W|J\/FLOP|J\/B)$/;
 
 export function runsOf(chip: Chip): readonly Run[] {
-  const runs: (Run & { rows: Row[] })[] = [];
+  const runs: (Run & { rows: SheetRow[] })[] = [];
   for (const figure of chip.figures) {
     if (!isKnown(figure)) continue;
     const last = runs.at(-1);
@@ -137,7 +137,7 @@ export function factsOf(chip: Chip): readonly (readonly [label: string, value: s
   return facts.filter(([, value]) => value);
 }
 
-function rowOf(figure: Known): Row {
+function rowOf(figure: KnownFigure): SheetRow {
   return {
     label: words.figure(figure.label),
     value: amount(figure.value, figure.unit),
@@ -159,4 +159,4 @@ export function linkOf(url: string): string | undefined {
   return /^https?:\/\//i.test(url) ? url : undefined;
 }
 
-const isKnown = (figure: Figure): figure is Known => figure.value !== null;
+const isKnown = (figure: Figure): figure is KnownFigure => figure.value !== null;

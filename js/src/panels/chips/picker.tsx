@@ -163,13 +163,13 @@ function neighbour(boxes: readonly HTMLElement[], way: 1 | -1): HTMLElement | un
   const places = boxes.map((box) => ({ box, ...place(box) }));
   const [here] = places;
   if (!here) return undefined;
-  const line = places.find(({ y }) => (y - here.y) * way > LINE)?.y;
-  const there = places.filter(({ y }) => line !== undefined && Math.abs(y - line) < LINE);
+  const line = places.find(({ y }) => (y - here.y) * way > LINE_TOLERANCE_PX)?.y;
+  const there = places.filter(({ y }) => line !== undefined && Math.abs(y - line) < LINE_TOLERANCE_PX);
   return there.sort((a, b) => Math.abs(a.x - here.x) - Math.abs(b.x - here.x))[0]?.box;
 }
 
 /** Boxes whose tops differ by less stand on one line, px. */
-const LINE = 8;
+const LINE_TOLERANCE_PX = 8;
 
 function place(box: HTMLElement): { x: number; y: number } {
   const { x, y } = box.getBoundingClientRect();

@@ -3,7 +3,7 @@
 import type { Chip } from "../../wire/types.ts";
 
 /** So many pills stand in the bar; the other chips are in the picker. */
-export const PILLS = 8;
+export const MAX_PILLS = 8;
 
 export interface Family {
   readonly name: string;
@@ -25,10 +25,10 @@ export function pillsOf(
   focus: string,
   before: readonly string[],
 ): readonly Chip[] {
-  if (chips.length <= PILLS) return chips;
+  if (chips.length <= MAX_PILLS) return chips;
   const wanted = new Set([focus, ...shown, ...before, ...chips.map(({ id }) => id)].filter((id) => id !== ""));
   const known = new Set(chips.map(({ id }) => id));
-  const kept = new Set([...wanted].filter((id) => known.has(id)).slice(0, PILLS));
+  const kept = new Set([...wanted].filter((id) => known.has(id)).slice(0, MAX_PILLS));
   return chips.filter(({ id }) => kept.has(id));
 }
 

@@ -20,7 +20,7 @@ import { CategoryBar } from "./categories.tsx";
 
 /** A table of no more measured kernels than this is taken in at a glance. */
 const HANDFUL = 5;
-const TOPS = [10, 30, 100, 300, 1000];
+const TOP_CHOICES = [10, 30, 100, 300, 1000];
 
 interface FiltersProps {
   readonly store: Store;
@@ -134,7 +134,7 @@ function Controls({ store }: { store: Store }) {
         choose={store.setPrecisions}
       />
       {totalTime > 0 && <TimeShare store={store} />}
-      {n > (TOPS[0] as number) && <Top store={store} all={n} />}
+      {n > (TOP_CHOICES[0] as number) && <Top store={store} all={n} />}
       {(!store.infeed.value || categories.some(({ name }) => isInfeed(name))) && (
         <label class="roofwidget-option">
           <input
@@ -173,7 +173,7 @@ function TimeShare({ store }: { store: Store }) {
 
 function Top({ store, all }: { store: Store; all: number }) {
   const top = store.top.value;
-  const counts = [...new Set([...TOPS, top ?? all])].filter((count) => count < all).sort((a, b) => a - b);
+  const counts = [...new Set([...TOP_CHOICES, top ?? all])].filter((count) => count < all).sort((a, b) => a - b);
   // The limit that a model starts with is none to a table within it.
   const unlimited = UNFILTERED.top !== null && UNFILTERED.top >= all ? UNFILTERED.top : null;
   return (

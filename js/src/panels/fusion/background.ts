@@ -5,25 +5,25 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Graph } from "../../fusion/graph.ts";
 import type { Fits } from "../../fusion/legality.ts";
 import type { Cost } from "../../fusion/partition.ts";
-import { type Found, searching } from "../../fusion/search.ts";
+import { type BestPartition, searching } from "../../fusion/search.ts";
 import { MAX_OPS_AT_ONCE, type Workload } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
 import { inSlices, type Work } from "../../ui/slices.ts";
 import { type Flow, flowing } from "./flow.ts";
 
 /** Of graphs with more ops than this the best is not looked for unasked. */
-const SEARCHED = 2000;
+const MAX_SEARCHED_OPS = 2000;
 /** The best is looked for once nothing has changed for this long, ms. */
-const CALM = 200;
+const SEARCH_DELAY_MS = 200;
 
-interface Asked {
+interface FusionInput {
   readonly workload: Workload;
   readonly cost: Cost | undefined;
   readonly fits: Fits | undefined;
 }
 
 /** Starts work; it is abandoned for other work, and once what it works on has changed, of which `dropped` tells. */
-export function useWork({ workload, cost, fits }: Asked, store: Store, dropped: () => void) {
+export function useWork({ workload, cost, fits }: FusionInput, store: Store, dropped: () => void) {
   const stop = useRef<() => void>(undefined);
   useEffect(
     () => () => {
@@ -85,18 +85,18 @@ export function useFlow(graph: Graph, room: number): Flow | undefined {
 }
 
 /** The best partition, once it is known. */
-export function useBest({ workload: { graph, values }, cost, fits }: Asked): Found | undefined {
-  const found = useSignal<Found | undefined>(undefined);
+export function useBest({ workload: { graph, values }, cost, fits }: FusionInput): BestPartition | undefined {
+  const found = useSignal<BestPartition | undefined>(undefined);
   // A size or a rate that is dragged changes the cost with every frame: the search waits for it to rest.
   useEffect(() => {
     found.value = undefined;
-    if (!cost || graph.ops.length > SEARCHED) return;
+    if (!cost || graph.ops.length > MAX_SEARCHED_OPS) return;
     let stop = () => clearTimeout(timer);
     const timer = setTimeout(() => {
       stop = inSlices(searching(graph, values, cost, fits), (best) => {
         found.value = best;
       });
-    }, CALM);
+    }, SEARCH_DELAY_MS);
     return () => stop();
   }, [graph, values, cost, fits]);
   return found.value;

@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { type Cost, compulsory, type Tally, tally, unfused } from "../../fusion/partition.ts";
-import type { Found } from "../../fusion/search.ts";
+import type { BestPartition } from "../../fusion/search.ts";
 import type { Workload } from "../../state/graph.ts";
 import { formatFactor, formatIntensity, formatQuantity } from "../../text/numbers.ts";
 import { strings, fusionWords as words } from "../../words/words.ts";
@@ -10,7 +10,7 @@ import { strings, fusionWords as words } from "../../words/words.ts";
 interface FiguresProps {
   readonly workload: Workload;
   readonly cost: Cost | undefined;
-  readonly found: Found | undefined;
+  readonly found: BestPartition | undefined;
   readonly crowded: boolean;
   /** Why no time is known; empty where it is. */
   readonly lacking: string;
@@ -44,9 +44,9 @@ export function Figures({ workload: { graph, values, partition }, cost, found, c
   );
 }
 
-type Row = [name: string, value: string];
+type FigureRow = [name: string, value: string];
 
-function rowsOf(before: Tally, now: Tally, least: number, best: string | undefined): Row[] {
+function rowsOf(before: Tally, now: Tally, least: number, best: string | undefined): FigureRow[] {
   const from = (texts: [string, string]) => (texts[0] === texts[1] ? texts[0] : words.from(...texts));
   const both = (text: (one: Tally) => string) => from([text(before), text(now)]);
   return [
@@ -57,7 +57,7 @@ function rowsOf(before: Tally, now: Tally, least: number, best: string | undefin
     [words.time, both(({ seconds }) => formatQuantity(seconds, "s"))],
     [words.compulsory, words.least(formatQuantity(least, "B"), formatFactor(now.bytes / least))],
     [words.speedUp, times(before.seconds / now.seconds)],
-    ...(best === undefined ? [] : [[words.toBest, best] as Row]),
+    ...(best === undefined ? [] : [[words.toBest, best] as FigureRow]),
   ];
 }
 

@@ -9,7 +9,7 @@ export interface Point {
 }
 
 /** An op's box by its middle. */
-export interface Box extends Point {
+export interface OpBox extends Point {
   readonly width: number;
 }
 
@@ -28,22 +28,22 @@ export interface Flow {
   /** Ops from left to right, by layer. */
   readonly layers: readonly (readonly number[])[];
   /** By op. */
-  readonly boxes: readonly Box[];
+  readonly boxes: readonly OpBox[];
   readonly edges: readonly Edge[];
 }
 
 /** px; a row is a box and the room below it. */
-export const BOX = 24;
-export const ROW = 56;
-const GAP = 10;
+export const BOX_HEIGHT = 24;
+export const ROW_HEIGHT = 56;
+const BOX_GAP = 10;
 export const MARGIN = 14;
-const LANE = 4;
-const [NARROWEST, WIDEST] = [56, 112];
+const LANE_GAP = 4;
+const [MIN_BOX_WIDTH, MAX_BOX_WIDTH] = [56, 112];
 /** An edge past more layers than this goes straight, behind the boxes. */
-const LONG = 40;
+const MAX_ROUTED_LAYERS = 40;
 const SWEEPS = 4;
 /** How many layers or edges are placed before the work may pause. */
-const PAUSE = 64;
+const ITEMS_PER_PAUSE = 64;
 
 /** Layers are as low as the longest way to an op is long; what reads graph inputs only stands right above its reader. */
 export function layersOf(graph: Graph): number[] {
@@ -76,7 +76,7 @@ function nodesOf(graph: Graph): Nodes {
     const lane = [from];
     for (const to of readers) {
       const span = (layer[to] as number) - (layer[from] as number);
-      if (span > LONG) {
+      if (span > MAX_ROUTED_LAYERS) {
         routes.push({ from, to, via: [] });
         continue;
       }
@@ -137,11 +137,11 @@ export function* flowing(graph: Graph, room: number): Work<Flow> {
   const n = graph.ops.length;
   const { rows, up, down, routes } = nodesOf(graph);
   const layers = rows.map((row) => row.filter((node) => node < n));
-  const widths: number[] = up.map(() => LANE);
+  const widths: number[] = up.map(() => LANE_GAP);
   rows.forEach((row, at) => {
     const ops = layers[at] as number[];
-    const left = room - 2 * MARGIN - (row.length - ops.length) * (LANE + GAP) - (ops.length - 1) * GAP;
-    const width = Math.max(NARROWEST, Math.min(WIDEST, Math.floor(left / ops.length)));
+    const left = room - 2 * MARGIN - (row.length - ops.length) * (LANE_GAP + BOX_GAP) - (ops.length - 1) * BOX_GAP;
+    const width = Math.max(MIN_BOX_WIDTH, Math.min(MAX_BOX_WIDTH, Math.floor(left / ops.length)));
     for (const op of ops) widths[op] = width;
   });
   const x: number[] = up.map(() => 0);
@@ -151,7 +151,7 @@ export function* flowing(graph: Graph, room: number): Work<Flow> {
     for (const node of row) wish[node] = mean(near[node] ?? [], x) ?? (x[node] as number);
     if (row.length > 1) row.sort((a, b) => (wish[a] as number) - (wish[b] as number));
     const apart = [half(row[0])];
-    for (let at = 1; at < row.length; at++) apart.push(half(row[at]) + half(row[at - 1]) + GAP);
+    for (let at = 1; at < row.length; at++) apart.push(half(row[at]) + half(row[at - 1]) + BOX_GAP);
     apart.push(half(row.at(-1)));
     const wanted = row.map((node) => wish[node] as number);
     spread(wanted, apart, room / 2 - MARGIN).forEach((place, at) => {
@@ -161,7 +161,7 @@ export function* flowing(graph: Graph, room: number): Work<Flow> {
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const [ordered, near] = sweep % 2 === 0 ? [rows, up] : [[...rows].reverse(), down];
     for (const [at, row] of ordered.entries()) {
-      if (at % PAUSE === 0) yield;
+      if (at % ITEMS_PER_PAUSE === 0) yield;
       settle(row, near);
     }
   }
@@ -171,19 +171,19 @@ export function* flowing(graph: Graph, room: number): Work<Flow> {
   const width = Math.max(room, right - left + 2 * MARGIN);
   const y: number[] = [];
   rows.forEach((row, at) => {
-    for (const node of row) y[node] = MARGIN + at * ROW + BOX / 2;
+    for (const node of row) y[node] = MARGIN + at * ROW_HEIGHT + BOX_HEIGHT / 2;
   });
   const shift = (width - left - right) / 2;
   const place = (node: number): Point => ({ x: (x[node] as number) + shift, y: y[node] as number });
   const edges: Edge[] = [];
   for (const { from, to, via } of routes) {
-    if (edges.length % PAUSE === 0) yield;
+    if (edges.length % ITEMS_PER_PAUSE === 0) yield;
     const tensors = (graph.makes[from] ?? []).filter((tensor) => graph.reads[to]?.includes(tensor));
     edges.push({ from, to, tensors, points: pointsOf([from, ...via, to].map(place)) });
   }
   return {
     width,
-    height: Math.max(0, rows.length * ROW - (ROW - BOX)) + 2 * MARGIN,
+    height: Math.max(0, rows.length * ROW_HEIGHT - (ROW_HEIGHT - BOX_HEIGHT)) + 2 * MARGIN,
     layers: rows.map((row) => row.filter((node) => node < n)),
     boxes: graph.ops.map((_, op) => ({ ...place(op), width: widths[op] as number })),
     edges,
@@ -200,6 +200,6 @@ function mean(nodes: readonly number[], x: readonly number[]): number | undefine
 /** From the lower side of the first to the upper side of the last, straight down past those between. */
 const pointsOf = (middles: readonly Point[]): Point[] =>
   middles.flatMap(({ x, y }, at) => [
-    ...(at > 0 ? [{ x, y: y - BOX / 2 }] : []),
-    ...(at < middles.length - 1 ? [{ x, y: y + BOX / 2 }] : []),
+    ...(at > 0 ? [{ x, y: y - BOX_HEIGHT / 2 }] : []),
+    ...(at < middles.length - 1 ? [{ x, y: y + BOX_HEIGHT / 2 }] : []),
   ]);

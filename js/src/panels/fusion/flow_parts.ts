@@ -3,10 +3,10 @@
 import type { Graph } from "../../fusion/graph.ts";
 import type { Workload } from "../../state/graph.ts";
 import { formatQuantity } from "../../text/numbers.ts";
-import { BOX, type Box, type Edge, type Flow, type Point, ROW } from "./flow.ts";
+import { BOX_HEIGHT, type Edge, type Flow, type OpBox, type Point, ROW_HEIGHT } from "./flow.ts";
 import { ties } from "./merging.ts";
 
-export interface View {
+export interface VisiblePart {
   readonly left: number;
   readonly top: number;
   readonly right: number;
@@ -40,7 +40,7 @@ export function shortened(name: string, box: number): string {
 }
 
 /** What is to be drawn of a flow to see this part of it. */
-export function seen({ boxes, edges }: Flow, { left, top, right, bottom }: View) {
+export function seen({ boxes, edges }: Flow, { left, top, right, bottom }: VisiblePart) {
   const isIn = (x0: number, x1: number, y0: number, y1: number) =>
     x1 >= left && x0 <= right && y1 >= top && y0 <= bottom;
   const isSeen = ({ points }: Edge) => {
@@ -54,16 +54,16 @@ export function seen({ boxes, edges }: Flow, { left, top, right, bottom }: View)
   };
   return {
     ops: [...boxes.keys()].filter((op) => {
-      const { x, y, width } = boxes[op] as Box;
-      return isIn(x - width / 2, x + width / 2, y - ROW / 2, y + ROW / 2);
+      const { x, y, width } = boxes[op] as OpBox;
+      return isIn(x - width / 2, x + width / 2, y - ROW_HEIGHT / 2, y + ROW_HEIGHT / 2);
     }),
     edges: edges.filter(isSeen),
   };
 }
 
 /** Whether a point lies in a box, or at most this far from it. */
-export const isAt = ({ x, y, width }: Box, point: Point, near = 0) =>
-  Math.abs(x - point.x) <= width / 2 + near && Math.abs(y - point.y) <= BOX / 2 + near;
+export const isAt = ({ x, y, width }: OpBox, point: Point, near = 0) =>
+  Math.abs(x - point.x) <= width / 2 + near && Math.abs(y - point.y) <= BOX_HEIGHT / 2 + near;
 
 /** The op whose box is at a point. */
 export function opAt({ boxes }: Flow, point: Point): number | undefined {
@@ -89,7 +89,7 @@ export function stepFrom({ layers, boxes }: Flow, op: number, key: string): numb
 
 /** Whether a point is away from all of these ops. */
 export const isOut = ({ boxes }: Flow, group: readonly number[], point: Point) =>
-  !group.some((op) => isAt(boxes[op] as Box, point, OUT));
+  !group.some((op) => isAt(boxes[op] as OpBox, point, OUT));
 
 /** What an op reads of the graph's inputs, and makes for its outputs; whether edges come to that side too. */
 export function endsOf({ before, after, reads, makes, producer, consumers, isOutput }: Graph, op: number) {
@@ -111,8 +111,8 @@ export function bandsOf(
   const paths = groups.map((group) => {
     if (group.length < 2) return [];
     const over = group.map((op) => {
-      const { x, y, width } = boxes[op] as Box;
-      return `M${x - (width - BOX) / 2} ${y}h${width - BOX}`;
+      const { x, y, width } = boxes[op] as OpBox;
+      return `M${x - (width - BOX_HEIGHT) / 2} ${y}h${width - BOX_HEIGHT}`;
     });
     const pair = (a: number, b: number) => `M${boxes[a]?.x} ${boxes[a]?.y}L${boxes[b]?.x} ${boxes[b]?.y}`;
     return [...over, ...ties(graph, group).map(([a, b]) => pair(a, b))];

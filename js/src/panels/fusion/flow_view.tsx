@@ -8,13 +8,13 @@ import type { Partition } from "../../fusion/legality.ts";
 import type { Workload } from "../../state/graph.ts";
 import { type Drag, useGesture } from "../../ui/gesture.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
-import { BOX, type Box, type Edge, type Flow, MARGIN, type Point, ROW } from "./flow.ts";
+import { BOX_HEIGHT, type Edge, type Flow, MARGIN, type OpBox, type Point, ROW_HEIGHT } from "./flow.ts";
 import { bandsOf, endsOf, isOut, opAt, pathOf, seen, shortened, thickness, titleOf } from "./flow_parts.ts";
 
 /** px; it scrolls beyond this height, which ends amid a row: what is cut shows that there is more. */
-export const HEIGHT = MARGIN + 8 * ROW + BOX / 2;
+export const FLOW_HEIGHT = MARGIN + 8 * ROW_HEIGHT + BOX_HEIGHT / 2;
 /** What is further away than this is not drawn. */
-const AROUND = HEIGHT / 2;
+const DRAWN_AROUND_PX = FLOW_HEIGHT / 2;
 /** A press that moves less than this, px, is a click. */
 const CLICK_PX = 4;
 
@@ -80,8 +80,8 @@ export function FlowView(props: FlowViewProps) {
     tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0);
   const { left, top } = view.value;
   const { ops, edges } = useMemo(() => {
-    const [right, bottom] = [left + flow.width, top + HEIGHT + AROUND];
-    return seen(flow, { left: left - AROUND, top: top - AROUND, right, bottom });
+    const [right, bottom] = [left + flow.width, top + FLOW_HEIGHT + DRAWN_AROUND_PX];
+    return seen(flow, { left: left - DRAWN_AROUND_PX, top: top - DRAWN_AROUND_PX, right, bottom });
   }, [flow, left, top]);
   const isInside = ({ from, to }: Edge) => groupOf[from] === groupOf[to];
   const bands = useMemo(() => bandsOf(flow, workload), [flow, partition]);
@@ -139,7 +139,7 @@ export function FlowView(props: FlowViewProps) {
       data-lm-suppress-shortcuts="true"
       aria-label={props.label}
       aria-keyshortcuts={props.shortcuts}
-      style={{ maxHeight: `${HEIGHT}px` }}
+      style={{ maxHeight: `${FLOW_HEIGHT}px` }}
       onKeyDown={(event) => {
         if (event.key !== "Escape" || !gesture.drag) return props.onKeyDown(event);
         gesture.cancel();
@@ -147,7 +147,10 @@ export function FlowView(props: FlowViewProps) {
       }}
       onBlur={() => props.point(null)}
       onScroll={({ currentTarget: { scrollLeft, scrollTop } }) => {
-        const [left, top] = [scrollLeft, scrollTop].map((px) => Math.floor(px / AROUND) * AROUND) as [number, number];
+        const [left, top] = [scrollLeft, scrollTop].map((px) => Math.floor(px / DRAWN_AROUND_PX) * DRAWN_AROUND_PX) as [
+          number,
+          number,
+        ];
         if (left !== view.value.left || top !== view.value.top) view.value = { left, top };
       }}
     >
@@ -189,7 +192,7 @@ export function FlowView(props: FlowViewProps) {
           .sort((a, b) => Number(a === mover) - Number(b === mover))
           .map((op) => {
             const shakes = refused.ops.includes(op);
-            const { x, y, width } = flow.boxes[op] as Box;
+            const { x, y, width } = flow.boxes[op] as OpBox;
             const by = drag && dragged === op ? [draggedTo.value.x - drag.from.x, draggedTo.value.y - drag.from.y] : [];
             const [dx = 0, dy = 0] = by;
             const states = [
@@ -204,13 +207,13 @@ export function FlowView(props: FlowViewProps) {
                 key={shakes ? `${op} ${refused.count}` : op}
                 class={`roofwidget-op ${states.map((state) => (state ? `roofwidget-${state}` : "")).join(" ")}`}
                 data-op={graph.ops[op]?.name}
-                transform={`translate(${x - width / 2 + dx} ${y - BOX / 2 + dy})`}
+                transform={`translate(${x - width / 2 + dx} ${y - BOX_HEIGHT / 2 + dy})`}
                 onPointerEnter={() => !gesture.drag && props.point(groupOf[op] as number)}
               >
                 <g class={shakes ? "roofwidget-shake" : ""}>
                   <title>{graph.ops[op]?.name}</title>
-                  <rect width={width} height={BOX} rx="4" />
-                  <text x={width / 2} y={BOX / 2}>
+                  <rect width={width} height={BOX_HEIGHT} rx="4" />
+                  <text x={width / 2} y={BOX_HEIGHT / 2}>
                     {shortened(graph.ops[op]?.name ?? "", width)}
                   </text>
                 </g>
@@ -223,21 +226,21 @@ export function FlowView(props: FlowViewProps) {
 }
 
 /** Scrolls until a box is seen, sideways to the middle. */
-function show(frame: HTMLElement | null, box: Box | undefined) {
+function show(frame: HTMLElement | null, box: OpBox | undefined) {
   if (!frame || !box) return;
   const { clientWidth, clientHeight, scrollLeft, scrollTop } = frame;
   if (Math.abs(box.x - scrollLeft - clientWidth / 2) > (clientWidth - box.width) / 2) {
     frame.scrollLeft = box.x - clientWidth / 2;
   }
-  frame.scrollTop = Math.min(box.y - BOX, Math.max(scrollTop, box.y + BOX - clientHeight));
+  frame.scrollTop = Math.min(box.y - BOX_HEIGHT, Math.max(scrollTop, box.y + BOX_HEIGHT - clientHeight));
 }
 
 /** px, of the band behind a group. */
-const BAND = 10;
+const BAND_PX = 10;
 /** px, of the stretches of an outline and of the gaps between them, where a group does not fit on chip. */
-const DASH = 5;
+const DASH_PX = 5;
 /** How much of its hue a group has that is pointed at. */
-const WASH = 0.25;
+const POINTED_WASH = 0.25;
 
 interface BandsProps {
   readonly bands: ReturnType<typeof bandsOf>;
@@ -257,7 +260,7 @@ export function Bands({ bands, partition: { groups }, theme, crowded, pointed }:
       key={`${group} ${width}`}
       d={d}
       stroke={colour}
-      stroke-width={BOX + BAND + width}
+      stroke-width={BOX_HEIGHT + BAND_PX + width}
       stroke-dasharray={dash}
       class={dash ? "roofwidget-crowded" : "roofwidget-band"}
     />
@@ -267,9 +270,9 @@ export function Bands({ bands, partition: { groups }, theme, crowded, pointed }:
       {bands.map(({ group, d }) =>
         crowded.has(group) ? stroke(group, d, theme.alert, 4) : stroke(group, d, hueOf(group), 2),
       )}
-      {bands.map(({ group, d }) => crowded.has(group) && stroke(group, d, theme.background, 5, DASH))}
+      {bands.map(({ group, d }) => crowded.has(group) && stroke(group, d, theme.background, 5, DASH_PX))}
       {bands.map(({ group, d }) => {
-        const inner = pointed === group ? mix(theme.background, hueOf(group), WASH) : theme.background;
+        const inner = pointed === group ? mix(theme.background, hueOf(group), POINTED_WASH) : theme.background;
         return stroke(group, d, inner, 0);
       })}
     </>
@@ -277,7 +280,7 @@ export function Bands({ bands, partition: { groups }, theme, crowded, pointed }:
 }
 
 /** Room of a tensor's name beside its end, px. */
-const NAMED = 72;
+const MAX_NAME_PX = 72;
 
 interface EndsProps {
   readonly flow: Flow;
@@ -290,8 +293,8 @@ export function Ends({ flow, workload: { graph, values }, ops }: EndsProps) {
     tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0);
   return ops.flatMap((op) =>
     endsOf(graph, op).map(({ side, tensors, shared }) => {
-      const { x, y, width } = flow.boxes[op] as Box;
-      const [left, top] = [x - (shared ? width / 3 : 0), y + (side * BOX) / 2];
+      const { x, y, width } = flow.boxes[op] as OpBox;
+      const [left, top] = [x - (shared ? width / 3 : 0), y + (side * BOX_HEIGHT) / 2];
       return (
         <g key={`${op} ${side}`}>
           <title>{titleOf(graph, tensors, values.bytes)}</title>
@@ -314,5 +317,5 @@ function nameOf(graph: Graph, op: number, tensors: readonly number[]): string {
   const own = graph.ops[op]?.name ?? "";
   const names = tensors.map((tensor) => graph.tensors[tensor]?.name ?? "").filter((name) => !name.startsWith(own));
   const more = names.length > 1 ? ` +${names.length - 1}` : "";
-  return names.length > 0 ? `${shortened(names[0] as string, NAMED)}${more}` : "";
+  return names.length > 0 ? `${shortened(names[0] as string, MAX_NAME_PX)}${more}` : "";
 }

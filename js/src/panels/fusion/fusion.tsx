@@ -8,7 +8,7 @@ import type { Graph } from "../../fusion/graph.ts";
 import { fusingLikeXla, pairing } from "../../fusion/greedy.ts";
 import { mergesOf, type Partition, whyNot } from "../../fusion/legality.ts";
 import { fuse, split, unfused } from "../../fusion/partition.ts";
-import { costOn, type Found, searching } from "../../fusion/search.ts";
+import { type BestPartition, costOn, searching } from "../../fusion/search.ts";
 import type { Workload } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
@@ -20,11 +20,11 @@ import { strings, fusionWords as words } from "../../words/words.ts";
 import { useBest, useFlow, useNext, useSoon, useWork } from "./background.ts";
 import { Figures } from "./figures.tsx";
 import { stepFrom } from "./flow_parts.ts";
-import { FlowView, HEIGHT } from "./flow_view.tsx";
+import { FLOW_HEIGHT, FlowView } from "./flow_view.tsx";
 import { cut, downstream, lackingPeak, sentenceOf, spoken, told, tooLarge } from "./merging.ts";
 
 /** Inside the panel, px, until it is measured. */
-const ROOM = 216;
+const INITIAL_WIDTH_PX = 216;
 
 /** The keys of the graph. */
 export const GRAPH_KEYS = {
@@ -80,7 +80,7 @@ function Panel({ store, theme, workload }: PanelProps) {
     [partition, fits],
   );
   const [tight] = crowded;
-  const room = useSignal(ROOM);
+  const room = useSignal(INITIAL_WIDTH_PX);
   const found = useBest({ workload, cost, fits });
   const flow = useFlow(graph, room.value);
   const cursor = useSignal<number | undefined>(undefined);
@@ -174,7 +174,7 @@ function Panel({ store, theme, workload }: PanelProps) {
   }
   function findBest() {
     if (!cost || !roof) return;
-    const show = (chosen: Found) =>
+    const show = (chosen: BestPartition) =>
       change(chosen, words.found(roof.chip.name, words.counted(chosen.groups.length), chosen.how));
     if (found) return show(found);
     say(words.working);
@@ -211,7 +211,7 @@ function Panel({ store, theme, workload }: PanelProps) {
           shortcuts={SHORTCUTS}
         />
       ) : (
-        <div class="roofwidget-flow" style={{ height: `${HEIGHT}px` }} />
+        <div class="roofwidget-flow" style={{ height: `${FLOW_HEIGHT}px` }} />
       )}
       <Members {...{ graph, partition }} />
       <p class={refused.value.ops.length > 0 ? "roofwidget-refused" : "roofwidget-muted"} role="status">
@@ -242,11 +242,12 @@ function Panel({ store, theme, workload }: PanelProps) {
 }
 
 /** Of more kernels than this it says how many there are. */
-const MOST = 100;
+const MAX_LISTED_KERNELS = 100;
 
 export function Members({ graph, partition }: { readonly graph: Graph; readonly partition: Partition }) {
   const names = useMemo(
-    () => partition.groups.slice(0, MOST).map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")),
+    () =>
+      partition.groups.slice(0, MAX_LISTED_KERNELS).map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")),
     [graph, partition],
   );
   const more = partition.groups.length - names.length;

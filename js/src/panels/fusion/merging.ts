@@ -1,7 +1,7 @@
 // What merging and splitting mean for the panel: where a group is cut, what it costs, and why a merge is refused.
 
 import { needing } from "../../fusion/capacity.ts";
-import { dtypeOf, type Graph, type Ops, type Values } from "../../fusion/graph.ts";
+import { dtypeOf, type Graph, type GraphValues, type Ops } from "../../fusion/graph.ts";
 import { broken, linked, type Partition, type Refusal, reached } from "../../fusion/legality.ts";
 import { partitionOf, precisionOf } from "../../fusion/partition.ts";
 import type { Roof } from "../../roofline/roofline.ts";
@@ -10,10 +10,10 @@ import { formatQuantity } from "../../text/numbers.ts";
 import type { Chip } from "../../wire/types.ts";
 import { fusionWords } from "../../words/words.ts";
 
-type Counted = Pick<Workload, "graph" | "values">;
+type CountedGraph = Pick<Workload, "graph" | "values">;
 
 /** A precision that some op is judged by and a chip has no peak for; undefined without one. */
-export function lackingPeak(graph: Graph, values: Values, { peaks }: Roof): string | undefined {
+export function lackingPeak(graph: Graph, values: GraphValues, { peaks }: Roof): string | undefined {
   const isLacking = (precision: string | null | undefined) => typeof precision === "string" && !peaks.has(precision);
   const named = new Set(graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)));
   for (const { precision } of graph.ops) if (precision) named.add(precision);
@@ -24,7 +24,7 @@ export function lackingPeak(graph: Graph, values: Values, { peaks }: Roof): stri
 }
 
 /** What there is to know of an op and of what it is joined with, for people. */
-export function told({ graph, values, partition }: Counted & Pick<Workload, "partition">, op: number): string {
+export function told({ graph, values, partition }: CountedGraph & Pick<Workload, "partition">, op: number): string {
   const bytes = (tensors: Ops) =>
     formatQuantity(
       tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0),
@@ -70,17 +70,17 @@ export function ties(graph: Graph, group: Ops): [number, number][] {
 }
 
 /** More ops than this are named by their ends. */
-const SPOKEN = 3;
+const MAX_NAMED_OPS = 3;
 
 /** A group for people: "gelu + dropout + add". */
 export function spoken(graph: Graph, ops: Ops): string {
   const names = ops.map((op) => graph.ops[op]?.name ?? "");
-  if (names.length <= SPOKEN) return names.join(" + ");
+  if (names.length <= MAX_NAMED_OPS) return names.join(" + ");
   return fusionWords.ends(names[0] as string, names.at(-1) as string, names.length);
 }
 
 /** That a group's tiles do not fit on a chip, for people; nothing of a chip that may hold any. */
-export function tooLarge({ graph, values }: Counted, ops: Ops, chip: Chip | undefined): string {
+export function tooLarge({ graph, values }: CountedGraph, ops: Ops, chip: Chip | undefined): string {
   if (!chip?.share) return "";
   const sizes = [needing(graph, values)(ops), chip.share.bytes];
   const texts = (digits: number) => sizes.map((size) => formatQuantity(size, "B", digits)) as [string, string];
@@ -92,7 +92,7 @@ export function tooLarge({ graph, values }: Counted, ops: Ops, chip: Chip | unde
 
 /** Why two ops may not share a kernel, for people. */
 export function sentenceOf(
-  { graph, values, partition }: Counted & Pick<Workload, "partition">,
+  { graph, values, partition }: CountedGraph & Pick<Workload, "partition">,
   a: number,
   b: number,
   refusal: Refusal,

@@ -7,7 +7,7 @@ import { Slider } from "../../ui/slider.tsx";
 import { numerals, words } from "../../words/words.ts";
 
 /** Percent: the slider's end, and what an arrow key and PageUp move. */
-const MOST = 95;
+const MAX_PERCENT = 95;
 const STEPS: Record<string, number> = {
   ArrowRight: 1,
   ArrowUp: 1,
@@ -19,7 +19,7 @@ const STEPS: Record<string, number> = {
 
 export function Exposed({ store }: { store: Store }) {
   const fractions = store.exposedComm.value;
-  const percent = Math.min(MOST, Math.round((fractions[0] ?? 0) * 100));
+  const percent = Math.min(MAX_PERCENT, Math.round((fractions[0] ?? 0) * 100));
   const peak = store.focusRoof.value?.peak ?? Number.NaN;
   const said = (share: number) => words.flat(formatPercent(share), formatQuantity(peak * (1 - share), "FLOP/s", 4));
 
@@ -27,12 +27,12 @@ export function Exposed({ store }: { store: Store }) {
     entry.clear();
     store.setExposedComm(values, { stream });
   }
-  const slide = (to: number) => set(to > 0 ? [Math.min(MOST, Math.round(to)) / 100] : [], true);
+  const slide = (to: number) => set(to > 0 ? [Math.min(MAX_PERCENT, Math.round(to)) / 100] : [], true);
   const entry = useTypedValue(parseFractions, set);
   function keyed(key: string) {
     const step = STEPS[key];
     if (step !== undefined) return () => slide(percent + step);
-    return key === "Home" || key === "End" ? () => slide(key === "Home" ? 0 : MOST) : undefined;
+    return key === "Home" || key === "End" ? () => slide(key === "Home" ? 0 : MAX_PERCENT) : undefined;
   }
 
   return (
@@ -56,7 +56,7 @@ export function Exposed({ store }: { store: Store }) {
         label={words.exposed}
         text={fractions.length > 0 ? fractions.map(said).join("; ") : words.noneExposed}
         min={0}
-        max={MOST}
+        max={MAX_PERCENT}
         step={1}
         position={percent}
         start={store.dragExposedComm}

@@ -12,7 +12,7 @@ import { runWords as words } from "../../words/words.ts";
 import { KernelButton } from "../kernel_button.tsx";
 
 /** So many rows are shown, and so many more when more are asked for. */
-const PAGE = 20;
+const ROWS_PER_PAGE = 20;
 const seconds = (time: number) => formatQuantity(time, "s");
 
 export function Compare({ store }: { store: Store }) {
@@ -41,7 +41,7 @@ export function Compare({ store }: { store: Store }) {
 }
 
 function Differences({ store, runs: { changes } }: { store: Store; runs: Runs }) {
-  const shown = useSignal(PAGE);
+  const shown = useSignal(ROWS_PER_PAGE);
   const left = changes.length - shown.value;
   if (changes.length === 0) return null;
   return (
@@ -76,7 +76,7 @@ function Differences({ store, runs: { changes } }: { store: Store; runs: Runs })
       {left > 0 && (
         <Button
           onClick={() => {
-            shown.value += PAGE;
+            shown.value += ROWS_PER_PAGE;
           }}
         >
           {words.showMore(left)}
@@ -94,12 +94,12 @@ interface AloneProps {
 
 function Alone({ title, kernels, rows }: AloneProps) {
   if (rows.length === 0) return null;
-  const left = rows.length - PAGE;
+  const left = rows.length - ROWS_PER_PAGE;
   return (
     <div class="roofwidget-alone">
       <h4>{title(rows.length)}</h4>
       <ul>
-        {rows.slice(0, PAGE).map((row) => (
+        {rows.slice(0, ROWS_PER_PAGE).map((row) => (
           <li key={row} title={nameOf(kernels, row)}>
             {shortNameOf(kernels, row)} <span class="roofwidget-muted">{seconds(kernels.time[row] as number)}</span>
           </li>

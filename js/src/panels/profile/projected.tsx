@@ -1,7 +1,7 @@
 // The projected time of the program on the focus chip, and the panel that shows it beside the ranking.
 
 import { useComputed, useSignal } from "@preact/signals";
-import { boundTimes, FAR, type Projection, project, recast } from "../../roofline/projection.ts";
+import { boundTimes, MIN_EXPLAINED_SHARE, type Projection, project, recast } from "../../roofline/projection.ts";
 import { isRoof, roofOf } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
 import { nameOf, shortNameOf } from "../../text/describe.ts";
@@ -15,7 +15,7 @@ import { Tick } from "../hardware/limits.tsx";
 import { Ranking } from "./ranking.tsx";
 
 /** More ticks than this would be a list of their own. */
-const MOST = 8;
+const MAX_TICKS = 8;
 
 export function Projected({ store }: { store: Store }) {
   const chosen = useSignal("");
@@ -84,7 +84,8 @@ export function Projected({ store }: { store: Store }) {
                   </p>
                   <p class="roofwidget-muted">
                     {words.keeps} {result.notScaled > 0 && words.stays(seconds(result.notScaled))}{" "}
-                    {result.far > 0 && words.far(formatPercent(result.far / result.before), formatPercent(FAR))}
+                    {result.far > 0 &&
+                      words.far(formatPercent(result.far / result.before), formatPercent(MIN_EXPLAINED_SHARE))}
                   </p>
                   <AtRoof store={store} result={result} />
                 </>
@@ -119,7 +120,7 @@ function AtRoof({ store, result }: { store: Store; result: Projection }) {
           }
         />
       )}
-      {rows.slice(0, MOST).map((row) => (
+      {rows.slice(0, MAX_TICKS).map((row) => (
         <Tick
           key={row}
           checked={atRoof.includes(row)}
@@ -129,7 +130,7 @@ function AtRoof({ store, result }: { store: Store; result: Projection }) {
           onChange={() => store.setAtRoof(atRoof.includes(row) ? others(row) : [...atRoof, row])}
         />
       ))}
-      {rows.length > MOST && <p class="roofwidget-muted">{words.more(rows.length - MOST)}</p>}
+      {rows.length > MAX_TICKS && <p class="roofwidget-muted">{words.more(rows.length - MAX_TICKS)}</p>}
     </fieldset>
   );
 }

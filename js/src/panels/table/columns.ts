@@ -4,11 +4,11 @@ import { judge } from "../../roofline/bound.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
 import { boundsOf } from "../../state/filters.ts";
 import { bindingWord, nameOf } from "../../text/describe.ts";
-import { SHAPE } from "../../text/disambiguate.ts";
+import { SHAPE_COLUMN } from "../../text/disambiguate.ts";
 import { formatIntensity, formatPercent, formatQuantity, formatSignificant } from "../../text/numbers.ts";
 import { type DictColumn, type Kernels, textAt } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
-import type { Written } from "./csv.ts";
+import type { CsvColumn } from "./csv.ts";
 import { orderOf, type Ranks, ranksOf } from "./natural.ts";
 
 /** What a number counts; "share" is of 1, "plain" has no unit that is known. */
@@ -219,7 +219,7 @@ function once<T>(make: () => T): () => T {
 }
 
 /** A share below this is not told apart from others. */
-const LEAST = 1e-4;
+const MIN_SHOWN_SHARE = 1e-4;
 
 export function cellText(column: Column, row: number): string {
   if (column.kind === "text") return (column.shown?.(row) ?? column.at(row)) || words.unknown;
@@ -227,7 +227,7 @@ export function cellText(column: Column, row: number): string {
   if (Number.isNaN(value)) return words.unknown;
   switch (column.kind) {
     case "share":
-      return value > 0 && value < LEAST ? words.less(formatPercent(LEAST)) : formatPercent(value);
+      return value > 0 && value < MIN_SHOWN_SHARE ? words.less(formatPercent(MIN_SHOWN_SHARE)) : formatPercent(value);
     case "FLOP/B":
       return formatIntensity(value);
     case "plain":
@@ -307,8 +307,8 @@ export function exportedColumns(
   shown: readonly Column[],
   { flops, chip }: Kernels,
   roof: Roof | undefined,
-): Written[] {
-  const isNeeded = ({ key, ofFile }: Column) => (ofFile ? SHAPE.test(key) || key === RAN : NEEDED.test(key));
+): CsvColumn[] {
+  const isNeeded = ({ key, ofFile }: Column) => (ofFile ? SHAPE_COLUMN.test(key) || key === RAN : NEEDED.test(key));
   const chips = [
     [JUDGING, roof?.chip.name],
     [RAN, chip?.name],
@@ -316,7 +316,7 @@ export function exportedColumns(
   const ours = chips.flatMap(([key, name]) => (name === undefined ? [] : [{ key, at: () => name }]));
   const plain = flops.get("");
   const all = [...shown, ...columns.filter((column) => isNeeded(column) && !shown.includes(column))];
-  const told = all.flatMap((column): Written[] => {
+  const told = all.flatMap((column): CsvColumn[] => {
     if (ours.some(({ key }) => key === column.key)) return [];
     // Beside FLOPs by precision their sum would be read as others.
     if (column.key !== "flops" || flops.size <= 1) return [column];

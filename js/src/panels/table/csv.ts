@@ -3,7 +3,7 @@
 import { saveFile } from "../../ui/download.ts";
 
 /** What is written of each row, under a key. */
-export interface Written {
+export interface CsvColumn {
   readonly key: string;
   at(row: number): string | number | null;
 }
@@ -12,15 +12,15 @@ export interface Written {
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /** One line a row under a line of keys, in base units and with all digits; what is unknown is empty. */
-export function toCsv(columns: readonly Written[], rows: Int32Array): string {
+export function toCsv(columns: readonly CsvColumn[], rows: Int32Array): string {
   return written(columns, rows, ",", "\r\n");
 }
 
-export function toTsv(columns: readonly Written[], rows: Int32Array): string {
+export function toTsv(columns: readonly CsvColumn[], rows: Int32Array): string {
   return written(columns, rows, "\t", "\n");
 }
 
-function written(columns: readonly Written[], rows: Int32Array, apart: string, end: string): string {
+function written(columns: readonly CsvColumn[], rows: Int32Array, apart: string, end: string): string {
   const quoted = new RegExp(`["\\r\\n${apart}]`);
   const cell = (text: string) => (quoted.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const lines = [columns.map(({ key }) => cell(harmless(key))).join(apart)];
@@ -28,7 +28,7 @@ function written(columns: readonly Written[], rows: Int32Array, apart: string, e
   return lines.map((line) => line + end).join("");
 }
 
-function plain(column: Written, row: number): string {
+function plain(column: CsvColumn, row: number): string {
   const value = column.at(row) ?? "";
   if (typeof value === "string") return harmless(value);
   return Number.isNaN(value) ? "" : String(value);

@@ -304,28 +304,33 @@ export interface Layout {
   readonly width: number;
 }
 
-const ROW = 28;
-const LINE = 20;
-const [NAME, TEXT, NUMBER, RATE] = [240, 128, 88, 108];
+const ROW_PX = 28;
+const CARD_LINE_PX = 20;
+const [NAME_PX, TEXT_PX, NUMBER_PX, RATE_PX] = [240, 128, 88, 108];
 /** Of a letter of a heading, and of what stands around it. */
-const [LETTER, AROUND] = [7, 34];
+const [LETTER_PX, PADDING_PX] = [7, 34];
 
 export function gridLayout(columns: readonly Column[]): Layout {
   const widths = columns.map(widthOf);
   const template = columns.map(({ key }, at) => (key === "name" ? `minmax(${widths[at]}px, 1fr)` : `${widths[at]}px`));
-  return { height: ROW, inSight: 12, template: template.join(" "), width: widths.reduce((sum, one) => sum + one, 0) };
+  return {
+    height: ROW_PX,
+    inSight: 12,
+    template: template.join(" "),
+    width: widths.reduce((sum, one) => sum + one, 0),
+  };
 }
 
 /** The name has a line of its own, the others stand two in a line. */
 export function cardLayout(columns: readonly Column[]): Layout {
   const lines = 1 + Math.ceil(columns.filter(({ key }) => key !== "name").length / 2);
-  return { height: lines * LINE + 16, inSight: 3, template: "", width: 0 };
+  return { height: lines * CARD_LINE_PX + 16, inSight: 3, template: "", width: 0 };
 }
 
 function widthOf({ key, kind, title }: Column): number {
-  if (key === "name") return NAME;
-  const cells = kind === "text" ? TEXT : kind.startsWith("FLOP/") ? RATE : NUMBER;
-  return Math.max(cells, Math.min(title.length * LETTER + AROUND, NAME));
+  if (key === "name") return NAME_PX;
+  const cells = kind === "text" ? TEXT_PX : kind.startsWith("FLOP/") ? RATE_PX : NUMBER_PX;
+  return Math.max(cells, Math.min(title.length * LETTER_PX + PADDING_PX, NAME_PX));
 }
 
 /** The places of the rows to draw: those in sight and one more at each end. */

@@ -9,7 +9,7 @@ export interface Ranks {
 }
 
 /** So many are looked at between two looks at the clock. */
-const SLICE = 4096;
+const TEXTS_PER_PAUSE = 4096;
 const [ZERO, NINE] = [48, 57];
 const isDigit = (code: number) => code >= ZERO && code <= NINE;
 
@@ -67,7 +67,7 @@ function* merged(texts: readonly string[]): Work<Int32Array> {
         else other++;
       }
       looked += end - left;
-      if (looked > SLICE) {
+      if (looked > TEXTS_PER_PAUSE) {
         yield;
         looked = 0;
       }

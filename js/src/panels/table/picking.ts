@@ -6,7 +6,7 @@ export interface Picked {
   readonly anchor: number | null;
 }
 
-export interface How {
+export interface PickMode {
   /** With a modifier: beside what is selected. */
   readonly add: boolean;
   /** With shift: all from the anchor to here, in the order of the table. */
@@ -14,7 +14,7 @@ export interface How {
 }
 
 /** One row alone, or let go if it was alone already. */
-export function pick({ selected, anchor }: Picked, order: Int32Array, row: number, { add, range }: How): Picked {
+export function pick({ selected, anchor }: Picked, order: Int32Array, row: number, { add, range }: PickMode): Picked {
   const from = range && anchor !== null ? order.indexOf(anchor) : -1;
   if (from >= 0) {
     const to = order.indexOf(row);

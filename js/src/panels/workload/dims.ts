@@ -1,7 +1,7 @@
 // A dimension on its slider: where its values stand, what keys and typed texts make of them; and an op's counts.
 
 import { compile, formula, withNumbers } from "../../fusion/expressions.ts";
-import { type Dim, type Environment, type Graph, lookup, type Values } from "../../fusion/graph.ts";
+import { type Dim, type Environment, type Graph, type GraphValues, lookup } from "../../fusion/graph.ts";
 import { groupBytes } from "../../fusion/partition.ts";
 import { formatIntensity, formatQuantity } from "../../text/numbers.ts";
 import type { WireExpression } from "../../wire/types.ts";
@@ -76,7 +76,7 @@ export function parseSize(text: string, dim: Dim, current: number): number | str
 }
 
 /** What an op counts to by its convention as a kernel of its own: FLOPs and bytes, and their ratio unless both are 0. */
-export function figuresOf(graph: Graph, values: Values, op: number): readonly [counts: string, intensity: string] {
+export function figuresOf(graph: Graph, values: GraphValues, op: number): readonly [counts: string, intensity: string] {
   const flops = values.own(op);
   const bytes = groupBytes(graph, values, [op]);
   const counts = `${formatQuantity(flops, "FLOP")} · ${formatQuantity(bytes, "B")}`;
@@ -84,7 +84,7 @@ export function figuresOf(graph: Graph, values: Values, op: number): readonly [c
 }
 
 /** One count of an op: what it is, with names, with their numbers where that says more, and its amount. */
-export interface Line {
+export interface CountLine {
   readonly name: string;
   readonly formula: string;
   readonly numbers: string;
@@ -92,9 +92,9 @@ export interface Line {
 }
 
 /** The FLOPs of an op by class, its bytes, and then the terms that its FLOPs come from. */
-export function derivation(graph: Graph, env: Environment, op: number): { counts: Line[]; terms: Line[] } {
+export function derivation(graph: Graph, env: Environment, op: number): { counts: CountLine[]; terms: CountLine[] } {
   const names = lookup(graph, env);
-  const line = (name: string, wire: WireExpression, unit: "FLOP" | "B"): Line => {
+  const line = (name: string, wire: WireExpression, unit: "FLOP" | "B"): CountLine => {
     const [symbols, numbers] = [formula(wire, names), withNumbers(wire, names)];
     const amount = formatQuantity(compile(wire, graph.symbols)(env.values), unit);
     return { name, formula: symbols, numbers: numbers === symbols ? "" : numbers, amount };

@@ -5,12 +5,12 @@ import type { Store } from "../../state/store.ts";
 import { isModified, keyShortcuts, LIST_KEYS, lookUp, used } from "../../ui/keys.ts";
 import { useUid } from "../../ui/uid.ts";
 import { workloadWords as words } from "../../words/words.ts";
-import { derivation, figuresOf, type Line } from "./dims.ts";
+import { type CountLine, derivation, figuresOf } from "./dims.ts";
 
 /** Of an op's row and of the list, px, as in the style sheet. Only rows in sight are drawn, however many ops there are. */
-const ROW = 44;
-const LIST = 264;
-const IN_SIGHT = LIST / ROW + 1;
+const ROW_PX = 44;
+const LIST_PX = 264;
+const DRAWN_ROWS = LIST_PX / ROW_PX + 1;
 
 export function Operations({ store }: { store: Store }) {
   const id = useUid();
@@ -23,15 +23,15 @@ export function Operations({ store }: { store: Store }) {
   const count = graph.ops.length;
   const meant = pointed.value ?? active.value;
   const shown = meant !== null && meant < count ? meant : null;
-  const from = Math.max(0, Math.min(first.value, count - IN_SIGHT));
-  const rows = Array.from({ length: Math.min(IN_SIGHT, count) }, (_, at) => from + at);
+  const from = Math.max(0, Math.min(first.value, count - DRAWN_ROWS));
+  const rows = Array.from({ length: Math.min(DRAWN_ROWS, count) }, (_, at) => from + at);
   const rowId = (op: number) => `${id}-${op}`;
 
   /** The kernel that an op belongs to is pointed at too, on the chart. */
   const point = (op: number | null) => store.hover(op === null ? null : (partition.groupOf[op] ?? null));
   function key(event: KeyboardEvent & { currentTarget: HTMLElement }) {
     if (isModified(event)) return;
-    const next = lookUp(LIST_KEYS, event.key)?.(active.value, count, LIST / ROW);
+    const next = lookUp(LIST_KEYS, event.key)?.(active.value, count, LIST_PX / ROW_PX);
     if (next === undefined) return;
     pointed.value = null;
     active.value = next;
@@ -51,7 +51,7 @@ export function Operations({ store }: { store: Store }) {
         aria-keyshortcuts={keyShortcuts(LIST_KEYS)}
         aria-activedescendant={active.value !== null && rows.includes(active.value) ? rowId(active.value) : undefined}
         onScroll={({ currentTarget }) => {
-          first.value = Math.floor(currentTarget.scrollTop / ROW);
+          first.value = Math.floor(currentTarget.scrollTop / ROW_PX);
         }}
         onPointerLeave={() => {
           pointed.value = null;
@@ -60,7 +60,7 @@ export function Operations({ store }: { store: Store }) {
         onBlur={() => point(null)}
         onKeyDown={key}
       >
-        <div class="roofwidget-rows" style={{ height: `${count * ROW}px` }}>
+        <div class="roofwidget-rows" style={{ height: `${count * ROW_PX}px` }}>
           {rows.map((op) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the focus and takes the keys
             // biome-ignore lint/a11y/useFocusableInteractive: a row out of sight would take the focus with it
@@ -72,7 +72,7 @@ export function Operations({ store }: { store: Store }) {
               aria-selected={op === active.value}
               aria-setsize={count}
               aria-posinset={op + 1}
-              style={{ top: `${op * ROW}px` }}
+              style={{ top: `${op * ROW_PX}px` }}
               onPointerEnter={() => {
                 pointed.value = op;
                 point(op);
@@ -110,13 +110,13 @@ function Row({ name, figures: [counts, intensity] }: { name: string; figures: re
 }
 
 function scrollTo(list: HTMLElement, op: number) {
-  list.scrollTop = Math.max((op + 1) * ROW - list.clientHeight, Math.min(op * ROW, list.scrollTop));
+  list.scrollTop = Math.max((op + 1) * ROW_PX - list.clientHeight, Math.min(op * ROW_PX, list.scrollTop));
 }
 
 interface DerivationProps {
   readonly name: string;
-  readonly counts: readonly Line[];
-  readonly terms: readonly Line[];
+  readonly counts: readonly CountLine[];
+  readonly terms: readonly CountLine[];
 }
 
 function Derivation({ name, counts, terms }: DerivationProps) {
@@ -138,7 +138,7 @@ function Derivation({ name, counts, terms }: DerivationProps) {
   );
 }
 
-function Count({ line: { name, formula, numbers, amount } }: { line: Line }) {
+function Count({ line: { name, formula, numbers, amount } }: { line: CountLine }) {
   return (
     <div class="roofwidget-count">
       <p>
