@@ -65,8 +65,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Apply a message of the front end, without traits that Python owns; answer where both may have changed one."""
-        python_owned = self.trait_names(owner="python")
-        state = {name: value for name, value in sync_data.items() if name not in python_owned}
+        state = {name: value for name, value in sync_data.items() if not self._is_python_owned(name)}
         # Python may have replaced the kernels since the message was sent: their columns must not refuse all of it.
         if isinstance(state.get("columns"), list):
             state["columns"] = [key for key in state["columns"] if has_column(str(key), self.shown_kernels.extra)]
@@ -78,6 +77,9 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         crossed = self._sent_since_open & state.keys()
         if crossed:
             self._send({"method": "echo_update", "state": self.get_state(crossed), "buffer_paths": []})
+
+    def _is_python_owned(self, name: str) -> bool:
+        return self.has_trait(name) and self.trait_metadata(name, "owner") == "python"
 
     def notify_change(self, change: Any) -> None:
         """Notify the front end and observers; of the same groups counted differently, observers alone."""

@@ -1,4 +1,4 @@
-"""The front end's code: once for all widgets of a kernel, and with each of them where a page finds no shared model."""
+"""The front end's code: sent once for all widgets of a kernel, or with each widget if pages find no shared model."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Collect the first state that every model sends, in order."""
+    """Return the list of first states that models send, in order."""
     states: list[dict[str, Any]] = []
     create = comm.create_comm
 
@@ -67,7 +67,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 def inline(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have this process look like `host`, or like one whose user said so."""
+    """Make this process look like one of `host`, or like one with the environment variable set."""
     if "=" in host:
         monkeypatch.setenv(*host.split("="))
     else:

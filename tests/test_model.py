@@ -1,4 +1,4 @@
-"""The model without a browser: what it holds at first, what it takes and refuses, and what follows from what."""
+"""The model without a browser: its defaults, the values that it accepts and refuses, and what a change causes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from traitlets import TraitError
 
 from roofwidget import Chip, Kernel, Kernels, MissingFigureError, RooflineModel, preset
 
-# Nothing in these tests takes a tenth of this: a deadlock fails instead of hanging.
+# Seconds. No test needs a tenth of this; a deadlock fails instead of hanging.
 PATIENCE = 10.0
 TOO_LARGE = 10**400
 
@@ -53,20 +53,20 @@ def brief(value: Any) -> str:
 
 
 def state(model: RooflineModel) -> dict[str, Any]:
-    """Every trait; NaN as None, so that states can be compared."""
+    """Return every trait, with None for NaN, so that states can be compared."""
     values = {name: getattr(model, name) for name in model.trait_names()}
     return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()}
 
 
 def events(model: RooflineModel, *names: str) -> list[str]:
-    """Names of the changes from now on, as they happen."""
+    """Return a list to which the name of each change from now on is added."""
     seen: list[str] = []
     model.observe(lambda change: seen.append(change["name"]), list(names) or traitlets.All)
     return seen
 
 
 def in_threads(*works: Callable[[], None]) -> None:
-    """Run each in a thread of its own; a deadlock or an error in one of them fails the test."""
+    """Run each function in its own thread; a deadlock or an error in a thread fails the test."""
     errors: list[BaseException] = []
 
     def guarded(work: Callable[[], None]) -> None:
@@ -656,7 +656,7 @@ def test_two_models_linked_crosswise_in_two_threads_do_not_deadlock(model: Roofl
     def drag(one: RooflineModel, name: str) -> Callable[[], None]:
         def work() -> None:
             for step in range(1, 101):
-                # traitlets calls a link broken when the other thread was faster.
+                # traitlets reports a broken link if the other thread was faster.
                 with contextlib.suppress(TraitError):
                     setattr(one, name, step * 1e12)
 
@@ -673,7 +673,7 @@ def test_two_models_that_set_each_other_from_two_threads_do_not_deadlock(model: 
         def copied(change: Any) -> None:
             if change["new"]["small"]["peak_flops"]["bf16"] != 1e15:
                 return
-            # Both threads are inside an observer now; each wants the other's model.
+            # Both threads are inside an observer now, and each sets the other model.
             both_inside.wait()
             other.set_what_if("large", bandwidth=9e12)
 
@@ -687,7 +687,7 @@ def test_two_models_that_set_each_other_from_two_threads_do_not_deadlock(model: 
 @pytest.mark.usefixtures("_threads_switch_often")
 def test_threads_that_set_both_rates_lose_neither(model: RooflineModel) -> None:
     rounds, start, end = range(1, 1001), threading.Barrier(3, timeout=PATIENCE), threading.Barrier(3, timeout=PATIENCE)
-    rate = 1.1e9  # no multiple of it is a rate of the data sheet
+    rate = 1.1e9  # no multiple of this is a rate of the data sheet
     lost: list[tuple[int, float, float]] = []
 
     def drag(name: str) -> Callable[[], None]:
@@ -751,7 +751,7 @@ def test_the_model_itself_declares_every_trait() -> None:
 
 
 def test_what_is_said_in_other_traits_is_not_synced_itself() -> None:
-    # Rates are views of what_if, the graph is one of graphs, and the locale is in the front end that is sent.
+    # Rates are views of what_if, graph is one of graphs, and the locale chooses the code that is sent.
     assert set(RooflineModel.class_trait_names()) - SYNCED == {"peak_flops", "bandwidth", "graph", "locale"}
 
 

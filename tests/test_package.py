@@ -1,8 +1,10 @@
-"""What `import roofwidget` gives, and what it leaves alone."""
+"""What `import roofwidget` provides, and what it does not load."""
 
 from __future__ import annotations
 
 import doctest
+import inspect
+import pickle
 import subprocess
 import sys
 from importlib import import_module, resources
@@ -24,10 +26,17 @@ def test_every_public_name_resolves_and_is_listed(name: str) -> None:
     assert name in dir(rw)
 
 
-@pytest.mark.parametrize("name", ["RooflineModel", "RooflineWidget"])
-def test_a_public_class_is_one_of_the_package_wherever_its_file_is(name: str) -> None:
-    assert getattr(rw, name).__module__ == "roofwidget"
-    assert str(getattr(rw, name)) == f"<class 'roofwidget.{name}'>"
+@pytest.mark.parametrize("name", sorted(rw._LAZY))
+def test_every_lazy_name_is_in_the_module_that_it_is_loaded_from(name: str) -> None:
+    assert getattr(import_module(rw._LAZY[name]), name) is getattr(rw, name)
+
+
+@pytest.mark.parametrize("name", sorted({*rw.__all__, *rw._LAZY}))
+def test_a_public_class_is_found_in_the_package_so_that_its_pickles_survive_a_move(name: str) -> None:
+    public = getattr(rw, name)
+    if inspect.isclass(public):
+        assert (public.__module__, public.__qualname__) == ("roofwidget", name)
+        assert pickle.loads(pickle.dumps(public)) is public  # noqa: S301 - made in this line
 
 
 def test_the_doctests_of_a_public_class_are_found_in_its_file() -> None:

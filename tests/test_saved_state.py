@@ -15,11 +15,11 @@ import roofwidget as rw
 from tests.saved_state import saved
 from tests.saved_state.cases import CASES, LOCALES
 
-# What a page may not say.
-PYTHONS_OWN: Final = ("title", "chips", "kernels", "graphs", "launch_overhead", "baseline")
-# What rows are rows of: a page says it in a message before those that name rows.
+# A page cannot set these.
+PYTHON_OWNED: Final = rw.RooflineModel.class_trait_names(owner="python", sync=True)
+# Rows depend on these: a page sends them before the messages that name rows.
 OF_THE_GRAPH: Final = ("phase", "dims", "convention", "dtype", "partition")
-# What a person reads may be worded anew.
+# The wording of texts for people may change.
 WORDS: Final = ("label",)
 
 
@@ -30,20 +30,20 @@ def path(request: pytest.FixtureRequest) -> Iterator[Path]:
 
 
 def own(state: dict[str, Any]) -> dict[str, Any]:
-    """Return what of a state is of the model: not of any widget, nor how the front end's code is found."""
+    """Return the model's part of a state: not what every widget has, nor how the page finds the code."""
     of_any = anywidget.AnyWidget.class_trait_names()
     return {name: value for name, value in state.items() if name not in of_any and not name.startswith("_")}
 
 
 def made_again(path: Path, state: dict[str, Any]) -> rw.RooflineWidget:
-    """Return the widget that wrote a state, made of the same by the code as it is now."""
+    """Return the widget that wrote a state, made again by the code as it is now."""
     chips = [chip["id"] for chip in state["chips"]]
     (made,) = (one for one in CASES[path.stem]() if [chip.id for chip in one.chips] == chips)
     return made
 
 
 def differences(before: Any, now: Any, where: str = "") -> Iterator[str]:
-    """Yield where something that was written is not written now; more may be."""
+    """Yield the places where something is no longer written as it was; additions are no difference."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key, value in before.items():
             if key not in now:
@@ -67,7 +67,7 @@ def test_what_a_page_may_say_is_taken_as_it_was_saved(path: Path) -> None:
         given = made_again(path, state)
         shown = {"graphs": given.graphs} if given.graphs else {"kernels": given.kernels}
         widget = rw.RooflineWidget(given.chips, **shown, locale=LOCALES.get(path.stem, "en"))
-        said = {name: value for name, value in own(state).items() if name not in PYTHONS_OWN}
+        said = {name: value for name, value in own(state).items() if name not in PYTHON_OWNED}
         widget.set_state({name: state[name] for name in OF_THE_GRAPH})
         widget.set_state({name: value for name, value in own(state).items() if name not in OF_THE_GRAPH})
         assert json.loads(json.dumps(widget.get_state(said))) == said

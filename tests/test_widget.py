@@ -1,4 +1,4 @@
-"""The widget: what goes over the wire, what may come back, and what stays when it is closed."""
+"""The widget: what it sends, which messages it accepts, and what remains after it is closed."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def _no_widget_is_left_open() -> Iterator[None]:
 
 
 def wire(widget: RooflineWidget) -> tuple[dict[str, Any], dict[tuple[str | int, ...], bytes]]:
-    """Return what a message holds: its JSON, read back, and its buffers by path."""
+    """Return the content of a message: its JSON, parsed, and its buffers by path."""
     state, paths, buffers = _remove_buffers(widget.get_state())
     text = json.dumps(state, allow_nan=False).encode("utf-8")
     return json.loads(text), {tuple(path): bytes(part) for path, part in zip(paths, buffers, strict=True)}
 
 
 def model_state(model: RooflineModel) -> dict[str, Any]:
-    """Every trait of the model; NaN as None, so that states can be compared."""
+    """Return every trait of the model, with None for NaN, so that states can be compared."""
     values = {name: getattr(model, name) for name in RooflineModel.class_trait_names()}
     return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()}
 
@@ -70,7 +70,7 @@ def test_what_may_have_crossed_a_change_by_python_is_said_again_and_nothing_else
     assert sent == []
     widget.focus_chip = "small"
     assert sent.pop() == ("update", {"focus_chip": "small"})
-    # The front end was told of that before this came, or after: then it shows "small" now, and Python has "large".
+    # That message and this one may have crossed: then the front end shows "small" now, and Python has "large".
     widget.set_state({"focus_chip": "large", "view": "time"})
     assert (widget.focus_chip, widget.view) == ("large", "time")
     assert sent == [("echo_update", {"focus_chip": "large"})]
@@ -282,7 +282,7 @@ def test_no_trait_shadows_an_attribute_of_a_dom_widget() -> None:
 
 def test_nothing_the_model_defines_shadows_an_attribute_of_any_widget() -> None:
     own = {name for name in vars(RooflineModel) if not name.startswith("__")}
-    # traitlets keeps these for each class.
+    # traitlets adds these names to each class.
     kept_by_traitlets = {name for name in vars(type("Plain", (rw.RooflineModel,), {})) if not name.startswith("__")}
     assert not (own - kept_by_traitlets) & set(dir(anywidget.AnyWidget))
 

@@ -1,4 +1,4 @@
-"""A measured program on the wire: what kernels carry, an earlier run with its matches, and what may come back."""
+"""A measured program on the wire: kernels, an earlier run with its matches, and messages of the front end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from roofwidget import Chip, Kernels, RooflineModel, RooflineWidget
 from roofwidget.wire import baseline_to_wire, kernels_to_wire, text_to_wire
 
 SMALL: Final = Chip("Small", {"bf16": 1e14}, {"HBM": 1e12, "L2": 1e13})
-# A deadline for each example would make slow machines fail.
+# A deadline per example would fail on slow machines.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
@@ -177,7 +177,7 @@ def test_what_is_sent_says_all_that_kernels_tell_of_each_row(kernels: Kernels) -
 def test_nobody_walks_over_the_names_of_many_kernels() -> None:
     sent = kernels_to_wire(Kernels([f"kernel {row}" for row in range(1000)], [1] * 1000, [1] * 1000, time=range(1000)))
     state, _, buffers = _remove_buffers({"kernels": sent})
-    # Seconds, FLOPs and bytes of eight bytes each; names with quotes and commas, in brackets without the last comma.
+    # Seconds, FLOPs and bytes take eight bytes each; names have quotes and commas, and brackets without a last comma.
     assert sum(memoryview(buffer).nbytes for buffer in buffers) == 3 * 8 * 1000 + (10 * 11 + 90 * 12 + 900 * 13 - 1 + 2)
     assert len(json.dumps(state)) < 300
 
@@ -280,7 +280,7 @@ def test_every_trait_can_be_sent(step: Kernels) -> None:
         ({"scope": "program"}, ("scope", "program")),
         ({"columns": ["name", "time"]}, ("columns", ("name", "time"))),
         ({"at_roof": [1]}, ("at_roof", (1,))),
-        # Python's own.
+        # Owned by Python.
         ({"baseline": None}, ("baseline", Kernels(["a"], [1], [2]))),
     ],
     ids=brief,

@@ -1,4 +1,4 @@
-"""A measured program in the model: its filters and what they let pass, its table, an earlier run."""
+"""Filters of a measured program in the model, its table, and an earlier run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAST: Final = Chip("Fast", {"bf16": 1e20, "fp64": 1e20}, {"DRAM": 1e12})
 
 @pytest.fixture
 def step() -> Kernels:
-    """On Small compute, HBM, HBM, unknown, and unknown for want of a peak bind them."""
+    """On Small they are bound by compute, HBM, HBM, unknown, and unknown because a peak is missing."""
     return Kernels(
         ["matmul", "copy.1", "infeed.2", "opaque", "quad"],
         [4e14, 0, 1e12, np.nan, 1e14],
@@ -238,13 +238,13 @@ def test_the_tables_own_columns_have_the_keys_of_the_front_end() -> None:
 def test_the_projected_time_is_that_of_the_focus_chip_as_it_is_asked_about(model: RooflineModel) -> None:
     assert model.projection().time == model.projection().before == 20
     model.set_what_if(bandwidth=2e12)
-    # The bytes of the copy and of the infeed need half the time.
+    # The bytes of the copy and of the infeed take half of the time.
     np.testing.assert_allclose(model.projection().by_kernel, [8, 1.5, 2, 5, math.nan])
     model.at_roof = [0, 1]
     np.testing.assert_allclose(model.projection().by_kernel, [4, 1, 2, 5, math.nan])
     model.reset()
     model.focus_chip, model.at_roof = "fast", ()
-    # On Fast the bytes of the matmul need 1 s.
+    # On Fast the bytes of the matmul take 1 s.
     np.testing.assert_allclose(model.projection().by_kernel, [2, 3, 4, 5, math.nan])
     assert model.projection(source=FAST).time == 20
 

@@ -1,4 +1,4 @@
-"""A model with a graph: its partition, sizes, convention and dtype, and the kernels that follow."""
+"""A model with a graph: partition, sizes, convention and dtype, and the kernels that follow from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from roofwidget.wire import graph_to_wire, partition_to_wire
 
 @pytest.fixture
 def tail() -> Graph:
-    """Layer norm to residual add over [batch x 2048, 4096] in bf16; the residual is the layer norm's input."""
+    """Return layer norm to residual add over [batch x 2048, 4096] in bf16; the residual is the layer norm's input."""
     graph = Graph("tail")
     batch = dim("batch", 1, 1024, default=32)
     x = graph.input("x", (batch * 2048, 4096), "bf16")

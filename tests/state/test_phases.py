@@ -1,4 +1,4 @@
-"""Phases of a workload: several graphs of which one is shown, what stays when another is, and what the wire brings."""
+"""Phases of a workload: which graph is shown, what a change of phase keeps, and the messages of the front end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZES = {"prefill": ((1, 1024, 100), (1, 8, 1)), "decode": ((1, 50, 10), None), 
 
 
 def chain(name: str, *, dtype: str = "bf16", convention: str = "textbook") -> Graph:
-    """Return relu and copy over [n] or, but for decode, [n, m]: elements of two bytes, four tensor passes."""
+    """Return relu and copy over [n] for decode, else over [n, m]: elements of two bytes, four tensor passes."""
     graph = Graph(name, convention=convention)
     n, m = SIZES[name]
     shape = (dim("n", n[0], n[1], default=n[2]), *([dim("m", m[0], m[1], default=m[2])] if m else []))
@@ -44,7 +44,7 @@ def widget(graphs: dict[str, Graph]) -> Iterator[RooflineWidget]:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Return the changes that widgets send from now on, a state a message."""
+    """Return the list of states that widgets send from now on, one per message."""
     messages: list[dict[str, Any]] = []
 
     def record(_widget: RooflineWidget, msg: dict[str, Any], buffers: Any = None) -> None:  # noqa: ARG001 - as it is called
@@ -365,7 +365,7 @@ def test_the_phases_of_a_transformer_block_are_graphs_of_one_workload() -> None:
         model.phase = phase
         kernels[phase] = model.shown_kernels
         assert dict(model.dims) == {"batch": 4, "seq": 8192}
-    # Two FLOPs a weight and token: 4 x 8192 tokens are read, or 4 written.
+    # Two FLOPs per weight and token: prefill reads 4 x 8192 tokens, decode writes 4.
     weights = 4096 * 14336
     flops = {phase: dict(zip(table.names, table.flops.tolist(), strict=True)) for phase, table in kernels.items()}
     assert flops["prefill"]["ffn_up"] == flops["train"]["ffn_up"] == 2 * weights * 4 * 8192

@@ -1,4 +1,4 @@
-"""How the chart is looked at: what each trait takes, and that a zoom belongs to its plane."""
+"""The view: the values that each trait accepts, and the plane that a zoom belongs to."""
 
 from __future__ import annotations
 
