@@ -4,25 +4,25 @@
 import type { Like } from "./words/catalogue.ts";
 import type { loadWords } from "./words/en/loader.ts";
 
-interface Found {
+interface WidgetModel {
   get(name: string): unknown;
 }
 
-interface Context {
-  readonly model: Found & { readonly widget_manager: { get_model(id: string): Promise<Found> } };
+interface LoaderContext {
+  readonly model: WidgetModel & { readonly widget_manager: { get_model(id: string): Promise<WidgetModel> } };
   readonly signal: AbortSignal;
 }
 
-interface ViewContext extends Context {
+interface ViewContext extends LoaderContext {
   readonly el: HTMLElement;
 }
 
 interface Widget {
-  initialize(context: Context): unknown;
+  initialize(context: LoaderContext): unknown;
   render(context: ViewContext): unknown;
 }
 
-interface Code {
+interface FrontEnd {
   readonly make: () => Widget;
   readonly style: string;
   readonly digest: string;
@@ -31,14 +31,14 @@ interface Code {
 type Imported = Promise<{ readonly default: () => Widget }>;
 
 const REGISTRY = Symbol.for("roofwidget");
-const PREFIX = "IPY_MODEL_";
+const MODEL_PREFIX = "IPY_MODEL_";
 
 /** The loader of a language; the build calls it once for each. */
 export const loaderOf = (words: Like<typeof loadWords>) => () => {
-  let code: Code | undefined;
+  let code: FrontEnd | undefined;
   let widget: Widget | undefined;
   return {
-    async initialize(context: Context) {
+    async initialize(context: LoaderContext) {
       try {
         code = await codeOf(context.model, words.language);
       } catch (error) {
@@ -55,16 +55,16 @@ export const loaderOf = (words: Like<typeof loadWords>) => () => {
         context.el.textContent = words.noCode;
         return;
       }
-      dress(context.el, code);
+      addStyle(context.el, code);
       return widget.render(context);
     },
   };
 };
 
-async function codeOf(model: Context["model"], language: string): Promise<Code> {
+async function codeOf(model: LoaderContext["model"], language: string): Promise<FrontEnd> {
   const reference = model.get("_code");
   if (typeof reference !== "string") throw new Error("roofwidget: the model of its code was closed");
-  const shared = await model.widget_manager.get_model(reference.slice(PREFIX.length));
+  const shared = await model.widget_manager.get_model(reference.slice(MODEL_PREFIX.length));
   const digest = String(shared.get("digest"));
   const words = (shared.get("words") as Record<string, string>)[language];
   if (words === undefined) throw new Error(`roofwidget: the model of its code has no words in '${language}'`);
@@ -88,13 +88,13 @@ function imported(key: string, script: string): Imported {
 }
 
 /** Has the style reach the view before it is drawn and, once the host has put the view in place, there too. */
-function dress(el: HTMLElement, code: Code) {
+function addStyle(el: HTMLElement, code: FrontEnd) {
   insertStyle(el, code);
   if (!el.isConnected) el.ownerDocument.defaultView?.requestAnimationFrame(() => insertStyle(el, code));
 }
 
 /** The view's shadow root, or its document, holds one style of each digest. */
-function insertStyle(el: HTMLElement, { style, digest }: Code) {
+function insertStyle(el: HTMLElement, { style, digest }: FrontEnd) {
   const root = el.getRootNode();
   const place = "host" in root ? (root as ShadowRoot) : el.ownerDocument.head;
   if (place.querySelector(`style[data-roofwidget="${digest}"]`)) return;

@@ -26,17 +26,17 @@ import { undoByKey } from "./ui/keys.ts";
 import { numerals } from "./words/words.ts";
 
 /** Below this width the panels go under the chart, px. */
-const NARROW = 640;
-const PANEL = 256;
+const NARROW_PX = 640;
+const PANEL_PX = 256;
 /** Heights of what stands under the chart, px. */
-const SENTENCE = 40;
-const SLIDERS = 230;
+const SENTENCE_PX = 40;
+const SLIDERS_PX = 230;
 /** Of a screen of its own, the height that the chart leaves to chips and sentence, px. */
-const AROUND = 176;
+const AROUND_CHART_PX = 176;
 /** A presentation is so many times as large. */
-const LARGE = 1.6;
+const PRESENTATION_SCALE = 1.6;
 
-interface Context {
+interface WidgetContext {
   model: Model;
   el: HTMLElement;
   signal: AbortSignal;
@@ -45,10 +45,10 @@ interface Context {
 export default () => {
   let store: Store | undefined;
   return {
-    initialize({ model, signal: abort }: Context) {
+    initialize({ model, signal: abort }: WidgetContext) {
       store = createStore(model, abort);
     },
-    render({ el, signal: abort }: Context) {
+    render({ el, signal: abort }: WidgetContext) {
       if (!store) throw new Error("roofwidget: rendered before it was initialized");
       mount(el, store, abort);
     },
@@ -56,7 +56,7 @@ export default () => {
 };
 
 function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
-  const box = signal<Box>({ width: 0 });
+  const box = signal<ViewSize>({ width: 0 });
   const theme = signal(themeOf(el));
   const root = el.ownerDocument.createElement("div");
   root.className = "roofwidget";
@@ -83,7 +83,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   });
 }
 
-interface Box {
+interface ViewSize {
   readonly width: number;
   /** The height of the screen, where it has one of its own. */
   readonly screen?: number;
@@ -92,22 +92,22 @@ interface Box {
 interface ViewProps {
   readonly store: Store;
   /** px. */
-  readonly box: { readonly value: Box };
+  readonly box: { readonly value: ViewSize };
   readonly theme: { readonly value: Theme };
 }
 
 function View({ store, box, theme }: ViewProps) {
   const isLarge = store.presentation.value;
-  const scale = isLarge ? LARGE : 1;
+  const scale = isLarge ? PRESENTATION_SCALE : 1;
   const width = Math.floor(box.value.width / scale);
-  const wide = width >= NARROW && !isLarge;
+  const wide = width >= NARROW_PX && !isLarge;
   /** On a projector, the one panel that is unfolded. */
   const inUse = useSignal("hardware");
   // The chip whose mark is pointed at: what is said of an unmeasured kernel is said of this one's roof.
   const pointedChip = useSignal<string | undefined>(undefined);
   const hasMeasured = useComputed(() => store.points.value.measured > 0);
-  const chartWidth = wide ? width - PANEL - 16 : width;
-  const below = wide || isLarge ? SENTENCE : SENTENCE + SLIDERS;
+  const chartWidth = wide ? width - PANEL_PX - 16 : width;
+  const below = wide || isLarge ? SENTENCE_PX : SENTENCE_PX + SLIDERS_PX;
   const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
   // The chart is seen first: what stands around it is worked out behind its first frame.
   const isSeen = useSignal(false);
@@ -117,7 +117,7 @@ function View({ store, box, theme }: ViewProps) {
   }, [hasRoom]);
   if (!hasRoom) return null;
   const { screen } = box.value;
-  const room = screen === undefined ? undefined : screen / scale - AROUND;
+  const room = screen === undefined ? undefined : screen / scale - AROUND_CHART_PX;
   const size = { width: chartWidth, height: chartHeight(chartWidth, room) };
   const chart = { store, size, theme: theme.value, below, pointedChip };
   const looks = { narrow: !wide, large: isLarge, dark: theme.value.dark };
@@ -152,7 +152,7 @@ function View({ store, box, theme }: ViewProps) {
           </Behind>
         </div>
         <Behind isSeen={isSeen}>
-          <Table store={panels} narrow={width < NARROW} />
+          <Table store={panels} narrow={width < NARROW_PX} />
         </Behind>
       </InUse.Provider>
     </div>

@@ -27,8 +27,8 @@ interface Sources {
   readonly dragging: ReadonlySignal<boolean>;
 }
 
-const MANY = 5000;
-const NONE: ReturnType<typeof possibleCeilings> = [];
+const MAX_KERNELS_LIVE = 5000;
+const NO_CEILINGS: ReturnType<typeof possibleCeilings> = [];
 
 export function derive({ signals: state, kernels, workload, dragging }: Sources) {
   const { chips, precision, memory, whatIf } = state;
@@ -63,7 +63,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   let rested: Roof | undefined;
   /** The focus roof; while a control is dragging over very many kernels the one before: what adds up their times waits. */
   const restedRoof = computed(() => {
-    if (!dragging.value || kernels.value.n <= MANY) rested = paced.focusRoof.value;
+    if (!dragging.value || kernels.value.n <= MAX_KERNELS_LIVE) rested = paced.focusRoof.value;
     return rested;
   });
   const filtered = deriveRows(state, kernels, focusRoof);
@@ -83,7 +83,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
 
   const ceilings = computed(() => {
     const found = focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [];
-    return found.length > 0 ? found : NONE;
+    return found.length > 0 ? found : NO_CEILINGS;
   });
   // While a control is dragging no level goes away: it may be the one that is dragging.
   let kept: ReadonlySet<string> = new Set();

@@ -12,20 +12,20 @@ import {
 } from "../roofline/filters.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import type { Baseline, DictColumn, Kernels } from "../wire/columns.ts";
-import type { How, Scope, Signals, Sync, Values } from "./sync.ts";
+import type { Signals, Sync } from "./sync.ts";
 
-export const filterActions = ({ set }: Sync) => ({
-  setSearch: (search: string, how?: How) => set({ search }, how),
-  setCategories: (categories: Values["categories"]) => set({ categories }),
-  setBounds: (bounds: Values["bounds"]) => set({ bounds }),
-  setPrecisions: (precisions: Values["precisions"]) => set({ precisions }),
-  setTimeShare: (timeShare: number, how?: How) => set({ timeShare }, how),
-  setTop: (top: number | null) => set({ top }),
-  setInfeed: (infeed: boolean) => set({ infeed }),
-  setScope: (scope: Scope) => set({ scope }),
-  setSortBy: (sortBy: string) => set({ sortBy }),
-  setColumns: (columns: Values["columns"]) => set({ columns }),
-  setAtRoof: (atRoof: readonly number[]) => set({ atRoof }),
+export const filterActions = ({ set, setter }: Sync) => ({
+  setSearch: setter("search"),
+  setCategories: setter("categories"),
+  setBounds: setter("bounds"),
+  setPrecisions: setter("precisions"),
+  setTimeShare: setter("timeShare"),
+  setTop: setter("top"),
+  setInfeed: setter("infeed"),
+  setScope: setter("scope"),
+  setSortBy: setter("sortBy"),
+  setColumns: setter("columns"),
+  setAtRoof: setter("atRoof"),
   clearFilters: () => set(UNFILTERED),
 });
 
@@ -71,7 +71,7 @@ export function deriveRows(
     rows,
     /** The rows of the run before that pass the same filters. */
     earlierRows,
-    /** How many pass, of how many, and their share of the self time of all; NaN where none was measured. */
+    /** ChangeOptions many pass, of how many, and their share of the self time of all; NaN where none was measured. */
     totals,
     /** What bounds each kernel on the focus chip: as the table's rows, not only those that pass. */
     boundBy: computed(now.boundBy),

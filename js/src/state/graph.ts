@@ -9,7 +9,7 @@ import type { Partition } from "../fusion/legality.ts";
 import { partitionOf, unfused } from "../fusion/partition.ts";
 import { finish, inSlices, type Work } from "../ui/slices.ts";
 import type { History } from "./history.ts";
-import { type Gesture, type Groups, type How, isEqual, type Receivers, type Sync } from "./sync.ts";
+import { type ChangeOptions, type Gesture, isEqual, type KernelGroups, type Receivers, type Sync } from "./sync.ts";
 
 export interface Workload {
   readonly graph: Graph;
@@ -36,7 +36,7 @@ interface Phase {
 /** The graph's traits, which are undone together. */
 interface GraphEntry {
   readonly phase: string;
-  readonly groups: Groups;
+  readonly groups: KernelGroups;
   readonly dims: Readonly<Record<string, number>>;
   readonly convention: string;
   readonly dtype: string | null;
@@ -55,13 +55,13 @@ export function createWorkload(sync: Sync, history: History) {
   const phaseOf = (name: string) => phases.value.find((one) => one.name === name);
   const graph = computed(() => phaseOf(phase.value)?.graph());
   /** Those that a phase was left with. */
-  const left = new WeakMap<Phase, Groups>();
+  const left = new WeakMap<Phase, KernelGroups>();
 
   const partition = computed(() => {
     const now = graph.value;
     if (!now) return undefined;
     const chosen = groups.value;
-    // Groups of another graph, on their way while this one came, are no partition of it.
+    // KernelGroups of another graph, on their way while this one came, are no partition of it.
     const ops = now.ops.length;
     const fits =
       ops === chosen?.reduce((sum, group) => sum + group.length, 0) &&
@@ -159,7 +159,7 @@ export function createWorkload(sync: Sync, history: History) {
     const before = here();
     if (before && !isSameGrouping(before.groups, next)) sync.set({ partition: next }, { later: true });
   }
-  function setDim(name: string, value: number, how: How = {}) {
+  function setDim(name: string, value: number, how: ChangeOptions = {}) {
     const normal = graph.value?.dims.find((dim) => dim.name === name)?.default;
     const { [name]: _, ...others } = dims.value;
     const next = value === normal ? others : { ...dims.value, [name]: value };
@@ -253,7 +253,7 @@ export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>)
 }
 
 /** Most of a thousand groups are the same lists before and after a merge. */
-const isSameGrouping = (one: Groups, other: Groups) =>
+const isSameGrouping = (one: KernelGroups, other: KernelGroups) =>
   one.length === other.length && one.every((group, at) => group === other[at] || isEqual(group, other[at]));
 
 /** Sizes in any order. */

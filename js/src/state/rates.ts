@@ -3,7 +3,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";
 import type { Quantity, WhatIf } from "../wire/types.ts";
-import { type Gesture, type How, isEqual, type Sync } from "./sync.ts";
+import { type ChangeOptions, type Gesture, isEqual, type Sync } from "./sync.ts";
 
 /** Which rate of the focus chip. */
 export interface RateKey {
@@ -39,7 +39,7 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
     return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
   }
   /** Change rates of the focus chip; a rate of the data sheet is no what-if. */
-  function setRates(wanted: readonly (RateKey & { readonly rate: number })[], { stream = true }: How = {}) {
+  function setRates(wanted: readonly (RateKey & { readonly rate: number })[], { stream = true }: ChangeOptions = {}) {
     const rates = wanted.flatMap((one) => rateOf(one, one.rate) ?? []);
     if (rates.length === 0) return;
     dragged = rates;
@@ -57,7 +57,7 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
     },
     actions: {
       setRates,
-      setRate: (quantity: Quantity, rate: number, { stream = false, level }: How & Partial<RateKey> = {}) =>
+      setRate: (quantity: Quantity, rate: number, { stream = false, level }: ChangeOptions & Partial<RateKey> = {}) =>
         setRates([{ quantity, rate, level }], { stream }),
       /** A drag of rates: `move` gets a value for each. */
       dragRates(...keys: RateKey[]): Gesture<readonly number[]> {

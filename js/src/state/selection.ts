@@ -2,9 +2,9 @@
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Kernels } from "../wire/columns.ts";
-import { isEqual, type Sync, type Values } from "./sync.ts";
+import { isEqual, type Sync, type TraitValues } from "./sync.ts";
 
-const NOTHING: Pick<Values, "selected" | "hovered" | "atRoof"> = { selected: [], hovered: null, atRoof: [] };
+const NO_SELECTION: Pick<TraitValues, "selected" | "hovered" | "atRoof"> = { selected: [], hovered: null, atRoof: [] };
 
 export function createSelection(sync: Sync, kernels: ReadonlySignal<Kernels>) {
   const { hovered } = sync.signals;
@@ -28,8 +28,8 @@ export function createSelection(sync: Sync, kernels: ReadonlySignal<Kernels>) {
     /** The page shows other kernels. */
     clear() {
       const isChanged = ([name, none]: [string, unknown]) =>
-        !isEqual(sync.signals[name as keyof typeof NOTHING].value, none);
-      sync.queue(Object.fromEntries(Object.entries(NOTHING).filter(isChanged)));
+        !isEqual(sync.signals[name as keyof typeof NO_SELECTION].value, none);
+      sync.queue(Object.fromEntries(Object.entries(NO_SELECTION).filter(isChanged)));
     },
     actions: {
       hover(row: number | null) {

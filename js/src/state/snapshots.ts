@@ -11,7 +11,7 @@ import { snapshotWords as words } from "../words/words.ts";
 import type { Sync } from "./sync.ts";
 
 /** What stands on the chart. */
-interface Standing {
+interface DrawnKernels {
   readonly kernels: Kernels;
   /** The rows that are drawn, those that take longest first. */
   readonly rows: Int32Array;
@@ -40,13 +40,13 @@ export interface KernelChange {
 }
 
 /** So many kernels a snapshot keeps, and so long its name may be. */
-const MOST = 200;
-export const LONGEST = 80;
+const MAX_SNAPSHOT_KERNELS = 200;
+export const MAX_SNAPSHOT_NAME = 80;
 /** What moved less than this stands where it was. */
-const STILL = 0.03;
+const MIN_RELATIVE_CHANGE = 0.03;
 
 /** Whether a ratio says that something has changed. */
-export const hasMoved = (ratio: number) => ratio > 0 && Math.abs(ratio - 1) > STILL;
+export const hasMoved = (ratio: number) => ratio > 0 && Math.abs(ratio - 1) > MIN_RELATIVE_CHANGE;
 
 export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now) {
   const change = (next: readonly Snapshot[]) => set({ snapshots: next });
@@ -75,14 +75,14 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now)
 /** A level, or "all". */
 export const memoryOf = ({ levels, level }: Roof) => (levels.length > 1 ? ALL_LEVELS : level);
 
-function frozen(name: string, roof: Roof, { kernels, rows, points }: Standing): Snapshot {
+function frozen(name: string, roof: Roof, { kernels, rows, points }: DrawnKernels): Snapshot {
   const places = new Map<string, Snapshot["kernels"][number]>();
   for (const row of rows) {
     const [own, index] = [textAt(kernels.name, row), points.home[row] ?? -1];
     // Of one name the one that takes longest.
     if (!own || index < 0 || places.has(own)) continue;
     places.set(own, [own, points.x[index] as number, points.y[index] as number]);
-    if (places.size === MOST) break;
+    if (places.size === MAX_SNAPSHOT_KERNELS) break;
   }
   return {
     ...{ name, chip: roof.chip.id, precision: roof.precision, peak: roof.peak, bandwidth: roof.bandwidth },
@@ -109,7 +109,7 @@ const firstRows = (snapshot: Snapshot, kernels: Kernels, rows: Int32Array) =>
   });
 
 /** Which kernels of a snapshot stand elsewhere now, those that took longest first. */
-export function movesSince(snapshot: Snapshot, { kernels, rows, points }: Standing): KernelChange[] {
+export function movesSince(snapshot: Snapshot, { kernels, rows, points }: DrawnKernels): KernelChange[] {
   const found = firstRows(snapshot, kernels, rows);
   return snapshot.kernels.flatMap(([name, ai, rate]): KernelChange[] => {
     const row = found.get(name) ?? -1;

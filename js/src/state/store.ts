@@ -10,7 +10,7 @@ import { createKernelWhatIfs } from "./kernel_what_ifs.ts";
 import { createRates } from "./rates.ts";
 import { createSelection } from "./selection.ts";
 import { createSnapshots } from "./snapshots.ts";
-import { createSync, type Gesture, type How, type Model, type View } from "./sync.ts";
+import { createSync, type Model, type View } from "./sync.ts";
 import { followMerges } from "./trails.ts";
 import { createViewing } from "./view.ts";
 
@@ -104,7 +104,6 @@ export function createStore(model: Model, abort: AbortSignal) {
       if (!focusRoof.value && able) giveFocus(able.chip.id);
     });
   }
-  const setExposedComm = (fractions: readonly number[], how?: How) => set({ exposedComm: fractions }, how);
   function toggleCeiling(key: string) {
     const before = ceilings.value ?? focusRoof.value?.chip.ceilings.map((ceiling) => ceiling.key) ?? [];
     const others = before.filter((other) => other.toLowerCase() !== key.toLowerCase());
@@ -146,12 +145,10 @@ export function createStore(model: Model, abort: AbortSignal) {
     ...whatIfs.actions,
     ...snapshots,
     ...filterActions(sync),
-    dragTimeShare: (): Gesture<number> =>
-      sync.startGesture({ traits: ["timeShare"], move: (share) => set({ timeShare: share }, { stream: true }) }),
-    setExposedComm,
-    dragExposedComm: (): Gesture<readonly number[]> =>
-      sync.startGesture({ traits: ["exposedComm"], move: (to) => setExposedComm(to, { stream: true }) }),
+    dragTimeShare: () => sync.dragOf("timeShare"),
+    setExposedComm: sync.setter("exposedComm"),
+    dragExposedComm: () => sync.dragOf("exposedComm"),
     toggleCeiling,
-    setAllLevels: (on: boolean) => set({ allLevels: on }),
+    setAllLevels: sync.setter("allLevels"),
   };
 }

@@ -29,88 +29,94 @@ export type Scope = "kernels" | "program";
 type Allowed = readonly string[] | null;
 type Rows = readonly number[];
 /** The ops of each kernel, by position. */
-export type Groups = readonly Rows[];
+export type KernelGroups = readonly Rows[];
 
 export type Owner = "python" | "browser" | "shared";
 
-interface Trait {
+interface Trait<T, O extends Owner> {
   /** Who may write it: a trait that Python owns is never sent from here. */
-  readonly owner: Owner;
-  /** Whether its changes are undo entries; those of the graph's traits are remembered and restored together, by graph.ts. */
-  readonly undoable?: "alone" | "with graph";
-  decode(wire: unknown): unknown;
-  encode?(value: never): unknown;
+  readonly owner: O;
+  /** Whether its changes are undo entries; the graph's traits are remembered and restored together, by graph.ts. */
+  readonly undoable: "alone" | "with graph" | undefined;
+  decode(wire: unknown): T;
+  encode(value: T): unknown;
 }
 
-const as = <T>(wire: unknown): T => wire as T;
+const kind =
+  <O extends Owner>(owner: O, undoable?: "alone" | "with graph") =>
+  <T>(decode = (wire: unknown) => wire as T, encode: (value: T) => unknown = (value) => value): Trait<T, O> => ({
+    ...{ owner, undoable, decode, encode },
+  });
+const [python, browser, shared] = [kind("python"), kind("browser"), kind("shared")];
+const [undoable, ofGraph] = [kind("shared", "alone"), kind("shared", "with graph")];
 
 /** Each trait under its name in the store; on the wire `focusChip` is `focus_chip`. */
 export const TRAITS = {
-  title: { owner: "python", decode: as<string> },
-  chips: { owner: "python", decode: decodeChips },
-  kernels: { owner: "python", decode: decodeKernels },
-  baseline: { owner: "python", decode: decodeBaseline },
-  launchOverhead: { owner: "python", decode: as<number> },
+  title: python<string>(),
+  chips: python(decodeChips),
+  kernels: python(decodeKernels),
+  baseline: python(decodeBaseline),
+  launchOverhead: python<number>(),
 
-  graphs: { owner: "python", decode: as<readonly (readonly [phase: string, graph: unknown])[]> },
-  phase: { owner: "shared", undoable: "with graph", decode: as<string> },
-  partition: { owner: "shared", undoable: "with graph", decode: as<Groups | null> },
-  dims: { owner: "shared", undoable: "with graph", decode: as<Readonly<Record<string, number>>> },
-  convention: { owner: "shared", undoable: "with graph", decode: as<string> },
-  dtype: { owner: "shared", undoable: "with graph", decode: as<string | null> },
+  graphs: python<readonly (readonly [phase: string, graph: unknown])[]>(),
+  phase: ofGraph<string>(),
+  partition: ofGraph<KernelGroups | null>(),
+  dims: ofGraph<Readonly<Record<string, number>>>(),
+  convention: ofGraph<string>(),
+  dtype: ofGraph<string | null>(),
 
-  shown: { owner: "shared", decode: as<readonly string[]> },
-  focusChip: { owner: "shared", decode: as<string> },
-  precision: { owner: "shared", decode: as<string> },
-  memory: { owner: "shared", decode: as<string> },
-  exposedComm: { owner: "shared", decode: as<readonly number[]> },
-  ceilings: { owner: "shared", decode: as<readonly string[] | null> },
-  allLevels: { owner: "shared", decode: as<boolean> },
-  whatIf: { owner: "shared", undoable: "alone", decode: as<WhatIf> },
-  moves: { owner: "shared", undoable: "alone", decode: as<Moves> },
-  snapshots: { owner: "shared", undoable: "alone", decode: decodeSnapshots, encode: encodeSnapshots },
+  shown: shared<readonly string[]>(),
+  focusChip: shared<string>(),
+  precision: shared<string>(),
+  memory: shared<string>(),
+  exposedComm: shared<readonly number[]>(),
+  ceilings: shared<readonly string[] | null>(),
+  allLevels: shared<boolean>(),
+  whatIf: undoable<WhatIf>(),
+  moves: undoable<Moves>(),
+  snapshots: undoable(decodeSnapshots, encodeSnapshots),
 
-  view: { owner: "shared", undoable: "alone", decode: as<View> },
-  zoom: { owner: "shared", undoable: "alone", decode: as<Zoom | null> },
-  timeScale: { owner: "shared", undoable: "alone", decode: as<"log" | "linear"> },
-  rateUnit: { owner: "shared", decode: as<"FLOP/s" | "FLOP/cycle"> },
+  view: undoable<View>(),
+  zoom: undoable<Zoom | null>(),
+  timeScale: undoable<"log" | "linear">(),
+  rateUnit: shared<"FLOP/s" | "FLOP/cycle">(),
   /** Bytes of a word, or 0 to count bytes. */
-  word: { owner: "shared", decode: as<number> },
-  xAxis: { owner: "shared", decode: as<"intensity" | "balance"> },
-  tickBase: { owner: "shared", decode: as<10 | 2> },
-  presentation: { owner: "shared", decode: as<boolean> },
-  rulers: { owner: "shared", decode: as<boolean> },
+  word: shared<number>(),
+  xAxis: shared<"intensity" | "balance">(),
+  tickBase: shared<10 | 2>(),
+  presentation: shared<boolean>(),
+  rulers: shared<boolean>(),
 
-  search: { owner: "shared", decode: as<string> },
-  categories: { owner: "shared", decode: as<Allowed> },
-  bounds: { owner: "shared", decode: as<Allowed> },
-  precisions: { owner: "shared", decode: as<Allowed> },
-  timeShare: { owner: "shared", decode: as<number> },
-  top: { owner: "shared", decode: as<number | null> },
-  infeed: { owner: "shared", decode: as<boolean> },
-  scope: { owner: "shared", decode: as<Scope> },
-  sortBy: { owner: "shared", decode: as<string> },
-  columns: { owner: "shared", decode: as<readonly string[] | null> },
-  atRoof: { owner: "shared", decode: as<Rows> },
-  selected: { owner: "shared", decode: as<Rows> },
-  hovered: { owner: "browser", decode: as<number | null> },
-} satisfies Record<string, Trait>;
+  search: shared<string>(),
+  categories: shared<Allowed>(),
+  bounds: shared<Allowed>(),
+  precisions: shared<Allowed>(),
+  timeShare: shared<number>(),
+  top: shared<number | null>(),
+  infeed: shared<boolean>(),
+  scope: shared<Scope>(),
+  sortBy: shared<string>(),
+  columns: shared<readonly string[] | null>(),
+  atRoof: shared<Rows>(),
+  selected: shared<Rows>(),
+  hovered: browser<number | null>(),
+};
 
 export type TraitName = keyof typeof TRAITS;
-export type Values = { readonly [N in TraitName]: ReturnType<(typeof TRAITS)[N]["decode"]> };
+export type TraitValues = { readonly [N in TraitName]: ReturnType<(typeof TRAITS)[N]["decode"]> };
 /** The units and ticks of the axes. */
-export type Axes = Pick<Values, "rateUnit" | "word" | "xAxis" | "tickBase" | "timeScale">;
-export type Signals = { readonly [N in TraitName]: Signal<Values[N]> };
+export type Axes = Pick<TraitValues, "rateUnit" | "word" | "xAxis" | "tickBase" | "timeScale">;
+export type Signals = { readonly [N in TraitName]: Signal<TraitValues[N]> };
 type Writable = { [N in TraitName]: (typeof TRAITS)[N]["owner"] extends "python" ? never : N }[TraitName];
 /** New values of traits that may be written from here. */
-export type Changes = Partial<Pick<Values, Writable>>;
+export type Changes = Partial<Pick<TraitValues, Writable>>;
 
-const NAMES = Object.keys(TRAITS) as TraitName[];
-const traitOf = (name: TraitName): Trait => TRAITS[name];
+const TRAIT_NAMES = Object.keys(TRAITS) as TraitName[];
+const traitOf = (name: TraitName) => TRAITS[name] as Trait<unknown, Owner>;
 export const wireName = (name: TraitName) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** When a change is sent, and which undo entry it belongs to. */
-export interface How {
+export interface ChangeOptions {
   /** One of a fast series: sent at most once per PERIOD_MS, the last one always. */
   readonly stream?: boolean;
   /** In a task of its own: a long message would delay the next frame. */
@@ -121,7 +127,7 @@ export interface How {
 
 /** What happens on a value from Python where a trait is not simply replaced by it. */
 export type Receivers = {
-  readonly [N in TraitName]?: (value: Values[N], accept: (mergeKey?: string) => void) => void;
+  readonly [N in TraitName]?: (value: TraitValues[N], accept: (mergeKey?: string) => void) => void;
 };
 
 /** A drag of traits: from its start until its end, changes of them make one undo entry. */
@@ -138,7 +144,7 @@ interface GestureOptions<N extends Writable, V> {
   readonly traits: readonly N[];
   move(value: V): void;
   /** Where the gesture changes a part of a value: Python's value is taken at once, with that part overwritten. */
-  merge?(fromPython: Values[N]): Values[N];
+  merge?(fromPython: TraitValues[N]): TraitValues[N];
   /** The values that a cancelled gesture leaves; without it those from its start. */
   restore?(): Changes;
   /** Whether panels and axes behave as if nothing were being dragged. */
@@ -158,7 +164,7 @@ interface ActiveGesture {
 }
 
 /** What of an undo entry can still be restored. */
-type Restorable = { readonly [N in TraitName]?: (entry: Values[N]) => Values[N] };
+type Restorable = { readonly [N in TraitName]?: (entry: TraitValues[N]) => TraitValues[N] };
 
 export type Sync = ReturnType<typeof createSync>;
 
@@ -168,18 +174,18 @@ const PERIOD_MS = 125;
 export const isEqual = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 
 export function createSync(model: Model, history: History) {
-  const received = <N extends TraitName>(name: N) => traitOf(name).decode(model.get(wireName(name))) as Values[N];
-  const signals = Object.fromEntries(NAMES.map((name) => [name, signal(received(name))])) as unknown as Signals;
+  const inModel = (name: TraitName) => model.get(wireName(name));
+  const received = <N extends TraitName>(name: N) => traitOf(name).decode(inModel(name)) as TraitValues[N];
+  const signals = Object.fromEntries(TRAIT_NAMES.map((name) => [name, signal(received(name))])) as unknown as Signals;
   const pending = new Map<TraitName, unknown>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const active = signal<ActiveGesture | undefined>(undefined);
   const parts = new Map<TraitName, HistoryPart<unknown>>();
   let receivers: Receivers = {};
 
-  const encoded = (name: TraitName, value: unknown) => traitOf(name).encode?.(value as never) ?? value;
   const isUndoable = (name: TraitName) => traitOf(name).undoable !== undefined;
   const namesOf = (changes: object) => Object.keys(changes) as Writable[];
-  function assign(changes: Partial<Values>) {
+  function assign(changes: Partial<TraitValues>) {
     batch(() => {
       for (const name of namesOf(changes)) (signals[name] as Signal).value = changes[name];
     });
@@ -187,7 +193,7 @@ export function createSync(model: Model, history: History) {
 
   function flush(): boolean {
     if (pending.size === 0) return false;
-    for (const [name, value] of pending) model.set(wireName(name), encoded(name, value));
+    for (const [name, value] of pending) model.set(wireName(name), traitOf(name).encode(value));
     pending.clear();
     model.save_changes();
     return true;
@@ -196,7 +202,7 @@ export function createSync(model: Model, history: History) {
     timer = flush() ? setTimeout(tick, PERIOD_MS) : undefined;
   }
   /** Send what is queued. */
-  function send({ stream = false, later = false }: How = {}) {
+  function send({ stream = false, later = false }: ChangeOptions = {}) {
     if (later) timer ??= setTimeout(tick);
     else if (!stream) flush();
     else if (timer === undefined) tick();
@@ -211,11 +217,17 @@ export function createSync(model: Model, history: History) {
     }
   }
   /** Change traits now, as one undo entry if they are undoable, and tell Python. */
-  function set(changes: Changes, how: How = {}) {
+  function set(changes: Changes, how: ChangeOptions = {}) {
     if (namesOf(changes).some(isUndoable)) history.change(() => queue(changes), how.mergeKey);
     else queue(changes);
     send(how);
   }
+
+  /** The action that sets one trait. */
+  const setter =
+    <N extends Writable>(name: N) =>
+    (value: TraitValues[N], how?: ChangeOptions) =>
+      set({ [name]: value }, how);
 
   function receive(name: TraitName) {
     const gesture = active.peek();
@@ -253,11 +265,9 @@ export function createSync(model: Model, history: History) {
       flush();
       for (const name of gesture.deferred) {
         // The user's value of an undoable trait is an undo entry: Python's value would hide it, so send it again.
-        const keeps = gesture.hasMoved && isUndoable(name);
-        if (!keeps) receive(name);
-        else if (!isEqual(model.get(wireName(name)), encoded(name, signals[name].peek()))) {
-          pending.set(name, signals[name].peek());
-        }
+        const own = signals[name].peek();
+        if (!gesture.hasMoved || !isUndoable(name)) receive(name);
+        else if (!isEqual(inModel(name), traitOf(name).encode(own))) pending.set(name, own);
       }
       flush();
     }
@@ -272,7 +282,10 @@ export function createSync(model: Model, history: History) {
     active.value = gesture;
     return { move: (value) => isActive() && move(value), end, cancel };
   }
-  /** Values that replace what a gesture holds and what Python was about to be told; a gesture of these traits ends. */
+  /** Starts a drag of one trait's whole value. */
+  const dragOf = <N extends Writable>(name: N, isQuiet = false): Gesture<TraitValues[N]> =>
+    startGesture({ traits: [name], isQuiet, move: (value) => set({ [name]: value }, { stream: true }) });
+  /** TraitValues that replace what a gesture holds and what Python was about to be told; a gesture of these traits ends. */
   function replace(changes: Changes) {
     for (const name of namesOf(changes)) pending.delete(name);
     assign(changes);
@@ -282,7 +295,7 @@ export function createSync(model: Model, history: History) {
   /** Follow the model until `abort`. The parts of the history that this adds are restored before those that are there. */
   function follow(special: Receivers, restorable: Restorable, abort: AbortSignal) {
     receivers = special;
-    for (const name of NAMES) {
+    for (const name of TRAIT_NAMES) {
       if (traitOf(name).undoable === "alone") {
         const usable = (restorable[name] ?? ((value) => value)) as (value: unknown) => unknown;
         const restore = (entry: unknown) => queue({ [name]: usable(entry) });
@@ -306,13 +319,15 @@ export function createSync(model: Model, history: History) {
     /** The value that the model holds. */
     received,
     set,
+    setter,
     queue,
     send,
     replace,
     startGesture,
+    dragOf,
     follow,
     /** Change or, by undefined, forget what the history remembers of a trait. */
-    reviseHistory: <N extends TraitName>(name: N, revised: (entry: Values[N]) => Values[N] | undefined) =>
+    reviseHistory: <N extends TraitName>(name: N, revised: (entry: TraitValues[N]) => TraitValues[N] | undefined) =>
       parts.get(name)?.revise(revised as (entry: unknown) => unknown),
   };
 }

@@ -6,12 +6,12 @@ import type { Partition } from "../fusion/legality.ts";
 import { groupBytes } from "../fusion/partition.ts";
 import type { Kernels } from "../wire/columns.ts";
 import type { Workload } from "./graph.ts";
-import type { Groups } from "./sync.ts";
+import type { KernelGroups } from "./sync.ts";
 
 /** A group, by its place in the partition, and the groups before that it was made of. */
 export interface Merge {
   readonly row: number;
-  readonly groups: Groups;
+  readonly groups: KernelGroups;
 }
 
 export interface Trail {

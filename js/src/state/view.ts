@@ -1,7 +1,7 @@
-// How the chart is looked at: which plane, which part of it, in which units and how large.
+// ChangeOptions the chart is looked at: which plane, which part of it, in which units and how large.
 
 import type { Signal } from "@preact/signals";
-import { type Axes, type Gesture, type How, isEqual, type Receivers, type Sync, type View, type Zoom } from "./sync.ts";
+import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View, type Zoom } from "./sync.ts";
 
 /** Messages from Python that follow one another within this time, ms, make one undo entry: a view and its zoom. */
 const MERGE_MS = 200;
@@ -38,19 +38,14 @@ export function createViewing(sync: Sync) {
       /** Another plane is shown whole. */
       setView: (next: View) => sync.set({ view: next, zoom: null }),
       /** The zooms of one `run` of the wheel or of keys make one undo entry. */
-      setZoom: (next: Zoom | null, { run, ...how }: How & { readonly run?: number } = {}) =>
+      setZoom: (next: Zoom | null, { run, ...how }: ChangeOptions & { readonly run?: number } = {}) =>
         sync.set({ zoom: next }, { ...how, mergeKey: run === undefined ? undefined : `zoom ${run}` }),
-      dragZoom: (): Gesture<Zoom | null> =>
-        sync.startGesture({
-          traits: ["zoom"],
-          move: (next) => sync.set({ zoom: next }, { stream: true }),
-          isQuiet: true,
-        }),
+      dragZoom: () => sync.dragOf("zoom", true),
       /** Times on one scale are no places on the other: that shows the plane whole. */
       setAxis: <K extends keyof Axes>(name: K, value: Axes[K]) =>
         sync.set({ [name]: value, ...(name === "timeScale" ? { zoom: null } : {}) }),
-      setRulers: (on: boolean) => sync.set({ rulers: on }),
-      setPresentation: (on: boolean) => sync.set({ presentation: on }),
+      setRulers: sync.setter("rulers"),
+      setPresentation: sync.setter("presentation"),
     },
   };
 }

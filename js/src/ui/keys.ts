@@ -1,11 +1,11 @@
 // Which keys are the widget's: those pressed alone. With a modifier they are the host's, but for undo and redo.
 
-import { stayNear } from "./focus.ts";
+import { keepFocusNear } from "./focus.ts";
 
 export const isModified = (event: KeyboardEvent) => event.ctrlKey || event.altKey || event.metaKey || event.shiftKey;
 
 /** What is typed into has an undo of its own. */
-const TYPED = "textarea, input:not([type='range'], [type='checkbox'])";
+const TEXT_INPUTS = "textarea, input:not([type='range'], [type='checkbox'])";
 
 interface UndoSteps {
   undo(): void;
@@ -41,8 +41,8 @@ export const LIST_KEYS: Readonly<
 export function undoByKey(event: KeyboardEvent, steps: UndoSteps): void {
   const step = stepOf(event);
   const control = event.target as Element;
-  if (!step || control.matches(TYPED)) return;
-  stayNear(control, steps[step]);
+  if (!step || control.matches(TEXT_INPUTS)) return;
+  keepFocusNear(control, steps[step]);
   used(event);
 }
 

@@ -4,7 +4,7 @@
 export type Work<T> = Generator<undefined, T, undefined>;
 
 /** A slice, ms: half a frame. */
-const SLICE = 8;
+const SLICE_MS = 8;
 
 /** All of it at once. */
 export function finish<T>(work: Work<T>): T {
@@ -18,7 +18,7 @@ export function finish<T>(work: Work<T>): T {
 export function inSlices<T>(work: Work<T>, then: (result: T) => void, { later = false } = {}): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   function run() {
-    const end = performance.now() + SLICE;
+    const end = performance.now() + SLICE_MS;
     do {
       const { done, value } = work.next();
       if (done) return then(value);

@@ -4,7 +4,7 @@
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 
 /** ms from one value to the next. */
-const PACE = 60;
+const PACE_MS = 60;
 
 /** The same signals; while `dragging` they are only so often what they follow, all at once, and always at last. */
 export function throttled<T extends Readonly<Record<string, ReadonlySignal<unknown>>>>(
@@ -21,7 +21,7 @@ export function throttled<T extends Readonly<Record<string, ReadonlySignal<unkno
     timer = setTimeout(() => {
       timer = undefined;
       beat.value += 1;
-    }, PACE);
+    }, PACE_MS);
   });
   const follow = (source: ReadonlySignal<unknown>) =>
     computed(() => {

@@ -13,7 +13,7 @@ import { type ChartDrag, type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 /** What dragging over the chart does. */
 export type Tool = "select" | "zoom" | "pan";
 
-type Place = readonly [x: number, y: number];
+type PlanePoint = readonly [x: number, y: number];
 
 /** The keys that move around; Space, held, has a drag move the plane. */
 export const NAVIGATION_KEYS = {
@@ -49,9 +49,11 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
   /** Whether Space is pressed. */
   const isSpace = useRef(false);
   const lastStep = useRef({ time: Number.NEGATIVE_INFINITY, run: 0 });
-  const pinch = useRef<{ readonly drag: ChartDrag; readonly spread: number; to(place: Place, factor: number): void }>(
-    undefined,
-  );
+  const pinch = useRef<{
+    readonly drag: ChartDrag;
+    readonly spread: number;
+    to(place: PlanePoint, factor: number): void;
+  }>(undefined);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const { plot, width } = scene.scales;
@@ -62,18 +64,18 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
   const isBusy = () => store.dragging.value || (gesture.drag !== undefined && gesture.drag.kind !== "kernel");
 
   /** A drag of the plane. Each move starts from the plane as it was at first: rounding errors do not add up. */
-  function planeDrag(from: Place) {
+  function planeDrag(from: PlanePoint) {
     const scales = now();
     const zoom = store.dragZoom();
     let hasMoved = false;
-    function to(place: Place, factor = 1) {
+    function to(place: PlanePoint, factor = 1) {
       hasMoved ||= factor !== 1 || Math.hypot(place[0] - from[0], place[1] - from[1]) > CLICK_PX;
       if (hasMoved) zoom.move(moved(scales, from, place, factor));
     }
     return { to, drag: { kind: "plane", hasMoved: () => hasMoved, end: zoom.end, cancel: zoom.cancel } as const };
   }
   /** One of a run of steps, which are undone together; whether it did anything. */
-  function step(from: Place, to: Place, factor: number, time: number): boolean {
+  function step(from: PlanePoint, to: PlanePoint, factor: number, time: number): boolean {
     const next = moved(now(), from, to, factor);
     if (isBusy() || isSame(next)) return false;
     if (time - lastStep.current.time > UNDO_PAUSE_MS) lastStep.current.run = time;
@@ -86,12 +88,12 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     }, REST_MS);
     return true;
   }
-  const middle: Place = [(plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2];
+  const middle: PlanePoint = [(plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2];
   const fit = () => isBusy() || store.setZoom(null);
   /** Larger or smaller around a place, else around the middle. */
-  const by = (factor: number, at: Place = middle, time = performance.now()) => step(at, at, factor, time);
+  const by = (factor: number, at: PlanePoint = middle, time = performance.now()) => step(at, at, factor, time);
 
-  function keyed(key: string, at: Place | undefined, time: number): (() => unknown) | undefined {
+  function keyed(key: string, at: PlanePoint | undefined, time: number): (() => unknown) | undefined {
     const [across, down] = [KEY_STRIDE * (plot.right - plot.left), KEY_STRIDE * (plot.bottom - plot.top)];
     const go = (right: number, up: number) => () => step(middle, [middle[0] + right, middle[1] + up], 1, time);
     const acts = {
@@ -101,7 +103,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     const name = lookUp(NAVIGATION_KEYS, key);
     return name && acts[name];
   }
-  function fingers(event: TouchEvent): [Place, number] | undefined {
+  function fingers(event: TouchEvent): [PlanePoint, number] | undefined {
     const [one, other] = [...event.touches].map((touch) => placeIn(event.currentTarget as Element, width, touch));
     if (!one || !other) return undefined;
     const [dx, dy] = [other[0] - one[0], other[1] - one[1]];
@@ -125,7 +127,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
       return true;
     },
     /** What a key does, around the place that is pointed at. */
-    key(event: KeyboardEvent, at: Place | undefined): (() => unknown) | undefined {
+    key(event: KeyboardEvent, at: PlanePoint | undefined): (() => unknown) | undefined {
       const { altKey, ctrlKey, metaKey, repeat, timeStamp } = event;
       const key = event.key.toLowerCase();
       if (altKey || ctrlKey || metaKey) return undefined;

@@ -5,7 +5,7 @@ import type { Store } from "../../state/store.ts";
 import { nameOf } from "../../text/describe.ts";
 import { noteOf } from "../../text/what_if.ts";
 import { Button } from "../../ui/button.tsx";
-import { handOn } from "../../ui/focus.ts";
+import { focusNeighbour } from "../../ui/focus.ts";
 import { stepOf } from "../../ui/keys.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { moveWords } from "../../words/words.ts";
@@ -205,7 +205,7 @@ export function MoveButtons({ store, labels, scene }: ButtonsProps) {
             onKeyDown={(event) => event.key !== "Escape" && !stepOf(event) && stop(event)}
             onClick={(event) => {
               stop(event);
-              handOn(event.currentTarget, ".roofwidget-unmove");
+              focusNeighbour(event.currentTarget, ".roofwidget-unmove");
               store.resetMoves(row);
             }}
           >

@@ -9,7 +9,7 @@ import type { Scope } from "../../state/sync.ts";
 import { bindingWord } from "../../text/describe.ts";
 import { formatPercent } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
-import { handOn } from "../../ui/focus.ts";
+import { focusNeighbour } from "../../ui/focus.ts";
 import { Fold } from "../../ui/fold.tsx";
 import { LiveText } from "../../ui/live_text.tsx";
 import { Section } from "../../ui/section.tsx";
@@ -79,7 +79,7 @@ function Clear({ store }: { store: Store }) {
   return (
     <Button
       onClick={({ currentTarget }) => {
-        handOn(currentTarget);
+        focusNeighbour(currentTarget);
         store.clearFilters();
       }}
     >

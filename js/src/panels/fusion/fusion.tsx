@@ -12,7 +12,7 @@ import { type BestPartition, costOn, searching } from "../../fusion/search.ts";
 import type { Workload } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
-import { stayNear } from "../../ui/focus.ts";
+import { keepFocusNear } from "../../ui/focus.ts";
 import { keyShortcuts, lookUp, stepOf, UNDO_KEYS, used } from "../../ui/keys.ts";
 import { Section } from "../../ui/section.tsx";
 import type { Work } from "../../ui/slices.ts";
@@ -104,7 +104,7 @@ function Panel({ store, theme, workload }: PanelProps) {
   /** The groups that an op's group may be merged with. */
   const partnersOf = (op: number) => new Set(mergesOf(graph, partition, partition.groupOf[op] as number, fits));
   function step(by: "undo" | "redo", control: EventTarget | null) {
-    stayNear(control as Element, store[by]);
+    keepFocusNear(control as Element, store[by]);
     say(words.counted(store.workload.value?.partition.groups.length ?? 0));
   }
   const take = (name: string, next: Partition) => change(next, `${name}: ${words.counted(next.groups.length)}`);

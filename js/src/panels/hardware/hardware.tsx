@@ -5,7 +5,7 @@ import type { Store } from "../../state/store.ts";
 import { reasonOf } from "../../text/reasons.ts";
 import { Button } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
-import { handOn } from "../../ui/focus.ts";
+import { focusNeighbour } from "../../ui/focus.ts";
 import { Section } from "../../ui/section.tsx";
 import type { Chip } from "../../wire/types.ts";
 import { moveWords, strings, words } from "../../words/words.ts";
@@ -108,7 +108,7 @@ export function MovedKernels({ store }: { store: Store }) {
       <Button
         aria-label={moveWords.resetAll(count)}
         onClick={({ currentTarget }) => {
-          handOn(currentTarget);
+          focusNeighbour(currentTarget);
           store.resetMoves();
         }}
       >

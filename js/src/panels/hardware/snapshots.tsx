@@ -1,11 +1,11 @@
 // The curves that were frozen: a name to type, to show or to hide, and to delete.
 
 import { useSignal } from "@preact/signals";
-import { LONGEST } from "../../state/snapshots.ts";
+import { MAX_SNAPSHOT_NAME } from "../../state/snapshots.ts";
 import type { Store } from "../../state/store.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
-import { handOn } from "../../ui/focus.ts";
+import { focusNeighbour } from "../../ui/focus.ts";
 import { Fold } from "../../ui/fold.tsx";
 import { Fault, useTypedValue } from "../../ui/number_box.tsx";
 import type { Snapshot } from "../../wire/types.ts";
@@ -59,7 +59,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
           data-lm-suppress-shortcuts="true"
           aria-label={words.nameOf(name)}
           aria-invalid={entry.fault.value !== ""}
-          maxLength={LONGEST}
+          maxLength={MAX_SNAPSHOT_NAME}
           value={entry.draft.value ?? name}
           {...entry.typing}
         />
@@ -70,7 +70,11 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
           onClick={({ currentTarget }) => {
             // The next one takes over its place, and the focus with it.
             if (place === store.snapshots.value.length - 1)
-              handOn(currentTarget, ".roofwidget-frozen .roofwidget-reset", ".roofwidget-frozen .roofwidget-button");
+              focusNeighbour(
+                currentTarget,
+                ".roofwidget-frozen .roofwidget-reset",
+                ".roofwidget-frozen .roofwidget-button",
+              );
             store.deleteSnapshot(place);
           }}
         >
