@@ -1,6 +1,7 @@
 // The table's columns: what each holds of a kernel, by which key, and what its cells say.
 
 import { describe, expect, it } from "vitest";
+import golden from "../../../tests/golden/table_columns.json";
 import {
   type Column,
   cellText,
@@ -10,6 +11,7 @@ import {
   toggled,
   usualColumns,
 } from "../../src/panels/table/columns.ts";
+import { catalogue } from "../../src/words/en/index.ts";
 import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 // Its ridge point is 100 FLOP/B.
@@ -41,6 +43,9 @@ const values = (key: string) => [0, 1, 2, 3].map((row) => column(key).at(row));
 const cells = (key: string) => [0, 1, 2, 3].map((row) => cellText(column(key), row));
 
 describe("the columns of a table", () => {
+  it("have the keys that Python accepts", () => {
+    expect(Object.keys(catalogue.tableWords.heads).sort()).toEqual([...golden.columns].sort());
+  });
   it("hold counts, times and launches as they were told", () => {
     expect(values("flops")).toEqual([1e12, 0, Number.NaN, 1e12]);
     expect(values("time")).toEqual([0.5, 0.1, Number.NaN, 0.5]);
