@@ -1,4 +1,4 @@
-"""Tensors, operations and graphs: what moves a point along the x axis.
+"""Workloads as graphs of operations on tensors, which give the FLOPs and bytes of kernels.
 
 >>> from roofwidget.workloads import Graph, dim
 >>> batch = dim("batch", 1, 1024, default=32)

@@ -1,11 +1,12 @@
 """Whether the tiles of a merged kernel fit on chip, and which tensors are spilled if they do not.
 
-A tile is what a kernel keeps at a time of a tensor that it both writes and reads: with a matrix product in the kernel
-128 x 128 elements of it, beside a reduction a row (its last dimension), else a vector of 128 elements; never more than
-the tensor. The ops of a kernel run tile by tile in the graph's order, and while one runs, the tiles that it writes or
-reads and those that later ops read must be on chip together. What only streams in or out counts nothing.
+A tile is the part of a tensor that a kernel keeps on chip if it both writes and reads the tensor. It has 128 x 128
+elements if the kernel has a matrix product, is a row (the last dimension) next to a reduction, and otherwise has 128
+elements; it is never larger than the tensor. The ops of a kernel run tile by tile in the graph's order. While an op
+runs, the tiles that it writes or reads and the tiles that later ops read must be on chip together. Tensors that only
+stream in or out need no space.
 
-`js/src/fusion/capacity.ts` mirrors what a merge asks of this file.
+`js/src/fusion/capacity.ts` mirrors the part that merges need.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from roofwidget.workloads.structure import Counts, Mask, Structure, members
 
 __all__ = ["Capacity"]
 
-_SIDE: Final = 128
+_TILE_SIDE: Final = 128  # elements
 
 
 class Capacity:
-    """The tiles of a graph's tensors, held against one chip.
+    """The tiles of a graph's tensors, and the capacity of one chip for them.
 
     Parameters
     ----------
     structure, counts
         The graph, and its counts as ints.
     chip
-        The chip; one without a known capacity on chip takes every kernel.
+        The chip. If its on-chip capacity is unknown, or without a chip, every kernel fits.
     dims
         Values of dimensions that differ from their defaults.
     """
@@ -48,47 +49,47 @@ class Capacity:
             env = structure.graph.environment(dims)
             shapes = ([evaluate(size, env) for size in one.shape] for one in structure.tensors)
             self._tiles = [_tiles(shape, n) for shape, n in zip(shapes, counts.sizes, strict=True)]
-        self._most: dict[Mask, tuple[int, int]] = {0: (0, 0)}
+        self._all_tiles: dict[Mask, tuple[int, int]] = {0: (0, 0)}
 
     def refusal(self, group: Mask, spilled: Collection[int] = ()) -> Refusal | None:
-        """Return why a group of several ops does not fit on chip, or None if it does."""
+        """Return why a group does not fit on chip, or None if it does."""
         if self.fits(group, spilled) or self.share is None or self.chip is None:
             return None
-        need, there = _told_apart(self.need(group, spilled), self.share.capacity)
+        need, capacity = _distinct_texts(self.need(group, spilled), self.share.capacity)
         names = tuple(self.structure.names[op] for op in members(group))
         whose = "a unit's share of the" if self.share.units > 1 else "the"
         sentence = (
-            f"the tiles of {self.structure.spoken(group)} need {need} at a time; "
-            f"{whose} {self.share.level} of {self.chip.name} holds {there}"
+            f"the tiles of {self.structure.label(group)} need {need} at a time; "
+            f"{whose} {self.share.level} of {self.chip.name} holds {capacity}"
         )
         return Refusal("capacity", sentence, names)
 
     def fits(self, group: Mask, spilled: Collection[int] = ()) -> bool:
-        """Whether a group's tiles fit. A single op always does: how it is blocked is its own formula's matter."""
+        """Return whether a group's tiles fit. A single op always fits: its formula accounts for its blocking."""
         return self.share is None or not group & (group - 1) or self.need(group, spilled) <= self.share.capacity
 
     def fits_grown(self, group: Mask, smaller: Mask) -> bool:
-        """Whether a group fits that was made by adding ops to a smaller one.
+        """Return whether a group fits that was made by adding ops to a smaller group.
 
-        The same as `fits`, and faster where the smaller one was asked about before: those fit whose tiles all fit at a
-        time.
+        The same as `fits`, but faster if the smaller group was asked about before: a group fits if all its tiles fit
+        together, and their sum only grows.
         """
         if self.share is None:
             return True
         s = self.structure
-        smaller = smaller if smaller in self._most else 0
-        product, other = self._most[smaller]
+        smaller = smaller if smaller in self._all_tiles else 0
+        product, other = self._all_tiles[smaller]
         for op in members(group & ~smaller):
             for t in s.makes[op]:
                 tiles = self._tiles[t]
                 product += tiles[0]
                 other += tiles[1 if (s.producer[t] | s.readers[t]) & s.of_kind["reduction"] else 2]
-        self._most[group] = product, other
+        self._all_tiles[group] = product, other
         most = product if group & s.of_kind["matmul"] else other
         return most <= self.share.capacity or self.fits(group)
 
     def need(self, group: Mask, spilled: Collection[int] = ()) -> int:
-        """Return the bytes that the tiles of a group take at most at a time, spilled tensors apart."""
+        """Return the largest number of bytes that the tiles of a group take at a time, without spilled tensors."""
         s, now, most = self.structure, 0, 0
         ends: dict[int, int] = {}
         for op in members(group):
@@ -102,19 +103,19 @@ class Capacity:
         return most
 
     def spills(self, group: Mask, spilled: Collection[int] = ()) -> set[int]:
-        """Return the tensors inside a group that must go through main memory so that the rest fits: large tiles first.
+        """Return the tensors to spill to main memory so that the rest of a group fits: large tiles first.
 
-        All of them, if even that is not enough: then its ops run one by one.
+        If no spill is enough, all tensors inside the group are spilled: its ops run one by one.
         """
-        gone = set(spilled)
+        spills = set(spilled)
         for t in sorted(self.structure.inside(group), key=lambda t: (-self.tile(t, group), t)):
-            if self.fits(group, gone):
+            if self.fits(group, spills):
                 break
-            gone.add(t)
-        return gone
+            spills.add(t)
+        return spills
 
     def tile(self, t: int, group: Mask) -> int:
-        """Return the bytes of a tensor's tile in a group; 0 on a chip whose capacity is not known."""
+        """Return the bytes of a tensor's tile in a group, or 0 if the chip's capacity is unknown."""
         if not self._tiles:
             return 0
         s = self.structure
@@ -125,14 +126,14 @@ class Capacity:
 
 
 def _tiles(shape: list[int], size: int) -> tuple[int, int, int]:
-    """Return the bytes of a tensor's tile beside a matrix product, beside a reduction, and else."""
+    """Return the bytes of a tensor's tile with a matrix product, next to a reduction, and otherwise."""
     elements = prod(shape)
-    tiles = (prod(min(part, _SIDE) for part in shape[-2:]), prod(shape[-1:]), min(elements, _SIDE))
+    tiles = (prod(min(part, _TILE_SIDE) for part in shape[-2:]), prod(shape[-1:]), min(elements, _TILE_SIDE))
     product, row, vector = (-(-tile * size // elements) for tile in tiles)
     return product, row, vector
 
 
-def _told_apart(*sizes: float) -> list[str]:
-    """Return sizes as text, with all their digits where fewer would make them the same."""
+def _distinct_texts(*sizes: float) -> list[str]:
+    """Return sizes as text, with all digits if rounding would make them look equal."""
     short = [format_quantity(float(size), "B") for size in sizes]
     return short if len(set(short)) > 1 else [format_quantity(float(size), "B", 15) for size in sizes]

@@ -1,4 +1,4 @@
-"""What must hold of a graph's dimensions beside their ranges: sizes are at least 1, and what is divided divides.
+"""Conditions on a graph's dimensions besides their ranges: sizes of at least 1, and divisions without a remainder.
 
 `js/src/fusion/conditions.ts` mirrors this file.
 """
@@ -16,23 +16,23 @@ from roofwidget.workloads.tensors import Tensor
 __all__ = ["Conditions", "check", "nearest_size", "of_sizes", "sizes"]
 
 Conditions: TypeAlias = Mapping[tuple[Count, Count], str]
-"""By a count and its divisor, whose it is: it must be a multiple; with a divisor of 0 it must be at least 1."""
+"""By count and divisor: what the count is, for errors. It must be a multiple; a divisor of 0 means at least 1."""
 
-# As far from a value one that is legal is looked for.
-_FAR: Final = 4096
+# How far from the given value a legal value is looked for.
+_MAX_DISTANCE: Final = 4096
 
 
 def of_sizes(tensor: Tensor, where: str) -> dict[tuple[Count, Count], str]:
-    """Return the conditions that the sizes of a tensor set, those that hold of all dimensions left out."""
+    """Return the conditions on the sizes of a tensor, without those that always hold."""
     return {
         (size, 0): f"{where}: axis {axis} of '{tensor.name}'"
-        for axis, size in reversed([*enumerate(tensor.shape)])  # of equal ones the first is named
+        for axis, size in reversed([*enumerate(tensor.shape)])  # of equal sizes the first axis is named
         if not _is_above_zero(size)
     }
 
 
 def sizes(graph: str, dims: Mapping[str, Dim], conditions: Conditions, given: Mapping[str, Any]) -> dict[str, int]:
-    """Return the values of a graph's dims: their defaults, unless others are given that may be."""
+    """Return the values of a graph's dims: the given ones if they are legal, else the defaults."""
     values = {name: dim.default for name, dim in dims.items()}
     for name, value in given.items():
         values[name] = _checked(graph, dims, name, value)
@@ -55,7 +55,7 @@ def _checked(graph: str, dims: Mapping[str, Dim], name: str, value: Any) -> int:
 
 
 def check(conditions: Conditions, dims: Collection[Dim], env: Mapping[str, int], where: str = "") -> None:
-    """Raise `ValueError` unless all conditions hold of these values; it names the op, the dims, and values that do."""
+    """Raise `ValueError` unless all conditions hold; it names the op, the dims, and values that would be legal."""
     for (count, divisor), what in conditions.items():
         fault = _fault(count, divisor, env)
         if fault is None:
@@ -69,7 +69,7 @@ def check(conditions: Conditions, dims: Collection[Dim], env: Mapping[str, int],
 
 
 def nearest_size(conditions: Conditions, dim: Dim, env: Mapping[str, int]) -> int | None:
-    """Return the value of a dim nearest to the one it has of which all conditions hold, of two the smaller."""
+    """Return the legal value of a dim nearest to its present value, the smaller of two; None if none is near."""
     for size in _around(env[dim.name]):
         if dim.low <= size <= dim.high:
             there = {**env, dim.name: size}
@@ -80,35 +80,39 @@ def nearest_size(conditions: Conditions, dim: Dim, env: Mapping[str, int]) -> in
 
 def _around(middle: int) -> Iterator[int]:
     yield middle
-    for away in range(1, _FAR):
+    for away in range(1, _MAX_DISTANCE):
         yield middle - away
         yield middle + away
 
 
 def _fault(count: Count, divisor: Count, env: Mapping[str, int]) -> str | None:
-    """Return what is wrong with a count: ``n - 3 = -2, which is not at least 1``."""
+    """Return why a count breaks its condition, or None: ``n - 3 = -2, which is not at least 1``."""
     if divisor == 0:
         size = evaluate(count, env)
-        return None if size >= 1 else f"{_told(count, size)}, which is not at least 1"
+        return None if size >= 1 else f"{_with_value(count, size)}, which is not at least 1"
     by = evaluate(divisor, env)
     whole = evaluate(count, env)
-    return None if by >= 1 and whole % by == 0 else f"{_told(count, whole)} is no multiple of {_told(divisor, by)}"
+    return (
+        None
+        if by >= 1 and whole % by == 0
+        else f"{_with_value(count, whole)} is no multiple of {_with_value(divisor, by)}"
+    )
 
 
-def _told(count: Count, value: int) -> str:
+def _with_value(count: Count, value: int) -> str:
     return str(value) if isinstance(count, int) else f"{count} = {value}"
 
 
 def _is_above_zero(count: Count) -> bool:
-    """Whether a count is a sum of positive terms: then it is at least 1 whatever its dimensions are."""
+    """Return whether a count is a sum of positive terms, and so at least 1 at all dimensions."""
     if not isinstance(count, Expression):
         return count >= 1
     return all(
-        number > 0 and all(map(_is_from_one, (atom for atom, _ in factors))) for factors, number in count.terms()
+        number > 0 and all(map(_is_at_least_one, (atom for atom, _ in factors))) for factors, number in count.terms()
     )
 
 
-def _is_from_one(atom: Symbol | Call) -> bool:
+def _is_at_least_one(atom: Symbol | Call) -> bool:
     if isinstance(atom, Symbol):
         return (atom.low or 0) >= 1
     return any(map(_is_above_zero, atom.args)) if atom.kind == "max" else all(map(_is_above_zero, atom.args))

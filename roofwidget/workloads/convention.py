@@ -1,4 +1,4 @@
-"""What an operation costs when two people could count it differently."""
+"""Conventions: how FLOPs and bytes are counted where there is more than one way to count them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from roofwidget.support.did_you_mean import choose_from, keywords
 __all__ = ["CONVENTIONS", "PEAK_FMA", "Convention", "convention"]
 
 PEAK_FMA: Final = 2
-"""FLOPs of a multiply-add in peak rates, whoever states them."""
+"""FLOPs of a multiply-add in all published peak rates."""
 
 _FLAGS: Final = ("write_allocate", "count_padding", "vector", "transcendentals_apart")
 _NUMBERS: Final = ("fma", "transcendental", "divide", "sqrt", "compare", "softmax", "accumulator_bytes")
@@ -21,41 +21,41 @@ _NUMBERS: Final = ("fma", "transcendental", "divide", "sqrt", "compare", "softma
 
 @dataclass(frozen=True, init=False)
 class Convention:
-    """How operations are counted. Every table of counts names the one in force.
+    """How operations are counted. Every table of counts names its convention.
 
     Parameters
     ----------
     name
-        What people read.
+        Display name.
     fma
-        FLOPs of a multiply-add. Peak rates count 2, so what is held against them does too: see `as_peaks_do`.
+        FLOPs of a multiply-add. Peak rates count 2, so counts that are compared with peaks do too: see `as_peaks_do`.
     transcendental
-        FLOPs of one exp, log, tanh, erf, sin or cos wherever it stands, but for the exponential of a softmax.
+        FLOPs of one exp, log, tanh, erf, sin or cos, except the exponential of a softmax.
     divide, sqrt, compare
         FLOPs of a division, a square root, a comparison.
     causal
-        ``"full"``: a causal mask saves nothing. ``"half"``: it halves the FLOPs of attention, and what
-        FlashAttention reads again of K and V.
+        ``"full"``: a causal mask saves nothing. ``"half"``: it halves the FLOPs of attention and the bytes of K and V
+        that FlashAttention reads again.
     write_allocate
-        True: the operators of numerical computing (`stream_triad`, `stencil`, …) read each line that they store first,
-        unless it is stored in place.
+        True: the operators of numerical computing (`stream_triad`, `stencil`, …) read each cache line before they store
+        it, unless they work in place.
     count_padding
         True: a convolution multiplies the zeros of its padding too.
     softmax
-        FLOPs an element of a softmax, all told, in attention and the choice of experts too. One of them is its
-        exponential, whatever `transcendental` says; a backward pass that takes it again counts this one.
+        All FLOPs per element of a softmax, also in attention and in the routing of experts. One of them is its
+        exponential, whatever `transcendental` is; a backward pass that recomputes the exponential counts that 1.
     accumulator_bytes
-        Bytes written an element of a matrix product or convolution besides its output, for a wider accumulator that
-        leaves the chip: of every op of the kind ``matmul``.
+        Bytes that each op of the kind ``matmul`` writes per element besides its output, for a wider accumulator that
+        leaves the chip.
     vector
         False: only matrix products and convolutions count.
     transcendentals_apart
-        True: transcendental functions are a class of FLOPs of their own; False: they belong to ``vector``.
+        True: transcendental functions are a separate class of FLOPs; False: they belong to ``vector``.
 
     Raises
     ------
     TypeError, ValueError
-        If a number is no int from 0 or a flag no bool; the message names the keyword.
+        If a number is not an int of at least 0, or a flag is not a bool; the message names the keyword.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class Convention:
         for word in (*_FLAGS, *_NUMBERS):
             value = given[word]
             if isinstance(value, bool) is not (word in _FLAGS) or not isinstance(value, int) or value < 0:
-                must = "True or False" if word in _FLAGS else "an int from 0"
+                must = "True or False" if word in _FLAGS else "an int of at least 0"
                 msg = f"{word} {where} must be {must}, got {value!r:.40}"
                 raise TypeError(msg) if type(value) is not int else ValueError(msg)
         if softmax < 1:
@@ -116,7 +116,7 @@ class Convention:
 
     @cached_property
     def environment(self) -> Mapping[str, int]:
-        """Its words as the symbols of formulas; ``@causal`` is in halves, so formulas divide by 2."""
+        """The values of the symbols in formulas. ``@causal`` counts halves, so formulas divide it by 2."""
         return MappingProxyType(
             {
                 "@fma": self.fma,
@@ -136,7 +136,7 @@ class Convention:
 
     @property
     def as_peaks_do(self) -> Convention:
-        """The same, but a multiply-add counts as it does in peak rates: for all that is held against them.
+        """The same convention with a multiply-add counted as in peak rates, for counts that are compared with peaks.
 
         Examples
         --------
@@ -147,7 +147,7 @@ class Convention:
 
     @property
     def described(self) -> str:
-        """The name, and a remark where kernels count a multiply-add otherwise."""
+        """The name, with a remark if kernels count a multiply-add differently."""
         if self.fma == PEAK_FMA:
             return self.name
         return f"{self.name}, but a multiply-add is {PEAK_FMA} FLOPs in kernels, as in peaks"
@@ -175,19 +175,21 @@ CONVENTIONS: Final[Mapping[str, Convention]] = MappingProxyType(
         "hpc": Convention("hpc", write_allocate=True),
     }
 )
-"""The presets by name: ``textbook`` (the default); ``xla`` as XLA's cost analysis (its ``flops`` are the classes
-tensor and vector, its ``transcendentals`` the third; padding is not counted); ``torch`` as PyTorch's FLOP counter (only
-matrix products and convolutions); ``mac`` counts their multiply-adds; ``hpc`` adds the reads of a write-allocate cache.
+"""The presets by name.
+
+``textbook`` is the default. ``xla`` counts like XLA's cost analysis: its ``flops`` are the classes tensor and vector,
+its ``transcendentals`` the third class, and padding is not counted. ``torch`` counts like PyTorch's FLOP counter: only
+matrix products and convolutions. ``mac`` counts their multiply-adds. ``hpc`` adds the reads of a write-allocate cache.
 """
 
 
 def convention(which: str | Convention) -> Convention:
-    """Return a convention by name, or the one that is handed in.
+    """Return the convention of this name; a `Convention` is returned as it is.
 
     Raises
     ------
     ValueError
-        If there is none of that name.
+        If there is no convention of that name.
 
     Examples
     --------

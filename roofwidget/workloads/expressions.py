@@ -38,7 +38,7 @@ _SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 
 class Symbol:
-    """A named integer; `low`, `high` and `default` are None where it is not a dimension."""
+    """A named integer. `low`, `high` and `default` are None unless it is a dimension."""
 
     __module__ = "roofwidget.workloads"
     __slots__ = ("_hash", "default", "high", "low", "name")
@@ -54,7 +54,7 @@ class Symbol:
         return self._hash
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Symbol, self._fields()  # the hash of a text differs from process to process
+        return Symbol, self._fields()  # a text's hash differs between processes
 
     def __str__(self) -> str:
         return self.name
@@ -70,7 +70,7 @@ class Symbol:
 
 
 class Call:
-    """A ceil-division, a minimum or a maximum of counts; it stands among the factors of a term as a symbol does."""
+    """A ceil-division, a minimum or a maximum of counts. Like a symbol it can be a factor of a term."""
 
     __module__ = "roofwidget.workloads"
     __slots__ = ("_hash", "_key", "args", "kind")
@@ -113,8 +113,8 @@ _ONE: Final[_Monomial] = frozenset()
 class Expression:
     """A polynomial with integer coefficients over symbols, ceil-divisions, minima and maxima. Immutable.
 
-    Like terms are merged and constants folded, so two expressions are equal if and only if their normal forms are,
-    whatever the order they were written in; that order is kept for printing.
+    Like terms are merged and constants folded, so expressions are equal exactly if their normal forms are equal,
+    whatever order they were written in. Printing uses the order in which they were written.
 
     Examples
     --------
@@ -194,13 +194,13 @@ class Expression:
         return str(self)
 
     def terms(self) -> list[tuple[list[tuple[_Atom, int]], int]]:
-        """Return the terms as they were written, a constant last: factors with their powers, and a coefficient."""
+        """Return the terms in written order, a constant last: each as factors with powers, and a coefficient."""
         place = {atom: index for index, atom in enumerate(self.order)}
         terms = [(sorted(factors, key=lambda f: place[f[0]]), number) for factors, number in self.polynomial.items()]
         return sorted(terms, key=lambda term: not term[0])
 
     def atoms(self) -> frozenset[Symbol]:
-        """Return the symbols in it, those inside ceil-divisions, minima and maxima included."""
+        """Return its symbols, also those inside ceil-divisions, minima and maxima."""
         if self._symbols is None:
             found: set[Symbol] = set()
             for atom in self.order:
@@ -212,7 +212,7 @@ class Expression:
         return self._symbols
 
     def value(self, env: Mapping[str, int]) -> int:
-        """Return its value; `evaluate` is the checked form."""
+        """Return its value without checks; `evaluate` checks."""
         total = 0
         for factors, coefficient in self.polynomial.items():
             number = coefficient
@@ -222,7 +222,7 @@ class Expression:
         return total
 
     def replaced(self, env: Mapping[str, Count]) -> Count:
-        """Return it with the symbols of `env` replaced; `substitute` is the public form."""
+        """Return a copy with the symbols of `env` replaced; `substitute` is the public form."""
         total: Count = 0
         for factors, coefficient in self.terms():
             number: Count = coefficient
@@ -239,7 +239,7 @@ Count: TypeAlias = "int | Expression"
 
 
 def ceil_div(a: Count, b: Count) -> Count:
-    """Return a over b, rounded up; b must be above zero wherever it is evaluated.
+    """Return a / b, rounded up. b must be above zero wherever the result is evaluated.
 
     Examples
     --------
@@ -258,7 +258,7 @@ def ceil_div(a: Count, b: Count) -> Count:
 
 
 def minimum(*counts: Count) -> Count:
-    """Return the smallest of some counts.
+    """Return the minimum of counts.
 
     Examples
     --------
@@ -270,7 +270,7 @@ def minimum(*counts: Count) -> Count:
 
 
 def maximum(*counts: Count) -> Count:
-    """Return the largest of some counts.
+    """Return the maximum of counts.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def maximum(*counts: Count) -> Count:
 
 
 def single(atom: _Atom) -> Expression:
-    """Return the expression that is one atom."""
+    """Return the expression that consists of one symbol or call."""
     return Expression({frozenset({(atom, 1)}): 1}, (atom,))
 
 
@@ -325,7 +325,7 @@ def _part(a: Expression, terms: dict[_Monomial, int]) -> Count:
 
 
 def _divided(a: Expression, b: int) -> Count:
-    """Whole multiples of b come out of the division, and a common divisor of the rest and b cancels."""
+    """Return ceil(a / b): terms that b divides leave the division, and a common divisor of the rest cancels."""
     whole = _part(a, {factors: c // b for factors, c in a.polynomial.items() if c % b == 0})
     rest = _part(a, {factors: c for factors, c in a.polynomial.items() if c % b})
     if isinstance(rest, int):
@@ -336,7 +336,7 @@ def _divided(a: Expression, b: int) -> Count:
 
 
 def _quotient(a: Count, b: Count) -> Count | None:
-    """Return a over b if both are expressions, b is one term, and it divides each term of a."""
+    """Return a / b if both are expressions, b is a single term, and b divides each term of a; else None."""
     if isinstance(a, int) or isinstance(b, int) or len(b.polynomial) != 1:
         return None
     ((divisor, number),) = b.polynomial.items()
@@ -386,7 +386,7 @@ _BUILDERS: Final[Mapping[str, Callable[..., Count]]] = {"/": ceil_div, "min": mi
 
 
 class Dim(Expression):
-    """A symbolic dimension with the range of its slider; made by `dim`."""
+    """A symbolic dimension with the range of its slider. Make one with `dim`."""
 
     __module__ = "roofwidget.workloads"
     __slots__ = ()
@@ -400,7 +400,7 @@ class Dim(Expression):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name."""
         return self._atom.name
 
     @property
@@ -410,12 +410,12 @@ class Dim(Expression):
 
     @property
     def high(self) -> int:
-        """The largest value, itself included."""
+        """The largest value, inclusive."""
         return self._atom.high or 0
 
     @property
     def default(self) -> int:
-        """The value until another is given."""
+        """The value if no other is given."""
         return self._atom.default or 0
 
     @property
@@ -430,11 +430,11 @@ def dim(name: str, low: int, high: int, *, default: int | None = None) -> Dim:
     Parameters
     ----------
     name
-        An identifier; the slider's label and the key in ``dims={"batch": 8}``.
+        An identifier: the label of the slider, and the key in ``dims={"batch": 8}``.
     low, high
-        The range of its slider, both included; `low` is at least 1.
+        The range of its slider, inclusive; `low` is at least 1.
     default
-        The value it has until another is given.
+        The value if no other is given.
 
     Raises
     ------
@@ -465,12 +465,12 @@ def dim(name: str, low: int, high: int, *, default: int | None = None) -> Dim:
 
 
 def symbol(name: str) -> Expression:
-    """Return an expression that is one symbol without a range: ``symbol("@fma")``."""
+    """Return the expression of one symbol without a range: ``symbol("@fma")``."""
     return single(Symbol(name))
 
 
 def product(counts: Iterable[Count]) -> Count:
-    """Return the product of some counts; of none it is 1.
+    """Return the product of counts; 1 if there are none.
 
     Examples
     --------
@@ -521,7 +521,7 @@ def evaluate(count: Count, env: Mapping[str, int]) -> int:
 
 
 def substitute(count: Count, env: Mapping[str, Count]) -> Count:
-    """Return a count with the symbols that `env` has replaced, the others kept.
+    """Return a count with the symbols of `env` replaced; other symbols stay.
 
     Examples
     --------
@@ -546,12 +546,12 @@ def symbols(count: Count) -> frozenset[str]:
 
 
 def dims_of(counts: Iterable[Count]) -> tuple[Dim, ...]:
-    """Return the dimensions in some counts, by name.
+    """Return the dimensions that occur in counts, sorted by name.
 
     Raises
     ------
     ValueError
-        If two different dimensions have one name.
+        If two different dimensions have the same name.
 
     Examples
     --------
@@ -576,7 +576,7 @@ def _dims(count: Expression) -> tuple[Dim, ...]:
 def to_wire(count: Count) -> Any:
     """Return a count as JSON data.
 
-    An int (in text beyond 2^53), a symbol's name, or a list: ``["+", …]``, ``["*", …]``, ``["/", a, b]`` for the
+    An int (as text beyond 2^53), a symbol's name, or a list: ``["+", …]``, ``["*", …]``, ``["/", a, b]`` for the
     ceil-division, ``["min", …]``, ``["max", …]``; a power is a repeated factor.
 
     Examples
@@ -586,18 +586,18 @@ def to_wire(count: Count) -> Any:
     (['+', ['*', 3, 'n', 'n'], ['/', 'n', 2]], '1152921504606846976')
     """
     if isinstance(count, int):
-        return count if abs(count) <= _EXACT else str(count)
+        return count if abs(count) <= _MAX_EXACT_INT else str(count)
     terms = [_term_to_wire(factors, coefficient) for factors, coefficient in count.terms()]
     return terms[0] if len(terms) == 1 else ["+", *terms]
 
 
 def from_wire(wire: Any, dims: Mapping[str, Dim] | None = None) -> Count:
-    """Return the count that `to_wire` wrote; names in `dims` become those dimensions, others bare symbols.
+    """Return the count that `to_wire` wrote. Names in `dims` become those dimensions, other names plain symbols.
 
     Raises
     ------
     ValueError
-        If it is none of the forms that `to_wire` writes.
+        If the data has none of the forms that `to_wire` writes.
 
     Examples
     --------
@@ -611,7 +611,7 @@ def from_wire(wire: Any, dims: Mapping[str, Dim] | None = None) -> Count:
     if isinstance(wire, str) and wire.removeprefix("@").isidentifier():
         return dims[wire] if dims and wire in dims else symbol(wire)
     word = wire[0] if isinstance(wire, list) and len(wire) > 1 else None
-    if isinstance(word, str) and word in _READERS and (word != "/" or len(wire) == _DIVISION):
+    if isinstance(word, str) and word in _READERS and (word != "/" or len(wire) == _DIVISION_PARTS):
         return _READERS[word]([from_wire(part, dims) for part in wire[1:]])
     raise ValueError(f"not a count: {wire!r:.80}")
 
@@ -624,18 +624,18 @@ def _term_to_wire(factors: list[tuple[Symbol | Call, int]], coefficient: int) ->
     return parts[0] if len(parts) == 1 else ["*", *parts]
 
 
-def _sum(counts: list[Count]) -> Count:
+def _total(counts: list[Count]) -> Count:
     total: Count = 0
     for count in counts:
         total = total + count
     return total
 
 
-_EXACT: Final = 2**53
+_MAX_EXACT_INT: Final = 2**53  # of a float64
 _DIGITS: Final = re.compile("-?[0-9]+")
-_DIVISION: Final = 3  # its sign, what is divided, what by
+_DIVISION_PARTS: Final = 3  # "/", dividend, divisor
 _READERS: Final[Mapping[str, Callable[[list[Count]], Count]]] = {
-    "+": _sum,
+    "+": _total,
     "*": product,
     "/": lambda counts: ceil_div(*counts),
     "min": lambda counts: minimum(*counts),

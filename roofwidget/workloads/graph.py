@@ -1,4 +1,4 @@
-"""Graphs: operations joined by named tensors, with a convention that says how they are counted."""
+"""`Graph`: operations joined by named tensors, and the convention that counts them."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ class Graph:
     Parameters
     ----------
     name
-        What people read.
+        Display name.
     ops
-        Operations, each after those whose tensors it reads. What none of them writes is an input.
+        Operations, each after the ops whose tensors it reads. A tensor that no op writes is an input.
     outputs
-        The tensors that must be in memory at the end. A tensor that no op reads is written in any case.
+        The tensors that must be in memory at the end. A tensor that no op reads is always written too.
     convention
-        A `Convention`, or the name of a preset: how FLOPs and bytes are counted.
+        How FLOPs and bytes are counted: a `Convention`, or the name of a preset.
     dtype
-        Count as if the tensors of the graph's main dtype had this one; None counts them as they are.
+        Count as if the tensors of the graph's main dtype had this dtype; None: count them as they are.
 
     Raises
     ------
     ValueError
-        If two ops or two tensors have one name, a tensor is unknown, ops form a cycle or come out of order, an output
-        is never produced, or two dims of one name differ. The message names the op and the tensor.
+        If two ops or two tensors have the same name, a tensor is unknown, ops form a cycle or are out of order, an
+        output is never produced, or two dims of the same name differ. The message names the op and the tensor.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Graph:
     # -- building --------------------------------------------------------------------------------------------------
 
     def input(self, name: str, shape: Iterable[Count], dtype: str) -> Tensor:
-        """Add a tensor that is in memory before the graph runs: an activation, a weight, a cache."""
+        """Add a tensor that is in memory before the graph runs: an activation, a weight or a cache."""
         tensor = Tensor(name, shape, dtype)
         self._add_tensor(tensor, "input")
         self._inputs[name] = tensor
@@ -122,7 +122,7 @@ class Graph:
         )
 
     def output(self, *tensors: Tensor | str) -> None:
-        """Say that these tensors must be in memory at the end."""
+        """Declare tensors that must be in memory at the end."""
         for given in tensors:
             tensor = self._tensor(given, "output")
             if tensor.name not in self._producers:
@@ -131,8 +131,8 @@ class Graph:
 
     @contextmanager
     def building(self) -> Iterator[None]:
-        """Return a context that restores the graph if its body raises; every operator runs in one."""
-        # These tables only grow, so their lengths say what to remove.
+        """Return a context that restores the graph if its body raises. Every operator runs in such a context."""
+        # These tables only grow, so their old lengths are enough to restore them.
         tables: list[dict[Any, Any]] = [self._ops, self._tensors, self._inputs, self._outputs, self._producers]
         tables += [self._dims, self._conditions]
         lengths = [len(table) for table in tables]
@@ -149,14 +149,14 @@ class Graph:
             raise
 
     def require(self, what: str, count: Count, divisor: Count) -> None:
-        """Say that at all dimensions a count must be a multiple of another; `what` names it and its op in errors."""
+        """Require a count to be a multiple of `divisor` at all dimensions; `what` names the count in errors."""
         dims = self._merged_dims([count, divisor], what)
         conditions.check({(count, divisor): what}, dims.values(), {name: dim.default for name, dim in dims.items()})
         self._dims |= dims
         self._conditions.setdefault((count, divisor), what)
 
     def new_name(self, name: str) -> str:
-        """Return the name if no op and no tensor has it, else with the first free number: ``gelu_2``."""
+        """Return the name if it is free, else the name with the first free number: ``gelu_2``."""
         if name not in self._ops and name not in self._tensors:
             return name
         number = self._next.get(name, 2)
@@ -192,7 +192,7 @@ class Graph:
             self._conditions.setdefault(condition, what)
         self._tensors[tensor.name] = tensor
         if self._dtype is not None:
-            self._known.clear()  # another tensor may change which dtype is the main one
+            self._known.clear()  # a new tensor may change the main dtype
 
     def _merged_dims(self, counts: Iterable[Count], where: str) -> dict[str, Dim]:
         found = {dim.name: dim for dim in dims_of(counts)}
@@ -203,11 +203,11 @@ class Graph:
                 )
         return found
 
-    # -- what it holds ---------------------------------------------------------------------------------------------
+    # -- contents -------------------------------------------------------------------------------------------------
 
     @property
     def ops(self) -> tuple[Op, ...]:
-        """The operations, each after those whose tensors it reads."""
+        """The operations, each after the ops whose tensors it reads."""
         return tuple(self._ops.values())
 
     @property
@@ -217,22 +217,22 @@ class Graph:
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        """The tensors that are there before it runs, weights included."""
+        """The tensors that are in memory before it runs, weights included."""
         return tuple(self._inputs.values())
 
     @property
     def outputs(self) -> tuple[Tensor, ...]:
-        """The tensors that were declared to be in memory at the end."""
+        """The declared outputs: tensors that must be in memory at the end."""
         return tuple(self._outputs.values())
 
     @property
     def dims(self) -> tuple[Dim, ...]:
-        """The symbolic dimensions, in the order in which they came."""
+        """The symbolic dimensions, in the order of their first use."""
         return tuple(self._dims.values())
 
     @property
     def conditions(self) -> Mapping[tuple[Count, Count], str]:
-        """What must hold of the dimensions: by a count and its divisor (0: it must be at least 1), whose it is."""
+        """Conditions on the dimensions: by count and divisor (0: the count must be at least 1), what the count is."""
         return MappingProxyType(self._conditions)
 
     @property
@@ -242,12 +242,12 @@ class Graph:
 
     @property
     def dtype(self) -> str | None:
-        """The dtype that stands for the main one in counts, or None."""
+        """The dtype that replaces the main dtype in counts, or None."""
         return self._dtype
 
     @property
     def main_dtype(self) -> str | None:
-        """The floating-point dtype of most tensors; the first of equals. None without one."""
+        """The floating-point dtype of most tensors (the first of a tie), or None if no tensor has one."""
         votes: dict[str, int] = {}
         for tensor in self._tensors.values():
             if not tensor.dtype.startswith(("int", "bool")):
@@ -255,15 +255,15 @@ class Graph:
         return max(votes, key=lambda dtype: votes[dtype]) if votes else None
 
     def producer(self, tensor: Tensor | str) -> Op | None:
-        """Return the op that writes a tensor; None for an input."""
+        """Return the op that writes a tensor, or None for an input."""
         return self._producers.get(self._tensor(tensor, "producer").name)
 
     def consumers(self, tensor: Tensor | str) -> tuple[Op, ...]:
-        """Return the ops that read a tensor, in order."""
+        """Return the ops that read a tensor, in the graph's order."""
         return tuple(self._consumers.get(self._tensor(tensor, "consumers").name, ()))
 
     def dtype_of(self, tensor: Tensor | str) -> str:
-        """Return the dtype that a tensor is counted with."""
+        """Return the dtype by which a tensor is counted."""
         own = self._tensor(tensor, "dtype_of").dtype
         return self._dtype if self._dtype is not None and own == self.main_dtype else own
 
@@ -272,7 +272,7 @@ class Graph:
         return self._copy(named_convention(convention), self._dtype)
 
     def with_dtype(self, dtype: str | None) -> Graph:
-        """Return this graph counted as if the tensors of its main dtype had another; None for their own."""
+        """Return this graph counted as if the tensors of its main dtype had another dtype; None: their own."""
         checked = None if dtype is None else checked_dtype(dtype, f"dtype of graph '{self.name}'")
         return self._copy(self._convention, checked)
 
@@ -291,8 +291,8 @@ class Graph:
         Raises
         ------
         TypeError, ValueError
-            If a dimension is unknown, its value is no integer or lies outside its range, or with it a size would be
-            below 1 or what must divide does not.
+            If a dimension is unknown, if its value is not an integer or is outside its range, or if the value breaks
+            one of the `conditions`.
         """
         return conditions.sizes(self.name, self._dims, self._conditions, dims or {}) | self._fixed()
 
@@ -302,9 +302,8 @@ class Graph:
         Parameters
         ----------
         what
-            ``"flops"``, a class of them (``"tensor"``, ``"vector"``, ``"transcendental"``), ``"bytes"`` (each op a
-            kernel of its own) or ``"compulsory"`` (bytes of the inputs that are read and of the outputs: the least
-            that any fusion without extra bytes can move).
+            ``"flops"``, a class of them (``"tensor"``, ``"vector"``, ``"transcendental"``), ``"bytes"`` (no op is
+            fused) or ``"compulsory"`` (bytes of the inputs that are read and of the outputs, which every fusion moves).
         dims
             Values of dimensions that differ from their defaults.
         """
@@ -314,27 +313,27 @@ class Graph:
         return sum(evaluate(self.simplify(count), env) for count in self._counts(what))
 
     def flops(self, op: Op | str) -> Count:
-        """Return an op's FLOPs over all classes: an int, or an expression over the dimensions."""
+        """Return an op's FLOPs of all classes: an int, or an expression over the dimensions."""
         return self.simplify(self._op(op).total_flops)
 
     def flops_by_class(self, op: Op | str) -> dict[str, Count]:
-        """Return an op's FLOPs by class, those without any left out."""
+        """Return an op's FLOPs by class, without classes that have none."""
         found = {word: self.simplify(count) for word, count in self._op(op).flops.items()}
         return {word: count for word, count in found.items() if count != 0}
 
     def bytes(self, what: Tensor | Op | str) -> Count:
-        """Return the bytes of a tensor, or those that an op moves as a kernel of its own."""
+        """Return the bytes of a tensor, or the bytes that an op moves as an unfused kernel."""
         if isinstance(what, Op):
             return self.simplify(self._op(what).own_bytes)
         return self.simplify(self._tensor(what, "bytes").bytes)
 
     def terms(self, op: Op | str) -> tuple[tuple[str, Count], ...]:
-        """Return the derivation of an op's FLOPs: named terms that add up to them, zeros left out."""
+        """Return the derivation of an op's FLOPs: named terms that add up to them, without zeros."""
         found = tuple((word, self.simplify(count)) for word, count in self._op(op).terms)
         return tuple((word, count) for word, count in found if count != 0)
 
     def simplify(self, count: Count) -> Count:
-        """Return a count with everything put in but the dimensions."""
+        """Return a count with the convention and the dtypes substituted; only dimensions stay symbolic."""
         if isinstance(count, int):
             return count
         known = self._known.get(count)
@@ -406,15 +405,15 @@ def register_op(name: str, function: Operator) -> None:
     Parameters
     ----------
     name
-        An identifier that no attribute of `Graph` and no built-in operator has. A name of your own can be taken again.
+        An identifier that is no attribute of `Graph` and no built-in operator. Your own operators can be replaced.
     function
-        Takes the graph first, then tensors and keywords; it checks shapes, calls ``graph.op(…)`` and returns a tensor
-        or a tuple of them.
+        Takes the graph, then tensors and keywords. It checks shapes, calls ``graph.op(…)`` and returns a tensor or a
+        tuple of tensors.
 
     Raises
     ------
     TypeError, ValueError
-        If the function cannot be called, or the name is none or taken.
+        If the function is not callable, or the name is not an identifier or is taken.
 
     Examples
     --------
@@ -439,7 +438,7 @@ def register_op(name: str, function: Operator) -> None:
 
 
 def _check_order(ops: Sequence[Op]) -> None:
-    """Raise `ValueError` if ops form a cycle, or one comes before another that writes what it reads."""
+    """Raise `ValueError` if ops form a cycle, or an op comes before the op whose tensor it reads."""
     place = {tensor.name: index for index, op in reversed(list(enumerate(ops))) for tensor in op.outputs}
     late = [
         (op, tensor.name, ops[place[tensor.name]])
@@ -463,7 +462,7 @@ def _check_order(ops: Sequence[Op]) -> None:
 
 
 def _cycle(ops: Sequence[Op]) -> list[tuple[str, str]] | None:
-    """Return the steps round one cycle, to the op that it starts from: a tensor and the op that reads it; or None."""
+    """Return the steps of one cycle, each a tensor and the op that reads it, or None if there is no cycle."""
     writer = {tensor.name: op for op in ops for tensor in op.outputs}
     readers: dict[str, list[str]] = {op.name: [] for op in ops}
     missing = {op.name: 0 for op in ops}
@@ -479,10 +478,10 @@ def _cycle(ops: Sequence[Op]) -> list[tuple[str, str]] | None:
                 ready.append(name)
     if not readers:
         return None
-    # What is left lies on a cycle or behind one; walking against the edges among it must come round.
+    # Each op left is on a cycle or depends on one, so a walk against the edges among them must reach a cycle.
     before = {name: next(n for n, followers in readers.items() if name in followers) for name in readers}
     path = [next(iter(readers))]
-    while path.count(path[-1]) < 2:  # noqa: PLR2004 - it has come round
+    while path.count(path[-1]) < 2:  # noqa: PLR2004 - the walk is back where it was
         path.append(before[path[-1]])
     shared = {(writer[t.name].name, op.name): t.name for op in ops for t in op.inputs if t.name in writer}
     return [(shared[step], step[1]) for step in pairwise(path[path.index(path[-1]) :][::-1])]

@@ -1,4 +1,4 @@
-"""Partitions made step by step: as far as the rules allow, by twos, and as two compilers make them."""
+"""Greedy partitions: as far as the rules allow, in pairs, and as two compilers would fuse."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_INDUCTOR_OPS: Final = 64
 
 
 def singles(structure: Structure) -> list[Mask]:
-    """Return every op as a group of its own."""
+    """Return one group per op."""
     return [1 << op for op in range(len(structure.ops))]
 
 
@@ -43,7 +43,7 @@ def by_gain(rules: Rules, capacity: Capacity, gain: Callable[[Mask, Mask], float
                 offer(a, b)
     while heap:
         *_, a, b = heapq.heappop(heap)
-        # A detour goes away only when a group on it is merged with one of the two, which makes a new offer.
+        # A detour disappears only if a group on it is merged with a or b, which makes a new offer.
         if a in quotient.groups and b in quotient.groups and not quotient.detour((a, b)):
             merged = quotient.merge((a, b))
             for other in quotient.near(merged):
@@ -81,9 +81,9 @@ def pairs(rules: Rules, capacity: Capacity) -> list[Mask]:
 def xla_like(rules: Rules, capacity: Capacity, time: Callable[[Mask], float]) -> list[Mask]:
     """Fuse producers into all of their consumers, the one that saves most time first.
 
-    XLA's priority fusion (``priority_fusion.cc`` and ``gpu_performance_model.cc``) keeps producers in a queue by the
-    time that fusing each into all of its consumers saves, and fuses while some is saved. Where XLA would copy a
-    producer into each of several consumers, here they all become one kernel, or the producer stays apart.
+    XLA's priority fusion (``priority_fusion.cc`` and ``gpu_performance_model.cc``) orders producers by the time saved
+    when each is fused into all of its consumers, and fuses as long as that saves time. XLA would copy a producer into
+    each of several consumers; here they all become one kernel, or the producer is not fused.
     """
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     heap: list[tuple[float, int, int, tuple[int, ...]]] = []
@@ -113,10 +113,9 @@ def xla_like(rules: Rules, capacity: Capacity, time: Callable[[Mask], float]) ->
 def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
     """Fuse pairs by score, as PyTorch's Inductor does (``choices.py`` and ``scheduler.py``) by default.
 
-    In each of at most ten rounds all pairs of kernels that share a tensor are put in order: first those of which both
-    or neither reduce, then by the bytes of the tensors they share, then those near each other in the program. Going
-    down the list, a pair is fused if that is legal and comes to at most 64 ops. Matrix products are calls of a library
-    and stay alone.
+    Each of at most ten rounds sorts all pairs of kernels that share a tensor: first pairs in which both or neither
+    reduce, then by the bytes of the shared tensors, then by their distance in the program. A pair is fused if that is
+    legal and the result has at most 64 ops. Matrix products are library calls and are not fused.
     """
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     for _ in range(_MAX_INDUCTOR_ROUNDS):

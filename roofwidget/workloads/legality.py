@@ -1,9 +1,9 @@
-"""Which ops may become one kernel, and what is said of those that may not.
+"""Which ops may become one kernel, and the reasons why others may not.
 
 Two groups of a partition may be merged if they share a tensor, hold no opaque op, their kinds fuse, no op outside must
-run between them, and the kernels of the whole partition can still be put in an order. Kinds follow the classes of TVM
-(Chen et al., OSDI 2018, section 3): elementwise, broadcast and injective ops fuse freely, a matrix product takes
-elementwise ops after it, a reduction takes what goes through the same rows.
+run between them, and the kernels of the whole partition still have an order in which they can run. Kinds follow the
+classes of TVM (Chen et al., OSDI 2018, section 3): elementwise, broadcast and injective ops fuse freely, a matrix
+product takes elementwise ops after it, a reduction takes ops over the same rows.
 
 `js/src/fusion/legality.ts` mirrors this file; both are held to `tests/golden/fusion.json`.
 """
@@ -20,10 +20,10 @@ from roofwidget.workloads.structure import Mask, Structure, flood, members
 
 __all__ = ["CODES", "FusionError", "Refusal", "Rules"]
 
-_MOVES = ": it moves elements from one tile to another"
+_INJECTIVE_REMARK: Final = ": it moves elements from one tile to another"
 
 CODES: Final = ("same", "not-connected", "barrier", "kinds", "not-convex", "cycle", "capacity")
-"""Why a merge is refused, in the order in which the reasons are looked for."""
+"""The reasons for refusing a merge, in the order in which they are checked."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Refusal:
     code
         One of `CODES`.
     sentence
-        The reason, for people.
+        The reason, as a sentence for users.
     path
-        Names of the ops that it is about: the clashing ones, or a way round through ops outside.
+        Names of the ops concerned: the clashing ops, or a path through ops outside the group.
     """
 
     __module__ = "roofwidget.workloads"
@@ -51,12 +51,12 @@ class Refusal:
 
 
 class FusionError(ValueError):
-    """A merge was asked for that is refused.
+    """A requested merge is refused.
 
     Parameters
     ----------
     refusal
-        Why.
+        The reason.
     """
 
     __module__ = "roofwidget.workloads"
@@ -70,12 +70,12 @@ class FusionError(ValueError):
 
 
 class Rules:
-    """The rules that a group of ops obeys whatever becomes of the others.
+    """The rules for one group of ops, whatever the other groups are.
 
     Attributes
     ----------
     clashes
-        By op: the ops that it may never share a group with. A group without clashes has only subsets without clashes.
+        By op: the ops that it may never share a group with. A subset of a group without clashes has none either.
     """
 
     def __init__(self, structure: Structure) -> None:
@@ -90,30 +90,30 @@ class Rules:
         self.clashes = [self._clashes(op, rows) for op in range(len(structure.ops))]
 
     def merge_refusal(self, quotient: QuotientGraph, a: int, b: int) -> Refusal | None:
-        """Return why two groups of a line may not be one, or None if they may."""
+        """Return why two groups may not be merged, or None if they may."""
         s, one, other = self.structure, quotient.groups[a], quotient.groups[b]
         if a == b:
-            return Refusal("same", f"{s.spoken(one)} is one kernel already", tuple(self._names(one)))
+            return Refusal("same", f"{s.label(one)} is one kernel already", tuple(self._names(one)))
         if b not in quotient.near(a):
-            return Refusal("not-connected", f"{s.spoken(one)} and {s.spoken(other)} share no tensor")
+            return Refusal("not-connected", f"{s.label(one)} and {s.label(other)} share no tensor")
         if refusal := self.refusal(one | other):
             return refusal
-        way = quotient.detour((a, b))
-        return self.cycle(quotient, way, one | other) if way else None
+        detour = quotient.detour((a, b))
+        return self.cycle(quotient, detour, one | other) if detour else None
 
-    def cycle(self, quotient: QuotientGraph, way: Sequence[int], union: Mask) -> Refusal:
-        """Return the refusal for a way that leaves a union of groups and comes back to it through other groups."""
+    def cycle(self, quotient: QuotientGraph, detour: Sequence[int], union: Mask) -> Refusal:
+        """Return the refusal for a path that leaves a union of groups and returns to it through other groups."""
         s = self.structure
         path: list[int] = []
-        for one, other in itertools.pairwise(way):
+        for one, other in itertools.pairwise(detour):
             start = next(op for op in members(quotient.groups[one]) if s.feeds[op] & quotient.groups[other])
             path += [start, next(members(s.feeds[start] & quotient.groups[other]))]
         names = tuple(s.names[op] for op, _ in itertools.groupby(path))
-        between = s.spoken(quotient.groups[way[1]])
-        return Refusal("cycle", f"{s.spoken(union)} in one kernel would run both before and after {between}", names)
+        between = s.label(quotient.groups[detour[1]])
+        return Refusal("cycle", f"{s.label(union)} in one kernel would run both before and after {between}", names)
 
     def refusal(self, group: Mask) -> Refusal | None:
-        """Return the first rule that a group of several connected ops breaks: barrier, kinds or convexity."""
+        """Return the first rule that a group of connected ops breaks (barrier, kinds, convexity), or None."""
         if not group & (group - 1):
             return None
         if opaque := group & self.opaque:
@@ -123,27 +123,27 @@ class Rules:
         return self._kinds(group) or self._detour(group)
 
     def allows(self, group: Mask) -> bool:
-        """Whether `refusal` has nothing against a group."""
+        """Return whether a group breaks no rule; the same as `refusal(group) is None`, but faster."""
         if not group & (group - 1):
             return True
         return not self.has_clash(group) and self.is_anchored(group) and self.is_convex(group)
 
     def has_clash(self, group: Mask) -> bool:
-        """Whether two ops of a group may never be in one."""
+        """Return whether a group holds two ops that clash."""
         return any(self.clashes[op] & group for op in members(group))
 
     def is_anchored(self, group: Mask) -> bool:
-        """Whether every op of a group with a matrix product is joined to one by tensors made and read in the group."""
+        """Return whether each op is joined to a matrix product inside the group, if the group has a matrix product."""
         return not group & self.matmuls or not self._loose(group)
 
     def is_convex(self, group: Mask) -> bool:
-        """Whether no op outside a group depends on one in it while another one in it depends on that."""
+        """Return whether no op outside the group must run between ops of the group."""
         return not self._between(group)
 
     # -- kinds -----------------------------------------------------------------------------------------------------
 
     def _rows(self, op: int) -> object:
-        """Return what a reduction goes through: the shape of what it reads first."""
+        """Return the shape of a reduction's first input: reductions over the same rows have the same shape."""
         inputs = self.structure.ops[op].inputs
         return inputs[0].shape if inputs else ()
 
@@ -164,14 +164,14 @@ class Rules:
         return found & ~one
 
     def _loose(self, group: Mask) -> Mask:
-        """Return the ops that no tensor made and read in the group joins to a matrix product."""
+        """Return the ops that are joined to no matrix product by tensors written and read in the group."""
         return group & ~flood(group & self.matmuls, self.structure.joined, group)
 
     def _kinds(self, group: Mask) -> Refusal | None:
         clash = next(((op, self.clashes[op] & group) for op in members(group) if self.clashes[op] & group), None)
         if clash is not None:
             first, others = clash
-            return self._told(first, next(members(others)))
+            return self._clash_refusal(first, next(members(others)))
         if group & self.matmuls and (loose := self._loose(group)):
             names = self._names(loose)
             sentence = (
@@ -181,8 +181,8 @@ class Rules:
             return Refusal("kinds", sentence, (self._names(group & self.matmuls)[0], names[0]))
         return None
 
-    def _told(self, a: int, b: int) -> Refusal:
-        """Say what is between two clashing ops, a before b."""
+    def _clash_refusal(self, a: int, b: int) -> Refusal:
+        """Return why two ops clash; a comes before b."""
         names, s = self.structure.names, self.structure
         one, other, product = names[a], names[b], 1 << b & self.matmuls
         if product and s.needs[b] >> a & 1:
@@ -196,7 +196,7 @@ class Rules:
             sentence = (
                 f"{product_name} is a matrix product, which takes into its kernel what works on its tile, "
                 "elementwise ops after it; "
-                f"{names[op]} is {_article(s.ops[op].kind)}{_MOVES if 1 << op & self.injective else ''}"
+                f"{names[op]} is {_article(s.ops[op].kind)}{_INJECTIVE_REMARK if 1 << op & self.injective else ''}"
             )
         elif 1 << b & self.injective:
             sentence = f"{other} moves elements to other places, so it cannot follow {one} row by row in its kernel"
@@ -221,7 +221,7 @@ class Rules:
         start = next(op for op in members(group) if s.feeds[op] & between)
         path = _shortest(start, s.feeds, between, group)
         names = tuple(s.names[op] for op in path)
-        inner = s.spoken(sum(1 << op for op in path[1:-1]))
+        inner = s.label(sum(1 << op for op in path[1:-1]))
         return Refusal("not-convex", f"{inner} must run after {names[0]} and before {names[-1]}", names)
 
     def _names(self, group: Mask) -> list[str]:
@@ -233,15 +233,15 @@ def _article(kind: str) -> str:
 
 
 def _shortest(start: int, feeds: Sequence[Mask], through: Mask, end: Mask) -> list[int]:
-    """Return the shortest way from an op through some ops to one of `end`; there is one."""
+    """Return the shortest path from an op through `through` to an op of `end`; such a path must exist."""
     came = {start: -1}
     queue = [start]
     for op in queue:
         if op != start and (goal := feeds[op] & end):
-            way = [next(members(goal)), op]
-            while came[way[-1]] >= 0:
-                way.append(came[way[-1]])
-            return way[::-1]
+            path = [next(members(goal)), op]
+            while came[path[-1]] >= 0:
+                path.append(came[path[-1]])
+            return path[::-1]
         for reached in members(feeds[op] & through):
             if reached not in came:
                 came[reached] = op

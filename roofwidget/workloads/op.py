@@ -1,4 +1,4 @@
-"""One operation of a graph: what it reads, what it writes, what it computes."""
+"""`Op`: one operation of a graph, with the tensors that it reads and writes and its FLOPs."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from roofwidget.workloads.tensors import Tensor
 __all__ = ["CLASSES", "KINDS", "Op"]
 
 KINDS: Final = ("elementwise", "broadcast", "injective", "reduction", "matmul", "opaque")
-"""What an operation is to fusion. Elementwise: output element i needs input elements i only; broadcast: an input is
-stretched; injective: elements only change places; reduction: many elements make one; matmul: a matrix product or a
+"""How an operation fuses. elementwise: output element i needs only the input elements i; broadcast: an input is
+stretched; injective: elements change places; reduction: many elements make one; matmul: a matrix product or a
 convolution; opaque: a whole algorithm that fuses with nothing."""
 
 CLASSES: Final = ("tensor", "vector", "transcendental")
-"""The classes of FLOPs: a chip may have a peak of its own for each."""
+"""The classes of FLOPs; a chip may have a separate peak for each."""
 
 
 @dataclass(frozen=True, init=False)
 class Op:
-    """An operation: a kernel of its own until it is fused.
+    """An operation. It runs as one kernel unless it is fused with others.
 
     Parameters
     ----------
     name
-        What people read; unique in a graph.
+        Display name; unique in a graph.
     kind
         One of `KINDS`.
     inputs, outputs
-        The tensors it reads and writes. A tensor that is named twice is read once.
+        The tensors it reads and writes. A tensor that is listed twice is read once.
     flops
         FLOPs by class (`CLASSES`), or one count: of the class ``tensor`` for a matmul, else ``vector``.
     extra_bytes
-        Bytes moved besides one read of each input and one write of each output: what is read again, buffers in
-        between, accumulators. They stay with the op when it is fused.
+        Bytes besides one read of each input and one write of each output: repeated reads, temporary buffers,
+        accumulators. They stay with the op when it is fused.
     terms
-        The derivation: names and counts that add up to the FLOPs.
+        The derivation of the FLOPs: names, and counts that add up to them.
     precision
-        The precision whose peak judges it; None: of a matrix product (a matmul, or FLOPs of the class ``tensor``) the
-        dtype of the wider of its first two inputs, of equally wide ones the floating-point one; else that of what it
-        writes.
+        The precision whose peak applies. None: for a matrix product (a matmul, or FLOPs of the class ``tensor``) the
+        dtype of the wider of its first two inputs (of equally wide ones the floating-point one); for other ops the
+        dtype of the output.
 
     Raises
     ------
     TypeError, ValueError
-        If a part is not what it says; the message names the op.
+        If an argument has a wrong type or value; the message names the op.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Op:
             "precision": precision,
         }
         if not values["outputs"]:
-            raise ValueError(f"op '{name}' writes no tensor; an op has at least one output")
+            raise ValueError(f"op '{name}' writes no tensor; give at least one output")
         for field, value in values.items():
             object.__setattr__(self, field, value)
 
@@ -121,18 +121,18 @@ class Op:
 
     @property
     def total_flops(self) -> Count:
-        """FLOPs over all classes, as an expression over the convention too."""
+        """FLOPs of all classes; an expression over the convention too."""
         return added(tuple(self.flops.values()))
 
     @property
     def own_bytes(self) -> Count:
-        """Bytes that it moves as a kernel of its own, as an expression over the convention and the dtypes too."""
+        """Bytes that it moves as an unfused kernel; an expression over the convention and the dtypes too."""
         return added((self.extra_bytes, *(t.bytes for t in dict.fromkeys((*self.inputs, *self.outputs)))))
 
 
 @lru_cache(maxsize=4096)
 def added(counts: tuple[Count, ...]) -> Count:
-    """Return the sum of counts; layers of a model repeat theirs, so sums are kept."""
+    """Return the sum of counts. Cached, because the layers of a model repeat the same sums."""
     total: Count = 0
     for count in counts:
         total = total + count

@@ -44,23 +44,23 @@ _COMPILERS: Final = ("inductor", "xla")
 class Partition:
     """Which ops of a graph run as one kernel. Immutable: `fuse`, `split` and `recompute` return another one.
 
-    A group is named by an op in it, by its position in `groups`, or by the names of all its ops. Counts are exact
-    ints, or expressions over the graph's dimensions; `dims` gives the values of those that differ from their defaults.
-    Kernels are held against peaks: whatever the convention, a multiply-add counts 2 FLOPs here, as in peak rates.
+    A group is given by an op in it, by its position in `groups`, or by the names of all its ops. Counts are exact ints,
+    or expressions over the graph's dimensions; `dims` gives the values of dimensions that differ from their defaults.
+    Kernels are compared with peaks, so a multiply-add counts as 2 FLOPs here, as in peak rates, in every convention.
 
     Parameters
     ----------
     graph
-        The graph. Ops that are added to it later are not in here.
+        The graph. Ops that are added to it later are not included.
     groups
-        Names of ops, or their positions in ``graph.ops``, group by group in any order; every op once.
+        Groups of ops, in any order: names of ops, or their positions in ``graph.ops``. Each op occurs once.
 
     Raises
     ------
     ValueError
-        If an op is unknown, missing or there twice.
+        If an op is unknown, missing or given twice.
     FusionError
-        If a group may not be one kernel, or kernels wait for each other in a circle; its ``refusal`` says why.
+        If a group may not be one kernel, or kernels depend on each other in a cycle; its ``refusal`` says why.
 
     Examples
     --------
@@ -80,9 +80,9 @@ class Partition:
     _masks: tuple[Mask, ...]
     _spilled: tuple[int, ...]
     how: search.How | None
-    """Whether the search of `best` was exact; None of other partitions."""
+    """How `best` found it: ``"optimal"`` or ``"greedy"``. None for other partitions."""
     evaluations: int | None
-    """The number of steps that the search of `best` looked at; None of other partitions."""
+    """The number of steps that the search of `best` looked at. None for other partitions."""
 
     def __init__(self, graph: Graph, groups: Iterable[Iterable[str | int]]) -> None:
         structure = Structure(graph)
@@ -101,7 +101,7 @@ class Partition:
         how: search.How | None = None,
         evaluations: int | None = None,
     ) -> Partition:
-        """Fill in legal groups, in an order in which they can run, and those spilled tensors that lie in a group."""
+        """Set legal groups, in an order in which they can run, and the spilled tensors that lie inside a group."""
         self._structure, self._rules = structure, rules
         self._masks = tuple(in_order(structure, groups) or ())
         inside = {t for group in self._masks for t in structure.inside(group)} if spilled else set()
@@ -117,21 +117,21 @@ class Partition:
 
     @staticmethod
     def unfused(graph: Graph) -> Partition:
-        """Return every op as a kernel of its own."""
+        """Return the partition in which each op is a kernel of its own."""
         structure = Structure(graph)
         return Partition._new(structure, Rules(structure), greedy.singles(structure))
 
     @staticmethod
     @keywords("Partition.fully")
     def fully(graph: Graph, *, chip: Chip | str | None = None, dims: Dims = None) -> Partition:
-        """Return a partition of which no two groups may be merged: always those that save most bytes first.
+        """Return a partition in which no more groups may be merged. The merge that saves most bytes comes first.
 
         Parameters
         ----------
         graph, dims
             The graph, at these dimensions.
         chip
-            A chip on which the tiles of every kernel must fit; None for any.
+            A chip on which the tiles of every kernel must fit; None: no limit.
         """
         capacity, rules = _capacity_and_rules(graph, chip, dims)
         return Partition._new(capacity.structure, rules, greedy.fully(rules, capacity))
@@ -139,7 +139,7 @@ class Partition:
     @staticmethod
     @keywords("Partition.pairs")
     def pairs(graph: Graph, *, chip: Chip | str | None = None, dims: Dims = None) -> Partition:
-        """Return a partition with at most two ops a kernel, as `fully` merges them."""
+        """Return a partition with at most two ops per kernel, merged as by `fully`."""
         capacity, rules = _capacity_and_rules(graph, chip, dims)
         return Partition._new(capacity.structure, rules, greedy.pairs(rules, capacity))
 
@@ -154,17 +154,17 @@ class Partition:
         launch_overhead: float | str = 0.0,
         dims: Dims = None,
     ) -> Partition:
-        """Return what a compiler would make of a graph by its published rules.
+        """Return the partition that a compiler would make by its published rules.
 
         Parameters
         ----------
         which
-            ``"xla"``: producers are fused into all of their consumers, the one that saves most time on `chip` first.
-            ``"inductor"``: pairs that share most bytes first; matrix products stay alone.
+            ``"xla"``: fuses producers into all their consumers; the producer that saves most time on `chip` is first.
+            ``"inductor"``: fuses pairs; the pair that shares most bytes is first. Matrix products are not fused.
         graph, dims
             The graph, at these dimensions.
         chip
-            The chip for ``"xla"``. The tiles of every kernel must fit on a chip that is given.
+            The chip; ``"xla"`` needs it. If given, the tiles of every kernel must fit on it.
         precision, launch_overhead
             As in `time`.
 
@@ -195,10 +195,10 @@ class Partition:
         launch_overhead: float | str = 0.0,
         dims: Dims = None,
     ) -> Partition:
-        """Return the partition with the shortest `time` on a chip, of equals one with few kernels.
+        """Return the partition with the shortest `time` on a chip; of equally fast ones, one with few kernels.
 
-        Dynamic programming over downsets finds it whenever 100,000 steps suffice; else groups are merged as long as
-        that saves time. `how` says which it was, `evaluations` how many steps were looked at.
+        Dynamic programming over downsets finds it if 100,000 steps suffice. Otherwise groups are merged greedily, as
+        long as a merge saves time. `how` says which it was, `evaluations` the number of steps.
 
         Parameters
         ----------
@@ -237,7 +237,7 @@ class Partition:
         new = object.__new__(Partition)
         return new._set(structure, rules, groups, spilled=spilled, how=how, evaluations=evaluations)
 
-    # -- what it is ------------------------------------------------------------------------------------------------
+    # -- contents --------------------------------------------------------------------------------------------------
 
     @property
     def graph(self) -> Graph:
@@ -248,7 +248,7 @@ class Partition:
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The names of the ops of each group, in the graph's order.
 
-        Groups stand in an order in which they can run: of those that may come next the one whose first op is first.
+        The groups are in an order in which they can run. If several may come next, the one with the first op does.
         """
         return tuple(tuple(self._structure.names[op] for op in group) for group in self.indices)
 
@@ -259,17 +259,17 @@ class Partition:
 
     @property
     def spilled(self) -> tuple[str, ...]:
-        """Names of the tensors inside a group that go through main memory all the same, as they do not fit on chip."""
+        """Names of the tensors inside a group that go through main memory because they do not fit on chip."""
         return tuple(self._structure.tensors[t].name for t in self._spilled)
 
-    # -- what it counts --------------------------------------------------------------------------------------------
+    # -- counts ---------------------------------------------------------------------------------------------------
 
     def bytes(self, group: Which) -> Count:
-        """Return the bytes of a group: what enters, what leaves, and its ops' own extra bytes."""
+        """Return the bytes of a group: tensors that enter, tensors that leave, and its ops' extra bytes."""
         return self._structure.bytes(self._find(group), self._structure.counts, self._spilled)
 
     def flops(self, group: Which) -> dict[str, Count]:
-        """Return the FLOPs of a group by class; classes without any are left out."""
+        """Return the FLOPs of a group by class, without classes that have none."""
         return self._structure.flops(self._find(group), self._structure.counts)
 
     def total_bytes(self) -> Count:
@@ -278,25 +278,26 @@ class Partition:
         return added(tuple(s.bytes(group, s.counts, self._spilled) for group in self._masks))
 
     def total_flops(self) -> Count:
-        """Return the FLOPs of all groups and classes. Only `recompute` changes them."""
+        """Return the FLOPs of all groups and classes. Only `recompute` changes this number."""
         return added(tuple(self._structure.flops(self._structure.everything, self._structure.counts).values()))
 
     @property
     def compulsory_bytes(self) -> Count:
-        """Bytes of the inputs that are read and of the outputs: no fusion moves less."""
+        """Bytes of the inputs that are read and of the outputs. No fusion moves less."""
         return self._structure.compulsory(self._structure.counts)
 
     def excess(self, dims: Dims = None) -> float:
-        """Return how many times the compulsory bytes the total is."""
+        """Return total bytes over compulsory bytes."""
         env = self.graph.environment(dims)
         total, least = evaluate(self.total_bytes(), env), evaluate(self.compulsory_bytes, env)
         return 1.0 if total == least else total / least
 
     def kernels(self, dims: Dims = None) -> Kernels:
-        """Return one kernel a group: ``a + b``, with FLOPs by class, bytes of main memory, and its precision.
+        """Return one kernel per group, named ``a + b``, with FLOPs by class, bytes of main memory, and a precision.
 
-        The precision is that of the op with most FLOPs among those that state one, as products do with the dtype of the
-        wider operand; else the dtype of the largest floating-point tensor that leaves. Without FLOPs there is none.
+        The precision is the one of the op with most FLOPs among the ops that state one; matrix products state the dtype
+        of the wider operand. Without such an op it is the dtype of the largest floating-point tensor that leaves the
+        group. A group without FLOPs has no precision.
         """
         return self._structure.kernels(self._masks, self._spilled, dims)
 
@@ -304,18 +305,18 @@ class Partition:
     def time(
         self, chip: Chip | str, precision: str = "auto", dims: Dims = None, *, launch_overhead: float | str = 0.0
     ) -> float:
-        """Return the seconds of all kernels one after the other: the sum of their bounds.
+        """Return the seconds of all kernels, run one after the other: the sum of their bound times.
 
         Parameters
         ----------
         chip
             The chip, or the name of one in the catalogue.
         precision
-            A precision that judges every kernel, or ``"auto"``: each by its own.
+            The precision whose peak applies to every kernel; ``"auto"``: each kernel's own precision.
         dims
-            Values of dimensions.
+            Values of dimensions that differ from their defaults.
         launch_overhead
-            Seconds a kernel, as in `roofwidget.bound`.
+            Seconds per kernel, as in `roofwidget.bound`.
 
         Raises
         ------
@@ -326,18 +327,18 @@ class Partition:
         table = self._structure.kernels(self._masks, self._spilled, dims, own_precision=own)
         return bound(table, chip, precision=precision, launch_overhead=launch_overhead).total_time
 
-    # -- moves -----------------------------------------------------------------------------------------------------
+    # -- changes ---------------------------------------------------------------------------------------------------
 
     @keywords("Partition.why_not")
     def why_not(self, a: Which, b: Which, *, chip: Chip | str | None = None, dims: Dims = None) -> Refusal | None:
-        """Return why the groups of a and b may not be merged, or None if they may.
+        """Return why two groups may not be merged, or None if they may.
 
         Parameters
         ----------
         a, b
             The groups.
         chip, dims
-            The chip on which the tiles of the merged kernel must fit, at these dimensions; None for any.
+            The chip on which the tiles of the merged kernel must fit, at these dimensions; None: no limit.
         """
         return self._why_not(self._find(a), self._find(b), self._capacity(chip, dims))
 
@@ -345,20 +346,20 @@ class Partition:
     def fuse(
         self, a: Which, b: Which, *, chip: Chip | str | None = None, spill: bool = False, dims: Dims = None
     ) -> Partition:
-        """Return the partition in which the groups of a and b are one.
+        """Return the partition with two groups merged.
 
         Parameters
         ----------
         a, b, chip, dims
             As in `why_not`.
         spill
-            True: where the tiles do not fit on `chip`, tensors inside the group are written and read, the largest
-            tiles first; `spilled` names them.
+            True: if the tiles do not fit on `chip`, tensors inside the group are written to main memory and read back,
+            the largest tiles first; `spilled` names them.
 
         Raises
         ------
         FusionError
-            If `why_not` has a reason.
+            If `why_not` gives a reason.
         """
         one, other, capacity = self._find(a), self._find(b), self._capacity(chip, dims)
         if spill and chip is None:
@@ -372,8 +373,8 @@ class Partition:
     def split(self, op: str | Op | int) -> Partition:
         """Return the partition in which an op is a group of its own.
 
-        What is left of its group stays together as far as it may: it falls into the parts that still share tensors,
-        and what ran before the op is parted from what ran after it.
+        The rest of its group stays together as far as the rules allow: it is split into the parts that still share
+        tensors, and the ops before the removed op are separated from the ops after it.
         """
         one = _find_op(self._structure, op)
         whole = next(group for group in self._masks if group & one)
@@ -381,17 +382,17 @@ class Partition:
         return self._with([*(group for group in self._masks if group != whole), one, *parts])
 
     def recompute(self, tensor: str | Tensor) -> Partition:
-        """Return the partition in which each group that reads a tensor makes it for itself.
+        """Return the partition in which each group that reads a tensor computes it again.
 
-        The op that makes it is copied into these groups: its FLOPs are counted in each of them, and the tensor no
-        longer passes through main memory, unless it is an output. The graph of the result has the copies as ops.
+        The op that writes the tensor is copied into these groups: its FLOPs count in each of them, and the tensor no
+        longer passes through main memory, unless it is an output. The graph of the result contains the copies.
 
         Raises
         ------
         ValueError
             If the tensor is an input of the graph.
         FusionError
-            If the op may not be in one kernel with those that read the tensor.
+            If the op may not share a kernel with the ops that read the tensor.
         """
         new = Partition(*_recomputed(self._structure, self._masks, tensor))
         # Spilled tensors keep their names; their positions in the new graph differ.
@@ -403,7 +404,7 @@ class Partition:
         return refusal or (capacity.refusal(a | b, self._spilled) if capacity else None)
 
     def _find(self, which: Which) -> Mask:
-        """Return the group that one of its ops, its position or the names of all its ops stand for."""
+        """Return the group given by one of its ops, by its position or by the names of all its ops."""
         if isinstance(which, int):
             if not 0 <= which < len(self):
                 raise ValueError(f"there is no group {which}: the partition has {len(self)}, counted from 0")
@@ -413,7 +414,7 @@ class Partition:
             return next(group for group in self._masks if group & one)
         mask = _mask_of(self._structure, which)
         if mask not in self._masks:
-            raise ValueError(f"no group of the partition is {self._structure.spoken(mask)}")
+            raise ValueError(f"no group of the partition is {self._structure.label(mask)}")
         return mask
 
     def _capacity(self, chip: Chip | str | None, dims: Dims) -> Capacity | None:
@@ -437,7 +438,7 @@ class Partition:
         return hash((self._masks, self._spilled))
 
     def _key(self) -> tuple[object, ...]:
-        """Return what makes two partitions equal: how they were found does not count."""
+        """Return what makes two partitions equal. It does not matter how they were found."""
         graph = self.graph
         return self._masks, self._spilled, graph.name, graph.convention, graph.dtype, self._structure.ops, graph.outputs
 
@@ -447,7 +448,7 @@ class Partition:
 
     @classmethod
     def _of_masks(cls, graph: Graph, groups: Sequence[Mask], **state: Any) -> Partition:
-        """Make what was pickled; a pickle of a class method names only the class."""
+        """Return an unpickled partition. A pickle of a class method names only the class."""
         structure = Structure(graph)
         return cls._new(structure, Rules(structure), groups, **state)
 
@@ -470,7 +471,7 @@ def _seconds(launch_overhead: float | str) -> float:
 
 
 def _capacity(structure: Structure, chip: Chip | str | None, dims: Dims) -> Capacity:
-    """Return what fits on a chip; without a chip everything fits."""
+    """Return the capacity of a chip; without a chip everything fits."""
     return Capacity(structure, structure.counts_at(dims), None if chip is None else find_chip(chip), dims)
 
 
@@ -512,14 +513,14 @@ def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
     covered = 0
     for group in groups:
         if twice := covered & group:
-            raise ValueError(f"op '{structure.spoken(twice & -twice)}' is in two groups")
+            raise ValueError(f"op '{structure.label(twice & -twice)}' is in two groups")
         covered |= group
     if missing := structure.everything & ~covered:
-        raise ValueError(f"no group has {structure.spoken(missing)}; every op must be in one")
+        raise ValueError(f"no group has {structure.label(missing)}; every op must be in one")
     for group in groups:
         parts = structure.connected(group)
         if len(parts) > 1:
-            apart = [structure.spoken(part) for part in parts[:2]]
+            apart = [structure.label(part) for part in parts[:2]]
             raise FusionError(Refusal("not-connected", f"{apart[0]} and {apart[1]} share no tensor", tuple(apart)))
         if refusal := rules.refusal(group):
             raise FusionError(refusal)
@@ -532,32 +533,32 @@ def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
 
 
 def _parts_without(structure: Structure, rules: Rules, group: Mask, op: Mask) -> list[Mask]:
-    """Return what a legal group falls into when an op leaves it.
+    """Return the groups into which a legal group is split when an op leaves it.
 
-    The parts that are connected through shared tensors; where a part has ops on both sides of the op that left, those
-    before it and the rest, each in its connected parts; where a part breaks a rule of kinds, single ops.
+    These are its connected parts. A part with ops both before and after the op is split into the connected parts of the
+    ops before it and of the rest. A part that breaks a rule of kinds is split into single ops.
     """
     (left,) = members(op)
     before, after = structure.before[left], structure.after[left]
     parts: list[Mask] = []
     for part in structure.connected(group & ~op):
-        torn = part & before and part & after
-        for piece in (part & before, part & ~before) if torn else (part,):
+        has_both = part & before and part & after
+        for piece in (part & before, part & ~before) if has_both else (part,):
             for one in structure.connected(piece):
                 parts += [one] if rules.allows(one) else [1 << each for each in members(one)]
     return parts
 
 
 def _recomputed(structure: Structure, groups: Sequence[Mask], tensor: str | Tensor) -> tuple[Graph, list[list[str]]]:
-    """Return a graph in which each group that reads a tensor has a copy of the op that makes it, and its groups.
+    """Return a graph in which each group that reads a tensor has a copy of the op that writes it, and the groups.
 
-    The op itself stays if its own group, or a group that does not read this tensor, needs something that it writes.
+    The op itself stays if its own group, or a group that does not read this tensor, needs one of its outputs.
     """
     graph = structure.graph
     maker = graph.producer(tensor)
     name = tensor.name if isinstance(tensor, Tensor) else tensor
     if maker is None:
-        raise ValueError(f"'{name}' is an input of graph '{graph.name}': there is no op that could make it again")
+        raise ValueError(f"'{name}' is an input of graph '{graph.name}': no op computes it")
     op = structure.index[maker.name]
     readers = next(structure.readers[t] for t in structure.makes[op] if structure.tensors[t].name == name)
     users = [group for group in groups if group & readers and not group >> op & 1]
@@ -594,20 +595,20 @@ def _recomputed(structure: Structure, groups: Sequence[Mask], tensor: str | Tens
 
 
 class _Taken(NamedTuple):
-    """Names that are not free: an op may be called as its tensor is."""
+    """Names in use. Ops and tensors are separate: an op may have the name of its tensor."""
 
     ops: set[str]
     tensors: set[str]
 
 
 def _copy(op: Op, read: set[Tensor], taken: _Taken) -> tuple[Op, Mapping[Tensor, Tensor]]:
-    """Return a copy of an op that writes what is read of it, under names that are free, and what stands for what."""
+    """Return a copy of an op that writes only the tensors in `read`, under free names, and its new tensors by old."""
     renamed = {one: Tensor(_free(one.name, taken.tensors), one.shape, one.dtype) for one in op.outputs if one in read}
     return _like(op, _free(op.name, taken.ops), op.inputs, renamed.values()), renamed
 
 
 def _reading(op: Op, renamed: Mapping[Tensor, Tensor]) -> Op:
-    """Return an op that reads other tensors in place of some."""
+    """Return an op with some of its inputs replaced."""
     return _like(op, op.name, [renamed.get(one, one) for one in op.inputs], op.outputs)
 
 
@@ -625,7 +626,7 @@ def _like(op: Op, name: str, inputs: Iterable[Tensor], outputs: Iterable[Tensor]
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Return the name with the first number that makes it free, and take it."""
+    """Return the name, or the name with the first free number, and mark it as taken."""
     free, number = name, 2
     while free in taken:
         free, number = f"{name}_{number}", number + 1

@@ -1,4 +1,4 @@
-"""Groups of ops in an order in which they can run one after the other, and merging that keeps such an order."""
+"""The quotient graph of a partition: its groups in an order in which they can run, which merges preserve."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["QuotientGraph", "in_order"]
 
 
 class QuotientGraph:
-    """The groups of a partition, each under a number that it loses when it is merged.
+    """The groups of a partition and their dependencies. A merged group gets a new number.
 
     Parameters
     ----------
     structure
         The graph.
     groups
-        All of its ops, in groups that stand in an order in which they can run; the first has number 0.
+        Groups of all its ops, in an order in which they can run. They are numbered from 0.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class QuotientGraph:
         self.groups: dict[int, Mask] = dict(enumerate(groups))
         self.owner = [0] * len(structure.ops)
         self._out: dict[int, Mask] = {}
-        # Places in the order stay as they are when a merge leaves some of them empty.
+        # A merge leaves some places empty; the other places stay.
         self._places: list[int | None] = list(self.groups)
         self._place = {number: number for number in self.groups}
         self._next = len(self.groups)
@@ -48,57 +48,57 @@ class QuotientGraph:
         self._out[number] = out & ~group
 
     def after(self, number: int) -> list[int]:
-        """Return the groups that read what a group makes, by first op."""
+        """Return the groups that read a group's tensors, by first op."""
         return self._owners(self._out[number])
 
     def before(self, number: int) -> list[int]:
-        """Return the groups that make what a group reads, by first op."""
+        """Return the groups whose tensors a group reads, by first op."""
         group, needs = self.groups[number], 0
         for op in members(group):
             needs |= self.structure.needs[op]
         return self._owners(needs & ~group)
 
     def near(self, number: int) -> list[int]:
-        """Return the other groups that touch a tensor which a group touches, by first op."""
+        """Return the other groups that share a tensor with a group, by first op."""
         group, near = self.groups[number], 0
         for op in members(group):
             near |= self.structure.near[op]
         return self._owners(near & ~group)
 
     def union(self, parts: Iterable[int]) -> Mask:
-        """Return the ops of some groups."""
+        """Return the union of groups."""
         union = 0
         for number in parts:
             union |= self.groups[number]
         return union
 
     def detour(self, parts: Collection[int]) -> list[int]:
-        """Return the shortest way that leaves the union of some groups and comes back to it through other groups.
+        """Return the shortest path that leaves a union of groups and returns to it through other groups.
 
         Returns
         -------
         list of int
-            Numbers of groups from one of `parts` to one of them; empty if there is no such way. Then these groups can
-            be one kernel as far as order goes.
+            Numbers of groups, the first and the last in `parts`. Empty if there is no such path: then the order allows
+            these groups to be one kernel.
         """
-        came = self._reached(parts)
-        for number in came:
+        predecessor = self._reached(parts)
+        for number in predecessor:
             if number not in parts and (back := next((a for a in self.after(number) if a in parts), None)) is not None:
-                way = [back, number]
-                while way[-1] not in parts:
-                    way.append(came[way[-1]])
-                return way[::-1]
+                path = [back, number]
+                while path[-1] not in parts:
+                    path.append(predecessor[path[-1]])
+                return path[::-1]
         return []
 
     def merge(self, parts: Collection[int]) -> int:
-        """Make one group of some, between which there is no detour, and return its number."""
-        came = self._reached(parts)
+        """Merge groups without a detour between them into one, and return its number."""
+        predecessor = self._reached(parts)
         places = [self._place[number] for number in parts]
         window = self._places[min(places) : max(places) + 1]
         rest = [number for number in window if number is not None and number not in parts]
         union, number = self.union(parts), self._next
         self._next += 1
-        early, late = [one for one in rest if one not in came], [one for one in rest if one in came]
+        early, late = [one for one in rest if one not in predecessor], [one for one in rest if one in predecessor]
         order: list[int | None] = [*early, number, *late]
         order += [None] * (len(window) - len(order))
         for place, one in enumerate(order, min(places)):
@@ -112,16 +112,16 @@ class QuotientGraph:
         return number
 
     def _reached(self, parts: Collection[int]) -> dict[int, int]:
-        """Return the other groups before the last of `parts` that depend on them, each with the one it was found by."""
+        """Return the other groups before the last of `parts` that depend on `parts`, each with its predecessor."""
         last = max(self._place[number] for number in parts)
-        came: dict[int, int] = {}
+        predecessor: dict[int, int] = {}
         queue = sorted(parts, key=self._place.__getitem__)
         for number in queue:
             for one in self.after(number):
-                if one not in came and one not in parts and self._place[one] < last:
-                    came[one] = number
+                if one not in predecessor and one not in parts and self._place[one] < last:
+                    predecessor[one] = number
                     queue.append(one)
-        return came
+        return predecessor
 
     def _owners(self, ops: Mask) -> list[int]:
         owner = self.owner
@@ -129,9 +129,9 @@ class QuotientGraph:
 
 
 def in_order(structure: Structure, groups: Sequence[Mask]) -> list[Mask] | None:
-    """Return groups in the topological order of their quotient graph, or None if that has a cycle.
+    """Return groups in a topological order of their quotient graph, or None if it has a cycle.
 
-    Of the groups that may come next the one whose first op is smallest comes first.
+    If several groups may come next, the group with the smallest first op does.
     """
     given = sorted(groups, key=lambda group: group & -group)
     quotient = QuotientGraph(structure, given)

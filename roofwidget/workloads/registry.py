@@ -12,7 +12,7 @@ from roofwidget.support.did_you_mean import keywords
 __all__ = ["OPERATORS", "Operator", "built_in", "operator", "register"]
 
 Operator: TypeAlias = Callable[..., Any]
-"""``function(graph, *tensors, name=None, **params)``: adds ops to the graph and returns the tensors they write."""
+"""``function(graph, *tensors, name=None, **params)``: adds ops to the graph and returns the tensors that they write."""
 
 F = TypeVar("F", bound=Operator)
 

@@ -1,9 +1,9 @@
-"""The fastest partition of a graph: exact where that is affordable, else greedy.
+"""The search for the fastest partition of a graph: exact if it takes few enough steps, else greedy.
 
-The exact search is dynamic programming over downsets. A state is the set of finished ops; a step runs one more group,
-connected through shared tensors, after which the finished ops are again a downset: with each op all that it depends
-on. Groups made this way are convex and their quotient graph has no cycle, whatever the order, so no other check is
-needed but the kinds and the capacity. Parts of the graph that share no tensor are searched one by one.
+The exact search is dynamic programming over downsets. A state is the set of finished ops. It is a downset: with each op
+it holds all ops that this op depends on. A step runs one more group, connected through shared tensors, that leads to
+another downset. Such groups are convex and their quotient graph has no cycle, so only the kinds and the capacity need
+checks. Parts of the graph that share no tensor are searched separately.
 
 `js/src/fusion/search.ts` mirrors this file; both are held to `tests/golden/fusion.json`.
 """
@@ -37,7 +37,7 @@ _Sums: TypeAlias = tuple[int, tuple[int, ...]]
 
 
 class Costs:
-    """The bound time of groups on one chip, seconds: what `roofwidget.bound` says of their kernels.
+    """The bound time of groups on one chip, seconds; the same as `roofwidget.bound` of their kernels.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ class Costs:
     chip
         The chip.
     precision
-        A precision that judges every group, or ``"auto"``: each by its own.
+        The precision whose peak applies to every group; ``"auto"``: each group's own precision.
     launch_overhead
-        Seconds a kernel.
+        Seconds per kernel.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class Costs:
         self._peaks: dict[tuple[str, str], float] = {}
         self._sums: dict[Mask, _Sums] = {0: (0, (0,) * len(CLASSES))}
         self._known: dict[Mask, float] = {}
-        # Where all groups have the same precision it need not be found for each.
+        # If all groups have the same precision, it is looked up only once.
         floating = (dtype for t, dtype in enumerate(structure.dtypes) if is_floating(structure.tensors[t].dtype))
         judging = {*floating, *(structure.precision(1 << op, counts) for op in range(len(structure.ops)))}
         self._only = judging.pop() if len(judging) == 1 else None
 
     def __call__(self, group: Mask, smaller: Mask = 0) -> float:
-        """Return the seconds of a group; faster if part of it was asked for before."""
+        """Return the seconds of a group; faster if `smaller`, a part of it, was asked for before."""
         if group not in self._known:
             self._known[group] = self._time(group, smaller)
         return self._known[group]
@@ -84,7 +84,7 @@ class Costs:
         return own or self.asked
 
     def _grown(self, group: Mask, smaller: Mask) -> _Sums:
-        """Return bytes, and FLOPs by class, from those of a smaller group."""
+        """Return the bytes and the FLOPs by class of a group, from those of a smaller group."""
         s, counts = self.structure, self.counts
         moved, flops = self._sums.get(smaller, self._sums[0])
         smaller = smaller if smaller in self._sums else 0
@@ -132,7 +132,7 @@ def fastest(rules: Rules, capacity: Capacity, costs: Costs) -> Found:
     def saved(a: Mask, b: Mask) -> float:
         unmerged = costs(a) + costs(b)
         gain = unmerged - costs(a | b)
-        # A gain that rounding may have made is none.
+        # A gain this small may come from rounding.
         return gain if gain > _TIE * unmerged else -1.0
 
     structure = rules.structure
@@ -149,11 +149,11 @@ def fastest(rules: Rules, capacity: Capacity, costs: Costs) -> Found:
 
 
 def takes_more(structure: Structure, rules: Rules, part: Mask, limit: int) -> bool:
-    """Whether `optimal` is sure to need more steps than this, from what can be counted without searching.
+    """Return whether `optimal` surely needs more than `limit` steps; two lower bounds tell without a search.
 
-    Any ops that share no tensor with others, in the graph's order: the search looks at each run of connected ops that
-    do not clash once those before it are finished. And of n ops that read one tensor, do not clash and do not wait for
-    each other, it looks at every part of those that are left, whichever are finished: at 3^n - 2^n.
+    The search looks at each run of connected ops, in the graph's order, that do not clash. And for n ops that read one
+    tensor, do not clash and do not depend on each other, it looks at each subset of the unfinished ones, for each set
+    of finished ones: 3^n - 2^n steps.
     """
     return _siblings(structure, rules, part, limit) or _runs(structure, rules, part, limit)
 
@@ -195,9 +195,9 @@ class Optimum:
     Parameters
     ----------
     groups
-        The fastest partition, or None where more steps were needed than allowed.
+        The fastest partition, or None if the limit was reached.
     evaluations
-        Steps that were looked at: a set of finished ops and a group to run next.
+        The number of steps: pairs of a set of finished ops and a group to run next.
     """
 
     groups: tuple[Mask, ...] | None
@@ -206,7 +206,7 @@ class Optimum:
 
 @dataclass(frozen=True)
 class _Way:
-    """The fastest way found to finish some ops."""
+    """The fastest way found to finish a set of ops."""
 
     time: float
     kernels: int
@@ -215,18 +215,18 @@ class _Way:
 
 
 def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: int) -> Optimum:
-    """Find the fastest partition of ops that share no tensor with others.
+    """Return the fastest partition of a set of ops that share no tensor with others.
 
     Parameters
     ----------
     structure, rules
         The graph and what may fuse.
     time
-        Seconds of a group, of which a part was asked for before; None where it does not fit on chip.
+        Seconds of a group, given with a smaller part of it; None if the group does not fit on chip.
     part
         The ops.
     limit
-        Steps that may be looked at.
+        The largest number of steps.
     """
     ways: dict[Mask, _Way] = {0: _Way(0.0, 0, 0, 0)}
     sizes: list[list[Mask]] = [[] for _ in range(part.bit_count() + 1)]
@@ -262,11 +262,10 @@ def _is_better(new: _Way, old: _Way) -> bool:
 
 
 def _next_groups(structure: Structure, rules: Rules, left: Mask) -> Iterator[tuple[Mask, Mask]]:
-    """Go through the connected groups of the ops that are left after which the finished ops are a downset again.
+    """Yield the connected groups of unfinished ops that lead to another downset, each with the group that it grew from.
 
-    A group grows by an op that shares a tensor with it, together with all that this op still waits for; and only as
-    long as no two of its ops clash, for what clashes does so in every larger group. Each comes with the group that it
-    grew from, which came before it.
+    A group grows by an op that shares a tensor with it, together with all unfinished ops that this op depends on. It
+    grows only while no two of its ops clash, because a larger group would keep the clash.
     """
     needs, before, near, clashes = structure.needs, structure.before, structure.near, rules.clashes
     seen = set[Mask]()

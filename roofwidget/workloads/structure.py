@@ -1,6 +1,6 @@
-"""A graph as bit masks, for questions about sets of its ops: what a set touches, needs and moves.
+"""A graph as bit masks: what a set of its ops reads, writes, depends on and moves.
 
-Ops and tensors are counted from 0 in the graph's order. A set of ops is an int whose bit i stands for op i.
+Ops and tensors are numbered from 0 in the graph's order. A set of ops is an int whose bit i stands for op i.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ C = TypeVar("C", int, Count)
 
 
 def members(group: Mask) -> Iterator[int]:
-    """Go through the ops of a set, ascending.
+    """Yield the ops of a set in ascending order.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def members(group: Mask) -> Iterator[int]:
 
 
 def flood(start: Mask, links: Sequence[Mask], within: Mask) -> Mask:
-    """Return the ops that are reached from `start` by `links` without leaving `within`."""
+    """Return the ops that can be reached from `start` along `links` without leaving `within`."""
     found = fresh = start
     while fresh:
         reached = 0
@@ -55,16 +55,16 @@ def flood(start: Mask, links: Sequence[Mask], within: Mask) -> Mask:
 
 @dataclass(frozen=True)
 class Counts(Generic[C]):
-    """What each tensor and each op of a graph counts, in ints or in expressions over its dimensions.
+    """The bytes and FLOPs of each tensor and op of a graph, as ints or as expressions over its dimensions.
 
     Parameters
     ----------
     sizes
         Bytes by tensor.
     extra
-        Bytes by op that its tensors do not explain.
+        `Op.extra_bytes`, by op.
     flops
-        FLOPs by class, by op; classes without any are left out.
+        FLOPs by class, by op; classes without FLOPs are left out.
     """
 
     sizes: Sequence[C]
@@ -73,35 +73,35 @@ class Counts(Generic[C]):
 
 
 class Structure:
-    """The ops and tensors that a graph had when this was made.
+    """A snapshot of a graph's ops and tensors, as bit masks.
 
     Parameters
     ----------
     graph
-        The graph. What is added to it later is not in here.
+        The graph. Later additions to it are not included.
 
     Attributes
     ----------
     reads, makes
-        By op: the different tensors it reads and writes.
+        By op: the distinct tensors that it reads and writes.
     producer, readers
-        By tensor: the op that writes it as a set (empty for an input), and the ops that read it.
+        By tensor: the set of the op that writes it (empty for an input), and the set of the ops that read it.
     kept
-        By tensor: whether it is written even if all that read it are in one group: an output, or read by nothing.
+        By tensor: whether it is written even if all its readers are in one group: an output, or without readers.
     dtypes
-        By tensor: the dtype that it is counted with.
+        By tensor: the dtype by which it is counted.
     stated
-        By op: the precision that judges it whatever it writes; None where that of its result does.
+        By op: the precision that it states, or None if the dtype of its result decides.
     needs, feeds
-        By op: the ops whose tensors it reads, and those that read its tensors.
+        By op: the ops whose tensors it reads, and the ops that read its tensors.
     joined
-        By op: both of these.
+        By op: the union of `needs` and `feeds`.
     before, after
-        By op: all that it depends on, and all that depend on it.
+        By op: all ops that it depends on, and all ops that depend on it.
     near
-        By op: those that touch (read or write) a tensor that it touches; itself too.
+        By op: the ops, itself included, that touch (read or write) a tensor that it touches.
     of_kind
-        By kind: the ops of that kind.
+        By kind: the set of the ops of that kind.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -153,9 +153,9 @@ class Structure:
 
     @property
     def counts(self) -> Counts[Count]:
-        """The counts with everything put in but the dimensions: ints where a graph has none.
+        """The counts as expressions over the dimensions only: ints if the graph has no dimensions.
 
-        They are held against peaks, so a multiply-add counts as it does there, whatever the graph's convention says.
+        They are compared with peaks, so a multiply-add counts as in peaks, whatever the graph's convention says.
         """
         if self._counts is None:
             convention = self.graph.convention.as_peaks_do
@@ -169,7 +169,7 @@ class Structure:
         return self._counts
 
     def counts_at(self, dims: Mapping[str, int] | None) -> Counts[int]:
-        """Return the counts as ints, with dimensions that are not given at their defaults."""
+        """Return the counts as ints; dimensions that are not given have their defaults."""
         env = self.graph.environment(dims)
         raw = self.counts
         return Counts(
@@ -179,22 +179,22 @@ class Structure:
         )
 
     def crossing(self, group: Mask) -> list[int]:
-        """Return the tensors that enter a group or leave it, each once."""
+        """Return the distinct tensors that enter or leave a group."""
         touched = dict.fromkeys(t for op in members(group) for t in (*self.reads[op], *self.makes[op]))
         return [t for t in touched if self.crosses(t, group)]
 
     def crosses(self, t: int, group: Mask) -> bool:
-        """Whether a tensor enters a group or leaves it."""
+        """Return whether a tensor enters or leaves a group."""
         if self.producer[t] & group:
             return self.kept[t] or bool(self.readers[t] & ~group)
         return bool(self.readers[t] & group)
 
     def inside(self, group: Mask) -> list[int]:
-        """Return the tensors that a group writes and reads and nobody else needs."""
+        """Return the tensors that only this group writes and reads."""
         return [t for op in members(group) for t in self.makes[op] if not self.kept[t] and not self.readers[t] & ~group]
 
     def bytes(self, group: Mask, counts: Counts[C], spilled: Iterable[int] = ()) -> C:
-        """Return the bytes a group moves; a spilled tensor inside it is written and read."""
+        """Return the bytes that a group moves. A spilled tensor inside it is written and read."""
         moved: Any = 0
         for t in self.crossing(group):
             moved = moved + counts.sizes[t]
@@ -203,10 +203,10 @@ class Structure:
                 moved = moved + 2 * counts.sizes[t]
         for op in members(group):
             moved = moved + counts.extra[op]
-        return moved  # type: ignore[no-any-return]  # the sum of its kind of numbers
+        return moved  # type: ignore[no-any-return]  # a sum of C is a C
 
     def flops(self, group: Mask, counts: Counts[C]) -> dict[str, C]:
-        """Return the FLOPs of a group by class, those without any left out."""
+        """Return the FLOPs of a group by class, without classes that have none."""
         total: dict[str, Any] = {}
         for op in members(group):
             for word, count in counts.flops[op].items():
@@ -214,7 +214,7 @@ class Structure:
         return {word: total[word] for word in CLASSES if total.get(word, 0) != 0}
 
     def compulsory(self, counts: Counts[C]) -> C:
-        """Return the bytes of the inputs that are read and of what is written in any case."""
+        """Return the bytes of the inputs that are read and of the tensors that are always written."""
         moved: Any = 0
         for t, size in enumerate(counts.sizes):
             if (self.producer[t] and self.kept[t]) or (not self.producer[t] and self.readers[t]):
@@ -222,11 +222,11 @@ class Structure:
         return moved  # type: ignore[no-any-return]  # the same
 
     def precision(self, group: Mask, counts: Counts[int]) -> str | None:
-        """Return the precision that judges a group, or None where nothing tells.
+        """Return the precision whose peak applies to a group, or None if nothing decides it.
 
-        That of its op with most FLOPs among those that state one, as matrix products do: the dtype of the wider of
-        their two operands, of equally wide ones the floating-point one. Without such an op the dtype of the largest
-        floating-point tensor that leaves the group, or that enters it if none leaves.
+        It is the precision of the op with most FLOPs among the ops that state one, as matrix products do: the dtype of
+        the wider of their two operands (of equally wide ones the floating-point one). Without such an op it is the
+        dtype of the largest floating-point tensor that leaves the group, or enters it if none leaves.
         """
         stated = [(sum(counts.flops[op].values()), -op) for op in members(group) if self.stated[op]]
         if stated:
@@ -244,7 +244,7 @@ class Structure:
         *,
         own_precision: bool = True,
     ) -> Kernels:
-        """Return one kernel per group; without `own_precision` no kernel states a precision."""
+        """Return one kernel per group. Without `own_precision` no kernel states a precision."""
         counts = self.counts_at(dims)
         flops = [self.flops(group, counts) for group in groups]
         columns: dict[str, list[float]] = {
@@ -266,7 +266,7 @@ class Structure:
         )
 
     def connected(self, group: Mask) -> list[Mask]:
-        """Return the parts of a set of ops that are connected through shared tensors, in order."""
+        """Return the connected parts of a set of ops, in order. Ops that share a tensor are connected."""
         parts = []
         while group:
             part = flood(group & -group, self.near, group)
@@ -274,10 +274,10 @@ class Structure:
             group &= ~part
         return parts
 
-    def spoken(self, group: Mask) -> str:
-        """Name a group for people: ``gelu + dropout + add``; a long one by its ends."""
+    def label(self, group: Mask) -> str:
+        """Return the name of a group for messages: ``gelu + dropout + add``; a long group is named by its ends."""
         names = [self.names[op] for op in members(group)]
-        if len(names) <= 3:  # noqa: PLR2004 - what fits a sentence
+        if len(names) <= 3:  # noqa: PLR2004 - more names would make a sentence hard to read
             return " + ".join(names)
         return f"{names[0]} + … + {names[-1]} ({len(names)} ops)"
 

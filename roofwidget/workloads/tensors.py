@@ -1,4 +1,4 @@
-"""Tensors: a name, a shape and a dtype, and so a number of bytes."""
+"""Tensors: a name, a shape and a dtype, which give a number of bytes."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ DTYPES: Final[Mapping[str, int]] = MappingProxyType(
         "bool": 8,
     }
 )
-"""Bits of an element in memory, by dtype; tf32 is kept in memory as fp32 is."""
+"""Bits of an element in memory, by dtype; tf32 is stored like fp32."""
 
 _BITS: Final[Mapping[str, Expression]] = {name: symbol(f"@{name}") for name in DTYPES}
 
 
 @dataclass(frozen=True, init=False)
 class Tensor:
-    """An array that lies in memory between operations, or is fed in.
+    """An array in memory: an input of a graph, or written by one operation and read by others.
 
     Parameters
     ----------
     name
-        What people read; unique in a graph.
+        Display name; unique in a graph.
     shape
-        Ints from 1, or expressions over `dim`. An empty shape is one number.
+        Ints of at least 1, or expressions over `dim`. An empty shape is a single number.
     dtype
         One of `DTYPES`.
 
     Raises
     ------
     TypeError
-        If the name is no text, or a size is neither an int nor an expression.
+        If the name is not text, or a size is neither an int nor an expression.
     ValueError
-        If a size is below 1 (an expression: with its dimensions at their defaults), or the dtype is unknown.
+        If a size is below 1 (an expression is evaluated at the defaults of its dimensions), or the dtype is unknown.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Tensor:
 
     @property
     def bytes(self) -> Count:
-        """Bytes, rounded up to a whole one; an expression over the bits of the dtype."""
+        """Bytes, rounded up to whole bytes; an expression over the bits of the dtype."""
         return _bytes(self.size, self.dtype)
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ def bits(dtype: str) -> Expression:
 
 
 def is_floating(dtype: str) -> bool:
-    """Whether a dtype's numbers are floating-point ones.
+    """Return whether a dtype is a floating-point type.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def is_floating(dtype: str) -> bool:
 
 
 def checked_dtype(dtype: str, where: str) -> str:
-    """Return a dtype if `DTYPES` has it, else raise `ValueError` that says where and proposes the nearest.
+    """Return a dtype if `DTYPES` has it, else raise `ValueError` with the place and the nearest dtype.
 
     Examples
     --------
@@ -140,13 +140,13 @@ def checked_dtype(dtype: str, where: str) -> str:
     """
     if isinstance(dtype, str) and dtype in DTYPES:
         return dtype
-    close = _OTHERS.get(str(dtype).casefold()) or next(iter(nearest(str(dtype), DTYPES, most=1)), None)
+    close = _ALIASES.get(str(dtype).casefold()) or next(iter(nearest(str(dtype), DTYPES, most=1)), None)
     hint = f"did you mean '{close}'?" if close else f"there are {listed(DTYPES)}"
     raise ValueError(f"{where}: unknown dtype {dtype!r:.40}; {hint}")
 
 
-# What other programs call them.
-_OTHERS: Final = {
+# Names in other programs.
+_ALIASES: Final = {
     "float64": "fp64",
     "double": "fp64",
     "float32": "fp32",
@@ -165,7 +165,9 @@ def _checked_shape(name: str, shape: Iterable[Count]) -> tuple[Count, ...]:
     sizes = tuple(shape)
     for axis, size in enumerate(sizes):
         if type(size) is not int and not isinstance(size, Expression):
-            raise TypeError(f"axis {axis} of tensor '{name}' must be an int or made of rw.dim, got {size!r:.60}")
+            raise TypeError(
+                f"axis {axis} of tensor '{name}' must be an int or an expression over rw.dim, got {size!r:.60}"
+            )
         if _at_defaults(size) < 1:
             at = "" if isinstance(size, int) else f" = {_at_defaults(size)} with its dims at their defaults"
             raise ValueError(f"axis {axis} of tensor '{name}' must be at least 1, got {size}{at}")

@@ -72,7 +72,7 @@ def test_a_symbolic_size_that_is_below_1_by_default_is_refused() -> None:
 
 @pytest.mark.parametrize("size", [2.0, "4", None, True])
 def test_a_size_that_is_no_int_is_refused(size: Any) -> None:
-    with pytest.raises(TypeError, match=r"axis 0 of tensor 'x' must be an int or made of rw\.dim"):
+    with pytest.raises(TypeError, match=r"axis 0 of tensor 'x' must be an int or an expression over rw\.dim"):
         Tensor("x", (size,), "fp32")
 
 
