@@ -11,28 +11,27 @@ import type { ChartDrag } from "./gestures/chart_drag.ts";
 import { useKernelDrag } from "./gestures/kernel_drag.ts";
 import { usePointing } from "./gestures/pointing.ts";
 import { RoofHandles } from "./gestures/roof_drag.tsx";
-import { annotations } from "./labels/annotations.ts";
-import { arrowBox, gapsOf } from "./labels/call_outs.ts";
-import { arrowBoxes } from "./labels/obstacles.ts";
-import { textWidth } from "./labels/place.ts";
+import { bentLineBoxes, gapBox } from "./labels/obstacles.ts";
+import { rooflineLabels } from "./labels/roofline_labels.ts";
+import { textWidth } from "./labels/text_fitting.ts";
 import { Axes, titleOf } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
 import { earlierPoints, RunArrows, runArrows, runLabels } from "./layers/compare_runs.tsx";
-import { Gaps, Joins, Ties } from "./layers/gaps.tsx";
+import { Gaps, gapsOf, Joins, Ties } from "./layers/gaps.tsx";
 import { useGlide } from "./layers/glide.ts";
 import { Leaders } from "./layers/marks.tsx";
-import { boxOfShadow, Carried, hollowed, MoveButtons, moveLabels, shadowsOf } from "./layers/moved_kernels.tsx";
+import { Carried, hollowed, MoveButtons, moveLabels, shadowsOf } from "./layers/moved_kernels.tsx";
 import { Roofs } from "./layers/roofs.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { changesSince, frozenIn, Ghosts, snapshotLabels } from "./layers/snapshots.tsx";
 import { cardOf, Tooltip } from "./layers/tooltip.tsx";
-import { glided, TrailMarks, trailLines } from "./layers/trails.tsx";
+import { glided, TrailMarks, trailLabels, trailLines } from "./layers/trails.tsx";
 import { radiusOf } from "./points/painter.ts";
 import { sightOf } from "./points/visible.ts";
 import { sceneOf } from "./roofline_scene.ts";
 import type { Size } from "./scales.ts";
 import { heaviestRows, joinsOf, pointColours, type Scene, tiesOf } from "./scene.ts";
-import { Stage, useStanding } from "./stage.tsx";
+import { Stage, useStableLabels } from "./stage.tsx";
 import type { Theme } from "./theme.ts";
 
 interface ChartProps {
@@ -84,13 +83,17 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const arrows = runArrows(scene, earlier.value);
   const frozen = frozenIn(store);
   const changes = changesSince(scene, frozen.at(-1)?.snapshot, store.drawnRows.value);
-  const notes = moveLabels(store, scene, shadows);
-  const bends = [...lines, ...arrows, ...changes].flatMap(arrowBoxes);
-  const others = [...notes, ...runLabels(scene, arrows), ...snapshotLabels(scene, frozen, changes)];
+  const bends = [...lines, ...arrows, ...changes].flatMap(bentLineBoxes);
+  const others = [
+    ...moveLabels(store, scene, shadows),
+    ...trailLabels(scene, share < 1 ? [] : lines),
+    ...runLabels(scene, arrows),
+    ...snapshotLabels(scene, frozen, changes),
+  ];
   const looks = hollowed(pointColours(scene), shadows);
   // Names stand still while a roof is dragged or a point is pointed at.
-  const labels = useStanding(isMoving || index >= 0, (choices) =>
-    annotations(scene, gaps, choices, share < 1 ? [] : lines, others, shadows.map(boxOfShadow), isMoving, bends),
+  const labels = useStableLabels(isMoving || index >= 0, (before) =>
+    rooflineLabels(scene, gaps, { before, isMoving, others, shadows, arrows: bends }),
   );
   const picture = {
     ...{ points: points.value, at: sightOf(scene).at, scales, inMotion: isMoving, ...looks },
@@ -107,14 +110,14 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const spot = { x: at.x[index] as number, y: at.y[index] as number };
   const told = { kernels, row, roofs, scales, below, ...spot, names: labels };
   const card = roof && !held ? cardOf({ ...told, roof, more: rowOfMove(store.kernelWhatIfs.value, row) }) : undefined;
-  const drawn = [...gaps.map(arrowBox), ...bends];
+  const drawn = [...gaps.map(gapBox), ...bends];
   const { ruler, box } = rulerBeside(store, scene, labels, held ? -1 : index, card?.boxes, drawn);
 
   return (
     <Stage
       store={store}
       scene={scene}
-      room={scales.plot.right - textWidth(titleOf(scene.units, scales.width), 12) - 8}
+      room={scales.plot.right - textWidth(titleOf(scene.units, scales.width)) - 8}
       label={strings.chart(roofs.map(({ chip }) => chip.name).join(", "), store.totals.value.kernels)}
       pointing={pointing}
       picture={picture}

@@ -17,6 +17,27 @@ export interface BentLine {
   readonly to: Spot;
 }
 
+/** One kernel's points at its memory levels: from the first to the last, px. */
+export interface Join {
+  readonly row: number;
+  readonly from: number;
+  readonly to: number;
+  readonly y: number;
+}
+
+/** A gap arrow: from a measured point up (or down) to the roof that binds it, px. */
+export interface Gap {
+  readonly row: number;
+  readonly x: number;
+  readonly from: number;
+  /** How far the point reaches from its middle. */
+  readonly rim: number;
+  readonly to: number;
+  readonly isMarked: boolean;
+  /** Whether the roof is out of sight: the arrow ends at the edge of the plot, without a head. */
+  readonly isCut?: boolean;
+}
+
 /** The line bends away from a roof that both its ends may lie on: by this share of its length, and at most so far, px. */
 const [BEND_SHARE, MAX_BEND_PX] = [0.25, 36];
 /** An arrow shorter than this outside the rim of its point would be a blot, px. */
@@ -46,6 +67,12 @@ export function bendOf([x0, y0]: Spot, [x1, y1]: Spot): Spot {
   const by = (Math.min(length * BEND_SHARE, MAX_BEND_PX) / length) * (dx < 0 ? -1 : 1);
   return [(x0 + x1) / 2 - dy * by, (y0 + y1) / 2 + dx * by];
 }
+
+/** The middle of the curve. */
+export const middleOf = ({ from, bend, to }: BentLine): Spot => [
+  (from[0] + 2 * bend[0] + to[0]) / 4,
+  (from[1] + 2 * bend[1] + to[1]) / 4,
+];
 
 /** The curve to the rim of the point that it ends at, with an arrow head. */
 export function arrowPath({ from, bend, to }: BentLine, radius: number): string {

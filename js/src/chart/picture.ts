@@ -2,7 +2,7 @@
 
 import { fileName, saveFile } from "../ui/download.ts";
 import { toolWords } from "../words/words.ts";
-import { linesOf, textWidth } from "./labels/place.ts";
+import { linesOf, textWidth } from "./labels/text_fitting.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [SIZE, LINE, EDGE] = [12, 18, 12];
@@ -61,14 +61,14 @@ function pictureOf(root: HTMLElement): Picture {
   let x = EDGE;
   for (const entry of root.querySelectorAll(".roofwidget-legend > span")) {
     const [name, colour] = [entry.textContent ?? "", entry.querySelector("circle")?.getAttribute("fill")];
-    const room = textWidth(name, SIZE) + 2 * EDGE;
+    const room = textWidth(name) + 2 * EDGE;
     if (x > EDGE && x + room > width) [x, y] = [EDGE, y + LINE];
     if (colour) add("circle", { cx: x + 4, cy: y + 8, r: 4, fill: colour });
     add("text", { x: x + EDGE, y: y + SIZE, fill: ink }, name);
     x += room + EDGE;
   }
   if (x > EDGE) y += LINE;
-  for (const line of linesOf(root.querySelector(".roofwidget-sentence")?.textContent ?? "", SIZE, width - 2 * EDGE)) {
+  for (const line of linesOf(root.querySelector(".roofwidget-sentence")?.textContent ?? "", width - 2 * EDGE)) {
     add("text", { x: EDGE, y: y + SIZE, fill: ink }, line);
     y += LINE;
   }

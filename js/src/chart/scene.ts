@@ -8,6 +8,7 @@ import type { Store } from "../state/store.ts";
 import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { type Units, unitsOf } from "./axis_units.ts";
+import type { Join } from "./paths.ts";
 import { isMeasured } from "./points/painter.ts";
 import type { Scales } from "./scales.ts";
 import type { Theme } from "./theme.ts";
@@ -33,14 +34,6 @@ export interface Scene {
   readonly marked: readonly number[];
   /** Rows beside which all others fade; with none, none does. */
   readonly selected: ReadonlySet<number>;
-}
-
-/** One kernel's points at its memory levels: from the first to the last, px. */
-export interface Join {
-  readonly row: number;
-  readonly from: number;
-  readonly to: number;
-  readonly y: number;
 }
 
 /** More kernels than this are never named at once. */

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Store } from "../state/store.ts";
 import type { Pointing } from "./gestures/pointing.ts";
-import type { Placed } from "./labels/place.ts";
+import type { Choices, PlacedLabel } from "./labels/engine.ts";
 import { Labels, Marquee, Rings } from "./layers/marks.tsx";
 import { isNote } from "./layers/moved_kernels.tsx";
 import type { KernelsPicture } from "./points/looks.ts";
@@ -21,7 +21,7 @@ interface StageProps {
   readonly room: number;
   readonly pointing: Pointing;
   readonly picture: KernelsPicture;
-  readonly labels: readonly Placed[];
+  readonly labels: readonly PlacedLabel[];
   /** What lies under the points. */
   readonly under: ComponentChildren;
   /** What lies over them and under every name. */
@@ -82,14 +82,14 @@ export function Stage({ store, scene, label, room, pointing, picture, labels, un
   );
 }
 
-/** Where names stand: while it is `still` they stay where they were, as beside a roof that is dragged. */
-export function useStanding(still: boolean, place: (choices?: ReadonlyMap<string, number>) => Placed[]): Placed[] {
-  const choices = useRef<ReadonlyMap<string, number>>(new Map());
-  const labels = place(still ? choices.current : undefined);
+/** Places labels; while `isStable`, as during a drag, they keep the choices they had. */
+export function useStableLabels(isStable: boolean, place: (before?: Choices) => PlacedLabel[]): PlacedLabel[] {
+  const choices = useRef<Choices>(new Map());
+  const labels = place(isStable ? choices.current : undefined);
   useLayoutEffect(() => {
-    // A note that is new beside what is carried stays where it has come.
-    const kept = still ? labels.filter(isNote) : labels;
-    const before = still ? choices.current : [];
+    // During a drag the choice of a new label is not kept, but for the note of the kernel that is dragged.
+    const kept = isStable ? labels.filter(isNote) : labels;
+    const before = isStable ? choices.current : [];
     choices.current = new Map([...before, ...kept.map(({ key, choice }) => [key, choice] as const)]);
   });
   return labels;

@@ -10,7 +10,7 @@ import { numerals, rulerWords, snapshotWords, toolWords as words } from "../word
 import { AxesMenu } from "./axes_menu.tsx";
 import { type Navigation, STEP, type Tool } from "./gestures/navigate.ts";
 import { Icon, type Picture } from "./icons.tsx";
-import { textWidth } from "./labels/place.ts";
+import { textWidth } from "./labels/text_fitting.ts";
 import { savePicture } from "./picture.ts";
 import type { Scene } from "./scene.ts";
 
@@ -49,7 +49,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const opener = useRef<HTMLButtonElement>(null);
   // Its room is there before it comes, for as many as there are: nothing gives way to it.
   const most = numerals.whole(Math.max(store.kernels.value.n, 999));
-  const left = room - textWidth(words.outsideShort(most), 12) - 2 * PADDING;
+  const left = room - textWidth(words.outsideShort(most)) - 2 * PADDING;
   const isApart = left >= LEAST * SIDE;
   const hasHint = outside > 0 && isApart;
   const out = outside > 0 ? words.outside(numerals.whole(outside), outside === 1) : "";

@@ -1,7 +1,7 @@
 // The sentence under the chart: of the kernel that is meant, or of the roof.
 
 import { useRef } from "preact/hooks";
-import { linesOf } from "../chart/labels/place.ts";
+import { linesOf } from "../chart/labels/text_fitting.ts";
 import { roofsAbove } from "../chart/layers/rulers.tsx";
 import type { Store } from "../state/store.ts";
 import { sentenceOf, sentenceOfRoof } from "../text/describe.ts";
@@ -28,7 +28,7 @@ const [USUAL_LINES, SIDE_SPACE_PX, FONT_PX] = [2, 8, 13];
 
 /** One that gave lines back would pull what stands below it from under the pointer: only another width does. */
 export function roomFor(parts: readonly string[], width: number, before?: Room): Room {
-  const lines = parts.flatMap((part) => linesOf(part, FONT_PX, width - SIDE_SPACE_PX)).length;
+  const lines = parts.flatMap((part) => linesOf(part, width - SIDE_SPACE_PX, FONT_PX)).length;
   return { width, lines: Math.max(lines, before?.width === width ? before.lines : USUAL_LINES) };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { annotations } from "../../src/chart/labels/annotations.ts";
-import { gapsOf } from "../../src/chart/labels/call_outs.ts";
+import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
+import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import { project, scalesOf } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { LIGHT } from "../../src/chart/theme.ts";
@@ -42,15 +42,15 @@ describe("a gap arrow", () => {
     const [gap] = gapsOf(one);
     expect(gap?.from).toBeGreaterThan(gap?.to ?? Number.NaN);
     expect(gap?.to).toBeCloseTo(one.scales.y(1e13));
-    expect(annotations(one, gapsOf(one)).find(({ key }) => key === "gap 0")?.text).toBe("25 % of roof · up to 4×");
+    expect(rooflineLabels(one, gapsOf(one)).find(({ key }) => key === "gap 0")?.text).toBe("25 % of roof · up to 4×");
   });
   it("says in brief what closing it is worth where there is no room for more", () => {
     const narrow = scene([measured(1e12, 1e11, 0.4)], [], 200);
-    expect(annotations(narrow, gapsOf(narrow)).find(({ key }) => key === "gap 0")?.text).toBe("up to 4×");
+    expect(rooflineLabels(narrow, gapsOf(narrow)).find(({ key }) => key === "gap 0")?.text).toBe("up to 4×");
   });
   it("in the strip is told of right of it, where a line leads to the arrow", () => {
     const one = scene([measured(0, 1e11, 5), measured(1e12, 1e11, 0.4)]);
-    const label = annotations(one, gapsOf(one)).find(({ key }) => key === "gap 0");
+    const label = rooflineLabels(one, gapsOf(one)).find(({ key }) => key === "gap 0");
     expect(label?.text).toBe("2 % of roof · up to 50×");
     expect(label?.x).toBe(one.scales.plot.left + 6);
     expect(label?.mark?.x).toBe(one.at.x[0]);
@@ -59,7 +59,7 @@ describe("a gap arrow", () => {
     const crowd = Array.from({ length: 12 }, (_, row) => measured(1e12, 1e11, 0.4 * 10 ** (row / 12)));
     expect(gapsOf(scene(crowd), [11, 10]).map(({ row }) => row)).toEqual([11]);
     expect(gapsOf(scene(crowd)).map(({ row }) => row)).toEqual([0]);
-    expect(gapsOf(scene(crowd, [5]), [11]).map(({ row, strong }) => [row, strong])).toEqual([[5, true]]);
+    expect(gapsOf(scene(crowd, [5]), [11]).map(({ row, isMarked }) => [row, isMarked])).toEqual([[5, true]]);
     const both = scene([measured(1e12, 1e11, 0.4), measured(1e12, 9.9e10, 0.8)]);
     expect(gapsOf(both)).toHaveLength(1);
   });
@@ -86,14 +86,14 @@ describe("a gap arrow", () => {
 
 describe("labels", () => {
   it("name the roof and its ridge point", () => {
-    const texts = annotations(scene([]), []).map(({ text }) => text);
+    const texts = rooflineLabels(scene([]), []).map(({ text }) => text);
     expect(texts).toContain("chip");
     expect(texts).toContain("ridge 100 FLOP/B");
   });
   it("stay where they were while choices are given", () => {
     const one = scene([measured(1e12, 1e11, 0.4, "first"), measured(3e12, 1e11, 0.9, "second")]);
-    const before = annotations(one, gapsOf(one));
+    const before = rooflineLabels(one, gapsOf(one));
     const choices = new Map(before.map(({ key, choice }) => [key, choice]));
-    expect(annotations(one, gapsOf(one), choices)).toEqual(before);
+    expect(rooflineLabels(one, gapsOf(one), { before: choices })).toEqual(before);
   });
 });

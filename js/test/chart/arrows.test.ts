@@ -1,10 +1,11 @@
 // What is written keeps clear of arrows, and a name that has no room beside its kernel is led to from afar.
 
 import { describe, expect, it } from "vitest";
-import { annotations } from "../../src/chart/labels/annotations.ts";
-import { arrowBox, gapsOf } from "../../src/chart/labels/call_outs.ts";
-import { arrowBoxes } from "../../src/chart/labels/obstacles.ts";
-import { boxesOf, leaderOf, overlap, type Placed, textWidth } from "../../src/chart/labels/place.ts";
+import { overlap } from "../../src/chart/labels/box_index.ts";
+import { boxesOf, leaderOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
+import { bentLineBoxes, gapBox } from "../../src/chart/labels/obstacles.ts";
+import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
+import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import { rulerAt, rulerOver } from "../../src/chart/layers/rulers.tsx";
 import { changesSince, snapshotLabels } from "../../src/chart/layers/snapshots.tsx";
 import type { BentLine } from "../../src/chart/paths.ts";
@@ -17,7 +18,7 @@ import { LARGE, SMALL, scene } from "../scenes.ts";
 
 type Spot = readonly [x: number, y: number];
 
-const boxes = (label: Placed) => boxesOf(textWidth(label.text, label.size, label.bold), label.size, label);
+const boxes = boxesOf;
 const isIn = ([x, y]: Spot, { left, right, top, bottom }: Box, by = 0) =>
   x > left + by && x < right - by && y > top + by && y < bottom - by;
 
@@ -30,7 +31,7 @@ const along = ({ from, bend, to }: BentLine): Spot[] =>
   });
 
 /** Of the line that leads to what a label names. */
-function lineOf(label: Placed): Spot[] {
+function lineOf(label: PlacedLabel): Spot[] {
   const [from, to] = [...leaderOf(label).matchAll(/([\d.]+),([\d.]+)/g)].map(
     ([, x, y]): Spot => [Number(x), Number(y)],
   );
@@ -56,13 +57,13 @@ function moved(next: () => number) {
     Int32Array.from(specs, (_, row) => row),
   );
   const gaps = gapsOf(one);
-  const arrows = changes.flatMap(arrowBoxes);
-  const names = annotations(one, gaps, undefined, [], snapshotLabels(one, [], changes), [], false, arrows);
+  const arrows = changes.flatMap(bentLineBoxes);
+  const names = rooflineLabels(one, gaps, { others: snapshotLabels(one, [], changes), arrows });
   const lines = [
     ...changes.map(along),
     ...gaps.map(({ x, from, to }) => along({ from: [x, from], bend: [x, from], to: [x, to] })),
   ];
-  return { one, changes, gaps, names, spots: lines.flat(), drawn: [...gaps.map(arrowBox), ...arrows] };
+  return { one, changes, gaps, names, spots: lines.flat(), drawn: [...gaps.map(gapBox), ...arrows] };
 }
 
 describe("an arrow", () => {
@@ -74,7 +75,7 @@ describe("an arrow", () => {
       const one = scene([{ flops: 1e14, bytes: 5e10 }], { roofs: [raised, LARGE] }, width);
       const changes = changesSince(one, before, Int32Array.of(0));
       const others = snapshotLabels(one, [], changes);
-      const labels = annotations(one, [], undefined, [], others, [], false, changes.flatMap(arrowBoxes));
+      const labels = rooflineLabels(one, [], { others, arrows: changes.flatMap(bentLineBoxes) });
       expect(labels.map(({ key, text }) => [key, text])).toContainEqual(["moved 0", "1.5×"]);
     }
   });
@@ -174,7 +175,7 @@ describe("of twelve kernels at one intensity", () => {
       width,
     );
   const namesOf = (one: Scene, choices?: ReadonlyMap<string, number>) =>
-    annotations(one, gapsOf(one), choices).filter(({ key }) => key.startsWith("kernel "));
+    rooflineLabels(one, gapsOf(one), { before: choices }).filter(({ key }) => key.startsWith("kernel "));
   it("the five that a narrow chart names all have their names, in brief where the whole has no room", () => {
     const names = namesOf(twelve(380));
     expect(names.map(({ key }) => key).sort()).toEqual(["kernel 10", "kernel 11", "kernel 7", "kernel 8", "kernel 9"]);
@@ -188,7 +189,7 @@ describe("of twelve kernels at one intensity", () => {
     const names = namesOf(one);
     expect(names.length).toBeGreaterThanOrEqual(6);
     expect(names.filter(leaderOf).length).toBeGreaterThanOrEqual(3);
-    const choices = new Map(annotations(one, gapsOf(one)).map(({ key, choice }) => [key, choice]));
+    const choices = new Map(rooflineLabels(one, gapsOf(one)).map(({ key, choice }) => [key, choice]));
     expect(namesOf(one, choices).sort((a, b) => a.y - b.y)).toEqual(names.sort((a, b) => a.y - b.y));
     // Of one that is pointed at the name comes, too.
     expect(namesOf(twelve(760, { marked: [0] }), choices).map(({ key }) => key)).toContain("kernel 0");

@@ -1,7 +1,7 @@
 // Boxes in strips: held against the same others as one by one, wherever they lie.
 
 import { describe, expect, it } from "vitest";
-import { add, covered, inStrips, isOff } from "../../src/chart/labels/box_index.ts";
+import { addBoxes, areClear, coveredPx, indexBoxes } from "../../src/chart/labels/box_index.ts";
 import type { Box } from "../../src/chart/scales.ts";
 import { seeded } from "../helpers.ts";
 
@@ -24,7 +24,7 @@ describe("boxes in strips", () => {
       const [some, others, later] = [3, 40, 20].map((length) => Array.from({ length }, box)) as [Box[], Box[], Box[]];
       const apart = turn % 2 === 0 ? 0 : 60 * next();
       const expected = some.every((one) => [...others, ...later].every((other) => isClear(one, other, apart)));
-      expect(isOff(some, add(inStrips(others), later), apart), `turn ${turn}`).toBe(expected);
+      expect(areClear(some, addBoxes(indexBoxes(others), later), apart), `turn ${turn}`).toBe(expected);
       off += Number(expected);
     }
     expect(off).toBeGreaterThan(50);
@@ -34,7 +34,7 @@ describe("boxes in strips", () => {
     const one = { left: 0, right: 10, top: 32, bottom: 48 };
     const isOffAt = (across: number, down: number, apart = 0) => {
       const other = { left: across, right: across + 10, top: 32 + down, bottom: 48 + down };
-      return isOff([one], inStrips([other]), apart) && isOff([other], inStrips([one]), apart);
+      return areClear([one], indexBoxes([other]), apart) && areClear([other], indexBoxes([one]), apart);
     };
     expect([isOffAt(10, 0), isOffAt(0, 16), isOffAt(9, 15)]).toEqual([true, true, false]);
     expect([isOffAt(16, 0, 6), isOffAt(15, 0, 6), isOffAt(0, 16, 6)]).toEqual([true, false, true]);
@@ -42,15 +42,15 @@ describe("boxes in strips", () => {
   it("may lie at infinity, or nowhere", () => {
     const near = { left: 0, right: 9, top: 0, bottom: 9 };
     const places = [FAR, -FAR, Number.NaN].map((at) => ({ left: 0, right: 9, top: at, bottom: at }));
-    expect(isOff([near, ...places], inStrips(places))).toBe(true);
-    expect(isOff([near], inStrips([{ ...near, top: -FAR, bottom: FAR }]))).toBe(false);
+    expect(areClear([near, ...places], indexBoxes(places))).toBe(true);
+    expect(areClear([near], indexBoxes([{ ...near, top: -FAR, bottom: FAR }]))).toBe(false);
   });
 });
 
 it("how much of others is covered counts each once, however many strips it is in", () => {
   const tall = { left: 10, right: 14, top: 0, bottom: 100 };
   const wide = { left: 0, right: 50, top: 40, bottom: 44 };
-  const others = inStrips([tall, wide]);
-  expect(covered([{ left: 0, right: 12, top: 10, bottom: 90 }], others)).toBe(2 + 12);
-  expect(covered([{ left: 20, right: 30, top: 0, bottom: 40 }], others)).toBe(0);
+  const others = indexBoxes([tall, wide]);
+  expect(coveredPx([{ left: 0, right: 12, top: 10, bottom: 90 }], others)).toBe(2 + 12);
+  expect(coveredPx([{ left: 20, right: 30, top: 0, bottom: 40 }], others)).toBe(0);
 });

@@ -1,9 +1,9 @@
 // What is written keeps clear of ridge points, in the order of what it tells, and by what it belongs to.
 
 import { describe, expect, it } from "vitest";
-import { annotations } from "../../src/chart/labels/annotations.ts";
-import { gapsOf } from "../../src/chart/labels/call_outs.ts";
-import { boxesOf, type Label, leaderOf, type Placed, placeLabels, textWidth } from "../../src/chart/labels/place.ts";
+import { boxesOf, type Label, leaderOf, type PlacedLabel, placeLabels } from "../../src/chart/labels/engine.ts";
+import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
+import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import { rulerAt, rulerOver } from "../../src/chart/layers/rulers.tsx";
 import { changesSince, snapshotLabels } from "../../src/chart/layers/snapshots.tsx";
 import { type Box, isNarrow } from "../../src/chart/scales.ts";
@@ -13,10 +13,10 @@ import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
 import { random, SMALL, scene } from "../scenes.ts";
 import { labelsOf as timeLabelsOf, sceneOf as timeScene } from "../timescenes.ts";
 
-const boxes = (label: Placed) => boxesOf(textWidth(label.text, label.size, label.bold), label.size, label);
+const boxes = boxesOf;
 
 /** From a text to a point, px. */
-const distance = (label: Placed, x: number, y: number) =>
+const distance = (label: PlacedLabel, x: number, y: number) =>
   Math.min(
     ...boxes(label).map(({ left, right, top, bottom }) =>
       Math.hypot(Math.max(0, left - x, x - right), Math.max(0, top - y, y - bottom)),
@@ -54,7 +54,7 @@ describe("a ridge point", () => {
     let written = 0;
     for (let round = 0; round < 200; round++) {
       const one = next() < 0.5 ? alike(next) : random(next);
-      const names = annotations(one, gapsOf(one));
+      const names = rooflineLabels(one, gapsOf(one));
       const over = one.points.n > 0 ? rulerOver(one, 0, names).labels : [];
       for (const label of [...names, ...over]) {
         written++;
@@ -72,7 +72,7 @@ describe("a ridge point", () => {
     let [written, roofs] = [0, 0];
     for (let round = 0; round < 200; round++) {
       const one = alike(next);
-      const labels = annotations(one, gapsOf(one));
+      const labels = rooflineLabels(one, gapsOf(one));
       const all = circles(one);
       for (const own of all) {
         if (own.chip === one.focus?.chip.id) roofs++;
@@ -98,7 +98,7 @@ describe("the limits along a ruler", () => {
     let pairs = 0;
     for (let round = 0; round < 200; round++) {
       const one = next() < 0.7 ? alike(next) : random(next);
-      const names = annotations(one, gapsOf(one));
+      const names = rooflineLabels(one, gapsOf(one));
       const spot = { x: one.scales.plot.left + 90 * next(), y: 100 };
       const rulers = [rulerAt(one, spot, names), one.points.n > 0 ? rulerOver(one, 0, names) : undefined];
       for (const ruler of rulers) {
@@ -125,14 +125,14 @@ describe("what belongs to another text or mark", () => {
       const one = next() < 0.5 ? alike(next) : random(next);
       if (!isNarrow(one.scales)) continue;
       const gaps = gapsOf(one);
-      const labels = new Map(annotations(one, gaps).map((label) => [label.key, label]));
-      for (const { row, strong } of gaps) {
+      const labels = new Map(rooflineLabels(one, gaps).map((label) => [label.key, label]));
+      for (const { row, isMarked } of gaps) {
         if (!labels.has(`gap ${row}`)) continue;
         written++;
         const name = labels.get(`kernel ${row}`);
-        if (strong) without++;
+        if (isMarked) without++;
         else expect(name, `round ${round}: kernel ${row}`).toBeDefined();
-        if (!strong && name && leaderOf(name)) led++;
+        if (!isMarked && name && leaderOf(name)) led++;
       }
     }
     expect(written).toBeGreaterThan(30);
@@ -143,13 +143,13 @@ describe("what belongs to another text or mark", () => {
   it("takes its best places in brief before any other in full", () => {
     const bounds = { left: 0, top: 0, right: 300, bottom: 300 };
     // Of 12 px a letter "m" takes 11.76.
-    const places = [100, 200].map((y) => ({ x: 10, y, anchor: "start" as const }));
-    const label: Label = { key: "k", text: "mmmmmmmm", brief: ["m"], size: 12, colour: "", places };
+    const positions = [100, 200].map((y) => ({ x: 10, y, anchor: "start" as const, isFar: y === 200 }));
+    const label: Label = { kind: "gap", key: "k", text: "mmmmmmmm", shorter: ["m"], colour: "", positions };
     const taken = [{ left: 40, right: 60, top: 80, bottom: 120 }];
-    const told = (best?: number) =>
-      placeLabels([{ ...label, ...(best && { best }) }], bounds, taken).map(({ text, y }) => [text, y]);
-    expect(told(1)).toEqual([["m", 100]]);
-    expect(told()).toEqual([["mmmmmmmm", 200]]);
+    const told = (positions: Label["positions"]) =>
+      placeLabels([{ ...label, positions }], { bounds, points: taken }).map(({ text, y }) => [text, y]);
+    expect(told(positions)).toEqual([["m", 100]]);
+    expect(told(positions.map((each) => ({ ...each, isFar: false })))).toEqual([["mmmmmmmm", 200]]);
   });
   it("of a peak since a snapshot stands beyond its arrow's head in its chip's colour", () => {
     const told = { name: "before", chip: "small", precision: "bf16", memory: "HBM", hidden: false, kernels: [] };
@@ -159,7 +159,9 @@ describe("what belongs to another text or mark", () => {
       [2e14, "peak 0.5×", 1],
     ] as const) {
       const changes = changesSince(one, { ...told, peak, bandwidth: 1e12 }, new Int32Array());
-      const labels = placeLabels(snapshotLabels(one, [], changes), { left: 0, top: 0, right: 760, bottom: 420 }, []);
+      const labels = placeLabels(snapshotLabels(one, [], changes), {
+        bounds: { left: 0, top: 0, right: 760, bottom: 420 },
+      });
       expect(labels.map((label) => [label.text, label.colour])).toEqual([[text, "#0060a0"]]);
       expect(labels[0]?.x).toBe(changes[0]?.to[0]);
       expect(Math.sign((labels[0]?.y ?? 0) - one.scales.y(1e14))).toBe(side);
@@ -180,7 +182,7 @@ describe("the name on the diagonal of the time view", () => {
         return { flops, bytes: (flops / 10) * pick(0.6, 1.7) };
       });
       const one = timeScene(specs, { width: 400 + 600 * next() });
-      const label = timeLabelsOf(one).find(({ key }) => key === "diagonal") as Placed;
+      const label = timeLabelsOf(one).find(({ key }) => key === "diagonal") as PlacedLabel;
       const { left, right, top, bottom } = one.scales.outer;
       if (label.choice > 0) moved++;
       for (const box of boxes(label)) {

@@ -1,9 +1,9 @@
 // Crowded roofs: every one has its name, none lies across another, and all but the dragged one's stand still.
 
 import { describe, expect, it } from "vitest";
-import { annotations } from "../../src/chart/labels/annotations.ts";
 import { gutterOf } from "../../src/chart/labels/column.ts";
-import { boxesOf, type Placed, textWidth } from "../../src/chart/labels/place.ts";
+import { boxesOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
+import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
 import { type Box, chartHeight, project, scalesOf } from "../../src/chart/scales.ts";
 import type { Scene } from "../../src/chart/scene.ts";
 import { chipColours, LIGHT } from "../../src/chart/theme.ts";
@@ -60,13 +60,13 @@ function sceneAt(width: number, chips: readonly Chip[], whatIf: WhatIf = {}): Sc
   } as Scene;
 }
 
-const boxes = (label: Placed) => boxesOf(textWidth(label.text, label.size, label.bold), label.size, label);
+const boxes = boxesOf;
 const overlap = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-const namesOf = (labels: readonly Placed[]) => labels.filter(({ key }) => key.startsWith("roof "));
-const named = (labels: readonly Placed[]) => namesOf(labels).map(({ key }) => key.slice(5));
-const places = (labels: readonly Placed[]) => new Map(namesOf(labels).map(({ key, x, y }) => [key, [x, y]]));
+const namesOf = (labels: readonly PlacedLabel[]) => labels.filter(({ key }) => key.startsWith("roof "));
+const named = (labels: readonly PlacedLabel[]) => namesOf(labels).map(({ key }) => key.slice(5));
+const places = (labels: readonly PlacedLabel[]) => new Map(namesOf(labels).map(({ key, x, y }) => [key, [x, y]]));
 
-function expectClear(labels: readonly Placed[], { scales }: Scene) {
+function expectClear(labels: readonly PlacedLabel[], { scales }: Scene) {
   for (const [index, label] of labels.entries()) {
     for (const other of labels.slice(index + 1)) {
       const clash = boxes(label).some((box) => boxes(other).some((its) => overlap(box, its)));
@@ -89,7 +89,7 @@ describe("six chips within an octave", () => {
     it(`have a name each at 1200 px and at 480 px, ${title}, and no label lies across another`, () => {
       for (const width of [1200, 480]) {
         const scene = sceneAt(width, chips);
-        const labels = annotations(scene, []);
+        const labels = rooflineLabels(scene, []);
         expect(named(labels).sort()).toEqual(chips.map(({ id }) => id).sort());
         expectClear(labels, scene);
       }
@@ -97,24 +97,24 @@ describe("six chips within an octave", () => {
   }
   it("have their names right of every line, the focus roof's in bold", () => {
     const scene = sceneAt(1200, SIX);
-    for (const label of namesOf(annotations(scene, []))) {
+    for (const label of namesOf(rooflineLabels(scene, []))) {
       expect(label.x).toBeGreaterThan(scene.scales.plot.right);
       expect(label.bold).toBe(label.key === "roof h100");
     }
   });
   it("have their names in the order of their flats, near them", () => {
     const scene = sceneAt(1200, OCTAVE);
-    const rows = places(annotations(scene, []));
+    const rows = places(rooflineLabels(scene, []));
     const heights = OCTAVE.map(({ id }) => rows.get(`roof ${id}`)?.[1] as number);
     expect(heights).toEqual([...heights].sort((a, b) => b - a));
     const away = scene.roofs.map((roof, index) => Math.abs(scene.scales.y(roof.peak) - (heights[index] as number)));
     expect(Math.max(...away)).toBeLessThan(45);
   });
   it("share a row where their flats are one line, if it is wide enough", () => {
-    const texts = new Map(annotations(sceneAt(1200, SIX), []).map(({ key, y, text }) => [key, [y, text]]));
+    const texts = new Map(rooflineLabels(sceneAt(1200, SIX), []).map(({ key, y, text }) => [key, [y, text]]));
     expect(texts.get("roof h200")).toEqual([texts.get("roof h100")?.[0], "H200,"]);
     expect(texts.get("roof h100")?.[1]).toBe("H100");
-    const narrow = places(annotations(sceneAt(320, SIX), []));
+    const narrow = places(rooflineLabels(sceneAt(320, SIX), []));
     expect(narrow.get("roof h200")?.[1]).not.toBe(narrow.get("roof h100")?.[1]);
   });
 });
@@ -131,7 +131,7 @@ describe("the column of names", () => {
     const cards = ["NVIDIA GeForce RTX 2080 Ti (Founders)", "NVIDIA GeForce RTX 3090"].map((name, at) =>
       makeChip({ id: `card${at}`, name, vendor: "NVIDIA", peaks: { fp16: 1e14 * (1 + at / 100) } }),
     );
-    const texts = annotations(sceneAt(340, cards), []).map(({ text }) => text);
+    const texts = rooflineLabels(sceneAt(340, cards), []).map(({ text }) => text);
     expect(texts).toEqual(expect.arrayContaining(["RTX 2080 Ti", "RTX 3090"]));
   });
   it("leaves the plot most of the width", () => {
@@ -152,11 +152,11 @@ describe("the column of names", () => {
       chip(`c${k}`, "", `chip ${k}`, 0, 1e15 * (1 + random()), 3e12 * (1 + random())),
     );
     const scene = sceneAt(480, many);
-    const labels = namesOf(annotations(scene, []));
+    const labels = namesOf(rooflineLabels(scene, []));
     expect(labels.map(({ key }) => key)).toContain("roof c0");
     expect(labels.length).toBeGreaterThan(8);
     expect(labels.length).toBeLessThan(60);
-    expectClear(annotations(scene, []), scene);
+    expectClear(rooflineLabels(scene, []), scene);
   });
   it("never has two names across each other, whatever roofs there are", () => {
     const random = seeded(3);
@@ -165,19 +165,19 @@ describe("the column of names", () => {
         chip(`c${k}`, "", `${"Wm".repeat(Math.floor(8 * random()))} ${k}`, 0, 10 ** (13 + 3 * random()), 3e12),
       );
       for (const width of [1200, 480])
-        expectClear(namesOf(annotations(sceneAt(width, some), [])), sceneAt(width, some));
+        expectClear(namesOf(rooflineLabels(sceneAt(width, some), [])), sceneAt(width, some));
     }
   });
 });
 
 describe("while a roof is dragged", () => {
-  const choices = new Map(annotations(sceneAt(1200, SIX), []).map(({ key, choice }) => [key, choice]));
+  const choices = new Map(rooflineLabels(sceneAt(1200, SIX), []).map(({ key, choice }) => [key, choice]));
   const dragged = (factor: number) => sceneAt(1200, SIX, { h100: { peak_flops: { bf16: 989.5e12 * factor } } });
   it("the other names stand still and its own goes along", () => {
-    const before = places(annotations(sceneAt(1200, SIX), []));
+    const before = places(rooflineLabels(sceneAt(1200, SIX), []));
     for (const factor of [0.25, 0.5, 0.9, 1.1, 1.3, 1.6, 2.2]) {
       const scene = dragged(factor);
-      const labels = annotations(scene, [], choices);
+      const labels = rooflineLabels(scene, [], { before: choices });
       const now = places(labels);
       for (const { id } of SIX.slice(1)) expect(now.get(`roof ${id}`), id).toEqual(before.get(`roof ${id}`));
       const flat = scene.scales.y((scene.focus as Roof).peak);
@@ -186,15 +186,18 @@ describe("while a roof is dragged", () => {
     }
   });
   it("no number comes that had no room before", () => {
-    const numbers = (labels: readonly Placed[]) =>
+    const numbers = (labels: readonly PlacedLabel[]) =>
       labels.map(({ key }) => key).filter((key) => key.startsWith("ridge "));
-    expect(numbers(annotations(sceneAt(1200, SIX), [])).length).toBeLessThan(SIX.length);
+    expect(numbers(rooflineLabels(sceneAt(1200, SIX), [])).length).toBeLessThan(SIX.length);
     for (const factor of [0.3, 0.8, 1.5]) {
-      for (const key of numbers(annotations(dragged(factor), [], choices))) expect(choices.has(key), key).toBe(true);
+      for (const key of numbers(rooflineLabels(dragged(factor), [], { before: choices })))
+        expect(choices.has(key), key).toBe(true);
     }
   });
   it("nothing moves before it does", () => {
-    expect(places(annotations(sceneAt(1200, SIX), [], choices))).toEqual(places(annotations(sceneAt(1200, SIX), [])));
+    expect(places(rooflineLabels(sceneAt(1200, SIX), [], { before: choices }))).toEqual(
+      places(rooflineLabels(sceneAt(1200, SIX), [])),
+    );
   });
 });
 

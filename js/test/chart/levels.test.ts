@@ -1,10 +1,10 @@
 // Hierarchical mode and lower roofs: what each line is called and where, and which of a kernel's points binds.
 
 import { describe, expect, it } from "vitest";
-import { annotations } from "../../src/chart/labels/annotations.ts";
-import { gapsOf } from "../../src/chart/labels/call_outs.ts";
 import { gutterOf } from "../../src/chart/labels/column.ts";
-import { boxesOf, type Placed, textWidth } from "../../src/chart/labels/place.ts";
+import { boxesOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
+import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
+import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import { roofPath, slopePath } from "../../src/chart/paths.ts";
 import { type Box, chartHeight, project, scalesOf } from "../../src/chart/scales.ts";
 import { joinsOf, pointColours, type Scene, tiesOf } from "../../src/chart/scene.ts";
@@ -70,9 +70,9 @@ function sceneOf(
   };
 }
 
-const boxes = (label: Placed) => boxesOf(textWidth(label.text, label.size, label.bold), label.size, label);
+const boxes = boxesOf;
 const overlap = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-function expectClear(labels: readonly Placed[]) {
+function expectClear(labels: readonly PlacedLabel[]) {
   for (const [index, label] of labels.entries()) {
     for (const other of labels.slice(index + 1)) {
       const clash = boxes(label).some((box) => boxes(other).some((its) => overlap(box, its)));
@@ -80,11 +80,11 @@ function expectClear(labels: readonly Placed[]) {
     }
   }
 }
-const textsOf = (labels: readonly Placed[]) => new Map(labels.map(({ key, text }) => [key, text]));
+const textsOf = (labels: readonly PlacedLabel[]) => new Map(labels.map(({ key, text }) => [key, text]));
 
 describe("with all levels of memory", () => {
   it("each level has its name and rate along its slope, and its ridge point's number", () => {
-    const labels = annotations(sceneOf([MATMUL, NORM]), []);
+    const labels = rooflineLabels(sceneOf([MATMUL, NORM]), []);
     const texts = textsOf(labels);
     expect(texts.get("level HBM")).toBe("HBM · 2 TB/s");
     expect(texts.get("level L2")).toBe("L2 · 7.2 TB/s");
@@ -99,20 +99,20 @@ describe("with all levels of memory", () => {
     const { x, y } = scene.scales;
     const turn = (Math.atan2(y(10) - y(1), x(10) - x(1)) * 180) / Math.PI;
     for (const { name, bandwidth } of scene.levels) {
-      const label = annotations(scene, []).find(({ key }) => key === `level ${name}`) as Placed;
+      const label = rooflineLabels(scene, []).find(({ key }) => key === `level ${name}`) as PlacedLabel;
       expect(label.angle).toBeCloseTo(turn, 0);
       const onSlope = y(bandwidth * x.domain[0] * (x.domain[1] / x.domain[0]) ** share(scene, label.x));
       expect(Math.abs(label.y - onSlope)).toBeLessThan(25);
     }
   });
   it("a narrow chart has them too", () => {
-    const labels = annotations(sceneOf([MATMUL, NORM], { width: 480 }), []);
+    const labels = rooflineLabels(sceneOf([MATMUL, NORM], { width: 480 }), []);
     for (const level of ["HBM", "L2", "L1"]) expect(textsOf(labels).has(`level ${level}`), level).toBe(true);
     expectClear(labels);
   });
   it("the region left of every ridge point names no single level", () => {
-    expect(textsOf(annotations(sceneOf([MATMUL]), [])).get("memory region")).toBe("memory-bound");
-    expect(textsOf(annotations(sceneOf([MATMUL], { memory: "L2" }), [])).get("memory region")).toBe(
+    expect(textsOf(rooflineLabels(sceneOf([MATMUL]), [])).get("memory region")).toBe("memory-bound");
+    expect(textsOf(rooflineLabels(sceneOf([MATMUL], { memory: "L2" }), [])).get("memory region")).toBe(
       "memory-bound (L2)",
     );
   });
@@ -167,7 +167,7 @@ describe("one kernel's points", () => {
 describe("lower roofs", () => {
   it("have their names: ceilings with their rates, exposed communication with its share", () => {
     for (const width of [928, 480]) {
-      const labels = annotations(sceneOf([], { width, memory: "main", exposed: [0.2, 0.4, 0.6] }), []);
+      const labels = rooflineLabels(sceneOf([], { width, memory: "main", exposed: [0.2, 0.4, 0.6] }), []);
       const texts = textsOf(labels);
       expect(texts.get("sub ceiling HBM STREAM")).toBe("STREAM 1.6 TB/s");
       expect(texts.get("sub ceiling fp32")).toMatch(/^fp32/);
@@ -179,7 +179,7 @@ describe("lower roofs", () => {
   it("that have room are named along their lines, clear of the roof's own name", () => {
     const scene = sceneOf([], { memory: "main", exposed: [0.9] });
     expect(scene.scales.gutter).toBe(0);
-    const labels = annotations(scene, []);
+    const labels = rooflineLabels(scene, []);
     expect(textsOf(labels).get("sub ceiling fp32")).toBe("fp32 19.5 TFLOP/s");
     expect(textsOf(labels).get("sub exposed 0.9")).toBe("90 % exposed");
     expect(textsOf(labels).get("roof a100")).toBe("A100");
@@ -187,11 +187,11 @@ describe("lower roofs", () => {
   });
   it("go along with their names when the roof is dragged, but for ceilings, which stay", () => {
     const still = sceneOf([], { memory: "main", exposed: [0.2, 0.4] });
-    const choices = new Map(annotations(still, []).map(({ key, choice }) => [key, choice]));
+    const choices = new Map(rooflineLabels(still, []).map(({ key, choice }) => [key, choice]));
     const roof = makeRoof(A100, "auto", "main", { a100: { peak_flops: { bf16: 100e12 } } });
     const scene = sceneOf([], { memory: "main", exposed: [0.2, 0.4], roof });
-    const now = new Map(annotations(scene, [], choices).map((label) => [label.key, label.y]));
-    const before = new Map(annotations(still, []).map((label) => [label.key, label.y]));
+    const now = new Map(rooflineLabels(scene, [], { before: choices }).map((label) => [label.key, label.y]));
+    const before = new Map(rooflineLabels(still, []).map((label) => [label.key, label.y]));
     expect(now.get("sub ceiling fp32")).toBe(before.get("sub ceiling fp32"));
     for (const key of ["roof a100", "sub exposed 0.2", "sub exposed 0.4"]) {
       expect((now.get(key) as number) - (before.get(key) as number), key).toBeGreaterThan(20);

@@ -1,12 +1,12 @@
 // Where things are written: a call-out by its own arrow, a roof's name by what is seen of it, and less in a narrow chart.
 
 import { describe, expect, it } from "vitest";
-import { annotations } from "../../src/chart/labels/annotations.ts";
-import { gapsOf } from "../../src/chart/labels/call_outs.ts";
-import { leaders } from "../../src/chart/labels/column.ts";
-import { boxesOf, boxOf, leaderOf, type Placed, textWidth } from "../../src/chart/labels/place.ts";
-import type { Gap } from "../../src/chart/layers/gaps.tsx";
+import { columnLeaders } from "../../src/chart/labels/column.ts";
+import { boxesOf, boxOf, leaderOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
+import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
+import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import { rulerOver } from "../../src/chart/layers/rulers.tsx";
+import type { Gap } from "../../src/chart/paths.ts";
 import { radiusAt } from "../../src/chart/points/painter.ts";
 import { isShown } from "../../src/chart/points/visible.ts";
 import { project, type Scales } from "../../src/chart/scales.ts";
@@ -18,14 +18,15 @@ import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
 import { random, SMALL, scene } from "../scenes.ts";
 
 /** From a text to the rim of a circle, or to an upright line. */
-function distance(label: Placed, x: number, top: number, bottom = top, radius = 0): number {
-  const box = boxOf(textWidth(label.text, label.size, label.bold), label.size, label);
+function distance(label: PlacedLabel, x: number, top: number, bottom = top, radius = 0): number {
+  const box = boxOf(label);
   const across = Math.max(0, box.left - x, x - box.right);
   return Math.hypot(across, Math.max(0, box.top - bottom, top - box.bottom)) - radius;
 }
 
-const toArrow = (label: Placed, { x, from, to }: Gap) => distance(label, x, Math.min(from, to), Math.max(from, to));
-const toPoint = (label: Placed, { at, points }: Scene, index: number) =>
+const toArrow = (label: PlacedLabel, { x, from, to }: Gap) =>
+  distance(label, x, Math.min(from, to), Math.max(from, to));
+const toPoint = (label: PlacedLabel, { at, points }: Scene, index: number) =>
   distance(label, at.x[index] as number, at.y[index] as number, at.y[index], radiusAt(points, index));
 
 /** Up to twelve kernels of one or of nearly one intensity. */
@@ -67,7 +68,7 @@ describe("the call-out of a gap", () => {
       const whole = next() < 0.7 ? crowd(next) : random(next);
       const one = next() < 0.3 ? somewhere(whole, next) : whole;
       const gaps = gapsOf(one);
-      const labels = annotations(one, gaps);
+      const labels = rooflineLabels(one, gaps);
       for (const gap of gaps) {
         const label = labels.find(({ key }) => key === `gap ${gap.row}`);
         if (!label || leaderOf(label)) continue;
@@ -96,7 +97,7 @@ describe("the call-out of a gap among very many points", () => {
     });
     const one = scene(specs, { marked });
     const gaps = gapsOf(one, [0, 1, 2, 3, 4]);
-    return { one, labels: annotations(one, gaps).filter(({ key }) => key.startsWith("gap ")), gaps };
+    return { one, labels: rooflineLabels(one, gaps).filter(({ key }) => key.startsWith("gap ")), gaps };
   };
   it("covers none of a thousand, and is left out of thousands unless its kernel is pointed at", () => {
     const { one, labels, gaps } = cloud(1000);
@@ -113,9 +114,9 @@ describe("the call-out of a gap among very many points", () => {
 });
 
 /** From a text to what is seen of a roof. */
-function toRoof(label: Placed, roof: Roof, { plot, x, y }: Scales): number {
+function toRoof(label: PlacedLabel, roof: Roof, { plot, x, y }: Scales): number {
   let least = Number.POSITIVE_INFINITY;
-  for (const box of boxesOf(textWidth(label.text, label.size, label.bold), label.size, label)) {
+  for (const box of boxesOf(label)) {
     for (let at = plot.left; at <= plot.right; at++) {
       const line = y(attainable(x.invert(at), roof));
       if (line < plot.top || line > plot.bottom) continue;
@@ -134,8 +135,8 @@ describe("a roof's name", () => {
       const whole = random(next);
       const one = somewhere(whole, next);
       // At rest, and while the chart goes there from another place.
-      const before = new Map(annotations(somewhere(whole, next), []).map(({ key, choice }) => [key, choice]));
-      for (const labels of [annotations(one, gapsOf(one)), annotations(one, gapsOf(one), before)]) {
+      const before = new Map(rooflineLabels(somewhere(whole, next), []).map(({ key, choice }) => [key, choice]));
+      for (const labels of [rooflineLabels(one, gapsOf(one)), rooflineLabels(one, gapsOf(one), { before: before })]) {
         for (const roof of one.roofs) {
           const names = labels.filter(({ key }) => key === `roof ${roof.chip.id}` || key === `slope ${roof.chip.id}`);
           const { plot } = one.scales;
@@ -158,9 +159,9 @@ describe("a roof's name", () => {
     const at = (zoom: Zoom) => {
       const scales = zoomed(one.scales, zoom);
       const there = { ...one, scales, at: project(one.points, scales) };
-      const labels = annotations(there, []);
+      const labels = rooflineLabels(there, []);
       const names = labels.filter(({ key }) => /^(?:roof|slope) /.test(key)).map(({ key }) => key);
-      return [names, leaders(there, labels).map(({ key }) => key)];
+      return [names, columnLeaders(there, labels).map(({ key }) => key)];
     };
     // The one has its ridge point at 100, the other at 25.5.
     expect(at([1, 1000, 1e12, 2e14])).toEqual([
@@ -172,7 +173,8 @@ describe("a roof's name", () => {
 });
 
 describe("a ridge point's number", () => {
-  const ridge = (width: number) => annotations(scene([], {}, width), []).filter(({ key }) => key.startsWith("ridge "));
+  const ridge = (width: number) =>
+    rooflineLabels(scene([], {}, width), []).filter(({ key }) => key.startsWith("ridge "));
   it("says that it is one, where a kernel's intensity could be meant, and in a narrow chart leaves out its unit", () => {
     expect(ridge(760).map(({ text }) => text)).toEqual(["ridge 100 FLOP/B", "200"]);
     expect(ridge(440).map(({ text }) => text)).toEqual(["ridge 100", "200"]);
@@ -188,7 +190,7 @@ describe("a narrow chart", () => {
       width,
     );
   const kinds = (one: Scene) => {
-    const labels = annotations(one, gapsOf(one));
+    const labels = rooflineLabels(one, gapsOf(one));
     return (kind: string) => labels.filter(({ key }) => key.includes(kind)).length;
   };
   it("has the arrows of three gaps, told in brief, and of what is pointed at its own alone", () => {
@@ -196,7 +198,7 @@ describe("a narrow chart", () => {
     expect(gapsOf(eight(440)).map(({ row }) => row)).toEqual([0, 1, 2]);
     expect(gapsOf(eight(440, { marked: [5] })).map(({ row }) => row)).toEqual([5]);
     const one = eight(440);
-    const texts = annotations(one, gapsOf(one)).filter(({ key }) => key.startsWith("gap "));
+    const texts = rooflineLabels(one, gapsOf(one)).filter(({ key }) => key.startsWith("gap "));
     expect(texts.length).toBeGreaterThan(0);
     for (const { text } of texts) expect(text).toMatch(/^up to [\d.]+×$/);
   });
@@ -206,7 +208,7 @@ describe("a narrow chart", () => {
     expect(kinds(eight(760))(" region")).toBe(2);
     expect(kinds(eight(440))(" region")).toBe(0);
     expect(kinds(scene([], {}, 440))(" region")).toBe(2);
-    const marked = annotations(eight(440, { marked: [7] }), []);
+    const marked = rooflineLabels(eight(440, { marked: [7] }), []);
     expect(marked.some(({ key }) => key === "kernel 7")).toBe(true);
   });
   it("has no ruler's words for lower roofs", () => {

@@ -1,9 +1,9 @@
 // Rulers: what each roof allows at one place, in exact numbers, and names that keep clear of one another.
 
 import { describe, expect, it } from "vitest";
-import { annotations } from "../../src/chart/labels/annotations.ts";
-import { gapsOf } from "../../src/chart/labels/call_outs.ts";
-import { boxesOf, type Placed, textWidth } from "../../src/chart/labels/place.ts";
+import { boxesOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
+import { rooflineLabels } from "../../src/chart/labels/roofline_labels.ts";
+import { gapsOf } from "../../src/chart/layers/gaps.tsx";
 import { limitsOver, rulerAt, rulerBeside, rulerOver } from "../../src/chart/layers/rulers.tsx";
 import { changesSince } from "../../src/chart/layers/snapshots.tsx";
 import type { Box } from "../../src/chart/scales.ts";
@@ -22,8 +22,7 @@ const sub = (kind: SubRoof["kind"], peak: number, bandwidth: number): SubRoof =>
 });
 
 const rates = (found: ReturnType<typeof crossingsAt>) => found.map(({ name, rate }) => [name, rate]);
-const boxes = (labels: readonly Placed[]) =>
-  labels.map((label) => boxesOf(textWidth(label.text, label.size, label.bold), label.size, label));
+const boxes = (labels: readonly PlacedLabel[]) => labels.map(boxesOf);
 const meet = (a: Box, b: Box) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 const anyMeet = (a: readonly Box[], b: readonly Box[]) => a.some((one) => b.some((other) => meet(one, other)));
 
@@ -201,7 +200,7 @@ describe("what is written on any chart", () => {
     let written = 0;
     for (let round = 0; round < 60; round++) {
       const one = random(next);
-      const names = annotations(one, gapsOf(one));
+      const names = rooflineLabels(one, gapsOf(one));
       const over = one.points.n > 0 ? rulerOver(one, 0, names).labels : [];
       const at = rulerAt(one, { x: one.scales.plot.left + 90 * next(), y: 100 }, names)?.labels ?? [];
       for (const labels of [
@@ -231,7 +230,7 @@ describe("what is written on any chart", () => {
         const [x, y] = [one.at.x[index] as number, one.at.y[index] as number];
         return { left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 };
       });
-      const names = annotations(one, gapsOf(one)).filter(({ key, bold }) => !bold && !/^(?:roof|ridge) /.test(key));
+      const names = rooflineLabels(one, gapsOf(one)).filter(({ key, bold }) => !bold && !/^(?:roof|ridge) /.test(key));
       for (const [index, box] of boxes(names).entries())
         expect(anyMeet(box, marks), `round ${round}: ${names[index]?.text}`).toBe(false);
     }

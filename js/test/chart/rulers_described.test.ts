@@ -74,7 +74,7 @@ describe("the roof on which a kernel that was not measured stands", () => {
 describe("how many times as fast a kernel would be at its roof", () => {
   const one = scene([{ ...PLAIN, time: 0.1 }]);
   const texts = (key: string) =>
-    rulerOver(one, 0, [{ key, text: "", size: 12, colour: "", x: 0, y: 0, anchor: "start", choice: 0 }]).labels.map(
+    rulerOver(one, 0, [{ kind: "gap", key, text: "", colour: "", x: 0, y: 0, anchor: "start", choice: 0 }]).labels.map(
       ({ text }) => text,
     );
   it("is told once: by the call-out of its own gap, else by the ruler, which tells it of other roofs", () => {

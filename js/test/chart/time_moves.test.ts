@@ -2,7 +2,8 @@
 
 import { signal } from "@preact/signals";
 import { describe, expect, it } from "vitest";
-import { boxOf, type Label, overlap, type Placed, textWidth } from "../../src/chart/labels/place.ts";
+import { overlap } from "../../src/chart/labels/box_index.ts";
+import { boxOf, type Label, type PlacedLabel } from "../../src/chart/labels/engine.ts";
 import { shadowsOf } from "../../src/chart/layers/moved_kernels.tsx";
 import { timeLabels } from "../../src/chart/time/labels.ts";
 import { sceneWith, timeGaps } from "../../src/chart/time/scene.ts";
@@ -76,12 +77,12 @@ describe("under a zoom", () => {
 });
 
 describe("what is written", () => {
-  const NOTE: Label = { key: "move 0", text: "note", size: 12, bold: true, must: true, colour: "", places: [] };
+  const NOTE: Label = { kind: "note", key: "move 0", text: "note", bold: true, colour: "", positions: [] };
   const written = (moves: Moves, specs = SPECS) => {
     const { scene, shadows } = movesOf(moves, {}, specs);
     const [x, y] = shadows[0]?.to ?? [0, 0];
-    const notes = shadows.map(() => ({ ...NOTE, places: [{ x: x + 12, y, anchor: "start" as const }] }));
-    return { labels: timeLabels(scene, timeGaps(scene), undefined, shadows, notes), shadows };
+    const notes = shadows.map(() => ({ ...NOTE, positions: [{ x: x + 12, y, anchor: "start" as const }] }));
+    return { labels: timeLabels(scene, timeGaps(scene), { shadows, others: notes }), shadows };
   };
   it("of a moved kernel is a note in the place of its gap", () => {
     const keys = (moves: Moves) => new Set(written(moves).labels.map(({ key }) => key));
@@ -96,14 +97,14 @@ describe("what is written", () => {
     const { labels, shadows } = written({ 0: { bytes: 0.05 } }, [TWICE, { name: "beside", flops: 450, bytes: 20 }]);
     const [{ from, to, radius }] = shadows as [(typeof shadows)[number]];
     const way = { left: to[0] - 2, right: to[0] + 2, top: from[1], bottom: to[1] + radius };
-    const across = (label: Placed) => overlap(boxOf(textWidth(label.text, 12, label.bold), 12, label), way);
+    const across = (label: PlacedLabel) => overlap(boxOf(label), way);
     expect(labels.filter((label) => !label.angle && across(label)).map(({ text }) => text)).toEqual([]);
   });
   it("lies rather across the way there than on where a kernel would stand", () => {
     const { scene, shadows } = movesOf({ 0: { bytes: 0.05 } }, {}, [TWICE]);
     const [{ from, to }] = shadows as [(typeof shadows)[number]];
-    const places = [to[1], (from[1] + to[1]) / 2].map((y) => ({ x: to[0], y, anchor: "middle" as const }));
-    const labels = timeLabels(scene, timeGaps(scene), undefined, shadows, [{ ...NOTE, places }]);
-    expect(labels.find(({ key }) => key === NOTE.key)?.y).toBe(places[1]?.y);
+    const positions = [to[1], (from[1] + to[1]) / 2].map((y) => ({ x: to[0], y, anchor: "middle" as const }));
+    const labels = timeLabels(scene, timeGaps(scene), { shadows, others: [{ ...NOTE, positions }] });
+    expect(labels.find(({ key }) => key === NOTE.key)?.y).toBe(positions[1]?.y);
   });
 });

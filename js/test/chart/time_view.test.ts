@@ -1,7 +1,7 @@
 // The time view: where kernels stand, which isochrones there are, how far measured times lie off, and what is written.
 
 import { describe, expect, it } from "vitest";
-import { boxesOf, type Placed, textWidth } from "../../src/chart/labels/place.ts";
+import { boxesOf } from "../../src/chart/labels/engine.ts";
 import { timeLabels } from "../../src/chart/time/labels.ts";
 import { timePointsOf, timesShown } from "../../src/chart/time/points.ts";
 import { timeGaps } from "../../src/chart/time/scene.ts";
@@ -9,7 +9,7 @@ import { MEASURED } from "../../src/roofline/points.ts";
 import { makeChip, makeKernels } from "../helpers.ts";
 import { labelsOf, MATMUL, SLOW, sceneOf, TWICE, textsOf } from "../timescenes.ts";
 
-const boxes = (label: Placed) => boxesOf(textWidth(label.text, label.size, label.bold), label.size, label);
+const boxes = boxesOf;
 
 describe("a kernel's point", () => {
   it("is its compute and memory time, each of one launch", () => {
@@ -185,7 +185,7 @@ describe("what is written", () => {
     const before = labelsOf(sceneOf(MIXED, { launchOverhead: 2 }));
     const choices = new Map(before.map(({ key, choice }) => [key, choice]));
     const scene = sceneOf(MIXED, { launchOverhead: 2, peak: 80 });
-    const now = timeLabels(scene, timeGaps(scene), choices);
+    const now = timeLabels(scene, timeGaps(scene), { before: choices });
     expect(now.every(({ key, choice }) => choices.get(key) === choice)).toBe(true);
     expect(now.length).toBe(before.length);
   });

@@ -1,7 +1,8 @@
 // Where the card of a kernel stands, and what it says where there is little room.
 
 import { describe, expect, it } from "vitest";
-import { boxOf, overlap, type Placed, textWidth } from "../../src/chart/labels/place.ts";
+import { overlap } from "../../src/chart/labels/box_index.ts";
+import { boxOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
 import { cardOf, placesFor } from "../../src/chart/layers/tooltip.tsx";
 import type { Box } from "../../src/chart/scales.ts";
 import { strings } from "../../src/words/words.ts";
@@ -85,15 +86,15 @@ describe("what the card says", () => {
     { name: "gemm", flops: 1e13, bytes: 1e10, time: 0.3 },
   ]);
   const place = { x: 300, y: 200, anchor: "start", choice: 0 } as const;
-  const named = (row: number): Placed => ({
+  const named = (row: number): PlacedLabel => ({
     key: `kernel ${row}`,
     text: "norm",
-    size: 12,
+    kind: "kernel",
     colour: "",
     ...place,
     x: 308,
   });
-  const card = (scales: { width: number; height: number }, names: readonly Placed[] = []) =>
+  const card = (scales: { width: number; height: number }, names: readonly PlacedLabel[] = []) =>
     cardOf({ kernels, row: 0, roof, names, x: 300, y: 200, scales, below: 40 });
   const labels = (height: number) => card({ width: 900, height }).rows.map(([label]) => label);
   const words = strings.tooltip;
@@ -109,7 +110,7 @@ describe("what the card says", () => {
   });
   it("stands beside the name of its own kernel, not of another", () => {
     const own = named(0);
-    const name = boxOf(textWidth(own.text, 12), 12, own);
+    const name = boxOf(own);
     const [box] = card({ width: 900, height: 400 }, [own]).boxes;
     expect(box && overlap(box, name)).toBe(false);
     expect(card({ width: 900, height: 400 }, [named(1)]).boxes[0]?.left).toBe(316);

@@ -1,52 +1,51 @@
-// Boxes in strips across the chart, so that each is held against those at its height alone.
+// Finds overlapping boxes quickly: each box is listed under the horizontal strips of the chart that it reaches into.
 
 import type { Box } from "../scales.ts";
 
-/** Boxes by the strips that they reach into, counted from the top; one that is nowhere, at NaN, is in none. */
-export type Strips = Map<number, Box[]>;
+/** Boxes by strip, counted from the top. A box at NaN is in no strip. */
+export type BoxIndex = Map<number, Box[]>;
 
-/** px of a strip, and the last: no chart is so high. */
-const [STRIP, LAST] = [16, 255];
+/** The height of a strip, px, and the number of the last strip, which also holds everything below it. */
+const [STRIP_PX, LAST_STRIP] = [16, 255];
 
-/** What lies over the first strip has one of its own, what lies below the last is in that: either may lie at infinity. */
-const stripOf = (y: number) => Math.max(-1, Math.min(Math.floor(y / STRIP), LAST));
+/** Boxes above the chart are in strip -1. A box may reach to infinity. */
+const stripOf = (y: number) => Math.max(-1, Math.min(Math.floor(y / STRIP_PX), LAST_STRIP));
 
-export const inStrips = (boxes: readonly Box[]) => add(new Map(), boxes);
+export const indexBoxes = (boxes: readonly Box[]) => addBoxes(new Map(), boxes);
 
-export function add(strips: Strips, boxes: readonly Box[]): Strips {
+export function addBoxes(index: BoxIndex, boxes: readonly Box[]): BoxIndex {
   for (const box of boxes) {
     for (let at = stripOf(box.top); at <= stripOf(box.bottom); at++) {
-      const strip = strips.get(at);
+      const strip = index.get(at);
       if (strip) strip.push(box);
-      else strips.set(at, [box]);
+      else index.set(at, [box]);
     }
   }
-  return strips;
+  return index;
 }
 
-/** Whether none of the boxes lies over one of the others, nor nearer to it than `apart` at its left or right, px. */
-export function isOff(boxes: readonly Box[], others: Strips, apart = 0): boolean {
+/** Whether the boxes overlap none in the index, and leave `gap` px free to their left and right. */
+export function areClear(boxes: readonly Box[], index: BoxIndex, gap = 0): boolean {
   for (const box of boxes) {
     for (let at = stripOf(box.top); at <= stripOf(box.bottom); at++) {
-      for (const other of others.get(at) ?? []) if (overlap(box, other, apart)) return false;
+      for (const other of index.get(at) ?? []) if (overlap(box, other, gap)) return false;
     }
   }
   return true;
 }
 
-/** How much of the others the boxes lie over, px across. */
-export function covered(boxes: readonly Box[], others: Strips): number {
+/** How many px across of the indexed boxes these boxes cover. */
+export function coveredPx(boxes: readonly Box[], index: BoxIndex): number {
   let sum = 0;
   for (const box of boxes) {
-    const near = new Set(range(stripOf(box.top), stripOf(box.bottom)).flatMap((at) => others.get(at) ?? []));
-    for (const other of near) {
+    const [first, last] = [stripOf(box.top), stripOf(box.bottom)];
+    const strips = Array.from({ length: last - first + 1 }, (_, at) => index.get(first + at) ?? []);
+    for (const other of new Set(strips.flat())) {
       if (overlap(box, other)) sum += Math.min(box.right, other.right) - Math.max(box.left, other.left);
     }
   }
   return sum;
 }
 
-const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
-
-export const overlap = (a: Box, b: Box, apart = 0) =>
-  a.left < b.right + apart && b.left < a.right + apart && a.top < b.bottom && b.top < a.bottom;
+export const overlap = (a: Box, b: Box, gap = 0) =>
+  a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom && b.top < a.bottom;

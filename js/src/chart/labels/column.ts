@@ -1,32 +1,32 @@
-// Roofs that lie close together: their names stand in a column right of the plot, each with a line to its flat.
+// The column of names right of the plot, for roofs that lie close together: a layout of its own, with a leader from each flat.
 
-import type { SubRoof } from "../../roofline/ceilings.ts";
-import type { Roof } from "../../roofline/roofline.ts";
 import { briefNamesOf } from "../../text/names.ts";
 import { formatPercent } from "../../text/numbers.ts";
-import type { Units } from "../axis_units.ts";
 import type { Rates } from "../paths.ts";
 import type { Scale } from "../scales.ts";
 import type { Scene } from "../scene.ts";
-import { inWords, type Placed, shorten, textWidth } from "./place.ts";
-import { hasFlat, textOfSub } from "./roof_names.ts";
+import { hasFlatInSight } from "./candidates.ts";
+import type { Choices, PlacedLabel } from "./engine.ts";
+import { ceilingText } from "./roof_labels.ts";
+import { shorten, shortenToWords, textWidth } from "./text_fitting.ts";
 
-const SIZE = 12;
-/** Flats nearer to one another than this leave no room for a name between them, px. */
-const NEAR = 19;
-/** Flats nearer than this look like one, px. */
-const SAME = 2;
+/** Flats closer together than this leave no room for a name between them, px. */
+const MIN_FLAT_DISTANCE_PX = 19;
+/** Flats closer together than this look like one, px. */
+const SAME_FLAT_PX = 2;
 /** From the end of the flats to the names, px. */
-export const LEADER = 16;
-/** So much has a model's name in a chart however narrow, px. */
-const MODEL = 92;
-/** The height of a row, and the blank between two names in one, px. */
-const [ROW, BLANK] = [15, 3];
+export const LEADER_PX = 16;
+/** The width that a model's name has in a chart however narrow, px. */
+const MODEL_NAME_PX = 92;
+/** The height of a row, and the gap between two names in a row, px. */
+const [ROW_PX, NAME_GAP_PX] = [15, 3];
 
-/** What has a flat and a name in the column. */
-interface Entry extends Rates {
+type Lines = Pick<Scene, "roofs" | "focus" | "subRoofs" | "names" | "units">;
+
+/** A roof or ceiling with a flat. */
+interface ColumnEntry extends Rates {
   readonly key: string;
-  /** What it is called, the longest first. */
+  /** What it is called, the longest text first. */
   readonly texts: readonly string[];
   readonly bold: boolean;
   readonly chip: string;
@@ -36,58 +36,69 @@ interface Entry extends Rates {
   readonly moves: boolean;
 }
 
-interface Row {
-  readonly entries: readonly Entry[];
+/** Entries whose flats look like one. */
+interface ColumnRow {
+  readonly entries: readonly ColumnEntry[];
   readonly flat: number;
 }
 
-interface Lines {
-  readonly roofs: readonly Roof[];
-  readonly focus: Roof | undefined;
-  readonly subRoofs: readonly SubRoof[];
-  readonly names: ReadonlyMap<string, string>;
-  readonly units: Units;
-}
-
-/** How wide the column is, px: 0 where every name has room along its flat. By data sheets, so that no drag moves it. */
+/** The width of the column, px: 0 where every name has room along its flat. It follows data sheets, so that no drag changes it. */
 export function gutterOf(lines: Lines, width: number, y: Scale): number {
   const entries = entriesOf(lines);
   const flats = entries.map(({ sheetPeak }) => y(sheetPeak)).sort((a, b) => a - b);
-  if (!flats.some((flat, index) => flat - (flats[index - 1] ?? Number.NEGATIVE_INFINITY) < NEAR)) return 0;
-  const longest = Math.max(...entries.map(({ key, texts: [name = ""] }) => (key.startsWith("roof ") ? wide(name) : 0)));
-  const most = Math.max(60, Math.min(MODEL, longest), Math.min(200, width * 0.19));
-  const rows = rowsOf(entries, ({ sheetPeak }) => y(sheetPeak), most);
-  return LEADER + Math.ceil(Math.min(most, Math.max(...rows.map((row) => widthOf(row.entries, most)))));
+  const isClose = (flat: number, at: number) =>
+    flat - (flats[at - 1] ?? Number.NEGATIVE_INFINITY) < MIN_FLAT_DISTANCE_PX;
+  if (!flats.some(isClose)) return 0;
+  const roofs = entries.filter(({ key }) => key.startsWith("roof "));
+  const longest = Math.max(0, ...roofs.map(({ texts: [name = ""] }) => wide(name)));
+  const max = Math.max(60, Math.min(MODEL_NAME_PX, longest), Math.min(200, width * 0.19));
+  const rows = rowsOf(entries, ({ sheetPeak }) => y(sheetPeak), max);
+  return LEADER_PX + Math.ceil(Math.min(max, Math.max(...rows.map((row) => widthOf(row.entries, max)))));
 }
 
-/** The names of the flats in sight in their column; with `choices` all stay that no drag of the focus roof moves. */
-export function column(scene: Scene, choices?: ReadonlyMap<string, number>): Placed[] {
-  const { colours, scales, theme } = scene;
+/** The names of the flats in sight. During a drag, with the choices `before`, only names of the focus roof move. */
+export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
+  const { colours, scales, theme, focus } = scene;
   const { plot, gutter, y } = scales;
   if (gutter === 0) return [];
-  const most = gutter - LEADER;
-  const flatOf = ({ peak }: Entry) => y(peak);
-  const entries = entriesOf(scene).filter((entry) => !scales.whole || hasFlat(entry, scales));
-  const rows = spread(rowsOf(entries, flatOf, most), plot.top + ROW / 2, plot.bottom - ROW / 2);
-  const placed = rows.flatMap(({ entries: row, at }) => {
-    let x = plot.right + LEADER;
-    return row.map((entry, index): Placed => {
-      const name = textOf(entry, most);
-      const text = index < row.length - 1 ? `${name},` : name;
-      const left = x;
-      x += textWidth(text, SIZE, entry.bold) + BLANK;
-      const colour = colours.get(entry.chip) ?? theme.text;
-      const { key, bold } = entry;
-      return { key, text, size: SIZE, bold, colour, x: left, y: at + 4, anchor: "start", choice: at };
+  const max = gutter - LEADER_PX;
+  const entries = entriesOf(scene).filter((entry) => !scales.whole || hasFlatInSight(entry, scales));
+  const rows = rowsOf(entries, ({ peak }) => y(peak), max);
+  const placed = spread(rows, plot.top + ROW_PX / 2, plot.bottom - ROW_PX / 2).flatMap(({ entries: row, at }) => {
+    let right = plot.right + LEADER_PX;
+    return row.map((entry, index): PlacedLabel => {
+      const { key, bold, chip } = entry;
+      const text = textOf(entry, max) + (index < row.length - 1 ? "," : "");
+      const x = right;
+      right += textWidth(text, bold) + NAME_GAP_PX;
+      const colour = colours.get(chip) ?? theme.text;
+      const kind = chip === focus?.chip.id ? "focusRoof" : "roof";
+      return { kind, key, text, bold, colour, x, y: at + 4, anchor: "start", choice: at };
     });
   });
-  if (!choices || placed.every(({ key, choice }) => (choices.get(key) ?? choice) === choice)) return placed;
-  const moving = new Map(entries.filter(({ moves }) => moves).map((entry) => [entry.key, Math.round(flatOf(entry))]));
-  return stand(placed, choices, moving, scene);
+  if (!before || placed.every(({ key, choice }) => (before.get(key) ?? choice) === choice)) return placed;
+  const moving = new Map(entries.filter(({ moves }) => moves).map((entry) => [entry.key, Math.round(y(entry.peak))]));
+  const inRow = (label: PlacedLabel, row: number) => ({ ...label, y: row + 4, choice: row });
+  const done = placed
+    .filter(({ key }) => !moving.has(key))
+    .map((label) => inRow(label, before.get(label.key) ?? label.choice));
+  const isFree = (row: number) =>
+    row >= plot.top && row <= plot.bottom && done.every(({ choice }) => Math.abs(choice - row) >= ROW_PX);
+  // Those that move take the free rows nearest to their flats, the focus roof's name first.
+  for (const label of placed.filter(({ key }) => moving.has(key)).sort((a, b) => Number(b.bold) - Number(a.bold))) {
+    const flat = moving.get(label.key) as number;
+    const nearest = Array.from({ length: plot.bottom - plot.top }, (_, shift) => [flat - shift, flat + shift]).flat();
+    const row = nearest.find(isFree);
+    if (row !== undefined) done.push(inRow({ ...label, x: plot.right + LEADER_PX }, row));
+  }
+  return done;
 }
 
 /** From the end of each flat to its name in the column, as paths by the names' keys. */
-export function leaders(scene: Scene, labels: readonly Placed[]): { key: string; d: string; colour: string }[] {
+export function columnLeaders(
+  scene: Scene,
+  labels: readonly PlacedLabel[],
+): { key: string; d: string; colour: string }[] {
   const { plot, gutter, y } = scene.scales;
   if (gutter === 0) return [];
   const flats = new Map(
@@ -95,61 +106,39 @@ export function leaders(scene: Scene, labels: readonly Placed[]): { key: string;
   );
   return labels.flatMap(({ key, y: line, colour }) => {
     const flat = flats.get(key);
-    const d = `M${plot.right},${flat}L${plot.right + LEADER - 4},${line - 4}`;
+    const d = `M${plot.right},${flat}L${plot.right + LEADER_PX - 4},${line - 4}`;
     return flat === undefined ? [] : [{ key, d, colour }];
   });
 }
 
-/** Roofs and lower roofs with a flat: the focus roof's last in its row, so that dragging it moves no other name. */
-function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): Entry[] {
+/** Those that move with the focus roof come last in their row, so that no other name moves with them. */
+function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): ColumnEntry[] {
   const brief = briefNamesOf(roofs, names);
-  const entries = roofs.map((roof): Entry => {
+  const entries = roofs.map((roof): ColumnEntry => {
     const { chip, peak, bandwidth, sheetPeak } = roof;
     const isFocus = roof === focus;
     const texts = [brief.get(chip.id) ?? chip.name];
     return { key: `roof ${chip.id}`, texts, bold: isFocus, chip: chip.id, peak, bandwidth, sheetPeak, moves: isFocus };
   });
   const flats = focus ? subRoofs.filter(({ kind }) => kind !== "bandwidth") : [];
-  const subs = flats.map((sub): Entry => {
-    // What communication leaves goes along with the roof; what software reaches does not.
+  const ceilings = flats.map((sub): ColumnEntry => {
+    // A communication ceiling is a share of the roof; a software ceiling stays.
     const moves = sub.kind === "communication";
     const sheetPeak = moves && focus ? (sub.peak / focus.peak) * focus.sheetPeak : sub.peak;
     const short = moves && focus ? formatPercent(1 - sub.peak / focus.peak) : sub.name;
-    const texts = [textOfSub(sub, units), short];
-    const chip = focus?.chip.id ?? "";
-    return { ...sub, key: `sub ${sub.key}`, texts, bold: false, chip, sheetPeak, moves };
+    const texts = [ceilingText(sub, units), short];
+    return { ...sub, key: `sub ${sub.key}`, texts, bold: false, chip: focus?.chip.id ?? "", sheetPeak, moves };
   });
-  return [...entries, ...subs].sort((a, b) => Number(a.moves) - Number(b.moves));
-}
-
-/** Names where they stood; beside their flats, wherever these are now, those that move. */
-function stand(
-  placed: readonly Placed[],
-  choices: ReadonlyMap<string, number>,
-  moving: ReadonlyMap<string, number>,
-  { scales: { plot } }: Scene,
-): Placed[] {
-  const at = (label: Placed, row: number): Placed => ({ ...label, y: row + 4, choice: row });
-  const standing = placed.filter(({ key }) => !moving.has(key));
-  const done = standing.map((label) => at(label, choices.get(label.key) ?? label.choice));
-  const free = (row: number) =>
-    row >= plot.top && row <= plot.bottom && done.every(({ choice }) => Math.abs(choice - row) >= ROW);
-  for (const label of placed.filter(({ key }) => moving.has(key)).sort((a, b) => Number(b.bold) - Number(a.bold))) {
-    const flat = moving.get(label.key) as number;
-    const shifts = Array.from({ length: plot.bottom - plot.top }, (_, shift) => [flat - shift, flat + shift]).flat();
-    const row = shifts.find(free);
-    if (row !== undefined) done.push(at({ ...label, x: plot.right + LEADER }, row));
-  }
-  return done;
+  return [...entries, ...ceilings].sort((a, b) => Number(a.moves) - Number(b.moves));
 }
 
 /** Entries whose flats look like one share a row, as far as their names fit into it. */
-function rowsOf(entries: readonly Entry[], flatOf: (entry: Entry) => number, most: number): Row[] {
-  const rows: { entries: Entry[]; flat: number }[] = [];
+function rowsOf(entries: readonly ColumnEntry[], flatOf: (entry: ColumnEntry) => number, max: number): ColumnRow[] {
+  const rows: { entries: ColumnEntry[]; flat: number }[] = [];
   for (const entry of entries) {
     const flat = flatOf(entry);
     const row = rows.find(
-      (other) => Math.abs(other.flat - flat) < SAME && widthOf([...other.entries, entry], most) <= most,
+      (other) => Math.abs(other.flat - flat) < SAME_FLAT_PX && widthOf([...other.entries, entry], max) <= max,
     );
     if (row) row.entries.push(entry);
     else rows.push({ entries: [entry], flat });
@@ -157,45 +146,44 @@ function rowsOf(entries: readonly Entry[], flatOf: (entry: Entry) => number, mos
   return rows;
 }
 
-/** Rows from top to bottom, each as near to its flat as the others let it be; of too many the important ones stay. */
-function spread(rows: readonly Row[], top: number, bottom: number): (Row & { at: number })[] {
-  const room = Math.max(1, Math.floor((bottom - top) / ROW) + 1);
-  const kept = [...rows].sort((a, b) => importance(b) - importance(a)).slice(0, room);
+/** Rows from top to bottom, each as near to its flat as the others allow. Of too many the important ones stay. */
+function spread(rows: readonly ColumnRow[], top: number, bottom: number): (ColumnRow & { at: number })[] {
+  const max = Math.max(1, Math.floor((bottom - top) / ROW_PX) + 1);
+  const kept = [...rows].sort((a, b) => importance(b) - importance(a)).slice(0, max);
+  const within = (middle: number, count: number) => {
+    const half = ((count - 1) * ROW_PX) / 2;
+    return Math.max(top + half, Math.min(middle, bottom - half));
+  };
   // Rows that would overlap become one block about the middle of their flats.
-  const blocks: { rows: Row[]; middle: number }[] = [];
+  const blocks: { rows: ColumnRow[]; middle: number }[] = [];
   for (const row of kept.sort((a, b) => a.flat - b.flat)) {
-    let block = { rows: [row], middle: within(row.flat, 1, top, bottom) };
-    for (let above = blocks.at(-1); above && touches(above, block); above = blocks.at(-1)) {
+    let block = { rows: [row], middle: within(row.flat, 1) };
+    for (let above = blocks.at(-1); above; above = blocks.at(-1)) {
+      if (block.middle - above.middle >= ((above.rows.length + block.rows.length) / 2) * ROW_PX) break;
       blocks.pop();
       const joined = [...above.rows, ...block.rows];
       const mean = joined.reduce((sum, { flat }) => sum + flat, 0) / joined.length;
-      block = { rows: joined, middle: within(mean, joined.length, top, bottom) };
+      block = { rows: joined, middle: within(mean, joined.length) };
     }
     blocks.push(block);
   }
   return blocks.flatMap(({ rows: block, middle }) =>
-    block.map((row, index) => ({ ...row, at: Math.round(middle + (index - (block.length - 1) / 2) * ROW) })),
+    block.map((row, index) => ({ ...row, at: Math.round(middle + (index - (block.length - 1) / 2) * ROW_PX) })),
   );
 }
 
-const importance = ({ entries }: Row) =>
+const importance = ({ entries }: ColumnRow) =>
   entries.some(({ bold }) => bold) ? 2 : entries.some(({ key }) => key.startsWith("roof ")) ? 1 : 0;
-const touches = (a: { rows: Row[]; middle: number }, b: { rows: Row[]; middle: number }) =>
-  b.middle - a.middle < ((a.rows.length + b.rows.length) / 2) * ROW;
-const within = (middle: number, count: number, top: number, bottom: number) => {
-  const half = ((count - 1) * ROW) / 2;
-  return Math.max(top + half, Math.min(middle, bottom - half));
-};
 
-// As wide as in bold, whichever of them has the focus.
-const widthOf = (entries: readonly Entry[], most: number) =>
-  entries.reduce((sum, entry) => sum + wide(textOf(entry, most)) + BLANK, -BLANK);
-const wide = (text: string) => textWidth(`${text},`, SIZE, true);
+// All names are measured in bold, so that the widths do not depend on which roof has the focus.
+const widthOf = (entries: readonly ColumnEntry[], max: number) =>
+  entries.reduce((sum, entry) => sum + wide(textOf(entry, max)) + NAME_GAP_PX, -NAME_GAP_PX);
+const wide = (text: string) => textWidth(`${text},`, true);
 
-function textOf({ texts }: Entry, most: number): string {
-  const fits = (text: string) => textWidth(text, SIZE, true) <= most;
-  const least = inWords(texts.at(-1) ?? "", fits);
-  let length = least.length;
-  while (length > 4 && !fits(shorten(least, length))) length--;
-  return texts.find(fits) ?? shorten(least, length);
+function textOf({ texts }: ColumnEntry, max: number): string {
+  const fits = (text: string) => textWidth(text, true) <= max;
+  const shortest = shortenToWords(texts.at(-1) ?? "", fits);
+  let length = shortest.length;
+  while (length > 4 && !fits(shorten(shortest, length))) length--;
+  return texts.find(fits) ?? shorten(shortest, length);
 }

@@ -1,72 +1,75 @@
-// What names keep clear of: points, and with less need the lines of roofs.
+// What labels of the roofline plane keep clear of: points, ridge points, and the lines of roofs.
 
 import { ridgePoint } from "../../roofline/roofline.ts";
 import { memoize } from "../../ui/memoize.ts";
-import type { BentLine } from "../paths.ts";
+import type { BentLine, Gap } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
 import type { Box } from "../scales.ts";
 import { isInSight, joinsOf, type Scene } from "../scene.ts";
+import { squareAround } from "./engine.ts";
 
-/** More points than this leave no room beside them. */
-export const MOST = 400;
-/** A slope or an arrow is as many small boxes, so that names stand beside it and not on it. */
-const STEPS = 60;
+/** More points than this leave no room beside them: labels ignore them. */
+export const MAX_POINTS_TO_AVOID = 400;
+/** A slope or an arrow becomes this many small boxes, so that labels may stand beside it. */
+const BOXES_ALONG_LINE = 60;
 
 /** What is drawn of a kernel. */
-export type Marking = Box & { readonly row: number };
+export type KernelBox = Box & { readonly row: number };
 
-/** The strip, if there is one. */
+/** The strip, with the kernels without FLOPs and its own numbers. */
 export const stripBoxes = ({ scales: { strip } }: Scene): Box[] =>
   strip ? [{ ...strip, right: strip.right + 2 }] : [];
 
-/** All points; none of more than `most`. */
-export function markings({ points, at }: Scene, most = MOST): Marking[] {
-  const boxes: Marking[] = [];
-  for (let index = 0; index < points.n && points.n <= most; index++) {
-    const around = radiusAt(points, index) + 1;
-    const [px, py] = [at.x[index] as number, at.y[index] as number];
-    const row = points.row[index] as number;
-    boxes.push({ row, left: px - around, right: px + around, top: py - around, bottom: py + around });
-  }
-  return boxes;
+/** All points; none of more than `max`. */
+export const pointBoxes = (scene: Scene, max = MAX_POINTS_TO_AVOID): readonly KernelBox[] =>
+  scene.points.n > max ? [] : knownPoints(scene, [], () => findPoints(scene));
+
+function findPoints({ points, at }: Scene): KernelBox[] {
+  return Array.from({ length: points.n }, (_, index) => ({
+    row: points.row[index] as number,
+    ...squareAround(at.x[index] as number, at.y[index] as number, radiusAt(points, index) + 1),
+  }));
 }
 
-/** A ridge point's circle, or what is `half` as wide about it. */
-export const ringAt = (x: number, y: number, half = 4): Box => ({
-  ...{ left: x - half, right: x + half, top: y - half, bottom: y + half },
+/** What a gap arrow covers. */
+export const gapBox = ({ row, x, from, to }: Gap): KernelBox => ({
+  ...{ row, left: x - 2, right: x + 2, top: Math.min(from, to), bottom: Math.max(from, to) },
 });
 
-/** The circles in sight, of roofs and of levels. */
-export function rings({ roofs, focus, levels, scales }: Scene): Box[] {
+/** Half the side of the box of a ridge point's circle, px. */
+export const RIDGE_PX = 4;
+
+/** The circles of the ridge points in sight, of roofs and of levels. */
+export function ridgeBoxes({ roofs, focus, levels, scales }: Scene): Box[] {
   const inner = levels.map(({ bandwidth }) => ({ peak: focus?.peak ?? 0, bandwidth }));
   return [...roofs, ...inner].flatMap((roof) => {
     const ai = ridgePoint(roof);
     const [x, y] = [scales.x(ai), scales.y(roof.peak)];
-    return isInSight(scales, ai, x, y) ? [ringAt(x, y)] : [];
+    return isInSight(scales, ai, x, y) ? [squareAround(x, y, RIDGE_PX)] : [];
   });
 }
 
-/** Along an arrow that bends, wider about where it comes from and at its head. */
-export function arrowBoxes({ from, bend, to }: BentLine): Box[] {
-  return Array.from({ length: STEPS + 1 }, (_, step) => {
-    const t = step / STEPS;
+/** Boxes along an arrow that bends, wider at its start and at its head. */
+export function bentLineBoxes({ from, bend, to }: BentLine): Box[] {
+  return Array.from({ length: BOXES_ALONG_LINE + 1 }, (_, step) => {
+    const t = step / BOXES_ALONG_LINE;
     const on = (at: 0 | 1) => (1 - t) ** 2 * from[at] + 2 * t * (1 - t) * bend[at] + t ** 2 * to[at];
-    return ringAt(on(0), on(1), t === 0 ? 5 : t === 1 ? 4 : 2);
+    return squareAround(on(0), on(1), t === 0 ? 5 : t === 1 ? 4 : 2);
   });
 }
 
-// Names keep clear of them, and then every ruler on the same picture.
-const known = memoize<readonly Box[]>();
+// Names, gaps and every ruler of a scene ask for the same boxes.
+const [knownLines, knownPoints] = [memoize<readonly Box[]>(), memoize<readonly KernelBox[]>()];
 
-/** Roofs where they run, and what joins the points of a kernel. */
-export const lineBoxes = (scene: Scene): readonly Box[] => known(scene, [], () => findLines(scene));
+/** Roofs where they run, and the lines that join the points of a kernel. */
+export const lineBoxes = (scene: Scene): readonly Box[] => knownLines(scene, [], () => findLines(scene));
 
 function findLines(scene: Scene): Box[] {
   const { roofs, focus, levels, subRoofs, scales } = scene;
   const { x, y } = scales;
-  const boxes: Box[] = joinsOf(scene).map(({ from, to, y: line }) => {
-    return { left: from, right: to, top: line - 1, bottom: line + 1 };
-  });
+  const boxes = joinsOf(scene).map(
+    ({ from, to, y: line }): Box => ({ left: from, right: to, top: line - 1, bottom: line + 1 }),
+  );
   const near = levels.filter(({ name }) => name !== focus?.level);
   const lines = [...roofs, ...near.map(({ bandwidth }) => ({ peak: focus?.peak ?? 0, bandwidth })), ...subRoofs];
   const [low, high] = x.domain;
@@ -75,10 +78,9 @@ function findLines(scene: Scene): Box[] {
     const flat = y(roof.peak);
     boxes.push({ left: x(ridge), right: x(Math.max(ridge, high)), top: flat - 2, bottom: flat + 2 });
     const end = Math.min(ridge, high);
-    for (let step = 0; step < STEPS && end > low; step++) {
-      const ai = low * (end / low) ** (step / STEPS);
-      const [px, py] = [x(ai), y(ai * roof.bandwidth)];
-      boxes.push({ left: px - 2, right: px + 2, top: py - 2, bottom: py + 2 });
+    for (let step = 0; step < BOXES_ALONG_LINE && end > low; step++) {
+      const ai = low * (end / low) ** (step / BOXES_ALONG_LINE);
+      boxes.push(squareAround(x(ai), y(ai * roof.bandwidth), 2));
     }
   }
   return boxes;

@@ -4,7 +4,7 @@ import type { Roof } from "../../roofline/roofline.ts";
 import { formatTick } from "../../text/numbers.ts";
 import { axisWords as words } from "../../words/words.ts";
 import { namedTicks, type Units } from "../axis_units.ts";
-import { textWidth } from "../labels/place.ts";
+import { textWidth } from "../labels/text_fitting.ts";
 import type { Scales } from "../scales.ts";
 import type { Theme } from "../theme.ts";
 
@@ -86,12 +86,12 @@ function Strip({
         <>
           <line x1={left} x2={right} y1={roof} y2={roof} stroke={theme.text} stroke-width={2} />
           <text x={(left + right) / 2} y={roof - 5} text-anchor="middle" font-size={11}>
-            {textWidth(limit, 11) < right - left + 12 ? limit : formatTick(units.moved.told(focus.bandwidth))}
+            {textWidth(limit, false, 11) < right - left + 12 ? limit : formatTick(units.moved.told(focus.bandwidth))}
           </text>
         </>
       )}
       <text x={(left + right) / 2} y={bottom + 17} text-anchor="middle">
-        {textWidth(title, 12) < right - left + 12 ? title : words.noFlops}
+        {textWidth(title) < right - left + 12 ? title : words.noFlops}
       </text>
     </g>
   );

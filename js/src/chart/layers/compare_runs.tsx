@@ -4,9 +4,9 @@ import type { RunChange, Runs } from "../../roofline/compare_runs.ts";
 import { type Points, pointsOf } from "../../roofline/points.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { formatChange } from "../../text/numbers.ts";
-import { around } from "../labels/annotations.ts";
-import type { Label } from "../labels/place.ts";
-import { arrowPath, type BentLine, bendOf, type Spot } from "../paths.ts";
+import type { Label } from "../labels/engine.ts";
+import { RULES } from "../labels/rules.ts";
+import { arrowPath, type BentLine, bendOf, middleOf, type Spot } from "../paths.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { project } from "../scales.ts";
 import type { Scene } from "../scene.ts";
@@ -92,13 +92,8 @@ export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; them
   );
 }
 
-export function runLabels({ theme }: Scene, arrows: readonly RunArrow[]): Label[] {
-  return arrows.map(({ row, text, from, bend, to, strong }) => ({
-    key: `run ${row}`,
-    text,
-    size: 12,
-    bold: strong,
-    colour: theme.text,
-    places: around((from[0] + 2 * bend[0] + to[0]) / 4, (from[1] + 2 * bend[1] + to[1]) / 4, 4),
+export const runLabels = ({ theme }: Scene, arrows: readonly RunArrow[]): Label[] =>
+  arrows.map((arrow) => ({
+    ...{ kind: "earlierRun", key: `run ${arrow.row}`, text: arrow.text, bold: arrow.strong, colour: theme.text },
+    positions: RULES.earlierRun.positions(middleOf(arrow)),
   }));
-}

@@ -1,33 +1,70 @@
-// The gap arrows: from a measured point up to the focus chip's roof.
+// Gap arrows from measured points up to the focus chip's roof, and the lines that tie or join the points of one kernel.
 
-import type { Scales } from "../scales.ts";
-import type { Join } from "../scene.ts";
+import { judge } from "../../roofline/bound.ts";
+import { roofElsewhere } from "../../roofline/roofline.ts";
+import type { Gap, Join } from "../paths.ts";
+import { isMeasured, radiusAt } from "../points/painter.ts";
+import { isShown } from "../points/visible.ts";
+import { isNarrow, type Scales } from "../scales.ts";
+import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
-export interface Gap {
-  readonly row: number;
-  readonly x: number;
-  readonly from: number;
-  /** How far from there the point goes, px. */
-  readonly rim: number;
-  readonly to: number;
-  readonly strong: boolean;
-  /** Whether the roof is out of sight: it points there. */
-  readonly isCut?: boolean;
+/** With more measured kernels than this only those have arrows that are marked or worth most. */
+export const MAX_KERNELS_WITH_GAPS = 12;
+/** Arrows in a narrow chart while no kernel is marked. */
+const MAX_GAPS_IN_NARROW_CHART = 3;
+/** Of arrows nearer to one another than this only the one worth most is drawn, px. */
+const MIN_GAP_DISTANCE_PX = 12;
+
+/**
+ * The arrows of marked kernels, then of the `first`, which are worth most, and of the heaviest few. None on another
+ * chip than the one that the kernels ran on: no change of theirs closes the distance to its roof.
+ */
+export function gapsOf(scene: Scene, first: readonly number[] = []): Gap[] {
+  const { kernels, points, focus, marked, selected, named } = scene;
+  if (!focus || roofElsewhere(kernels, focus)) return [];
+  const boundOf = judge(kernels, focus);
+  const few = points.measured <= MAX_KERNELS_WITH_GAPS ? named : [];
+  const narrow = isNarrow(scene.scales);
+  const rest = selected.size > 0 || (narrow && marked.length > 0) ? [] : [...first, ...few];
+  const gaps: Gap[] = [];
+  for (const row of new Set([...marked, ...rest])) {
+    const gap = gapOf(scene, row, boundOf(row).utilization);
+    if (!gap) continue;
+    const isAlone = gaps.every(({ x }) => Math.abs(x - gap.x) >= MIN_GAP_DISTANCE_PX);
+    if (gap.isMarked || (isAlone && !(narrow && gaps.length >= MAX_GAPS_IN_NARROW_CHART))) gaps.push(gap);
+  }
+  return gaps;
+}
+
+function gapOf(scene: Scene, row: number, utilization: number): Gap | undefined {
+  const { points, at, scales, marked } = scene;
+  const index = points.home[row] ?? -1;
+  // Above its roof, or its utilization is unknown: no arrow.
+  if (index < 0 || !isMeasured(points, index) || !(utilization <= 1)) return undefined;
+  // What is possible is not the roof's where launches or the link take longer.
+  const possible = (points.y[index] as number) / utilization;
+  const roof = points.x[index] === 0 ? scales.strip?.y(possible) : scales.y(possible);
+  const [x, y] = [at.x[index] as number, at.y[index] as number];
+  const rim = radiusAt(points, index) + 2;
+  if (roof === undefined || Math.abs(y - roof) < rim + 7 || !isShown(scene, index)) return undefined;
+  const { top, bottom } = scales.plot;
+  const to = Math.max(top, Math.min(roof, bottom));
+  return { row, x, from: y, rim, to, isMarked: marked.includes(row), isCut: to !== roof };
 }
 
 export function Gaps({ gaps, theme }: { gaps: readonly Gap[]; theme: Theme }) {
   return (
     <g class="roofwidget-gaps" fill="none" stroke={theme.text}>
-      {gaps.map(({ row, x, from, rim, to, strong, isCut }) => {
+      {gaps.map(({ row, x, from, rim, to, isMarked, isCut }) => {
         const up = Math.sign(from - to);
         const head = isCut ? "" : `M${x - 4},${to + up * 7}L${x},${to + up}L${x + 4},${to + up * 7}`;
         return (
           <path
             key={row}
             d={`M${x},${from - up * rim}V${to + up}${head}`}
-            stroke-width={strong ? 1.75 : 1.25}
-            stroke-opacity={strong ? 0.95 : 0.55}
+            stroke-width={isMarked ? 1.75 : 1.25}
+            stroke-opacity={isMarked ? 0.95 : 0.55}
           />
         );
       })}

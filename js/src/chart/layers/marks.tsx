@@ -2,8 +2,9 @@
 
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
-import { leaders } from "../labels/column.ts";
-import { leaderOf, type Placed } from "../labels/place.ts";
+import { columnLeaders } from "../labels/column.ts";
+import { leaderOf, type PlacedLabel } from "../labels/engine.ts";
+import { FONT_PX } from "../labels/text_fitting.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import type { Box } from "../scales.ts";
@@ -41,10 +42,10 @@ export function Marquee({ box }: { box: Box | undefined }) {
 }
 
 /** Lines from the ends of flats to their names in the column beside the plot, and from points to names far off. */
-export function Leaders({ labels, scene }: { labels: readonly Placed[]; scene: Scene }) {
+export function Leaders({ labels, scene }: { labels: readonly PlacedLabel[]; scene: Scene }) {
   return (
     <g class="roofwidget-leaders" fill="none">
-      {leaders(scene, labels).map(({ key, d, colour }) => (
+      {columnLeaders(scene, labels).map(({ key, d, colour }) => (
         <path key={key} d={d} stroke={colour} />
       ))}
       <path
@@ -60,7 +61,7 @@ export function Leaders({ labels, scene }: { labels: readonly Placed[]; scene: S
 /** px from one line of a label to the next. */
 export const LINE = 15;
 
-function spansOf({ text, x }: Placed) {
+function spansOf({ text, x }: PlacedLabel) {
   if (!text.includes("\n")) return text;
   return text.split("\n").map((line, at) => (
     <tspan key={line} x={x} dy={at && LINE}>
@@ -69,10 +70,10 @@ function spansOf({ text, x }: Placed) {
   ));
 }
 
-export function Labels({ labels, theme }: { labels: readonly Placed[]; theme: Theme }) {
-  const known = useRef<ReadonlyMap<string, Written>>(new Map());
+export function Labels({ labels, theme }: { labels: readonly PlacedLabel[]; theme: Theme }) {
+  const known = useRef<ReadonlyMap<string, DrawnLabel>>(new Map());
   // Most names stand still while a roof is dragged: what they were drawn as stands for them.
-  const now = labels.map((label): Written => {
+  const now = labels.map((label): DrawnLabel => {
     const before = known.current.get(label.key);
     const isSame = before?.theme === theme && LOOKS.every((part) => before.label[part] === label[part]);
     return isSame ? before : { label, theme, text: <Text key={label.key} label={label} theme={theme} /> };
@@ -81,24 +82,24 @@ export function Labels({ labels, theme }: { labels: readonly Placed[]; theme: Th
   return <>{now.map(({ text }) => text)}</>;
 }
 
-interface Written {
-  readonly label: Placed;
+interface DrawnLabel {
+  readonly label: PlacedLabel;
   readonly theme: Theme;
   readonly text: VNode;
 }
 
 /** All that is drawn of a label. */
-const LOOKS = ["text", "x", "y", "anchor", "angle", "size", "bold", "colour"] as const;
+const LOOKS = ["text", "x", "y", "anchor", "angle", "bold", "colour"] as const;
 
 // A component, since what an element was drawn as is compared part by part all the same.
-const Text = ({ label, theme }: { label: Placed; theme: Theme }) => (
+const Text = ({ label, theme }: { label: PlacedLabel; theme: Theme }) => (
   <text
     data-label={label.key}
     x={label.x}
     y={label.y}
     text-anchor={label.anchor}
     transform={label.angle ? `rotate(${label.angle} ${label.x} ${label.y})` : undefined}
-    font-size={label.size}
+    font-size={FONT_PX}
     font-weight={label.bold ? 700 : 400}
     fill={label.colour}
     stroke={theme.background}

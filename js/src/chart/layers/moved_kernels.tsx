@@ -9,7 +9,10 @@ import { focusNeighbour } from "../../ui/focus.ts";
 import { stepOf } from "../../ui/keys.ts";
 import { memoize } from "../../ui/memoize.ts";
 import { moveWords } from "../../words/words.ts";
-import { boxOf, type Label, type Place, type Placed, textWidth } from "../labels/place.ts";
+import { NOTE_EDGE_PX } from "../labels/candidates.ts";
+import { boxOf, type Label, type PlacedLabel, squareAround } from "../labels/engine.ts";
+import { RULES } from "../labels/rules.ts";
+import { textWidth } from "../labels/text_fitting.ts";
 import { arrowPath, type Spot } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
@@ -61,10 +64,8 @@ export function shadowsOf(
   });
 }
 
-/** What names keep clear of. */
-export const boxOfShadow = ({ to: [x, y], radius }: Shadow): Box => ({
-  ...{ left: x - radius - 1, right: x + radius + 1, top: y - radius - 1, bottom: y + radius + 1 },
-});
+/** What labels keep clear of. */
+export const boxOfShadow = ({ to: [x, y], radius }: Shadow): Box => squareAround(x, y, radius + 1);
 
 /** The looks of points with those of kernels that are carried elsewhere as outlines. */
 export function hollowed(looks: ReturnType<typeof pointColours>, shadows: readonly Shadow[]) {
@@ -127,61 +128,31 @@ function shape([x, y]: Spot, radius: number, side: number): string {
   return `M${x},${y - far}l${far},${far}l${-far},${far}l${-far},${-far}z`;
 }
 
-const SIZE = 12;
-/** Of the button beside a note, px. */
-const BUTTON = 24;
-/** A note stays this far from the edges of the plot, px. */
-const EDGE = 4;
+/** The button beside a note, px. */
+const BUTTON_PX = 24;
 
-/** A note a kernel, beside where it would stand. */
+/** A note for each moved kernel, beside where it would stand. */
 export function moveLabels(store: Store, scene: Scene, shadows: readonly Shadow[]): Label[] {
   const told = store.kernelWhatIfs.value;
   const { left, right } = scene.scales.plot;
-  const fits = (line: string) => textWidth(line, SIZE, true) < right - left - BUTTON - 2 * EDGE;
-  return shadows.flatMap((shadow): Label[] => {
-    const { row, index } = shadow;
+  const fits = (line: string) => textWidth(line, true) < right - left - BUTTON_PX - 2 * NOTE_EDGE_PX;
+  return shadows.flatMap(({ row, index, to: [x, y], radius }): Label[] => {
     const lines = told && scene.points.home[row] === index ? noteOf(told, row, fits) : [];
     if (lines.length === 0) return [];
     const text = lines.join("\n");
-    const places = placesBeside(shadow, textWidth(text, SIZE, true) + BUTTON, lines.length, scene);
-    const mark = { x: shadow.to[0], y: shadow.to[1], radius: shadow.radius };
-    return [{ key: keyOf(row), text, size: SIZE, bold: true, must: true, colour: scene.theme.text, places, mark }];
+    const mark = { x, y, radius };
+    const size = { width: textWidth(text, true) + BUTTON_PX, down: (lines.length - 1) * LINE, button: BUTTON_PX };
+    const positions = RULES.note.positions(mark, size, scene.scales);
+    return [{ kind: "note", key: `move ${row}`, text, bold: true, colour: scene.theme.text, positions, mark }];
   });
 }
-
-const NOTE = "move ";
-const keyOf = (row: number) => NOTE + row;
 
 /** Whether a label is a note of what is asked of a kernel. */
-export const isNote = ({ key }: Pick<Label, "key">) => key.startsWith(NOTE);
-
-/** Right and left of it, under and over it, ever farther: where it would leave the plot it is drawn in. */
-function placesBeside({ to: [x, y], radius }: Shadow, width: number, lines: number, { scales }: Scene): Place[] {
-  const { left, right } = scales.plot;
-  const down = (lines - 1) * LINE;
-  const more = [BUTTON, down] as const;
-  const gap = radius + 8;
-  const middle = y + 4 - down / 2;
-  const place = (at: number, top: number): Place => ({
-    ...{ x: Math.max(left + EDGE, Math.min(at, right - width - EDGE)), y: top, anchor: "start", more },
-  });
-  return [0, 1, 2, 3, 4, 5].flatMap((ring) => {
-    const [under, over] = [y + gap + 12 + 18 * ring, y - gap - down - 4 - 18 * ring];
-    const sides = [-1, 1].flatMap((sign): Place[] => {
-      const [beside, before] = [x + gap, x - gap - width];
-      const top = middle + sign * 18 * ring;
-      return [
-        { x: beside, y: top, anchor: "start", more },
-        { x: before, y: top, anchor: "start", more },
-      ];
-    });
-    return [...sides, place(x - width / 2, under), place(x - width / 2, over)];
-  });
-}
+export const isNote = ({ kind }: PlacedLabel) => kind === "note";
 
 interface ButtonsProps {
   readonly store: Store;
-  readonly labels: readonly Placed[];
+  readonly labels: readonly PlacedLabel[];
   readonly scene: Scene;
 }
 
@@ -191,14 +162,14 @@ export function MoveButtons({ store, labels, scene }: ButtonsProps) {
   return (
     <>
       {notes.map((label) => {
-        const row = Number(label.key.slice(NOTE.length));
-        const { right, top } = boxOf(textWidth(label.text, SIZE, true), SIZE, label);
+        const row = Number(label.key.split(" ")[1]);
+        const { right, top } = boxOf(label);
         const said = moveWords.reset(nameOf(scene.kernels, row));
         return (
           <Button
             key={label.key}
             look="unmove"
-            style={{ left: `${right - BUTTON}px`, top: `${top - 6}px` }}
+            style={{ left: `${right - BUTTON_PX}px`, top: `${top - 6}px` }}
             aria-label={said}
             title={said}
             onPointerDown={stop}

@@ -8,8 +8,9 @@ import type { Store } from "../../state/store.ts";
 import { shortNames } from "../../text/names.ts";
 import { formatFactor } from "../../text/numbers.ts";
 import { rulerWords as words } from "../../words/words.ts";
-import { lineBoxes, markings, rings, stripBoxes } from "../labels/obstacles.ts";
-import { type Label, leaderOf, type Place, type Placed, placeLabels, takenBy } from "../labels/place.ts";
+import { coveredBy, type Label, leaderOf, type PlacedLabel, placeLabels } from "../labels/engine.ts";
+import { lineBoxes, pointBoxes, ridgeBoxes, stripBoxes } from "../labels/obstacles.ts";
+import { RULES } from "../labels/rules.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { type Box, isNarrow } from "../scales.ts";
 import { isInSight, type Scene, unitsIn } from "../scene.ts";
@@ -22,7 +23,7 @@ export interface Spot {
 }
 
 type Boxes = readonly Box[];
-type Names = readonly Placed[];
+type Names = readonly PlacedLabel[];
 
 interface Tick {
   readonly x: number;
@@ -34,15 +35,12 @@ export interface Ruler {
   /** The lines, as a path. */
   readonly d: string;
   readonly ticks: readonly Tick[];
-  readonly labels: readonly Placed[];
+  readonly labels: readonly PlacedLabel[];
   readonly isLight: boolean;
 }
 
-const SIZE = 12;
-/** A ratio less than this says nothing. */
-const LEAST = 1.005;
-/** Rows that a limit may stand above or below its roof, px. */
-const SHIFTS = [-6, 14, -21, 29, -36, 44, -51];
+/** A ratio less than this is not written. */
+const MIN_RATIO = 1.005;
 
 /** A crossing with what is said of it. */
 interface Limit extends Crossing {
@@ -77,7 +75,7 @@ export function limitsOver(scene: Judged, index: number): Limit[] {
     const ratio = crossing.rate / rate;
     if (!(ratio >= least)) return [];
     const [limit, alone] = textsOf(scene, crossing);
-    if (ratio < LEAST) return [{ ...crossing, text: limit, brief: [alone] }];
+    if (ratio < MIN_RATIO) return [{ ...crossing, text: limit, brief: [alone] }];
     return [{ ...crossing, text: words.withRatio(limit, formatFactor(ratio)), brief: [limit, alone] }];
   });
 }
@@ -131,8 +129,8 @@ export function rulerAt(scene: Scene, { x, y }: Spot, names: Names, arrows: Boxe
     return { ...crossing, text, brief: [alone] };
   });
   const foot: Label = {
-    ...{ key: "ruler foot", text: scene.units.intensity(ai), size: SIZE, colour: scene.theme.muted, must: "lines" },
-    places: [-6, -22, -38].flatMap((up) => besideLine(x, plot.bottom + up)),
+    ...{ kind: "rulerFoot", key: "ruler foot", text: scene.units.intensity(ai), colour: scene.theme.muted },
+    positions: RULES.rulerFoot.positions(x, scene.scales),
   };
   return rulerOf(scene, limits, { x, y: plot.bottom }, names, [], arrows, foot);
 }
@@ -162,21 +160,23 @@ function rulerOf(
   // A narrow chart has no words for lower roofs, and across lines none that the tooltip has too.
   const narrow = isNarrow(scales);
   const told = narrow ? seen.filter((spot) => rank(spot) < 2) : seen;
-  const must = narrow && !foot ? false : "lines";
   const labels = told.map(
     ({ limit, x, y }): Label => ({
-      ...{ key: `ruler ${limit.key}`, text: limit.text, size: SIZE, colour: colourOf(limit), must },
-      brief: limit.brief,
-      mark: { x, y, radius: 2 },
-      places: SHIFTS.flatMap((shift) => (limit.ai === 0 ? rightOf(plot.left, y + shift) : besideLine(x, y + shift))),
+      ...{ kind: narrow && !foot ? "narrowLimit" : "limit", key: `ruler ${limit.key}`, colour: colourOf(limit) },
+      ...{ text: limit.text, shorter: limit.brief, mark: { x, y, radius: 2 } },
+      positions: RULES.limit.positions(x, y, limit.ai === 0 ? plot.left : undefined),
     }),
   );
   const bounds = { left: plot.left, right: plot.right, top: 2, bottom: plot.bottom - 2 };
-  const solid = [...others, ...names.flatMap(takenBy)];
-  const points = markings(scene);
-  const drawn = { lines: lineBoxes(scene), arrows: [...stripBoxes(scene), ...arrows], solid, rings: rings(scene) };
-  const place = (some: readonly Label[]) =>
-    placeLabels([...some, ...(foot ? [foot] : [])], bounds, points, new Map(), drawn);
+  const surroundings = {
+    bounds,
+    texts: [...others, ...names.flatMap(coveredBy)],
+    points: pointBoxes(scene),
+    lines: lineBoxes(scene),
+    arrows: [...stripBoxes(scene), ...arrows],
+    ridges: ridgeBoxes(scene),
+  };
+  const place = (some: readonly Label[]) => placeLabels([...some, ...(foot ? [foot] : [])], surroundings);
   // Where the focus chip's has left another no room over or under it: from the top down.
   const ranked = place(labels);
   const isFull = ranked.length === labels.length + Number(!!foot);
@@ -203,14 +203,6 @@ function columnsOf(spots: readonly Spot[], from: Spot, top: number): string {
   }
   return [...ends].map(([x, y]) => `M${x},${from.y}V${y}`).join("");
 }
-
-/** Beside the strip, which has numbers of its own. */
-const rightOf = (x: number, y: number): Place[] => [{ x: x + 6, y, anchor: "start" }];
-
-const besideLine = (x: number, y: number): Place[] => [
-  { x: x - 7, y, anchor: "end" },
-  { x: x + 7, y, anchor: "start" },
-];
 
 interface RulersProps {
   readonly scene: Scene;

@@ -6,10 +6,9 @@ import type { Store } from "../../state/store.ts";
 import { formatFactor } from "../../text/numbers.ts";
 import type { Snapshot } from "../../wire/types.ts";
 import { snapshotWords as words } from "../../words/words.ts";
-import { around } from "../labels/annotations.ts";
-import type { Label, Place } from "../labels/place.ts";
-import { alongRoof } from "../labels/roof_names.ts";
-import { arrowPath, type BentLine, bendOf, px, roofPath, type Spot } from "../paths.ts";
+import type { Label } from "../labels/engine.ts";
+import { RULES } from "../labels/rules.ts";
+import { arrowPath, type BentLine, bendOf, middleOf, px, roofPath, type Spot } from "../paths.ts";
 import { radiusAt, radiusOf } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { isNarrow } from "../scales.ts";
@@ -104,38 +103,32 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): Change[] {
   return changes.filter(({ from, to }) => isSeen(from) && isSeen(to));
 }
 
-/** The names of ghosts along their roofs, and by how much what moved has changed. */
+/** The names of snapshots along their roofs, and by how much what moved has changed. */
 export function snapshotLabels(scene: Scene, frozen: readonly Frozen[], changes: readonly Change[]): Label[] {
   const { theme, colours, scales } = scene;
   const names = frozen.map(
     ({ snapshot, place }): Label => ({
-      ...{ key: `snapshot ${place}`, text: snapshot.name, size: 12, must: "lines" },
+      ...{ kind: "snapshot", key: `snapshot ${place}`, text: snapshot.name },
       colour: colours.get(snapshot.chip) ?? theme.muted,
-      places: alongRoof(snapshot, scales),
+      positions: RULES.snapshot.positions(snapshot, scales),
     }),
   );
-  const ratios = changes.map(
-    ({ key, text, from, bend, to, strong }): Label => ({
-      ...{ key, text, size: 12, bold: strong, must: strong ? "lines" : false },
-      // The roof's own in its colour: beside another's flat it would be read as of that.
-      colour: (from === bend && colours.get(scene.focus?.chip.id ?? "")) || theme.text,
-      places:
-        from === bend
-          ? besideUpright(from, to)
-          : around((from[0] + 2 * bend[0] + to[0]) / 4, (from[1] + 2 * bend[1] + to[1]) / 4, 4),
-    }),
-  );
+  const ratios = changes.map((change): Label => {
+    const { key, text, from, bend, to, strong } = change;
+    const label = { key, text, bold: strong };
+    return from === bend
+      ? {
+          ...{ ...label, kind: "roofChange", positions: RULES.roofChange.positions(from, to) },
+          // In another colour, beside another's flat, it would be read as that roof's change.
+          colour: colours.get(scene.focus?.chip.id ?? "") ?? theme.text,
+        }
+      : {
+          ...{ ...label, kind: strong ? "markedChange" : "change", colour: theme.text },
+          positions: RULES.change.positions(middleOf(change)),
+        };
+  });
   return [...ratios, ...names];
 }
-
-/** Beyond its head, then beside its middle. */
-const besideUpright = ([x, from]: Spot, [, to]: Spot): Place[] => [
-  { x, y: to + (to < from ? -8 : 17), anchor: "middle" },
-  ...[4, -10, 18].flatMap((shift): Place[] => [
-    { x: x + 7, y: (from + to) / 2 + shift, anchor: "start" },
-    { x: x - 7, y: (from + to) / 2 + shift, anchor: "end" },
-  ]),
-];
 
 interface GhostsProps {
   readonly scene: Scene;

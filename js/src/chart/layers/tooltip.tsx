@@ -4,7 +4,9 @@ import type { Roof } from "../../roofline/roofline.ts";
 import type { View } from "../../state/sync.ts";
 import { nameOf, type TooltipRow, tooltipRows } from "../../text/describe.ts";
 import type { Kernels } from "../../wire/columns.ts";
-import { boxOf, linesOf, overlap, type Placed, textWidth } from "../labels/place.ts";
+import { overlap } from "../labels/box_index.ts";
+import { boxOf, type PlacedLabel } from "../labels/engine.ts";
+import { linesOf, textWidth } from "../labels/text_fitting.ts";
 import type { Box, Scales } from "../scales.ts";
 
 interface Told {
@@ -22,7 +24,7 @@ interface Told {
   /** How far below the chart the widget goes on, px: the host cuts off what stands out of it. */
   readonly below: number;
   /** What is written on the chart. */
-  readonly names: readonly Placed[];
+  readonly names: readonly PlacedLabel[];
 }
 
 export interface Card {
@@ -34,7 +36,6 @@ export interface Card {
 
 const WIDTH = 272;
 const LINE = 17;
-const SIZE = 12;
 const PADDING = 24;
 const LONGEST = 300;
 /** To the edges of the chart and to what is written, px. */
@@ -69,14 +70,14 @@ export function cardOf({ kernels, row, roof, roofs, view, more = [], names, x, y
   const whole = nameOf(kernels, row);
   const name = whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole;
   const room = (isUnder ? below : scales.height) - 2 * APART - PADDING;
-  let height = Math.ceil(textWidth(name, SIZE, true) / (width - 18)) * LINE;
+  let height = Math.ceil(textWidth(name, true) / (width - 18)) * LINE;
   const rows = [...more, ...tooltipRows(kernels, row, roof, view, roofs)].filter(([label, value]) => {
-    height += linesOf(value, SIZE, width - 26 - textWidth(label, SIZE)).length * LINE;
+    height += linesOf(value, width - 26 - textWidth(label)).length * LINE;
     return height <= room;
   });
   const own = ["kernel", "move", "gap"]
     .flatMap((kind) => names.filter(({ key }) => key === `${kind} ${row}`))
-    .map((label) => boxOf(textWidth(label.text, label.size, label.bold), label.size, label));
+    .map(boxOf);
   const size = { width, height: Math.min(height, room) + PADDING };
   return { name, rows, boxes: placesFor({ x, y }, size, scales, below, own) };
 }

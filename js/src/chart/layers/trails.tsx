@@ -2,7 +2,11 @@
 
 import { MEASURED, type Points } from "../../roofline/points.ts";
 import type { Trails } from "../../state/trails.ts";
-import { arrowPath, type BentLine, bendOf, type Spot } from "../paths.ts";
+import { formatRatio, formatTenths } from "../../text/numbers.ts";
+import { fusionWords } from "../../words/words.ts";
+import type { Label } from "../labels/engine.ts";
+import { RULES } from "../labels/rules.ts";
+import { arrowPath, type BentLine, bendOf, middleOf, type Spot } from "../paths.ts";
 import { project } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
@@ -62,6 +66,21 @@ export function trailLines(scene: Scene, trails: Trails | undefined, parts: Poin
   }
   const kernels = new Set([...lines.values()].map(({ to }) => to.map(Math.round).join()));
   return kernels.size > MOST ? [] : [...lines.values()];
+}
+
+/** By how much each merged kernel got faster, at the middle of its longest trail. */
+export function trailLabels({ theme }: Scene, trails: readonly TrailLine[]): Label[] {
+  const length = ({ from, to }: TrailLine) => Math.hypot(to[0] - from[0], to[1] - from[1]);
+  const longest = new Map<number, TrailLine>();
+  for (const line of trails) {
+    const other = longest.get(line.row);
+    if (!other || length(line) > length(other)) longest.set(line.row, line);
+  }
+  return [...longest.values()].map((line) => ({
+    ...{ kind: "merge", key: `trail ${line.row}`, bold: true, colour: theme.text },
+    text: fusionWords.trail(line.ratio < 10 ? formatTenths(line.ratio) : formatRatio(line.ratio)),
+    positions: RULES.merge.positions(middleOf(line)),
+  }));
 }
 
 export function TrailMarks({ lines, radius, theme }: { lines: readonly TrailLine[]; radius: number; theme: Theme }) {

@@ -10,7 +10,7 @@ import { everyRow } from "../../wire/columns.ts";
 import { strings } from "../../words/words.ts";
 import type { ChartDrag } from "../gestures/chart_drag.ts";
 import { usePointing } from "../gestures/pointing.ts";
-import { textWidth } from "../labels/place.ts";
+import { textWidth } from "../labels/text_fitting.ts";
 import { Clip, frameOf } from "../layers/clip.tsx";
 import { Leaders } from "../layers/marks.tsx";
 import { Carried, hollowed, MoveButtons, moveLabels, shadowsOf } from "../layers/moved_kernels.tsx";
@@ -18,7 +18,7 @@ import { cardOf, Tooltip } from "../layers/tooltip.tsx";
 import { sightOf } from "../points/visible.ts";
 import type { Size } from "../scales.ts";
 import { heaviestRows, pointColours } from "../scene.ts";
-import { Stage, useStanding } from "../stage.tsx";
+import { Stage, useStableLabels } from "../stage.tsx";
 import type { Theme } from "../theme.ts";
 import { TimeAxes, TimeGaps, TimeLines } from "./frame.tsx";
 import { timeLabels } from "./labels.ts";
@@ -65,10 +65,12 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
   const shadows = shadowsOf(store, scene, then?.points, then?.at, scales.outer);
   const gaps = timeGaps(scene);
   for (const gap of then ? timeGaps(then) : []) gaps.push({ ...gap, row: then?.rows[gap.row] as number });
-  const notes = moveLabels(store, scene, shadows);
+  const others = moveLabels(store, scene, shadows);
   const looks = hollowed(pointColours(scene), shadows);
   // Names stand still beside their points while a rate is dragged or a point is pointed at.
-  const labels = useStanding(isMoving || index >= 0, (choices) => timeLabels(scene, gaps, choices, shadows, notes));
+  const labels = useStableLabels(isMoving || index >= 0, (before) =>
+    timeLabels(scene, gaps, { before, others, shadows }),
+  );
   const picture = {
     ...{ points: scene.points, at: sightOf(scene).at, inMotion: isMoving, ...looks, scales },
     ...{ outline: theme.background, alert: theme.alert },
@@ -79,7 +81,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
     <Stage
       store={store}
       scene={scene}
-      room={scales.plot.right - textWidth(strings.time.axisX, 12) - 8}
+      room={scales.plot.right - textWidth(strings.time.axisX) - 8}
       label={strings.time.chart(focus?.chip.name ?? "", store.totals.value.kernels)}
       pointing={pointing}
       picture={picture}

@@ -1,0 +1,224 @@
+// The label engine of both planes: places labels by the rules, clear of each other and of what is drawn.
+
+import type { Box } from "../scales.ts";
+import { addBoxes, areClear, coveredPx, indexBoxes } from "./box_index.ts";
+import type { Mark, Position } from "./candidates.ts";
+import {
+  COST_OF_A_PX_ON_LINES,
+  COST_OF_NEXT_POSITION,
+  type LabelKind,
+  type LabelRule,
+  LEADER_FROM_PX,
+  type Obstacle,
+  RULES,
+} from "./rules.ts";
+import { FONT_PX, textWidth } from "./text_fitting.ts";
+
+export interface Label {
+  readonly kind: LabelKind;
+  /** Of several labels with the same key only the first that has room is written. */
+  readonly key: string;
+  readonly text: string;
+  /** Shorter texts, the longest first. */
+  readonly shorter?: readonly string[];
+  readonly bold?: boolean;
+  readonly colour: string;
+  readonly positions: readonly Position[];
+  /** What it names; a leader ends there. */
+  readonly mark?: Mark;
+  /** It stands clearly nearer to its `own` boxes than to the `others`, to which it could seem to belong. */
+  readonly near?: { readonly own: readonly Box[]; readonly others: readonly Box[] };
+  /** The key of the label without which this one would be read as another's. */
+  readonly needs?: string | false;
+}
+
+export interface PlacedLabel extends Position, Pick<Label, "kind" | "key" | "text" | "bold" | "colour" | "mark"> {
+  /** Which of its candidates it took. */
+  readonly choice: number;
+}
+
+/** The choices of labels by key. */
+export type Choices = ReadonlyMap<string, number>;
+
+/** What labels keep clear of; how strictly, says their rule. */
+export type Surroundings = Readonly<Partial<Record<Obstacle, readonly Box[]>>> & {
+  readonly bounds: Box;
+  /** What no label may cover: ridge points, and text that is already there. */
+  readonly ridges?: readonly Box[];
+  readonly texts?: readonly Box[];
+};
+
+/** Between two labels in one line, px. */
+const TEXT_GAP_PX = 6;
+/** So many boxes of a leader, counted from its mark, are about the mark, where other points may lie. */
+const LEADER_END_BOXES = 3;
+/** How much nearer a label is to its own mark than to another's, px. */
+export const CLEARLY_PX = 3;
+
+/** Places labels. With the choices `before`, during a drag, a label keeps the place it had, whatever has come under it. */
+export function placeLabels(labels: readonly Label[], surroundings: Surroundings, before?: Choices): PlacedLabel[] {
+  const { bounds, lines = [], arrows = [], points = [], isochrones = [], ridges = [], texts = [] } = surroundings;
+  const drawn = { points: indexBoxes(points), arrows: indexBoxes(arrows), lines: indexBoxes(lines) };
+  const obstacles = Object.entries({ ...drawn, isochrones: indexBoxes(isochrones) }) as [
+    Obstacle,
+    typeof drawn.lines,
+  ][];
+  const [written, circles] = [indexBoxes(texts), indexBoxes(ridges)];
+  const placed: PlacedLabel[] = [];
+  const keys = new Set<string>();
+
+  /** Whether a position keeps clear of all that no label may cover. What is quick to find out comes first. */
+  function isFree(boxes: readonly Box[], position: Position, label: Label, isByOwnMark: boolean): boolean {
+    const { mark, near } = label;
+    return (
+      boxes.every((box) => isInside(box, bounds)) &&
+      areClear(boxes, written, TEXT_GAP_PX) &&
+      areClear(boxes, circles) &&
+      (isByOwnMark || !near || !isAstray(boxes, near)) &&
+      !(mark && placed.some((other) => leadersCross(mark, position, other))) &&
+      areClear(leaderBoxes(boxes, label, position), written)
+    );
+  }
+  /** The cost of lying across what is drawn; infinity if it is not less than `limit`. */
+  function costAcross(boxes: readonly Box[], { across }: LabelRule, limit: number): number {
+    let cost = 0;
+    for (const [obstacle, index] of obstacles) {
+      if (across[obstacle] === 0 || areClear(boxes, index)) continue;
+      cost += across[obstacle];
+      if (obstacle === "lines" && cost < limit) cost += COST_OF_A_PX_ON_LINES * coveredPx(boxes, index);
+      if (cost >= limit) return Number.POSITIVE_INFINITY;
+    }
+    return cost;
+  }
+  function place(label: Label, rule: LabelRule, isLastTurn: boolean) {
+    const { kind, key, bold, colour, mark, positions } = label;
+    const texts = [label.text, ...(label.shorter ?? [])];
+    const widths = texts.map((text) => textWidth(text, bold));
+    const stepOf = (at: number) => Math.floor(at / positions.length);
+    const positionOf = (at: number) => positions[at % positions.length] as Position;
+    const boxesOfCandidate = (at: number) => boxesAt(widths[stepOf(at)] as number, positionOf(at));
+    // Until the last turn a name that waits has only its full text and positions by its own mark.
+    const isEarly = rule.waits === true && !isLastTurn;
+    let [choice, least] = [-1, Number.POSITIVE_INFINITY];
+    const kept = before?.get(key) ?? -1;
+    const isKept = kept >= 0 && kept < texts.length * positions.length;
+    if (isKept && isFree(boxesOfCandidate(kept), positionOf(kept), label, isEarly)) [choice, least] = [kept, 0];
+    const count = isEarly ? positions.length : texts.length * positions.length;
+    for (let at = 0; at < count && least > 0; at++) {
+      const position = positionOf(at);
+      if (isEarly && position.isFar) continue;
+      const own = COST_OF_NEXT_POSITION * (at % positions.length) + rule.shorter * stepOf(at);
+      let cost = position.isFar ? own + rule.far : own;
+      if (cost >= least) continue;
+      const boxes = boxesOfCandidate(at);
+      cost += costAcross(boxes, rule, least - cost);
+      if (cost >= least || !isFree(boxes, position, label, isEarly)) continue;
+      if (!areClear(leaderBoxes(boxes, label, position).slice(0, -LEADER_END_BOXES), drawn.points))
+        cost += rule.across.points;
+      if (cost < least) [choice, least] = [at, cost];
+    }
+    if (choice < 0) return;
+    const [boxes, position] = [boxesOfCandidate(choice), positionOf(choice)];
+    addBoxes(written, [...boxes, ...leaderBoxes(boxes, label, position)]);
+    keys.add(key);
+    const text = texts[stepOf(choice)] as string;
+    placed.push({ kind, key, text, colour, ...position, ...(bold && { bold }), ...(mark && { mark }), choice });
+  }
+
+  const inOrder = [...labels].sort((a, b) => RULES[b.kind].importance - RULES[a.kind].importance);
+  for (const isLastTurn of [false, true]) {
+    for (const label of inOrder) {
+      const rule: LabelRule = RULES[label.kind];
+      const { key, needs } = label;
+      const isDone = keys.has(key) || (isLastTurn && !rule.waits && !needs);
+      const hasToStayAway = rule.staysAway && before && !before.has(key);
+      if (!isDone && !hasToStayAway && (!needs || keys.has(needs))) place(label, rule, isLastTurn);
+    }
+  }
+  return placed;
+}
+
+/** The box of a text that is not turned. */
+export function boxAt(width: number, { x, y, anchor, extra: [right, down] = [0, 0] }: Position): Box {
+  const left = x - (anchor === "start" ? 0 : anchor === "end" ? width : width / 2);
+  return { left, right: left + width + right, top: y - FONT_PX * 0.86, bottom: y + FONT_PX * 0.26 + down };
+}
+
+/** The boxes that a text covers: one, or for a turned text a chain of small ones. */
+export function boxesAt(width: number, position: Position): Box[] {
+  const { x, y, anchor, angle } = position;
+  if (!angle) return [boxAt(width, position)];
+  const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
+  const start = anchor === "start" ? 0 : anchor === "end" ? -width : -width / 2;
+  // Turned by about 30°, such a box reaches as far across the text as the letters do.
+  const half = FONT_PX * 0.36;
+  const count = Math.max(2, Math.ceil(width / (1.6 * half)));
+  return Array.from({ length: count }, (_, at) => {
+    // Along the middle of the letters, which is above the line they stand on.
+    const along = start + half + ((width - 2 * half) * at) / (count - 1);
+    const up = FONT_PX * 0.24;
+    return squareAround(x + along * cos + up * sin, y + along * sin - up * cos, half);
+  });
+}
+
+export const squareAround = (x: number, y: number, half: number): Box => ({
+  ...{ left: x - half, right: x + half, top: y - half, bottom: y + half },
+});
+
+/** The box of a placed label that is not turned, and all boxes that it covers. */
+export const boxOf = (label: PlacedLabel) => boxAt(textWidth(label.text, label.bold), label);
+export const boxesOf = (label: PlacedLabel) => boxesAt(textWidth(label.text, label.bold), label);
+
+/** What a label covers, with its leader. */
+export function coveredBy(label: PlacedLabel): Box[] {
+  const boxes = boxesOf(label);
+  return [...boxes, ...leaderBoxes(boxes, label, label)];
+}
+
+/** The leader of a label, as a path. */
+export function leaderOf(label: PlacedLabel): string {
+  const [x, y, toX, toY] = leaderFrom(boxOf(label), label, label);
+  return x === undefined ? "" : `M${x},${y}L${toX},${toY}`;
+}
+
+/** From a label's box to the rim of its mark: x and y of the start and of the end; empty where no leader is needed. */
+function leaderFrom(box: Box, { kind, mark }: Pick<Label, "kind" | "mark">, { isByLine }: Position): number[] {
+  const rule: LabelRule = RULES[kind];
+  if (!mark || isByLine || !rule.hasLeader) return [];
+  const x = Math.max(box.left, Math.min(mark.x, box.right));
+  const y = Math.max(box.top, Math.min(mark.y, box.bottom));
+  const length = Math.hypot(mark.x - x, mark.y - y);
+  if (length - mark.radius <= LEADER_FROM_PX) return [];
+  const rim = mark.radius / length;
+  return [x, y, mark.x + (x - mark.x) * rim, mark.y + (y - mark.y) * rim];
+}
+
+/** A leader as boxes without extent along it. */
+function leaderBoxes([box]: readonly Box[], label: Pick<Label, "kind" | "mark">, position: Position): Box[] {
+  const [x = 0, y = 0, toX = 0, toY = 0] = leaderFrom(box as Box, label, position);
+  const count = Math.floor(Math.hypot(toX - x, toY - y) / 4);
+  return Array.from({ length: count }, (_, at) =>
+    squareAround(x + ((toX - x) * at) / count, y + ((toY - y) * at) / count, 0),
+  );
+}
+
+/** Whether the leaders from two positions on the same side would cross on their way to their marks. */
+const leadersCross = (mark: Mark, { x, y }: Position, other: PlacedLabel) =>
+  !!other.mark && x === other.x && y < other.y !== mark.y < other.mark.y;
+
+/** Whether a text could seem to belong to another mark. */
+function isAstray(boxes: readonly Box[], { own, others }: NonNullable<Label["near"]>): boolean {
+  return boxes.some((box) => {
+    const reach = Math.sqrt(Math.min(...own.map((each) => squaredDistance(box, each)))) + CLEARLY_PX;
+    return others.some((other) => squaredDistance(box, other) < reach * reach);
+  });
+}
+
+function squaredDistance(a: Box, b: Box): number {
+  const across = Math.max(0, a.left - b.right, b.left - a.right);
+  const down = Math.max(0, a.top - b.bottom, b.top - a.bottom);
+  return across * across + down * down;
+}
+
+const isInside = (box: Box, bounds: Box) =>
+  box.left >= bounds.left && box.right <= bounds.right && box.top >= bounds.top && box.bottom <= bounds.bottom;

@@ -1,0 +1,55 @@
+// The names of kernels, on both planes.
+
+import { shortNameOf } from "../../text/describe.ts";
+import { isMeasured, radiusAt } from "../points/painter.ts";
+import { isShown } from "../points/visible.ts";
+import { joinsOf, type Scene } from "../scene.ts";
+import type { Choices, Label } from "./engine.ts";
+import { MAX_POINTS_TO_AVOID, pointBoxes } from "./obstacles.ts";
+import { RULES } from "./rules.ts";
+import { shorten } from "./text_fitting.ts";
+
+/** Letters of a kernel's name, and where that has no room. */
+const [MAX_NAME_LETTERS, MAX_BRIEF_LETTERS] = [24, 12];
+/** How near a far name may be above or below its point without seeming to belong to another, px. */
+const OWN_MARGIN_PX = 8;
+
+/** The names of the marked kernels, and of at most `max` others; during a drag only those that had one. */
+export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITIVE_INFINITY): Label[] {
+  const { kernels, points, at, scales, theme, marked, named, levels, selected } = scene;
+  const isRoofline = !("outer" in scales);
+  const joins = new Map(joinsOf(scene).map((join) => [join.row, join]));
+  const boxes = pointBoxes(scene);
+  const canBeFar = points.n <= MAX_POINTS_TO_AVOID;
+  return [...new Set([...marked, ...[...new Set(named)].slice(0, max)])].flatMap((row): Label[] => {
+    const key = `kernel ${row}`;
+    const index = points.home[row] ?? -1;
+    const isMarked = marked.includes(row);
+    if (index < 0 || !isShown(scene, index) || (before && !isMarked && !before.has(key))) return [];
+    const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) };
+    const join = joins.get(row);
+    const isTied = isRoofline && !isMeasured(points, index) && levels.length === 0;
+    // Above a selected point its ruler has the room.
+    const far = canBeFar ? (selected.has(row) ? "below" : "all") : "none";
+    const name = shortNameOf(kernels, row);
+    const reach = mark.radius + OWN_MARGIN_PX;
+    return [
+      {
+        ...{ kind: isMarked ? "markedKernel" : "kernel", key, text: shorten(name, MAX_NAME_LETTERS), bold: isMarked },
+        colour: selected.size === 0 || isMarked ? theme.text : theme.muted,
+        positions: RULES.kernel.positions(mark, join, isTied ? mark.x : undefined, far, scales),
+        // Along its own line a name is near enough, however far from the point.
+        ...(!join && { mark }),
+        ...(!join && canBeFar && { shorter: [shorten(name, MAX_BRIEF_LETTERS)] }),
+        ...(!join &&
+          canBeFar &&
+          !before?.has(key) && {
+            near: {
+              own: [{ left: mark.x - reach, right: mark.x + reach, top: 0, bottom: scales.height }],
+              others: boxes.filter((box) => box.row !== row),
+            },
+          }),
+      },
+    ];
+  });
+}

@@ -1,0 +1,114 @@
+// What is written on roofs: names along the flats, numbers at the ridge points, levels and ceilings along their lines.
+
+import type { SubRoof } from "../../roofline/ceilings.ts";
+import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
+import { briefNamesOf } from "../../text/names.ts";
+import { strings } from "../../words/words.ts";
+import type { Units } from "../axis_units.ts";
+import { isNarrow } from "../scales.ts";
+import type { Scene } from "../scene.ts";
+import { overlap } from "./box_index.ts";
+import { hasFlatInSight, isInPlot } from "./candidates.ts";
+import { CLEARLY_PX, type Label, squareAround } from "./engine.ts";
+import { RIDGE_PX, ridgeBoxes } from "./obstacles.ts";
+import { RULES } from "./rules.ts";
+import { shortenToWords } from "./text_fitting.ts";
+
+/** Letters of a chip's name on a roof. */
+export const MAX_ROOF_LETTERS = 26;
+
+export function roofLabels(scene: Scene): Label[] {
+  const { roofs, scales } = scene;
+  // Names in the column beside the plot are placed there.
+  const isInColumn = (roof: Roof) => scales.gutter > 0 && (!scales.whole || hasFlatInSight(roof, scales));
+  return [
+    ...roofs.filter((roof) => !isInColumn(roof)).map((roof) => nameLabel(roof, scene)),
+    ...roofs.flatMap((roof) => ridgeLabels(roof, scene)),
+    ...levelLabels(scene),
+    ...ceilingLabels(scene),
+  ];
+}
+
+function nameLabel(roof: Roof, { roofs, focus, colours, names, scales, theme }: Scene): Label {
+  const name = names.get(roof.chip.id) ?? roof.chip.name;
+  return {
+    kind: roof === focus ? "focusRoof" : "roof",
+    // A name that has left the column has other positions than there.
+    key: `${scales.gutter > 0 ? "slope" : "roof"} ${roof.chip.id}`,
+    text: shortenToWords(name, (text) => text.length <= MAX_ROOF_LETTERS),
+    shorter: [briefNamesOf(roofs, names).get(roof.chip.id) ?? roof.chip.name],
+    bold: roof === focus,
+    colour: colours.get(roof.chip.id) ?? theme.text,
+    positions: RULES.roof.positions(roof, scales),
+  };
+}
+
+/** The number of a ridge point. */
+function ridgeLabels(roof: Roof, scene: Scene): Label[] {
+  const { focus, colours, scales, units, theme } = scene;
+  const ai = ridgePoint(roof);
+  const isFocus = roof === focus;
+  const [x, y] = [scales.x(ai), scales.y(roof.peak)];
+  const number = units.intensityAlone(ai, 4);
+  const label: Label = {
+    kind: isFocus ? "focusRidge" : "ridge",
+    key: `ridge ${roof.chip.id}`,
+    text: number,
+    bold: isFocus,
+    colour: colours.get(roof.chip.id) ?? theme.text,
+    near: nearRidge(scene, x, y),
+    positions: isInPlot(scales, x, y) ? RULES[isFocus ? "focusRidge" : "ridge"].positions([x, y]) : [],
+  };
+  if (!isFocus) return [label];
+  const brief = strings.ridgeAt(number);
+  const text = isNarrow(scales) ? brief : strings.ridgeAt(units.intensity(ai, 4));
+  const own: Label = { ...label, mark: { x, y, radius: 5 } };
+  // A number by itself could be a kernel's: only where there is no room for a word.
+  return [{ ...own, text, shorter: [brief] }, own];
+}
+
+/** The levels of the focus chip along their slopes, and the numbers of their ridge points. */
+function levelLabels(scene: Scene): Label[] {
+  const { focus, levels, colours, scales, units, theme } = scene;
+  if (!focus) return [];
+  const colour = colours.get(focus.chip.id) ?? theme.text;
+  return levels.flatMap(({ name, bandwidth }): Label[] => {
+    const rates = { peak: focus.peak, bandwidth };
+    const ridge = ridgePoint(rates);
+    const [x, y] = [scales.x(ridge), scales.y(focus.peak)];
+    const label: Label = {
+      ...{ kind: "level", key: `level ${name}`, colour, positions: RULES.level.positions(rates, scales) },
+      text: strings.level(name, units.bandwidth(bandwidth, 4), focus.chip.illustrative.includes(name)),
+    };
+    if (name === focus.level) return [label];
+    const number: Label = {
+      ...{ kind: "levelRidge", key: `ridge level ${name}`, colour, text: units.intensityAlone(ridge, 4) },
+      near: nearRidge(scene, x, y),
+      positions: isInPlot(scales, x, y) ? RULES.levelRidge.positions([x, y]) : [],
+    };
+    return [label, number];
+  });
+}
+
+function ceilingLabels({ focus, levels, subRoofs, colours, scales, units, theme }: Scene): Label[] {
+  const colour = (focus && colours.get(focus.chip.id)) ?? theme.text;
+  const kind = levels.length > 0 ? "ceilingAmongLevels" : "ceiling";
+  // Ceilings with a flat have their names in the column beside the plot, if there is one.
+  const outside = subRoofs.filter((sub) => sub.kind === "bandwidth" || scales.gutter === 0);
+  return outside.map((sub): Label => {
+    const positions = RULES.ceiling.positions(sub, scales);
+    return { kind, key: `sub ${sub.key}`, text: ceilingText(sub, units), colour, positions };
+  });
+}
+
+/** What a ceiling is called, with its number unless that is its name. */
+export function ceilingText({ name, kind, peak, bandwidth }: SubRoof, units: Units): string {
+  if (kind === "communication") return name;
+  return `${name} ${kind === "compute" ? units.rate(peak, 4) : units.bandwidth(bandwidth, 4)}`;
+}
+
+/** Keeps a number closer to its own ridge point than to any other; ignores ridge points at the same place. */
+const nearRidge = (scene: Scene, x: number, y: number): NonNullable<Label["near"]> => ({
+  own: [squareAround(x, y, RIDGE_PX + CLEARLY_PX)],
+  others: ridgeBoxes(scene).filter((box) => !overlap(box, squareAround(x, y, 0))),
+});

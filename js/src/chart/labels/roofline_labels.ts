@@ -1,0 +1,112 @@
+// What is written on the roofline plane: names of roofs, ridge points, regions and kernels, and how far from its roof a kernel is.
+
+import { judge } from "../../roofline/bound.ts";
+import { gapText, upToText } from "../../text/describe.ts";
+import { strings } from "../../words/words.ts";
+import { boxOfShadow, type Shadow } from "../layers/moved_kernels.tsx";
+import type { Gap } from "../paths.ts";
+import { type Box, isNarrow } from "../scales.ts";
+import type { Scene } from "../scene.ts";
+import { columnNames } from "./column.ts";
+import { type Choices, type Label, type PlacedLabel, placeLabels } from "./engine.ts";
+import { kernelLabels } from "./kernel_labels.ts";
+import { gapBox, type KernelBox, lineBoxes, pointBoxes, ridgeBoxes, stripBoxes } from "./obstacles.ts";
+import { roofLabels } from "./roof_labels.ts";
+import { RULES } from "./rules.ts";
+import { FONT_PX, textWidth } from "./text_fitting.ts";
+
+/** The width of the ticks' text left of the plot, px. */
+const TICKS_PX = 46;
+/** Kernels that a narrow chart names although none is marked. */
+const MAX_NAMES_IN_NARROW_CHART = 5;
+/** Among more points than this no number is near to its own arrow alone. */
+const MAX_POINTS_BESIDE_GAPS = 2000;
+
+/** What a plane's labels share room with. */
+export interface LabelContext {
+  /** During a drag, or while a point is pointed at: where labels were before. */
+  readonly before?: Choices | undefined;
+  readonly isMoving?: boolean;
+  /** Labels of further layers. */
+  readonly others?: readonly Label[];
+  /** Moved kernels: labels keep clear of where they would stand. */
+  readonly shadows?: readonly Shadow[];
+  /** Arrows of further layers. */
+  readonly arrows?: readonly Box[];
+}
+
+export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: LabelContext = {}): PlacedLabel[] {
+  const { before, isMoving = false, others = [], shadows = [], arrows = [] } = context;
+  const { plot, width, gutter } = scene.scales;
+  const labels = [
+    ...roofLabels(scene),
+    ...gapLabels(scene, gaps, isMoving),
+    ...others,
+    ...kernelLabels(scene, before, isNarrow(scene.scales) ? MAX_NAMES_IN_NARROW_CHART : undefined),
+    ...regionLabels(scene),
+  ];
+  const surroundings = {
+    bounds: { left: TICKS_PX, top: 2, right: gutter > 0 ? plot.right : width - 2, bottom: plot.bottom - 2 },
+    points: [...pointBoxes(scene), ...shadows.map(boxOfShadow)],
+    // During a drag names stand still, whatever line passes under them.
+    lines: before ? [] : lineBoxes(scene),
+    arrows: [...stripBoxes(scene), ...gaps.map(gapBox), ...arrows],
+    ridges: isMoving ? [] : ridgeBoxes(scene),
+  };
+  return [...columnNames(scene, before), ...placeLabels(labels, surroundings, before)];
+}
+
+/** How far kernels are from their roof. During a drag among arrows alone: points are too many to look at in each frame. */
+function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label[] {
+  const { kernels, points, focus, scales, theme } = scene;
+  const shown = points.n > MAX_POINTS_BESIDE_GAPS ? gaps.filter(({ isMarked }) => isMarked) : gaps;
+  if (!focus || shown.length === 0) return [];
+  const boxes: readonly KernelBox[] = [
+    ...gaps.map(gapBox),
+    ...(isMoving ? [] : pointBoxes(scene, MAX_POINTS_BESIDE_GAPS)),
+  ];
+  const boundOf = judge(kernels, focus);
+  const narrow = isNarrow(scales);
+  const written: Gap[] = [];
+  return shown.flatMap((gap): Label[] => {
+    const { row, x, from, to, isMarked } = gap;
+    // Kernels at almost the same place have almost the same gap: it is written once.
+    const isKnown = (other: Gap) =>
+      other.isMarked === isMarked && Math.abs(other.x - x) < FONT_PX / 2 && Math.abs(other.from - from) < FONT_PX;
+    if (written.some(isKnown)) return [];
+    written.push(gap);
+    const brief = upToText(boundOf(row));
+    const text = narrow ? brief : gapText(boundOf(row));
+    const isInStrip = x < scales.plot.left;
+    return [
+      {
+        ...{ kind: isMarked ? "markedGap" : "gap", key: `gap ${row}`, text, shorter: [brief], bold: isMarked },
+        colour: theme.text,
+        // In a narrow chart few kernels are named: a number alone would be a neighbour's.
+        needs: narrow && !isMarked && `kernel ${row}`,
+        positions: RULES.gap.positions(gap, scales, textWidth(text, isMarked)),
+        ...(isInStrip
+          ? { mark: { x, y: (from + to) / 2, radius: 1 } }
+          : { near: { own: boxes.filter((box) => box.row === row), others: boxes.filter((box) => box.row !== row) } }),
+      },
+    ];
+  });
+}
+
+function regionLabels({ focus, levels, points, scales, theme }: Scene): Label[] {
+  if (!focus || (isNarrow(scales) && points.n > 0)) return [];
+  const { plot, x } = scales;
+  const ridges = [focus, ...levels].map(({ bandwidth }) => x(focus.peak / bandwidth));
+  const inPlot = (px: number) => Math.max(plot.left, Math.min(px, plot.right));
+  const region = (key: string, text: string, left: number, right: number): Label => ({
+    ...{ kind: "region", key, text, colour: theme.muted, positions: RULES.region.positions(left, right, scales) },
+  });
+  const memory = strings.memoryRegion;
+  // Left of every ridge point some level binds. Right of one level's ridge point another level may bind: only a single level has a compute side.
+  if (levels.length > 0) return [region("memory region", memory, plot.left, inPlot(Math.min(...ridges)))];
+  const ridge = inPlot(ridges[0] as number);
+  return [
+    region("memory region", `${memory} (${focus.level})`, plot.left, ridge),
+    region("compute region", strings.computeRegion, ridge, plot.right),
+  ];
+}

@@ -1,0 +1,44 @@
+// How much room a text needs, and how it is made shorter.
+
+/** The size of every text on the chart, px. */
+export const FONT_PX = 12;
+
+const widthOf = (char: string) =>
+  /[iljtfrI.,:;·'|() ]/.test(char) ? 0.4 : /[mwMW%@∞]/.test(char) ? 0.98 : /[A-Z]/.test(char) ? 0.73 : 0.63;
+/** The widths of ASCII characters, looked up: every name is measured in every frame of a drag. */
+const ASCII_WIDTHS = Array.from({ length: 128 }, (_, code) => widthOf(String.fromCharCode(code)));
+
+/** Width of a text (of its longest line) in a user-interface font, px: an upper estimate that needs no DOM. */
+export function textWidth(text: string, bold = false, size = FONT_PX): number {
+  if (text.includes("\n")) return Math.max(...text.split("\n").map((line) => textWidth(line, bold, size)));
+  let width = 0;
+  for (const char of text) width += ASCII_WIDTHS[char.charCodeAt(0)] ?? widthOf(char);
+  return width * size * (bold ? 1.07 : 1);
+}
+
+/** Breaks a text at spaces into lines of at most this width, px. */
+export function linesOf(text: string, width: number, size = FONT_PX): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/ +/)) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && textWidth(longer, false, size) <= width) lines[lines.length - 1] = longer;
+    else if (word) lines.push(word);
+  }
+  return lines;
+}
+
+/** Leaves out the middle of a long name: both ends together tell more than the start alone. */
+export function shorten(text: string, maxLetters: number): string {
+  if (text.length <= maxLetters) return text;
+  const head = Math.ceil((maxLetters - 1) * 0.6);
+  return `${text.slice(0, head)}…${text.slice(text.length - (maxLetters - 1 - head))}`;
+}
+
+/** Keeps as many whole words of a name as fit, its number among them: a name cut within a word could be another name. */
+export function shortenToWords(text: string, fits: (text: string) => boolean): string {
+  const words = text.split(" ");
+  const heads = words.map((_, left) => words.slice(0, words.length - left).join(" "));
+  const withNumber = heads.filter((head) => /\d/.test(head) || !/\d/.test(text));
+  const [, ...shorter] = withNumber.map((head) => `${head.replace(/[\s,;:·(-]+$/, "")}…`);
+  return [text, ...shorter].find(fits) ?? (shorter.at(-1) || text);
+}
