@@ -60,6 +60,11 @@ export function slopePath(roof: Rates, { x, y }: Scales): string {
   return `M${px(x(low))},${px(y(low * roof.bandwidth))}L${px(x(ridgePoint(roof)))},${px(y(roof.peak))}`;
 }
 
+export function circlePath([x, y]: Spot, radius: number): string {
+  const arc = `a${radius},${radius} 0 1 0 `;
+  return `M${px(x - radius)},${px(y)}${arc}${2 * radius},0${arc}${-2 * radius},0`;
+}
+
 /** Where a line bends: beside its middle, on its lower side. */
 export function bendOf([x0, y0]: Spot, [x1, y1]: Spot): Spot {
   const [dx, dy] = [x1 - x0, y1 - y0];

@@ -6,7 +6,7 @@ import type { Store } from "../state/store.ts";
 import { shortNames } from "../text/names.ts";
 import { memoize } from "../ui/memoize.ts";
 import { gutterOf } from "./labels/column.ts";
-import { project, type Scale, type Scales, type Size, sameScales, scalesOf } from "./scales.ts";
+import { project, type Scale, type Scales, type Size, scalesOf, stableScales } from "./scales.ts";
 import { chosenIn, MAX_NAMED_KERNELS, type Scene, unitsIn } from "./scene.ts";
 import { chipColours, type Theme } from "./theme.ts";
 import { zoomed } from "./zoom.ts";
@@ -35,7 +35,7 @@ export function sceneOf(
   const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
   const whole = scalesOf(size, roofs, points, focus, gutter, parts, before?.whole ?? before, ghosts);
   const next = zoomed(whole, store.zoom.value);
-  const scales = axes ?? (last && sameScales(last.scales, next) ? last.scales : next);
+  const scales = axes ?? stableScales(last?.scales, next);
   return {
     kernels: store.drawn.value,
     points,

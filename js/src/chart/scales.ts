@@ -36,14 +36,13 @@ export interface Scales {
   readonly whole?: Scales | undefined;
 }
 
-/** Whether two frames and their scales are the same, so that what was drawn in the one holds for the other. */
-export function sameScales(a: Scales, b: Scales): boolean {
-  const numbers = ({ width, height, gutter, x, y, strip, whole }: Scales): number[] => [
-    ...[width, height, gutter, ...x.domain, ...y.domain],
-    ...(strip?.y.domain ?? []),
-    ...(whole ? numbers(whole) : []),
-  ];
-  return numbers(a).join() === numbers(b).join();
+/** The last scales where the next are the same, so that what was drawn with them need not be redrawn. */
+export const stableScales = <S extends Scales>(last: S | undefined, next: S): S =>
+  last && keyOf(last) === keyOf(next) ? last : next;
+
+function keyOf({ width, height, plot, x, y, strip, whole }: Scales): string {
+  const domains = [...x.domain, ...y.domain, ...(strip?.y.domain ?? [])];
+  return [width, height, ...Object.values(plot), x.isLinear, ...domains, whole && keyOf(whole)].join();
 }
 
 /** Nothing is drawn in less than this, px. */

@@ -5,7 +5,6 @@ import { addBoxes, areClear, coveredPx, indexBoxes } from "./box_index.ts";
 import type { Mark, Position } from "./candidates.ts";
 import {
   COST_OF_A_PX_ON_LINES,
-  COST_OF_NEXT_POSITION,
   type LabelKind,
   type LabelRule,
   LEADER_FROM_PX,
@@ -107,8 +106,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     for (let at = 0; at < count && least > 0; at++) {
       const position = positionOf(at);
       if (isEarly && position.isFar) continue;
-      const own = COST_OF_NEXT_POSITION * (at % positions.length) + rule.shorter * stepOf(at);
-      let cost = position.isFar ? own + rule.far : own;
+      let cost = (at % positions.length) + rule.shorter * stepOf(at) + (position.isFar ? rule.far : 0);
       if (cost >= least) continue;
       const boxes = boxesOfCandidate(at);
       cost += costAcross(boxes, rule, least - cost);

@@ -71,9 +71,8 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
   return shown.flatMap((gap): Label[] => {
     const { row, x, from, to, isMarked } = gap;
     // Kernels at almost the same place have almost the same gap: it is written once.
-    const isKnown = (other: Gap) =>
-      other.isMarked === isMarked && Math.abs(other.x - x) < FONT_PX / 2 && Math.abs(other.from - from) < FONT_PX;
-    if (written.some(isKnown)) return [];
+    if (written.some((other) => Math.abs(other.x - x) < FONT_PX / 2 && Math.abs(other.from - from) < FONT_PX))
+      return [];
     written.push(gap);
     const brief = upToText(boundOf(row));
     const text = narrow ? brief : gapText(boundOf(row));

@@ -29,8 +29,8 @@ import {
 /** A candidate that costs this much is none. */
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** Each further position in the list of a kind costs 1. Every clear candidate costs less than one across a line. */
-export const [COST_OF_NEXT_POSITION, COST_OF_A_PX_ON_LINES] = [1, 10];
+/** What a px of a line costs that a text covers. For comparison: each position costs 1 more than the one before it. */
+export const COST_OF_A_PX_ON_LINES = 10;
 
 /** A mark farther from its label than this has a leader to it, px. */
 export const LEADER_FROM_PX = 20;
@@ -62,50 +62,60 @@ export interface LabelRule {
   readonly staysAway?: boolean;
 }
 
-const PLAIN = { shorter: 10_000, far: 0 };
-const KERNEL = { shorter: 10_000, far: 1_000, waits: true, hasLeader: true };
+const KERNEL = { far: 1_000, waits: true, hasLeader: true };
 const GAP = { shorter: 1_000, far: 5_000, hasLeader: true };
 
+function rule<Positions extends LabelRule["positions"]>(
+  importance: number,
+  positions: Positions,
+  across: Across,
+  more: Partial<LabelRule> = {},
+): LabelRule & { readonly positions: Positions } {
+  return { importance, shorter: 10_000, far: 0, ...more, positions, across };
+}
+
 export const RULES = {
+  // Kind: importance, candidate positions, what it may lie across, and what is special.
+
   // Both planes.
-  note: { importance: 82, positions: aroundMovedKernel, across: ANYTHING, ...PLAIN, hasLeader: true },
-  markedKernel: { importance: 66, positions: besideKernel, across: NOTHING, ...KERNEL },
-  kernel: { importance: 54, positions: besideKernel, across: NOTHING, ...KERNEL, staysAway: true },
+  note: rule(82, aroundMovedKernel, ANYTHING, { hasLeader: true }),
+  markedKernel: rule(66, besideKernel, NOTHING, KERNEL),
+  kernel: rule(54, besideKernel, NOTHING, { ...KERNEL, staysAway: true }),
 
   // The roofline plane.
-  focusRoof: { importance: 100, positions: alongRoof, across: ANYTHING, ...PLAIN },
-  focusRidge: { importance: 96, positions: aroundRidge, across: ANYTHING, ...PLAIN, hasLeader: true },
-  level: { importance: 92, positions: alongSlope, across: ANYTHING, ...PLAIN },
-  levelRidge: { importance: 90, positions: besideRidge, across: NOTHING, ...PLAIN, staysAway: true },
-  ceiling: { importance: 88, positions: alongCeiling, across: ANYTHING, ...PLAIN, staysAway: true },
+  focusRoof: rule(100, alongRoof, ANYTHING),
+  focusRidge: rule(96, aroundRidge, ANYTHING, { hasLeader: true }),
+  level: rule(92, alongSlope, ANYTHING),
+  levelRidge: rule(90, besideRidge, NOTHING, { staysAway: true }),
+  ceiling: rule(88, alongCeiling, ANYTHING, { staysAway: true }),
   // Between the slopes of levels a name across a line would hide which line it names.
-  ceilingAmongLevels: { importance: 88, positions: alongCeiling, across: NOTHING, ...PLAIN, staysAway: true },
-  roof: { importance: 86, positions: alongRoof, across: ANYTHING, ...PLAIN },
-  ridge: { importance: 84, positions: besideRidge, across: NOTHING, ...PLAIN, staysAway: true },
-  markedGap: { importance: 80, positions: besideGap, across: ANYTHING, ...GAP },
-  merge: { importance: 76, positions: aroundMiddle, across: ANYTHING, ...PLAIN },
-  earlierRun: { importance: 74, positions: aroundMiddle, across: NOTHING, ...PLAIN },
-  markedChange: { importance: 72, positions: aroundMiddle, across: LINES, ...PLAIN },
-  change: { importance: 72, positions: aroundMiddle, across: NOTHING, ...PLAIN },
-  roofChange: { importance: 72, positions: besideUprightArrow, across: LINES, ...PLAIN },
-  snapshot: { importance: 70, positions: alongRoof, across: LINES, ...PLAIN },
-  gap: { importance: 50, positions: besideGap, across: LINES, ...GAP },
-  region: { importance: 40, positions: atFoot, across: NOTHING, ...PLAIN },
+  ceilingAmongLevels: rule(88, alongCeiling, NOTHING, { staysAway: true }),
+  roof: rule(86, alongRoof, ANYTHING),
+  ridge: rule(84, besideRidge, NOTHING, { staysAway: true }),
+  markedGap: rule(80, besideGap, ANYTHING, GAP),
+  merge: rule(76, aroundMiddle, ANYTHING),
+  earlierRun: rule(74, aroundMiddle, NOTHING),
+  markedChange: rule(72, aroundMiddle, LINES),
+  change: rule(72, aroundMiddle, NOTHING),
+  roofChange: rule(72, besideUprightArrow, LINES),
+  snapshot: rule(70, alongRoof, LINES),
+  gap: rule(50, besideGap, LINES, GAP),
+  region: rule(40, atFoot, NOTHING),
 
   // The time view.
-  noTimes: { importance: 62, positions: inMiddle, across: ANYTHING, ...PLAIN },
-  launches: { importance: 60, positions: besideLaunches, across: ANYTHING, ...PLAIN },
-  diagonal: { importance: 58, positions: alongDiagonal, across: ANYTHING, ...PLAIN },
-  markedTimeGap: { importance: 64, positions: aroundMiddle, across: NOTHING, ...PLAIN },
-  timeGap: { importance: 50, positions: aroundMiddle, across: NOTHING, ...PLAIN, staysAway: true },
-  timeRegion: { importance: 40, positions: inCorner, across: { ...LINES, isochrones: 100_000 }, ...PLAIN },
-  isochrone: { importance: 30, positions: besideIsochrone, across: { ...NOTHING, isochrones: NEVER }, ...PLAIN },
+  noTimes: rule(62, inMiddle, ANYTHING),
+  launches: rule(60, besideLaunches, ANYTHING),
+  diagonal: rule(58, alongDiagonal, ANYTHING),
+  markedTimeGap: rule(64, aroundMiddle, NOTHING),
+  timeGap: rule(50, aroundMiddle, NOTHING, { staysAway: true }),
+  timeRegion: rule(40, inCorner, { ...LINES, isochrones: 100_000 }),
+  isochrone: rule(30, besideIsochrone, { ...NOTHING, isochrones: NEVER }),
 
   // Rulers.
-  limit: { importance: 20, positions: besideRuler, across: LINES, ...PLAIN, hasLeader: true },
+  limit: rule(20, besideRuler, LINES, { hasLeader: true }),
   // In a narrow chart the tooltip has the same numbers.
-  narrowLimit: { importance: 20, positions: besideRuler, across: NOTHING, ...PLAIN, hasLeader: true },
-  rulerFoot: { importance: 10, positions: besideRulerFoot, across: LINES, ...PLAIN },
-} satisfies Record<string, LabelRule>;
+  narrowLimit: rule(20, besideRuler, NOTHING, { hasLeader: true }),
+  rulerFoot: rule(10, besideRulerFoot, LINES),
+};
 
 export type LabelKind = keyof typeof RULES;

@@ -3,8 +3,15 @@
 import type { ComponentChildren } from "preact";
 import type { Box, Scales } from "../scales.ts";
 
+interface ClipProps {
+  readonly box: Box;
+  readonly class?: string;
+  readonly fill?: string;
+  readonly children: ComponentChildren;
+}
+
 /** A nested svg clips without an id, which two views could share. */
-export function Clip({ box, children }: { readonly box: Box; readonly children: ComponentChildren }) {
+export function Clip({ box, children, ...look }: ClipProps) {
   const { left, top } = box;
   const [width, height] = [Math.max(0, box.right - left), Math.max(0, box.bottom - top)];
   return (
@@ -15,6 +22,7 @@ export function Clip({ box, children }: { readonly box: Box; readonly children: 
       height={height}
       viewBox={`${left} ${top} ${width} ${height}`}
       aria-hidden="true"
+      {...look}
     >
       {children}
     </svg>

@@ -13,7 +13,7 @@ import { NOTE_EDGE_PX } from "../labels/candidates.ts";
 import { boxOf, type Label, type PlacedLabel, squareAround } from "../labels/engine.ts";
 import { RULES } from "../labels/rules.ts";
 import { textWidth } from "../labels/text_fitting.ts";
-import { arrowPath, type Spot } from "../paths.ts";
+import { arrowPath, circlePath, type Spot } from "../paths.ts";
 import { radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { type Box, project } from "../scales.ts";
@@ -121,8 +121,7 @@ const between = (from: Spot, to: Spot): Spot => [(from[0] + to[0]) / 2, (from[1]
 
 /** As on the canvas: a circle where memory binds, a square where compute does, else a diamond. */
 function shape([x, y]: Spot, radius: number, side: number): string {
-  if (side === SIDES.memory)
-    return `M${x - radius},${y}a${radius},${radius} 0 1 0 ${2 * radius},0a${radius},${radius} 0 1 0 ${-2 * radius},0z`;
+  if (side === SIDES.memory) return circlePath([x, y], radius);
   if (side === SIDES.compute) return `M${x - radius},${y - radius}h${2 * radius}v${2 * radius}h${-2 * radius}z`;
   const far = 1.25 * radius;
   return `M${x},${y - far}l${far},${far}l${-far},${far}l${-far},${-far}z`;

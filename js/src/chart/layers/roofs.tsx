@@ -1,14 +1,14 @@
-// The roofs: solid as they stand, dashed where the data sheet puts them; washes and ceilings of the focus roof.
+// The roofs: solid as they stand, dashed where the data sheet puts them; the focus roof with its regions, levels and ceilings.
 
 import type { VNode } from "preact";
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import type { Level, Roof } from "../../roofline/roofline.ts";
 import { ridgePoint } from "../../roofline/roofline.ts";
 import { memoize } from "../../ui/memoize.ts";
-import { px, roofPath } from "../paths.ts";
+import { px, roofPath, slopePath } from "../paths.ts";
 import type { Scales } from "../scales.ts";
 import type { Theme } from "../theme.ts";
-import { Bands, Levels, SubRoofs } from "./levels.tsx";
+import { Clip } from "./clip.tsx";
 
 export interface RoofsProps {
   readonly roofs: readonly Roof[];
@@ -25,22 +25,10 @@ export interface RoofsProps {
 const lines = memoize<VNode>();
 
 export function Roofs({ roofs, focus, levels, subRoofs, colours, scales, theme }: RoofsProps) {
-  const { plot } = scales;
-  const [width, height] = [Math.max(0, plot.right - plot.left), Math.max(0, plot.bottom - plot.top)];
   const colourOf = ({ chip }: Roof) => colours.get(chip.id) ?? theme.text;
   const own = focus ? colourOf(focus) : theme.text;
-  // A nested svg clips to the plot without an id that two views could share.
   return (
-    <svg
-      class="roofwidget-roofs"
-      x={plot.left}
-      y={plot.top}
-      width={width}
-      height={height}
-      viewBox={`${plot.left} ${plot.top} ${width} ${height}`}
-      fill="none"
-      aria-hidden="true"
-    >
+    <Clip box={scales.plot} class="roofwidget-roofs" fill="none">
       {focus && <Washes roof={focus} scales={scales} theme={theme} />}
       {focus && <Bands roof={focus} levels={levels} colour={own} scales={scales} />}
       {roofs.filter(changed).map((roof) => (
@@ -65,7 +53,7 @@ export function Roofs({ roofs, focus, levels, subRoofs, colours, scales, theme }
         })}
       {focus && <Levels roof={focus} levels={levels} colour={own} background={theme.background} scales={scales} />}
       {focus && <Line roof={focus} colour={own} {...{ scales, theme }} width={3} opacity={1} />}
-    </svg>
+    </Clip>
   );
 }
 
@@ -130,6 +118,94 @@ function Washes({ roof, scales, theme }: { roof: Roof; scales: Scales; theme: Th
         fill={theme.memoryWash}
       />
       <path d={`M${ridge},${plot.bottom}V${peak}H${right}V${plot.bottom}Z`} fill={theme.computeWash} />
+    </g>
+  );
+}
+
+interface LevelsProps {
+  readonly roof: Roof;
+  readonly levels: readonly Level[];
+  readonly colour: string;
+  readonly background: string;
+  readonly scales: Scales;
+}
+
+/** The faint bands between the slopes of neighbouring levels. */
+function Bands({ roof, levels, colour, scales }: Omit<LevelsProps, "background">) {
+  const falling = [...levels].sort((a, b) => b.bandwidth - a.bandwidth);
+  const { x, y } = scales;
+  const [low] = x.domain;
+  const corner = (ai: number, { bandwidth }: Level) => `${x(ai)},${y(ai * bandwidth)}`;
+  return (
+    <g class="roofwidget-bands" fill={colour}>
+      {falling.slice(1).map((lower, index) => {
+        const upper = falling[index] as Level;
+        const ridges = `${corner(roof.peak / upper.bandwidth, upper)}L${corner(roof.peak / lower.bandwidth, lower)}`;
+        return (
+          <path
+            key={lower.name}
+            d={`M${corner(low, upper)}L${ridges}L${corner(low, lower)}Z`}
+            fill-opacity={index % 2 === 0 ? 0.12 : 0.06}
+          />
+        );
+      })}
+    </g>
+  );
+}
+
+/** A roof for each level but the main one's, the faster the thinner; and, dashed, where the data sheet has it. */
+function Levels({ roof, levels, colour, background, scales }: LevelsProps) {
+  const near = levels.filter(({ name }) => name !== roof.level).sort((a, b) => a.bandwidth - b.bandwidth);
+  return (
+    <g class="roofwidget-levels" stroke={colour}>
+      {near.map(({ name, bandwidth, sheet }, index) => {
+        const rates = { peak: roof.peak, bandwidth };
+        return (
+          <g key={name} data-level={name} stroke-width={Math.max(1, 2.25 - 0.5 * index)}>
+            {bandwidth !== sheet && (
+              <path
+                class="roofwidget-ghost"
+                d={slopePath({ peak: roof.sheetPeak, bandwidth: sheet }, scales)}
+                stroke-width={1.5}
+                stroke-dasharray="6 4"
+                stroke-opacity={0.75}
+              />
+            )}
+            <path class="roofwidget-level" d={roofPath(rates, scales)} stroke-linejoin="round" />
+            <circle
+              class="roofwidget-level-ridge"
+              cx={scales.x(ridgePoint(rates))}
+              cy={scales.y(roof.peak)}
+              r={3.5}
+              fill={background}
+            />
+          </g>
+        );
+      })}
+    </g>
+  );
+}
+
+/** Dotted what was measured, dash-dotted what software cannot exceed, long-dashed what communication leaves. */
+const STYLES = {
+  measured: { "stroke-dasharray": "0.1 5.5", "stroke-linecap": "round", "stroke-width": 2.5 },
+  ceiling: { "stroke-dasharray": "9 3 2 3", "stroke-width": 1.5 },
+  communication: { "stroke-dasharray": "16 6", "stroke-width": 1.5 },
+} as const;
+
+function SubRoofs({ subRoofs, colour, scales }: { subRoofs: readonly SubRoof[]; colour: string; scales: Scales }) {
+  return (
+    <g class="roofwidget-subroofs" stroke={colour}>
+      {subRoofs.map((sub) => (
+        <path
+          key={sub.key}
+          class="roofwidget-subroof"
+          data-roof={sub.key}
+          data-style={sub.style}
+          d={sub.kind === "bandwidth" ? slopePath(sub, scales) : roofPath(sub, scales, sub.kind === "compute")}
+          {...STYLES[sub.style]}
+        />
+      ))}
     </g>
   );
 }

@@ -176,11 +176,16 @@ function rulerOf(
     arrows: [...stripBoxes(scene), ...arrows],
     ridges: ridgeBoxes(scene),
   };
-  const place = (some: readonly Label[]) => placeLabels([...some, ...(foot ? [foot] : [])], surroundings);
-  // Where the focus chip's has left another no room over or under it: from the top down.
-  const ranked = place(labels);
-  const isFull = ranked.length === labels.length + Number(!!foot);
-  const falling = isFull ? ranked : place([...labels].sort((a, b) => (a.mark?.y ?? 0) - (b.mark?.y ?? 0)));
+  const all = foot ? [...labels, foot] : labels;
+  const ranked = placeLabels(all, surroundings);
+  // Where the focus chip's has left another no room above or below it: from the top down.
+  const isFull = ranked.length === all.length;
+  const falling = isFull
+    ? ranked
+    : placeLabels(
+        [...all].sort((a, b) => (a.mark?.y ?? 0) - (b.mark?.y ?? 0)),
+        surroundings,
+      );
   return {
     // A line to a roof that is over the plot ends at its top.
     d: columnsOf(

@@ -8,7 +8,7 @@ import type { Snapshot } from "../../wire/types.ts";
 import { snapshotWords as words } from "../../words/words.ts";
 import type { Label } from "../labels/engine.ts";
 import { RULES } from "../labels/rules.ts";
-import { arrowPath, type BentLine, bendOf, middleOf, px, roofPath, type Spot } from "../paths.ts";
+import { arrowPath, type BentLine, bendOf, circlePath, middleOf, roofPath, type Spot } from "../paths.ts";
 import { radiusAt, radiusOf } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { isNarrow } from "../scales.ts";
@@ -157,7 +157,11 @@ export function Ghosts({ scene, frozen, changes }: GhostsProps) {
         <path
           key={place}
           data-kernels={place}
-          d={snapshot.kernels.map(([, ai, rate]) => circle(spotOf(scene, ai, rate), radius)).join("")}
+          // One path: 200 circles would be as many elements.
+          d={snapshot.kernels
+            .map(([, ai, rate]) => spotOf(scene, ai, rate))
+            .map((at) => (at ? circlePath(at, radius) : ""))
+            .join("")}
           stroke={theme.text}
           stroke-opacity={0.45}
         />
@@ -174,11 +178,4 @@ export function Ghosts({ scene, frozen, changes }: GhostsProps) {
       ))}
     </g>
   );
-}
-
-/** A path, as 200 of them are one element. */
-function circle(at: Spot | undefined, radius: number): string {
-  if (!at) return "";
-  const arc = `a${radius},${radius} 0 1 0 `;
-  return `M${px(at[0] - radius)},${px(at[1])}${arc}${2 * radius},0${arc}${-2 * radius},0`;
 }

@@ -5,7 +5,7 @@ import type { View } from "../../state/sync.ts";
 import { nameOf, type TooltipRow, tooltipRows } from "../../text/describe.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { overlap } from "../labels/box_index.ts";
-import { boxOf, type PlacedLabel } from "../labels/engine.ts";
+import { boxOf, type PlacedLabel, squareAround } from "../labels/engine.ts";
 import { linesOf, textWidth } from "../labels/text_fitting.ts";
 import type { Box, Scales } from "../scales.ts";
 
@@ -104,7 +104,7 @@ export function placesFor(
   const middle = Math.max(APART, Math.min(x - width / 2, chart.width - width - APART));
   const under = chart.height + APART;
   if (isHalfHidden(chart) && under + height + APART <= bottom) return [at(middle, under)];
-  const seen = [{ left: x - RIM, right: x + RIM, top: y - RIM, bottom: y + RIM }, ...own];
+  const seen = [squareAround(x, y, RIM), ...own];
   const sides = seen
     .flatMap(({ left, right }) => [right + APART, left - APART - width])
     .filter((left) => left >= 0 && left + width <= chart.width);

@@ -8,7 +8,17 @@ import { formatQuantity } from "../../text/numbers.ts";
 import type { Extent } from "../extents.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
-import { type Box, joined, type Scale, type Scales, type Size, scaleLike, scaleLinear, scaleLog } from "../scales.ts";
+import {
+  type Box,
+  joined,
+  type Scale,
+  type Scales,
+  type Size,
+  scaleLike,
+  scaleLinear,
+  scaleLog,
+  stableScales,
+} from "../scales.ts";
 import { chosenIn, type Scene, unitsIn } from "../scene.ts";
 import { chipColours, type Theme } from "../theme.ts";
 import { ticksOf } from "../ticks.ts";
@@ -75,7 +85,7 @@ export function timeSceneOf(
   const kept = before?.whole ?? before;
   const whole = around({ kernels, points }, after?.points.n ? around(after, kept) : kept);
   const next = zoomed(whole, store.zoom.value);
-  const scales = last && same(last.scales, next) ? last.scales : next;
+  const scales = stableScales(last?.scales, next);
   const overhead = focus?.conditions.launchOverhead ?? 0;
   return {
     kernels,
@@ -149,10 +159,6 @@ export function timeScales(
   const y = scaleLog(joined(yTimes, before?.y.domain), [plot.bottom, plot.top]);
   return { width, height, plot, outer, gutter: 0, strip: undefined, x, y };
 }
-
-const same = (a: TimeScales, b: TimeScales) => numbersOf(a) === numbersOf(b);
-const numbersOf = ({ width, height, plot, x, y, whole }: TimeScales): string =>
-  [width, height, plot.left, plot.bottom, x.isLinear, ...x.domain, ...y.domain, whole && numbersOf(whole)].join();
 
 /** Where each point stands, px: at an edge those without FLOPs or bytes, where these have no place on the axis. */
 function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
