@@ -11,7 +11,7 @@ const [STRIP_PX, LAST_STRIP] = [16, 255];
 /** Boxes above the chart are in strip -1. A box may reach to infinity. */
 const stripOf = (y: number) => Math.max(-1, Math.min(Math.floor(y / STRIP_PX), LAST_STRIP));
 
-export const indexBoxes = (boxes: readonly Box[]) => addBoxes(new Map(), boxes);
+export const indexBoxes = (boxes: readonly Box[] = []) => addBoxes(new Map(), boxes);
 
 export function addBoxes(index: BoxIndex, boxes: readonly Box[]): BoxIndex {
   for (const box of boxes) {

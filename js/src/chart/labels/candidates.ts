@@ -254,17 +254,19 @@ export const besideUprightArrow = ([x, from]: Spot, [, to]: Spot): Position[] =>
   ...[4, -10, 18].flatMap((shift) => beside(x, (from + to) / 2 + shift, 7)),
 ];
 
+const leftFirst = (x: number, y: number) => beside(x, y, 7).reverse();
+
 /** Lines above and below a ruler's crossing, px. */
 const RULER_SHIFTS = [-6, 14, -21, 29, -36, 44, -51];
 
 /** Beside a ruler where it crosses a roof; of a crossing in the strip, right of `stripEnd`. */
 export const besideRuler = (x: number, y: number, stripEnd?: number): Position[] =>
   RULER_SHIFTS.flatMap((shift) =>
-    stripEnd === undefined ? [...beside(x, y + shift, 7)].reverse() : [at(stripEnd + 6, y + shift, "start")],
+    stripEnd === undefined ? leftFirst(x, y + shift) : [at(stripEnd + 6, y + shift, "start")],
   );
 
 export const besideRulerFoot = (x: number, { plot }: Scales): Position[] =>
-  [-6, -22, -38].flatMap((up) => [...beside(x, plot.bottom + up, 7)].reverse());
+  [-6, -22, -38].flatMap((up) => leftFirst(x, plot.bottom + up));
 
 /** From the note of a moved kernel to the edges of the plot, px. */
 export const NOTE_EDGE_PX = 4;

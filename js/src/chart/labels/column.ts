@@ -58,7 +58,7 @@ export function gutterOf(lines: Lines, width: number, y: Scale): number {
 
 /** The names of the flats in sight. During a drag, with the choices `before`, only names of the focus roof move. */
 export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
-  const { colours, scales, theme, focus } = scene;
+  const { colours, scales, theme } = scene;
   const { plot, gutter, y } = scales;
   if (gutter === 0) return [];
   const max = gutter - LEADER_PX;
@@ -72,8 +72,7 @@ export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
       const x = right;
       right += textWidth(text, bold) + NAME_GAP_PX;
       const colour = colours.get(chip) ?? theme.text;
-      const kind = chip === focus?.chip.id ? "focusRoof" : "roof";
-      return { kind, key, text, bold, colour, x, y: at + 4, anchor: "start", choice: at };
+      return { kind: "roof", key, text, bold, colour, x, y: at + 4, anchor: "start", choice: at };
     });
   });
   if (!before || placed.every(({ key, choice }) => (before.get(key) ?? choice) === choice)) return placed;

@@ -1,13 +1,14 @@
 // The label engine of both planes: places labels by the rules, clear of each other and of what is drawn.
 
 import type { Box } from "../scales.ts";
-import { addBoxes, areClear, coveredPx, indexBoxes } from "./box_index.ts";
+import { addBoxes, areClear, type BoxIndex, coveredPx, indexBoxes } from "./box_index.ts";
 import type { Mark, Position } from "./candidates.ts";
 import {
   COST_OF_A_PX_ON_LINES,
   type LabelKind,
   type LabelRule,
   LEADER_FROM_PX,
+  OBSTACLES,
   type Obstacle,
   RULES,
 } from "./rules.ts";
@@ -56,13 +57,10 @@ export const CLEARLY_PX = 3;
 
 /** Places labels. With the choices `before`, during a drag, a label keeps the place it had, whatever has come under it. */
 export function placeLabels(labels: readonly Label[], surroundings: Surroundings, before?: Choices): PlacedLabel[] {
-  const { bounds, lines = [], arrows = [], points = [], isochrones = [], ridges = [], texts = [] } = surroundings;
-  const drawn = { points: indexBoxes(points), arrows: indexBoxes(arrows), lines: indexBoxes(lines) };
-  const obstacles = Object.entries({ ...drawn, isochrones: indexBoxes(isochrones) }) as [
-    Obstacle,
-    typeof drawn.lines,
-  ][];
-  const [written, circles] = [indexBoxes(texts), indexBoxes(ridges)];
+  const { bounds } = surroundings;
+  const obstacles = OBSTACLES.map((obstacle) => [obstacle, indexBoxes(surroundings[obstacle])] as const);
+  const points = obstacles[0]?.[1] as BoxIndex;
+  const [written, circles] = [indexBoxes(surroundings.texts), indexBoxes(surroundings.ridges)];
   const placed: PlacedLabel[] = [];
   const keys = new Set<string>();
 
@@ -111,7 +109,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
       const boxes = boxesOfCandidate(at);
       cost += costAcross(boxes, rule, least - cost);
       if (cost >= least || !isFree(boxes, position, label, isEarly)) continue;
-      if (!areClear(leaderBoxes(boxes, label, position).slice(0, -LEADER_END_BOXES), drawn.points))
+      if (!areClear(leaderBoxes(boxes, label, position).slice(0, -LEADER_END_BOXES), points))
         cost += rule.across.points;
       if (cost < least) [choice, least] = [at, cost];
     }

@@ -33,23 +33,18 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
     const far = canBeFar ? (selected.has(row) ? "below" : "all") : "none";
     const name = shortNameOf(kernels, row);
     const reach = mark.radius + OWN_MARGIN_PX;
-    return [
-      {
-        ...{ kind: isMarked ? "markedKernel" : "kernel", key, text: shorten(name, MAX_NAME_LETTERS), bold: isMarked },
-        colour: selected.size === 0 || isMarked ? theme.text : theme.muted,
-        positions: RULES.kernel.positions(mark, join, isTied ? mark.x : undefined, far, scales),
-        // Along its own line a name is near enough, however far from the point.
-        ...(!join && { mark }),
-        ...(!join && canBeFar && { shorter: [shorten(name, MAX_BRIEF_LETTERS)] }),
-        ...(!join &&
-          canBeFar &&
-          !before?.has(key) && {
-            near: {
-              own: [{ left: mark.x - reach, right: mark.x + reach, top: 0, bottom: scales.height }],
-              others: boxes.filter((box) => box.row !== row),
-            },
-          }),
-      },
-    ];
+    const label: Label = {
+      ...{ kind: isMarked ? "markedKernel" : "kernel", key, text: shorten(name, MAX_NAME_LETTERS), bold: isMarked },
+      colour: selected.size === 0 || isMarked ? theme.text : theme.muted,
+      positions: RULES.kernel.positions(mark, join, isTied ? mark.x : undefined, far, scales),
+    };
+    // Along its own line a name is near enough, however far from the point.
+    if (join) return [label];
+    if (!canBeFar) return [{ ...label, mark }];
+    const near = {
+      own: [{ left: mark.x - reach, right: mark.x + reach, top: 0, bottom: scales.height }],
+      others: before?.has(key) ? [] : boxes.filter((box) => box.row !== row),
+    };
+    return [{ ...label, mark, shorter: [shorten(name, MAX_BRIEF_LETTERS)], near }];
   });
 }

@@ -48,16 +48,17 @@ function ridgeLabels(roof: Roof, scene: Scene): Label[] {
   const { focus, colours, scales, units, theme } = scene;
   const ai = ridgePoint(roof);
   const isFocus = roof === focus;
+  const kind = isFocus ? "focusRidge" : "ridge";
   const [x, y] = [scales.x(ai), scales.y(roof.peak)];
   const number = units.intensityAlone(ai, 4);
   const label: Label = {
-    kind: isFocus ? "focusRidge" : "ridge",
+    kind,
     key: `ridge ${roof.chip.id}`,
     text: number,
     bold: isFocus,
     colour: colours.get(roof.chip.id) ?? theme.text,
     near: nearRidge(scene, x, y),
-    positions: isInPlot(scales, x, y) ? RULES[isFocus ? "focusRidge" : "ridge"].positions([x, y]) : [],
+    positions: isInPlot(scales, x, y) ? RULES[kind].positions([x, y]) : [],
   };
   if (!isFocus) return [label];
   const brief = strings.ridgeAt(number);

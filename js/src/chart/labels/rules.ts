@@ -36,7 +36,8 @@ export const COST_OF_A_PX_ON_LINES = 10;
 export const LEADER_FROM_PX = 20;
 
 /** What is drawn on a plane. */
-export type Obstacle = "lines" | "arrows" | "points" | "isochrones";
+export const OBSTACLES = ["points", "arrows", "lines", "isochrones"] as const;
+export type Obstacle = (typeof OBSTACLES)[number];
 
 /** What it costs to lie across each kind of obstacle. */
 type Across = Readonly<Record<Obstacle, number>>;

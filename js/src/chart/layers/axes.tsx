@@ -1,12 +1,15 @@
 // The axes: grid, ticks, titles, and the strip for kernels without FLOPs.
 
+import type { ComponentChildren } from "preact";
 import type { Roof } from "../../roofline/roofline.ts";
 import { formatTick } from "../../text/numbers.ts";
 import { axisWords as words } from "../../words/words.ts";
 import { namedTicks, type Units } from "../axis_units.ts";
-import { textWidth } from "../labels/text_fitting.ts";
-import type { Scales } from "../scales.ts";
+import { FONT_PX, textWidth } from "../labels/text_fitting.ts";
+import { px } from "../paths.ts";
+import type { Box, Scale, Scales } from "../scales.ts";
 import type { Theme } from "../theme.ts";
+import type { Counting } from "../ticks.ts";
 
 interface AxesProps {
   readonly scales: Scales;
@@ -20,41 +23,75 @@ export const NARROW_TITLE = 520;
 
 export const titleOf = ({ xTitle, xShort }: Units, width: number) => (width < NARROW_TITLE ? xShort : xTitle);
 
+/** A text at a tick: where along the axis, px, and what it says. */
+export type TickText = readonly [at: number, text: string];
+
+/** Both axes of a plane, the horizontal one first. */
+interface FrameProps {
+  readonly box: Box;
+  /** Where the grid has its lines, px. */
+  readonly grid: readonly [across: readonly number[], up: readonly number[]];
+  readonly ticks: readonly [across: readonly TickText[], up: readonly TickText[]];
+  readonly titles: readonly [across: string, up: string];
+  /** Where the title of the vertical axis stands and where its ticks' texts end, px. */
+  readonly titleTop: number;
+  readonly tickEnd: number;
+  readonly theme: Theme;
+  readonly children: ComponentChildren;
+}
+
+/** What the axes of both planes have: grid, frame, ticks and titles. */
+export function AxesFrame({ box, grid, ticks, titles, titleTop, tickEnd, theme, children }: FrameProps) {
+  const { left, top, right, bottom } = box;
+  const lines = [
+    ...grid[0].map((x) => `M${px(x)},${top}V${bottom}`),
+    ...grid[1].map((y) => `M${left},${px(y)}H${right}`),
+  ];
+  return (
+    <g class="roofwidget-axes" font-size={FONT_PX} fill={theme.muted}>
+      <path d={lines.join("")} stroke={theme.grid} />
+      <path d={`M${left},${top}V${bottom}H${right}`} fill="none" stroke={theme.line} />
+      {ticks[0].map(([x, text]) => (
+        <text key={text} x={x} y={bottom + 17} text-anchor="middle">
+          {text}
+        </text>
+      ))}
+      {ticks[1].map(([y, text]) => (
+        <text key={text} x={tickEnd} y={y + 4} text-anchor="end">
+          {text}
+        </text>
+      ))}
+      <text x={2} y={titleTop}>
+        {titles[1]}
+      </text>
+      <text x={right} y={bottom + 34} text-anchor="end">
+        {titles[0]}
+      </text>
+      {children}
+    </g>
+  );
+}
+
 export function Axes({ scales, units, theme, focus }: AxesProps) {
   const { plot, x, y, strip } = scales;
-  const tickX = namedTicks(x, 42, units.tickBase, units.x);
-  const tickY = namedTicks(y, 26, units.tickBase, units.y);
+  const textsOf = (scale: Scale, room: number, counting: Counting) =>
+    namedTicks(scale, room, units.tickBase, counting).map(({ value, text }): TickText => [scale(value), text]);
+  const [across, up] = [textsOf(x, 42, units.x), textsOf(y, 26, units.y)];
   return (
-    <g class="roofwidget-axes" font-size={12} fill={theme.muted}>
-      {tickX.map(({ value }) => (
-        <line key={`x${value}`} x1={x(value)} x2={x(value)} y1={plot.top} y2={plot.bottom} stroke={theme.grid} />
-      ))}
-      {tickY.map(({ value }) => (
-        <line key={`y${value}`} x1={plot.left} x2={plot.right} y1={y(value)} y2={y(value)} stroke={theme.grid} />
-      ))}
-      <path d={`M${plot.left},${plot.top}V${plot.bottom}H${plot.right}`} fill="none" stroke={theme.line} />
-      {tickX
-        .filter(({ value }) => x(value) > plot.left - 1 && x(value) < plot.right - 10)
-        .map(({ value, text }) => (
-          <text key={value} x={x(value)} y={plot.bottom + 17} text-anchor="middle">
-            {text}
-          </text>
-        ))}
-      {tickY
-        .filter(({ value }) => y(value) > plot.top + 18)
-        .map(({ value, text }) => (
-          <text key={value} x={40} y={y(value) + 4} text-anchor="end">
-            {text}
-          </text>
-        ))}
-      <text x={2} y={plot.top + 8}>
-        {units.yTitle}
-      </text>
-      <text x={plot.right} y={plot.bottom + 34} text-anchor="end">
-        {titleOf(units, scales.width)}
-      </text>
+    <AxesFrame
+      box={plot}
+      grid={[across.map(([at]) => at), up.map(([at]) => at)]}
+      ticks={[
+        across.filter(([at]) => at > plot.left - 1 && at < plot.right - 10),
+        up.filter(([at]) => at > plot.top + 18),
+      ]}
+      titles={[titleOf(units, scales.width), units.yTitle]}
+      titleTop={plot.top + 8}
+      tickEnd={40}
+      theme={theme}
+    >
       {strip && <Strip strip={strip} units={units} theme={theme} focus={focus} />}
-    </g>
+    </AxesFrame>
   );
 }
 

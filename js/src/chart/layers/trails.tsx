@@ -68,19 +68,16 @@ export function trailLines(scene: Scene, trails: Trails | undefined, parts: Poin
   return kernels.size > MOST ? [] : [...lines.values()];
 }
 
-/** By how much each merged kernel got faster, at the middle of its longest trail. */
+/** By how much each merged kernel got faster, at the middle of its longest trail that has room. */
 export function trailLabels({ theme }: Scene, trails: readonly TrailLine[]): Label[] {
   const length = ({ from, to }: TrailLine) => Math.hypot(to[0] - from[0], to[1] - from[1]);
-  const longest = new Map<number, TrailLine>();
-  for (const line of trails) {
-    const other = longest.get(line.row);
-    if (!other || length(line) > length(other)) longest.set(line.row, line);
-  }
-  return [...longest.values()].map((line) => ({
-    ...{ kind: "merge", key: `trail ${line.row}`, bold: true, colour: theme.text },
-    text: fusionWords.trail(line.ratio < 10 ? formatTenths(line.ratio) : formatRatio(line.ratio)),
-    positions: RULES.merge.positions(middleOf(line)),
-  }));
+  return [...trails]
+    .sort((a, b) => length(b) - length(a))
+    .map((line) => ({
+      ...{ kind: "merge", key: `trail ${line.row}`, bold: true, colour: theme.text },
+      text: fusionWords.trail(line.ratio < 10 ? formatTenths(line.ratio) : formatRatio(line.ratio)),
+      positions: RULES.merge.positions(middleOf(line)),
+    }));
 }
 
 export function TrailMarks({ lines, radius, theme }: { lines: readonly TrailLine[]; radius: number; theme: Theme }) {

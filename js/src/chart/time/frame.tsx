@@ -1,55 +1,44 @@
 // What lies under the points of the time view: axes, regions, isochrones, the diagonal, launches and gaps.
 
 import { strings } from "../../words/words.ts";
+import { AxesFrame, type TickText } from "../layers/axes.tsx";
 import { Clip } from "../layers/clip.tsx";
 import { px } from "../paths.ts";
-import { joined } from "../scales.ts";
+import { joined, type Scale } from "../scales.ts";
 import type { Theme } from "../theme.ts";
-import { type Tick, ticksOf } from "../ticks.ts";
+import { ticksOf } from "../ticks.ts";
 import { roomOf, type TimeGap, type TimeScales, type TimeScene, tickText } from "./scene.ts";
 
-/** Axes, grid, and the edges where kernels without FLOPs or bytes stand. */
+/** The axes, and the edges where kernels without FLOPs or bytes stand. */
 export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }) {
   const { plot, outer, x, y } = scales;
   const [column, row] = [plot.left - outer.left, outer.bottom - plot.bottom];
-  const times = (ticks: readonly Tick[]) => ticks.map(({ value }) => value);
-  const [across, down] = [times(ticksOf(x, 52)), times(ticksOf(y, roomOf(y)))];
-  const below = (at: number, text: string) => (
-    <text key={text} x={at} y={outer.bottom + 17} text-anchor="middle">
-      {text}
-    </text>
-  );
-  const beside = (at: number, text: string) => (
-    <text key={text} x={outer.left - 6} y={at + 4} text-anchor="end">
-      {text}
-    </text>
-  );
-  const lines = [
-    ...across.map((seconds) => `M${px(x(seconds))},${plot.top}V${outer.bottom}`),
-    ...down.map((seconds) => `M${outer.left},${px(y(seconds))}H${plot.right}`),
-  ];
-  const frame = `M${outer.left},${plot.top}V${outer.bottom}H${plot.right}`;
+  const textsOf = (scale: Scale, room: number) =>
+    ticksOf(scale, room).map(({ value }): TickText => [scale(value), tickText(value)]);
+  const [across, up] = [textsOf(x, 52), textsOf(y, roomOf(y))];
+  const zeros = (size: number, at: number, text: string): TickText[] => (size > 0 ? [[at, text]] : []);
   const edges = `M${outer.left},${plot.top}h${column}V${plot.bottom}H${plot.right}v${row}H${outer.left}Z`;
   return (
-    <g class="roofwidget-axes" font-size={12} fill={theme.muted}>
+    <AxesFrame
+      box={outer}
+      grid={[across.map(([at]) => at), up.map(([at]) => at)]}
+      ticks={[
+        [
+          ...across.filter(([at]) => at >= plot.left + (column && 30) && at < plot.right - 10),
+          ...zeros(column, outer.left + column / 2, strings.time.zeroFlops),
+        ],
+        [
+          ...up.filter(([at]) => at <= plot.bottom - (row && 8)),
+          ...zeros(row, outer.bottom - row / 2, strings.time.zeroBytes),
+        ],
+      ]}
+      titles={[strings.time.axisX, strings.time.axisY]}
+      titleTop={14}
+      tickEnd={outer.left - 6}
+      theme={theme}
+    >
       <path d={edges} fill-opacity={0.1} />
-      <path d={lines.join("")} stroke={theme.grid} />
-      <path d={frame} fill="none" stroke={theme.line} />
-      {across
-        .filter((seconds) => x(seconds) >= plot.left + (column && 30) && x(seconds) < plot.right - 10)
-        .map((seconds) => below(x(seconds), tickText(seconds)))}
-      {down
-        .filter((seconds) => y(seconds) <= plot.bottom - (row && 8))
-        .map((seconds) => beside(y(seconds), tickText(seconds)))}
-      {column > 0 && below(outer.left + column / 2, strings.time.zeroFlops)}
-      {row > 0 && beside(outer.bottom - row / 2, strings.time.zeroBytes)}
-      <text x={2} y={14}>
-        {strings.time.axisY}
-      </text>
-      <text x={plot.right} y={outer.bottom + 34} text-anchor="end">
-        {strings.time.axisX}
-      </text>
-    </g>
+    </AxesFrame>
   );
 }
 
