@@ -1,8 +1,8 @@
 // What is written on the time view: isochrones, the diagonal, its two regions, launch overhead, kernels and gaps.
 
 import { judge } from "../../roofline/bound.ts";
-import { briefNamesOf } from "../../text/names.ts";
 import { gapText } from "../../text/describe.ts";
+import { briefNamesOf } from "../../text/names.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { strings } from "../../words/words.ts";
 import { type Label, type PlacedLabel, placeLabels, squareAround } from "../labels/engine.ts";
