@@ -128,19 +128,20 @@ class RooflineModel(HasTraits):
     Parameters
     ----------
     chips
-        A `Preset`, or a list of `Chip` objects and names. Default: the chip that the kernels ran on. Where they do not
-        name it: the TPU guide's chips, but for a measured profile no chips, with a warning.
+        A `Preset`, or a list of `Chip` objects and names. Default: the chip that the kernels ran on; if it is unknown,
+        the TPU guide's chips, or for a measured profile no chips and a warning.
     kernels
-        `Kernels`, a list of records, or a data frame. Default: the preset's kernels, or the guide's without `chips`.
+        `Kernels`, a list of records, or a data frame. Default: those of a preset, none with a list of chips, and
+        without `chips` those of the TPU guide.
     **traits
         Any trait below.
 
     Raises
     ------
     TypeError
-        For an unknown keyword; it names the nearest real one.
+        For an unknown keyword; the message names the nearest trait.
     traitlets.TraitError
-        For a bad value; nothing is changed.
+        For a bad value; no model is made.
 
     Examples
     --------
@@ -161,7 +162,9 @@ class RooflineModel(HasTraits):
 
     chips = owned("python", Checked(distinct_chips, help="The chips that can be shown."), to_wire=wire.chips_to_wire)
     shown = owned("shared", Checked(names, help="Ids of the chips that are shown, in the order of `chips`."))
-    focus_chip = owned("shared", Unicode(help="Id of the chip that sliders and gap arrows belong to."))
+    focus_chip = owned(
+        "shared", Unicode(help="Id of the chip whose rates the sliders change and whose gaps the arrows show.")
+    )
     precision = owned(
         "shared",
         Unicode(
@@ -215,7 +218,7 @@ class RooflineModel(HasTraits):
         "shared",
         Bool(default_value=False, help="With memory 'all', whether levels that bind no kernel have a roof too."),
     )
-    launch_overhead = owned("python", Checked(seconds, 0.0, help="The least time that one launch takes, in seconds."))
+    launch_overhead = owned("python", Checked(seconds, 0.0, help="Minimum time of one launch, in seconds."))
 
     # -- kernels, and graphs whose kernels are shown -----------------------------------------------------------
 
@@ -452,7 +455,7 @@ class RooflineModel(HasTraits):
             traits["chips"] = [kernels.chip]
         elif isinstance(kernels, Kernels) and kernels.source and kernels.totals()["time"] > 0:
             traits["chips"] = []
-            msg = f"{kernels.source} names no chip, so there is no roof to hold its kernels against: {NO_CHIPS_HINT}"
+            msg = f"{kernels.source} names no chip, so its kernels have no roof; {NO_CHIPS_HINT}"
             warnings.warn(msg, UserWarning, stacklevel=2)
         last = {name: traits.pop(name) for name in _SET_LAST if name in traits}
         super().__init__(**traits)
@@ -486,7 +489,7 @@ class RooflineModel(HasTraits):
     # -- chips and rates ---------------------------------------------------------------------------------------
 
     def chip(self, name: str | None = None) -> Chip:
-        """Return one of the chips by id or name (any case); the focus chip without a name.
+        """Return a chip of the model by id or name, in any case; without a name the focus chip.
 
         Raises
         ------
@@ -496,7 +499,7 @@ class RooflineModel(HasTraits):
         return chip_called(self.focus_chip if name is None else name, self.chips)
 
     def resolved_chip(self, name: str | None = None) -> Chip:
-        """Return one of the chips with its what-if values in place of the data sheet's."""
+        """Return a chip of the model with its what-if rates instead of the data sheet's."""
         chip = self.chip(name)
         changes = self.what_if.get(chip.id, {})
         return chip.with_rates(changes.get("peak_flops", {}), changes.get("bandwidth", {}))
@@ -510,7 +513,7 @@ class RooflineModel(HasTraits):
         precision: str | None = None,
         memory: str | None = None,
     ) -> None:
-        """Change a chip's peak or bandwidth without touching its data sheet.
+        """Set a what-if peak or bandwidth of a chip; its data sheet stays.
 
         Parameters
         ----------
@@ -521,7 +524,7 @@ class RooflineModel(HasTraits):
         bandwidth
             bytes/s, or text such as ``"8 TB/s"``.
         precision, memory
-            Which peak and which level; the chosen ones by default.
+            The peak and the memory level to change; by default those of the `precision` and `memory` traits.
 
         Raises
         ------
@@ -543,7 +546,7 @@ class RooflineModel(HasTraits):
         self._swap("what_if", lambda old: with_rates(old, target, changed))
 
     def reset(self, chip: str | None = None) -> None:
-        """Go back to the data sheet: of one chip, or of all without a name.
+        """Drop the what-if rates of one chip, or without a name of all chips.
 
         Raises
         ------

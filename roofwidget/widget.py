@@ -64,7 +64,7 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
             self._esm = bundle.first_script(self.locale)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Apply a message of the front end, without traits that Python owns; answer where both may have changed one."""
+        """Apply a message of the front end, except to traits that Python owns."""
         state = {name: value for name, value in sync_data.items() if not self._is_python_owned(name)}
         # Python may have replaced the kernels since the message was sent: their columns must not refuse all of it.
         if isinstance(state.get("columns"), list):

@@ -1,1 +1,1 @@
-"""What follows when a trait of the model changes."""
+"""Checks of the model's traits, and what follows when a trait changes: plain values in, plain values out."""

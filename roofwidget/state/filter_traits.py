@@ -63,7 +63,7 @@ def column_key(key: str, extra: Collection[str], trait: str) -> str:
     Raises
     ------
     TraitError
-        If it is no column of the table, nor one of the `extra` columns of the kernels.
+        If neither the table nor the `extra` columns of the kernels have it.
     """
     first, _, name = key.partition(":")
     if first == "extra" and name:

@@ -110,7 +110,7 @@ def _check_is_of(partition: Partition, graph: Graph) -> None:
 
 
 def check_phase(name: str, graphs: Mapping[str, Graph], graph: Graph | None) -> str:
-    """Return the name of one of the graphs, or '' without any; else raise `TraitError`."""
+    """Return the name of a graph, or '' if there are none; raise `TraitError` for an unknown name."""
     if name in graphs or (name == "" and not graphs):
         return name
     if list(graphs) == [""] or (not graphs and graph is not None):
@@ -144,7 +144,7 @@ def dims_for(graph: Graph, dims: Mapping[str, int]) -> dict[str, int]:
 
 
 def check_convention(name: str, graph: Graph | None) -> str:
-    """Return the name of a convention, '' for the graph's own; raise `TraitError` for an unknown one."""
+    """Return the name of a convention, '' for the graph's own; raise `TraitError` for an unknown name."""
     if graph is None or name in {"", graph.convention.name}:
         return ""
     with refused_as("convention"):
@@ -157,7 +157,7 @@ def convention_for(graph: Graph, name: str) -> str:
 
 
 def check_dtype(dtype: str | None, graph: Graph | None) -> str | None:
-    """Return a dtype, None for the graph's main one; raise `TraitError` for an unknown one."""
+    """Return a dtype, None for the graph's main dtype; raise `TraitError` for an unknown dtype."""
     if graph is None or dtype is None:
         return None
     with refused_as("dtype"):

@@ -56,7 +56,7 @@ def read_only_factors(given: Any) -> KernelWhatIfs:
     Raises
     ------
     TypeError, ValueError
-        If it is no such mapping, a row has something else than bytes and time, or a factor is bad.
+        If it is no mapping of mappings by row, a quantity is neither bytes nor time, or a factor is bad.
     """
     if not isinstance(given, Mapping) or not all(_is_row(row, factors) for row, factors in given.items()):
         shape = "{'bytes': factor, 'time': factor}"
@@ -107,7 +107,7 @@ def row_called(kernel: object, kernels: Kernels) -> int:
     raise TraitError(msg)
 
 
-def check_can_move(kernel: Kernels, asked: Mapping[str, float], judge: Callable[[Kernels], Bound]) -> None:
+def check_can_move(kernel: Kernels, asked: Mapping[str, float], bound_of: Callable[[Kernels], Bound]) -> None:
     """Raise `ValueError` if the factors cannot be applied to the single kernel of a table."""
     name = kernel.names[0]
     if "bytes" in asked and not any(column[0] > 0 for column in kernel.bytes_by_level.values()):
@@ -118,7 +118,7 @@ def check_can_move(kernel: Kernels, asked: Mapping[str, float], judge: Callable[
     if not kernel.time[0] > 0:
         msg = f"move: '{name}' was not measured, so its time cannot be changed; give bytes"
         raise ValueError(msg)
-    least = float(least_time(judge(kernel))[0])
+    least = float(least_time(bound_of(kernel))[0])
     if asked["time"] < least * (1 - _ROUNDING_TOLERANCE):
         factor, allowed = (units.format_significant(value, 6) for value in (asked["time"], least))
         msg = f"move: '{name}' would beat its roof with time={factor}; the least is {allowed}"

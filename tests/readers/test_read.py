@@ -258,7 +258,7 @@ def test_what_was_read_makes_a_widget() -> None:
 
 
 def test_a_measured_profile_that_names_no_chip_is_not_drawn_under_others() -> None:
-    said = r"^buffer names no chip, so there is no roof to hold its kernels against: pass chips=\['h100-sxm'\] or"
+    said = r"^buffer names no chip, so its kernels have no roof; pass chips=\['h100-sxm'\] or"
     with pytest.warns(UserWarning, match=said):
         widget = read(CSV).roofline()
     assert (widget.chips, repr(widget)) == ((), "RooflineWidget(no chips; 2 kernels)")
