@@ -1,8 +1,8 @@
-"""Profiles of other tools, read into `Kernels`. `read` finds the reader by what the file holds, not by its name.
+"""Read profiles of other tools into `Kernels`. `read` finds the reader by the file's content, not by its name.
 
-A reader is a module named in `FORMATS`. It has ``FORMAT`` (its name), ``EXPECTED`` (what it reads, for messages),
-``recognises(source)``, which must be cheap, and ``read(source, *, …)``. One that reads objects too has
-``takes(given)`` and ``read_object(given, *, …)``.
+A reader is a module listed in `FORMATS`. It has ``FORMAT`` (the format's name), ``EXPECTED`` (what the reader accepts,
+for error messages), ``recognises(source)``, which must be cheap, and ``read(source, *, …)``. A reader that also accepts
+Python objects has ``takes(given)`` and ``read_object(given, *, …)``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "ProfileError", "Profiles", "Source", "read", "read_many", "reader"]
 
-# In the order in which they are asked: what is told by a few bytes first, tables of any origin last.
+# `read` asks the readers in this order: formats with an unmistakable start first, tables of any origin last.
 FORMATS: Final = (
     "roofwidget.readers.torch.trace",
     "roofwidget.readers.torch.averages",
@@ -53,33 +53,33 @@ def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kern
     Parameters
     ----------
     path_or_buffer
-        A path, bytes or an open file; a folder where the tool writes folders. gzip and zip are undone. Text is UTF-8
-        with or without a byte order mark, or UTF-16 with one. Also a data frame, a list of records, or another object
-        that a reader takes.
+        A path, bytes or an open file; a folder if the tool writes folders. gzip and zip are decompressed. Text is
+        UTF-8 with or without a byte order mark, or UTF-16 with one. A data frame, a list of records and other objects
+        that a reader accepts work too.
     format
-        The format's name; None finds it by what the file holds.
+        The format's name. None detects the format from the file's content.
     **options
-        What the reader of this format takes: see the page of readers, or `reader` and the `help` of what it returns.
+        Options of this format's reader: see docs/readers.md, or call `help` on what `reader` returns.
 
     Returns
     -------
     Kernels
-        FLOPs, bytes, seconds; with `origin`, `extra`, `chip`, `program`, `steps`, `warnings` and `source` as far as
-        the format tells.
+        FLOPs, bytes and seconds. `origin`, `extra`, `chip`, `program`, `steps`, `warnings` and `source` are filled
+        in if the format has them.
 
     Raises
     ------
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
     ProfileError
-        If the file is damaged, of no known format or not of `format`, or holds a bad value: the message names the
-        file, the place and what was expected, or what the file looks like.
+        If the file is damaged, is of an unknown format, is not of `format`, or contains an invalid value. The message
+        names the file, the place and what was expected, or says what the file looks like.
     ImportError
-        If a format needs a package that is not installed: the message names it.
+        If the format needs a package that is not installed. The message names the package.
     TypeError
-        If the reader has no such option: the message names the nearest one.
+        If the reader does not have the option. The message names the nearest option.
     ValueError
-        If there is no such format.
+        If the format does not exist.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kern
     [3.1e-05]
     """
     if format is None and "columns" in options:
-        format = "table"  # noqa: A001 - the same word
+        format = "table"  # noqa: A001 - the parameter above
     modules = [reader(format)] if format is not None else [import_module(name) for name in FORMATS]
     for module in modules:
         if hasattr(module, "takes") and module.takes(path_or_buffer):
@@ -109,7 +109,7 @@ def reader(format: str) -> ModuleType:  # noqa: A002 - the field's word
     Raises
     ------
     ValueError
-        If there is none: the message names the nearest.
+        If the format does not exist. The message names the nearest format.
 
     Examples
     --------
@@ -132,14 +132,14 @@ def _by_format() -> dict[str, ModuleType]:
 def _called(function: Callable[..., Kernels], given: object, options: dict[str, Any]) -> Kernels:
     parameters = inspect.signature(function).parameters.values()
     known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
-    for word in options:
-        if word not in known:
-            raise unknown_keyword("read", word, known) if known else TypeError(f"read has no keyword '{word}' here")
+    for name in options:
+        if name not in known:
+            raise unknown_keyword("read", name, known) if known else TypeError(f"this format has no option '{name}'")
     return function(given, **options)
 
 
 def _read_as(module: ModuleType, source: Source, options: dict[str, Any]) -> Kernels:
-    """Read what a user says is of this format; where that fails for it is of another one, say so."""
+    """Read the source with the module that the user named; if the file is of another format, the error says so."""
     try:
         return _called(module.read, source, options)
     except (ImportError, ProfileError) as error:

@@ -1,4 +1,4 @@
-"""The one error of all readers: which file, where in it, and why."""
+"""The error that all readers raise: which file, where in the file, and why."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ class ProfileError(ValueError):
     Parameters
     ----------
     file
-        The file's path, as it was given.
+        The file's path, as the caller gave it.
     reason
-        What was expected and what was there.
+        What was expected, and what the file has instead.
     row
-        Row of the table, counted from 1, or None.
+        The table's row, counted from 1, or None.
     column
         The column's name in the file, or None.
     place
-        Another kind of place, such as ``"line 3, column 14"``; instead of row and column.
+        A place in other words, such as ``"line 3, column 14"``; replaces row and column.
 
     Examples
     --------

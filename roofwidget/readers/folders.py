@@ -1,4 +1,4 @@
-"""A folder of profiles: what one reader cannot read another may, and else a file that lies beside."""
+"""Read a folder of profiles: try every reader that recognises it, then a single file inside."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 __all__ = ["read_folder"]
 
-_MOST_MEMBERS: Final = 100
+_MAX_MEMBERS: Final = 100
 
 
 def read_folder(
     folder: Source, modules: Sequence[ModuleType], attempt: Callable[[ModuleType, Source], Kernels]
 ) -> Kernels:
-    """Read a folder by the first of its readers that can; a warning tells of those that could not.
+    """Read a folder with the first reader that succeeds; a warning names the readers that failed.
 
-    Where only a package is missing, the one file beside it that needs none is read.
+    If a reader fails only because a package is missing, read the one other file that needs no package.
 
     Raises
     ------
     ImportError, ProfileError
-        The first reader's, with how to read file by file.
+        The first reader's error, with a hint how to read each file on its own.
     """
     failed: ImportError | ProfileError | None = None
     for module in modules:
@@ -41,7 +41,7 @@ def read_folder(
     if failed is None:
         raise refusals.of_unknown(folder)
     if isinstance(failed, ImportError):
-        found = _one_beside(folder, modules)
+        found = _single_readable_file(folder, modules)
         if found is not None:
             return _noted(attempt(*found), failed)
     raise _with_hint(failed, refusals.read_many_hint(folder)) from None
@@ -49,14 +49,14 @@ def read_folder(
 
 def _noted(kernels: Kernels, failed: Exception | None) -> Kernels:
     if failed is not None:
-        kernels.warnings = (*kernels.warnings, f"read in place of what could not be: {failed}")
+        kernels.warnings = (*kernels.warnings, f"another reader failed, so this one was used: {failed}")
     return kernels
 
 
-def _one_beside(folder: Source, modules: Sequence[ModuleType]) -> tuple[ModuleType, Source] | None:
-    """Return the file of the first reader that knows any file there and needs no folder; None if it knows several."""
+def _single_readable_file(folder: Source, modules: Sequence[ModuleType]) -> tuple[ModuleType, Source] | None:
+    """Return the only file that some reader recognises, with that reader; None if it recognises several."""
     members = [member for member in folder.members().values() if not member.is_folder]
-    for module in modules if len(members) <= _MOST_MEMBERS else ():
+    for module in modules if len(members) <= _MAX_MEMBERS else ():
         found = [] if module.recognises(folder) else [member for member in members if module.recognises(member)]
         if found:
             return (module, found[0]) if len(found) == 1 else None

@@ -1,4 +1,4 @@
-"""Many profiles at once, in threads, in processes or on a Dask cluster; one that fails does not lose the others."""
+"""Read many profiles at once, in threads, processes or on a Dask cluster. A failure does not affect other files."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Profiles", "read_many"]
 
-_SHOWN: Final = 3
+_MAX_SHOWN_FAILURES: Final = 3
 
 
 class Profiles(Mapping[str, Any]):
-    """What `read_many` read: `Kernels` by path, in the order in which the paths were given.
+    """The result of `read_many`: `Kernels` by path, in the order of the given paths.
 
     Parameters
     ----------
     read
         Kernels by path.
     failures
-        The error of each path that could not be read.
+        The error of each path that failed.
     """
 
     __module__ = "roofwidget.readers"
@@ -71,26 +71,26 @@ def read_many(
     paths_or_glob
         A pattern such as ``"runs/**/*.json"`` (sorted by name), or paths.
     format, **options
-        As for `read`, for all of them.
+        As for `read`; they apply to all files.
     client
-        What runs the readings: None for threads of this process, a `concurrent.futures.Executor` (a
-        ``ProcessPoolExecutor`` uses all cores for large files), or a ``dask.distributed.Client`` whose workers see the
-        same files.
+        Where the readers run: None for threads of this process, a `concurrent.futures.Executor` (a
+        ``ProcessPoolExecutor`` uses all cores for large files), or a ``dask.distributed.Client`` whose workers can
+        open the same files.
     progress
         None: a bar in a notebook where tqdm is installed. True: a bar. False: none. Or a function of (done, total).
 
     Returns
     -------
     Profiles
-        A mapping from path to `Kernels`; its `failures` has the error of each file that could not be read, and a
-        warning names them.
+        A mapping from path to `Kernels`. `failures` has the error of each file that could not be read; a warning
+        names these files.
 
     Raises
     ------
     FileNotFoundError
         If no file matches the pattern.
     ValueError, TypeError
-        If a path is there twice, or `client` cannot run anything.
+        If a path is given twice, or `client` is not an executor.
     """
     paths = _paths(paths_or_glob)
     if client is not None and not hasattr(client, "submit"):
@@ -112,7 +112,7 @@ def read_many(
 def _paths(given: Any) -> list[str]:
     if isinstance(given, (str, os.PathLike)):
         pattern = os.fspath(given)
-        paths = sorted(glob.glob(str(Path(pattern).expanduser()), recursive=True))  # noqa: PTH207 - it keeps the spelling
+        paths = sorted(glob.glob(str(Path(pattern).expanduser()), recursive=True))  # noqa: PTH207 - glob keeps the path as the user wrote it
         if not paths:
             msg = f"no file matches '{pattern}'"
             raise FileNotFoundError(msg)
@@ -120,46 +120,46 @@ def _paths(given: Any) -> list[str]:
     paths = [os.fspath(path) for path in given]
     twice = next((path for path, times in Counter(paths).items() if times > 1), None)
     if twice is not None:
-        msg = f"'{twice}' is there twice"
+        msg = f"'{twice}' is given twice: remove one"
         raise ValueError(msg)
     return paths
 
 
 def _completion_of(client: Any) -> Any:
-    """Return the function that yields this kind's futures as they end."""
+    """Return the function that yields this client's futures as they complete."""
     if type(client).__module__.split(".")[0] != "distributed":
         return as_completed
-    from distributed import as_completed as as_completed_there  # noqa: PLC0415 - optional, and its client is here
+    from distributed import as_completed as as_completed_there  # noqa: PLC0415 - optional; a Dask client proves that it is installed
 
     return as_completed_there
 
 
 def _all(client: Any, completed: Any, paths: list[str], how: Any, advance: Any) -> Iterator[tuple[str, Any]]:
-    # A file may change between two calls under one name: Dask is told that a reading is no pure function.
+    # A file may change between two calls, so Dask must not cache the result by path.
     more = {} if completed is as_completed else {"pure": False}
     path_of = {client.submit(_attempt, path, *how, **more): path for path in paths}
     for future in completed(path_of):
         try:
             result = future.result()
-        except Exception as error:  # noqa: BLE001 - a worker that died loses its file alone
+        except Exception as error:  # noqa: BLE001 - a worker that died must not affect other files
             result = error
         yield path_of[future], result
         advance(1)
 
 
 def _attempt(path: str, format: str | None, options: dict[str, Any]) -> Kernels | Exception:  # noqa: A002 - as above
-    """Return what was read, or why not: an error comes back as a value, so that any way of running carries it."""
+    """Return the kernels or the error. An error returned as a value passes through every kind of executor."""
     try:
         return read(path, format, **options)
-    except Exception as error:  # noqa: BLE001 - whatever a file does, it loses itself alone
+    except Exception as error:  # noqa: BLE001 - one bad file must not affect the others
         return error
 
 
 def _warn(failures: Mapping[str, Exception], count: int) -> None:
-    told = [
+    shown = [
         str(error) if isinstance(error, ProfileError) else f"{path}: {error}"
-        for path, error in list(failures.items())[:_SHOWN]
+        for path, error in list(failures.items())[:_MAX_SHOWN_FAILURES]
     ]
-    more = [f"and {len(failures) - _SHOWN} more"] if len(failures) > _SHOWN else []
+    more = [f"and {len(failures) - _MAX_SHOWN_FAILURES} more"] if len(failures) > _MAX_SHOWN_FAILURES else []
     what = f"{len(failures)} of {count} files could not be read (see .failures): "
-    warnings.warn(what + "; ".join([*told, *more]), UserWarning, stacklevel=3)
+    warnings.warn(what + "; ".join([*shown, *more]), UserWarning, stacklevel=3)

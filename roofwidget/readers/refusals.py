@@ -1,4 +1,4 @@
-"""What to say of an input that no reader takes, or that is none of the format that was named: what it looks like."""
+"""Errors for an input that no reader accepts, or that is not of the format that the user named."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from roofwidget.support.did_you_mean import listed
 __all__ = ["of_another", "of_unknown", "read_many_hint"]
 
 _SEE: Final = "docs/readers.md lists the formats"
-_NO_PROFILE: Final = "which is no profile of a known tool"
-_BEFORE: Final = "\ufeff \t\r\n"
-_SHOWN: Final = 4
-_COLUMNS: Final = 12
+_NO_PROFILE: Final = "which is not a profile of a known tool"
+_LEADING: Final = "\ufeff \t\r\n"
+_MAX_SHOWN_MEMBERS: Final = 4
+_MAX_SHOWN_COLUMNS: Final = 12
 _MAGIC: Final = {
     b"\x89PNG": "a PNG picture",
     b"\xff\xd8\xff": "a JPEG picture",
@@ -35,14 +35,14 @@ _MAGIC: Final = {
 
 
 def of_unknown(source: Source) -> ProfileError:
-    """Return the error for an input that no reader recognises: what it looks like, and what helps."""
+    """Return the error for an input that no reader recognises. It says what the input looks like and what to do."""
     place = None
     if source.is_folder:
-        held = listed(list(source.members())[:_SHOWN])
+        held = listed(list(source.members())[:_MAX_SHOWN_MEMBERS])
         what = (
-            f"a folder that holds {held}, no profile as a whole"
+            f"a folder with {held}, which is not one profile"
             if held
-            else "an empty folder, no profile of a known tool"
+            else "an empty folder, not a profile of a known tool"
         )
         reason = f"{what}{read_many_hint(source) if held else ''}"
     elif not source.head.strip():
@@ -57,32 +57,32 @@ def of_unknown(source: Source) -> ProfileError:
 
 
 def of_another(source: Source, module: ModuleType, others: Sequence[ModuleType]) -> ProfileError | None:
-    """Return the error for a file that is none of a format's by what it holds; None where that does not tell."""
+    """Return the error for a file whose content is not of the named format; None if the content does not tell."""
     if source.is_folder or module.recognises(source):
         return None
     other = next((one.FORMAT for one in others if one.recognises(source)), None)
     if other is not None:
-        reason = f"by what it holds this is of format '{other}', not '{module.FORMAT}': leave `format` out"
+        reason = f"the content is of format '{other}', not '{module.FORMAT}': leave out `format`"
         return ProfileError(source.name, reason)
     look = _look(source)
     if look is None and module.FORMAT != "table" and (columns := columns_seen(source)):
-        look = f"a table with the columns {listed(columns[:_COLUMNS])}"
-    # What reads JSON itself says best what is amiss in it.
+        look = f"a table with the columns {listed(columns[:_MAX_SHOWN_COLUMNS])}"
+    # For JSON, the error of the reader itself is more precise.
     if look is None or (look.startswith("JSON") and "json" in module.EXPECTED.casefold()):
         return None
     return ProfileError(source.name, f"{look}, not {module.EXPECTED}")
 
 
 def read_many_hint(source: Source) -> str:
-    """Return what to do with files of a folder that are no parts of one profile; nothing for an archive."""
+    """Return a hint for a folder whose files are separate profiles; an empty text for an archive."""
     is_folder = source.path is not None and source.path.is_dir()
     if not is_folder or all("/" in name for name in source.members()):
         return ""
-    return f"; rw.read_many('{source.name.rstrip('/')}/*') reads file by file"
+    return f"; rw.read_many('{source.name.rstrip('/')}/*') reads each file on its own"
 
 
 def _look(source: Source) -> str | None:
-    """Say what a file plainly is."""
+    """Return what kind of file this obviously is, or None."""
     head = source.head[:64].lstrip().lower()
     look = next((what for magic, what in _MAGIC.items() if head.startswith(magic.lower())), None)
     document = None if look else source.document()
@@ -94,18 +94,18 @@ def _look(source: Source) -> str | None:
 
 
 def _of_text(source: Source) -> tuple[str, str | None]:
-    """Return what to say of a text or of bytes that are none, and the place."""
-    if source.beginning.lstrip(_BEFORE)[:1] in ("{", "["):
+    """Return the reason and the place for a text, or for bytes that are not text."""
+    if source.beginning.lstrip(_LEADING)[:1] in ("{", "["):
         try:
             source.json(nan=True)
         except ProfileError as error:
             return error.reason, error.place
-    if (wrong := _first_that_is_no_text(source)) is not None:
+    if (wrong := _first_undecodable_byte(source)) is not None:
         return f"not UTF-8, and {_NO_PROFILE.removeprefix('which is ')}", f"byte {wrong + 1}"
-    return f"begins with {source.beginning.lstrip(_BEFORE)[:40]!a}, {_NO_PROFILE}", None
+    return f"begins with {source.beginning.lstrip(_LEADING)[:40]!a}, {_NO_PROFILE}", None
 
 
-def _first_that_is_no_text(source: Source) -> int | None:
+def _first_undecodable_byte(source: Source) -> int | None:
     try:
         ends = len(source.head) < HEAD_BYTES
         codecs.getincrementaldecoder(source.encoding)().decode(source.head, final=ends)

@@ -88,7 +88,7 @@ def test_a_file_read_as_that_of_another_tool_is_read_or_refused_by_its_name(name
 def test_a_file_that_unpacks_to_far_more_than_it_is_ends_within_little_memory(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archives, "_MOST_UNPACKED", LIMIT)
+    monkeypatch.setattr(archives, "_MAX_UNPACKED_BYTES", LIMIT)
     data = TWINS[name]
     bomb = gzip.compress(data[:-1] + b" " * BOMB + data[-1:])
     tracemalloc.start()

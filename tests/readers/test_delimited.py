@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from roofwidget.readers import ProfileError, Source
 from roofwidget.readers.tables.delimited import DelimitedTable, _Block, read_table
-from roofwidget.readers.tables.notation import numbers, shown
+from roofwidget.readers.tables.notation import decimal_mark, numbers
 
 
 def has_kernel(cells: Sequence[str]) -> bool:
@@ -127,7 +127,7 @@ def test_a_file_cut_off_within_its_last_row_is_refused_by_line() -> None:
 
 @pytest.mark.parametrize(("last", "count"), [('"', 1), ('"y', 1), ('"y"', 1), ('"y",', 2), ('"y","1","2","3', 4)])
 def test_a_last_line_that_begins_or_ends_within_quotes_is_a_part_of_a_row(last: str, count: int) -> None:
-    with pytest.raises(ProfileError, match=f"row 3: the file ends within a row: {count} of 4 cells; it is cut off"):
+    with pytest.raises(ProfileError, match=f"row 3: the file ends within a row: {count} of 4 cells; export it again"):
         read(f'kernel,a,b,c\n"x","1","2","3"\n{last}')
     assert read(f'kernel,a,b,c\n{last}"\n"x","1","2","3"').columns["c"][-1] == "3"
 
@@ -159,7 +159,7 @@ def test_a_missing_column_is_named_with_the_nearest() -> None:
 def test_a_million_columns_and_endless_lines_are_refused_within_little_memory() -> None:
     wide = b"kernel" + b",x" * 10**6 + b"\n"
     tracemalloc.start()
-    with pytest.raises(ProfileError, match="a table of 1,000,001 columns; at most 20,000"):
+    with pytest.raises(ProfileError, match="a table of 1,000,001 columns; the limit is 20,000"):
         read(wide)
     with pytest.raises(ProfileError, match="line 1: a line longer than 64 MiB"):
         read(gzip.compress(b"x" * (64 * 2**20 + 1), 1))
@@ -259,4 +259,4 @@ def test_numbers_come_back_in_both_notations(values: list[float]) -> None:
         found, bad = numbers(cells, mark)
         assert bad is None
         assert found.tolist() == [float(f"{value:.3f}") for value in values]
-        assert {shown(cell) for cell in cells} <= {mark, None}
+        assert {decimal_mark(cell) for cell in cells} <= {mark, None}

@@ -83,12 +83,12 @@ def test_a_compressed_file_that_is_cut_off_is_one_clear_error(pack: Any, cut: in
 def test_damage_within_a_compressed_file_is_one_clear_error() -> None:
     data = bytearray(gzip.compress(bytes(range(256)) * 500))
     data[60:80] = bytes(20)
-    with pytest.raises(ProfileError, match="damaged or cut off"):
+    with pytest.raises(ProfileError, match="damaged or incomplete"):
         Source.of(bytes(data)).text()
 
 
 def test_a_file_that_unpacks_to_far_more_than_it_is_gets_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "_MOST_UNPACKED", 2**20)
+    monkeypatch.setattr(archives, "_MAX_UNPACKED_BYTES", 2**20)
     bomb = gzip.compress(bytes(2**22))
     with pytest.raises(ProfileError, match=r"unpacks to more than .* 200 times its size"):
         Source.of(bomb).text()
@@ -97,7 +97,7 @@ def test_a_file_that_unpacks_to_far_more_than_it_is_gets_refused(monkeypatch: py
 
 
 def test_a_file_that_unpacks_to_much_but_not_to_200_times_its_size_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "_MOST_UNPACKED", 2**10)
+    monkeypatch.setattr(archives, "_MAX_UNPACKED_BYTES", 2**10)
     text = "".join(f"{number}," for number in range(10_000))
     assert Source.of(gzip.compress(text.encode())).text() == text
 
@@ -143,10 +143,10 @@ def test_a_plain_file_has_no_members() -> None:
 
 
 def test_too_many_files_are_refused_before_they_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("roofwidget.readers.input.source._MOST_FILES", 3)
+    monkeypatch.setattr("roofwidget.readers.input.source._MAX_FILES", 3)
     for number in range(4):
         (tmp_path / f"{number}").write_text("x")
-    with pytest.raises(ProfileError, match="holds more than 3 files; name the profile in it"):
+    with pytest.raises(ProfileError, match="has more than 3 files; give the path of the profile"):
         Source.of(tmp_path).members()
     with pytest.raises(ProfileError, match="a zip archive of more than 3 files"):
         Source.of(zipped({f"{number}": b"" for number in range(4)})).members()
@@ -188,7 +188,7 @@ def test_json_is_parsed_once_and_kept() -> None:
         ("", "the file is empty"),
         ('{"a": 1', r"line 1, column 8: not JSON: .* \(the file ends too early\)"),
         ('{\n"a": }', "line 2, column 6: not JSON: Expecting value"),
-        ('[1, {"a": 1,\n "a": 2}]', "line 2, column 8: the key 'a' occurs twice"),
+        ('[1, {"a": 1,\n "a": 2}]', "line 2, column 8: the key 'a' is twice"),
         ("[" * 100_000, "nested too deeply"),
         ("[" + "9" * 5000 + "]", "a number that cannot be read"),
         ('["NaN",\n -Infinity]', "line 2, column 2: -Infinity is not JSON"),
@@ -217,5 +217,5 @@ def test_what_is_no_json_document_is_none_for_those_who_ask(text: str) -> None:
 def test_a_json_document_may_begin_with_a_mark_and_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
     data = b"\xef\xbb\xbf \n" + json.dumps({"a": 1}).encode()
     assert Source.of(data).document() == {"a": 1}
-    monkeypatch.setattr("roofwidget.readers.input.source.DOCUMENT_LIMIT", 5)
+    monkeypatch.setattr("roofwidget.readers.input.source._MAX_DOCUMENT_BYTES", 5)
     assert Source.of(data).document() is None, "large files are left to those who stream"

@@ -77,7 +77,7 @@ def test_options_and_format_go_to_every_file(folder: Path) -> None:
 def test_nothing_to_read_and_a_path_that_is_there_twice_are_refused(folder: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no file matches"):
         rw.read_many(folder / "*.json")
-    with pytest.raises(ValueError, match="is there twice"):
+    with pytest.raises(ValueError, match="is given twice"):
         rw.read_many([folder / "run0.csv", folder / "run0.csv"])
     with pytest.raises(TypeError, match=r"client must be an Executor or a dask.distributed Client, got str"):
         rw.read_many(folder / "*.csv", client="127.0.0.1:8786")

@@ -39,7 +39,7 @@ def test_a_data_frame_tells_it_too_and_the_widget_judges_by_it() -> None:
     [
         (["My chip", "My chip"], "the catalogue has no chip 'My chip'"),
         (["", "H100"], "'H100' is one of several chips"),
-        (["v5p", "v6e"], "'tpu-v5p' and 'tpu-v6e', but a table is of one chip: read them one by one"),
+        (["v5p", "v6e"], "'tpu-v5p' and 'tpu-v6e', but a table must be of one chip: split it"),
     ],
 )
 def test_one_that_names_no_chip_is_kept_as_it_is_with_a_warning(words: list[str], reason: str) -> None:
@@ -48,7 +48,7 @@ def test_one_that_names_no_chip_is_kept_as_it_is_with_a_warning(words: list[str]
     assert kernels.chip is None
     assert kernels.extra["measured on"].tolist() == [word or None for word in words]
     (said,) = kernels.warnings
-    assert said.startswith(f"column 'measured on' does not tell the chip: {reason}")
+    assert said.startswith(f"column 'measured on' does not name one chip: {reason}")
     # One that the user named has to.
     with pytest.raises(rw.ProfileError, match=r"row 3, column 'measured on': .*chip"):
         read("name,time,measured on", "k,1,v5p", "k,1,My chip", columns={"chip": "measured on"})

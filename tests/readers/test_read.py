@@ -99,27 +99,27 @@ def test_no_reader_takes_an_empty_folder(name: str, tmp_path: Path) -> None:
         (b" \n", "the file is empty"),
         (
             b'{"a": 1, "b": 2, "c": 3}',
-            "JSON, an object with the keys 'a', 'b', 'c', which is no profile of a known tool",
+            "JSON, an object with the keys 'a', 'b', 'c', which is not a profile of a known tool",
         ),
-        (b"{}", "JSON, an empty object, which is no profile of a known tool"),
-        (b"[]", "JSON, an empty list, which is no profile of a known tool"),
-        (b'{"cells": [], "metadata": {}, "nbformat": 4}', "a notebook, which is no profile of a known tool"),
-        (b"\x89PNG\r\n\x1a\n\xff", "a PNG picture, which is no profile of a known tool"),
-        (b"<!DOCTYPE html><html>", "a web page, which is no profile of a known tool"),
+        (b"{}", "JSON, an empty object, which is not a profile of a known tool"),
+        (b"[]", "JSON, an empty list, which is not a profile of a known tool"),
+        (b'{"cells": [], "metadata": {}, "nbformat": 4}', "a notebook, which is not a profile of a known tool"),
+        (b"\x89PNG\r\n\x1a\n\xff", "a PNG picture, which is not a profile of a known tool"),
+        (b"<!DOCTYPE html><html>", "a web page, which is not a profile of a known tool"),
         (b'{"a": 1', "line 1, column 8: not JSON: Expecting ',' delimiter (the file ends too early)"),
-        (b"hello, world\n", "begins with 'hello, world\\n', which is no profile of a known tool"),
-        (b"hello \xff world", "byte 7: not UTF-8, and no profile of a known tool"),
+        (b"hello, world\n", "begins with 'hello, world\\n', which is not a profile of a known tool"),
+        (b"hello \xff world", "byte 7: not UTF-8, and not a profile of a known tool"),
         (
             b"op,gflop,mb,ms\nmatmul,1,2,3\n",
             (
-                "none of the columns 'op', 'gflop', 'mb', 'ms' is known to hold FLOPs, bytes or seconds; say which "
+                "none of the columns 'op', 'gflop', 'mb', 'ms' is known to have FLOPs, bytes or seconds; say which "
                 "does: columns={'flops': ('gflop', 'GFLOP'), 'bytes': ('mb', 'MB'), 'time': ('ms', 'ms')}"
             ),
         ),
         (
             b'[{"what": "matmul", "n": 1}]',
             (
-                "none of the columns 'what', 'n' is known to hold names, and none FLOPs, bytes or seconds; say which "
+                "none of the columns 'what', 'n' is known to have names, and none FLOPs, bytes or seconds; say which "
                 "does: columns={'name': 'what', 'flops': ('…', 'GFLOP'), 'time': ('…', 'us')}"
             ),
         ),
@@ -139,10 +139,10 @@ def test_the_columns_that_the_error_proposes_are_those_that_read_the_table() -> 
 
 
 def test_a_folder_without_a_profile_says_what_it_holds_and_how_to_read_its_files(tmp_path: Path) -> None:
-    with pytest.raises(ProfileError, match="an empty folder, no profile of a known tool; docs"):
+    with pytest.raises(ProfileError, match="an empty folder, not a profile of a known tool; docs"):
         read(tmp_path)
     (tmp_path / "a.csv").write_bytes(CSV)
-    said = rf"a folder that holds 'a.csv', no profile as a whole; rw.read_many\('{tmp_path}/\*'\) reads file by file"
+    said = rf"a folder with 'a.csv', which is not one profile; rw.read_many\('{tmp_path}/\*'\) reads each file"
     with pytest.raises(ProfileError, match=said):
         read(tmp_path)
     assert len(rw.read_many(f"{tmp_path}/*")) == 1
@@ -153,12 +153,16 @@ def test_where_a_trace_needs_a_package_the_profile_beside_it_is_read(
 ) -> None:
     monkeypatch.setitem(sys.modules, "xprof.convert.raw_to_tool_data", None)
     (tmp_path / "run.xplane.pb").write_bytes(b"\n\x10\x12\x0e/host:metadata")
-    with pytest.raises(ImportError, match=r"pip install 'roofwidget\[xprof\]'; rw.read_many\('.*/\*'\) reads file"):
+    with pytest.raises(
+        ImportError, match=r"pip install 'roofwidget\[xprof\]'; rw.read_many\('.*/\*'\) reads each file"
+    ):
         read(tmp_path)
     (tmp_path / "run.roofline_model.json").write_bytes(XPROF.read_bytes())
     kernels = read(tmp_path)
     assert kernels.names.tolist() == read(XPROF).names.tolist()
-    assert kernels.warnings[-1].startswith(f"read in place of what could not be: {tmp_path}: reading .xplane.pb needs")
+    assert kernels.warnings[-1].startswith(
+        f"another reader failed, so this one was used: {tmp_path}: reading .xplane.pb needs"
+    )
     (tmp_path / "other.roofline_model.json").write_bytes(XPROF.read_bytes())
     with pytest.raises(ImportError, match="needs the package xprof"):
         read(tmp_path)
@@ -170,13 +174,15 @@ def test_a_folder_that_one_reader_cannot_read_is_read_by_another(tmp_path: Path)
     (tmp_path / "hosts.xplane.pb").write_bytes(b"\n\x10\x12\x0e/host:metadata")
     kernels = read(tmp_path)
     assert kernels.names.tolist() == read(FIXTURES / "rocprof" / "gfx90a").names.tolist()
-    assert "read in place of what could not be: " in kernels.warnings[-1]
+    assert "another reader failed, so this one was used: " in kernels.warnings[-1]
 
 
 def test_one_bad_file_of_a_folder_names_how_to_read_the_others(tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("==ERROR== The application returned an error code (1).\n")
     (tmp_path / "good.csv").write_bytes((FIXTURES / "ncu" / "volta_long.csv").read_bytes())
-    with pytest.raises(ProfileError, match=r"bad.csv: no kernel was profiled.*; rw.read_many\('.*/\*'\) reads file by"):
+    with pytest.raises(
+        ProfileError, match=r"bad.csv: no kernel was profiled.*; rw.read_many\('.*/\*'\) reads each file"
+    ):
         read(tmp_path)
 
 
@@ -189,13 +195,13 @@ def test_a_format_that_is_named_is_not_asked_whether_it_is_the_right_one() -> No
 @pytest.mark.parametrize(
     ("data", "format_", "message"),
     [
-        (XPROF.read_bytes(), "ncu", "by what it holds this is of format 'xprof', not 'ncu': leave `format` out"),
-        (XPROF.read_bytes(), "xplane", "by what it holds this is of format 'xprof', not 'xplane': leave"),
+        (XPROF.read_bytes(), "ncu", "the content is of format 'xprof', not 'ncu': leave out `format`"),
+        (XPROF.read_bytes(), "xplane", "the content is of format 'xprof', not 'xplane': leave"),
         (b'{"a": 1}', "ncu", "JSON, an object with the keys 'a', not a report"),
         (b'{"a": 1}', "xprof", r"expected a list \[table, diagnostics\]"),
         (b"\x89PNG\r\n\x1a\n\xff", "torch", "a PNG picture, not a Chrome trace of PyTorch's profiler"),
         (b"op,ms\na,1\n", "ncu", "a table with the columns 'op', 'ms', not a report"),
-        (b"op,x\na,1\n", "table", "none of the columns 'op', 'x' is known to hold FLOPs"),
+        (b"op,x\na,1\n", "table", "none of the columns 'op', 'x' is known to have FLOPs"),
     ],
     ids=range(7),
 )

@@ -109,7 +109,7 @@ def test_a_word_that_may_be_a_rate_or_a_count_is_not_guessed_but_asked_about(wor
     (said,) = kernels.warnings
     unit = next(f"{prefix}FLOP" for prefix in "GTM" if prefix in word.upper().replace("FLOPS", "")[-2:])
     assert said.startswith(
-        f"'{word}' is not used: a count or a rate? say columns={{'flops': ('{word}', '{unit}')}}, or "
+        f"'{word}' is not used: a count or a rate? pass columns={{'flops': ('{word}', '{unit}')}}, or "
     )
     assert read(csv(f"name,{word},time", "a,5,1"), columns={"flops": (word, f"{unit}/s")}).warnings == ()
 
@@ -134,14 +134,14 @@ def test_times_may_be_called_by_their_unit_alone_and_rates_need_one() -> None:
     kernels = read(csv("kernel,flops,GB/s,ms", "a,1,4,500"))
     assert (kernels.time.tolist(), kernels.bytes.tolist()) == ([0.5], [2e9])
     kernels = read(csv("kernel,flops,GB/s", "a,1,4"))
-    assert kernels.warnings == ("'GB/s' is not used: it is a rate, and no column tells the time",)
+    assert kernels.warnings == ("'GB/s' is not used: it is a rate, and there is no column of seconds",)
 
 
 @pytest.mark.parametrize("word", ["gbps", "mb", "Memory Throughput (GB/s)"])
 def test_what_may_be_other_bytes_than_those_moved_is_asked_about(word: str) -> None:
     kernels = read(csv(f"name,time,{word}", "a,2,3"))
     assert np.isnan(kernels.bytes).all()
-    assert kernels.warnings[0].startswith(f"'{word}' is not used: if it tells of bytes that the kernel moves, say col")
+    assert kernels.warnings[0].startswith(f"'{word}' is not used: if it is the bytes that the kernel moves, pass col")
 
 
 def test_units_beside_a_column_that_tells_the_same_are_no_matter() -> None:
@@ -183,7 +183,7 @@ def test_a_wrong_map_of_columns_names_the_right_word(columns: Any, error: type[E
 
 
 def test_a_table_without_anything_to_show_says_how_to_name_columns() -> None:
-    with pytest.raises(ProfileError, match=r"^DataFrame: none of the columns 'a' is known to hold names, .* columns="):
+    with pytest.raises(ProfileError, match=r"^DataFrame: none of the columns 'a' is known to have names, .* columns="):
         read(pd.DataFrame({"a": [1]}))
 
 
@@ -222,15 +222,15 @@ def test_a_bad_cell_of_a_data_frame_is_refused_by_row_and_column() -> None:
 def test_lines_among_the_rows_are_left_out_and_said() -> None:
     kernels = read(csv("name,time", "a,1", "# step 2, loss 3, 4", "b,2", "done"))
     assert kernels.names.tolist() == ["a", "b"]
-    assert kernels.warnings == ("2 lines among the rows, no rows of the table, left out",)
+    assert kernels.warnings == ("2 lines between the rows skipped: not rows of the table",)
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("void gemm<128, 64>(int),1e9,2e6,3e-3", "5 cells where the header has 4: quote names that hold ','"),
+        ("void gemm<128, 64>(int),1e9,2e6,3e-3", "5 cells where the header has 4: quote names that contain ','"),
         ("gemm,1e9,2e6", "3 cells where the header has 4: write empty cells too"),
-        ('"gemm,1e9,2e6,3e-3', "1 cell where the header has 4: .*close what is quoted"),
+        ('"gemm,1e9,2e6,3e-3', "1 cell where the header has 4: .*close the quotes"),
     ],
 )
 @pytest.mark.parametrize("before", [(), ("copy,0,8e6,4e-6",)])
@@ -249,7 +249,7 @@ def test_a_table_of_which_no_row_was_read_is_an_error(rows: tuple[str, ...]) -> 
 
 def test_a_damaged_parquet_file_is_one_clear_error() -> None:
     data = as_parquet(Path())
-    with pytest.raises(ProfileError, match="a damaged Parquet file: "):
+    with pytest.raises(ProfileError, match="the Parquet file is damaged: "):
         read(data[:-20])
 
 
@@ -324,7 +324,7 @@ def test_tracelens_tables_are_of_one_launch_and_their_megabytes_are_mebibytes() 
     assert (kernels.count.tolist(), kernels.precision.tolist()) == ([5], ["bf16"])
     assert kernels.extra["param: B"].tolist() == [4]
     assert "compulsory bytes" in kernels.origin["bytes"][0]
-    assert any("no measured traffic" in warning for warning in kernels.warnings)
+    assert any("not measured traffic" in warning for warning in kernels.warnings)
 
 
 def test_tracelens_tables_with_means_alone_are_added_up() -> None:

@@ -301,7 +301,7 @@ def test_a_damaged_trace_ends_in_one_error_that_says_where(data: bytes, message:
 
 
 def test_a_compressed_trace_that_is_cut_off_ends_in_one_error() -> None:
-    with pytest.raises(ProfileError, match="damaged or cut off"):
+    with pytest.raises(ProfileError, match="damaged or incomplete"):
         read(gzip.compress(DEVICE.read_bytes())[:-400])
 
 

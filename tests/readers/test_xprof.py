@@ -359,7 +359,7 @@ def test_a_file_without_the_list_that_was_asked_for_says_which_it_has(tmp_path: 
         ('[{"cols": [],\n "p', "line 2, column 2: not JSON: Unterminated string starting at"),
         ('[{"cols": []', "line 1, column 13: not JSON: Expecting ',' delimiter (the file ends too early); "),
         ('[]\n{"more": 1}', "line 2, column 1: not JSON: Extra data; "),
-        ("step,rank\nTotal,0\n", "none of the columns 'step', 'rank' is known to hold names"),
+        ("step,rank\nTotal,0\n", "none of the columns 'step', 'rank' is known to have names"),
         ("[" * 200_000, "nested too deeply; "),
         ("[" + "9" * 10_000 + "]", "a number that cannot be read: "),
         ('{"a }": {"b": "}"},\n "c": [{"v": 1, "v": 2}]}', "line 2, column 23: the key 'v' occurs twice in the object"),
@@ -381,14 +381,14 @@ def test_a_file_that_is_no_json_is_named_by_line_and_column(tmp_path: Path, cont
     ],
 )
 def test_the_json_of_another_tool_is_described(tmp_path: Path, content: object, described: str) -> None:
-    said = f"p.json: JSON, {described}, which is no profile of a known tool; docs/readers.md lists the formats"
+    said = f"p.json: JSON, {described}, which is not a profile of a known tool; docs/readers.md lists the formats"
     assert refusal(tmp_path, content) == said
 
 
 def test_a_missing_file_and_a_directory_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"nothing\.json"):
         read(tmp_path / "nothing.json")
-    with pytest.raises(ProfileError, match="an empty folder, no profile of a known tool"):
+    with pytest.raises(ProfileError, match="an empty folder, not a profile of a known tool"):
         read(tmp_path)
 
 

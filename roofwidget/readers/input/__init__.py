@@ -1,1 +1,1 @@
-"""Bytes of a profile: files, archives, folders, documents, progress."""
+"""The bytes of a profile: files, archives, folders, JSON documents, progress bars."""

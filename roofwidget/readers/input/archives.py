@@ -1,4 +1,4 @@
-"""Compressed input: gzip and zip undone while reading, within bounds, and damage said in one kind of error."""
+"""Decompress gzip and zip while reading. Sizes are limited, and damage raises one kind of error."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = b"PK\x03\x04"
 _ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
 _END_OF_ZIP: Final = b"PK\x05\x06"
-_BUFFER: Final = 2**18
-_MOST_UNPACKED: Final = 2**31
-_MOST_RATIO: Final = 200
-_MOST_NESTED: Final = 3
+_BUFFER_BYTES: Final = 2**18
+_MAX_UNPACKED_BYTES: Final = 2**31
+_MAX_UNPACKED_RATIO: Final = 200
+_MAX_NESTED: Final = 3
 _DAMAGE: Final = (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
 
@@ -32,14 +32,16 @@ def is_zip(stream: BinaryIO) -> bool:
 
 
 def listed_files(stream: BinaryIO, name: str, *, most: int) -> dict[str, int]:
-    """Return the files of a zip archive and their stored sizes; folders and macOS's doubles are left out."""
-    # The number of entries is read first: the listing itself would hold them all.
+    """Return the files of a zip archive and their compressed sizes, without folders and macOS resource forks."""
+    # Read the number of entries first: listing a huge archive would take too much memory.
     stream.seek(0, io.SEEK_END)
     stream.seek(max(stream.tell() - 2**16 - 22, 0))
     tail = stream.read()
     end = tail.rfind(_END_OF_ZIP)
     if int.from_bytes(tail[end + 10 : end + 12], "little") > most and end >= 0:
-        raise ProfileError(name, f"a zip archive of more than {most:,} files; name the profile in it")
+        raise ProfileError(
+            name, f"a zip archive of more than {most:,} files; extract it and give the path of the profile"
+        )
     try:
         with zipfile.ZipFile(stream) as archive:
             return {
@@ -55,9 +57,9 @@ def member(raw: Callable[[], BinaryIO], name: str) -> BinaryIO:
     """Return a member of the zip archive that `raw` opens, decompressed."""
     stream = raw()
     try:
-        # An archive does not close the file that it was given.
+        # ZipFile does not close a file object that it did not open.
         archive = zipfile.ZipFile(stream)
-        return cast("BinaryIO", _Owning(archive.open(name), archive, stream))
+        return cast("BinaryIO", _OwningStream(archive.open(name), archive, stream))
     except BaseException:
         stream.close()
         raise
@@ -66,35 +68,35 @@ def member(raw: Callable[[], BinaryIO], name: str) -> BinaryIO:
 def unpacked(
     raw: BinaryIO, name: str, size: int | None, nested: int = 0, on_read: Callable[[int], object] | None = None
 ) -> BinaryIO:
-    """Return the stream without its compressions, one within another at most three times."""
-    told = _Telling(raw, on_read) if on_read is not None else raw
-    stream = cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", told), _BUFFER))
+    """Return the decompressed stream; at most three compressions may be nested."""
+    counted = _CountingStream(raw, on_read) if on_read is not None else raw
+    stream = cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", counted), _BUFFER_BYTES))
     packed = nested > 0
     try:
-        for _ in range(_MOST_NESTED - nested):
+        for _ in range(_MAX_NESTED - nested):
             begin = cast("io.BufferedReader", stream).peek(4)[:4]
             if begin.startswith(_GZIP):
-                inner: object = _Owning(gzip.GzipFile(fileobj=stream), stream)
+                inner: object = _OwningStream(gzip.GzipFile(fileobj=stream), stream)
             elif begin == _ZIP:
                 inner = _only_member(stream)
             else:
                 break
             packed = True
-            stream = cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", inner), _BUFFER))
+            stream = cast("BinaryIO", io.BufferedReader(cast("io.RawIOBase", inner), _BUFFER_BYTES))
         begin = cast("io.BufferedReader", stream).peek(4)[:4]
     except ProfileError:
         stream.close()
         raise
     except _DAMAGE as error:
         stream.close()
-        raise ProfileError(name, f"damaged or cut off while compressed: {error}") from None
+        raise ProfileError(name, f"the compressed file is damaged or incomplete: {error}; copy it again") from None
     if begin.startswith(_GZIP) or begin in (_ZIP, _ZSTANDARD):
         stream.close()
-        kind = "Zstandard" if begin == _ZSTANDARD else f"more than {_MOST_NESTED} times"
+        kind = "Zstandard" if begin == _ZSTANDARD else f"more than {_MAX_NESTED} times"
         raise ProfileError(name, f"compressed {kind}; decompress it first")
     if not packed:
         return stream
-    return cast("BinaryIO", io.BufferedReader(_Bounded(stream, name, size), _BUFFER))
+    return cast("BinaryIO", io.BufferedReader(_LimitedStream(stream, name, size), _BUFFER_BYTES))
 
 
 def _only_member(stream: BinaryIO) -> object:
@@ -104,11 +106,11 @@ def _only_member(stream: BinaryIO) -> object:
     names = [n.filename for n in archive.infolist() if not n.is_dir() and not n.filename.startswith("__MACOSX/")]
     if len(names) != 1:
         raise zipfile.BadZipFile(f"a zip archive of {len(names)} files")
-    return _Owning(archive.open(names[0]), archive, stream)
+    return _OwningStream(archive.open(names[0]), archive, stream)
 
 
-class _Owning(io.RawIOBase):
-    """A stream that closes what it was opened from with itself."""
+class _OwningStream(io.RawIOBase):
+    """A stream that also closes the streams it was opened from."""
 
     def __init__(self, stream: object, *owners: object) -> None:
         self._stream = cast("BinaryIO", stream)
@@ -127,8 +129,8 @@ class _Owning(io.RawIOBase):
                 stream.close()
 
 
-class _Telling(io.RawIOBase):
-    """A seekable stream that tells how many bytes were read from it for the first time."""
+class _CountingStream(io.RawIOBase):
+    """A seekable stream that reports how many bytes were read for the first time."""
 
     def __init__(self, stream: BinaryIO, on_read: Callable[[int], object]) -> None:
         self._stream = stream
@@ -161,8 +163,8 @@ class _Telling(io.RawIOBase):
             self._stream.close()
 
 
-class _Bounded(io.RawIOBase):
-    """What comes out of a compressed file: refused when it is far more than went in, or damaged."""
+class _LimitedStream(io.RawIOBase):
+    """A decompressed stream that raises an error if the data is damaged or far larger than the compressed file."""
 
     def __init__(self, stream: BinaryIO, name: str, size: int | None) -> None:
         self._stream = stream
@@ -177,11 +179,15 @@ class _Bounded(io.RawIOBase):
         try:
             count = cast("io.RawIOBase", self._stream).readinto(buffer) or 0
         except _DAMAGE as error:
-            raise ProfileError(self._name, f"damaged or cut off while compressed: {error}") from None
+            raise ProfileError(
+                self._name, f"the compressed file is damaged or incomplete: {error}; copy it again"
+            ) from None
         self._out += count
-        if self._out > _MOST_UNPACKED and self._out > _MOST_RATIO * self._size:
-            limits = f"{_MOST_UNPACKED / 2**30:.0f} GiB and {_MOST_RATIO} times its size"
-            raise ProfileError(self._name, f"unpacks to more than {limits}; decompress it yourself if that is right")
+        if self._out > _MAX_UNPACKED_BYTES and self._out > _MAX_UNPACKED_RATIO * self._size:
+            limits = f"{_MAX_UNPACKED_BYTES / 2**30:.0f} GiB and {_MAX_UNPACKED_RATIO} times its size"
+            raise ProfileError(
+                self._name, f"unpacks to more than {limits}; if the file is correct, decompress it yourself"
+            )
         return count
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""JSON as profilers write it: parsed strictly, and every refusal names line and column."""
+"""Parse JSON strictly. Every error names line and column."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Parsed", "described", "parse", "refuse_constant"]
 
 @dataclass(frozen=True)
 class Parsed:
-    """A parsed document, and whether it holds ``NaN``, ``Infinity`` or ``-Infinity``."""
+    """A parsed document, and whether it contains ``NaN``, ``Infinity`` or ``-Infinity``."""
 
     value: object
     constant: bool
@@ -28,7 +28,7 @@ def parse(text: str, name: str) -> Parsed:
     Raises
     ------
     ProfileError
-        If it is empty, not JSON, nested too deeply, or has a key twice in one object.
+        If the text is empty, not JSON or nested too deeply, or if an object has a key twice.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def parse(text: str, name: str) -> Parsed:
     except ProfileError:
         raise
     except ValueError as error:
-        # Python refuses to convert integers of thousands of digits.
+        # Python does not convert integers of thousands of digits.
         raise ProfileError(name, f"a number that cannot be read: {error}") from None
     return Parsed(value, bool(constants))
 
@@ -76,7 +76,7 @@ def refuse_constant(text: str, name: str) -> NoReturn:
 
 
 def described(document: object) -> str:
-    """Say in a few words what a parsed document is.
+    """Return a short description of a parsed document.
 
     Examples
     --------
@@ -93,11 +93,11 @@ def described(document: object) -> str:
 
 def _refuse_duplicate(keys: list[str], place: str, name: str) -> NoReturn:
     twice = next(key for key, times in Counter(keys).items() if times > 1)
-    raise ProfileError(name, f"the key {twice!r} occurs twice in the object that ends here", place=place)
+    raise ProfileError(name, f"the key {twice!r} is twice in the object that ends here", place=place)
 
 
 def _end_of_object(text: str, nth: int) -> str:
-    """Return the place of the nth closing brace outside strings: objects end in the order in which they are read."""
+    """Return the place of the nth closing brace outside strings; the parser finishes objects in this order."""
     braces = (m for m in re.finditer(r'"(?:[^"\\]|\\.)*"|\}', text) if m.group() == "}")
     end = next(m.start() for count, m in enumerate(braces, 1) if count == nth)
     return _place(text, end)

@@ -1,4 +1,4 @@
-"""Progress of long readings: a tqdm bar in a notebook, a function of the caller's, or nothing."""
+"""Progress of a long read: a tqdm bar in a notebook, a callback, or nothing."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Progress: TypeAlias = bool | Callable[[int, int | None], object] | None
 def advancing(
     progress: Progress, total: int | None, *, unit: str, description: str
 ) -> Iterator[Callable[[int], object]]:
-    """Give a function that is told every advance in `unit`; with the unit ``"B"`` the bar shows kB, MB and so on.
+    """Yield a function to call with each advance in `unit`. With the unit ``"B"`` the bar shows kB and MB.
 
     Raises
     ------
     ImportError
-        If a bar is asked for and tqdm is not installed.
+        If the caller asks for a bar and tqdm is not installed.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class _Counter:
         self._progress(self._done, self._total)
 
 
-def _bar(progress: bool | None, total: int | None, unit: str, description: str) -> Any:  # noqa: FBT001 - a choice of three
+def _bar(progress: bool | None, total: int | None, unit: str, description: str) -> Any:  # noqa: FBT001 - True, False or None
     if progress is False or (progress is None and not _in_notebook()):
         return None
     try:

@@ -1,4 +1,4 @@
-"""One input of a reader: a file, a member of an archive, a folder or a buffer, with gzip and zip undone on the way."""
+"""The input of a reader: a file, a member of an archive, a folder or a buffer; gzip and zip are decompressed."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from roofwidget.readers.input import archives, documents
 __all__ = ["HEAD_BYTES", "Source"]
 
 HEAD_BYTES: Final = 64 * 2**10
-TEXT_LIMIT: Final = 512 * 2**20
-DOCUMENT_LIMIT: Final = 256 * 2**20
-_CHUNK: Final = 2**20
-_MOST_FILES: Final = 10_000
+_MAX_TEXT_BYTES: Final = 512 * 2**20
+_MAX_DOCUMENT_BYTES: Final = 256 * 2**20
+_CHUNK_BYTES: Final = 2**20
+_MAX_FILES: Final = 10_000
 _BOMS: Final = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 OnRead = Callable[[int], object]
 
 
 class Source:
-    """One input, read as often as needed and never wholly into memory unless asked.
+    """One input. It can be read several times, and is loaded into memory only if a reader asks for all of it.
 
     Parameters
     ----------
     name
-        What messages call it.
+        The input's name in messages.
     raw
-        Opens its bytes as they are stored; None for a folder.
+        Opens the stored bytes; None for a folder.
     path
-        Where it lies, or None.
+        The path, or None for a buffer.
     size
-        Bytes as stored, or None when unknown.
+        Stored bytes, or None if unknown.
     nested
-        In how many archives it lies.
+        How many archives the input is inside.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Source:
 
     @classmethod
     def of(cls, given: Any) -> Source:
-        """Return the source of a path, bytes, or an open file or buffer, which is read to its end.
+        """Return the source for a path, bytes, or an open file or buffer; an open file is read to its end.
 
         Raises
         ------
@@ -75,7 +75,7 @@ class Source:
         ProfileError
             If the path is neither a file nor a folder.
         TypeError
-            If it is none of these.
+            If `given` is none of these.
         """
         if isinstance(given, Source):
             return given
@@ -103,7 +103,7 @@ class Source:
             return cls(name, None, path=path)
         size = path.stat().st_size
         if not path.is_file():
-            raise ProfileError(name, "is neither a file nor a folder")
+            raise ProfileError(name, "the path is neither a file nor a folder")
         return cls(name, lambda: path.open("rb"), path=path, size=size)
 
     @functools.cached_property
@@ -116,55 +116,55 @@ class Source:
 
     @functools.cached_property
     def is_folder(self) -> bool:
-        """Whether it is a folder, or an archive of several files."""
+        """Whether this is a folder or an archive of several files."""
         return self._raw is None or len(self._archived) > 1
 
     @functools.cached_property
     def _archived(self) -> Mapping[str, int]:
-        """The files of an archive and their sizes; empty for what is none."""
-        # What lies in an archive cannot be sought in; a zip archive there is refused when it is opened.
+        """The files of an archive and their sizes; empty if this is not an archive."""
+        # A member of an archive is not seekable; a zip archive inside is refused when it is opened.
         if self._raw is None or self._nested:
             return {}
         with self._raw() as stream:
             if not archives.is_zip(stream):
                 return {}
-            return archives.listed_files(stream, self.name, most=_MOST_FILES)
+            return archives.listed_files(stream, self.name, most=_MAX_FILES)
 
     def open(self, on_read: OnRead | None = None) -> BinaryIO:
-        """Return the decompressed stream; `on_read` is told the stored bytes as they are read, as `size` counts them.
+        """Return the decompressed stream; `on_read` is called with the number of stored bytes after each read.
 
         Raises
         ------
         ProfileError
-            If it is a folder or damaged, here or while it is read; or if it unpacks to more than 2 GiB and more than
-            200 times its size.
+            If this is a folder, if the data is damaged (also raised later, while reading), or if it decompresses to
+            more than 2 GiB and more than 200 times its size.
         """
         if self.is_folder or self._raw is None:
-            raise ProfileError(self.name, "is a folder or an archive of several files; expected one file")
+            raise ProfileError(self.name, "this is a folder or an archive of several files; expected one file")
         return archives.unpacked(self._raw(), self.name, self.size, self._nested, on_read)
 
     def chunks(self, limit: int) -> Iterator[bytes]:
-        """Yield the decompressed bytes in pieces of up to 1 MiB; refuse more than `limit` bytes."""
+        """Yield the decompressed bytes in pieces of up to 1 MiB; raise an error beyond `limit` bytes."""
         total = 0
         with self.open() as stream:
-            while piece := stream.read(_CHUNK):
+            while piece := stream.read(_CHUNK_BYTES):
                 total += len(piece)
                 if total > limit:
-                    raise ProfileError(self.name, f"holds more than {limit / 2**20:,.0f} MiB of text; split it")
+                    raise ProfileError(self.name, f"the file has more than {limit / 2**20:,.0f} MiB of text; split it")
                 yield piece
 
     @property
     def encoding(self) -> str:
-        """The encoding that the byte order mark tells, else UTF-8."""
+        """The encoding of the byte order mark; UTF-8 without one."""
         return next((encoding for mark, encoding in _BOMS if self.head.startswith(mark)), "utf-8")
 
-    def text(self, limit: int = TEXT_LIMIT) -> str:
-        """Return all of it as text: UTF-8 with or without a byte order mark, or UTF-16 with one.
+    def text(self, limit: int = _MAX_TEXT_BYTES) -> str:
+        """Return the whole input as text: UTF-8 with or without a byte order mark, or UTF-16 with one.
 
         Raises
         ------
         ProfileError
-            If it is not text, naming the byte; or longer than `limit` bytes.
+            If the input is not text (the message names the byte), or is longer than `limit` bytes.
         """
         data = b"".join(self.chunks(limit))
         try:
@@ -173,20 +173,21 @@ class Source:
             reason = f"not {self.encoding[:6].upper().rstrip('-')} text: {error.reason}"
             raise ProfileError(self.name, reason, place=f"byte {error.start + 1}") from None
 
-    def json(self, *, nan: bool = False, limit: int = TEXT_LIMIT) -> object:
-        """Return the parsed JSON, parsed once and kept: do not change it.
+    def json(self, *, nan: bool = False, limit: int = _MAX_TEXT_BYTES) -> object:
+        """Return the parsed JSON. It is parsed once and shared: do not change it.
 
         Parameters
         ----------
         nan
-            Whether the format may hold the literals ``NaN``, ``Infinity`` and ``-Infinity``, which JSON has not.
+            Whether to accept the literals ``NaN``, ``Infinity`` and ``-Infinity``, which are not JSON.
         limit
-            The most bytes of text that are parsed.
+            The largest text to parse, in bytes.
 
         Raises
         ------
         ProfileError
-            If it is not JSON, has a key twice in one object, or holds such a literal: names line and column.
+            If the text is not JSON, an object has a key twice, or `nan` is False and there is such a literal. The
+            message names line and column.
         """
         if self._parsed is None:
             self._parsed = documents.parse(self.text(limit), self.name)
@@ -195,31 +196,31 @@ class Source:
         return self._parsed.value
 
     def document(self) -> object | None:
-        """Return the parsed JSON, or None for what is none or is over 256 MiB: for `recognises`."""
+        """Return the parsed JSON for `recognises`; None if the input is not JSON or is over 256 MiB."""
         return self._document
 
     @functools.cached_property
     def _document(self) -> object | None:
         begin = self.beginning.lstrip("\ufeff \t\r\n")[:1]
-        if begin not in ("{", "[") or (self.size or 0) >= DOCUMENT_LIMIT:
+        if begin not in ("{", "[") or (self.size or 0) >= _MAX_DOCUMENT_BYTES:
             return None
         try:
-            return self.json(nan=True, limit=DOCUMENT_LIMIT)
+            return self.json(nan=True, limit=_MAX_DOCUMENT_BYTES)
         except ProfileError:
             return None
 
     @functools.cached_property
     def beginning(self) -> str:
-        """The head as text; what is not text in it shows as U+FFFD."""
+        """The head as text; bytes that are not text become U+FFFD."""
         return self.head.decode(self.encoding, "replace")
 
     def members(self) -> Mapping[str, Source]:
-        """Return the files of a folder or an archive of several by their relative names, ``/`` between the parts.
+        """Return the files of a folder or an archive by their relative names, with ``/`` between the parts.
 
         Raises
         ------
         ProfileError
-            If there are more than 10,000.
+            If there are more than 10,000 files.
         """
         return self._members
 
@@ -237,8 +238,10 @@ class Source:
                 path = Path(folder, name)
                 if not path.is_file():
                     continue
-                if len(found) == _MOST_FILES:
-                    raise ProfileError(self.name, f"holds more than {_MOST_FILES:,} files; name the profile in it")
+                if len(found) == _MAX_FILES:
+                    raise ProfileError(
+                        self.name, f"the folder has more than {_MAX_FILES:,} files; give the path of the profile"
+                    )
                 relative = path.relative_to(self.path or ".").as_posix()
                 found[relative] = Source._of_path(f"{self.name.rstrip('/')}/{relative}", path)
         return dict(sorted(found.items()))

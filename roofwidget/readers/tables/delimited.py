@@ -1,7 +1,7 @@
-"""Tables in text: found among banners and program output, split at ``,``, ``;`` or tabs, numbers in either notation.
+"""Read tables in text: find the header among banners and program output, split at ``,``, ``;`` or tabs.
 
-Which of ``1,234.5`` and ``1.234,5`` a file means is decided once, from all its columns: cell by cell, ``117.344`` may
-be 117.344 or 117344.
+A file writes ``1,234.5`` or ``1.234,5``. All its columns decide together which one, because ``117.344`` alone may mean
+117.344 or 117344.
 """
 
 from __future__ import annotations
@@ -40,17 +40,18 @@ _SEPARATOR: Final = 0x1F
 """The byte between cells."""
 _MAX_PENDING_CELLS: Final = 100_000
 _SAMPLE_CELLS: Final = 500
-# A wider table is one of counters, of which a reader takes few: texts of all would be many times the file.
+# A wider table holds counters, and a reader needs only some of them. Texts for all cells would take many times the
+# memory of the file.
 _MAX_TEXT_COLUMNS: Final = 64
 
 
 class _Cells:
-    r"""The cells of a table's rows, one row after another.
+    r"""The cells of a table, row by row. They stay in compact form until a reader asks for a column.
 
     Parameters
     ----------
     width
-        How many cells a row has.
+        Cells per row.
 
     Examples
     --------
@@ -64,13 +65,13 @@ class _Cells:
     def __init__(self, width: int) -> None:
         self._width = width
         self._parts: list[_Texts | _Spans] = []
-        self._loose: list[str] = []
-        # Profilers repeat kernels' names and units in every row: such texts are kept once.
-        self._kept: dict[str, str] = {}
+        self._pending: list[str] = []
+        # Profilers repeat kernel names and units in every row, so equal texts share one object.
+        self._interned: dict[str, str] = {}
 
     def add(self, data: npt.NDArray[np.uint8]) -> None:
-        """Add whole rows: their UTF-8 with a `_SEPARATOR` between two cells."""
-        self._gather()
+        """Add whole rows as UTF-8, with a `_SEPARATOR` between two cells."""
+        self._flush()
         if self._width <= _MAX_TEXT_COLUMNS:
             self._split(data.tobytes().decode().split("\x1f"))
             return
@@ -79,39 +80,39 @@ class _Cells:
 
     def add_row(self, cells: Sequence[str]) -> None:
         """Add one row."""
-        self._loose += cells
-        if len(self._loose) > _MAX_PENDING_CELLS:
-            self._gather()
+        self._pending += cells
+        if len(self._pending) > _MAX_PENDING_CELLS:
+            self._flush()
 
     def column(self, at: int) -> list[str]:
         """Return the texts of a column."""
-        self._gather()
+        self._flush()
         return list(itertools.chain.from_iterable(part.column(at) for part in self._parts))
 
     def first_row(self) -> list[str]:
-        """Return the cells of the first row, none of an empty table."""
-        self._gather()
+        """Return the cells of the first row; an empty list for an empty table."""
+        self._flush()
         return self._parts[0].first_row() if self._parts else []
 
-    def _gather(self) -> None:
-        """Make one part of the rows that came one by one."""
-        if self._loose:
-            self._split(self._loose)
-            self._loose = []
+    def _flush(self) -> None:
+        """Turn the rows that were added one by one into one part."""
+        if self._pending:
+            self._split(self._pending)
+            self._pending = []
 
     def _split(self, cells: list[str]) -> None:
         columns = [cells[at :: self._width] for at in range(self._width)]
-        self._parts.append(_Texts([self._kept_once(column) for column in columns]))
+        self._parts.append(_Texts([self._intern(column) for column in columns]))
 
-    def _kept_once(self, cells: list[str]) -> tuple[str, ...]:
+    def _intern(self, cells: list[str]) -> tuple[str, ...]:
         sample = cells[:_SAMPLE_CELLS]
         repeats = len(set(sample)) * 2 <= len(sample)
-        return tuple(map(self._kept.setdefault, cells, cells) if repeats else cells)
+        return tuple(map(self._interned.setdefault, cells, cells) if repeats else cells)
 
 
 @dataclass(frozen=True)
 class _Texts:
-    """Rows of a narrow table; in tuples, which the garbage collector passes by, unlike lists."""
+    """Rows of a narrow table. Tuples of texts are not tracked by the garbage collector; lists would be."""
 
     columns: Sequence[Sequence[str]]
 
@@ -124,7 +125,7 @@ class _Texts:
 
 @dataclass(frozen=True)
 class _Spans:
-    """Rows of a wide table: their UTF-8 as Latin-1, so that a byte is a letter, and where each cell ends in it."""
+    """Rows of a wide table: UTF-8 decoded as Latin-1, so that a byte is a character, and the end of each cell."""
 
     width: int
     text: str
@@ -145,16 +146,16 @@ class _Spans:
 
 
 class Columns(Mapping[str, list[str]]):
-    """Columns of texts by name, made of a table's cells when they are asked for.
+    """Columns of texts by name; a column is made from the cells on first access.
 
     Parameters
     ----------
     cells
         The cells.
     places
-        The column of each name.
+        The column number of each name.
     first
-        The first row that is taken.
+        The first row to include.
     """
 
     def __init__(self, cells: _Cells, places: Mapping[str, int], first: int = 0) -> None:
@@ -168,8 +169,8 @@ class Columns(Mapping[str, list[str]]):
             self._made[name] = self._column(name)
         return self._made[name]
 
-    def passing(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield the names and texts of all columns, of which those of a wide table are not kept."""
+    def each(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield the name and the texts of each column; columns of a wide table are not cached."""
         is_narrow = len(self) <= _MAX_TEXT_COLUMNS
         for name in self:
             yield name, self[name] if is_narrow or name in self._made else self._column(name)
@@ -201,16 +202,16 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class _Block:
-    r"""Lines of a table, and which of them are plain rows: of the table's width, with quotes around whole cells.
+    r"""Lines of a table. Plain rows among them (right width, quotes only around whole cells) are split all at once.
 
     Parameters
     ----------
     text
-        Lines that end in ``"\n"``, the last one perhaps without.
+        Lines that end in ``"\n"``; the last line may lack it.
     delimiter
-        What separates cells.
+        The character between cells.
     width
-        How many cells a row has, from 2.
+        Cells per row, at least 2.
 
     Examples
     --------
@@ -232,7 +233,7 @@ class _Block:
         places = np.flatnonzero(splits)
         if delimiter != "\t":
             odd.append(self._spaced(data, splits))
-        # The sign that is put between the cells must not be in them.
+        # A line that contains the separator byte itself is not plain.
         odd.append(self._lines_of(np.flatnonzero(data == _SEPARATOR)))
         rows = np.diff(np.searchsorted(places, self._ends), prepend=0) == width - 1
         for lines in odd:
@@ -245,25 +246,25 @@ class _Block:
         return len(self._ends)
 
     def end_of_rows(self, at: int) -> int:
-        """Return the first line from here that is no plain row."""
+        """Return the first line from `at` on that is not a plain row."""
         following = int(np.searchsorted(self._others, at))
         return int(self._others[following]) if following < len(self._others) else len(self)
 
     def cells(self, first: int, end: int) -> Bytes:
-        """Return the cells of these lines, all plain rows, with a `_SEPARATOR` between two."""
+        """Return the cells of these lines, which are plain rows, with a `_SEPARATOR` between two cells."""
         part = slice(self._starts[first], self._ends[end - 1])
         return self._marked[part] if self._dropped is None else self._marked[part][~self._dropped[part]]
 
     def line(self, at: int) -> str:
-        """Return a line with its end."""
+        """Return a line with its line end."""
         return self._raw[self._starts[at] : self._ends[at] + 1].decode()
 
     def lines_from(self, at: int) -> Iterator[str]:
-        """Yield the lines from here on."""
+        """Yield the lines from `at` on."""
         return map(self.line, range(at, len(self)))
 
     def _unquoted(self, data: Bytes, splits: Marks, quotes: Marks, odd: list[Places]) -> Marks:
-        """Return the quotes that are no part of cells; mend `splits`, and add the lines where they enclose no cells."""
+        """Return the quotes around cells; clear quoted delimiters in `splits`, add lines with odd quotes to `odd`."""
         parity = np.cumsum(quotes.view(np.uint8), dtype=np.uint8) & 1
         before = np.append(np.uint8(0), parity)[self._starts]
         inside = (parity ^ np.repeat(before, np.diff(self._starts, append=len(data)))).astype(np.bool_)
@@ -272,7 +273,7 @@ class _Block:
         opens = inside[at]
         edges = np.concatenate([[True], splits | (data == _NEWLINE), [True]])
         is_quote = np.concatenate([[False], quotes, [False]])
-        # A quote within a cell is written twice: the second one opens where the first one closed.
+        # A quote inside a cell is written twice: the second quote opens where the first closed.
         twice = opens & is_quote[at]
         fits = np.where(opens, edges[at] | twice, edges[at + 2] | is_quote[at + 2])
         dropped = quotes.copy()
@@ -282,7 +283,7 @@ class _Block:
         return dropped
 
     def _spaced(self, data: Bytes, splits: Marks) -> Places:
-        """Return the lines of cells that begin with spaces, which are no part of them."""
+        """Return the lines with cells that begin with spaces; csv strips these."""
         edges = np.append(True, (splits | (data == _NEWLINE))[:-1])
         return self._lines_of(np.flatnonzero((data == _SPACE) & edges))
 
@@ -291,7 +292,7 @@ class _Block:
 
 
 def parse_row(lines: Iterator[str], delimiter: str) -> tuple[list[str], list[str]]:
-    r"""Return the first row's cells, and the lines used: several where a quoted cell goes on.
+    r"""Return the first row's cells and the lines used; a quoted cell may span several lines.
 
     Examples
     --------
@@ -310,7 +311,7 @@ def parse_row(lines: Iterator[str], delimiter: str) -> tuple[list[str], list[str
     try:
         cells = next(csv.reader(taken(), delimiter=delimiter, skipinitialspace=delimiter != "\t"), [])
     except csv.Error:
-        # A cell without an end, as a stray quote in a program's output makes one.
+        # A cell that never ends: a stray quote in the output of a program.
         cells = used[:1]
     return cells, used
 
@@ -328,11 +329,11 @@ CellTest: TypeAlias = Callable[[Sequence[str]], bool]
 
 
 class NoHeaderError(ProfileError):
-    """No line of a file is the header that is looked for."""
+    """No line of the file is the header that the reader needs."""
 
 
 class _Lines:
-    """The lines of a text with their numbers; lines that were not wanted after all can be put back."""
+    """The lines of a text with their numbers; unused lines can be put back."""
 
     def __init__(self, text: io.TextIOWrapper, source: Source) -> None:
         self._text = text
@@ -344,13 +345,13 @@ class _Lines:
         return iter(self.next, "")
 
     def next(self) -> str:
-        """Return the next line with its end, empty at the end of the file."""
+        """Return the next line with its line end; an empty text at the end of the file."""
         line = self._back.pop() if self._back else self._read(0)
         self.number += bool(line)
         return line
 
     def block(self) -> str:
-        """Return the lines of about the next MiB, empty at the end of the file."""
+        """Return whole lines of about 1 MiB; an empty text at the end of the file."""
         text = "".join(reversed(self._back)) + self._read(_BLOCK_CHARS)
         self._back.clear()
         self.number += text.count("\n") + (text[-1:] not in ("\n", ""))
@@ -361,7 +362,7 @@ class _Lines:
         self.number -= len(lines)
 
     def _read(self, size: int) -> str:
-        """Return so much and what is left of the line."""
+        """Return `size` characters and the rest of the last line."""
         try:
             text = self._text.read(size)
             rest = "" if size and text.endswith("\n") else self._text.readline(_MAX_LINE_CHARS + 1)
@@ -373,18 +374,18 @@ class _Lines:
         return text + rest
 
     def _refuse_bytes(self, error: UnicodeDecodeError) -> NoReturn:
-        # Reading it all again finds the place.
+        # Decoding the whole file raises an error that names the byte.
         self._source.text()
         raise ProfileError(self._source.name, f"not UTF-8 text: {error.reason}")
 
 
 def _header(lines: _Lines, is_header: CellTest, source: Source) -> tuple[list[str], str]:
-    """Return the names of the columns and what separates them, with `lines` after the first header that passes.
+    """Return the column names and the delimiter of the first header that passes; `lines` then starts after it.
 
     Raises
     ------
     ProfileError
-        If there is none, or two columns have one name.
+        If there is no such header, or two columns have the same name.
     """
     widest = 0
     while lines.number < _MAX_LINES_BEFORE_HEADER:
@@ -405,7 +406,7 @@ def _header(lines: _Lines, is_header: CellTest, source: Source) -> tuple[list[st
                 return _checked_names(names, lines.number, source), delimiter
             lines.put_back(used[1:])
     if widest > MAX_COLUMNS:
-        raise ProfileError(source.name, f"a table of {widest:,} columns; at most {MAX_COLUMNS:,} are read")
+        raise ProfileError(source.name, f"a table of {widest:,} columns; the limit is {MAX_COLUMNS:,}")
     raise NoHeaderError(source.name, "the file has no table with the columns of this format")
 
 
@@ -419,7 +420,7 @@ def _checked_names(names: list[str], line: int, source: Source) -> list[str]:
 
 
 class _Rows:
-    """The rows under a header: `read` reads them, and fills `numbers`, their lines, and `skipped`."""
+    """Reads the rows under a header. `numbers` has the line of each row, `skipped` counts other lines."""
 
     def __init__(
         self, lines: _Lines, delimiter: str, width: int, source: Source, *, short: CellTest | None, strict: bool
@@ -451,7 +452,7 @@ class _Rows:
         return self._cells
 
     def _take(self, block: _Block, at: int, number: int) -> int:
-        """Add a row in another form, or pass over what is none; return how many lines of the text that took."""
+        """Add a row that is not plain, or skip a line that is not a row; return the number of lines used."""
         line = block.line(at)
         if line == "\n":
             return 1
@@ -477,28 +478,28 @@ class _Rows:
             raise ProfileError(self._source.name, f"a table of more than {_MAX_CELLS:,} cells; split it")
 
     def _refuse_cut_off(self, cells: Sequence[str], used: Sequence[str], number: int) -> None:
-        """Refuse a last line without an end that is a part of a row: the file is cut off. Elsewhere it is no row.
+        """Raise an error if the last line is an incomplete row, because the file is then incomplete.
 
-        Most of a row's cells are a part of one, and so is less that begins with a quote, as a program's output hardly
-        ever does.
+        A line counts as an incomplete row if it has more than half of the cells, or begins with a quote: the output of
+        a program hardly ever does. In the middle of the file such a line is skipped.
         """
         is_part = self._width / 2 < len(cells) <= self._width or (len(used) == 1 and used[0].startswith('"'))
         if is_part and not used[-1].endswith("\n"):
             where = f"{len(cells)} of {self._width} cells"
-            reason = f"the file ends within a row: {where}; it is cut off: export it again, or take this line out"
+            reason = f"the file ends within a row: {where}; export it again, or remove this line"
             raise ProfileError(self._source.name, reason, row=number)
 
     def _refuse_row(self, count: int, number: int) -> NoReturn:
-        mend = f'quote names that hold {self._delimiter!a}, as in "f<1{self._delimiter} 2>"'
+        fix = f'quote names that contain {self._delimiter!a}, as in "f<1{self._delimiter} 2>"'
         if count <= self._width:
-            mend = "write empty cells too, close what is quoted, or take the line out"
+            fix = "write empty cells too, close the quotes, or remove the line"
         cells = f"{count} cell{'' if count == 1 else 's'}"
-        reason = f"{cells} where the header has {self._width}: {mend}"
+        reason = f"{cells} where the header has {self._width}: {fix}"
         raise ProfileError(self._source.name, reason, row=number)
 
 
 def _is_open(lines: Sequence[str], delimiter: str) -> bool:
-    """Whether a quoted cell goes on beyond the last of these lines of one row."""
+    """Whether a quoted cell of this row continues after its last line."""
     *others, last = lines
     return len(parse_row(iter([*others, f"{last}\n", "\n"]), delimiter)[1]) > len(lines)
 
@@ -507,24 +508,24 @@ def _is_open(lines: Sequence[str], delimiter: str) -> bool:
 
 
 class DelimitedTable:
-    """The rows of one table, column by column as the file writes them.
+    """The rows of one table, column by column, as written in the file.
 
     Attributes
     ----------
     source
-        Where it was read.
+        The file.
     columns
         The cells of each column by its header.
     lines
         The line of each row, counted from 1.
     skipped
-        How many lines among the rows were none of them (messages of programs, say).
+        How many lines between the rows were not rows, such as messages of programs.
     units
-        The units' row under the header by column, if there is one.
+        Units by column, if there is a row of units under the header.
     decimal
-        ``"."`` or ``","``: how this file writes its numbers. Set it where the reader knows better.
+        The decimal mark of this file, ``"."`` or ``","``. A reader that knows the mark sets it.
     decided
-        Whether some number shows this; else ``"."`` is assumed, and ``1,234`` is 1234.
+        Whether some number proves the mark. If not, ``"."`` is assumed, and ``1,234`` is 1234.
     """
 
     def __init__(
@@ -553,7 +554,7 @@ class DelimitedTable:
     def decimal(self) -> str:
         if self._decimal is None:
             self._decimal, self.decided = notation.decimal(
-                ((name, cells) for name, cells in self.columns.passing() if name not in self._plain), self._conflict
+                ((name, cells) for name, cells in self.columns.each() if name not in self._plain), self._conflict
             )
         return self._decimal
 
@@ -565,7 +566,7 @@ class DelimitedTable:
         cells = [
             f"{self.columns[name][row]!r} (row {self.lines[row]}, column '{name}')" for name, row in (first, second)
         ]
-        reason = f"numbers in two notations: {cells[0]} and {cells[1]}; write the file with one"
+        reason = f"numbers in two notations: {cells[0]} and {cells[1]}; write the file with one notation"
         return ProfileError(self.source.name, reason)
 
     def texts(self, name: str) -> list[str]:
@@ -574,7 +575,7 @@ class DelimitedTable:
         Raises
         ------
         ProfileError
-            If there is no such column: names the nearest.
+            If the column does not exist. The message names the nearest column.
         """
         if name not in self.columns:
             hint = did_you_mean(name, self.columns)
@@ -582,21 +583,21 @@ class DelimitedTable:
         return self.columns[name]
 
     def numbers(self, name: str, *, optional: bool = False, least: float = 0.0) -> Floats:
-        """Return the numbers of a column, NaN where it says nothing (``""``, ``n/a``, ``nan``, ``no data`` …).
+        """Return the numbers of a column, NaN for cells without one (``""``, ``n/a``, ``nan``, ``no data`` …).
 
         Parameters
         ----------
         name
             The column's header.
         optional
-            Whether a column that is not there is all NaN rather than an error.
+            Whether a missing column gives NaN instead of an error.
         least
-            What is less is refused; ``-inf`` takes all.
+            The smallest allowed number; ``-inf`` allows all.
 
         Raises
         ------
         ProfileError
-            If a cell is no finite number, or less than `least`: names line and column.
+            If a cell is not a finite number, or is less than `least`. The message names line and column.
         """
         if optional and name not in self.columns:
             return np.full(len(self), np.nan)
@@ -610,7 +611,7 @@ class DelimitedTable:
         return column
 
     def error(self, row: int, name: str | None, reason: str) -> ProfileError:
-        """Return the error for a cell of the row counted from 0."""
+        """Return the error for a cell; the row counts from 0."""
         return ProfileError(self.source.name, reason, row=self.lines[row], column=name)
 
 
@@ -624,28 +625,28 @@ def read_table(
 ) -> DelimitedTable:
     r"""Read the first table whose header row passes the test.
 
-    Lines before it are skipped, and so are lines among the rows that have another number of cells: what a program
-    prints stands between the rows of many tools.
+    Lines before the header are skipped, and so are lines between the rows with another number of cells: many tools
+    mix the output of the program with their rows.
 
     Parameters
     ----------
     source
         The file.
     header
-        Whether these cells are the header.
+        Tells whether these cells are the header.
     short
-        Whether cells that are fewer than the header's are a row all the same: its last cells are then empty.
+        Tells whether cells that are fewer than the header's are a row whose last cells are empty.
     plain
-        Columns whose numbers do not follow the notation of the others and always have a decimal point.
+        Columns whose numbers always have a decimal point, whatever the other columns use.
     strict
-        Whether a line among the rows of several cells, but not of the header's number, is refused: no program printed
-        it. One that begins with ``#`` is a remark.
+        Whether a line between the rows with several cells, but not as many as the header, is an error. Lines that
+        begin with ``#`` are comments.
 
     Raises
     ------
     ProfileError
-        If there is no such header, two of its columns have one name, there are more than 20,000 columns or 100 million
-        cells, a line is longer than 64 MiB, or the file ends within a row. Without a header a `NoHeaderError`.
+        If there is no such header (a `NoHeaderError`), two columns have the same name, there are more than 20,000
+        columns or 100 million cells, a line is longer than 64 MiB, or the file ends within a row.
 
     Examples
     --------
@@ -667,7 +668,7 @@ def read_table(
 
 
 def _are_units(cells: Sequence[str]) -> bool:
-    """Whether the first row is one of units, as Nsight Compute writes it: no number, and nothing in the first cell."""
+    """Whether the first row holds units, as in Nsight Compute: no numbers, and an empty first cell."""
     return not cells[0].strip() and any(cells) and not any(map(notation.is_number, cells))
 
 
@@ -689,7 +690,7 @@ def first_lines(source: Source) -> list[str]:
 
 
 def columns_seen(source: Source) -> list[str]:
-    r"""Return the names of the columns of what looks like a table or is a list of objects; none where nothing does.
+    r"""Return the column names of a text that looks like a table, or of a JSON list of objects; else an empty list.
 
     Examples
     --------
@@ -705,12 +706,12 @@ def columns_seen(source: Source) -> list[str]:
 
 
 def columns_of_text(source: Source) -> list[str]:
-    """Return the first line of several words of which the next has as many cells."""
+    """Return the cells of the first line that looks like a header: the next line has as many cells."""
     lines = [line for line in first_lines(source) if line.strip()]
     for line, following in itertools.pairwise(lines):
         for mark in _DELIMITERS:
             names, cells = (_split_line(text, mark) for text in (line, following))
-            if 1 < len(names) == len(cells) <= _MAX_SEEN_COLUMNS and _are_words(names):
+            if 1 < len(names) == len(cells) <= _MAX_SEEN_COLUMNS and _are_column_names(names):
                 return names
     return []
 
@@ -723,5 +724,5 @@ def _split_line(line: str, mark: str) -> list[str]:
     return [cell.strip() for cell in parse_row(iter([line]), mark)[0]] if mark in line else []
 
 
-def _are_words(cells: Sequence[str]) -> bool:
+def _are_column_names(cells: Sequence[str]) -> bool:
     return all(len(cell) <= _MAX_NAME_CHARS and not notation.is_number(cell) for cell in cells) and any(cells)

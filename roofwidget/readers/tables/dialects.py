@@ -1,4 +1,4 @@
-"""Which column of a table means what: plain words with units, and those of TraceLens, XProf and fasterbench."""
+"""Map the columns of a table to our fields: plain words with units, and columns of TraceLens, XProf, fasterbench."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LAST_WORD: Final = re.compile(r".*[ _](?P<unit>[^ _]+)")
 
 @dataclass(frozen=True)
 class _Meaning:
-    """What a column may mean by its unit.
+    """What a column may mean, judged by its unit.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ class _Meaning:
     column
         The column.
     units
-        The unit that it may be, several where it may be a count or a rate.
+        The possible units; two if the column may be a count or a rate.
     is_certain
-        Whether the column's name is that unit and nothing else can be meant.
+        Whether the column's name is the unit alone and has only one meaning.
     """
 
     field: str
@@ -58,7 +58,7 @@ class _Meaning:
 
 
 def meanings(names: Sequence[str], known: Collection[str]) -> list[_Meaning]:
-    """Return what columns mean by their units, of the fields that are not known, in the table's order.
+    """Return what columns may mean by their units, except for fields in `known`, in the table's order.
 
     Examples
     --------
@@ -71,32 +71,31 @@ def meanings(names: Sequence[str], known: Collection[str]) -> list[_Meaning]:
 
 
 def question(meaning: _Meaning) -> str:
-    """Say that a column is not used, and how to say what it is.
+    """Return the warning that a column is not used, and how to use it.
 
     Examples
     --------
     >>> print(question(meanings(["GFLOPs"], known=())[0]))
-    'GFLOPs' is not used: a count or a rate? say columns={'flops': ('GFLOPs', 'GFLOP')}, or 'GFLOP/s' there
+    'GFLOPs' is not used: a count or a rate? pass columns={'flops': ('GFLOPs', 'GFLOP')}, or the unit 'GFLOP/s'
     """
     if meaning.is_certain:
-        return f"'{meaning.column}' is not used: it is a rate, and no column tells the time"
+        return f"'{meaning.column}' is not used: it is a rate, and there is no column of seconds"
     first, *others = meaning.units
-    asked = (
-        "a count or a rate? say"
-        if others
-        else f"if it tells of {_QUANTITIES[meaning.field]} that the kernel moves, say"
-    )
-    more = "".join(f", or '{unit}' there" for unit in others)
-    return f"'{meaning.column}' is not used: {asked} columns={{'{meaning.field}': {(meaning.column, first)!r}}}{more}"
+    if others:
+        hint = "a count or a rate? pass"
+    else:
+        hint = f"if it is the {_QUANTITIES[meaning.field]} that the kernel moves, pass"
+    more = "".join(f", or the unit '{unit}'" for unit in others)
+    return f"'{meaning.column}' is not used: {hint} columns={{'{meaning.field}': {(meaning.column, first)!r}}}{more}"
 
 
 def lacking(names: Sequence[str], known: Collection[str]) -> str:
-    """Say which columns a table lacks, which it has, and how to say what is what.
+    """Return the error message for a table without the needed columns: what it has, and how to name the columns.
 
     Examples
     --------
     >>> print(lacking(["ms"], known=["name"]))
-    none of the columns 'ms' is known to hold FLOPs, bytes or seconds; say which does: columns={'time': ('ms', 'ms')}
+    none of the columns 'ms' is known to have FLOPs, bytes or seconds; name it: columns={'time': ('ms', 'ms')}
     """
     is_named = "name" in known
     what = [] if is_named else ["names"]
@@ -109,9 +108,7 @@ def lacking(names: Sequence[str], known: Collection[str]) -> str:
         call |= {"flops": "('…', 'GFLOP')", "time": "('…', 'us')"}
     said = ", ".join(f"'{field}': {call[field]}" for field in ("name", *_QUANTITIES) if field in call)
     shown = f"{listed(names[:_MAX_SHOWN_COLUMNS])}{more}"
-    return (
-        f"none of the columns {shown} is known to hold {', and none '.join(what)}; say which does: columns={{{said}}}"
-    )
+    return f"none of the columns {shown} is known to have {', and none '.join(what)}; name it: columns={{{said}}}"
 
 
 _QUANTITIES: Final[Mapping[str, str]] = {"flops": "FLOPs", "bytes": "bytes", "time": "seconds"}
@@ -129,12 +126,12 @@ def _meaning(name: str) -> _Meaning | None:
 
 
 def _is_certain(unit: str, units: Sequence[str]) -> bool:
-    # Megabytes alone may be those that a kernel holds.
+    # A column "MB" may also be the memory that a kernel occupies.
     return len(units) == 1 and (unit.casefold() in _TIME_UNITS or "flop" in unit.casefold() or unit.endswith("/s"))
 
 
 def _of_unit(unit: str, *, is_alone: bool) -> tuple[str, tuple[str, ...]] | None:
-    """Return the field of a unit, and how we write it; amounts and times beside other words are those words' matter."""
+    """Return the field of a unit and our spelling. Beside other words, a time or an amount belongs to those words."""
     if is_alone and unit.casefold() in _TIME_UNITS:
         return "time", (_TIME_UNITS[unit.casefold()],)
     bits = _BITS_OR_BYTES.fullmatch(unit)
@@ -161,23 +158,23 @@ def _prefix(text: str) -> str:
 _UNITS: Final = {"flops": "FLOP", "bytes": "B", "time": "s", "self_time": "s"}
 _GIBI: Final = 2.0**30
 CHIP: Final = "chip"
-"""The field of the chip that kernels ran on."""
+"""The name of the field for the chip that the kernels ran on."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One of our fields in a table.
+    """The column of a table for one of our fields.
 
     Parameters
     ----------
     column
-        The table's name for it.
+        The column's name.
     scale
-        What a number there is multiplied with to be in FLOPs, bytes or seconds.
+        The factor to FLOPs, bytes or seconds.
     per
-        ``""`` for a total, ``"launch"`` for that of one launch, ``"second"`` for a rate.
+        ``""`` for a total, ``"launch"`` for one launch, ``"second"`` for a rate.
     rule
-        Where the number came from, for `Kernels.origin`; empty where the column says it all.
+        Where the number comes from, for `Kernels.origin`; empty if the column's name is enough.
     """
 
     column: str
@@ -187,7 +184,7 @@ class Field:
 
     @property
     def origin(self) -> str:
-        """The column and the rule."""
+        """The column, its factors and the rule, as text."""
         scale = f" x {self.scale:.12g}" if self.scale != 1 else ""
         per = {"launch": " x launches", "second": " x time"}.get(self.per, "")
         return f'"{self.column}"{scale}{per}{f" ({self.rule})" if self.rule else ""}'
@@ -195,19 +192,19 @@ class Field:
 
 @dataclass(frozen=True)
 class Dialect:
-    """What a table's columns mean: our fields, of which FLOPs and bytes may have a key (``"bytes:L2"``)."""
+    """Columns by field; fields of FLOPs and bytes may have a key (``"bytes:L2"``)."""
 
     name: str
     fields: Mapping[str, Field]
 
     @property
     def is_enough(self) -> bool:
-        """Whether there is a name and something to show of it."""
+        """Whether there are names, and FLOPs, bytes or seconds."""
         return "name" in self.fields and any(key.split(":")[0] in _UNITS for key in self.fields)
 
 
 def found_in(names: Sequence[str]) -> Dialect:
-    """Return the dialect that a table with these columns speaks; that of plain words where none is known.
+    """Return the dialect of a table with these columns: that of a known tool, else plain words.
 
     Examples
     --------
@@ -221,12 +218,12 @@ def found_in(names: Sequence[str]) -> Dialect:
 
 
 def with_own(dialect: Dialect, columns: Mapping[str, Any], names: Sequence[str]) -> Dialect:
-    """Return the dialect with the fields that a user assigned to columns: a name, or a name and its unit.
+    """Return the dialect with the columns that the user named for fields: a column, or a column and its unit.
 
     Raises
     ------
     TypeError, ValueError
-        If there is no such field or column, or the unit is none of the field's.
+        If the field or the column does not exist, or the unit does not fit the field.
     """
     own = dict(dialect.fields)
     for field, given in columns.items():
@@ -241,12 +238,12 @@ def with_own(dialect: Dialect, columns: Mapping[str, Any], names: Sequence[str])
 
 
 def column_and_unit(field: str, given: Any) -> tuple[str, str | None]:
-    """Return the column that a user assigned to a field, and its unit if told.
+    """Return the column that the user named for a field, and its unit if given.
 
     Raises
     ------
     TypeError
-        If it is neither a name nor a name and a unit.
+        If `given` is neither a column nor a column and a unit.
     """
     column, unit = given if isinstance(given, (tuple, list)) and len(given) == 2 else (given, None)  # noqa: PLR2004 - a pair
     if not isinstance(column, str) or not isinstance(unit, (str, type(None))):
@@ -256,7 +253,7 @@ def column_and_unit(field: str, given: Any) -> tuple[str, str | None]:
 
 
 def no_column(column: str, names: Sequence[str]) -> str:
-    """Say that a table lacks a column that a user named; the nearest is named, or those that there are.
+    """Return the message for a named column that does not exist; it names the nearest column, or all.
 
     Examples
     --------
@@ -280,7 +277,7 @@ def _tracelens(names: Sequence[str]) -> Dialect | None:
     if "GFLOPS_first" not in names or "name" not in names:
         return None
     fields = {"name": Field("name"), "flops": Field("GFLOPS_first", 1e9, "launch", "TraceLens: from the shapes")}
-    rule = "compulsory bytes: operands once, no measured traffic; the column is in MiB"
+    rule = "compulsory bytes: operands once, not measured traffic; the column is in MiB"
     fields |= _first({"bytes": [Field("Data Moved (MB)_first", 2.0**20, "launch", rule)]}, names)
     times = [Field("Kernel Time (µs)_sum", 1e-6), Field("Kernel Time (µs)_mean", 1e-6, "launch")]
     counts = [Field("name_count"), Field("operation_count"), Field("UID_count")]
@@ -326,7 +323,7 @@ def _fasterbench(names: Sequence[str]) -> Dialect | None:
 
 
 def _first(choices: Mapping[str, Sequence[Field]], names: Sequence[str]) -> dict[str, Field]:
-    """Return for each field the first of its columns that there is."""
+    """Return the first existing column for each field."""
     there = {key: [field for field in fields if field.column in names] for key, fields in choices.items()}
     return {key: fields[0] for key, fields in there.items() if fields}
 
@@ -349,7 +346,7 @@ _AT_END: Final = re.compile(r"^(?P<stem>.*?)[_ ](?P<unit>s|ms|us|µs|ns|[kmgt]?f
 
 
 def _plain(names: Sequence[str]) -> dict[str, Field]:
-    """Return what plain words mean; a field that two columns could be is the first's."""
+    """Return the fields of plain words; if two columns fit one field, the first column wins."""
     found: dict[str, Field] = {}
     for name in names:
         key = _key(name)
@@ -364,7 +361,7 @@ def _plain(names: Sequence[str]) -> dict[str, Field]:
 
 
 def _with_bare_units(found: dict[str, Field], names: Sequence[str]) -> dict[str, Field]:
-    """Return the fields with those whose columns are called by their unit alone, rates only where there is a time."""
+    """Add the fields of columns that are named by a unit alone; rates only if there are seconds."""
     certain = [one for one in meanings(names, found) if one.is_certain]
     for one in sorted(certain, key=lambda one: one.field != "time"):
         field = _with_unit(one.field, one.column, one.units[0])
@@ -374,7 +371,7 @@ def _with_bare_units(found: dict[str, Field], names: Sequence[str]) -> dict[str,
 
 
 def _key(name: str) -> str | None:
-    """Return the field that a plain word means."""
+    """Return the field of a plain word."""
     head, colon, key = name.partition(":")
     if colon:
         return name if head in {"flops", "bytes"} and key else None
@@ -386,7 +383,7 @@ def _key(name: str) -> str | None:
 
 
 def _unit_of(name: str) -> tuple[str, str]:
-    """Return a column's name without its unit, and the unit, which stands in brackets or at the end."""
+    """Return a column's name without its unit, and the unit; a unit is in brackets or at the end."""
     for pattern in (_IN_BRACKETS, _AT_END):
         found = pattern.match(name)
         if found and found["stem"]:

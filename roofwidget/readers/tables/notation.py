@@ -1,4 +1,4 @@
-"""Numbers in text: ``1,234.5`` or ``1.234,5``, decided for all columns of a file at once."""
+"""Parse numbers in text. A file uses ``1,234.5`` or ``1.234,5``; all its columns decide together which one."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 
-__all__ = ["decimal", "is_number", "numbers", "shown"]
+__all__ = ["decimal", "decimal_mark", "is_number", "numbers"]
 
-MISSING: Final = frozenset({"", "n/a", "na", "nan", "<na>", "no data", "none", "null", "-", "--", "nil", "nat"})
+_MISSING: Final = frozenset({"", "n/a", "na", "nan", "<na>", "no data", "none", "null", "-", "--", "nil", "nat"})
 _GROUPING: Final = "'\u2019 \u00a0\u202f\u2009"
 _NUMBER: Final = re.compile(rf"[-+]?(?=[.,]?\d)(\d[\d{_GROUPING}]*)?([\d{_GROUPING}.,]*)(e[-+]?\d+)?", re.IGNORECASE)
-_OF_NUMBERS: Final = b"0123456789eE+-."
+_PLAIN_CHARACTERS: Final = b"0123456789eE+-."
 _EXPONENT: Final = re.compile(r"[eE]")
-# What a column shows of its notation: so many different cells are looked at before it counts as no numbers.
-_SAMPLE: Final = 1000
+# How many different cells of a column to check before deciding whether it holds numbers.
+_SAMPLE_CELLS: Final = 1000
 
 
 def is_number(cell: str) -> bool:
@@ -33,12 +33,12 @@ def is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell.strip()) is not None
 
 
-def shown(cell: str) -> str | None:
-    """Return the decimal mark that a number shows, None where both are possible.
+def decimal_mark(cell: str) -> str | None:
+    """Return the decimal mark of a number, None if both marks are possible.
 
     Examples
     --------
-    >>> [shown(cell) for cell in ("1.5", "65,77", "27.595.520", "1,234.5", "117.344", "0.125", "12")]
+    >>> [decimal_mark(cell) for cell in ("1.5", "65,77", "27.595.520", "1,234.5", "117.344", "0.125", "12")]
     ['.', ',', ',', '.', None, '.', None]
     """
     body = _EXPONENT.split(cell.strip().lstrip("+-"))[0]
@@ -60,16 +60,16 @@ def decimal(
     columns: Iterable[tuple[str, Sequence[str]]],
     conflict: Callable[[tuple[str, int], tuple[str, int]], ProfileError],
 ) -> tuple[str, bool]:
-    """Return the decimal mark of a file, and whether some number shows it.
+    """Return the decimal mark of a file, and whether some number proves it.
 
     Raises
     ------
     ProfileError
-        What `conflict` makes of two cells, each a column's name and its row from 0, that show different marks.
+        The result of `conflict` for two cells with different marks; it gets the column and the row from 0 of each.
     """
     first: dict[str, tuple[str, int]] = {}
     for name, cells in columns:
-        found = _shown_by(cells)
+        found = _mark_of_column(cells)
         if found is not None:
             mark, row = found
             first.setdefault(mark, (name, row))
@@ -78,44 +78,40 @@ def decimal(
     return next(iter(first), "."), bool(first)
 
 
-def _shown_by(cells: Sequence[str]) -> tuple[str, int] | None:
-    """Return the mark that a column of numbers shows, and where; None for a column of something else."""
+def _mark_of_column(cells: Sequence[str]) -> tuple[str, int] | None:
+    """Return the decimal mark of a column and the row that proves it; None if no cell does, or the cells are text."""
     sample = _first_different(cells)
     if not _are_numbers(sample):
         return None
-    told = next(filter(_is_telling, sample), None)
-    if told is None and len(sample) == _SAMPLE and _holds_marks(cells):
-        told = next(filter(_is_telling, dict.fromkeys(cells)), None)
-    return None if told is None else (shown(told) or "", cells.index(told))
+    proof = next(filter(_proves_mark, sample), None)
+    joined = "".join(cells) if proof is None and len(sample) == _SAMPLE_CELLS else ""
+    if "." in joined or "," in joined:
+        proof = next(filter(_proves_mark, dict.fromkeys(cells)), None)
+    return None if proof is None else (decimal_mark(proof) or "", cells.index(proof))
 
 
-def _holds_marks(cells: Sequence[str]) -> bool:
-    joined = "".join(cells)
-    return "." in joined or "," in joined
-
-
-def _is_telling(cell: str) -> bool:
-    return ("." in cell or "," in cell) and is_number(cell) and shown(cell) is not None
+def _proves_mark(cell: str) -> bool:
+    return ("." in cell or "," in cell) and is_number(cell) and decimal_mark(cell) is not None
 
 
 def _first_different(cells: Sequence[str]) -> list[str]:
-    """Return the first so many different cells, all where there are fewer."""
+    """Return the first different cells of a column, up to `_SAMPLE_CELLS`."""
     found: dict[str, None] = {}
-    for start in range(0, len(cells), _SAMPLE):
-        found |= dict.fromkeys(cells[start : start + _SAMPLE])
-        if len(found) >= _SAMPLE:
+    for start in range(0, len(cells), _SAMPLE_CELLS):
+        found |= dict.fromkeys(cells[start : start + _SAMPLE_CELLS])
+        if len(found) >= _SAMPLE_CELLS:
             break
-    return list(found)[:_SAMPLE]
+    return list(found)[:_SAMPLE_CELLS]
 
 
 def _are_numbers(cells: Iterable[str]) -> bool:
-    """Whether most of the cells that say something are numbers."""
-    looks = [is_number(cell) for cell in cells if cell.strip().casefold() not in MISSING]
+    """Whether most of the cells that are not empty are numbers."""
+    looks = [is_number(cell) for cell in cells if cell.strip().casefold() not in _MISSING]
     return 2 * sum(looks) > len(looks)
 
 
 def numbers(cells: Sequence[str], mark: str) -> tuple[Floats, int | None]:
-    """Return a column's numbers, NaN where it says nothing, and the row of the first cell that is none.
+    """Return a column's numbers, NaN for empty cells, and the row of the first cell that is not a number, or None.
 
     Examples
     --------
@@ -124,11 +120,11 @@ def numbers(cells: Sequence[str], mark: str) -> tuple[Floats, int | None]:
     ([1234.5, nan, 2000.0], None)
     """
     written = "".join(cells).encode()
-    if cells and not written.translate(None, _OF_NUMBERS) and (mark == "." or b"." not in written):
+    if cells and not written.translate(None, _PLAIN_CHARACTERS) and (mark == "." or b"." not in written):
         try:
             return np.array(cells, dtype=np.float64), None
         except ValueError:
-            pass  # an empty cell, or one that is no number: found below
+            pass  # Some cell is empty or not a number; the loop below finds it.
     different: dict[str, float] = {}
     for row, cell in enumerate(cells):
         if cell not in different:
@@ -149,7 +145,7 @@ _SPACED: Final = re.compile(rf"[-+]?\d{{1,3}}([{_GROUPING}]\d{{3}})+([.,]\d*)?")
 
 def _number(cell: str, mark: str) -> float | None:
     text = cell.strip()
-    if text.casefold() in MISSING:
+    if text.casefold() in _MISSING:
         return np.nan
     if _SPACED.fullmatch(text):
         text = re.sub(rf"[{_GROUPING}]", "", text)

@@ -1,22 +1,22 @@
 """Tables of any origin: CSV, Parquet, JSON lists of records, data frames of pandas and polars, lists of dicts.
 
-Made by any tool that writes one row a kernel. A column of names is needed, and one of FLOPs, bytes or seconds.
+Any tool that writes one row per kernel. The table needs a column of names, and a column of FLOPs, bytes or seconds.
 
-- Plain words: ``name`` or ``kernel``; ``flops``, ``bytes`` (``flops:fp16``, ``bytes:L2``, ``DRAM bytes`` one a
-  precision or level); ``time`` or ``duration``; ``self_time``, ``count``, ``precision``, ``category``. A unit in
-  brackets or at the end counts (``time (us)``, ``duration_ns``, ``bytes [MB]``); without one they are FLOPs, bytes and
-  seconds, totals over all launches. ``measured on`` or ``ran on`` names the chip of the catalogue that all ran on: it
-  becomes `Kernels.chip`; where it names none, or two, a warning says so.
-- TraceLens: ``GFLOPS_first`` and ``Data Moved (MB)_first`` are those of one launch, the latter in MiB and a model
-  (operands once), never measured traffic.
-- XProf's roofline table as a data frame: rates (1e9 FLOP/s, 2**30 bytes/s) times total time; rows of totals and the
-  second list without infeed are left out, operations with neither FLOPs nor bytes are unknown.
-- fasterbench: zero FLOPs of a layer that it does not count are unknown.
+- Plain words: ``name`` or ``kernel``; ``flops``, ``bytes`` (``flops:fp16``, ``bytes:L2``, ``DRAM bytes`` for one
+  precision or level); ``time`` or ``duration``; ``self_time``, ``count``, ``precision``, ``category``. Units are in
+  brackets or at the end (``time (us)``, ``duration_ns``, ``bytes [MB]``). Without a unit the numbers are FLOPs, bytes
+  and seconds, totals over all launches. A column ``measured on`` or ``ran on`` names the catalogue's chip on which all
+  kernels ran; it becomes `Kernels.chip`. If the column names no known chip, or two, a warning says so.
+- TraceLens: ``GFLOPS_first`` and ``Data Moved (MB)_first`` are for one launch. The latter is in MiB, and is a model
+  (operands once), not measured traffic.
+- XProf's roofline table as a data frame: rates (1e9 FLOP/s, 2**30 bytes/s) times total time. Rows of totals and the
+  second list without infeed are left out. Operations with neither FLOPs nor bytes are unknown.
+- fasterbench: it writes 0 FLOPs for layers that it does not count; these become unknown.
 
-``columns={"flops": "their column"}``, or ``("their column", "GFLOP")`` with its unit (``"GFLOP/s"`` is a rate), says
-what is not found so. A column that is called by its unit alone is used where that says all (``GB/s``, ``GFLOP``,
-``ms``); of ``GFLOPs``, a count or a rate, a warning asks. A row has as many cells as the header; a line of one cell or
-one that begins with ``#`` is none. Every other column of numbers or texts becomes one of `Kernels.extra`.
+Name other columns with ``columns={"flops": "their column"}``, or ``("their column", "GFLOP")`` with a unit
+(``"GFLOP/s"`` is a rate). A column that is named by its unit alone is used if the unit has one meaning (``GB/s``,
+``GFLOP``, ``ms``); ``GFLOPs`` may be a count or a rate, so a warning asks. A row has as many cells as the header. Lines
+with one cell, or that begin with ``#``, are not rows. All other columns of numbers or texts go to `Kernels.extra`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ __all__ = ["EXPECTED", "FORMAT", "read", "read_object", "recognises", "takes"]
 
 
 def is_frame(given: object) -> bool:
-    """Whether it is a data frame, an Arrow table or a mapping of columns."""
+    """Whether `given` is a data frame, an Arrow table or a mapping of columns."""
     if isinstance(given, Mapping):
         return bool(given) and all(_is_column(column) for column in given.values())
     return hasattr(given, "column_names") or (hasattr(given, "columns") and hasattr(given, "__getitem__"))
@@ -75,7 +75,7 @@ def _is_column(column: object) -> bool:
 
 
 def columns_of(given: Any) -> dict[str, Sequence[Any]]:
-    """Return the columns by name: arrays where they hold numbers, else lists."""
+    """Return the columns by name: arrays of numbers, else lists."""
     if isinstance(given, (list, tuple)):
         names = dict.fromkeys(str(name) for record in given for name in record)
         return {name: [record.get(name) for record in given] for name in names}
@@ -92,7 +92,7 @@ def columns_of(given: Any) -> dict[str, Sequence[Any]]:
 
 
 def _column_values(column: Any) -> Any:
-    """Return a column's values: an array where all are numbers, as a list otherwise."""
+    """Return a column's values: an array if all are numbers, else a list."""
     if isinstance(column, np.ndarray):
         return column if column.dtype.kind in "iufb" else column.tolist()
     dtype = getattr(column, "dtype", None)
@@ -117,12 +117,12 @@ def _parquet(source: Source) -> dict[str, Sequence[Any]]:
             return columns_of(read(stream))
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         first = (str(error).splitlines() or [""])[0]
-        raise ProfileError(source.name, f"a damaged Parquet file: {first:.200}") from None
+        raise ProfileError(source.name, f"the Parquet file is damaged: {first:.200}") from None
     except Exception as error:
-        # What polars raises derives from Exception alone.
+        # The errors of polars derive directly from Exception.
         if type(error).__module__.split(".")[0] != "polars":
             raise
-        raise ProfileError(source.name, f"a damaged Parquet file: {error!s:.200}") from None
+        raise ProfileError(source.name, f"the Parquet file is damaged: {error!s:.200}") from None
 
 
 def _parquet_reader() -> Any:
@@ -144,12 +144,12 @@ def _parquet_reader() -> Any:
 def _chip_of_column(
     given: _Columns, field: Field | None, rows: npt.NDArray[np.intp], *, is_asked: bool
 ) -> tuple[Chip | None, list[str]]:
-    """Return the chip that these rows ran on if a column tells of one, else None and what to say of it.
+    """Return the chip that the rows ran on, if a column names it, else None; and warnings.
 
     Raises
     ------
     ProfileError
-        If the user asked for the column, and a cell names no chip of the catalogue, or another than those before.
+        If the user named the column, and a cell names no chip of the catalogue or a second chip.
     """
     if field is None:
         return None, []
@@ -159,16 +159,16 @@ def _chip_of_column(
     except _NoChipError as error:
         if is_asked:
             raise given.refuse(int(rows[error.row]), field.column, error.reason) from None
-        return None, [f"column '{field.column:.60}' does not tell the chip: {error.reason}"]
+        return None, [f"column '{field.column:.60}' does not name one chip: {error.reason}"]
     except ProfileError:
-        # Not even text, as a number of a device.
+        # The column is not text; it may hold device numbers.
         if is_asked:
             raise
         return None, []
 
 
 class _NoChipError(LookupError):
-    """No one chip of the catalogue is named: from which row on, and why."""
+    """The cells do not name exactly one chip of the catalogue: the first such row, and why."""
 
     def __init__(self, row: int, reason: str) -> None:
         super().__init__(reason)
@@ -177,7 +177,7 @@ class _NoChipError(LookupError):
 
 
 def _one_chip(words: Sequence[str | None]) -> Chip | None:
-    """Return the chip that all words name, None where there are none; a cell may be empty."""
+    """Return the chip that all cells name, None if all cells are empty."""
     known: dict[str, Chip] = {}
     for row, word in enumerate(words):
         name = (word or "").strip()
@@ -191,7 +191,7 @@ def _one_chip(words: Sequence[str | None]) -> Chip | None:
             raise _NoChipError(row, str(error)) from None
         other = next(iter(known.values()), found)
         if other.id != found.id:
-            raise _NoChipError(row, f"'{other.id}' and '{found.id}', but a table is of one chip: read them one by one")
+            raise _NoChipError(row, f"'{other.id}' and '{found.id}', but a table must be of one chip: split it")
         known[name] = found
     return next(iter(known.values()), None)
 
@@ -203,12 +203,12 @@ EXPECTED: Final = "a table (CSV, Parquet, JSON records) with a column of names a
 
 _PARQUET: Final = b"PAR1"
 _COUNTED: Final = ("flops", "bytes", "time", "self_time")
-# What the tables of XProf and TraceLens hold beside the kernels' own.
+# Columns of XProf that select rows.
 _SELECTING: Final = ("Step", "step", "Rank", "rank", "Include Infeed/Outfeed", "include_infeed_outfeed")
 
 
 def recognises(source: Source) -> bool:
-    """Whether a file is Parquet, or a table or list of records whose columns are known words."""
+    """Whether the file is Parquet, or a table or list of records with known column names."""
     if source.is_folder:
         return False
     if source.head.startswith(_PARQUET):
@@ -232,16 +232,16 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
     source
         The file.
     columns
-        Which of its columns means what, where that is not found: by field a name, or a name and its unit.
+        Column names by field, for columns that are not found automatically: a name, or a name and its unit.
     decimal
-        ``"."`` or ``","``, where the file's numbers do not show it.
+        The decimal mark, ``"."`` or ``","``, if the file's numbers do not prove it.
     """
     if source.head.startswith(_PARQUET):
         return _kernels(_Given(_parquet(source), source.name), columns)
     document = source.document()
     if document is not None:
         if not _are_records(document):
-            raise ProfileError(source.name, "expected a list of objects, one a kernel")
+            raise ProfileError(source.name, "expected a list of objects, one per kernel")
         return _kernels(_Given(columns_of(document), source.name), columns)
     found = _table(source, [column_and_unit(*given)[0] for given in (columns or {}).items()])
     if decimal is not None:
@@ -250,7 +250,7 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
 
 
 def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
-    """Return the table with these columns, or whose columns are known words."""
+    """Return the table with the wanted columns, or with known column names if none are wanted."""
     try:
         found = read_table(
             source, header=lambda cells: set(wanted) <= set(cells) if wanted else _is_header(cells), strict=True
@@ -275,7 +275,7 @@ def takes(given: object) -> bool:
 
 
 def read_object(given: Any, *, columns: Mapping[str, Any] | None = None) -> Kernels:
-    """Make kernels of such an object."""
+    """Return kernels from such an object."""
     if isinstance(given, (list, tuple)) and not _are_records(given):
         return Kernels.from_records(given)
     if columns is None and isinstance(given, (list, tuple)) and all("name" in record for record in given):
@@ -286,7 +286,7 @@ def read_object(given: Any, *, columns: Mapping[str, Any] | None = None) -> Kern
 
 
 class _Columns(Protocol):
-    """A table by columns, whatever it came from."""
+    """The columns of a table from any source."""
 
     name: str
 
@@ -317,13 +317,13 @@ class _Read:
 
 
 class _Given:
-    """Columns of values."""
+    """Columns that are already values."""
 
     skipped = 0
 
     def __init__(self, given: Mapping[str, Sequence[Any]], name: str) -> None:
         if len(given) > MAX_COLUMNS:
-            raise ProfileError(name, f"a table of {len(given):,} columns; at most {MAX_COLUMNS:,} are read")
+            raise ProfileError(name, f"a table of {len(given):,} columns; the limit is {MAX_COLUMNS:,}")
         self._given = given
         self.name = name
         self.names = list(given)
@@ -399,7 +399,7 @@ def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
 
 
 def _selected(given: _Columns, dialect: Dialect) -> npt.NDArray[np.intp]:
-    """Return the rows that are kernels: XProf's table also has totals, and all again without infeed."""
+    """Return the rows that are kernels; XProf's table also has totals, and repeats all rows without infeed."""
     count = len(given.words(dialect.fields["name"].column))
     keep = np.ones(count, dtype=np.bool_)
     if dialect.name == "XProf":
@@ -469,7 +469,7 @@ class _Amounts:
         return [word or "" for word in self.words("name") or []]
 
     def precision(self) -> list[str | None] | None:
-        """Return the precisions; TraceLens says ``matrix_bf16``."""
+        """Return the precisions; TraceLens writes ``matrix_bf16``."""
         words = self.words("precision")
         if words is None or self._fields["precision"].column != "Compute Spec":
             return words
@@ -477,31 +477,32 @@ class _Amounts:
 
 
 def _with_unknowns(dialect: Dialect, flops: dict[str, Any], moved: dict[str, Any]) -> tuple[Any, Any, list[str]]:
-    """Return the amounts with what the tool did not count as unknown, and what to say of it."""
+    """Turn amounts that the tool did not count into unknown ones; return them with a warning."""
     nothing = np.all([column == 0 for column in flops.values()], axis=0)
     if dialect.name == "XProf":
         nothing &= np.all([column == 0 for column in moved.values()], axis=0)
         moved = {level: np.where(nothing, np.nan, column) for level, column in moved.items()}
     flops = {key: np.where(nothing, np.nan, column) for key, column in flops.items()}
     what = "neither FLOPs nor bytes" if dialect.name == "XProf" else "no FLOPs"
-    said = f"{int(nothing.sum())} of {len(nothing)} rows have {what}, which {dialect.name} also writes of what it does"
-    return flops, moved, [f"{said} not count: they are unknown, not zero"] if nothing.any() else []
+    count = f"{int(nothing.sum())} of {len(nothing)} rows"
+    text = f"{count} have {what}: {dialect.name} writes this for what it does not count"
+    return flops, moved, [f"{text}, so these are unknown, not zero"] if nothing.any() else []
 
 
 def _remarks(given: _Read | _Given, dialect: Dialect) -> list[str]:
     found = []
     if given.skipped:
         lines = "1 line" if given.skipped == 1 else f"{given.skipped} lines"
-        found.append(f"{lines} among the rows, no rows of the table, left out")
+        found.append(f"{lines} between the rows skipped: not rows of the table")
     if dialect.name == "TraceLens":
-        found.append("bytes are TraceLens's model, operands once: no measured traffic")
+        found.append("bytes are TraceLens's model, operands once: not measured traffic")
     if dialect.name == "plain":
         found += map(question, meanings(given.names, dialect.fields))
     return found
 
 
 def _origins(given: _Columns, dialect: Dialect, rows: npt.NDArray[np.intp]) -> dict[str, Any]:
-    """Return where each number came from: the column it was read from, or what the table itself says of it."""
+    """Return where each number comes from: its column, or what an ``origin:`` column says."""
     fields = {key: field for key, field in dialect.fields.items() if key.split(":")[0] in _COUNTED}
     found: dict[str, Any] = {key: field.origin for key, field in fields.items()}
     for name in given.names:
@@ -513,7 +514,7 @@ def _origins(given: _Columns, dialect: Dialect, rows: npt.NDArray[np.intp]) -> d
 
 
 def _extra(given: _Columns, names: Sequence[str], rows: npt.NDArray[np.intp]) -> dict[str, Any]:
-    """Return the other columns of numbers or texts; those of anything else, and empty ones, are left out."""
+    """Return the other columns of numbers or texts; empty columns and other types are left out."""
     kept: dict[str, Any] = {}
     for name in names:
         if name in FIELDS or name.startswith(("flops:", "bytes:", "origin:")):
