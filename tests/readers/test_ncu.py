@@ -224,7 +224,7 @@ def test_flops_by_name_are_of_one_launch_as_number_text_mapping_or_op() -> None:
     for value in (268_435_456, "268.435456 MFLOP", {"bf16": 268_435_456}, product):
         kernels = twin("hopper_long.csv", flops={r"^flash_\w+": value})
         assert kernels.flops[1] == 268_435_456
-        assert kernels.origin["flops"][1].endswith(r"given for names that hold '^flash_\w+'")
+        assert kernels.origin["flops"][1].endswith(r"given for names that contain '^flash_\w+'")
     assert kernels.precision[1] == "bf16"
     assert not said(kernels, "all tensor counters are 0")
 
@@ -232,8 +232,8 @@ def test_flops_by_name_are_of_one_launch_as_number_text_mapping_or_op() -> None:
 def test_flops_by_name_keep_what_was_counted_and_refuse_a_name_that_is_nowhere() -> None:
     kernels = twin("hopper_long.csv", flops={"wgmma": 1.0})
     assert kernels.flops_by_precision["bf16"][0] == 412_316_860_416
-    assert said(kernels, "flops: all 1 launches that hold 'wgmma' were counted; counts were kept")
-    with pytest.raises(ValueError, match="no kernel's name holds 'flash_bwd'; there are 'sm90_gemm_bf16"):
+    assert said(kernels, "flops: 'wgmma' has no effect, because counters give the FLOPs of all its 1 launches")
+    with pytest.raises(ValueError, match="no kernel's name contains 'flash_bwd'; there are 'sm90_gemm_bf16"):
         twin("hopper_long.csv", flops={"flash_bwd": 1.0})
     with pytest.raises(TypeError, match=r"flops\['flash'\] must be a number"):
         twin("hopper_long.csv", flops={"flash": len})
@@ -339,4 +339,4 @@ def test_launches_on_different_chips_have_no_roof_in_common() -> None:
     *rest, last = (FIXTURES / "wide_base.csv").read_text(encoding="utf-8").splitlines()
     both = read("\n".join([*rest, last.replace("A100-PCIE", "A30")]).encode())
     assert both.chip is None
-    assert said(both, "launches of several devices: there is no one roof")
+    assert said(both, "the launches ran on several devices, so there is no chip")

@@ -43,7 +43,7 @@ def test_a_report_that_ends_anywhere_is_refused_with_the_byte() -> None:
     between_blocks = 0
     for end in range(5, len(REPORT)):
         error = problem(REPORT[:end])
-        if error is None or "holds no kernel" in error.reason:
+        if error is None or "has no kernels" in error.reason:
             between_blocks += 1
         else:
             assert (error.reason, error.place) == ("the report ends too early; copy it again", error.place)
@@ -74,15 +74,15 @@ def test_a_report_that_claims_a_huge_block_takes_no_memory() -> None:
 
 
 def test_an_empty_report_and_an_empty_file_are_told_apart_from_others() -> None:
-    refused(b"NVR\0\2\0\0\0\x08\x07", "the report holds no kernel; profile again")
-    refused(b"", "no kernel was profiled; profile again, such as with 'ncu --set roofline -o profile ./program'")
+    refused(b"NVR\0\2\0\0\0\x08\x07", "the report has no kernels; profile again")
+    refused(b"", "no kernel was profiled; profile again, for example with 'ncu --set roofline -o profile ./program'")
 
 
 def test_a_table_of_errors_alone_repeats_what_ncu_said() -> None:
     data = (FIXTURES / "error_only.csv").read_bytes()
     real = FIXTURES.parents[2].parent / "shared/data/profiles/ncu/error_only_b200.csv"
     if real.exists():
-        refused(real.read_bytes(), "no kernel was profiled.*; profile again, such as with 'ncu --set roofline")
+        refused(real.read_bytes(), "no kernel was profiled.*; profile again, for example with 'ncu --set roofline")
     refused(data, r"no kernel was profiled; ncu said: twin3.7 was denied the counters \(code 7\); profile again")
     assert read(HEADER.encode() + TIME.encode(), format="ncu").time.tolist() == [1e-6]
     refused(HEADER.encode(), "no kernel was profiled")
@@ -147,8 +147,8 @@ def test_what_ncu_could_not_compute_is_unknown_in_a_report(none: float) -> None:
 @pytest.mark.parametrize("junk", [bytes(range(256)) * 40, b"\x00" * 5000, b"\x89PNG\r\n\x1a\n" + b"\xfe" * 900])
 def test_binary_junk_is_refused_as_that(junk: bytes) -> None:
     refused(junk, "no kernel was profiled|not UTF-8|a PNG picture, not a report")
-    refused(b"NVR\0" + junk, "the report (is damaged here|ends too early|holds no kernel)")
-    with pytest.raises(ProfileError, match="no profile of a known tool"):
+    refused(b"NVR\0" + junk, "the report (is damaged here|ends too early|has no kernels)")
+    with pytest.raises(ProfileError, match="not a profile of a known tool"):
         read(junk)
 
 
@@ -226,10 +226,10 @@ def test_a_page_of_details_that_ends_before_a_value_is_refused() -> None:
 
 def test_a_wide_table_without_roofline_metrics_says_what_to_collect() -> None:
     text = '"ID","Kernel Name","launch__waves_per_multiprocessor"\n"","",""\n"0","k","1.5"\n'
-    refused(text.encode(), "holds no time, bytes or FLOPs of its 1 launches; collect them with 'ncu --set roofline")
+    refused(text.encode(), "no time, bytes or FLOPs for any of 1 launches; collect them with 'ncu --set roofline")
     timed = text.replace("launch__waves_per_multiprocessor", "gpu__time_duration.sum")
     kernels = read(timed.encode())
-    missing = "the file does not tell bytes of DRAM (dram__bytes.sum), bytes of L2 (lts__t_bytes.sum), bytes of L1"
+    missing = "the file does not have bytes of DRAM (dram__bytes.sum), bytes of L2 (lts__t_bytes.sum), bytes of L1"
     assert any(missing in warning for warning in kernels.warnings)
 
 

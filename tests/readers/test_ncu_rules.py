@@ -62,7 +62,7 @@ def test_paths_with_and_without_sparsity_add_up_to_their_base_and_sparsity_is_sa
     assert launch(parts).flops.tolist() == [128]
     kernels = launch(parts | {f"{PATH}src_fp16_dst_fp32.sum": "128"})
     assert kernels.flops.tolist() == [128]
-    assert said(kernels, "structured sparsity was on in this launch: dense roofs do not bound those")
+    assert said(kernels, "structured sparsity was on in this launch: dense roofs do not bound them")
 
 
 def test_paths_of_units_count_where_the_plain_ones_are_zero() -> None:
@@ -131,7 +131,7 @@ def test_half_precision_that_may_be_register_moves_is_left_out_and_said() -> Non
     fp32 = {f"{SASS}ffma_pred_on.sum": "10", f"{SASS}hfma_pred_on.sum": "64", f"{SASS}hadd_pred_on.sum": "0"}
     kernels = launch(fp32, cc="8.0")
     assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"fp32": [20]}
-    assert said(kernels, "hfma is left out in this launch ('k'): this chip counts register moves there")
+    assert said(kernels, "hfma is left out in this launch ('k'): on this chip it also counts register moves")
     # Arithmetic has additions too, other chips move otherwise, and a pipe that never ran moved nothing.
     for other in (
         launch(fp32 | {f"{SASS}hadd_pred_on.sum": "5"}, cc="8.0"),
@@ -161,7 +161,10 @@ def test_zeros_of_tensor_counters_on_a_busy_new_chip_are_said_and_flops_by_name_
 
 def test_an_operation_that_no_counter_tells_of_is_said_to_be_missing() -> None:
     words = {f"{SASS}ffma_pred_on.sum": "10", f"{SASS}fmul_pred_on.sum": "1"}
-    assert said(launch(words), "missing from FLOPs: fp64, fp16 outside tensor cores, fadd")
+    assert said(
+        launch(words),
+        "the file has no counters for fp64, fp16 outside tensor cores, fadd: these are missing from FLOPs",
+    )
     assert not said(launch(words | {f"{SASS}fadd_pred_on.sum": "0"}), "fadd")
 
 
@@ -194,7 +197,7 @@ def test_a_tensor_kernel_whose_tensor_work_nothing_counted_is_unknown_not_small(
     kernels = launch({f"{SASS}ffma_pred_on.sum": "10"}, name="ampere_s16816gemm_fp16", cc="8.0")
     assert np.isnan(kernels.flops[0])
     assert said(
-        kernels, "no counter of tensor cores for this launch ('ampere_s16816gemm_fp16'), whose name tells of them"
+        kernels, "no counter of tensor cores for this launch ('ampere_s16816gemm_fp16'), whose name indicates them"
     )
 
 
@@ -235,7 +238,7 @@ def test_the_bandwidth_of_a_level_has_the_definition_of_its_bytes() -> None:
 def test_without_a_peak_of_some_precision_there_is_no_chip_until_it_is_named() -> None:
     kernels = read(FIXTURES / "hopper_long.csv")
     assert kernels.chip is None
-    assert said(kernels, "the file tells no peak of fp32, so there is no chip: name the chip")
+    assert said(kernels, "the file has no peak of fp32, so there is no chip: name the chip")
     named = read(FIXTURES / "hopper_long.csv", chip="h100-sxm").chip
     assert named is not None
     assert named.peak("bf16") == pytest.approx(540_672 * 1.755e9, rel=1e-12)

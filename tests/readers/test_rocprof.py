@@ -104,7 +104,7 @@ def test_the_chip_of_an_unlisted_model_is_what_the_benchmark_measured() -> None:
 def test_a_table_of_ceilings_alone_is_a_chip_without_kernels() -> None:
     kernels = rw.read(FIXTURES / "gfx90a" / "roofline.csv")
     assert (len(kernels), kernels.chip) == (0, rw.read_ceilings(FIXTURES / "gfx90a"))
-    assert "holds ceilings and no kernels" in kernels.warnings[0]
+    assert "has ceilings and no kernels" in kernels.warnings[0]
 
 
 def test_further_columns_are_kept() -> None:
@@ -188,7 +188,7 @@ def test_a_divided_gpu_is_not_taken_for_the_whole_one(tmp_path: Path) -> None:
     table.write_text(table.read_text(encoding="utf-8").replace("SPX", "CPX"), encoding="utf-8")
     kernels = rw.read(tmp_path)
     assert kernels.chip is None
-    assert "choose one" in kernels.warnings[0]
+    assert "choose a chip" in kernels.warnings[0]
 
 
 def test_gfx950_counts_its_reads_by_size() -> None:
@@ -233,7 +233,7 @@ def test_without_an_architecture_only_hbm_is_known_until_it_is_given(tmp_path: P
 def test_an_architecture_with_other_counters_has_no_bytes(tmp_path: Path) -> None:
     kernels = rw.read(changed(tmp_path, "sysinfo.csv", "gfx90a", "gfx1100"))
     assert np.isnan(kernels.bytes).all()
-    assert any("counters of gfx1100 are not known" in warning for warning in kernels.warnings)
+    assert any("counters of gfx1100 are not supported" in warning for warning in kernels.warnings)
 
 
 def test_missing_counters_of_one_precision_are_said(tmp_path: Path) -> None:
@@ -261,13 +261,13 @@ def test_missing_counters_of_one_precision_are_said(tmp_path: Path) -> None:
             "pmc_perf.csv",
             ",5\r\n",
             ",5.5\r\n",
-            "row 2, column 'Dispatch_ID': expected a whole number in all its digits",
+            "row 2, column 'Dispatch_ID': expected a whole number with all digits",
         ),
         (
             "pmc_perf.csv",
             ",1700000000000000123,",
             ",1.7E+18,",
-            "row 2, column 'Start_Timestamp': expected a whole number in all its digits, got '1.7E+18'",
+            "row 2, column 'Start_Timestamp': expected a whole number with all digits, got '1.7E+18'",
         ),
         ("roofline.csv", "1250.0,", "-1250.0,", "row 2, column 'HBMBw': expected a finite number from 0"),
         ("sysinfo.csv", "1600.0,", "fast,", "row 2, column 'hbm_bw': expected a finite number"),
@@ -305,21 +305,21 @@ def test_a_dispatch_that_one_pass_lacks_is_unknown_there(tmp_path: Path) -> None
     path.write_text("".join(lines[:2] + lines[3:]), encoding="utf-8")
     kernels = rw.read(tmp_path)
     assert np.isnan(kernels.bytes_by_level["HBM"]).tolist() == [False, True, False]
-    assert "1 of 3 dispatches are missing in one of the passes: their counts are unknown" in kernels.warnings
+    assert "1 of 3 dispatches are missing in one of the passes, so their counts are unknown" in kernels.warnings
 
 
 def test_folders_that_hold_no_profile_or_two_are_refused(tmp_path: Path) -> None:
     for name in ("a", "b"):
         shutil.copytree(FIXTURES / "gfx90a", tmp_path / name)
     with pytest.raises(
-        ProfileError, match=r"holds several profiles: 'a/pmc_perf.csv', 'b/pmc_perf.csv'; name one folder"
+        ProfileError, match=r"the folder has several profiles: 'a/pmc_perf.csv', 'b/pmc_perf.csv'; give the path of one"
     ):
         rw.read(tmp_path)
     (tmp_path / "a" / "pmc_perf.csv").unlink()
-    with pytest.raises(ProfileError, match=r"holds no pmc_perf.csv"):
+    with pytest.raises(ProfileError, match=r"the folder has no pmc_perf.csv"):
         rw.read(tmp_path / "a")
     (tmp_path / "b" / "roofline.csv").unlink()
-    with pytest.raises(ProfileError, match=r"holds no roofline.csv"):
+    with pytest.raises(ProfileError, match=r"the folder has no roofline.csv"):
         rw.read_ceilings(tmp_path / "b")
 
 

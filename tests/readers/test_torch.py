@@ -101,7 +101,7 @@ def test_every_number_says_where_it_comes_from_and_bytes_are_called_compulsory()
     assert moved[row(kernels, "Memcpy DtoD (Device -> Device)")].startswith("bytes of the copy's event")
     assert (flops[row(kernels, "mine::scan")], moved[row(kernels, "mine::scan")]) == (None, None)
     assert list(kernels.bytes_by_level) == ["main"]
-    assert any("compulsory" in word and "no memory's traffic was measured" in word for word in kernels.warnings)
+    assert any("compulsory" in word and "memory traffic was not measured" in word for word in kernels.warnings)
 
 
 def test_calls_are_added_and_stay_within_reach() -> None:
@@ -117,7 +117,7 @@ def test_calls_are_added_and_stay_within_reach() -> None:
 
 def test_a_million_calls_are_added_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = read(DEVICE)
-    monkeypatch.setattr(trace, "_MOST_LAUNCHES", 12)
+    monkeypatch.setattr(trace, "_MAX_LAUNCHES", 12)
     kernels = read(DEVICE)
     assert kernels.launches is None
     assert "the 12 calls are too many to keep one by one" in kernels.warnings
@@ -207,23 +207,21 @@ def test_where_cupti_counts_durations_are_refused_and_counters_used() -> None:
     assert kernels.flops.tolist() == [1260, 0]
     assert kernels.bytes_by_level["DRAM"].tolist() == [4096 + 1024 + 4096 + 2048, 704]
     assert "ffma of smsp__sass_thread_inst_executed_op_" in kernels.origin["flops:fp32"][0]
-    assert any("durations in a trace are made up" in word for word in kernels.warnings)
+    assert any("so its durations are not real" in word for word in kernels.warnings)
     assert any("register moves" in word for word in kernels.warnings)
 
 
 def test_cupti_counters_of_nothing_that_a_roofline_needs_are_refused() -> None:
     only = operation(cat="cuda_profiler_range", args={"sm__warps_active.sum": 3})
-    with pytest.raises(
-        ProfileError, match=r"no counter of FLOPs or bytes among those of CUPTI \(sm__warps_active.sum\)"
-    ):
+    with pytest.raises(ProfileError, match=r"no counter of FLOPs or bytes in this trace \(sm__warps_active.sum\)"):
         read(written(only))
 
 
 @pytest.mark.parametrize("chunk", [64, 700, 2**22])
 @pytest.mark.parametrize("tail", [50, 2**16])
 def test_a_trace_reads_the_same_in_pieces_of_any_size(monkeypatch: pytest.MonkeyPatch, chunk: int, tail: int) -> None:
-    monkeypatch.setattr(stream, "_CHUNK", chunk)
-    monkeypatch.setattr(stream, "_TAIL", tail)
+    monkeypatch.setattr(stream, "_CHUNK_BYTES", chunk)
+    monkeypatch.setattr(stream, "_TAIL_CHARS", tail)
     for path in (DEVICE, OLD, CUPTI):
         read_ = stream.Trace(Source.of(path))
         events = [event for batch in read_.batches() for event in batch]
@@ -233,7 +231,7 @@ def test_a_trace_reads_the_same_in_pieces_of_any_size(monkeypatch: pytest.Monkey
 
 
 def test_a_long_trace_is_read_within_the_memory_of_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "_CHUNK", 2**16)
+    monkeypatch.setattr(stream, "_CHUNK_BYTES", 2**16)
     event = json.dumps(operation(args={"Concrete Inputs": ["x" * 300]}))
     text = f'{{"traceEvents": [{", ".join([event] * 20_000)}]}}'.encode()
     source = Source.of(text)
@@ -274,7 +272,7 @@ def test_progress_is_told_up_to_the_size_of_the_file() -> None:
         (DEVICE.read_bytes()[:9000], "the file ends too early"),
         (b'{"traceEvents": [{"ph": "X"}, {"ph" "X"}]}', r"line 1, column 37: not JSON: Expecting ':'"),
         (b'{"traceEvents": [\n{"ph": "X"},\n{"a": 1],\n{"b": 2}]}', "line 3, column 8: not JSON"),
-        (b'{"traceEvents": []} {}', "line 1, column 21: more text after the end of the trace"),
+        (b'{"traceEvents": []} {}', "line 1, column 21: unexpected text after the end of the trace"),
         (b'{"traceEvents": {}}', "expected one list 'traceEvents'"),
         (b'{"traceEvents": [], "traceEvents": []}', "expected one list 'traceEvents'"),
         (b'{"traceEvents": []}', "no kernels and no operations in this trace"),
@@ -306,8 +304,8 @@ def test_a_compressed_trace_that_is_cut_off_ends_in_one_error() -> None:
 
 
 def test_a_text_without_end_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "_CHUNK", 2**12)
-    monkeypatch.setattr(stream, "_MOST_IN_ONE", 2**16)
+    monkeypatch.setattr(stream, "_CHUNK_BYTES", 2**12)
+    monkeypatch.setattr(stream, "_MAX_VALUE_CHARS", 2**16)
     data = b'{"traceEvents": [{"name": "' + b"x" * 2**20
     with pytest.raises(ProfileError, match="not JSON, or one value of more than"):
         read(data)
@@ -319,7 +317,7 @@ def test_an_empty_trace_says_that_it_is_empty() -> None:
 
 
 def test_an_event_without_an_end_is_left_out_and_counted() -> None:
-    assert "events without a duration, left out: 1" in read(DEVICE).warnings
+    assert "events without a duration were left out: 1" in read(DEVICE).warnings
     kernels = read(written(operation(), operation(dur=-1), operation(dur=float("nan"))))
     assert kernels.count.tolist() == [1]
 

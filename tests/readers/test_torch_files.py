@@ -54,14 +54,14 @@ def test_a_bad_amount_names_the_event_and_the_mend(bad: dict[str, Any], message:
     with pytest.raises(ProfileError, match=message) as caught:
         read(written(event("cpu_op"), bad))
     assert caught.value.place == "event 2"
-    assert str(caught.value).endswith("export the trace again, or take the event out")
+    assert str(caught.value).endswith("export the trace again, or remove the event")
     assert len(str(caught.value)) < 500
 
 
 def test_a_time_that_no_clock_shows_is_left_out_as_one_without_an_end() -> None:
     kernels = read(written(event("kernel"), event("kernel", dur=1e300), event("kernel", ts=-1e19)))
     assert kernels.count.tolist() == [1]
-    assert "events without a duration, left out: 2" in kernels.warnings
+    assert "events without a duration were left out: 2" in kernels.warnings
 
 
 def test_a_launch_at_no_time_joins_nothing() -> None:
@@ -127,7 +127,7 @@ def test_arguments_that_no_tensor_has_leave_the_work_unknown(given: Call) -> Non
 def test_binary_junk_is_refused_as_that(junk: bytes, form: str) -> None:
     with pytest.raises(ProfileError, match=r"not UTF-8|expected the object or the list|expected a table|a PNG picture"):
         read(junk, format=form)
-    with pytest.raises(ProfileError, match="no profile of a known tool"):
+    with pytest.raises(ProfileError, match="not a profile of a known tool"):
         read(junk)
 
 

@@ -192,8 +192,8 @@ def test_an_empty_database_gives_no_kernels_no_chip_and_the_reason() -> None:
     kernels = read(FIXTURES / EMPTY)
     assert (len(kernels), kernels.chip, len(kernels.program), len(kernels.steps)) == (0, None, 0, 0)
     assert kernels.warnings == (
-        "XProf lists no operation and names no device: it knows only TPU and GPU profiles that ran something",
-        "the profile has no peak_flop_rate and no peak_hbm_bw, so there is no chip: choose one to see a roof",
+        "XProf lists no operation and no device: it supports only TPU and GPU profiles with operations",
+        "the profile has no peak_flop_rate and no peak_hbm_bw, so there is no chip: choose a chip to see a roof",
     )
 
 
@@ -235,7 +235,7 @@ def test_nested_operations_and_a_throttled_clock_are_remarked() -> None:
     put(document, 2, "category", "while")
     document[0]["p"] |= {"time_scale_multiplier": "0.9"}
     warnings = of(document).warnings
-    assert any("hold the time of others: add self_time, not time" in warning for warning in warnings)
+    assert any("include the time of others: add self_time, not time" in warning for warning in warnings)
     assert any("time scale multiplier is 0.9" in warning for warning in warnings)
 
 
@@ -324,7 +324,7 @@ def test_a_bad_cell_in_the_other_list_is_refused_too(tmp_path: Path) -> None:
             "column 'hbm_bw': the table has no such column; did you mean 'hbm_bandwidth'?",
         ),
         (lambda d: d[0]["cols"][0].update(id="hlo_module_id"), "column 'hlo_module_id': two columns have this id"),
-        (lambda d: d[0]["rows"][3]["c"].pop(), "row 4: expected 38 cells, one a column, got 37"),
+        (lambda d: d[0]["rows"][3]["c"].pop(), "row 4: expected 38 cells, one per column, got 37"),
         (lambda d: d[0]["rows"].insert(1, 5), "row 2: expected an object with a list 'c', got 5"),
         (lambda d: d[0]["cols"].insert(1, 5), "column 2: expected an object with an 'id'"),
         (lambda d: d[0].update(rows=None), "expected a table with 'cols' and 'rows'"),
@@ -346,7 +346,7 @@ def test_a_flawed_table_is_named_by_its_place(tmp_path: Path, spoil: Callable[[A
 def test_a_file_without_the_list_that_was_asked_for_says_which_it_has(tmp_path: Path) -> None:
     document = load(TPU)
     document[0]["rows"] = document[0]["rows"][:3]
-    message = "p.json: column 'include_infeed_outfeed': no row is false; read it with infeed=True"
+    message = "p.json: column 'include_infeed_outfeed': no row is false; read the file with infeed=True"
     assert refusal(tmp_path, document, infeed=False) == message
 
 
@@ -362,7 +362,7 @@ def test_a_file_without_the_list_that_was_asked_for_says_which_it_has(tmp_path: 
         ("step,rank\nTotal,0\n", "none of the columns 'step', 'rank' is known to have names"),
         ("[" * 200_000, "nested too deeply; "),
         ("[" + "9" * 10_000 + "]", "a number that cannot be read: "),
-        ('{"a }": {"b": "}"},\n "c": [{"v": 1, "v": 2}]}', "line 2, column 23: the key 'v' occurs twice in the object"),
+        ('{"a }": {"b": "}"},\n "c": [{"v": 1, "v": 2}]}', "line 2, column 23: the key 'v' is twice in the object"),
     ],
 )
 def test_a_file_that_is_no_json_is_named_by_line_and_column(tmp_path: Path, content: str | bytes, message: str) -> None:

@@ -167,14 +167,14 @@ def test_a_table_of_another_run_is_refused_and_a_damaged_one_beside_is_left_out(
     other = tmp_path / "other.json"
     other.write_text(STATS.read_text(encoding="utf-8").replace('"881', '"991'), encoding="utf-8")
     with pytest.raises(
-        ProfileError, match=r"other\.json: none of its operations is in the profile: it is of another run"
+        ProfileError, match=r"other\.json: none of its operations is in the profile: the file is of another run"
     ):
         read(alone, shapes=other)
     with pytest.raises(ProfileError, match=r"expected the JSON that XProf exports for its tool 'hlo_stats'"):
         read(alone, shapes=CALLS)
     (tmp_path / "xprof_calls.hlo_stats.json").write_text("{", encoding="utf-8")
     kernels = read(alone)
-    assert kernels.warnings[0].startswith("the shapes beside the profile were left out: ")
+    assert kernels.warnings[0].startswith("the shapes in the profile's folder could not be read: ")
     assert len(kernels) == 9
 
 

@@ -63,7 +63,7 @@ def test_a_csv_gives_what_its_json_gives_and_its_peaks_come_out_of_rates_and_eff
     assert lost.steps == whole.steps
     assert lost.chip is not None
     assert whole.chip is not None
-    assert "the CSV has lost the device and its peaks: they were worked out" in lost.warnings[0]
+    assert "the CSV does not have the device and its peaks: the peaks were computed" in lost.warnings[0]
     # The JSON prints its peaks with six digits; the rates are as XProf computed them.
     for level in set(whole.chip.memories) - {"Shm/L1"}:
         assert lost.chip.bandwidth(level) == pytest.approx(whole.chip.bandwidth(level), rel=5e-6)
@@ -110,7 +110,7 @@ def test_a_csv_without_a_row_that_shows_a_peak_has_no_chip_and_says_so() -> None
     of_peak = header.index("FLOP Rate / Peak (%)")
     kernels = read(as_text([header, *(cells for cells in rows if float(cells[of_peak]) == 0)]).encode())
     assert kernels.chip is None
-    assert "too few rows are bound by them to work them out" in kernels.warnings[0]
+    assert "too few rows are bound by them to compute them" in kernels.warnings[0]
     assert kernels.names.tolist().count("custom-call.7") == 2
 
 
@@ -135,7 +135,7 @@ def test_a_bad_cell_of_a_csv_is_named_by_line_and_heading(tmp_path: Path) -> Non
     twice = [lines[0].replace('"Category"', '"operation"'), *lines[1:]]
     assert (
         refusal("\n".join(twice).encode(), format="xprof-csv")
-        == "buffer: column 'operation': two columns mean the same"
+        == "buffer: column 'operation': two columns have the same meaning"
     )
     path = tmp_path / "cut.csv"
     path.write_text("\n".join(lines)[:-300], encoding="utf-8")
@@ -149,7 +149,7 @@ def test_hlo_stats_alone_gives_the_same_operations_without_a_chip() -> None:
     kernels, whole = read(STATS), read(CALLS)
     same_numbers(kernels, whole, rtol=1e-12)
     assert kernels.chip is None
-    assert kernels.warnings[0] == "hlo_stats holds no peaks, so there is no chip: choose one to see a roof"
+    assert kernels.warnings[0] == "hlo_stats has no peaks, so there is no chip: choose a chip to see a roof"
     assert kernels.program.time[0] == pytest.approx(201.25e-6 * 1.25, rel=1e-12)
     # One of its operations is of unknown FLOPs, and so the sum is.
     assert np.isnan(kernels.program.flops[0])
@@ -200,7 +200,7 @@ def test_the_command_line_is_rounded_and_its_flops_by_name_are_not_taken() -> No
     assert np.isnan(kernels.flops[kernels.names == "grouped.1"]).all()
     assert kernels.extra["source"][kernels.names == "tail_add"].tolist() == ["step.py:7:1"]
     assert kernels.warnings[0].startswith("the command line rounds, FLOPs and bytes to 0.005 % of a peak")
-    assert "derived from shapes for 4 operations were not taken" in kernels.warnings[1]
+    assert "derived from shapes for 4 operations were not used" in kernels.warnings[1]
     assert kernels.self_time.sum() == pytest.approx(kernels.program.time[0], rel=1e-12)
 
 
@@ -312,7 +312,7 @@ def test_the_folder_of_a_run_is_its_hosts_together(monkeypatch: pytest.MonkeyPat
     other.mkdir()
     (other / "a.xplane.pb").write_bytes(TRACE)
     assert refusal(tmp_path).endswith(
-        "holds 2 runs; name one of them: 'plugins/profile/monday', 'plugins/profile/tuesday'"
+        "the folder has 2 runs; give the path of one run: 'plugins/profile/monday', 'plugins/profile/tuesday'"
     )
 
 

@@ -24,19 +24,19 @@ _FORMATS: Final = ("ceilings.ert", "ceilings.tracelens_arch", "ceilings.carm", "
 
 
 def read_ceilings(path_or_buffer: Any, *, chip: Chip | str | None = None, **options: Any) -> Chip:
-    """Read the ceilings that a tool measured of a machine.
+    """Read the ceilings of a machine that a tool measured.
 
     Parameters
     ----------
     path_or_buffer
         The Empirical Roofline Tool's ``roofline.json``, the CARM Tool's ``NAME_roofline.csv``, rocprof-compute's
-        ``roofline.csv`` or its folder, what likwid-bench printed, or an architecture file of TraceLens; as `read`
-        takes it.
+        ``roofline.csv`` or its folder, the output of likwid-bench, or an architecture file of TraceLens. The same
+        kinds of input as for `read`.
     chip
-        A chip, or the name of one in the catalogue, under whose own figures they become measured ceilings. None makes
-        a chip whose peaks and bandwidths are the measured ones.
+        A chip, or the name of a chip in the catalogue: the measured figures become ceilings below its own figures. None
+        returns a chip with the measured peaks and bandwidths.
     **options
-        What the reader takes: for ERT ``precision="fp64"`` where the file does not say, for the CARM Tool ``isa``,
+        Options of the reader: for ERT ``precision="fp64"`` if the file has no precision, for the CARM Tool ``isa``,
         ``precision`` and ``threads``.
 
     Returns
@@ -47,11 +47,11 @@ def read_ceilings(path_or_buffer: Any, *, chip: Chip | str | None = None, **opti
     Raises
     ------
     FileNotFoundError
-        If there is no such file.
+        If the file does not exist.
     ProfileError
-        If it is of no known tool, or holds a bad value or no roof: the message names the file and the place.
+        If the file is of no known tool, has no roof or has an invalid value. The message names file and place.
     TypeError
-        If the reader has no such option: the message names the nearest.
+        If the reader does not have the option. The message names the nearest option.
 
     Examples
     --------
@@ -62,9 +62,9 @@ def read_ceilings(path_or_buffer: Any, *, chip: Chip | str | None = None, **opti
     source = Source.of(path_or_buffer)
     reader = _reader(source)
     known = [name for name, p in inspect.signature(reader.ceilings).parameters.items() if p.kind is p.KEYWORD_ONLY]
-    for word in options:
-        if word not in known:
-            raise unknown_keyword("read_ceilings", word, ["chip", *known])
+    for name in options:
+        if name not in known:
+            raise unknown_keyword("read_ceilings", name, ["chip", *known])
     found: Chip = reader.ceilings(source, **options)
     return found if chip is None else onto(look_up(chip), found)
 
@@ -75,4 +75,4 @@ def _reader(source: Source) -> ModuleType:
         if module.recognises(source):
             return module
     expected = listed(module.FORMAT for module in modules)
-    raise ProfileError(source.name, f"holds no ceilings of a known tool; the formats are {expected}")
+    raise ProfileError(source.name, f"the file has no ceilings of a known tool; the formats are {expected}")

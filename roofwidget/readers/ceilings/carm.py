@@ -1,19 +1,19 @@
 """CARM Tool: the cache-aware roofline's two tables, ``NAME_roofline.csv`` and ``NAME_applications.csv``.
 
 ``python run.py --name NAME`` measures the machine (``carm_results/roofline/``); its profilers append what a program did
-to ``carm_results/applications/``. `roofwidget.read` gives the applications as kernels and takes the machine's
-table beside them, or the one given as ``machine="NAME_roofline.csv"``; `roofwidget.read_ceilings` reads the machine's
-alone.
+to ``carm_results/applications/``. `roofwidget.read` gives the applications as kernels. It uses the machine's table in
+the same results folder, or the table given as ``machine="NAME_roofline.csv"``. `roofwidget.read_ceilings` reads only
+the machine's table.
 
-A machine's table has a line a run, in GB/s and GFLOP/s (1e9). The highest bandwidth of a level and the highest rate of
-a precision (the larger of ``FP FMA`` and ``FP``) are the roofs; the best run's lower ``FP`` is the ceiling ``no FMA``,
-and runs of other instruction sets or threads are ceilings by those. ``isa``, ``precision`` and ``threads`` choose among
-the runs.
+A machine's table has one line per run, in GB/s and GFLOP/s (1e9). The roofs are the highest bandwidth of each level and
+the highest rate of each precision (the larger of ``FP FMA`` and ``FP``). The best run's lower ``FP`` is the ceiling
+``no FMA``; runs with other instruction sets or threads are ceilings with these names. ``isa``, ``precision`` and
+``threads`` select runs.
 
-An application's FLOPs are ``Gflops x Time``, its bytes FLOPs over ``AI`` (``Bandwidth x Time`` where it has none). They
-are all bytes that the core asks for, so they are the level L1's and never DRAM's: cache-aware intensities are another
-model than those of the memory outside the chip; judge them with ``memory="L1"``. ``Time`` is in seconds, and for the
-method ``MIX`` in milliseconds.
+An application's FLOPs are ``Gflops x Time``; its bytes are FLOPs / ``AI`` (``Bandwidth x Time`` without FLOPs). These
+are all bytes that the core requests, so they belong to the level L1, not to DRAM. Cache-aware intensities differ from
+intensities of the off-chip memory: bound them with ``memory="L1"``. ``Time`` is in seconds, and for the method ``MIX``
+in milliseconds.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _RUN: Final = ("ISA", "Precision", "Threads", "FP Inst.")
 _APPLICATION: Final = ("Method", "Name", "ISA", "Precision", "Threads", "AI", "Gflops", "Bandwidth", "Time")
 _PRECISIONS: Final = {"dp": "fp64", "sp": "fp32", "hp": "fp16"}
 _UNITS: Final = ("gb/s", "gflop/s")
-_MOST_BYTES: Final = 64 * 2**20
+_MAX_TEXT_BYTES: Final = 64 * 2**20
 _LEVELS: Final = ("L1", "L2", "L3", "DRAM")
 _RATES: Final = ("FP", "FP FMA")
-_MODEL: Final = "cache-aware roofline: the bytes are all that the core asks for (level L1), not those of DRAM"
+_MODEL: Final = "cache-aware roofline: the bytes are all bytes that the core requests (level L1), not those of DRAM"
 
 
 def recognises(source: File) -> bool:
-    """Whether the first line is that of one of the two tables."""
+    """Whether the first line is the start of one of the two tables."""
     if source.is_folder:
         return False
     first = source.beginning.lstrip("\ufeff\r\n").partition("\n")[0]
@@ -68,20 +68,20 @@ def read(
     precision: str | None = None,
     threads: int | None = None,
 ) -> Kernels:
-    """Return the applications, on their machine where its table is known; none for a machine's table.
+    """Return the applications with their machine's chip if its table is known; no kernels for a machine's table.
 
     Parameters
     ----------
     source
         One of the two tables.
     machine
-        The machine's table, if it does not lie beside the applications.
+        The machine's table, if it is not in the results folder of the applications.
     isa, precision, threads
-        Which of the machine's runs, see `ceilings`.
+        Selects runs of the machine, see `ceilings`.
     """
     choice: dict[str, Any] = {"isa": isa, "precision": precision, "threads": threads}
     if _is_machine(source):
-        said = "this table of the CARM Tool holds ceilings and no kernels"
+        said = "this table of the CARM Tool has ceilings and no kernels"
         return Kernels(chip=ceilings(source, **choice), warnings=[said], source=source.name)
     beside = File.of(machine) if machine is not None else _beside(source)
     chip = ceilings(beside, **choice) if beside is not None else None
@@ -98,7 +98,7 @@ def read(
         flops,
         {"L1": moved},
         time=time,
-        precision=_judged(rows.texts("Precision"), chip),
+        precision=_precisions_with_peak(rows.texts("Precision"), chip),
         category=[word.strip() or None for word in rows.texts("Method")],
         chip=chip,
         origin={
@@ -117,27 +117,29 @@ def read(
 
 
 def ceilings(source: File, *, isa: str | None = None, precision: str | None = None, threads: int | None = None) -> Chip:
-    """Return the machine as the CARM Tool measured it.
+    """Return the machine measured by the CARM Tool.
 
     Parameters
     ----------
     source
         ``NAME_roofline.csv``.
     isa, precision, threads
-        Only runs with this instruction set, precision (``dp``, ``sp``, or ``fp64``, ``fp32``) and number of threads.
+        Selects runs by instruction set, precision (``dp``, ``sp``, or ``fp64``, ``fp32``) and number of threads.
 
     Raises
     ------
     ProfileError
-        If it is the table of applications, has no such run, or a cell is bad.
+        If the file is the table of applications, there is no such run, or a cell is invalid.
     """
     if not _is_machine(source):
-        raise ProfileError(source.name, "holds applications; its ceilings are in the machine's NAME_roofline.csv")
+        raise ProfileError(
+            source.name, "the file has applications; the ceilings are in the machine's NAME_roofline.csv"
+        )
     runs = _runs(source)
     wanted = [run for run in runs if _wanted(run, isa=isa, precision=precision, threads=threads)]
     if not wanted:
         there = "; ".join(dict.fromkeys(f"{run.isa} {run.precision} {run.threads} threads" for run in runs))
-        raise ProfileError(source.name, f"no such run; there is {there}" if there else "it holds no run")
+        raise ProfileError(source.name, f"no such run; there is {there}" if there else "the table has no runs")
     peaks = {run.precision: run for run in sorted(wanted, key=lambda run: run.peak)}
     widest = {level: max(wanted, key=lambda run: run.bandwidths[level]) for level in _LEVELS}
     lower = [Ceiling("no FMA", r.rates["FP"], precision=p) for p, r in peaks.items() if 0 < r.rates["FP"] < r.peak]
@@ -189,7 +191,7 @@ def _runs(source: File) -> list[_Run]:
         if not any(cell.strip() for cell in cells):
             continue
         if len(cells) < width:
-            reason = f"expected {width} cells, got {len(cells)}: the file is cut off or has other columns"
+            reason = f"expected {width} cells, got {len(cells)}: the file is incomplete or has other columns"
             raise ProfileError(source.name, reason, row=row)
         places = [(name, cells[at]) for name, at in zip((*_LEVELS, *_RATES), figures, strict=True)]
         numbers = [_number(source.name, cell, row, name) for name, cell in places]
@@ -198,13 +200,13 @@ def _runs(source: File) -> list[_Run]:
 
 
 def _lines(source: File) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line's number and the cells of each line."""
-    lines = csv.reader(io.StringIO(source.text(limit=_MOST_BYTES)))
+    """Yield the number and the cells of each line."""
+    lines = csv.reader(io.StringIO(source.text(limit=_MAX_TEXT_BYTES)))
     try:
         for cells in lines:
             yield lines.line_num, cells
     except csv.Error as error:
-        raise ProfileError(source.name, f"no line of cells: {error}", row=lines.line_num) from None
+        raise ProfileError(source.name, f"expected a line of cells: {error}", row=lines.line_num) from None
 
 
 def _column(file: str, groups: list[str], units: list[str], name: str) -> int:
@@ -242,7 +244,7 @@ def _is_machine(source: File) -> bool:
 
 
 def _beside(source: File) -> File | None:
-    """Return the machine's table: of the same folder, or of ``roofline`` beside ``applications``."""
+    """Return the machine's table in the same folder, or in the sibling folder ``roofline``."""
     if source.path is None or not re.search("applications", source.path.name, re.IGNORECASE):
         return None
     name = re.sub("applications", "roofline", source.path.name, flags=re.IGNORECASE)
@@ -251,7 +253,7 @@ def _beside(source: File) -> File | None:
     return File.of(found[0]) if found else None
 
 
-def _judged(words: list[str], chip: Chip | None) -> list[str | None]:
-    """Return precisions by our names; one that the machine has no peak for would leave its kernel without a roof."""
+def _precisions_with_peak(words: list[str], chip: Chip | None) -> list[str | None]:
+    """Return our names of precisions; None if the machine has no peak for it, because the kernel then has no roof."""
     named = [_PRECISIONS.get(word.strip().casefold()) for word in words]
     return [word if word and (chip is None or word in chip.peak_flops) else None for word in named]

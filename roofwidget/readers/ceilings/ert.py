@@ -1,13 +1,13 @@
 """Berkeley's Empirical Roofline Tool: the JSON it writes, ``roofline.json``, as ceilings.
 
 Make it with ``ert CONFIG``; the file lies at ``Results.NAME/Run.001/roofline.json``. `roofwidget.read_ceilings` makes a
-`Chip` of it: GB/s and GFLOP/s (1e9) by level, as measured (``empirical``). The last level is the memory outside the
-chip; ``STREAM HBM`` is that of HBM. Where a level is told twice the STREAM figure becomes a ceiling. What the
-configuration states beside them (``spec``) is kept as another source's value.
+`Chip` of it: GB/s and GFLOP/s (1e9) by level, as measured (``empirical``). The last level is the off-chip memory;
+``STREAM HBM`` is the bandwidth of HBM. If a level occurs twice, the STREAM figure becomes a ceiling. Figures of the
+configuration (``spec``) are kept as values of another source.
 
-The precision is read from the label (``FP64 GFLOPs``, ``FP64 Vector GFLOPs FMA``), else from ``ERT_PRECISION`` if that
-is one; old files say neither, and their FLOPs are of the precision ``unspecified`` unless ``precision="fp64"`` is
-given. The highest rate of a precision is its peak, lower ones are ceilings by their labels.
+The precision comes from the label (``FP64 GFLOPs``, ``FP64 Vector GFLOPs FMA``), else from ``ERT_PRECISION`` if it is a
+single precision. Old files have neither; their precision is ``unspecified``, or the option ``precision="fp64"``. The
+highest rate of a precision is its peak, lower rates are ceilings with their labels.
 """
 
 from __future__ import annotations
@@ -35,43 +35,43 @@ _STREAM: Final = re.compile(r"STREAM\s+(\S.*)", re.IGNORECASE)
 
 
 def recognises(source: File) -> bool:
-    """Whether the file's outermost keys are those of ERT."""
+    """Whether the file's top-level keys are those of ERT."""
     if not all(word in source.beginning for word in ('"empirical"', '"gbytes"')):
         return False
-    # What is cut off is no document, and its error names the place.
+    # An incomplete file cannot be parsed here; reading it raises an error that names the place.
     document = source.document()
     return document is None or (isinstance(document, dict) and isinstance(document.get("empirical"), dict))
 
 
 def read(source: File, *, precision: str | None = None) -> Kernels:
-    """Return an empty table on the measured chip: ERT knows no kernels.
+    """Return an empty table with the measured chip: ERT has no kernels.
 
     Parameters
     ----------
     source
         The file.
     precision
-        What its FLOPs are where the file does not say.
+        The precision of the FLOPs if the file does not have it.
     """
     chip = ceilings(source, precision=precision)
-    said = "ERT measures a machine, not a program: the file holds ceilings and no kernels"
+    said = "ERT measures a machine, not a program: the file has ceilings and no kernels"
     return Kernels(chip=chip, warnings=[said, *chip.notes], source=source.name)
 
 
 def ceilings(source: File, *, precision: str | None = None) -> Chip:
-    """Return the machine with what ERT measured.
+    """Return the machine with ERT's measurements.
 
     Parameters
     ----------
     source
         The file.
     precision
-        What its FLOPs are where the file does not say, such as ``"fp64"``.
+        The precision of the FLOPs if the file does not have it, such as ``"fp64"``.
 
     Raises
     ------
     ProfileError
-        If a list is missing or a number is bad: the message names the place.
+        If a list is missing or a number is invalid. The message names the place.
     """
     document = source.json()
     empirical = document.get("empirical") if isinstance(document, dict) else None
@@ -87,7 +87,9 @@ def ceilings(source: File, *, precision: str | None = None) -> Chip:
     title = f"ERT {version}" if isinstance(version, str) else "ERT"
     notes = []
     if any(rate.precision == UNSPECIFIED for rate in rates):
-        notes.append("ERT's file does not say of which precision its FLOPs are; give precision='fp64' if you know it")
+        notes.append(
+            "ERT's file does not have the precision of its FLOPs; give it if you know it, such as precision='fp64'"
+        )
     return measured_chip(
         source.name,
         _host(told) or "ERT machine",
@@ -135,7 +137,7 @@ def _rate(label: str, value: float, usual: str) -> Rate:
 
 
 def _levels(pairs: list[tuple[str, float]]) -> tuple[dict[str, float], list[Ceiling]]:
-    """Return bandwidths by level, nearest first, and the second figure of a level told twice as a ceiling."""
+    """Return bandwidths by level, nearest first; a second figure of a level becomes a ceiling."""
     levels: dict[str, float] = {}
     lower: list[Ceiling] = []
     for label, value in pairs:

@@ -1,4 +1,4 @@
-"""A `Chip` made of what a benchmark measured: what every reader of ceilings needs, once."""
+"""Make a `Chip` from measured rates and bandwidths. All readers of ceilings use this."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["MATRIX", "UNSPECIFIED", "VECTOR", "Rate", "base_key", "cell", "measu
 VECTOR: Final = "vector"
 MATRIX: Final = "matrix"
 UNSPECIFIED: Final = "unspecified"
-"""The precision of FLOPs whose width the file does not tell."""
+"""The precision of FLOPs if the file does not have it."""
 
-# What people mean by a precision alone: at these widths the vector units' rate, at all smaller ones the matrix units'.
+# A precision alone means the vector units for these precisions, and the matrix units for all narrower ones.
 _WIDE: Final = frozenset({"fp64", "fp32", "int64", "int32", UNSPECIFIED})
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A measured rate: precision, ``vector`` or ``matrix`` units or ``""``, FLOP/s, and the file's label."""
+    """A measured rate: precision, units (``vector``, ``matrix`` or ``""``), FLOP/s, and the file's label."""
 
     precision: str
     unit: str
@@ -32,10 +32,10 @@ class Rate:
 
 
 def named_rates(rates: Iterable[Rate]) -> tuple[dict[str, float], list[Ceiling]]:
-    """Return the highest rates by the chip's key, and the lower ones of the same key as ceilings under them.
+    """Return the highest rate for each key of the chip, and the lower rates of the same key as ceilings.
 
-    A precision alone means the vector units from 32 bits and the matrix units below; the other units' rate has a key
-    of its own, such as ``fp64_matrix`` or ``fp16_vector``.
+    A precision alone means the vector units from 32 bits on and the matrix units below 32 bits. The rate of the other
+    units has a separate key, such as ``fp64_matrix`` or ``fp16_vector``.
 
     Examples
     --------
@@ -71,38 +71,38 @@ def measured_chip(
     kind: str = "",
     notes: Iterable[str] = (),
 ) -> Chip:
-    """Make a chip whose peaks and bandwidths are what was measured.
+    """Make a chip with the measured peaks and bandwidths.
 
     Parameters
     ----------
     file
-        The file, for the error.
+        The file, for error messages.
     name
-        The machine.
+        The machine's name.
     rates, bandwidths
-        FLOP/s, and bytes/s by level, nearest first; the level outside the chip becomes the main memory, and the last
-        one where none is. Zeros are figures that were not measured.
+        FLOP/s, and bytes/s by level, nearest level first. The off-chip level becomes the main memory, or the last level
+        if none is off-chip. Zeros mean not measured.
     source
         The tool and the file.
     ceilings
-        Roofs below these.
+        Additional lower roofs.
     capacities
         Bytes by level.
     checks, check_source
-        Figures that the file gives beside the measured ones, by `Chip`'s keys, and where they come from.
+        Other figures in the file, by the keys of `Chip`, and their source.
     vendor, kind, notes
-        As those of `Chip`.
+        As for `Chip`.
 
     Raises
     ------
     ProfileError
-        If there is no rate or no bandwidth above zero, or a name is one that no chip may have.
+        If there is no rate or no bandwidth above zero, or a name is not allowed for a chip.
     """
     peaks, lower = named_rates(rates)
     known = {level: rate for level, rate in bandwidths.items() if rate > 0}
-    for told, what in ((peaks, "rate of arithmetic"), (known, "bandwidth")):
-        if not told:
-            raise ProfileError(file, f"it holds no {what} above zero: a roof needs one of arithmetic and one of memory")
+    for figures_, what in ((peaks, "rate of arithmetic"), (known, "bandwidth")):
+        if not figures_:
+            raise ProfileError(file, f"the file has no {what} above zero: a roof needs a rate and a bandwidth")
     main = next((level for level in reversed(known) if is_off_chip(level)), next(reversed(known)))
     sizes = capacities or {}
     order = [main, *(level for level in reversed(known) if level != main)]
@@ -124,7 +124,7 @@ def measured_chip(
             notes=notes,
         )
     except ValueError as error:
-        # A level or a precision of the file has a name that no chip may have, or two differ in case alone.
+        # The name of a level or a precision is not allowed for a chip, or two names differ only in case.
         raise ProfileError(file, str(error)) from None
 
 
@@ -133,7 +133,7 @@ def _sourced(ceiling: Ceiling, source: Source) -> Ceiling:
 
 
 def _distinct(ceilings: list[Ceiling], peaks: Mapping[str, float]) -> list[Ceiling]:
-    """Return ceilings of different keys, the highest of each; none has the name of a peak."""
+    """Return the highest ceiling of each key; ceilings with the name of a peak are renamed."""
     kept: dict[str, Ceiling] = {}
     for ceiling in ceilings:
         spoken = f"measured {ceiling.name}" if ceiling.name.casefold() in peaks else ceiling.name
@@ -145,7 +145,7 @@ def _distinct(ceilings: list[Ceiling], peaks: Mapping[str, float]) -> list[Ceili
 
 
 def onto(base: Chip, measured: Chip) -> Chip:
-    """Return `base` with the figures of `measured` as ceilings under its own; a figure it lacks becomes a note.
+    """Return `base` with the figures of `measured` as ceilings; a figure that `base` lacks becomes a note.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def onto(base: Chip, measured: Chip) -> Chip:
 
 
 def _lower(base: Chip, measured: Chip) -> list[Ceiling]:
-    """Return the ceilings of `measured` as they lie under the figures of `base`."""
+    """Return the ceilings of `measured` with the keys of `base`."""
     found = []
     for ceiling in measured.ceilings:
         key = None if ceiling.precision is None else base_key(base, ceiling.precision)
@@ -184,7 +184,7 @@ def _lower(base: Chip, measured: Chip) -> list[Ceiling]:
 
 
 def base_key(chip: Chip, key: str) -> str:
-    """Return a key of `chip` that means the same as `key`; vendors call one unit matrix, tensor or matmul."""
+    """Return the key of `chip` with the same meaning as `key`; vendors say matrix, tensor or matmul."""
     precision, _, unit = key.partition("_")
     same = [f"{precision}_{word}" for word in ("matrix", "tensor", "matmul")] if unit == MATRIX else [key]
     return next((word for word in same if word in chip.peak_flops), key)
@@ -197,7 +197,7 @@ def _own_level(base: Chip, measured: Chip, level: str) -> str:
 
 
 def cell(file: str, value: object, unit: float, *, place: str) -> float:
-    """Return a number of a JSON file times `unit`; refuse what is none, negative or not finite."""
+    """Return a number of a JSON file times `unit`; raise an error unless it is finite and at least 0."""
     try:
         number = math.nan if isinstance(value, (bool, str, type(None))) else float(value) * unit  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

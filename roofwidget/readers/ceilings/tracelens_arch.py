@@ -1,6 +1,6 @@
-"""TraceLens' architecture files: small JSON files of what a GPU can reach, as ceilings.
+"""TraceLens' architecture files: small JSON files with the rates that a GPU can reach, as ceilings.
 
-Write one by hand or take one of TraceLens': ``{"name": "MI300X", "mem_bw_gbps": 5300, "memory_gb": 192,
+Use a file of TraceLens, or write it yourself: ``{"name": "MI300X", "mem_bw_gbps": 5300, "memory_gb": 192,
 "max_achievable_tflops": {"matrix_bf16": 708, "vector_fp32": 163}}``. GB/s and GB are 1e9, TFLOP/s 1e12.
 ``matrix_fp16`` is the rate of the matrix units; a precision alone means those below 32 bits, and the vector units from
 32 bits, so ``vector_fp16`` becomes ``fp16_vector`` and ``matrix_fp64`` becomes ``fp64_matrix``.
@@ -27,27 +27,27 @@ _BANDWIDTH: Final = "mem_bw_gbps"
 
 
 def recognises(source: File) -> bool:
-    """Whether the file's outermost keys are those of TraceLens."""
+    """Whether the file's top-level keys are those of TraceLens."""
     if f'"{_RATES}"' not in source.beginning:
         return False
-    # What is cut off is no document, and its error names the place.
+    # An incomplete file cannot be parsed here; reading it raises an error that names the place.
     document = source.document()
     return document is None or (isinstance(document, dict) and isinstance(document.get(_RATES), dict))
 
 
 def read(source: File) -> Kernels:
-    """Return an empty table on the chip that the file describes."""
-    said = "an architecture file of TraceLens holds ceilings and no kernels"
+    """Return an empty table with the chip that the file describes."""
+    said = "an architecture file of TraceLens has ceilings and no kernels"
     return Kernels(chip=ceilings(source), warnings=[said], source=source.name)
 
 
 def ceilings(source: File) -> Chip:
-    """Return the chip with what it can reach by this file.
+    """Return the chip with the rates of the file.
 
     Raises
     ------
     ProfileError
-        If a key is missing, a rate is of no known unit, or a number is bad: the message names the place.
+        If a key is missing, a rate has unknown units, or a number is invalid. The message names the place.
     """
     document = source.json()
     rates = document.get(_RATES) if isinstance(document, dict) else None

@@ -1,20 +1,21 @@
-"""LIKWID on CPUs: what likwid-perfctr and likwid-bench print.
+"""LIKWID on CPUs: the output of likwid-perfctr and likwid-bench.
 
 ``likwid-perfctr -C 0-7 -g MEM_DP -m ./program > run.txt``, with ``-O`` for lines of cells or ``-o run.json`` for JSON;
-all three are read. A region of the marker API is a kernel; without one the program is, and its time then holds start
-and end of the process. Threads are summed; the time is that of the slowest.
+the reader accepts all three. A region of the marker API is a kernel. Without regions the program is one kernel, and
+its time includes start and end of the process. Amounts are summed over threads; the time is that of the slowest thread.
 
-- FLOPs: the events of scalar and packed instructions, each times its lanes, or those of AMD's
-  ``RETIRED_SSE_AVX_FLOPS_ALL``, where they agree with the printed ``DP [MFLOP/s]`` to 1 %; else that rate times the
-  time.
+- FLOPs: the events of scalar and packed instructions, each times its lanes, or AMD's event
+  ``RETIRED_SSE_AVX_FLOPS_ALL``, if the result agrees with the printed ``DP [MFLOP/s]`` to 1 %. Otherwise this rate
+  times the time.
 - Bytes: ``Memory data volume`` (DRAM), ``L3 data volume`` (between L3 and L2), ``L2 data volume`` (between L2 and L1).
 
-One group seldom has both: ``-g FLOPS_DP -g L2 -g L3`` in one run takes turns, so the amounts of the others are scaled
-to the time of the first with FLOPs. In a folder of one run a group (or a zip archive of it) each run is whole, and
-nothing is scaled.
+One group seldom has FLOPs and bytes. ``-g FLOPS_DP -g L2 -g L3`` alternates the groups in one run, so amounts of the
+other groups are scaled to the time of the first group with FLOPs. A folder (or zip archive) with one run per group has
+complete runs, and nothing is scaled.
 
 ``likwid-bench -t load -w S0:2GB`` and ``likwid-bench -t peakflops -w S0:20kB``, appended to one file, are a machine for
-`roofwidget.read_ceilings` and otherwise kernels; the level is ``DRAM`` unless ``level="L3"`` or the like is given.
+`roofwidget.read_ceilings`, and kernels for `roofwidget.read`. The level is ``DRAM``, or the option ``level``, such as
+``level="L3"``.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ from roofwidget.readers.likwid.perfctr import Group, Totals, count, counter_grou
 __all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
 
 FORMAT: Final = "likwid"
-EXPECTED: Final = "what likwid-perfctr (also -O, or its JSON) or likwid-bench printed"
+EXPECTED: Final = "the output of likwid-perfctr (also -O, or its JSON) or of likwid-bench"
 
 _ERROR: Final = re.compile(
     r"^(?:ERROR\b.*\n)?(.*(?:not allowed|Cannot|cannot|failed|Permission denied).*)$", re.MULTILINE
 )
 _CPU: Final = re.compile(r"^CPU name:[,\s]\s*([^,\n]*[^,\s])", re.MULTILINE)
-_MOST_MEMBERS: Final = 64
-_APART: Final = 0.1
+_MAX_MEMBERS: Final = 64
+_TIME_TOLERANCE: Final = 0.1
 
 
 def recognises(source: Source) -> bool:
-    """Whether it was printed by LIKWID, or is a folder of nothing else."""
+    """Whether LIKWID printed the text; or a folder with nothing else."""
     if source.is_folder:
-        members = list(source.members().values()) if len(source.members()) <= _MOST_MEMBERS else []
+        members = list(source.members().values()) if len(source.members()) <= _MAX_MEMBERS else []
         return bool(members) and all(map(recognises, members))
     text = source.beginning
     if text.lstrip()[:1] == "{":
@@ -59,25 +60,25 @@ def recognises(source: Source) -> bool:
 
 
 def _is_json(document: object) -> bool:
-    """Whether its ``Info`` is that of a processor."""
+    """Whether the document's ``Info`` describes a processor."""
     info = document.get("Info") if isinstance(document, dict) else None
     return isinstance(info, dict) and any(key.startswith("CPU name") for key in info)
 
 
 def read(source: Source, *, level: str = "DRAM") -> Kernels:
-    """Return a kernel a region, or a run of likwid-bench.
+    """Return a kernel per region, or per run of likwid-bench.
 
     Parameters
     ----------
     source
-        A file, or a folder of files of one program, each of one group.
+        A file, or a folder of files of one program, each with one group.
     level
-        Whose bytes those of likwid-bench are.
+        The memory level of likwid-bench's bytes.
 
     Raises
     ------
     ProfileError
-        If LIKWID measured nothing, or a table is cut off or holds what is no number.
+        If LIKWID measured nothing, or a table is incomplete or has an invalid number.
     """
     if not source.is_folder and bench.is_bench(source):
         return _of_bench(source, level)
@@ -91,25 +92,25 @@ def read(source: Source, *, level: str = "DRAM") -> Kernels:
     warnings: list[str] = []
     rows = [_merged(parts, warnings, is_one_run=not source.is_folder) for parts in by_region.values()]
     if None in by_region:
-        warnings.append("no region is marked: the time is that of the whole process, with its start and end")
+        warnings.append("no region is marked: the time is that of the whole process, including start and end")
     cpu = _CPU.search(members[0].beginning)
     return _table(list(by_region), rows, cpu[1] if cpu else None, warnings, source)
 
 
 def ceilings(source: Source, *, level: str = "DRAM") -> Chip:
-    """Return the machine that likwid-bench measured.
+    """Return the machine measured by likwid-bench.
 
     Parameters
     ----------
     source
-        Its output, of one ``peakflops`` kernel at least and one that streams.
+        The output, with at least one ``peakflops`` kernel and one streaming kernel.
     level
-        The memory whose bandwidth that is.
+        The memory level of the measured bandwidth.
 
     Raises
     ------
     ProfileError
-        If it is likwid-perfctr's, or lacks one of the two.
+        If the output is of likwid-perfctr, or one of the two kernels is missing.
     """
     if source.is_folder or not bench.is_bench(source):
         raise ProfileError(source.name, "likwid-perfctr measures programs; ceilings are in the output of likwid-bench")
@@ -126,7 +127,7 @@ def _of_bench(source: Source, level: str) -> Kernels:
         precision=[run.precision for run in runs],
         origin={"flops": "Number of Flops", f"bytes:{level}": "Data volume (Byte)", "time": "Time"},
         extra={"working set (B)": [run.size for run in runs]},
-        warnings=[f"the bytes are those that the code asks for; they are taken for {level}'s (level='L3' for others)"],
+        warnings=[f"the bytes are those that the code requests, assigned to {level} (level='L3' sets another level)"],
         source=source.name,
     )
 
@@ -137,7 +138,7 @@ def _failure(source: Source) -> str:
 
 
 def _merged(parts: list[Group], warnings: list[str], *, is_one_run: bool) -> Totals:
-    """Return one region's groups as one: the first that has FLOPs gives the time."""
+    """Merge the groups of a region; the first group with FLOPs gives the time."""
     rows = [count(part) for part in parts]
     base = next((row for row in rows if row.flops), rows[0])
     for part, row in zip(parts, rows, strict=True):
@@ -151,13 +152,13 @@ def _merged(parts: list[Group], warnings: list[str], *, is_one_run: bool) -> Tot
                 if name not in ours:
                     ours[name] = amount * scale
                     base.rules[f"{key}:{name}"] = f"{row.rules[f'{key}:{name}']} (group {part.group}{how})"
-        if not is_one_run and base.time > 0 and abs(row.time / base.time - 1) > _APART:
+        if not is_one_run and base.time > 0 and abs(row.time / base.time - 1) > _TIME_TOLERANCE:
             region = f"region {part.region}" if part.region else "the program"
             warnings.append(
                 f"{region} took {row.time:g} s in the run of group {part.group}, {base.time:g} s in another"
             )
     if len(rows) > 1 and is_one_run:
-        said = "groups of one run take turns: amounts of different groups are scaled to one time"
+        said = "the groups of one run alternate: their amounts are scaled to one time"
         warnings += [said] if said not in warnings else []
     return base
 
@@ -171,7 +172,9 @@ def _table(
 
     for what, parts in (("FLOPs", [row.flops for row in rows]), ("bytes", [row.bytes for row in rows])):
         if not any(parts):
-            warnings.append(f"no group of {what} was measured: they are unknown (groups FLOPS_DP, L2, L3, MEM, MEM_DP)")
+            warnings.append(
+                f"no group with {what} was measured, so they are unknown (groups FLOPS_DP, L2, L3, MEM, MEM_DP)"
+            )
     for region, row in zip(regions, rows, strict=True):
         if row.time < 0:
             place = f"region {region}" if region else "the program"

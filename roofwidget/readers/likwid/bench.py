@@ -1,4 +1,4 @@
-"""What likwid-bench prints: runs of small kernels, each a point and, for a machine, a ceiling."""
+"""The output of likwid-bench: runs of small kernels. Each run is a kernel, and a ceiling of the machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIELDS: Final = {
     "bandwidth": r"MByte/s:\s+(\S+)",
 }
 _MEGA: Final = 1e6
-_MOST_BYTES: Final = 64 * 2**20
+_MAX_TEXT_BYTES: Final = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Run:
 
     @property
     def precision(self) -> str:
-        """The kernels' names end in ``_sp``, or hold it, where they are of single precision."""
+        """``fp32`` if ``sp`` is a part of the kernel's name, else ``fp64``."""
         return "fp32" if "sp" in self.test.split("_") else "fp64"
 
     @property
     def is_peak(self) -> bool:
-        """Whether it measures arithmetic rather than memory."""
+        """Whether the run measures arithmetic, not memory."""
         return self.test.startswith("peakflops")
 
 
@@ -57,14 +57,14 @@ def is_bench(source: File) -> bool:
 
 
 def runs(source: File) -> list[Run]:
-    """Return the runs of a file, one after another.
+    """Return the runs of a file, in order.
 
     Raises
     ------
     ProfileError
-        If a run lacks a line or a number is bad: names the run.
+        If a run lacks a line or a number is invalid. The message names the run.
     """
-    text = source.text(limit=_MOST_BYTES)
+    text = source.text(limit=_MAX_TEXT_BYTES)
     starts = list(_TEST.finditer(text))
     ends = [*(start.start() for start in starts[1:]), len(text)]
     found = []
@@ -83,7 +83,7 @@ def runs(source: File) -> list[Run]:
             )
         )
     if not found:
-        raise ProfileError(source.name, "likwid-bench printed no 'Test:' in it: the run failed")
+        raise ProfileError(source.name, "there is no line 'Test:' of likwid-bench: the run failed")
     return found
 
 
@@ -91,13 +91,15 @@ def _value(file: str, part: str, pattern: str, run: int) -> float:
     match = re.search(rf"^{pattern}\s*$", part, re.MULTILINE)
     label = pattern.partition(":")[0].replace("\\", "")
     if match is None:
-        raise ProfileError(file, f"the line '{label}:' is missing: the run failed or is cut off", place=f"run {run}")
+        raise ProfileError(
+            file, f"the line '{label}:' is missing: the run failed or the file is incomplete", place=f"run {run}"
+        )
     try:
         number = float(match[1])
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number >= 0):
-        raise ProfileError(file, f"'{label}:' is no number that is finite and not negative", place=f"run {run}")
+        raise ProfileError(file, f"'{label}:' must be a finite number of at least 0", place=f"run {run}")
     return number
 
 
@@ -119,5 +121,5 @@ def machine(source: File, level: str) -> Chip:
         {level: best.bandwidth},
         Source(f"likwid-bench, {PurePath(source.name).name}", confidence="measured"),
         kind="cpu",
-        notes=[f"{note}: bytes as the code asks for them, without lines read before they are written"],
+        notes=[f"{note}: bytes as the code requests them, without lines that are read before they are written"],
     )

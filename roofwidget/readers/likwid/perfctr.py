@@ -1,4 +1,4 @@
-"""What likwid-perfctr prints, and the FLOPs, bytes and seconds of each group of its counters."""
+"""The output of likwid-perfctr (tables drawn with lines, ``-O`` cells, JSON), and the totals of each group."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _STARTS: Final = re.compile(r"^(?:(?:Region .*, )?Group \d+: \S+\s*|TABLE,(?:Reg
 _KINDS: Final = ("Event", "Metric", "Region Info")
 _STATISTICS: Final = frozenset({"Sum", "Min", "Max", "Avg"})
 _NOTHING: Final = frozenset({"-", "", "nan", "-nan", "inf", "-inf", "nil"})
-# More than any machine counts.
+# No machine counts this much.
 _MAX_NUMBER: Final = 1e100
 _MAX_TEXT_BYTES: Final = 256 * 2**20
 
 
 @dataclass
 class Group:
-    """One group of counters over one region, values by hardware thread.
+    """One group of counters of one region, values by hardware thread.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class Group:
     events, metrics
         Values by event and by metric.
     calls
-        How often the region was entered, by thread.
+        How often the region ran, by thread.
     region_time
-        Its seconds, by thread.
+        The region's seconds, by thread.
     """
 
     region: str | None
@@ -72,7 +72,7 @@ def counter_groups(source: Source) -> list[Group]:
     Raises
     ------
     ProfileError
-        If a value is no number, or a row has another number of cells than its header: names the line.
+        If a value is not a number, or a row has fewer cells than its header. The message names the line.
     """
     if source.beginning.lstrip()[:1] == "{":
         return list(_of_json(source))
@@ -90,7 +90,7 @@ def counter_groups(source: Source) -> list[Group]:
 
 
 class _Reader:
-    """Takes the lines under a title, which belong to one block after another."""
+    """Reads the lines under each title into the group of this title."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -110,7 +110,7 @@ class _Reader:
             return
         if not self._header or self.block is None:
             return
-        # A metric's name may hold the separator: "L3|MEM evict data volume [GBytes]".
+        # The name of a metric may contain the separator: "L3|MEM evict data volume [GBytes]".
         values = len(self._header) - 1
         spare = len(cells) - len(self._header)
         if self._is_csv and spare > 0 and not any(cells[len(self._header) :]):
@@ -128,14 +128,14 @@ class _Reader:
         if not line.startswith("|"):
             return None
         if not line.endswith("|"):
-            # Whoever redirects the output of several processes into one file may break a row.
+            # Output of several processes in one file may break a row.
             line += "|"
         return [cell.strip() for cell in line[1:-1].split("|")]
 
     def _keep(self, block: Group, name: str, cells: Sequence[str], number: int) -> None:
         kind = self._header[0]
         if kind == "Event":
-            # The second column is the register; one event may be counted in several.
+            # The second column is the register; an event may be counted in several registers.
             values = [_value(self.file, cell, f"line {number}") for cell in cells[1:]]
             known = block.events.get(name)
             block.events[name] = values if known is None else [a + b for a, b in zip(known, values, strict=True)]
@@ -165,7 +165,7 @@ def _value(file: str, cell: object, place: str) -> float:
 
 
 def _of_json(source: Source) -> Iterator[Group]:
-    """Yield the groups of the JSON filter; it keeps no names of regions, and of several only the last."""
+    """Yield the groups of the JSON output; it has no names of regions, and only the last region."""
     document = source.json(nan=True)
     groups = document.items() if isinstance(document, dict) else ()
     for number, (name, outer) in enumerate(((name, group) for name, group in groups if name != "Info"), 1):
@@ -207,7 +207,7 @@ _RATE: Final = re.compile(r"(?P<precision>DP|SP|HP|BF16) \[MFLOP/s\](?P<assumed>
 _VOLUME: Final = re.compile(r"(?P<level>Memory|L2|L3|L1<->L2|L2<->L3) data volume \[GBytes?\]")
 _HALVES: Final = re.compile(r"Memory (?:read|write|load|evict|writeback) data volume \[GBytes?\]")
 _LEVELS: Final = {"Memory": "DRAM", "L1<->L2": "L2", "L2<->L3": "L3"}
-# FLOPs an event: a packed instruction works on all lanes of its width.
+# FLOPs per event: a packed instruction works on all lanes.
 _LANES: Final = {"SCALAR": 1, "128B_PACKED": 2, "256B_PACKED": 4, "512B_PACKED": 8}
 _EVENTS: Final = {
     precision: {
@@ -218,14 +218,14 @@ _EVENTS: Final = {
     }
     for precision, word, more in (("fp64", "DOUBLE", 1), ("fp32", "SINGLE", 2))
 }
-# This one counts FLOPs of all precisions.
+# This event counts FLOPs of all precisions.
 _ALL: Final = "RETIRED_SSE_AVX_FLOPS_ALL"
-_AGREE: Final = 0.01
+_RATE_TOLERANCE: Final = 0.01
 
 
 @dataclass
 class Totals:
-    """Totals over all threads, each with its rule; what the group does not count is missing."""
+    """Totals over all threads with their rules; amounts that the group does not count are missing."""
 
     time: float
     flops: dict[str, float] = field(default_factory=dict)
@@ -238,7 +238,7 @@ class Totals:
 
 
 def count(block: Group) -> Totals:
-    """Return what a group says, FLOPs from the events where they are known and agree with the printed rate."""
+    """Return the totals of a group; FLOPs from events if these are known and agree with the printed rate."""
     times = block.metrics.get(_RUNTIME) or block.region_time
     found = Totals(_largest(times))
     found.threads = max((len(values) for values in (*block.metrics.values(), *block.events.values())), default=0)
@@ -277,20 +277,20 @@ def _flops(block: Group, times: list[float], found: Totals) -> None:
         exact, rule = _by_events(block, precision)
         if math.isnan(printed):
             continue
-        if abs(exact - printed) <= _AGREE * printed:
+        if abs(exact - printed) <= _RATE_TOLERANCE * printed:
             found.flops[precision], found.rules[f"flops:{precision}"] = exact, rule
             continue
         found.flops[precision] = printed
         found.rules[f"flops:{precision}"] = f"{name} x {_RUNTIME}, summed over threads"
         if not math.isnan(exact):
-            said = f"group {block.group}: {rule} gives {exact:g} FLOPs, '{name}' {printed:g}: the latter is taken"
+            said = f"group {block.group}: {rule} gives {exact:g} FLOPs, '{name}' {printed:g}: the latter is used"
             found.warnings.append(said)
         if match["assumed"]:
-            found.warnings.append(f"group {block.group}: '{name}' rests on an assumption of LIKWID's")
+            found.warnings.append(f"group {block.group}: '{name}' is based on an assumption of LIKWID")
 
 
 def _by_events(block: Group, precision: str) -> tuple[float, str]:
-    """Return FLOPs by the events of this precision and the rule, NaN where none is known."""
+    """Return FLOPs from the events of a precision and the rule; NaN without such events."""
     weights = {name: n for name, n in _EVENTS.get(precision, {}).items() if name in block.events}
     if not weights and _ALL in block.events:
         weights = {_ALL: 1}
@@ -301,7 +301,7 @@ def _by_events(block: Group, precision: str) -> tuple[float, str]:
 
 
 def _sum(values: Iterable[float]) -> float:
-    """Return the sum of what is known: counters outside the cores stand at one thread of each socket only."""
+    """Return the sum of known values; counters outside the cores have a value for one thread per socket only."""
     known = [value for value in values if not math.isnan(value)]
     return math.fsum(known) if known else math.nan
 

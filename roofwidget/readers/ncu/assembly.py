@@ -1,4 +1,4 @@
-"""From launches to `Kernels`: FLOPs, bytes, seconds, roofs, and what there is to say of them."""
+"""Turn launches into `Kernels`: FLOPs, bytes, seconds, roofs and warnings."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ __all__ = ["flop_warnings", "kernels", "read_launches"]
 _MAX_NAME_CHARS: Final = 40
 _BUSY: Final = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
 _BUSY_PERCENT: Final = 50
-_GIVE: Final = "give them by name, such as flops={'gemm': '155 GFLOP'}"
+_GIVE: Final = "set them by name, such as flops={'gemm': '155 GFLOP'}"
 _PRECISION_TEXTS: Final = {"fp16_vector": "fp16 outside tensor cores"}
 
 
 def launch_warnings(launches: Launches, counts: FlopCounts, time: Sourced, traffic: Traffic) -> list[str]:
-    """Return the remarks on FLOPs, bytes and time."""
+    """Return the warnings about FLOPs, bytes and time."""
     tensor = counts.tensor
     is_unknown = np.array([reason is not None for reason in counts.reasons], dtype=np.bool_)
     remarks: list[str] = []
@@ -55,8 +55,8 @@ def launch_warnings(launches: Launches, counts: FlopCounts, time: Sourced, traff
     busy = tensor.all_zero & ~is_unknown & (launches.metric(_BUSY) >= _BUSY_PERCENT)
     if busy.any():
         remarks.append(
-            f"all tensor counters are 0 for {_which(launches, busy)}, which keep SMs busy: FLOPs "
-            f"are those of other units; if they use new tensor cores, {_GIVE}"
+            f"all tensor counters are 0 for {_which(launches, busy)}, which keep SMs busy: the "
+            f"FLOPs are those of other units; if the kernels use new tensor cores, {_GIVE}"
         )
     if (tensor.no_shape & is_unknown).any():
         where = tensor.no_shape & is_unknown
@@ -67,7 +67,7 @@ def launch_warnings(launches: Launches, counts: FlopCounts, time: Sourced, traff
     uncounted = is_unknown & tensor.is_unknown & ~tensor.is_counted
     if uncounted.any():
         remarks.append(
-            f"no counter of tensor cores for {_which(launches, uncounted)}, whose name tells of them: "
+            f"no counter of tensor cores for {_which(launches, uncounted)}, whose name indicates them: "
             f"their FLOPs are unknown; {_GIVE}"
         )
     rest = is_unknown & ~zero & ~uncounted & ~tensor.no_shape
@@ -77,30 +77,29 @@ def launch_warnings(launches: Launches, counts: FlopCounts, time: Sourced, traff
 
 
 def flop_warnings(launches: Launches, counts: FlopCounts) -> list[str]:
-    """Return the remarks on how FLOPs were counted, and what is not among them."""
+    """Return the warnings about how FLOPs were counted, and what they leave out."""
     remarks: list[str] = []
     tensor = counts.tensor
     if tensor.moves.any():
         remarks.append(
             f"the tensor pipe moved registers in {_which(launches, tensor.moves)}, "
-            "32 hfma an instruction: neither counts as FLOPs"
+            "32 hfma per instruction: neither counts as FLOPs"
         )
     if tensor.may_move.any():
         remarks.append(
-            f"hfma is left out in {_which(launches, tensor.may_move)}: this chip "
-            "counts register moves there, and without sm__inst_executed_pipe_tensor.sum they cannot be told from "
-            "arithmetic"
+            f"hfma is left out in {_which(launches, tensor.may_move)}: on this chip it "
+            "also counts register moves, and only sm__inst_executed_pipe_tensor.sum shows which hfma are arithmetic"
         )
     estimated = [told for told in counts.flops.values() if any("shape" in (rule or "") for rule in told.rules)]
     if estimated:
-        remarks.append("tensor FLOPs were estimated from the instruction shape: see origin['flops']")
+        remarks.append("tensor FLOPs are estimates from the instruction shape: see origin['flops']")
     if tensor.sparse.any():
         remarks.append(
-            f"structured sparsity was on in {_how_many(launches, tensor.sparse)}: dense roofs do not bound those"
+            f"structured sparsity was on in {_how_many(launches, tensor.sparse)}: dense roofs do not bound them"
         )
     if counts.flops and counts.missing:
         missing = ", ".join(_PRECISION_TEXTS.get(key, key) for key in counts.missing)
-        remarks.append(f"not counted in this file, so missing from FLOPs: {missing}")
+        remarks.append(f"the file has no counters for {missing}: these are missing from FLOPs")
     return remarks
 
 
@@ -110,7 +109,7 @@ def _missing_metrics(time: Sourced, traffic: Traffic) -> list[str]:
     missing = [f"bytes of {level} ({wanted[level]})" for level in lacking]
     if not time.is_known.any():
         missing.insert(0, "time (gpu__time_duration.sum)")
-    return [f"the file does not tell {', '.join(missing)}"] if missing else []
+    return [f"the file does not have {', '.join(missing)}"] if missing else []
 
 
 def _how_many(launches: Launches, where: Mask) -> str:
@@ -151,7 +150,7 @@ _COLUMNS: Final = {
 
 
 def read_launches(files: Sequence[Source], device: int | str | None) -> Launches:
-    """Return the launches of several passes as one, on one device if it is named."""
+    """Read the files of several passes and merge them; keep one device if it is named."""
     parts = [read_report(file) if file.head.startswith(MAGIC) else read_pages(file) for file in files]
     launches = _joined_runs(parts[0])
     for part in parts[1:]:
@@ -167,9 +166,9 @@ def read_launches(files: Sequence[Source], device: int | str | None) -> Launches
 
 
 def _joined_runs(launches: Launches) -> Launches:
-    """Return the passes of one program that stand in one file, one after the other, as one.
+    """Merge passes of one program that follow each other in one file.
 
-    They are the same kernels in the same order in each process, with metrics that no other pass has.
+    Each process is a pass if all have the same kernels in the same order, and each has its own metrics.
     """
     processes = list(dict.fromkeys(launches.words["process"]))
     if len(processes) < 2 or (launches.count > 1).any():  # noqa: PLR2004 - one process is one pass
@@ -183,7 +182,7 @@ def _joined_runs(launches: Launches) -> Launches:
     first, *others = runs
     for other in others:
         first = merge_passes(first, other)
-    return first.with_remark(f"the file holds {len(runs)} passes of one program: their metrics were joined")
+    return first.with_warning(f"the file has {len(runs)} passes of one program: their metrics were merged")
 
 
 def _distinguishes(name: str, column: Floats) -> bool:
@@ -194,17 +193,17 @@ def _distinguishes(name: str, column: Floats) -> bool:
 def kernels(
     launches: Launches, *, flops: GivenFlops | None, fp16_packed: bool, chip: Chip | str | None, source: str
 ) -> Kernels:
-    """Return the launches as `Kernels`; of a summary each row stands for `count` launches.
+    """Return the launches as `Kernels`; in a summary each row stands for `count` launches.
 
     Raises
     ------
     ProfileError
-        If neither time nor bytes nor FLOPs of any launch are told: names what was expected.
+        If no launch has time, bytes or FLOPs. The message says how to collect them.
     """
     time, traffic = launch_seconds(launches), traffic_by_level(launches)
     counts = count_flops(launches, fp16_packed=fp16_packed)
     if not (time.is_known.any() or traffic or counts.flops or flops):
-        reason = f"holds no time, bytes or FLOPs of its {len(launches)} launches; collect them with '{COMMAND}'"
+        reason = f"no time, bytes or FLOPs for any of {len(launches)} launches; collect them with '{COMMAND}'"
         raise ProfileError(source, reason)
     parts, counts, precision, said = _with_given(launches, counts, flops)
     most = _most_common_precision(parts, launches)
@@ -212,7 +211,7 @@ def kernels(
     parts = _with_fp16_vector_charged(parts, roof)
     if roof is not None and (lacking := [key for key in parts if _is_precision(key) and key not in roof.peak_flops]):
         name = "name the chip, such as chip='h100-sxm', for its data sheet"
-        heard = [*heard, f"the file tells no peak of {', '.join(lacking)}, so there is no chip: {name}"]
+        heard = [*heard, f"the file has no peak of {', '.join(lacking)}, so there is no chip: {name}"]
         roof = None
     n, count = len(launches), launches.count
     rules = {f"flops:{key}" if key else "flops": told.rules for key, told in parts.items()}
@@ -231,7 +230,7 @@ def kernels(
         },
         extra=_extra(launches),
         chip=roof,
-        warnings=[*launches.remarks, *launch_warnings(launches, counts, time, traffic), *said, *heard],
+        warnings=[*launches.warnings, *launch_warnings(launches, counts, time, traffic), *said, *heard],
         source=source,
     )
 
@@ -239,14 +238,14 @@ def kernels(
 def _with_given(
     launches: Launches, counts: FlopCounts, given: GivenFlops | None
 ) -> tuple[dict[str, Sourced], FlopCounts, list[str | None], list[str]]:
-    """Return FLOPs with those that the user gives, what is open still, the precision given, and remarks."""
+    """Add the FLOPs that the user gives; return FLOPs, counts, the given precisions and warnings."""
     n = len(launches)
     parts, reasons = dict(counts.flops), counts.reasons.copy()
     precision: list[str | None] = [None] * n
     if given is None:
         return parts, counts, precision, []
     is_unknown = np.array([reason is not None for reason in reasons], dtype=np.bool_)
-    # Where the tensor cores' zeros prove nothing, what other units did may not be all.
+    # Where zeros of tensor counters prove nothing, the FLOPs of other units may be incomplete.
     found, said = match_given(given, list(launches.names), is_unknown | counts.tensor.all_zero)
     rows = list(found)
     for told in parts.values():
@@ -265,7 +264,7 @@ def _with_given(
 
 
 def _with_fp16_vector_charged(parts: dict[str, Sourced], chip: Chip | None) -> dict[str, Sourced]:
-    """Return FLOPs with half precision outside tensor cores under ``fp16`` where the chip has no peak of its own."""
+    """Add half precision outside tensor cores to ``fp16`` if the chip has no separate peak for it."""
     if chip is None or FP16_VECTOR not in parts or FP16_VECTOR in chip.peak_flops or "fp16" not in chip.peak_flops:
         return parts
     half, tensor = parts[FP16_VECTOR], parts.get("fp16", all_unknown(len(parts[FP16_VECTOR].values)))
@@ -276,19 +275,19 @@ def _with_fp16_vector_charged(parts: dict[str, Sourced], chip: Chip | None) -> d
 
 
 def _most_common_precision(parts: Mapping[str, Sourced], launches: Launches) -> str | None:
-    """Return the precision that most FLOPs of all launches have."""
+    """Return the precision of most FLOPs of all launches."""
     totals = {key: float(np.nansum(told.values * launches.count)) for key, told in parts.items() if _is_precision(key)}
     return max(totals, key=lambda key: totals[key], default=None)
 
 
 def _launch_precision(parts: Mapping[str, Sourced], row: int) -> str | None:
-    """Return the precision that most FLOPs of a launch have, None where there are none."""
+    """Return the precision of most FLOPs of a launch; None without FLOPs."""
     known = {key: told.values[row] for key, told in parts.items() if _is_precision(key) and told.values[row] > 0}
     return max(known, key=lambda key: known[key], default=None)
 
 
 def _is_precision(key: str) -> bool:
-    """Whether FLOPs under this key have a precision of their own; those of an `Op` are told by class."""
+    """Whether the key of FLOPs is a precision; FLOPs of an `Op` have a class as key."""
     return key not in {"", *FLOP_CLASSES}
 
 
@@ -306,7 +305,7 @@ def _flop_rules(parts: Mapping[str, Sourced], reasons: Any) -> list[str | None]:
 
 
 def _extra(launches: Launches) -> dict[str, Any]:
-    """Return what else is told of the launches: their words, and columns of use beside a roofline."""
+    """Return the extra columns: launch fields, and metrics that are useful beside a roofline."""
     found: dict[str, Any] = {}
     for word in LAUNCH_FIELDS:
         told = launches.words[word]

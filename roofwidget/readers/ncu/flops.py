@@ -51,16 +51,16 @@ PATH_METRIC: Final = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class PathFlops:
-    """What the counters of arithmetic paths tell.
+    """FLOPs from the counters of arithmetic paths.
 
     Parameters
     ----------
     flops
-        FLOPs by what is multiplied, NaN where there are none of it.
+        FLOPs by the type that is multiplied, NaN where there are none.
     total
-        Over all kinds, shape (n,): 0 where all counters are 0, NaN where none was read.
+        The sum over all types, shape (n,): 0 where all counters are 0, NaN where there is no counter.
     sparse
-        Where some were counted with structured sparsity, shape (n,).
+        Where some FLOPs were counted with structured sparsity, shape (n,).
     """
 
     flops: Mapping[str, Sourced]
@@ -69,11 +69,11 @@ class PathFlops:
 
 
 def flops_by_path(launches: Launches) -> PathFlops:
-    """Return the FLOPs of each launch by what its tensor cores multiply.
+    """Return the FLOPs of each launch by the type that its tensor cores multiply.
 
-    Of one source type, the counter of all is the sum of those with and without sparsity, of those of each result, and
-    of those of each unit (``op_hmma``); any of them may be missing, and on new chips those of units read 0. So the
-    largest of an amount and the sums of its parts is taken.
+    For one source type, the total counter is the sum of the counters with and without sparsity, of those by result
+    type, and of those by unit (``op_hmma``). Any of these may be missing, and the unit counters are 0 on new chips. So
+    the largest of the total and the sums of its parts is used.
     """
     n = len(launches)
     kinds: dict[str, dict[str, dict[str, dict[str, Sourced]]]] = {}
@@ -97,7 +97,7 @@ def flops_by_path(launches: Launches) -> PathFlops:
         for source, units in kinds.items()
     }
     flops: dict[str, Sourced] = {}
-    # The narrowest first: a counter that several types share is used where none of their own tells more.
+    # Types with a counter of their own come first; a counter that several types share is used only where these are 0.
     for source in sorted(by_source, key=lambda word: word.count("_")):
         told = by_source[source]
         types = source.split("_")
@@ -111,7 +111,7 @@ def flops_by_path(launches: Launches) -> PathFlops:
 
 
 def _larger_of_whole_and_parts(parts: Mapping[str, Sourced], n: int) -> Sourced:
-    """Return the larger of the whole, under ``""``, and the sum of the other parts."""
+    """Return the larger of the total (key ``""``) and the sum of the other parts."""
     whole = parts.get("", all_unknown(n))
     others = [told for key, told in parts.items() if key]
     summed = sum_of_known([told.values for told in others], n)
@@ -129,9 +129,9 @@ def _joined_rules(rules: Iterable[str | None]) -> str | None:
 
 _INT: Final = r"(?:\(int\))?"
 _PATTERNS: Final = (
-    # cuBLAS, cuDNN, CUTLASS: s16816gemm, h884, i16832; the letter is what accumulates.
+    # cuBLAS, cuDNN, CUTLASS: s16816gemm, h884, i16832; the letter is the accumulator type.
     re.compile(r"(?<![A-Za-z0-9])(?P<kind>[shdi])(16|8)(8)(4|8|16|32|64)(?![0-9])"),
-    # CUTLASS's templates, spelt out.
+    # CUTLASS templates.
     re.compile(rf"\bMma<(?:\w+::)*GemmShape<{_INT}(\d{{1,3}}), ?{_INT}(\d{{1,3}}), ?{_INT}(\d{{1,3}})>"),
     re.compile(r"(?<![A-Za-z0-9])(?:tensor|SM[78]\d_)(\d{1,3})x(\d{1,3})x(\d{1,3})(?!\d)"),
     re.compile(r"(?<![A-Za-z0-9])m(\d{1,3})n(\d{1,3})k(\d{1,3})(?!\d)"),
@@ -146,27 +146,27 @@ _TYPES: Final = (
     ("int8", re.compile(r"int8|\b[su]8\b|_[su]8", re.IGNORECASE)),
 )
 _MAX_OPERAND_CHARS: Final = 160
-# A word of its own, for "gemma" and "lgamma" end alike; CUTLASS calls the scalar product Mma too, of the shape 1x1x1.
+# Not inside words such as "gemma" and "lgamma". CUTLASS also calls scalar products Mma, with the shape 1x1x1.
 _MMA: Final = rf"(?<![a-z])(?:wg|[bdghiqw])?mma(?![a-z])(?!<(?:\w+::)*GemmShape<{_INT}1,)|(?:Collective|Tiled|TmaG)mma"
 _TENSOR_NAME: Final = re.compile(
     rf"tensorop|nvjet|{_MMA}|xmma|tcgen05|fmha|flash_|SM(?:8|9|10|12)\d_\d+x\d+x\d+", re.IGNORECASE
 )
-# The name of a library's family of kernels, and then the scalar instruction that this one uses.
+# Names of libraries with tensor kernels may also have the scalar instruction that the kernel uses.
 _SCALAR_NAME: Final = re.compile(r"_[fd]fma(?![a-z])|simt", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class MmaShape:
-    """One instruction of the tensor pipe.
+    """A matrix instruction of the tensor pipe: one M x N x K product, 2MNK FLOPs.
 
     Parameters
     ----------
     text
-        As it is written: ``16816``.
+        The shape as written in names: ``16816``.
     flops
         FLOPs (or integer operations) of one instruction.
     precision
-        What it multiplies, or ``""`` where the name does not tell.
+        The type that is multiplied, or ``""`` if the name does not have it.
     """
 
     text: str
@@ -176,7 +176,7 @@ class MmaShape:
 
 @functools.lru_cache(maxsize=4096)
 def mma_shape(name: str) -> MmaShape | None:
-    """Return the instruction that a kernel's name tells, or None.
+    """Return the matrix instruction in a kernel's name, or None.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def mma_shape(name: str) -> MmaShape | None:
 
 
 def is_tensor_name(name: str) -> bool:
-    """Whether a kernel's name says that it uses tensor cores, if not how.
+    """Whether a kernel's name indicates that it uses tensor cores.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def is_tensor_name(name: str) -> bool:
 
 
 def _mma_precision(name: str, end: int, kind: str | None) -> str:
-    """Return what is multiplied: the operands right after a shape tell it before the rest of the name does."""
+    """Return the type that is multiplied: from the operands right after the shape, else from the whole name."""
     if kind in _KINDS:
         return _KINDS[kind]
     if kind == "i":
@@ -238,26 +238,26 @@ _PIPE_ACTIVE: Final = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class TensorWork:
-    """What is known of the tensor cores' work; every mask has shape (n,).
+    """The tensor cores' work; every mask has shape (n,).
 
     Parameters
     ----------
     flops
-        FLOPs by precision, NaN where there are none of it; ``""`` holds those whose precision is not known.
+        FLOPs by precision, NaN where there are none; ``""`` is for FLOPs of unknown precision.
     is_unknown
-        Where there is, or may well be, work that nothing counted.
+        Where there is, or probably is, work that no counter has.
     is_counted
-        Where some counter of the tensor cores was read.
+        Where some counter of the tensor cores exists.
     all_zero
-        Where all of them read 0 on a chip on which that proves nothing.
+        Where all these counters are 0, on a chip where this proves nothing.
     moves
-        Where the tensor pipe moved registers for a kernel of other arithmetic.
+        Where the tensor pipe only moved registers.
     may_move
-        Where hfma may be such moves, for nothing tells of the pipe and no other half-precision arithmetic was counted.
+        Where hfma may be register moves: the pipe has no counter, and no other half-precision arithmetic was counted.
     no_shape
-        Where instructions were counted, but the name does not tell their shape.
+        Where instructions were counted, but the name does not have their shape.
     sparse
-        Where some work was counted with structured sparsity.
+        Where some work used structured sparsity.
     """
 
     flops: Mapping[str, Sourced]
@@ -278,16 +278,16 @@ def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> Tens
     launches
         The launches.
     hfma
-        Threads' half-precision fused multiply-adds, shape (n,); NaN where not counted.
+        Half-precision fused multiply-adds of threads, shape (n,); NaN where not counted.
     other_halves
-        Their half-precision additions and products, alike.
+        Half-precision additions and products of threads, shape (n,); NaN where not counted.
     """
     capability = launches.capability
-    # From Hopper on, one instruction of the pipe may be of many shapes, and some counters miss the new instructions.
+    # From Hopper on, an instruction may have many shapes, and some counters miss the new instructions.
     is_new = capability >= _HOPPER
     paths = flops_by_path(launches)
     instructions = _instructions(launches)
-    # GA100 runs HFMA2.MMA, a register move, on the tensor pipe: 32 threads' hfma for each of its instructions.
+    # GA100 runs HFMA2.MMA, a register move, on the tensor pipe; it counts as hfma of 32 threads.
     moved = np.isclose(hfma, _WARP * instructions.values, rtol=1e-6, atol=0)
     is_ga100 = capability == _GA100
     moves = is_ga100 & (instructions.values > 0) & moved
@@ -330,13 +330,13 @@ def _instructions(launches: Launches) -> Sourced:
 
 
 def _pipe_active_percent(launches: Launches) -> Floats:
-    """Return the largest share of time that a tensor pipe was active, %; NaN where not read."""
+    """Return how long a tensor pipe was active, % of the time; NaN where unknown."""
     shares = [column for name, column in launches.metrics.items() if _PIPE_ACTIVE.fullmatch(name)]
     return np.fmax.reduce(shares) if shares else np.full(len(launches), np.nan)
 
 
 def _by_shape(launches: Launches, instructions: Sourced, wanted: Mask) -> tuple[dict[str, Sourced], Mask]:
-    """Return instructions times the FLOPs of their shape by precision, and where the name tells no shape."""
+    """Return instructions x FLOPs of their shape by precision, and where the name has no shape."""
     n = len(launches)
     flops: dict[str, Sourced] = {}
     no_shape = np.zeros(n, dtype=np.bool_)
@@ -358,7 +358,7 @@ def _by_shape(launches: Launches, instructions: Sourced, wanted: Mask) -> tuple[
 # -- all units -----------------------------------------------------------------------------------------------------
 
 FP16_VECTOR: Final = "fp16_vector"
-"""Half precision outside the tensor cores."""
+"""The key for half precision outside the tensor cores."""
 
 _VECTOR_PRECISIONS: Final = {"fp64": "d", "fp32": "f", FP16_VECTOR: "h"}
 
@@ -370,13 +370,13 @@ class FlopCounts:
     Parameters
     ----------
     flops
-        By precision, with the rule; NaN where there are none of it, and everywhere in a row whose sum is unknown.
+        By precision, with the rule; NaN where there are none, and in rows whose sum is unknown.
     reasons
-        Why a row's FLOPs are unknown, or None.
+        Why the FLOPs of a row are unknown, or None.
     tensor
-        What is known of the tensor cores.
+        The work of the tensor cores.
     missing
-        Precisions that no counter of the file tells of, and operations such as ``fadd`` of which none does.
+        Precisions without any counter in the file, and operations such as ``fadd`` without a counter.
     """
 
     flops: Mapping[str, Sourced]
@@ -386,7 +386,7 @@ class FlopCounts:
 
 
 def count_flops(launches: Launches, *, fp16_packed: bool = True) -> FlopCounts:
-    """Return FLOPs: add and mul count one, fma two, in half precision twice that where instructions are packed."""
+    """Return FLOPs: add and mul count 1, fma 2; packed half-precision instructions count twice."""
     n = len(launches)
     words = {key: [f"{letter}{form}" for form in ("add", "mul", "fma")] for key, letter in _VECTOR_PRECISIONS.items()}
     executed = {word: _executed(launches, word) for three in words.values() for word in three}
@@ -405,7 +405,7 @@ def count_flops(launches: Launches, *, fp16_packed: bool = True) -> FlopCounts:
     missing = [key for key, told in families.items() if not told.is_known.any()]
     partly = [word for key, three in words.items() if key not in missing for word in three]
     missing += [word for word in partly if not executed[word].is_known.any()]
-    # A precision without FLOPs is none; a kernel without any has 0 of the most common one.
+    # Only precisions with FLOPs are kept; a kernel without any gets 0 FLOPs in fp32.
     flops = {key: told.where(is_known & (told.values > 0)) for key, told in parts.items()}
     flops["fp32"] = flops["fp32"].or_else(families["fp32"].where(is_known & is_zero_known))
     kept = {key: told for key, told in flops.items() if told.is_known.any()}
@@ -424,7 +424,7 @@ def _vector_flops(words: Sequence[str], executed: Mapping[str, Sourced], n: int,
 
 
 def _vector_rule(weights: Mapping[str, int], told: Sequence[str | None]) -> str | None:
-    """Say what was added up, of which metrics: ``fadd + fmul + 2 x ffma of smsp__…_op_*_pred_on.sum``."""
+    """Return the rule of a sum, such as ``fadd + fmul + 2 x ffma of smsp__…_op_*_pred_on.sum``."""
     known = {word: rule for word, rule in zip(weights, told, strict=True) if rule is not None}
     terms = " + ".join(f"{weights[word]} x {word}" if weights[word] != 1 else word for word in known)
     forms = dict.fromkeys(rule.replace(f"_{word}_", "_*_") for word, rule in known.items())
@@ -436,7 +436,7 @@ def _executed(launches: Launches, word: str) -> Sourced:
     metrics = [f"{unit}__sass_thread_inst_executed_op_{word}_pred_on" for unit in ("smsp", "sm")]
     told = amount(launches, metrics)
     for factor in (2, 4):
-        # Of the sums that sections derive, only those of smsp are what was executed: those of sm are the peak.
+        # Of the derived sums only smsp counts executed instructions; sm is the peak.
         name = f"derived__{metrics[0]}_x{factor}"
         derived = round_counts(launches.metric(name) / factor * elapsed_cycles(launches))
         rule = f"{name} / {factor} x cycles"
@@ -448,8 +448,8 @@ def _reasons(tensor: TensorWork, known: Floats, is_known: Mask) -> Texts:
     reasons = np.full(len(known), "unknown: the file has no counter of FLOPs", dtype=object)
     reasons[~np.isnan(known)] = "unknown: only some kinds of FLOPs were counted, all 0"
     reasons[tensor.all_zero] = "unknown: all counters of tensor cores are 0, which proves nothing on this chip"
-    reasons[tensor.is_unknown & ~tensor.is_counted] = "unknown: the name tells of tensor cores, which were not counted"
-    reasons[tensor.no_shape] = "unknown: tensor instructions were counted, but the name does not tell their shape"
+    reasons[tensor.is_unknown & ~tensor.is_counted] = "unknown: the name indicates tensor cores, which were not counted"
+    reasons[tensor.no_shape] = "unknown: tensor instructions were counted, but the name does not have their shape"
     reasons[is_known] = None
     return reasons
 
@@ -457,7 +457,7 @@ def _reasons(tensor: TensorWork, known: Floats, is_known: Mask) -> Texts:
 # -- FLOPs that the user gives by kernel name ----------------------------------------------------------------------
 
 GivenFlops: TypeAlias = Mapping[str, "float | str | Mapping[str, float | str] | Op"]
-"""FLOPs of one launch by a regular expression that is searched for in kernels' names."""
+"""FLOPs of one launch, by a regular expression that is searched for in kernel names."""
 
 _MAX_NAME_CHARS: Final = 60
 
@@ -465,17 +465,17 @@ _MAX_NAME_CHARS: Final = 60
 def match_given(
     given: GivenFlops, names: list[str], is_unknown: Mask
 ) -> tuple[dict[int, tuple[dict[str, float], str | None, str]], list[str]]:
-    """Return for each row that is completed its FLOPs by precision, its precision and the rule; and remarks.
+    """Return FLOPs by precision, precision and rule for each row that gets FLOPs from the user; and warnings.
 
-    The first pattern that is found in a name is the one that counts.
+    If several patterns are found in a name, the first pattern counts.
 
     Raises
     ------
     ValueError
-        If a pattern is no regular expression, is found in no name (the message says which are near), or a number is
-        bad.
+        If a pattern is not a regular expression or is in no name (the message has similar names), or a number is
+        invalid.
     TypeError
-        If `given` is no mapping, or a value is none of a number, text, a mapping by precision and an `Op`.
+        If `given` is not a mapping, or a value is not a number, text, a mapping by precision or an `Op`.
     """
     if not isinstance(given, Mapping):
         msg = f"flops must map patterns of kernels' names to FLOPs of one launch, got {type(given).__name__}"
@@ -488,14 +488,16 @@ def match_given(
         if not rows:
             close = nearest(pattern, names) or list(dict.fromkeys(names))
             shown = listed(name[:_MAX_NAME_CHARS] for name in close[:3])
-            msg = f"flops: no kernel's name holds '{pattern}'; there are {shown}"
+            msg = f"flops: no kernel's name contains '{pattern}'; there are {shown}"
             raise ValueError(msg)
         flops, precision = _of_launch(value, pattern)
         open_rows = [row for row in rows if is_unknown[row]]
         if not open_rows:
-            remarks.append(f"flops: all {len(rows)} launches that hold '{pattern}' were counted; counts were kept")
+            remarks.append(
+                f"flops: '{pattern}' has no effect, because counters give the FLOPs of all its {len(rows)} launches"
+            )
         for row in open_rows:
-            found.setdefault(row, (flops, precision, f"given for names that hold '{pattern}'"))
+            found.setdefault(row, (flops, precision, f"given for names that contain '{pattern}'"))
     return found, remarks
 
 
@@ -503,12 +505,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except (re.error, TypeError) as error:
-        msg = f"flops: {pattern!r:.60} is no regular expression: {error}"
+        msg = f"flops: {pattern!r:.60} is not a regular expression: {error}"
         raise ValueError(msg) from None
 
 
 def _of_launch(value: Any, pattern: str) -> tuple[dict[str, float], str | None]:
-    """Return FLOPs of one launch by precision or class, and the precision that judges them."""
+    """Return FLOPs of one launch by precision or class, and the precision of the kernel."""
     what = f"flops['{pattern}']"
     if isinstance(value, Op):
         kernel = Graph(value.name, [value], value.outputs).kernels()[0]

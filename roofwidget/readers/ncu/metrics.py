@@ -1,4 +1,4 @@
-"""Metrics of launches: their units, their columns, and amounts with the rule that each number comes from."""
+"""Metrics of launches: units, columns, and amounts with the metric and the rule of each number."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
 _PREFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "K": 3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _UNITS: Final = "byte|second|cycle|inst|thread|sector|warp|block|register|request|hz|bit|op|ops|FLOP|B|s"
 _PREFIXED_UNIT: Final = re.compile(rf"([numKkMGTPE]?)({_UNITS})", re.IGNORECASE)
-# Far above what any counter reaches, and far enough below the largest float that products of three stay finite.
+# No counter reaches this, and a product of three such numbers is still finite.
 _MAX_VALUE: Final = 1e60
 _COUNT_UNITS: Final = frozenset(
     {"byte", "ns", "nsecond", "inst", "thread", "sector", "cycle", "warp", "block", "request"}
@@ -50,7 +50,7 @@ _COUNT_UNITS: Final = frozenset(
 
 @functools.cache
 def unit_exponent(unit: str) -> int:
-    """Return the power of ten from a unit to its base unit; 0 for a unit that has no prefix or is not known.
+    """Return the power of ten from a unit to its base unit; 0 for a unit without a prefix or an unknown unit.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def unit_exponent(unit: str) -> int:
 
 
 def is_count_unit(unit: str) -> bool:
-    """Whether an amount in this unit has no fraction, being a count.
+    """Whether amounts in this unit are counts, which have no fraction.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def is_count_unit(unit: str) -> bool:
 
 
 def in_base_units(column: Floats, unit: str) -> Floats:
-    """Return amounts in base units; those with a small prefix are divided, which keeps decimals exact.
+    """Return amounts in base units; for a small prefix it divides, which keeps decimals exact.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def in_base_units(column: Floats, unit: str) -> Floats:
 
 
 def first_impossible(column: Floats) -> int | None:
-    """Return the place of the first number that no metric can have: infinite, negative, or beyond 1e60.
+    """Return the row of the first number that no metric can have (infinite, negative, beyond 1e60), or None.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def _prefix_exponent(part: str) -> int:
 # -- launches ------------------------------------------------------------------------------------------------------
 
 LAUNCH_FIELDS: Final = ("id", "process", "context", "stream", "block", "grid", "device", "cc")
-"""What is told of a launch beside its metrics, each as text."""
+"""What a launch has beside its metrics, each as text."""
 
 DEVICE_NAME: Final = "device__attribute_display_name"
 
@@ -134,12 +134,12 @@ WANTED_METRICS: Final = re.compile(
         ]
     )
 )
-"""The metrics that a roofline, its ceilings and its table need; a report holds ten times as many."""
+"""The metrics that a roofline, its ceilings and its table need; a report has ten times as many."""
 
 
 @dataclass(frozen=True)
 class Launches:
-    """The launches of one export, in its order.
+    """The launches of one export, in the order of the file.
 
     Parameters
     ----------
@@ -148,19 +148,19 @@ class Launches:
     names
         The kernel of each launch.
     words
-        Text or None by launch, under `WORDS`.
+        Text or None by launch, for each of `LAUNCH_FIELDS`.
     metrics
-        Values in base units (byte, cycle, inst, seconds for ``gpu__time_*``), shape (n,); NaN where not told.
+        Values in base units (byte, cycle, inst, seconds for ``gpu__time_*``), shape (n,); NaN where unknown.
     device
         The device's name by launch, or None.
     count
-        Launches that a row stands for, shape (n,); metrics are then their mean.
+        How many launches a row stands for, shape (n,); metrics are the mean of these.
     spread
-        The least and the largest value of a metric over those launches.
-    remarks
-        What there is to say.
-    kept
-        What was derived from all this and is asked for again.
+        The smallest and the largest value of a metric over these launches.
+    warnings
+        Warnings about the file.
+    memoized
+        Columns derived from the metrics, computed once.
     """
 
     source: str
@@ -170,29 +170,29 @@ class Launches:
     device: Sequence[str | None]
     count: Floats
     spread: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    warnings: tuple[str, ...] = ()
+    memoized: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.names)
 
     def metric(self, name: str) -> Floats:
-        """Return a metric, shape (n,); all NaN where the file has none of this name."""
+        """Return a metric, shape (n,); all NaN if the file does not have it."""
         found = self.metrics.get(name)
         return np.full(len(self), np.nan) if found is None else found
 
     @property
     def capability(self) -> Floats:
-        """The compute capability, such as 8.0, shape (n,); NaN where not told."""
+        """The compute capability, such as 8.0, shape (n,); NaN where unknown."""
         major = self.metric("device__attribute_compute_capability_major")
         minor = self.metric("device__attribute_compute_capability_minor")
         versions = {word: _version(word) for word in set(self.words["cc"])}
         told = [versions[word] for word in self.words["cc"]]
         return np.where(np.isnan(told), major + minor / 10, told)
 
-    def with_remark(self, remark: str) -> Launches:
-        """Return the launches with one remark more."""
-        return replace(self, remarks=(*self.remarks, remark))
+    def with_warning(self, text: str) -> Launches:
+        """Return the launches with one more warning."""
+        return replace(self, warnings=(*self.warnings, text))
 
     def at(self, rows: npt.NDArray[np.intp]) -> Launches:
         """Return some launches."""
@@ -208,12 +208,12 @@ class Launches:
 
 
 def merge_passes(first: Launches, other: Launches) -> Launches:
-    """Return the launches of `first` with the metrics that another pass of the same program adds.
+    """Return the launches of `first` with the additional metrics of another pass of the same program.
 
     Raises
     ------
     ProfileError
-        If the two do not list the same kernels in the same order: the message names the first difference.
+        If the two do not list the same kernels in the same order. The message names the first difference.
     """
     if len(first) != len(other):
         reason = f"lists {len(other)} launches, but {first.source} lists {len(first)}; passes must be of one program"
@@ -230,12 +230,12 @@ def merge_passes(first: Launches, other: Launches) -> Launches:
         mine_ = metrics.get(name)
         metrics[name] = column if mine_ is None else np.where(np.isnan(mine_), column, mine_)
     device = [mine or theirs for mine, theirs in zip(first.device, other.device, strict=True)]
-    remarks = (*first.remarks, *(remark for remark in other.remarks if remark not in first.remarks))
-    return replace(first, metrics=metrics, device=device, remarks=remarks)
+    warnings = tuple(dict.fromkeys([*first.warnings, *other.warnings]))
+    return replace(first, metrics=metrics, device=device, warnings=warnings)
 
 
 def launch_shapes(launches: Launches) -> list[tuple[str, str | None, str | None]]:
-    """Return kernel, grid and block of each launch: what stays from one pass to the next."""
+    """Return kernel, grid and block of each launch, which are the same in every pass."""
     return list(zip(launches.names, launches.words["grid"], launches.words["block"], strict=True))
 
 
@@ -258,7 +258,7 @@ _ROUNDING_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Sourced:
-    """A column of numbers, NaN where nothing tells, and beside each the metric and the rule (None where unknown).
+    """A column of numbers (NaN where unknown), each with the metric and the rule it comes from (None where unknown).
 
     Parameters
     ----------
@@ -271,21 +271,21 @@ class Sourced:
 
     @property
     def is_known(self) -> npt.NDArray[np.bool_]:
-        """Where there is a number, shape (n,)."""
+        """Where the number is known, shape (n,)."""
         return ~np.isnan(self.values)
 
     def where(self, mask: npt.NDArray[np.bool_]) -> Sourced:
-        """Return the numbers of some rows; the others become unknown."""
+        """Return the column with the rows outside the mask unknown."""
         return Sourced(np.where(mask, self.values, np.nan), texts_where(mask, self.rules))
 
     def or_else(self, other: Sourced) -> Sourced:
-        """Return these numbers, and those of `other` where there are none."""
+        """Return the column with unknown numbers taken from `other`."""
         known = self.is_known
         return Sourced(np.where(known, self.values, other.values), np.where(known, self.rules, other.rules))
 
 
 def texts_where(mask: npt.NDArray[np.bool_], texts: Texts) -> Texts:
-    """Return texts of some rows and None in the others."""
+    """Return the texts of the rows in the mask, None in the others."""
     kept = texts.copy()
     kept[~mask] = None
     return kept
@@ -297,7 +297,7 @@ def all_unknown(n: int) -> Sourced:
 
 
 def first_known(n: int, candidates: Iterable[tuple[Floats, str]]) -> Sourced:
-    """Return for each of n rows the first candidate that is known there, with its rule.
+    """Return for each of n rows the first candidate with a known number, and its rule.
 
     Examples
     --------
@@ -316,21 +316,21 @@ def first_known(n: int, candidates: Iterable[tuple[Floats, str]]) -> Sourced:
 
 def launch_seconds(launches: Launches) -> Sourced:
     """Return the seconds of each launch."""
-    if "time" not in launches.kept:
+    if "time" not in launches.memoized:
         candidates = [(launches.metric("gpu__time_duration.sum"), "gpu__time_duration.sum")]
         for unit in ("sm", "smsp"):
             seconds = quotient(launches.metric(f"{unit}__cycles_elapsed.avg"), clock_of(launches, unit))
             candidates.append((seconds, f"{unit}__cycles_elapsed.avg / {unit}__cycles_elapsed.avg.per_second"))
         rest = ("gpu__time_duration.avg", "gpu__time_active.sum", "gpu__time_active.avg")
         candidates += [(launches.metric(name), name) for name in rest]
-        launches.kept["time"] = first_known(len(launches), candidates)
-    told: Sourced = launches.kept["time"]
+        launches.memoized["time"] = first_known(len(launches), candidates)
+    told: Sourced = launches.memoized["time"]
     return told
 
 
 def elapsed_cycles(launches: Launches) -> Floats:
-    """Return the cycles that each SM had, shape (n,): what a rate "per cycle elapsed" is multiplied with."""
-    if "cycles" not in launches.kept:
+    """Return the elapsed cycles of an SM, shape (n,); a rate "per cycle elapsed" times these is an amount."""
+    if "cycles" not in launches.memoized:
         schedulers = launches.metric("device__attribute_num_schedulers_per_multiprocessor")
         units = launches.metric("device__attribute_multiprocessor_count")
         seconds = launch_seconds(launches).values
@@ -339,24 +339,24 @@ def elapsed_cycles(launches: Launches) -> Floats:
             (quotient(launches.metric("smsp__cycles_elapsed.sum"), schedulers * units), ""),
             *((clock_of(launches, unit) * seconds, "") for unit in ("smsp", "sm")),
         ]
-        launches.kept["cycles"] = first_known(len(launches), candidates).values
-    column: Floats = launches.kept["cycles"]
+        launches.memoized["cycles"] = first_known(len(launches), candidates).values
+    column: Floats = launches.memoized["cycles"]
     return column
 
 
 def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, rates: bool = True) -> Sourced:
-    """Return an amount that is counted under one of some names: as a sum, else per cycle or per second; times a factor.
+    """Return the amount under the first of several metric names: a sum, else a rate per cycle or per second.
 
     Parameters
     ----------
     launches
         The launches.
     metrics
-        Names without ``.sum``, the preferred one first.
+        Names without ``.sum``, in order of preference.
     times
-        What one count stands for.
+        The factor to multiply the count with.
     rates
-        Whether an amount per cycle or per second will do.
+        Whether rates per cycle or per second may be used.
     """
     suffix = f" x {times:g}" if times != 1 else ""
     sums = [f"{metric}.sum" for metric in metrics]
@@ -372,7 +372,7 @@ def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, ra
 
 
 def quotient(above: Floats, below: Floats) -> Floats:
-    """Return a quotient by row, NaN where it is not finite.
+    """Return the quotient of each row, NaN where it is not finite.
 
     Examples
     --------
@@ -385,7 +385,7 @@ def quotient(above: Floats, below: Floats) -> Floats:
 
 
 def round_counts(column: Floats) -> Floats:
-    """Return counts that differ from a whole number by rounding alone as that number."""
+    """Round counts that differ from a whole number only by rounding errors."""
     nearest = np.rint(column)
     return np.where(np.abs(column - nearest) <= _ROUNDING_TOLERANCE * np.abs(nearest), nearest, column)
 

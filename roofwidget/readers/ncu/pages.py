@@ -1,4 +1,4 @@
-"""The tables that Nsight Compute prints: one row a metric (long, details, summary) or one row a launch (wide)."""
+"""Read the tables that Nsight Compute prints: a row per metric (long, details, summary) or per launch (wide)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _MEMORY_THROUGHPUT: Final = {
 
 
 def metric_of(label: str, unit: str) -> str | None:
-    """Return the metric that a label means, or None; the unit tells apart two that are called alike.
+    """Return the metric of a label, or None; two metrics have the same label and differ in their unit.
 
     Examples
     --------
@@ -71,7 +71,7 @@ _HEADERS: Final = dict(
         LAUNCH_FIELDS, ("ID", "Process ID", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"), strict=True
     )
 )
-# What looks like a number elsewhere says nothing of the notation: versions, addresses, ranges that a program named.
+# Other columns do not decide the notation of numbers: they hold versions, addresses and names.
 _NUMBERS: Final = frozenset({_VALUE, _AVERAGE, _MINIMUM, _MAXIMUM, _INVOCATIONS})
 _BRACKETED: Final = re.compile(r"(\S+__\S+) \[(.*)\]")
 _MESSAGE: Final = re.compile(r"^==(?:ERROR|WARNING)== *(.+)$", re.MULTILINE)
@@ -96,13 +96,13 @@ def is_header(cells: Sequence[str]) -> bool:
 
 
 def read_pages(source: Source) -> Launches:
-    """Return the launches of a table in text, in whichever of its shapes.
+    """Return the launches of a printed table of any kind.
 
     Raises
     ------
     ProfileError
-        If no kernel was profiled (the message tells what ncu said), a column is missing, a number is none, or one
-        launch has a metric twice with different values: names line and column.
+        If no kernel was profiled (the message has ncu's own words), a column is missing, a cell is not a number, or a
+        launch has a metric twice with different values. The message names line and column.
     """
     if _KERNEL not in source.beginning and len(source.head) < HEAD_BYTES:
         raise _nothing(source)
@@ -115,7 +115,7 @@ def read_pages(source: Source) -> Launches:
         return is_header(cells)
 
     def short(cells: Sequence[str]) -> bool:
-        # The page of details leaves the columns of rules out where a row has none.
+        # The page of details omits the columns of rules in rows without a rule.
         if _RULE not in names or _VALUE not in names or not cells[0].isdecimal():
             return False
         return len(cells) > names.index(_METRIC) and any(cells[names.index(_VALUE) :])
@@ -130,17 +130,17 @@ def read_pages(source: Source) -> Launches:
 def _nothing(source: Source) -> ProfileError:
     said = _MESSAGE.search(source.beginning)
     words = f"; ncu said: {said[1].strip()[:_MAX_MESSAGE_CHARS]}" if said else ""
-    return ProfileError(source.name, f"no kernel was profiled{words}; profile again, such as with '{COMMAND}'")
+    return ProfileError(source.name, f"no kernel was profiled{words}; profile again, for example with '{COMMAND}'")
 
 
 class _Long:
-    """A table with one row a metric: of one launch or, in a summary, of all launches of a kernel."""
+    """A table with one row per metric of a launch or, in a summary, per metric of a kernel."""
 
     def __init__(self, rows: DelimitedTable) -> None:
         self.rows = rows
         self.value = _VALUE if _VALUE in rows.columns else _AVERAGE
         self.is_summary = self.value == _AVERAGE
-        # The header comes again where several runs were written into one file; a rule has no metric.
+        # The header is repeated if several runs are in one file; rows of rules have no metric.
         ids = rows.columns.get("ID", ["0"] * len(rows))
         metrics = rows.texts(_METRIC)
         numbers = {number for number in set(ids) if notation.is_number(number)}
@@ -158,12 +158,12 @@ class _Long:
         """Return the metrics as columns."""
         rows, spread, metrics = self.rows, dict[str, tuple[Floats, Floats]](), dict[str, Floats]()
         device: list[str | None] = [None] * len(self.first)
-        told: dict[str, list[tuple[str, Rows]]] = {}
+        by_metric: dict[str, list[tuple[str, Rows]]] = {}
         for metric, unit, at in self.groups:
-            told.setdefault(metric, []).append((unit, at))
+            by_metric.setdefault(metric, []).append((unit, at))
         cells = rows.texts(self.value)
-        _decide(rows, (((cells[row] for row in at), unit) for _, unit, at in self.groups))
-        for metric, groups in told.items():
+        _decide_notation(rows, (((cells[row] for row in at), unit) for _, unit, at in self.groups))
+        for metric, groups in by_metric.items():
             if metric == DEVICE_NAME:
                 for row in (row for _, at in groups for row in at):
                     device[self.launch[row]] = rows.columns[self.value][row] or None
@@ -177,20 +177,20 @@ class _Long:
         names = _picked(rows.texts(_KERNEL), self.first)
         words = _words(rows, self.first)
         found = Launches(rows.source.name, names, words, metrics, device, count, spread)
-        lacking = self._missing_at_the_end(told, words["process"])
-        return found.with_remark(_cut_off(names[-1], lacking)) if lacking else found
+        lacking = self._missing_at_the_end(by_metric, words["process"])
+        return found.with_warning(_cut_off(names[-1], lacking)) if lacking else found
 
     def _missing_at_the_end(
-        self, told: Mapping[str, Sequence[tuple[str, Rows]]], process: Sequence[str | None]
+        self, by_metric: Mapping[str, Sequence[tuple[str, Rows]]], process: Sequence[str | None]
     ) -> list[str]:
-        """Return the metrics that each launch of a process has but the last, if they are the last of each launch.
+        """Return the metrics at the end of each launch of a process that only the last launch lacks.
 
-        Between others a metric may well be missing: not all kernels have all.
+        A metric that is missing in the middle is normal: not all kernels have all metrics.
         """
         others = [launch for launch, number in enumerate(process[:-1]) if number == process[-1]]
         cells, last = self.rows.texts(self.value), len(process) - 1
         known, lacking = [-1], dict[str, int]()
-        for metric, groups in told.items() if others else ():
+        for metric, groups in by_metric.items() if others else ():
             at = np.concatenate([rows for _, rows in groups])
             launch = self.launch[at]
             has = np.zeros(len(process), dtype=np.bool_)
@@ -216,7 +216,7 @@ class _Long:
         return count
 
     def _keys(self) -> list[tuple[str, ...]]:
-        """Return what tells the launches apart, row by row: their number in a process, or kernel and shape."""
+        """Return what identifies the launch of each row: its number in a process, or kernel and shape."""
         if not self.is_summary:
             self.rows.texts("ID")
         parts = (
@@ -225,7 +225,7 @@ class _Long:
         return list(zip(*(self.rows.columns[part] for part in parts if part in self.rows.columns), strict=True))
 
     def _groups(self, real: Sequence[int]) -> list[tuple[str, str, Rows]]:
-        """Return the rows of each wanted metric by unit, which may differ from launch to launch."""
+        """Return the rows of each wanted metric by unit; the unit may differ between launches."""
         units = self.rows.columns.get(_UNIT, [""] * len(self.rows))
         pairs = list(zip(self.rows.texts(_METRIC), units, strict=True))
         found: dict[tuple[str, str], list[int]] = {}
@@ -242,16 +242,16 @@ class _Long:
             launch = self.launch[at]
             before = column[launch]
             column[launch] = np.where(np.isnan(values), before, values)
-            # A launch may name a metric in several sections, always with one value.
+            # A launch may list a metric in several sections, always with the same value.
             differs = ~np.isnan(values) & ((column[launch] != values) | (~np.isnan(before) & (before != values)))
             if differs.any():
                 row = int(at[np.argmax(differs)])
-                raise self.rows.error(row, header, f"this launch has '{metric}' twice, with other values")
+                raise self.rows.error(row, header, f"this launch has '{metric}' twice, with different values")
         return column
 
 
 def _wide(rows: DelimitedTable) -> Launches:
-    """Return the launches of a table with one row a launch and one column a metric."""
+    """Return the launches of a table with one row per launch and one column per metric."""
     at = np.array([row for row, name in enumerate(rows.texts(_KERNEL)) if name not in {"", _KERNEL}], dtype=np.intp)
     columns: dict[str, tuple[str, str]] = {}
     for header in rows.columns:
@@ -264,7 +264,7 @@ def _wide(rows: DelimitedTable) -> Launches:
         header, _ = columns.pop(DEVICE_NAME)
         device = [cell or None for cell in _picked(rows.columns[header], at)]
     cells = {name: _picked(rows.columns[header], at) for name, (header, _) in columns.items()}
-    _decide(rows, ((cells[name], unit) for name, (_, unit) in columns.items()))
+    _decide_notation(rows, ((cells[name], unit) for name, (_, unit) in columns.items()))
     metrics = {name: _numbers(rows, at, cells[name], (header, name, unit)) for name, (header, unit) in columns.items()}
     names = _picked(rows.texts(_KERNEL), at)
     return Launches(rows.source.name, names, _words(rows, at), metrics, device, np.ones(len(at)))
@@ -279,7 +279,7 @@ def _cut_off(name: str, lacking: Sequence[str]) -> str:
 
 
 def _canonical(name: str, unit: str) -> str | None:
-    """Return the metric of a row, or None where a roofline does not need it."""
+    """Return the metric of a row, or None if a roofline does not need it."""
     if "__" not in name:
         return metric_of(name, unit)
     return name if WANTED_METRICS.fullmatch(name) else None
@@ -294,12 +294,12 @@ def _words(rows: DelimitedTable, at: Sequence[int] | Rows) -> dict[str, list[str
 
 
 def _picked(cells: Sequence[str], at: Sequence[int] | Rows) -> list[str]:
-    """Return some cells of a column, in rising order of rows: all of them in most tables."""
+    """Return some cells of a column, in ascending order of rows; in most tables these are all cells."""
     return list(cells) if len(at) == len(cells) else [cells[row] for row in at]
 
 
-def _decide(rows: DelimitedTable, columns: Iterable[tuple[Iterable[str], str]]) -> None:
-    """Settle the notation where no number shows it: ``117.344`` nanoseconds are 117344, for a count has no fraction."""
+def _decide_notation(rows: DelimitedTable, columns: Iterable[tuple[Iterable[str], str]]) -> None:
+    """Decide the notation if no number proves it: ``117.344`` nanoseconds are 117344, since counts have no fraction."""
     if rows.decimal and not rows.decided:
         counts = (cells for cells, unit in columns if is_count_unit(unit))
         grouped = any("." in cell and _MAY_GROUP.fullmatch(cell) for cells in counts for cell in cells)
@@ -307,7 +307,7 @@ def _decide(rows: DelimitedTable, columns: Iterable[tuple[Iterable[str], str]]) 
 
 
 def _numbers(rows: DelimitedTable, at: Rows, cells: Sequence[str], named: tuple[str, str, str]) -> Floats:
-    """Return cells of a metric (its header, name and unit) as numbers in base units, NaN where ncu has no value."""
+    """Return cells of a metric (header, name and unit) as numbers in base units, NaN where ncu has no value."""
     header, metric, unit = named
     column, bad = notation.numbers(cells, rows.decimal)
     if bad is not None and cells[bad].startswith(_FAILED):

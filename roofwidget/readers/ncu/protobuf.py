@@ -1,4 +1,4 @@
-"""Protocol buffers as they lie in bytes: field numbers and raw values, no schema."""
+"""Decode protocol buffers without a schema: field numbers and raw values."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from collections.abc import Iterator
 __all__ = ["MalformedError", "fields", "first_number", "number"]
 
 _VARINT, _EIGHT, _LENGTH, _FOUR = 0, 1, 2, 5
-_MOST_SHIFT = 63
-# The last byte of a varint has no top bit.
-_MORE = 0x80
+_MAX_SHIFT_BITS = 63
+# Every byte of a varint except the last has this bit.
+_CONTINUATION = 0x80
 
 Value = int | bytes
 
 
 class MalformedError(ValueError):
-    """Bytes that are no protocol buffer; `at` is where in them."""
+    """Bytes that are not a protocol buffer; `at` is the position of the error."""
 
     def __init__(self, at: int) -> None:
-        super().__init__(f"no protocol buffer at byte {at}")
+        super().__init__(f"not a protocol buffer at byte {at}")
         self.at = at
 
 
 def fields(data: bytes, wanted: frozenset[int] | None = None) -> Iterator[tuple[int, int, Value]]:
-    """Yield number, wire type and value of each field: an int for a varint, the raw bytes for all else.
+    """Yield number, wire type and value of each field: an int for a varint, else the raw bytes.
 
     Parameters
     ----------
     data
         One message.
     wanted
-        The field numbers to yield; None for all. The others are stepped over.
+        The field numbers to yield; None for all. Other fields are skipped.
 
     Raises
     ------
     MalformedError
-        If the bytes end within a field, or a field has a wire type that is not in use.
+        If the bytes end within a field, or a field has an unknown wire type.
 
     Examples
     --------
@@ -46,15 +46,15 @@ def fields(data: bytes, wanted: frozenset[int] | None = None) -> Iterator[tuple[
     at, end = 0, len(data)
     while at < end:
         start = at
-        # Nearly all keys and sizes are of one byte or two; a call for each would take most of the time.
-        key, at = (data[at], at + 1) if data[at] < _MORE else _varint(data, at)
+        # Nearly all keys and sizes are one byte; a function call for each would take most of the time.
+        key, at = (data[at], at + 1) if data[at] < _CONTINUATION else _varint(data, at)
         field, kind = key >> 3, key & 7
         value: Value
         if kind == _VARINT:
             value, at = _varint(data, at)
         else:
             if kind == _LENGTH:
-                size, at = (data[at], at + 1) if at < end and data[at] < _MORE else _varint(data, at)
+                size, at = (data[at], at + 1) if at < end and data[at] < _CONTINUATION else _varint(data, at)
             elif kind in {_EIGHT, _FOUR}:
                 size = 8 if kind == _EIGHT else 4
             else:
@@ -71,7 +71,7 @@ def fields(data: bytes, wanted: frozenset[int] | None = None) -> Iterator[tuple[
 
 
 def first_number(data: bytes, field: int) -> int | None:
-    """Return the first field of a message if it is this one and a varint of at most two bytes, else None.
+    """Return the first field of a message if it is `field` and a varint of at most two bytes, else None.
 
     Examples
     --------
@@ -80,9 +80,9 @@ def first_number(data: bytes, field: int) -> int | None:
     """
     if len(data) < 3 or data[0] != field << 3:  # noqa: PLR2004 - a key and a number of up to two bytes
         return None
-    if data[1] < _MORE:
+    if data[1] < _CONTINUATION:
         return data[1]
-    return data[1] & 0x7F | data[2] << 7 if data[2] < _MORE else None
+    return data[1] & 0x7F | data[2] << 7 if data[2] < _CONTINUATION else None
 
 
 def number(kind: int, value: Value) -> float | int | None:
@@ -107,9 +107,9 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
     for position in range(at, len(data)):
         byte = data[position]
         value |= (byte & 0x7F) << shift
-        if byte < _MORE:
+        if byte < _CONTINUATION:
             return value, position + 1
         shift += 7
-        if shift > _MOST_SHIFT:
+        if shift > _MAX_SHIFT_BITS:
             break
     raise MalformedError(at)

@@ -1,7 +1,8 @@
-"""The report that ``ncu -o`` writes: blocks of protocol buffers after the letters NVR, read without NVIDIA's software.
+"""Read the report that ``ncu -o`` writes, without NVIDIA's software.
 
-The layout is the one that NVIDIA documents: a file header, then blocks, each with a header that tells how many sources
-and results follow and that holds a table of metric names. Reports keep values in base units and double precision.
+NVIDIA documents the layout: the letters NVR, a file header, then blocks of protocol buffers. The header of a block has
+the number of sources and results that follow, and a table of metric names. Values are in base units and double
+precision.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ __all__ = ["MAGIC", "read_report"]
 
 MAGIC: Final = b"NVR\0"
 
-_MOST_MESSAGE: Final = 2**28
-_CHUNK: Final = 2**20
+_MAX_MESSAGE_BYTES: Final = 2**28
+_CHUNK_BYTES: Final = 2**20
 _LENGTH_BYTES: Final = 4
 _NANO: Final = 1e9
 
-# Numbers of the fields that are used, as in NVIDIA's definitions of the report.
+# Field numbers of NVIDIA's report definitions.
 _SOURCES, _RESULTS, _SESSION, _STRING_TABLE, _PAYLOAD = 1, 2, 3, 4, 5
 _DEVICES, _DEVICE_ID, _DEVICE_NAME, _DEVICE_ATTRIBUTES = 6, 1, 2, 3
 _PROCESS, _MANGLED, _FUNCTION, _DEMANGLED, _GRID, _BLOCK, _METRIC = 1, 5, 6, 7, 10, 11, 13
@@ -38,7 +39,7 @@ _METRIC_FIELDS: Final = frozenset({_NAME, _VALUE})
 
 @dataclass(frozen=True)
 class _Result:
-    """One launch: its name and shape, its metrics as numbers and as texts."""
+    """One launch: name, shape, and its metrics as numbers and as texts."""
 
     name: str
     process: str | None
@@ -54,18 +55,18 @@ def read_report(source: Source) -> Launches:
     Raises
     ------
     ProfileError
-        If it is cut off or damaged (the message names the byte), or holds no kernel.
+        If the report is incomplete or damaged (the message names the byte), or has no kernels.
     """
     with source.open() as stream:
         report = _Report(source.name, stream)
         report.read()
     if not report.results:
-        raise ProfileError(source.name, "the report holds no kernel; profile again, and look for ncu's ==ERROR== lines")
+        raise ProfileError(source.name, "the report has no kernels; profile again, and look for ncu's ==ERROR== lines")
     return report.launches()
 
 
 class _Report:
-    """One pass over the blocks of a report, which keeps only what a roofline needs."""
+    """Reads the blocks of a report once and keeps only the metrics that a roofline needs."""
 
     def __init__(self, name: str, stream: BinaryIO) -> None:
         self.name = name
@@ -78,7 +79,7 @@ class _Report:
 
     def read(self) -> None:
         if self._take(len(MAGIC)) != MAGIC:
-            raise ProfileError(self.name, "does not begin with the letters NVR of a report")
+            raise ProfileError(self.name, "expected a report, which begins with the letters NVR")
         self._message()
         while size := self.stream.read(4):
             self._block(self._take(self._length(size)))
@@ -86,8 +87,8 @@ class _Report:
     def launches(self) -> Launches:
         """Return the results as columns."""
         rows = [self._with_device(result) for result in self.results]
-        told = dict.fromkeys(metric for row in rows for metric in row.numbers)
-        metrics = {metric: self._column(metric, [row.numbers.get(metric, np.nan) for row in rows]) for metric in told}
+        names = dict.fromkeys(metric for row in rows for metric in row.numbers)
+        metrics = {metric: self._column(metric, [row.numbers.get(metric, np.nan) for row in rows]) for metric in names}
         words: dict[str, list[str | None]] = {word: [None] * len(rows) for word in LAUNCH_FIELDS}
         words["id"] = [str(row) for row in range(len(rows))]
         words["process"] = [row.process for row in rows]
@@ -101,7 +102,7 @@ class _Report:
 
     def _column(self, metric: str, values: list[float]) -> Floats:
         column = np.array(values)
-        # What ncu could not compute is NaN or infinite in a report, and "n/a" in its tables.
+        # Values that ncu could not compute are NaN or infinite in a report, and "n/a" in its tables.
         column[np.isinf(column)] = np.nan
         row = first_impossible(column)
         if row is not None:
@@ -109,11 +110,11 @@ class _Report:
                 f"expected a number from 0 for '{metric}', got {column[row]:g}; the report is damaged, copy it again"
             )
             raise ProfileError(self.name, reason, place=f"launch {row + 1}, kernel '{self.results[row].name[:60]}'")
-        # Some versions call the unit of this "second", yet it is always nanoseconds.
+        # Some versions name the unit "second", but the value is always in nanoseconds.
         return column / _NANO if metric.startswith("gpu__time_") else column
 
     def _with_device(self, result: _Result) -> _Result:
-        """Return the launch with the attributes of its device, which a report may keep once beside the launches."""
+        """Return the launch with its device's attributes; a report may store these once for all launches."""
         number = result.numbers.get("launch__device_id", 0)
         device = self.devices.get(int(number)) if np.isfinite(number) else None
         if device is None:
@@ -128,7 +129,7 @@ class _Report:
         header = {field: value for field, _, value in self._fields(message)}
         names = header.get(_STRING_TABLE)
         if isinstance(names, bytes) and names:
-            self._learn([_text(name) for _, _, name in self._fields(names, 1)])
+            self._add_metric_names([_text(name) for _, _, name in self._fields(names, 1)])
         session = header.get(_SESSION)
         if isinstance(session, bytes):
             self._session(session)
@@ -144,7 +145,7 @@ class _Report:
             self._result(self._message())
         self._skip(end - self.at)
 
-    def _learn(self, names: list[str]) -> None:
+    def _add_metric_names(self, names: list[str]) -> None:
         first = len(self.metric_names)
         self.metric_names += names
         self.wanted |= {first + row: name for row, name in enumerate(names) if WANTED_METRICS.fullmatch(name)}
@@ -158,18 +159,18 @@ class _Report:
                 elif field == _DEVICE_NAME:
                     name = _text(value)
                 elif field == _DEVICE_ATTRIBUTES:
-                    key, told, _text_value = self._metric(_bytes(value), named=True)
-                    if told is not None and WANTED_METRICS.fullmatch(str(key)):
-                        attributes[str(key)] = float(told)
+                    key, number_, _ = self._metric(_bytes(value), named=True)
+                    if number_ is not None and WANTED_METRICS.fullmatch(str(key)):
+                        attributes[str(key)] = number_
             self.devices[number] = (name, attributes)
 
     def _result(self, message: bytes) -> None:
-        told: dict[int, int | bytes] = {}
+        fields: dict[int, int | bytes] = {}
         numbers: dict[str, float] = {}
         texts: dict[str, str] = {}
         for field, _, value in self._fields(message, *_RESULT_FIELDS):
             if field != _METRIC:
-                told[field] = value
+                fields[field] = value
                 continue
             metric = _bytes(value)
             first = protobuf.first_number(metric, _NAME)
@@ -181,14 +182,14 @@ class _Report:
                 numbers[name] = number
             elif name is not None and text is not None:
                 texts[name] = text
-        process = told.get(_PROCESS)
-        name = _text(told.get(_DEMANGLED)) or _text(told.get(_FUNCTION)) or _text(told.get(_MANGLED)) or "unnamed"
+        process = fields.get(_PROCESS)
+        name = _text(fields.get(_DEMANGLED)) or _text(fields.get(_FUNCTION)) or _text(fields.get(_MANGLED)) or "unnamed"
         self.results.append(
             _Result(
                 name,
                 str(process) if isinstance(process, int) else None,
-                self._dimensions(told.get(_GRID)),
-                self._dimensions(told.get(_BLOCK)),
+                self._dimensions(fields.get(_GRID)),
+                self._dimensions(fields.get(_BLOCK)),
                 numbers,
                 texts,
             )
@@ -198,7 +199,7 @@ class _Report:
         """Return a metric's name (or its number in the table) and its value, a number or a text."""
         key: int | str | None = None
         try:
-            # Some metrics have thousands of values, one a line of code: what follows the value is not looked at.
+            # Some metrics have thousands of values, one per line of code: skip all fields after the first value.
             for field, _, value in protobuf.fields(message, _METRIC_FIELDS):
                 if field == _VALUE:
                     return key, *self._value(_bytes(value))
@@ -211,15 +212,15 @@ class _Report:
 
     def _value(self, message: bytes) -> tuple[float | None, str | None]:
         """Return a value, a number or a text."""
-        for field, kind, told in self._fields(message):
+        for field, kind, value in self._fields(message):
             if field == _TEXT_VALUE:
-                return None, _text(told)
-            number = protobuf.number(kind, told)
+                return None, _text(value)
+            number = protobuf.number(kind, value)
             return None if number is None else float(number), None
         return None, None
 
     def _dimensions(self, value: int | bytes | None) -> str | None:
-        """Return the three numbers of a grid or a block as the tables write them: ``(2, 25, 1)``."""
+        """Return the three sizes of a grid or a block in the form of the tables: ``(2, 25, 1)``."""
         if not isinstance(value, bytes):
             return None
         sides = {field: side for field, _, side in self._fields(value) if isinstance(side, int)}
@@ -244,7 +245,7 @@ class _Report:
             raise self._too_short()
         self.at += _LENGTH_BYTES
         size = int.from_bytes(data, "little")
-        if size > _MOST_MESSAGE:
+        if size > _MAX_MESSAGE_BYTES:
             raise self._damaged()
         return size
 
@@ -257,7 +258,7 @@ class _Report:
 
     def _skip(self, size: int) -> None:
         while size > 0:
-            size -= len(self._take(min(size, _CHUNK)))
+            size -= len(self._take(min(size, _CHUNK_BYTES)))
 
     def _too_short(self) -> ProfileError:
         return ProfileError(self.name, "the report ends too early; copy it again", place=f"byte {self.at + 1}")

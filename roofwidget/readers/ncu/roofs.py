@@ -1,7 +1,7 @@
-"""The roofs over a report: its device's peaks at the clock that was measured, boost clock and data sheet beside them.
+"""The roofs of a report: the device's peaks at the measured clock, with boost clock and data sheet as ceilings.
 
-Nsight Compute keeps the clock at its base unless told otherwise, so what a kernel could have reached is not what a data
-sheet prints. A peak per cycle of the report times the cycles per second that it measured is.
+Nsight Compute locks the clock to its base by default, so a kernel cannot reach the figures of the data sheet. The roof
+is the report's peak per cycle times the measured cycles per second.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Peak:
     Parameters
     ----------
     rate
-        FLOP/s or bytes/s at the clock that was measured.
+        FLOP/s or bytes/s at the measured clock.
     boost
-        The same at the highest clock that the device has; NaN where not told.
+        The same at the device's highest clock; NaN if unknown.
     rule
-        The metrics it comes from.
+        The metrics that give the peak.
     """
 
     rate: float
@@ -56,24 +56,24 @@ def sm_clock(launches: Launches) -> Floats:
 
 
 def boost_clock(launches: Launches) -> float:
-    """Return the highest clock that the SMs have, Hz; NaN where not told."""
+    """Return the highest clock of the SMs, Hz; NaN if unknown."""
     return _highest_clock(launches, _MAX_SM)
 
 
 def time_weighted_mean(launches: Launches, column: Floats) -> float:
-    """Return the mean of a column over time; over launches where no time is known, NaN where nothing is."""
+    """Return the mean of a column weighted by time (by launch if no time is known); NaN if no value is known."""
     weights = np.nan_to_num(launch_seconds(launches).values * launches.count)
     known = ~np.isnan(column)
     if not known.any():
         return float("nan")
     weights = weights[known] if weights[known].any() else np.ones(int(known.sum()))
     values = column[known]
-    # One value stays as it is, to the last digit.
+    # Equal values must not change in the last digit.
     return float(values[0]) if (values == values[0]).all() else float(np.average(values, weights=weights))
 
 
 def peak_rates(launches: Launches, *, fp16_packed: bool) -> dict[str, Peak]:
-    """Return the peaks by precision that the report tells."""
+    """Return the peaks of the report by precision."""
     clock, most = sm_clock(launches), boost_clock(launches)
     packed = 2 if fp16_packed else 1
     found: dict[str, Peak] = {}
@@ -88,7 +88,7 @@ def peak_rates(launches: Launches, *, fp16_packed: bool) -> dict[str, Peak]:
 
 
 def peak_bandwidths(launches: Launches, traffic: Traffic) -> dict[str, Peak]:
-    """Return the bandwidths by level that the report tells, each under the definition that its bytes have."""
+    """Return the bandwidths of the report by level, each with the same definition as the bytes."""
     found: dict[str, Peak] = {}
     for level, told in traffic.items():
         rule = next((rule for rule in told.rules if rule), "")
@@ -106,7 +106,7 @@ def peak_bandwidths(launches: Launches, traffic: Traffic) -> dict[str, Peak]:
 
 
 def _definition(level: str, rule: str) -> tuple[str, int, str]:
-    """Return the metric, its bytes and its unit that the peak of a level goes by, as its bytes do."""
+    """Return metric, bytes per count and unit of a level's peak, to match the rule of its bytes."""
     if level == "DRAM":
         return "dram__bytes", 1, "dram"
     if level == "L2":
@@ -126,7 +126,7 @@ def _vector_peaks(packed: int) -> Iterator[tuple[str, str, float]]:
 
 
 def _tensor_peaks(launches: Launches) -> list[tuple[str, str, float]]:
-    """Return the counters of arithmetic paths whose peak is dense; results in fp32 come first, as data sheets count."""
+    """Return the dense peaks of arithmetic paths; results in fp32 come first, as in data sheets."""
     found: list[tuple[int, str, str]] = []
     for metric in launches.metrics:
         part = PATH_METRIC.fullmatch(metric)
@@ -153,7 +153,7 @@ _BOOST, _SHEET = "boost clock", "data sheet"
 def chip_with_roofs(
     launches: Launches, traffic: Traffic, *, given: Chip | str | None, precision: str | None, fp16_packed: bool
 ) -> tuple[Chip | None, list[str]]:
-    """Return the device with its roofs, None where too little is known, and what there is to say.
+    """Return the device with its roofs (None if too little is known) and warnings.
 
     Parameters
     ----------
@@ -162,29 +162,31 @@ def chip_with_roofs(
     traffic
         Their bytes by level.
     given
-        The chip they ran on; None looks its name up in the catalogue.
+        The chip of the launches; None looks up the device name in the catalogue.
     precision
-        The precision that most FLOPs have, or None.
+        The precision of most FLOPs, or None.
     fp16_packed
-        Whether half-precision instructions do two operations a thread.
+        Whether half-precision instructions do two operations per thread.
     """
     sheet = chip_called(given) if given is not None else _looked_up(launches)
-    # An unknown capability is NaN, which no other NaN equals.
+    # NaN (an unknown capability) differs from itself, so replace it before comparing.
     capabilities = np.nan_to_num(launches.capability).tolist()
     devices = set(zip(launches.device, capabilities, strict=True))
     if len(devices) > 1 and given is None:
-        return None, ["launches of several devices: there is no one roof; read one at a time with device="]
+        return None, [
+            "the launches ran on several devices, so there is no chip; read one device at a time with device="
+        ]
     clock = time_weighted_mean(launches, sm_clock(launches))
-    told = _ChipFigures(launches, sheet, clock)
-    told.operations(peak_rates(launches, fp16_packed=fp16_packed))
-    told.levels(peak_bandwidths(launches, traffic))
-    chip = told.chip(precision)
-    return chip, _warnings(launches, chip, told)
+    figures = _ChipFigures(launches, sheet, clock)
+    figures.operations(peak_rates(launches, fp16_packed=fp16_packed))
+    figures.levels(peak_bandwidths(launches, traffic))
+    chip = figures.chip(precision)
+    return chip, _warnings(launches, chip, figures)
 
 
 @dataclass
 class _ChipFigures:
-    """The figures of the chip that is made, each with its source, as they come together."""
+    """Collects the figures of the chip, each with its source."""
 
     launches: Launches
     sheet: Chip | None
@@ -197,12 +199,12 @@ class _ChipFigures:
         self.sources: dict[str, Source] = {}
 
     def operations(self, found: dict[str, Peak]) -> None:
-        """Take the report's peaks, and those of the data sheet at the measured clock for other precisions."""
+        """Add the report's peaks; other precisions come from the data sheet, scaled to the measured clock."""
         sheet = self.sheet
         for precision, peak in found.items():
             self.peak_flops[precision] = peak.rate
             self.sources[f"peak_flops.{precision}"] = Source(peak.rule, confidence="measured")
-            self._beside(peak, None, precision)
+            self._add_boost(peak, None, precision)
         if sheet is None:
             return
         for precision, rate in sheet.peak_flops.items():
@@ -213,32 +215,37 @@ class _ChipFigures:
             self.ceilings.append(Ceiling(_SHEET, rate, precision=precision, source=self._sheet_source))
 
     def levels(self, found: dict[str, Peak]) -> None:
-        """Take the report's bandwidths, and those of the data sheet for levels that it does not tell."""
+        """Add the report's bandwidths; other levels come from the data sheet."""
         main = None if self.sheet is None else next(iter(self.sheet.memories.values()))
         sheets = {} if self.sheet is None else {m.name: m for m in self.sheet.memories.values() if m is not main}
-        told = {"DRAM": main, **sheets} if main is not None else {}
-        for level in dict.fromkeys(["DRAM", *found, *told]):
-            peak, memory = found.get(level), told.get(level)
+        levels = {"DRAM": main, **sheets} if main is not None else {}
+        for level in dict.fromkeys(["DRAM", *found, *levels]):
+            peak, memory = found.get(level), levels.get(level)
             capacity = self._capacity(level)
             if peak is not None:
                 known = memory.capacity if memory is not None and capacity is None else capacity
                 self.memories[level] = Memory(level, peak.rate, known)
                 self.sources[f"memories.{level}.bandwidth"] = Source(peak.rule, confidence="measured")
-                self._beside(peak, level, None)
+                self._add_boost(peak, level, None)
                 if memory is not None and memory.bandwidth is not None:
                     self.ceilings.append(Ceiling(_SHEET, memory.bandwidth, memory=level, source=self._sheet_source))
             elif memory is main and memory is not None:
                 self.memories[memory.name] = memory
             elif memory is not None and memory.bandwidth is not None:
-                # Caches run at the clock of the SMs, or near it; the memory outside the chip does not.
+                # Caches run at about the clock of the SMs; off-chip memory does not.
                 rate = memory.bandwidth * self._share
                 self.memories[memory.name] = dataclasses.replace(memory, bandwidth=rate)
                 self.ceilings.append(Ceiling(_SHEET, memory.bandwidth, memory=memory.name, source=self._sheet_source))
 
     def chip(self, precision: str | None) -> Chip | None:
-        """Return the chip, None without a peak or without the bandwidth of the main memory."""
+        """Return the chip; None without a peak or without the bandwidth of the main memory."""
         main = next(iter(self.memories.values()), None)
-        if not self.peak_flops or main is None or main.bandwidth is None or main.name not in {"DRAM", *self._mains()}:
+        if (
+            not self.peak_flops
+            or main is None
+            or main.bandwidth is None
+            or main.name not in {"DRAM", *list(self.sheet.memories if self.sheet else ())[:1]}
+        ):
             return None
         name = next((name for name in self.launches.device if name), "") or (self.sheet.name if self.sheet else "GPU")
         at = f" at {self.clock / _GIGA:.4g} GHz" if self.clock > 0 else ""
@@ -258,7 +265,7 @@ class _ChipFigures:
 
     @property
     def _share(self) -> float:
-        """The measured clock over that of the data sheet; 1 where one of them is not known."""
+        """The measured clock over the data sheet's clock; 1 if one of them is unknown."""
         most = None if self.sheet is None else self.sheet.clock
         return self.clock / most if most is not None and self.clock > 0 else 1.0
 
@@ -266,10 +273,7 @@ class _ChipFigures:
     def _sheet_source(self) -> Source:
         return Source("" if self.sheet is None else self.sheet.name, confidence="datasheet")
 
-    def _mains(self) -> list[str]:
-        return [] if self.sheet is None else [next(iter(self.sheet.memories))]
-
-    def _beside(self, peak: Peak, memory: str | None, precision: str | None) -> None:
+    def _add_boost(self, peak: Peak, memory: str | None, precision: str | None) -> None:
         if peak.boost > 0:
             source = Source(peak.rule.rpartition(" x ")[0] + " x the highest clock", confidence="derived")
             self.ceilings.append(Ceiling(_BOOST, peak.boost, memory, precision, source=source))
@@ -281,7 +285,7 @@ class _ChipFigures:
 
 
 def _looked_up(launches: Launches) -> Chip | None:
-    """Return the catalogue's chip of the device's name, None where there is none or several."""
+    """Return the catalogue's chip with the device's name; None if there is none, or several."""
     name = next((name for name in launches.device if name), None)
     try:
         return None if name is None else chip_called(name)
@@ -289,10 +293,10 @@ def _looked_up(launches: Launches) -> Chip | None:
         return None
 
 
-def _warnings(launches: Launches, chip: Chip | None, told: _ChipFigures) -> list[str]:
+def _warnings(launches: Launches, chip: Chip | None, figures: _ChipFigures) -> list[str]:
     if chip is None:
-        how = "name one, such as chip='a100-sxm-80gb', for its data sheet at the measured clock"
-        return [f"the file tells no peaks (as 'ncu --set roofline' collects them), so there is no chip: {how}"]
+        how = "name a chip, such as chip='a100-sxm-80gb', for its data sheet at the measured clock"
+        return [f"the file has no peaks (as 'ncu --set roofline' collects them), so there is no chip: {how}"]
     remarks = []
     clocks = sm_clock(launches)
     clocks = clocks[~np.isnan(clocks)]
@@ -300,11 +304,11 @@ def _warnings(launches: Launches, chip: Chip | None, told: _ChipFigures) -> list
         low, high = clocks.min() / _GIGA, clocks.max() / _GIGA
         remarks.append(f"the clock of the SMs was {low:.3f} to {high:.3f} GHz: roofs are at its mean over time")
     boost = boost_clock(launches)
-    boost = boost if boost > 0 else (told.sheet.clock or 0.0) if told.sheet is not None else 0.0
-    if 0 < told.clock < _BELOW_BOOST * boost:
+    boost = boost if boost > 0 else (figures.sheet.clock or 0.0) if figures.sheet is not None else 0.0
+    if 0 < figures.clock < _BELOW_BOOST * boost:
         remarks.append(
-            f"measured at {told.clock / _GIGA:.3f} GHz of at most {boost / _GIGA:.3f} GHz: ncu locks the clock and "
-            "flushes caches unless told '--clock-control none --cache-control none', so the program itself is faster"
+            f"measured at {figures.clock / _GIGA:.3f} GHz of at most {boost / _GIGA:.3f} GHz: ncu locks the clock and "
+            "flushes caches, so the program itself is faster; profile with '--clock-control none --cache-control none'"
         )
     main = next(iter(chip.memories.values()))
     sheet = next((c.rate for c in chip.ceilings if c.name == _SHEET and c.memory == main.name), None)

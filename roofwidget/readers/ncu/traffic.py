@@ -1,4 +1,4 @@
-"""Bytes of each launch by memory level, under the first definition that the file has; the rule says which."""
+"""Bytes of each launch by memory level. Each level uses the first definition whose metrics the file has."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Traffic: TypeAlias = Mapping[str, Sourced]
 SECTOR_BYTES: Final = 32
 WRITEBACK_BYTES: Final = 128
 
-# What one section of Nsight calls L1 traffic: the name depends on the chip.
+# L1 traffic in the sections of Nsight Compute; the name depends on the chip.
 _WRITEBACKS: Final = tuple(f"l1tex__lsu_writeback_active{suffix}" for suffix in ("_mem_lgds", "_mem_lg", ""))
 
 
 def traffic_by_level(launches: Launches) -> Traffic:
-    """Return bytes by level, shape (n,) each; levels of which the file tells nothing are left out.
+    """Return bytes by level, shape (n,) each; levels without metrics are left out.
 
     DRAM: ``dram__bytes``, else reads and writes, else sectors of 32 bytes. L2: ``lts__t_bytes``, else sectors, else
-    what crosses to the SMs (Nsight's own definition has changed twice). L1: ``l1tex__t_bytes``, else sectors, else
-    what is written back to registers, else global loads and stores.
+    the traffic between L2 and the SMs (Nsight's own definition changed twice). L1: ``l1tex__t_bytes``, else sectors,
+    else the bytes written back to registers, else global loads and stores.
     """
     read_write = (
         "lts__t_sectors_op_read",

@@ -1,26 +1,27 @@
-"""AMD's rocprof-compute (once Omniperf) and rocprof: tables of hardware counters, a row a dispatch.
+"""AMD's rocprof-compute (formerly Omniperf) and rocprof: tables of hardware counters, one row per dispatch.
 
 ``rocprof-compute profile -n NAME -- ./program`` (before version 3.9, which writes a database) makes the folder
-``workloads/NAME/MODEL``: give `roofwidget.read` the folder or a zip archive of it, or its ``pmc_perf.csv``, beside
-which ``sysinfo.csv`` and ``roofline.csv`` are found. Several ``pmc_perf_*.csv``, ``results_*.csv`` or rocprofv3's
-``counter_collection.csv`` are joined dispatch by dispatch; columns may have their old or new names.
-``rocprof -i counters.txt ./program`` writes ``results.csv``, and with ``pmc: FETCH_SIZE WRITE_SIZE`` it tells the bytes
-of HBM.
+``workloads/NAME/MODEL``. Give `roofwidget.read` the folder, a zip archive of it, or its ``pmc_perf.csv``; the reader
+finds ``sysinfo.csv`` and ``roofline.csv`` in the same folder. Several ``pmc_perf_*.csv``, ``results_*.csv`` or
+rocprofv3's ``counter_collection.csv`` are joined dispatch by dispatch; columns may have their old or new names.
+``rocprof -i counters.txt ./program`` writes ``results.csv``; with ``pmc: FETCH_SIZE WRITE_SIZE`` it has the bytes of
+HBM.
 
 Rules, in counters; the architecture (gfx) is that of ``sysinfo.csv`` or of the option ``gfx``:
 
 - Time: end minus start, of ``timestamps.csv`` where there is one.
 - FLOPs: 64 x (ADD + MUL + 2 FMA + TRANS) of ``SQ_INSTS_VALU_*_F16|F32|F64`` and 512 x
-  ``SQ_INSTS_VALU_MFMA_MOPS_*``. All 64 lanes of a wave count, masked or not: a divergent kernel's are too many.
+  ``SQ_INSTS_VALU_MFMA_MOPS_*``. All 64 lanes of a wave count, even masked lanes: the FLOPs of a divergent kernel are
+  too high.
 - HBM: 32- and 64-byte requests of ``TCC_EA``; on gfx94x 128 bytes for each ``TCC_BUBBLE``; on gfx950 the requests by
   size; else 1024 x (``FETCH_SIZE`` + ``WRITE_SIZE``).
-- L2: 64 bytes a request of L1 on gfx908 and gfx90a; on gfx94x and gfx950 128 a read and 64 a write or atomic.
-- L1: 64 or, on gfx94x and gfx950, 128 bytes a cache access: there an upper bound. LDS: 4 bytes x banks x active cycles
-  without conflicts.
+- L2: 64 bytes per request of L1 on gfx908 and gfx90a; on gfx94x and gfx950 128 per read and 64 per write or atomic.
+- L1: 64 or, on gfx94x and gfx950, 128 bytes per cache access, which is an upper bound there. LDS: 4 bytes x banks x
+  active cycles without conflicts.
 
-FLOPs of the matrix units have a peak of their own where the chip has one (``fp64_matrix``). The chip is the
-catalogue's where ``sysinfo.csv`` names one, with ``roofline.csv`` as measured ceilings; else ``roofline.csv`` itself. A
-kernel without FLOPs is listed with zero; where no counter of FLOPs was profiled they are unknown.
+FLOPs of the matrix units use a separate peak (``fp64_matrix``) if the chip has one. If ``sysinfo.csv`` names a chip of
+the catalogue, this is the chip, with ``roofline.csv`` as measured ceilings; otherwise ``roofline.csv`` gives the chip.
+A kernel without FLOPs is listed with zero FLOPs. If no counter of FLOPs was profiled, the FLOPs are unknown.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ _EXTRA: Final = {
 
 
 def recognises(source: Source) -> bool:
-    """Whether it is a folder with such tables, or one of them by its header."""
+    """Whether the source is a folder with such tables, or a table with such a header."""
     if source.is_folder:
         return any(_FOLDER.fullmatch(name) for name in source.members())
     if _CEILINGS.search(source.beginning):
@@ -74,36 +75,36 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, *, gfx: str | None = None) -> Kernels:
-    """Return a kernel a dispatch.
+    """Return one kernel per dispatch.
 
     Parameters
     ----------
     source
         The folder or one table.
     gfx
-        The architecture where no ``sysinfo.csv`` tells it, such as ``"gfx90a"``.
+        The architecture, such as ``"gfx90a"``, if there is no ``sysinfo.csv``.
 
     Raises
     ------
     ProfileError
-        If tables are missing, do not fit each other, or hold a bad cell.
+        If tables are missing or do not fit each other, or a cell is invalid.
     ValueError
-        If `gfx` is none that is known.
+        If `gfx` is unknown.
     """
     if gfx is not None and gfx not in ARCHITECTURES:
         msg = f"gfx must be one of {listed(ARCHITECTURES)}, got {gfx!r}"
         raise ValueError(msg)
     if not source.is_folder and _CEILINGS.search(source.beginning):
-        said = "roofline.csv holds ceilings and no kernels: read the folder, or pmc_perf.csv beside it"
+        said = "roofline.csv has ceilings and no kernels: read the folder, or its pmc_perf.csv"
         return Kernels(chip=ceilings(source), warnings=[said], source=source.name)
     found = passes.files(source)
     about = machine.system(found.sysinfo)
     rows = passes.joined(found.passes)
     arch = gfx or about.gfx
-    chip, said_of_chip = machine.gpu(about, found.roofline)
-    flops, flops_rules, said_of_flops = _flops(rows, chip)
+    chip, chip_warnings = machine.gpu(about, found.roofline)
+    flops, flops_rules, flops_warnings = _flops(rows, chip)
     moved = bytes_by_level(rows.counters, arch, about.lds_banks)
-    warnings = [*rows.warnings, *said_of_chip, *said_of_flops, *_said_of_bytes(moved, arch)]
+    warnings = [*rows.warnings, *chip_warnings, *flops_warnings, *_bytes_warnings(moved, arch)]
     return Kernels(
         rows.names,
         flops,
@@ -112,7 +113,7 @@ def read(source: Source, *, gfx: str | None = None) -> Kernels:
         chip=chip,
         origin={
             **flops_rules,
-            **{f"bytes:{level}": _bound_of(level, part.origin, arch) for level, part in moved.items()},
+            **{f"bytes:{level}": _bytes_rule(level, part.origin, arch) for level, part in moved.items()},
             **({"time": rows.time_rule} if rows.time_rule else {}),
         },
         extra=_extra(rows),
@@ -122,25 +123,27 @@ def read(source: Source, *, gfx: str | None = None) -> Kernels:
 
 
 def ceilings(source: Source) -> Chip:
-    """Return the GPU with what rocprof-compute's benchmark measured.
+    """Return the GPU as measured by rocprof-compute's benchmark.
 
     Parameters
     ----------
     source
-        ``roofline.csv``, or the folder that holds it.
+        ``roofline.csv``, or its folder.
 
     Raises
     ------
     ProfileError
-        If there is no such table, or a cell is bad.
+        If there is no such table, or a cell is invalid.
     """
     if source.is_folder:
         found = passes.files(source)
         if found.roofline is None:
-            raise ProfileError(source.name, "holds no roofline.csv: profile without --no-roof to measure ceilings")
+            raise ProfileError(
+                source.name, "the folder has no roofline.csv: profile without --no-roof to measure ceilings"
+            )
         return machine.measured(found.roofline, machine.system(found.sysinfo))
     if not _CEILINGS.search(source.beginning):
-        raise ProfileError(source.name, "holds counters; the measured ceilings are in roofline.csv")
+        raise ProfileError(source.name, "the file has counters; the measured ceilings are in roofline.csv")
     beside = None
     if source.path is not None:
         path = source.path.with_name(source.path.name.replace("roofline", "sysinfo"))
@@ -149,7 +152,7 @@ def ceilings(source: Source) -> Chip:
 
 
 def _flops(rows: passes.Joined, chip: Chip | None) -> tuple[dict[str, Floats], dict[str, str], list[str]]:
-    """Return FLOPs by the chip's keys, the rules behind them, and what to say."""
+    """Return FLOPs by the chip's keys, their rules, and warnings."""
     parts, missing = flops_by_unit(rows.counters)
     n = len(rows.names)
     if not parts:
@@ -157,7 +160,7 @@ def _flops(rows: passes.Joined, chip: Chip | None) -> tuple[dict[str, Floats], d
         return {"": np.full(n, np.nan)}, {}, [said]
     warnings = []
     if missing:
-        told = f"counters of {' and '.join(missing)} vector instructions are missing: FLOPs may be too few"
+        told = f"counters of {' and '.join(missing)} vector instructions are missing: FLOPs may be too low"
         warnings.append(told)
     used = [part for part in parts if (part.values > 0).any()]
     if not used:
@@ -177,7 +180,7 @@ def _flops(rows: passes.Joined, chip: Chip | None) -> tuple[dict[str, Floats], d
 
 
 def _key(part: Part, chip: Chip | None) -> str:
-    """Return the peak's key: that of the units where the chip has one of their own, else the precision's."""
+    """Return the key of the peak: that of the units if the chip has such a peak, else the precision."""
     if chip is None:
         return part.precision
     narrow = part.precision not in ("fp64", "fp32")
@@ -188,23 +191,29 @@ def _key(part: Part, chip: Chip | None) -> str:
     return own if own in chip.peak_flops else part.precision
 
 
-def _said_of_bytes(moved: dict[str, Part], gfx: str) -> list[str]:
+def _bytes_warnings(moved: dict[str, Part], gfx: str) -> list[str]:
     warnings = []
     if gfx and gfx not in ARCHITECTURES:
-        warnings.append(f"the counters of {gfx} are not known: bytes are unknown; known are {listed(ARCHITECTURES)}")
+        warnings.append(
+            f"the counters of {gfx} are not supported, so bytes are unknown; supported are {listed(ARCHITECTURES)}"
+        )
     elif not gfx:
-        warnings.append("the architecture is not known: bytes of L2, L1 and LDS are; give gfx='gfx942' or the like")
+        warnings.append(
+            "the architecture is unknown, and so are the bytes of L2, L1 and LDS; give it, such as gfx='gfx942'"
+        )
     elif "HBM" not in moved:
         warnings.append(
-            "the counters of HBM's requests (TCC_EA*_RDREQ, _WRREQ) were not profiled: its bytes are unknown"
+            "the counters of HBM's requests (TCC_EA*_RDREQ, _WRREQ) were not profiled, so its bytes are unknown"
         )
     negative = [level for level, part in moved.items() if np.isnan(part.values).any()]
     if negative:
-        warnings.append(f"some bytes of {' and '.join(negative)} are unknown: counters missing, or sums below zero")
+        warnings.append(
+            f"some bytes of {' and '.join(negative)} are unknown: counters are missing, or sums are below zero"
+        )
     return warnings
 
 
-def _bound_of(level: str, rule: str, gfx: str) -> str:
+def _bytes_rule(level: str, rule: str, gfx: str) -> str:
     upper = level == "L1" and ARCHITECTURES.get(gfx, 0) == 128  # noqa: PLR2004 - a line of 128 bytes
     return f"{rule} (an upper bound: whole lines)" if upper else rule
 

@@ -1,11 +1,11 @@
-"""What AMD's counters say: FLOPs and bytes as sums of counters, each with its weight.
+"""FLOPs and bytes from AMD's counters, as weighted sums.
 
 The weights are those of AMD's rocprofiler-compute (its documentation of the roofline and of the memory counters), with
 these exceptions, each checked against a copy of known size or against AMD's own correction:
 
-- L2 on gfx94x: 128 bytes a read and 64 a write. Versions of rocprofiler-compute before 3.7 take 64 for both.
-- HBM reads on gfx950: the requests of 128, 64 and 32 bytes, each counted apart. The rule of gfx94x, with
-  ``TCC_BUBBLE``, finds about a quarter less there.
+- L2 on gfx94x: 128 bytes per read and 64 per write. Versions of rocprofiler-compute before 3.7 take 64 for both.
+- HBM reads on gfx950: the requests of 128, 64 and 32 bytes, counted separately. The rule of gfx94x, with
+  ``TCC_BUBBLE``, gives about a quarter less there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["ARCHITECTURES", "Counters", "Part", "bytes_by_level", "flops_by_unit
 
 Weights: TypeAlias = Mapping[str, float]
 
-# The lines of L1 and the reads of L2, in bytes.
+# Bytes per L1 line and per L2 read.
 ARCHITECTURES: Final = {"gfx908": 64, "gfx90a": 64, "gfx940": 128, "gfx941": 128, "gfx942": 128, "gfx950": 128}
 """The architectures whose counters are known: AMD Instinct MI100 to MI355X."""
 
@@ -40,7 +40,7 @@ _MFMA_TYPES: Final = {
     "fp64": "F64",
     "int8": "I8",
 }
-# A wave has 64 lanes, whatever its mask says; a counted MFMA operation is 512 FLOPs.
+# A wave counts 64 lanes, even if some are masked; a counted MFMA operation is 512 FLOPs.
 _LANES: Final = 64
 _MFMA: Final = 512
 _LDS_WORD: Final = 4
@@ -50,7 +50,7 @@ _KIB: Final = 1024.0
 
 @dataclass(frozen=True)
 class Part:
-    """An amount a row, shape (n,), the rule behind it, and for FLOPs their precision and the units that did them."""
+    """An amount per row, shape (n,), its rule, and for FLOPs the precision and the units."""
 
     values: Floats
     origin: str
@@ -59,14 +59,14 @@ class Part:
 
 
 class Counters:
-    """Counters by name, shape (n,) each; ``X_sum`` is also made of the channels ``X[0]``, ``X[1]`` and so on.
+    """Counters by name, shape (n,) each; ``X_sum`` may be the sum of channels ``X[0]``, ``X[1]`` and so on.
 
     Parameters
     ----------
     names
-        Those that there are.
+        The names of the counters.
     column
-        Gives the numbers of one of them.
+        Returns the numbers of a counter.
     """
 
     def __init__(self, names: list[str], column: Callable[[str], Floats]) -> None:
@@ -82,14 +82,14 @@ class Counters:
         return name in self._names or name in self._channels
 
     def get(self, name: str) -> Floats:
-        """Return one counter, which must be there."""
+        """Return a counter, which must exist."""
         if name in self._names:
             return self._column(name)
         total: Floats = np.sum([self._column(channel) for channel in self._channels[name]], axis=0)
         return total
 
     def weighted(self, weights: Weights) -> Part | None:
-        """Return the weighted sum, None if a counter is missing; NaN where it is negative, as no amount can be."""
+        """Return the weighted sum, NaN where it is negative; None if a counter is missing."""
         if any(name not in self for name in weights):
             return None
         total = np.zeros(())
@@ -100,7 +100,7 @@ class Counters:
 
 
 def flops_by_unit(counters: Counters) -> tuple[list[Part], list[str]]:
-    """Return FLOPs by precision and unit, and the precisions of whose vector instructions a counter is missing."""
+    """Return FLOPs by precision and unit, and the precisions that lack a counter of vector instructions."""
     parts: list[Part] = []
     missing: list[str] = []
     for precision, width in _VALU_WIDTHS.items():
@@ -119,17 +119,17 @@ def flops_by_unit(counters: Counters) -> tuple[list[Part], list[str]]:
 
 
 def bytes_by_level(counters: Counters, gfx: str, lds_banks: int) -> dict[str, Part]:
-    """Return bytes at HBM, L2, L1 and LDS as far as the counters and the architecture tell.
+    """Return bytes at HBM, L2, L1 and LDS, as far as counters and architecture are known.
 
     Parameters
     ----------
     counters
         The counters of n rows.
     gfx
-        The architecture, such as ``gfx942``, or ``""`` where it is not known: then only HBM's rule, which the
-        counters' own names tell.
+        The architecture, such as ``gfx942``. ``""`` if unknown: then only HBM has bytes, because the names of its
+        counters are enough.
     lds_banks
-        Banks of a compute unit's LDS, 4 bytes each.
+        LDS banks of a compute unit, 4 bytes each.
     """
     found = {"HBM": _hbm(counters, gfx)}
     line = ARCHITECTURES.get(gfx)

@@ -1,4 +1,4 @@
-"""The GPU behind a profile: ``sysinfo.csv``, and what rocprof-compute measured of it, ``roofline.csv``."""
+"""The GPU of a profile: ``sysinfo.csv``, and rocprof-compute's measurements, ``roofline.csv``."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _BANKS: Final = 32
 _LEVELS: Final = {"HBM": "HBM", "MALL": "Infinity Cache", "L2": "L2", "L1": "L1", "LDS": "LDS"}
 _RATE: Final = re.compile(r"(MFMA)?(?:_FLOPs_)?(BF|FP|XF|F|I)(\d+)(F4)?(?:Flops|Ops)?")
 _KINDS: Final = {"BF": "bf", "FP": "fp", "F": "fp", "XF": "tf", "I": "int"}
-# The benchmark's known fault: half the rate, or twice it, where both types run at one.
-_SAME: Final = 0.05
+# Tolerance for a known error of the benchmark: bf16 at half or twice the rate of fp16.
+_RATIO_TOLERANCE: Final = 0.05
 
 
 @dataclass(frozen=True)
 class System:
-    """What ``sysinfo.csv`` tells; ``""`` and 0 where it does not. The bandwidth is that of HBM by the data sheet."""
+    """The content of ``sysinfo.csv``; ``""`` and 0 are unknown. The bandwidth is HBM's from the data sheet."""
 
     gfx: str = ""
     model: str = ""
@@ -43,12 +43,12 @@ class System:
 
 
 def system(source: File | None) -> System:
-    """Read ``sysinfo.csv``; nothing is known without one.
+    """Read ``sysinfo.csv``; without a file everything is unknown.
 
     Raises
     ------
     ProfileError
-        If it has no row, or a number in it is bad.
+        If the file has no row, or a number is invalid.
     """
     if source is None:
         return System()
@@ -77,7 +77,7 @@ def system(source: File | None) -> System:
 def measured(source: File, about: System) -> Chip:
     """Return the GPU of ``roofline.csv``: GB/s and GFLOP/s (1e9) that rocprof-compute's benchmark reached.
 
-    A file of several devices gives the first, with a note.
+    If the file has several devices, the first is used, with a note.
     """
     rows = read_table(source, header=lambda cells: "HBMBw" in cells)
     rows.decimal = "."
@@ -115,40 +115,40 @@ def _rate(name: str, numbers: object) -> Rate | None:
 
 
 def _devices(count: int) -> list[str]:
-    return [f"{count} devices were measured; these are the figures of the first"] if count > 1 else []
+    return [f"{count} devices were measured; these are the figures of the first device"] if count > 1 else []
 
 
 def _doubts(rates: list[Rate]) -> list[str]:
     matrix: Mapping[str, float] = {rate.precision: rate.rate for rate in rates if rate.unit == MATRIX}
     half, brain = matrix.get("fp16", 0.0), matrix.get("bf16", 0.0)
-    if not (half and brain) or all(abs(brain / half / ratio - 1) > _SAME for ratio in (0.5, 2.0)):
+    if not (half and brain) or all(abs(brain / half / ratio - 1) > _RATIO_TOLERANCE for ratio in (0.5, 2.0)):
         return []
     times = "half" if brain < half else "twice"
-    return [f"the measured bf16 rate is {times} that of fp16: a known fault of the benchmark on gfx90a and gfx950"]
+    return [f"the measured bf16 rate is {times} that of fp16: a known error of the benchmark on gfx90a and gfx950"]
 
 
 def gpu(about: System, roofline: File | None) -> tuple[Chip | None, list[str]]:
-    """Return the chip that the kernels ran on, and what to say of it.
+    """Return the chip that the kernels ran on, and warnings.
 
-    It is the catalogue's where the model is one chip there and runs undivided, with the benchmark's figures as
-    ceilings; else what the benchmark measured; None where neither is known.
+    If the model is one chip of the catalogue and is not partitioned, this is the chip, with the benchmark's figures as
+    ceilings. Otherwise the chip is what the benchmark measured; None if neither is known.
     """
     found = None if roofline is None else measured(roofline, about)
     sheet = _catalogued(about)
     if sheet is not None:
-        told = f"the roofs are those of the catalogue's {sheet.name}, the model that sysinfo.csv names"
+        told = f"the roofs are those of the catalogue's {sheet.name}, the model in sysinfo.csv"
         return (sheet, [told]) if found is None else (onto(sheet, found), [told, *found.notes])
     if found is not None:
         return found, [f"the roofs are those of roofline.csv, measured; {note}" for note in found.notes]
     if not about.model:
         return None, ["no sysinfo.csv and no roofline.csv: choose a chip to see a roof"]
-    return None, [f"sysinfo.csv names the model '{about.model}', which is no one chip of the catalogue: choose one"]
+    return None, [f"sysinfo.csv names the model '{about.model}', which is not one chip of the catalogue: choose a chip"]
 
 
 def _catalogued(about: System) -> Chip | None:
     if not about.model or not about.is_whole:
         return None
-    # The model may end in the stepping of its silicon: MI300A_A1.
+    # The model may end in the silicon stepping: MI300A_A1.
     try:
         return chip(re.sub(r"_[A-Z]\d$", "", about.model))
     except (AmbiguousChipError, UnknownChipError):

@@ -1,4 +1,4 @@
-"""The tables of counters: found in a folder, read one by one, and joined dispatch by dispatch."""
+"""Find the tables of counters in a folder, read them, and join them dispatch by dispatch."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _END: Final = ("End_Timestamp", "EndNs")
 _DURATION: Final = ("DurationNs", "Duration_ns")
 _LONG: Final = ("Counter_Name", "Counter_Value")
 _NANOSECONDS: Final = 1e9
-_MOST_EXACT: Final = 2.0**53
-_MOST_WHOLE: Final = 2**63
+_MAX_EXACT_FLOAT: Final = 2.0**53
+_MAX_INT64: Final = 2**63
 
 _MERGED: Final = re.compile(r"pmc_perf\.csv(\.gz)?", re.IGNORECASE)
 _PASS: Final = re.compile(r"(pmc_perf_.*|results.*|timestamps|.*counter_collection)\.csv(\.gz)?", re.IGNORECASE)
@@ -38,7 +38,7 @@ _CLONE: Final = re.compile(r" (\[clone \.kd\]|\(\.kd\))$|\.kd$")
 
 @dataclass(frozen=True)
 class Files:
-    """What belongs to one profile."""
+    """The files of one profile."""
 
     passes: Sequence[Source]
     sysinfo: Source | None = None
@@ -46,22 +46,24 @@ class Files:
 
 
 def files(source: Source) -> Files:
-    """Return the tables of a folder or an archive; of one table with its own, and what lies beside it.
+    """Return the files of a profile: in a folder or an archive, or a single table and the files in its folder.
 
     Raises
     ------
     ProfileError
-        If a folder holds several profiles, or the description of one without its counters.
+        If a folder has several profiles, or no table of counters.
     """
     if not source.is_folder:
         return Files([source], _beside(source, "sysinfo"), _beside(source, "roofline"))
     members = {PurePosixPath(name): member for name, member in source.members().items()}
     merged = [path for path in members if _MERGED.fullmatch(path.name)]
     if len(merged) > 1:
-        raise ProfileError(source.name, f"holds several profiles: {listed(map(str, merged[:5]))}; name one folder")
+        raise ProfileError(
+            source.name, f"the folder has several profiles: {listed(map(str, merged[:5]))}; give the path of one"
+        )
     passes = merged or [path for path in members if _PASS.fullmatch(path.name)]
     if not passes:
-        reason = "holds no pmc_perf.csv; rocprof-compute from 3.9 on writes a database, which is not read"
+        reason = "the folder has no pmc_perf.csv; databases of rocprof-compute 3.9 and later are not supported"
         raise ProfileError(source.name, reason)
 
     def one(name: str) -> Source | None:
@@ -73,7 +75,7 @@ def files(source: Source) -> Files:
 
 
 def _beside(source: Source, word: str) -> Source | None:
-    """Return the table of this kind that goes with ``pmc_perf.csv`` or ``NAME_pmc_perf.csv``."""
+    """Return the table of this kind that belongs to ``pmc_perf.csv`` or ``NAME_pmc_perf.csv``."""
     if source.path is None:
         return None
     stem = re.sub(r"(pmc_perf(_\w+)?|results(_\w+)?)(?=\.csv)", word, source.path.name, flags=re.IGNORECASE)
@@ -83,7 +85,7 @@ def _beside(source: Source, word: str) -> Source | None:
 
 @dataclass
 class _Pass:
-    """One table: a row a dispatch."""
+    """One table, with a row per dispatch."""
 
     source: Source
     names: npt.NDArray[np.object_]
@@ -102,17 +104,17 @@ class Joined:
     Attributes
     ----------
     names
-        Kernels' names without the ending of their descriptor, shape (n,).
+        Kernel names without the suffix of the descriptor, shape (n,).
     time
-        Seconds, shape (n,); NaN where no pass tells.
+        Seconds, shape (n,); NaN where unknown.
     time_rule
-        Where they come from.
+        Where the seconds come from.
     counters
-        Those of all passes.
+        The counters of all passes.
     table
-        The first pass's table, for its other columns; None for one of a row a counter.
+        The table of the first pass, for its other columns; None if it has a row per counter.
     warnings
-        What did not fit.
+        Warnings.
     """
 
     names: npt.NDArray[np.object_]
@@ -126,13 +128,13 @@ class Joined:
 def joined(sources: Sequence[Source]) -> Joined:
     """Read and join all passes over one program.
 
-    Dispatches are matched by their number, or row by row where it is missing or not unique. Times are those of
-    ``timestamps.csv`` where there is one, else of the first pass that has them.
+    Dispatches are matched by number, or row by row if numbers are missing or not unique. Times come from
+    ``timestamps.csv`` if it exists, else from the first pass with times.
 
     Raises
     ------
     ProfileError
-        If a table is bad, or two of them are not of the same dispatches.
+        If a table is invalid, or two tables have different dispatches.
     """
     timed = sorted(sources, key=lambda source: "timestamps" not in source.name.casefold())
     passes = {source.name: _read(source) for source in sources}
@@ -147,7 +149,7 @@ def joined(sources: Sequence[Source]) -> Joined:
         place = places[one.source.name]
         absent = max(absent, int((place < 0).sum()))
         for name, column in one.counters.items():
-            found.setdefault(name, functools.partial(_moved, column, place))
+            found.setdefault(name, functools.partial(_reordered, column, place))
     for source in timed:
         measured = passes[source.name].time
         if measured is not None:
@@ -155,24 +157,24 @@ def joined(sources: Sequence[Source]) -> Joined:
             rule = f"{passes[source.name].time_rule} of {PurePosixPath(source.name).name}"
             break
     warnings = (
-        [f"{absent} of {n} dispatches are missing in one of the passes: their counts are unknown"] if absent else []
+        [f"{absent} of {n} dispatches are missing in one of the passes, so their counts are unknown"] if absent else []
     )
     return Joined(base.names, time, rule, Counters(list(found), lambda name: found[name]()), base.fields, warnings)
 
 
-def _moved(column: Callable[[], Floats], place: npt.NDArray[np.intp]) -> Floats:
+def _reordered(column: Callable[[], Floats], place: npt.NDArray[np.intp]) -> Floats:
     return _placed(column(), place)
 
 
 def _placed(values: Floats, place: npt.NDArray[np.intp]) -> Floats:
-    """Return a column in the order of the first pass, NaN where a dispatch is missing."""
+    """Return a column in the first pass's order, NaN where a dispatch is missing."""
     if not len(values):
         return np.full(len(place), np.nan)
     return np.where(place < 0, np.nan, values[place])
 
 
 def _places(base: _Pass, other: _Pass) -> npt.NDArray[np.intp]:
-    """Return the row of `other` for each of `base`, -1 where it has none."""
+    """Return the row of `other` for each row of `base`, -1 if missing."""
     n = len(base.names)
     if other is base:
         return np.arange(n)
@@ -184,7 +186,7 @@ def _places(base: _Pass, other: _Pass) -> npt.NDArray[np.intp]:
     elif len(other.names) == n:
         place = np.arange(n)
     else:
-        reason = f"has {len(other.names)} dispatches and {base.source.name} has {n}: they are not of one program"
+        reason = f"has {len(other.names)} dispatches and {base.source.name} has {n}: the passes are not of one program"
         raise ProfileError(other.source.name, reason)
     known = np.flatnonzero(place >= 0)
     differ = known[other.names[place[known]] != base.names[known]]
@@ -220,7 +222,7 @@ def _ids(rows: DelimitedTable) -> npt.NDArray[np.int64] | None:
 
 
 def _whole(rows: DelimitedTable, name: str) -> npt.NDArray[np.int64]:
-    """Return whole numbers exactly: nanoseconds since 1970 do not fit a double."""
+    """Return whole numbers exactly; nanoseconds since 1970 do not fit a double."""
     cells = rows.texts(name)
     try:
         return np.array(cells, dtype=np.str_).astype(np.int64) if cells else np.zeros(0, dtype=np.int64)
@@ -231,11 +233,11 @@ def _whole(rows: DelimitedTable, name: str) -> npt.NDArray[np.int64]:
 
 def _exactly(rows: DelimitedTable, name: str, row: int, number: float) -> int:
     cell = rows.texts(name)[row].strip()
-    if cell.isdecimal() and int(cell) < _MOST_WHOLE:
+    if cell.isdecimal() and int(cell) < _MAX_INT64:
         return int(cell)
-    # A spreadsheet rounds nanoseconds since 1970, and then all times between them are wrong.
-    if not (number <= _MOST_EXACT and number.is_integer()):
-        raise rows.error(row, name, f"expected a whole number in all its digits, got {cell!r:.60}")
+    # A spreadsheet rounds nanoseconds since 1970, which makes all durations wrong.
+    if not (number <= _MAX_EXACT_FLOAT and number.is_integer()):
+        raise rows.error(row, name, f"expected a whole number with all digits, got {cell!r:.60}")
     return int(number)
 
 
@@ -254,7 +256,7 @@ def _seconds(rows: DelimitedTable) -> tuple[Floats | None, str]:
 
 
 def _pivoted(source: Source, rows: DelimitedTable, flat: _Pass) -> _Pass:
-    """Make a row a dispatch of a table with a row a counter; a counter told twice for one dispatch is summed."""
+    """Turn a table with a row per counter into a row per dispatch; repeated counters of a dispatch are summed."""
     if flat.ids is None:
         raise ProfileError(source.name, f"the table has none of the columns {listed(_DISPATCH)}")
     unique, first, dispatch = np.unique(flat.ids, return_index=True, return_inverse=True)

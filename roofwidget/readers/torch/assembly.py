@@ -1,4 +1,4 @@
-"""Rows of a trace as `Kernels`: names, work, seconds, and where each number came from."""
+"""Turn rows of a trace into `Kernels`: names, work, seconds, and where each number comes from."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ IDLE: Final = "idle"
 _NAME: Final = "idle or not profiled"
 _ORIGIN: Final = "first event of the device to its last, less the union of their durations over all streams"
 _MICRO: Final = 1e-6
-# A share of the span; what rounded times leave between two kernels is less.
+# A share of the span; gaps between kernels that come from rounded times are smaller.
 _ROUNDING: Final = 1e-6
 _OVERLAP_TOLERANCE: Final = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """From the first event of each device to its last, seconds.
+    """The spans of the devices, from the first event of each device to its last, in seconds.
 
     Parameters
     ----------
     device
-        Numbers of the devices, -1 where the trace does not tell, shape (d,).
+        Device numbers, -1 if unknown, shape (d,).
     span, idle, added
-        How long each span is, how long nothing ran in it, and all durations in it added up, shape (d,).
+        Length of each span, idle time in it, and the sum of all durations in it, shape (d,).
     """
 
     device: Integers
@@ -58,7 +58,7 @@ class Spans:
 
     @classmethod
     def of(cls, kept: Collected) -> Spans:
-        """Return the spans of a trace with events of devices."""
+        """Return the spans of a trace that has device events."""
         start, duration, device = (kept.device.start.floats(), kept.device.duration.floats(), kept.device.device)
         number = device.integers()
         order = np.lexsort((start, number))
@@ -73,15 +73,15 @@ class Spans:
         return cls(np.array(devices), span, np.where(idle > _ROUNDING * span, idle, 0), added)
 
     def overlap(self) -> list[str]:
-        """Say how much kernels overlap, if they do."""
+        """Return a warning if kernels overlap."""
         added, busy = float(self.added.sum()), float((self.span - self.idle).sum())
         if added <= (1 + _OVERLAP_TOLERANCE) * busy:
             return []
-        return [f"kernels overlap: their times add up to {added / busy:.1%} of the time in which devices ran something"]
+        return [f"kernels overlap: their times add up to {added / busy:.1%} of the time in which devices were busy"]
 
 
 def with_idle(calls: Kernels, spans: Spans) -> Kernels:
-    """Return the rows and one more for each device that was idle."""
+    """Return the calls with one more row per device that was idle."""
     is_idle = spans.idle > 0
     nothing = np.full(int(is_idle.sum()), np.nan)
     device = np.where(spans.device >= 0, spans.device, np.nan)[is_idle]
@@ -116,9 +116,9 @@ def with_idle(calls: Kernels, spans: Spans) -> Kernels:
 # -- kernels -------------------------------------------------------------------------------------------------------
 
 _MAX_NAMED: Final = 5
-# Matrix instructions on fp32 operands that are rounded to tf32; the shape's name is theirs alone where both are fp32.
+# Names of kernels that multiply fp32 operands in tf32: for fp32 operands this shape is used by tf32 only.
 _TF32: Final = ("tf32", "s1688gemm")
-# A copy within one device reads and writes there. Others cross a link, and no memory's roof is the roof of that.
+# A copy within a device reads and writes its memory. Other copies cross a link, which no memory roof bounds.
 _WITHIN: Final = re.compile(r"Device -> Device|\bD(?:to|2)D\b")
 _ACROSS: Final = {
     "host": re.compile(r"\b(?:[HM](?:to|2)[ADH]|[AD](?:to|2)[HM])\b"),
@@ -131,28 +131,28 @@ NO_SHAPES: Final = "no shapes in this profile, so FLOPs and bytes are unknown: p
 
 @dataclass(frozen=True, eq=False)
 class _Amounts:
-    """FLOPs and bytes of rows, shape (n,), and which of them the trace itself tells.
+    """FLOPs and bytes of rows, shape (n,), and whether they come from the trace itself.
 
     Parameters
     ----------
     flops, bytes
         NaN where unknown.
     across
-        By level where the bytes cross the link of that name; others are those of the main memory.
+        By level (the name of a link), where the bytes cross the link; other bytes belong to the main memory.
     vector
-        Whether the FLOPs are no matrix product's.
-    told_flops, told_bytes
-        Whether the event tells them.
+        Whether the FLOPs are vector work, not matrix products.
+    event_flops, event_bytes
+        Whether the number is in the event.
     copies
-        Whether it is a copy or a fill.
+        Whether the row is a copy or a fill.
     """
 
     flops: Floats
     bytes: Floats
     across: Mapping[str, Mask]
     vector: Mask
-    told_flops: Mask
-    told_bytes: Mask
+    event_flops: Mask
+    event_bytes: Mask
     copies: Mask
 
     @classmethod
@@ -163,16 +163,16 @@ class _Amounts:
         across = {level: copies & _has_name(kept, way)[events] for level, way in _ACROSS.items()}
         is_across = np.any(list(across.values()), axis=0)
         moved *= np.where(copies & ~is_across & _has_name(kept, _WITHIN)[events], 2, 1)
-        told_flops, told_bytes = alone & ~copies & ~np.isnan(flops), alone & ~np.isnan(moved)
+        event_flops, event_bytes = alone & ~copies & ~np.isnan(flops), alone & ~np.isnan(moved)
         counted = rows.carries & ~copies
         formula = np.where(copies, 0, np.where(counted, table.flops[rows.call], np.nan))
         return cls(
-            np.where(told_flops, flops, formula),
-            np.where(told_bytes, moved, np.where(counted, table.bytes[rows.call], np.nan)),
+            np.where(event_flops, flops, formula),
+            np.where(event_bytes, moved, np.where(counted, table.bytes[rows.call], np.nan)),
             {level: where for level, where in across.items() if where.any()},
-            table.is_vector[rows.call] & ~told_flops & ~copies,
-            told_flops,
-            told_bytes,
+            table.is_vector[rows.call] & ~event_flops & ~copies,
+            event_flops,
+            event_bytes,
             copies,
         )
 
@@ -200,28 +200,28 @@ class _Amounts:
 
     def origin(self, table: WorkTable, rows: Rows) -> dict[str, Any]:
         why_flops = [
-            ("kernel_flop of the kernel's event", self.told_flops),
+            ("kernel_flop of the kernel's event", self.event_flops),
             ("a copy computes nothing", self.copies),
             (None, np.isnan(self.flops)),
         ]
         why_bytes = [
-            ("kernel_num_gb of the kernel's event x 1e9", self.told_bytes & ~self.copies),
-            ("bytes of the copy's event, twice within one device", self.told_bytes & self.copies),
+            ("kernel_num_gb of the kernel's event x 1e9", self.event_bytes & ~self.copies),
+            ("bytes of the copy's event, twice within one device", self.event_bytes & self.copies),
             (None, np.isnan(self.bytes) | self._is_across),
         ]
-        told = "bytes of the copy's event, which cross a link"
+        rule = "bytes of the copy's event, which cross a link"
         return {
             "flops": _with_words(table.flops_rule[rows.call], why_flops),
             "bytes:main": _with_words(table.bytes_rule[rows.call], why_bytes),
             **{
-                f"bytes:{level}": dict_column([None, told], where.astype(np.int32))
+                f"bytes:{level}": dict_column([None, rule], where.astype(np.int32))
                 for level, where in self.across.items()
             },
         }
 
 
 def device_kernels(kept: Collected, table: WorkTable, rows: Rows, *, by_operation: bool) -> Kernels:
-    """Return what ran on the device; `by_operation` names rows by operation where there is one."""
+    """Return the rows of the device as kernels; with `by_operation` named by operation, if there is one."""
     work = _Amounts.on_device(kept, table, rows)
     kernel = dict_column(rows.kernel_words, rows.kernels)
     operation = table.name[rows.call]
@@ -246,7 +246,7 @@ def device_kernels(kept: Collected, table: WorkTable, rows: Rows, *, by_operatio
 
 
 def host_kernels(table: WorkTable, rows: Rows) -> Kernels:
-    """Return what ran on the host."""
+    """Return the rows of the host as kernels."""
     work = _Amounts.on_host(table, rows)
     return Kernels(
         table.name[rows.call].texts(),
@@ -262,7 +262,7 @@ def host_kernels(table: WorkTable, rows: Rows) -> Kernels:
 
 
 def chip_of(kept: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None, list[str]]:
-    """Return the chip that the kernels ran on, if the catalogue has it, and what is to be said about it."""
+    """Return the chip that the kernels ran on (None if the catalogue lacks it) and warnings."""
     devices = properties.get("deviceProperties")
     used = set(kept.device.device.integers().tolist())
     entries = [entry for entry in devices if isinstance(entry, dict)] if isinstance(devices, list) else []
@@ -279,14 +279,14 @@ def chip_of(kept: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None
     try:
         return find_chip(name), []
     except (AmbiguousChipError, UnknownChipError):
-        return None, [f"the kernels ran on '{name}', which the catalogue of chips does not tell; name a chip"]
+        return None, [f"the kernels ran on '{name}', which is not one chip of the catalogue; name a chip"]
 
 
 def work_warnings(kernels: Kernels, *, shapes: bool) -> list[str]:
-    """Return what is to be said about work that is not known, and about bytes that nobody measured."""
+    """Return the warnings about unknown work and about bytes that were not measured."""
     if not shapes:
         return [NO_SHAPES]
-    said = ["bytes are compulsory bytes, each operand once, as shapes tell them; no memory's traffic was measured"]
+    said = ["bytes are compulsory bytes from shapes, each operand once; memory traffic was not measured"]
     unknown = np.isnan(kernels.flops)
     if unknown.any():
         time = np.bincount(kernels.codes("name").codes[unknown], kernels.self_time[unknown])
@@ -298,26 +298,28 @@ def work_warnings(kernels: Kernels, *, shapes: bool) -> list[str]:
 
 
 def attribution_warnings(calls: Kernels, rows: Rows, kept: Collected) -> list[str]:
-    """Say how much of the kernels' time belongs to no operation, and where one of several kernels carries all work."""
+    """Return warnings about kernels without operation, and about the work of operations with several kernels."""
     copies = is_copy(kept)[rows.device]
     alone = (rows.call < 0) & ~copies
     said = []
     if alone.any():
         share = calls.time[alone].sum() / max(calls.time[~copies].sum(), np.finfo(float).tiny)
-        said.append(f"kernels of no operation in the trace: {int(alone.sum()):,}, {share:.1%} of all kernels' time")
+        said.append(f"kernels without operation in the trace: {int(alone.sum()):,}, {share:.1%} of all kernels' time")
     if not rows.carries.all() and kept.shapes:
-        said.append("the longest kernel of each operation carries its FLOPs and bytes; those of the others are unknown")
+        said.append(
+            "the longest kernel of each operation gets its FLOPs and bytes; those of its other kernels are unknown"
+        )
     return said
 
 
 def without_launches(rows: Kernels, calls: int) -> Kernels:
-    """Return the sums without the rows that they are sums of, which are so many calls."""
+    """Return the sums without the calls that they are sums of, which are too many to keep."""
     warning = f"the {calls:,} calls are too many to keep one by one"
     return rows.replace(launches=None, warnings=[*rows.warnings, warning])
 
 
 def _has_name(kept: Collected, pattern: re.Pattern[str]) -> Mask:
-    """Tell which rows on the device have such a name, shape (m,)."""
+    """Return which device rows have a name that the pattern matches, shape (m,)."""
     found = np.array([pattern.search(name) is not None for name in kept.names.values()], dtype=np.bool_)
     return found[kept.device.name.integers()]
 
@@ -327,14 +329,14 @@ def _cut(name: str) -> str:
 
 
 def _first_known(first: DictColumn, other: DictColumn) -> DictColumn:
-    """Return the word of the first column, where it has none that of the other."""
+    """Return the first column, with its missing texts taken from the other."""
     unknown = np.array([word is None for word in first.values])[first.codes]
     codes = np.where(unknown, other.codes + len(first.values), first.codes)
     return dict_column([*first.values, *other.values], codes)
 
 
 def _with_tf32(precision: DictColumn, kernel: DictColumn) -> DictColumn:
-    """Replace fp32 by tf32 where tensor cores multiplied, which only the kernel's name tells."""
+    """Replace fp32 by tf32 if the kernel's name shows that tensor cores multiplied."""
     named = np.array([any(mark in (word or "") for mark in _TF32) for word in kernel.values])[kernel.codes]
     is_fp32 = np.array([word == "fp32" for word in precision.values])[precision.codes]
     return dict_column([*precision.values, "tf32"], np.where(named & is_fp32, len(precision.values), precision.codes))
@@ -356,7 +358,7 @@ def _with_words(column: DictColumn, replaced: Sequence[tuple[str | None, Mask]])
 
 
 def _launch_resources(kept: Collected, rows: Rows) -> dict[str, Any]:
-    """Return what launches were given; unknown where several kernels ran."""
+    """Return the resources of launches; unknown for rows of several kernels."""
     given = kept.resources()
     code: Integers = kept.device.resources.integers()[rows.device]
     alone = rows.members == 1

@@ -1,6 +1,6 @@
-r"""Averages of PyTorch's profiler: what ``key_averages()`` returns, or the table that it prints.
+r"""Averages of PyTorch's profiler: the result of ``key_averages()``, or the table that it prints.
 
-Made by::
+How to make them::
 
     with torch.profiler.profile(record_shapes=True, with_flops=True) as profiler:
         model(x)
@@ -8,15 +8,15 @@ Made by::
 
 or, as text, by ``print(profiler.key_averages(group_by_input_shape=True).table(row_limit=-1), file=…)``.
 
-- A row is an operation (with ``group_by_input_shape``, of one shape). Where any ran on a device, `time` is the
-  device's: of the operation with all that it calls, for PyTorch writes a convolution's FLOPs to the call at the top,
-  whose own time is next to nothing. `self_time` leaves out what it calls. Rows of kernels, which hold the same time
-  once more, are left out; so are operations that ran nothing on the device.
-- FLOPs are the profiler's (``with_flops``: matrix products, ``conv2d``, ``add`` and ``mul``; the sum over all calls),
-  else from shapes by the rules for traces, times the calls. A printed table rounds
-  FLOPs and seconds to three decimals.
-- Dtypes are not told, and calls that differ only in dtype are one row: precision and bytes are unknown. If all are of
-  one dtype, ``dtype="bf16"`` says so and gives compulsory bytes.
+- A row is an operation (with ``group_by_input_shape``: an operation of one shape). If any operation ran on a device,
+  `time` is device time, including called operations: PyTorch writes the FLOPs of a convolution to the outermost call,
+  whose own time is nearly zero. `self_time` excludes called operations. Rows of kernels have the same time again, so
+  they are left out; so are operations that ran nothing on the device.
+- FLOPs are the profiler's (``with_flops``: matrix products, ``conv2d``, ``add`` and ``mul``; the sum over all calls).
+  Otherwise they come from shapes by the rules for traces, times the calls. A printed table rounds FLOPs and seconds to
+  three decimals.
+- Averages have no dtypes, and calls that differ only in dtype are one row. So precision and bytes are unknown. If all
+  calls have one dtype, pass it (``dtype="bf16"``): the rows then have compulsory bytes.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ __all__ = ["EXPECTED", "FORMAT", "read", "read_object", "recognises", "takes"]
 
 @dataclass(frozen=True)
 class _Average:
-    """Calls of one operation, or launches of one kernel.
+    """One row of the averages: calls of one operation, or launches of one kernel.
 
     Parameters
     ----------
     key, count
-        Its name, and how many there were.
+        Its name, and the number of calls.
     flops
-        FLOPs of all calls; 0 where the profiler does not count them.
+        FLOPs of all calls; 0 if the profiler does not count them.
     shapes
-        Sizes by argument, None where they are not told.
+        Sizes by argument, or None if unknown.
     device, host
-        Seconds on the device and on the host: with what it calls, and without.
+        Seconds on the device and on the host, each with and without called operations.
     is_kernel
         Whether it is a kernel rather than an operation.
     is_label
-        Whether it is a stretch that somebody named, such as a step.
+        Whether it is a range that the user named, such as a step.
     """
 
     key: str
@@ -72,7 +72,7 @@ class _Average:
     is_label: bool
 
     def times(self, *, on_device: bool) -> tuple[float, float]:
-        """Return its seconds on the device or on the host: with what it calls, and without."""
+        """Return the seconds on the device or on the host, with and without called operations."""
         return self.device if on_device else self.host
 
 
@@ -82,7 +82,7 @@ _MAX_TEXT_BYTES: Final = 64 * 2**20
 _DASHES: Final = re.compile(r"-{4,}(?:  -{4,}){4,} *")
 _CALLS: Final = "# of Calls"
 _SECONDS: Final = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-# A table prints at most a dozen digits; more would make a number that is infinite.
+# A table prints at most a dozen digits; a much longer number could become infinite.
 _NUMBER: Final = re.compile(r"[0-9]{1,24}(?:\.[0-9]+)?")
 _WHOLE: Final = re.compile(r"[0-9]{1,24}")
 _TIME: Final = re.compile(r"([0-9]{1,24}(?:\.[0-9]+)?)(s|ms|us|ns)")
@@ -93,7 +93,7 @@ _HOST: Final = ("CPU total", "Self CPU")
 
 
 def is_printed_table(text: str) -> bool:
-    """Whether a text begins like such a table.
+    """Whether a text begins like a table of averages.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _printed_averages(source: Source) -> list[_Average]:
     Raises
     ------
     ProfileError
-        If there is no table, a column is missing or a cell holds something else than it should.
+        If there is no table, a column is missing or a cell has an unexpected value.
     """
     lines = source.text(_MAX_TEXT_BYTES).splitlines()
     rules = dict.fromkeys(at for at, line in enumerate(lines) if _DASHES.fullmatch(line))
@@ -118,7 +118,7 @@ def _printed_averages(source: Source) -> list[_Average]:
         raise ProfileError(source.name, f"expected a table with a column '{_CALLS}' between lines of dashes")
     end = next((at for at in rules if at > first + 2), None)
     if end is None:
-        raise ProfileError(source.name, "the table has no line of dashes at its end: the file ends too early")
+        raise ProfileError(source.name, "the table has no line of dashes at its end: the file is incomplete")
     spans = [match.span() for match in re.finditer("-+", lines[first])]
     headers = [lines[first + 1][a:b].strip() for a, b in spans]
     columns = _PrintedColumns.of(headers, source)
@@ -138,7 +138,7 @@ def _printed_cells(
 
 @dataclass(frozen=True)
 class _PrintedRow:
-    """A row: its line from 1, and its cells by header."""
+    """A row: its line (from 1), and its cells by header."""
 
     source: str
     line: int
@@ -167,7 +167,7 @@ class _PrintedRow:
 
 @dataclass(frozen=True)
 class _PrintedColumns:
-    """Which headers hold what; the device's are named after it, and FLOPs after their size."""
+    """The headers by meaning; those of the device contain its name, the header of FLOPs contains a prefix."""
 
     device_total: str | None
     device_self: str | None
@@ -206,7 +206,7 @@ class _PrintedColumns:
 
 
 def _printed_shapes(cell: str) -> list[object] | None:
-    """Return the sizes by argument, None where the table cut them off."""
+    """Return the sizes by argument, None if the table truncated them."""
     try:
         found = json.loads(cell)
     except (ValueError, RecursionError):
@@ -220,27 +220,27 @@ FORMAT: Final = "torch-averages"
 EXPECTED: Final = "the averages of PyTorch's profiler, as objects or as the table that they print"
 
 _MICRO: Final = 1e-6
-# More than any sum of FLOPs or of microseconds; products of two stay finite.
+# No sum of FLOPs or of microseconds reaches this; products of two are still finite.
 _MAX_NUMBER: Final = 1e30
 _DEVICE_TOTAL: Final = ("device_time_total", "cuda_time_total", "xpu_time_total", "privateuse1_time_total")
 _DEVICE_SELF: Final = tuple(f"self_{word}" for word in _DEVICE_TOTAL)
-# Each runs within the operation of the first name, and both have the shapes.
+# These run inside the operation whose name begins with `_OUTER_ATTENTION`; both have the shapes.
 _INNER_ATTENTION: Final = ("aten::_flash_attention_forward", "aten::_efficient_attention_forward")
 _OUTER_ATTENTION: Final = "aten::_scaled_dot_product_"
 
 _NO_DTYPE: Final = (
-    "averages do not tell dtypes, and add calls that differ in nothing else: precision and bytes are unknown; pass "
-    "dtype='bf16' where all are of one, or read the trace"
+    "averages have no dtypes, so precision and bytes are unknown; pass dtype='bf16' if all calls have this dtype, or "
+    "read the trace"
 )
 _NO_SHAPES: Final = (
     "no shapes in these averages: profile with record_shapes=True and take key_averages(group_by_input_shape=True)"
 )
-_ONE_DTYPE: Final = "bytes are compulsory bytes, each operand once, for the dtype that was given; none was measured"
-_IN_FULL: Final = "averages do not tell whether attention is causal: it is counted in full"
+_ONE_DTYPE: Final = "bytes are compulsory bytes (each operand once) for the given dtype; they were not measured"
+_IN_FULL: Final = "averages do not say whether attention is causal: it is counted in full"
 
 
 def takes(given: Any) -> bool:
-    """Whether this is a profiler, or what its ``key_averages()`` returns.
+    """Whether this is a profiler, or the result of its ``key_averages()``.
 
     Examples
     --------
@@ -255,37 +255,37 @@ def takes(given: Any) -> bool:
 
 
 def recognises(source: Source) -> bool:
-    """Whether it begins like the printed table."""
+    """Whether the text begins like the printed table."""
     return not source.is_folder and is_printed_table(source.beginning)
 
 
 def read(source: Source, *, dtype: str | None = None) -> Kernels:
-    """Read the printed table; the keyword is that of `read_object`."""
+    """Read the printed table; for the option see `read_object`."""
     return _kernels(_printed_averages(source), source.name, dtype)
 
 
 def read_object(given: Any, *, dtype: str | None = None) -> Kernels:
-    """Read what ``key_averages()`` returns, or a profiler that has ended.
+    """Read the result of ``key_averages()``, or a profiler that has stopped.
 
     Parameters
     ----------
     given
-        The averages. Only their attributes matter: ``key``, ``count``, ``flops``, ``input_shapes`` and the times in
+        The averages. The reader uses the attributes ``key``, ``count``, ``flops``, ``input_shapes`` and the times in
         microseconds.
     dtype
-        The dtype of all operands, such as ``"bf16"``; None where it is not known.
+        The dtype of all operands, such as ``"bf16"``; None if unknown.
 
     Returns
     -------
     Kernels
-        FLOPs of all calls, NaN where neither the profiler nor a formula tells them; seconds; bytes with `dtype` only.
+        FLOPs of all calls (NaN if neither the profiler nor a formula has them), seconds, and with `dtype` bytes.
 
     Raises
     ------
     ProfileError
-        If there are no averages, or one has a number that is none: the message names its row.
+        If there are no averages, or a number is invalid. The message names the row.
     ValueError
-        If `dtype` is none that is known.
+        If `dtype` is unknown.
     """
     events = given if isinstance(given, (list, tuple)) else given.key_averages(group_by_input_shape=True)
     name = "key_averages()"
@@ -331,18 +331,18 @@ def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kern
     if dtype is not None:
         checked_dtype(dtype, "dtype")
     given = [each for each in averages if each.count > 0]
-    rows, on_device = _chosen(given)
+    rows, on_device = _rows_to_show(given)
     if not rows:
-        raise ProfileError(name, "holds no operation that took any time; profile a run and then take its averages")
+        raise ProfileError(name, "no operation took any time; profile a run and then take its averages")
     nested = any(row.key.startswith(_OUTER_ATTENTION) for row in rows)
-    works = [None if nested and row.key in _INNER_ATTENTION else _work(row, dtype) for row in rows]
+    works = [None if nested and row.key in _INNER_ATTENTION else work_of(_call(row, dtype)) for row in rows]
     flops, why = _flops(rows, works)
     moved = _column(
         work.bytes * row.count if work and work.bytes is not None else None
         for row, work in zip(rows, works, strict=True)
     )
     shapes = any(row.shapes for row in rows)
-    said = ["no time on a device in these averages: times are the host's"] if not on_device else []
+    said = ["these averages have no device time: times are the host's"] if not on_device else []
     said += [_NO_DTYPE if dtype is None else _ONE_DTYPE, *([] if shapes else [_NO_SHAPES])]
     said += [_IN_FULL] if any(work and work.family == "attention" for work in works) else []
     return Kernels(
@@ -365,8 +365,8 @@ def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kern
     )
 
 
-def _chosen(given: Sequence[_Average]) -> tuple[list[_Average], bool]:
-    """Return operations that took time on the device, else kernels, else operations on the host."""
+def _rows_to_show(given: Sequence[_Average]) -> tuple[list[_Average], bool]:
+    """Return operations with device time, else kernels, else operations on the host; and whether on the device."""
     operations = [row for row in given if not row.is_label and not row.is_kernel]
     on_device = [row for row in operations if row.device[0] > 0]
     kernels = [row for row in given if not row.is_label and row.is_kernel and row.device[0] > 0]
@@ -378,12 +378,8 @@ def _call(row: _Average, dtype: str | None) -> Call:
     return Call(row.key, shapes, None if dtype is None else [dtype if sizes else "" for sizes in shapes])
 
 
-def _work(row: _Average, dtype: str | None) -> Work | None:
-    return work_of(_call(row, dtype))
-
-
 def _flops(rows: Sequence[_Average], works: Sequence[Work | None]) -> tuple[dict[str, Floats], list[str | None]]:
-    """Return FLOPs by class and their rules; the profiler's 0 means that it does not count the operation."""
+    """Return FLOPs by class and their rules; 0 from the profiler means that it does not count the operation."""
     counts: list[float | None] = []
     why: list[str | None] = []
     for row, work in zip(rows, works, strict=True):

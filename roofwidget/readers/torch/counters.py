@@ -1,4 +1,4 @@
-"""Ranges that CUPTI counted under PyTorch's profiler: FLOPs and bytes by Nsight Compute's rules, and no times."""
+"""Ranges that CUPTI counted under PyTorch's profiler: FLOPs and bytes by Nsight Compute's rules, without times."""
 
 from __future__ import annotations
 
@@ -20,38 +20,36 @@ __all__ = ["counted_kernels"]
 
 _HALF: Final = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 _CAPABILITY: Final = "device__attribute_compute_capability_"
-_MOST_CAPABILITY: Final = 1000
+_MAX_CAPABILITY: Final = 1000
 
 _NO_TIME: Final = (
-    "where CUPTI counts, the durations in a trace are made up: seconds are unknown; take them from a trace without "
-    "counters"
+    "CUPTI counted in this trace, so its durations are not real and seconds are unknown; take them from a trace "
+    "without counters"
 )
 
 
 def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], name: str) -> Kernels:
-    """Return a row for each kernel's name.
+    """Return one row per kernel name.
 
     Parameters
     ----------
     ranges
-        What was counted, launch by launch.
+        The counted ranges, one per launch.
     properties
-        What the trace tells beside its events.
+        The members of the trace beside its events.
     name
         The trace, for messages.
 
     Raises
     ------
     ProfileError
-        If no counter is one of FLOPs or bytes.
+        If no counter gives FLOPs or bytes.
     """
     launches = _launches(ranges, properties, name)
     counts, levels = count_flops(launches), traffic_by_level(launches)
     if not counts.flops and not levels:
         told = ", ".join(sorted({metric for each in ranges for metric in each.metrics})[:4]) or "nothing"
-        reason = (
-            f"no counter of FLOPs or bytes among those of CUPTI ({told}); profile with {_HALF.format('ffma')} and so on"
-        )
+        reason = f"no counter of FLOPs or bytes in this trace ({told}); profile with {_HALF.format('ffma')} and so on"
         raise ProfileError(name, reason)
     unknown = [reason for reason in dict.fromkeys(counts.reasons.tolist()) if reason]
     said = [f"FLOPs of {int((counts.reasons == reason).sum())} launches are {reason}" for reason in unknown]
@@ -97,5 +95,5 @@ def _capability(properties: Mapping[str, Any]) -> dict[str, int]:
     if not found or found.count(found[0]) < len(found):
         return {}
     told = zip(("major", "minor"), found[0], strict=True)
-    known = {word: number for word, number in told if isinstance(number, int) and 0 <= number < _MOST_CAPABILITY}
+    known = {word: number for word, number in told if isinstance(number, int) and 0 <= number < _MAX_CAPABILITY}
     return known if len(known) == len(found[0]) else {}

@@ -1,4 +1,4 @@
-"""What a trace's events tell, kept in columns: operations, launches, what ran on the device, and counters."""
+"""The events of a trace as columns: operations, launches, device activity and counters."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class WholeColumn:
 
 
 class Codes(Generic[_Key]):
-    """Different values, each once, in order of appearance; what is called with one returns its position."""
+    """Dictionary encoding: unique values in order of appearance. Calling it with a value returns the code."""
 
     def __init__(self) -> None:
         self._index: dict[_Key, int] = {}
@@ -63,12 +63,12 @@ class Codes(Generic[_Key]):
         return len(self._index)
 
     def values(self) -> list[_Key]:
-        """Return the values; that at a position is the one with this code."""
+        """Return the unique values; the position of a value is its code."""
         return list(self._index)
 
 
 class Resources(NamedTuple):
-    """What a launch was given, as far as the trace tells."""
+    """The resources of a launch, as far as the trace has them."""
 
     grid: str
     block: str
@@ -79,7 +79,7 @@ class Resources(NamedTuple):
 
 @dataclass
 class Timed:
-    """Rows that begin somewhere and last: microseconds of the trace's clock."""
+    """Rows with start and duration in microseconds of the trace's clock."""
 
     start: Column = field(default_factory=Column)
     duration: Column = field(default_factory=Column)
@@ -105,7 +105,7 @@ class Launches:
 
 @dataclass
 class OnDevice(Timed):
-    """What ran on the device: kernels, copies and fills."""
+    """Device activity: kernels, copies and fills."""
 
     name: WholeColumn = field(default_factory=WholeColumn)
     category: WholeColumn = field(default_factory=WholeColumn)
@@ -118,14 +118,14 @@ class OnDevice(Timed):
 
 
 class Counted(NamedTuple):
-    """A range of which the profiler tells counters."""
+    """A range with hardware counters."""
 
     name: str
     metrics: Mapping[str, float]
 
 
 class Collected:
-    """All that is kept of a trace. `calls` holds each different call once; `shapes` tells whether any has shapes."""
+    """The columns of a trace. `calls` has each different call once; `shapes` is whether any call has shapes."""
 
     def __init__(self, source: str) -> None:
         self.operations = Operations()
@@ -137,7 +137,7 @@ class Collected:
         self.unfinished = 0
         self.names: Codes[str] = Codes()
         self.categories: Codes[str] = Codes()
-        self._given: Codes[tuple[object, ...]] = Codes()
+        self._resource_codes: Codes[tuple[object, ...]] = Codes()
         self.events = 0
         self._source = source
         self._threads: Codes[tuple[object, object]] = Codes()
@@ -156,16 +156,16 @@ class Collected:
         }
 
     def resources(self) -> list[Resources]:
-        """Return the different resources that launches were given, by their code."""
-        return [_resources(told) for told in self._given.values()]
+        """Return the different resources of launches, by code."""
+        return [_resources(told) for told in self._resource_codes.values()]
 
     def take(self, batch: Iterable[Any]) -> None:
-        """Keep what matters of some events.
+        """Add a batch of events.
 
         Raises
         ------
         ProfileError
-            If an event is no object, or a number in it is none.
+            If an event is not an object, or a number in it is invalid.
         """
         takers, known = self._takers, self.events
         for position, event in enumerate(batch, known):
@@ -179,8 +179,8 @@ class Collected:
 
     def _time(self, event: Mapping[str, Any], into: Timed) -> bool:
         start, duration = float(event["ts"]), float(event.get("dur", NONE))
-        if not 0 <= duration <= _MOST_TIME or not abs(start) <= _MOST_TIME:
-            # An event that the profiler did not see the end of has no duration, or -1.
+        if not 0 <= duration <= _MAX_TIME_US or not abs(start) <= _MAX_TIME_US:
+            # The duration is missing or -1 if the profiler stopped before the event ended.
             self.unfinished += 1
             return False
         into.start.append(start)
@@ -210,7 +210,7 @@ class Collected:
 
     def _launch(self, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:
         correlation, start = _id(args, "correlation"), float(event["ts"])
-        if correlation != NONE and abs(start) <= _MOST_TIME:
+        if correlation != NONE and abs(start) <= _MAX_TIME_US:
             self.launches.start.append(start)
             self.launches.thread.append(self._threads((event.get("pid"), event.get("tid"))))
             self.launches.correlation.append(correlation)
@@ -223,8 +223,8 @@ class Collected:
             rows.external.append(_id(args, "External id", "external id"))
             rows.correlation.append(_id(args, "correlation"))
             rows.device.append(_id(args, "device", "Device Id"))
-            rows.resources.append(self._given(_as_told(args)))
-            # Compiled kernels may tell their own work; their 0 FLOPs mean that nobody counted.
+            rows.resources.append(self._resource_codes(_raw_resources(args)))
+            # Compiled kernels may state their own work; 0 FLOPs means that it was not counted.
             rows.flops.append(_amount(args, "kernel_flop") or np.nan)
             told = _amount(args, "bytes")
             rows.bytes.append((_amount(args, "kernel_num_gb") or np.nan) * 1e9 if told is None else told)
@@ -234,24 +234,24 @@ class Collected:
         self.counted.append(Counted(_text(event["name"]), metrics))
 
 
-# Microseconds of 30,000 years, and more work than all computers ever did: beyond these no sum stays exact or finite.
-_MOST_TIME: Final = 1e18
-_MOST_WORK: Final = 1e30
-_AGAIN: Final = "export the trace again, or take the event out"
+# Limits (microseconds; FLOPs or bytes) that no real trace reaches. They keep sums finite.
+_MAX_TIME_US: Final = 1e18
+_MAX_WORK: Final = 1e30
+_AGAIN: Final = "export the trace again, or remove the event"
 _RUNTIMES: Final = ("cuda_runtime", "cuda_driver", "hip_runtime", "xpu_runtime", "privateuse1_runtime", "Runtime")
 _CATEGORIES: Final = {"Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}
 
 
 def collect(batches: Iterable[list[Any]], source: str) -> Collected:
-    """Return what the events of a trace tell."""
+    """Return the columns of a trace."""
     kept = Collected(source)
     for batch in batches:
         kept.take(batch)
     return kept
 
 
-def _as_told(args: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return what a launch was given as the event writes it: few launches differ, so few are looked at closely."""
+def _raw_resources(args: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return a launch's resources as in the event. Few launches differ, so they are parsed once per difference."""
     get = args.get
     sizes = str(get("grid")), str(get("block"))
     return *sizes, get("registers per thread"), get("shared memory"), get("est. achieved occupancy %")
@@ -275,19 +275,19 @@ def _is_number(given: Any) -> bool:
 
 
 def _amount(args: Mapping[str, Any], key: str) -> float | None:
-    """Return an amount of work, or None where it is not told."""
+    """Return an amount of work, or None if the event has none."""
     given = args.get(key)
     if given is None:
         return None
     amount = float(given)
-    if not 0 <= amount <= _MOST_WORK:
+    if not 0 <= amount <= _MAX_WORK:
         msg = f"expected a number from 0 as its '{key}', got {given!r:.40}"
         raise ValueError(msg)
     return amount
 
 
 def _id(args: Mapping[str, Any], *keys: str) -> int:
-    """Return a number that names something; some versions write it as text."""
+    """Return the first of these ids, else -1; some versions write ids as text."""
     for key in keys:
         if key in args:
             return int(args[key])
@@ -298,7 +298,7 @@ def _text(given: object) -> str:
     if not isinstance(given, str):
         msg = f"expected a text as its name, got {given!r:.40}"
         raise TypeError(msg)
-    # Half of a surrogate pair is no text that could be shown or sent.
+    # Half of a surrogate pair can neither be shown nor sent.
     return (given if given.isascii() else given.encode("utf-8", "replace").decode()) or "unnamed"
 
 

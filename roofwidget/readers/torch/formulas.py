@@ -1,6 +1,6 @@
 """The FLOPs and compulsory bytes of PyTorch's operations, from the shapes of their arguments.
 
-The table of rules stands with the reader of traces, `roofwidget.readers.torch.trace`.
+The table of rules is in the doc string of `roofwidget.readers.torch.trace`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["KEEPS_VALUES", "Call", "Work", "work_of"]
 Dims = tuple[int, ...]
 
 
-class UnknownWork(Exception):  # noqa: N818 - not an error of the file: the operation's work stays unknown
-    """The arguments of a call do not tell its work."""
+class UnknownWork(Exception):  # noqa: N818 - not an error: the operation's work stays unknown
+    """The arguments of a call are not enough to know its work."""
 
 
 _DTYPES: Final[Mapping[str, tuple[str, int]]] = {
@@ -56,7 +56,7 @@ _OURS: Final = {ours: (ours, size) for ours, size in _DTYPES.values()}
 
 
 def precision_of(dtype: str) -> str | None:
-    """Return our word for a dtype as PyTorch writes it, or None where it is none that has FLOPs of its own.
+    """Return our name for a dtype of PyTorch, or None if it is unknown.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def precision_of(dtype: str) -> str | None:
 
 
 class Work(NamedTuple):
-    """What one call does: FLOPs of tensor or vector units, compulsory bytes, and the rule of its FLOPs."""
+    """The work of one call: FLOPs of tensor or vector units, compulsory bytes, and the rule of the FLOPs."""
 
     family: str
     flops: int
@@ -87,11 +87,11 @@ class Call:
     name
         The operation, such as ``"aten::addmm"``.
     dims
-        Sizes: a list of ints for a tensor, of such lists for a list of tensors, empty for what is no tensor.
+        Sizes: a list of ints for a tensor, a list of such lists for a list of tensors, empty for other arguments.
     types
-        PyTorch's words for dtypes, ``"Scalar"``, ``"TensorList"`` or ``""``; None where none were recorded.
+        PyTorch's names of dtypes, ``"Scalar"``, ``"TensorList"`` or ``""``; None if not recorded.
     values
-        Arguments that are no tensors, as text; None where none were recorded.
+        Arguments that are not tensors, as text; None if not recorded.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Call:
     values: Sequence[object] | None = None
 
     def tensor(self, position: int) -> Dims:
-        """Return the sizes of a tensor; raise `UnknownWork` if there is none."""
+        """Return the sizes of a tensor; raise `UnknownWork` if the argument is not a tensor."""
         sizes = self.dims[position] if position < len(self.dims) else None
         if not isinstance(sizes, (list, tuple)) or not self._is_tensor(position, sizes):
             raise UnknownWork
@@ -118,19 +118,19 @@ class Call:
         return bool(position < len(self.dims) and self.dims[position])
 
     def itemsize(self, position: int) -> int | None:
-        """Return the bytes of an element, or None where the dtype is not known."""
+        """Return the bytes of an element, or None if the dtype is unknown."""
         known = self._dtype(position)
         return known[1] if known else None
 
     def precision(self, position: int = 0) -> str | None:
-        """Return our word for the dtype of an argument, or None."""
+        """Return our name for the dtype of an argument, or None."""
         known = self._dtype(position)
         return known[0] if known else None
 
     def read(self) -> int | None:
-        """Return the bytes of all tensors that were handed in, each once; None where a dtype is not known.
+        """Return the bytes of all tensor arguments, each once; None if a dtype is unknown.
 
-        A number beside a tensor is recorded as a tensor without sizes; it is none.
+        PyTorch records a scalar argument as a tensor without sizes; it does not count.
         """
         total = 0
         for position, sizes in enumerate(self.dims):
@@ -142,31 +142,31 @@ class Call:
         return total
 
     def moved(self, written: int, position: int = 0) -> int | None:
-        """Return `read` and `written` elements of the dtype at a position, in bytes; None where not known."""
+        """Return the bytes of `read` plus `written` elements of the dtype at a position; None if unknown."""
         read, size = self.read(), self.itemsize(position)
         return None if read is None or size is None else read + written * size
 
     def value(self, position: int) -> str:
-        """Return an argument that is no tensor as it was written, ``""`` where it was not recorded."""
+        """Return an argument that is not a tensor as text, ``""`` if not recorded."""
         values = self.values or ()
         return str(values[position]) if position < len(values) else ""
 
     def truth(self, position: int) -> bool:
-        """Return a truth value; raise `UnknownWork` where it was not recorded."""
+        """Return a truth value; raise `UnknownWork` if it was not recorded."""
         try:
             return {"True": True, "true": True, "False": False, "false": False}[self.value(position)]
         except KeyError:
             raise UnknownWork from None
 
     def ints(self, position: int, rank: int) -> Dims:
-        """Return a list of `rank` ints, such as strides; one int stands for as many of it."""
+        """Return a list of `rank` ints, such as strides; a single int is repeated."""
         listed = self.all_ints(position)
         if len(listed) not in {1, rank}:
             raise UnknownWork
         return listed if len(listed) == rank else listed * rank
 
     def all_ints(self, position: int) -> Dims:
-        """Return one int or a list of them, none where they were not recorded."""
+        """Return an int or a list of ints as a tuple, empty if not recorded."""
         text = self.value(position)
         if text and not _INTS.fullmatch(text):
             raise UnknownWork
@@ -188,7 +188,7 @@ class Call:
         return (_DTYPES.get(word) or _OURS.get(word)) if isinstance(word, str) else None
 
     def _is_tensor(self, position: int, sizes: Sequence[object]) -> bool:
-        """Whether it is a tensor: it has sizes, or none and a dtype, and then is one number on the device."""
+        """Whether an argument is a tensor: it has sizes, or no sizes but a dtype (a single number on the device)."""
         return bool(sizes and not isinstance(sizes[0], (list, tuple))) or (
             not sizes and self._dtype(position) is not None
         )
@@ -209,7 +209,7 @@ _WRITTEN: Final = {"5": 2, "6": 4, "7": 8, "15": 2}
 
 
 def work_of(call: Call) -> Work | None:
-    """Return the work of a call, or None where there is no formula or its arguments do not tell.
+    """Return the work of a call, or None if there is no formula or the arguments are not enough.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def _times_vector(call: Call, left: int) -> Work:
 def _convolution(
     call: Call, first: int, groups: int, *, padding_first: bool = False, transposed: int | None = None
 ) -> Work:
-    """Positions: stride, padding and dilation begin at `first`; the libraries' own operations put padding first."""
+    """Stride, padding and dilation are the arguments from `first` on; operations of libraries have padding first."""
     x, weight = call.tensor(0), call.tensor(1)
     rank = len(weight) - 2
     if rank not in {1, 2, 3} or len(x) not in {rank + 1, rank + 2}:
@@ -276,7 +276,7 @@ def _convolution(
 
 
 def _elements(sides: Sequence[int]) -> int:
-    """Return how many elements a result of such sides has; two negative ones would have a positive product."""
+    """Return the elements of a result; refuse negative sides, because two of them have a positive product."""
     if min(sides) < 0:
         raise UnknownWork
     return prod(sides)
@@ -287,7 +287,7 @@ def _padding(call: Call, position: int, kernel: Dims, dilations: Dims) -> Dims:
     if word == "valid":
         return (0,) * len(kernel)
     if word == "same":
-        # In halves of the whole padding; an odd one adds a row on one side, which changes no size at stride 1.
+        # Half of the total padding. An odd total adds a row on one side, which changes no size at stride 1.
         return tuple(d * (k - 1) // 2 for k, d in zip(kernel, dilations, strict=True))
     return call.ints(position, len(kernel))
 
@@ -325,7 +325,7 @@ def _convolution_backward(call: Call) -> Work:
 def _attention(
     call: Call, causal: int | None, *, heads_last: bool = False, backward: bool = False, lengths: int | None = None
 ) -> Work:
-    """Attend from (B, H, N, d), or (B, N, H, d) with `heads_last`; `causal` and `lengths` are positions."""
+    """Attention on (B, H, N, d), or on (B, N, H, d) with `heads_last`; `causal` and `lengths` are positions."""
     first = int(backward)
     q, k, v = (call.tensor(first + step) for step in range(3))
     ragged = lengths is not None and call.has(lengths)
@@ -334,7 +334,7 @@ def _attention(
     heads, rows = (2, 1) if heads_last else (1, 2)
     scores = q[0] * q[heads] * q[rows] * k[rows]
     masked = causal is not None and _is_causal(call, causal)
-    # Forwards Q Kᵀ and P V; backwards Q Kᵀ again, and the gradients of P, V, Q and K.
+    # Forwards: Q Kᵀ and P V. Backwards: Q Kᵀ again, and the gradients of P, V, Q and K.
     flops = 2 * scores * (3 * q[3] + 2 * v[3] if backward else q[3] + v[3]) // (2 if masked else 1)
     written = prod(q) + prod(k) + prod(v) if backward else prod(q[:3]) * v[3]
     count = "10 B H Nq Nk d" if backward else "4 B H Nq Nk d"
@@ -343,12 +343,12 @@ def _attention(
 
 
 def _attended(call: Call, first: int, written: int) -> int | None:
-    """Return the bytes of q, k, v and what is written; backwards of the output and its gradient too."""
+    """Return the bytes of q, k, v and the written tensors; backwards also the output and its gradient."""
     size = call.itemsize(first)
     if size is None:
         return None
     read = sum(prod(call.tensor(first + step)) for step in range(3))
-    # The output has the size of its gradient; the log-sum-exp, a number a row, is left out both ways.
+    # The output has the size of its gradient. The log-sum-exp, one number per row, is left out in both directions.
     return (read + written + 2 * first * prod(call.tensor(0))) * size
 
 
@@ -361,7 +361,7 @@ def _binary(call: Call, each: int) -> Work:
     a = call.tensor(0)
     b = call.tensor(1) if call.has(1) else ()
     written = a if call.name.endswith("_") else _stretched(a, b)
-    rule = f"{each} a result of {call.name}"
+    rule = f"{each} per result of {call.name}"
     return Work("element by element", each * prod(written), call.moved(prod(written)), rule, vector=True)
 
 
@@ -378,7 +378,7 @@ def _unary(call: Call, function: str) -> Work:
         function = "gelu_tanh" if call.value(1) == "tanh" else "gelu_erf"
     n = prod(call.tensor(0))
     each = evaluate(sum(count for _, _, count in UNARY[function]), _TEXTBOOK)
-    rule = f"{each} a result of {call.name} ({function})"
+    rule = f"{each} per result of {call.name} ({function})"
     return Work("element by element", each * n, call.moved(n), rule, vector=True)
 
 
@@ -389,14 +389,14 @@ def _layer_norm(call: Call) -> Work:
     graph = Graph()
     graph.layernorm(graph.input("x", (max(prod(x) // max(width, 1), 1), max(width, 1)), "fp32"), affine=affine)
     flops = int(graph.count("flops")) if prod(x) else 0
-    rule = f"{8 if affine else 6} an element and 3 a row of {call.name}"
+    rule = f"{8 if affine else 6} per element and 3 per row of {call.name}"
     return Work("normalisation", flops, call.moved(prod(x)), rule, vector=True)
 
 
 def _softmax(call: Call) -> Work:
     n = prod(call.tensor(0))
     each = _TEXTBOOK["@softmax"]
-    return Work("softmax", each * n, call.moved(n), f"{each} an element of {call.name}", vector=True)
+    return Work("softmax", each * n, call.moved(n), f"{each} per element of {call.name}", vector=True)
 
 
 def _copied(call: Call) -> Work:
@@ -422,7 +422,7 @@ def _looked_up(call: Call, index: int) -> Work:
 
 def _joined(call: Call) -> Work:
     call.tensors(0)
-    # A list of tensors has one dtype word for all of them, which is not theirs.
+    # A list of tensors is recorded with one type for the list, not with the dtype of its tensors.
     return Work("copy", 0, None, f"{call.name} computes nothing")
 
 
@@ -507,7 +507,7 @@ FORMULAS: Final[Mapping[str, Callable[[Call], Work]]] = {
     "aten::embedding": partial(_looked_up, index=1),
     "aten::cat": _joined,
 }
-"""Operation -> formula."""
+"""Formula by operation."""
 
 KEEPS_VALUES: Final = frozenset(
     {
@@ -520,4 +520,4 @@ KEEPS_VALUES: Final = frozenset(
         "aten::_scaled_mm",
     }
 )
-"""Operations whose work depends on arguments that are no tensors."""
+"""Operations whose work depends on arguments that are not tensors."""

@@ -1,4 +1,4 @@
-"""Rows of a trace: what ran on the device for one call of an operation, one launch, or a call on the host."""
+"""Rows of a trace: one per call of an operation on the device, per launch, or per call on the host."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FLOATS: Final = ("fp64", "fp32", "fp16", "bf16", "fp8")
 
 
 class WorkTable:
-    """Columns by call code; the code -1 stands for no call, of which nothing is known.
+    """Columns of work by call code; the code -1 means no call, so everything is unknown.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class WorkTable:
 
 
 def dict_column(words: Sequence[str | None], codes: npt.NDArray[np.signedinteger[Any]]) -> DictColumn:
-    """Return a column of words that picks them by code, each different one once."""
+    """Return a dictionary-encoded column from texts (possibly repeated) and their codes."""
     index: Codes[str | None] = Codes()
     place = np.array([index(word) for word in words], dtype=np.int32)
     return DictColumn(tuple(index.values()), place[codes])
@@ -77,7 +77,7 @@ def _shape(call: Call, work: Work | None) -> str | None:
 
 
 def _precision(call: Call, work: Work | None) -> str | None:
-    """Return that of the first tensor of numbers with a point; of a matrix product also of whole numbers."""
+    """Return the dtype of the first floating-point tensor; for a matrix product also an int8 tensor."""
     found = [call.precision(position) for position, sizes in enumerate(call.dims) if sizes]
     wanted = (*_FLOATS, "int8") if work and work.family == "matrix product" else _FLOATS
     return next((word for word in found if word in wanted), None)
@@ -87,8 +87,8 @@ def _precision(call: Call, work: Work | None) -> str | None:
 
 _Axis: TypeAlias = npt.NDArray[np.complex128]
 
-# Older profilers write whole microseconds: a launch may seem to come this much before or after its operation.
-_SLACK: Final = 1.0
+# Microseconds. Older profilers round to whole microseconds, so a launch may seem to be outside its operation.
+_SLACK_US: Final = 1.0
 
 
 class Nest:
@@ -123,31 +123,31 @@ class Nest:
             encloses = (last >= 0) & (self._ends[candidate] > self._begins[inner])
             self._above[inner] = np.where(encloses, candidate, NONE)
         self.parent = np.full(n, NONE)
-        """The operation right around each, or -1, shape (n,)."""
+        """The operation that directly encloses each operation, or -1, shape (n,)."""
         self.parent[self._order] = self._in_given_order(self._above)
 
     def levels(self) -> Iterator[Integers]:
-        """Yield the operations that nothing encloses, then those right within these, and so on."""
+        """Yield the outermost operations, then the operations directly inside them, and so on."""
         return (self._order[level] for level in self._levels)
 
     def enclosing(self, thread: Integers, time: Floats) -> Integers:
-        """Return the innermost operation that was running on each thread at each time, or -1."""
+        """Return the innermost operation that ran on each thread at each time, or -1."""
         at = _axis(thread, time)
-        # The one that began last; if that had ended by then, the one around it, and so on.
+        # Try the operation that began last; if it had ended by then, try the one that encloses it, and so on.
         found = np.searchsorted(self._begins, at, side="right") - 1
         while (over := self._ended(found, at)).any():
             found = np.where(over, self._above[found], found)
         return self._in_given_order(found)
 
     def covers(self, rows: Integers, time: Floats) -> Mask:
-        """Tell whether an operation was running at a time, on whatever thread; False for row -1."""
+        """Return whether each operation was running at a time, on any thread; False for row -1."""
         if not len(self._start):
             return np.zeros(len(rows), dtype=np.bool_)
         since = time - self._start[rows]
-        return (rows >= 0) & (since >= -_SLACK) & (since <= self._duration[rows] + _SLACK)
+        return (rows >= 0) & (since >= -_SLACK_US) & (since <= self._duration[rows] + _SLACK_US)
 
     def _depth(self) -> Integers:
-        """How many enclose each: all that began before it but those that have ended."""
+        """Return how many operations enclose each one: those that began before it and have not ended."""
         ended = np.searchsorted(np.sort(self._ends), self._begins, side="right")
         depth: Integers = np.maximum(np.arange(len(ended)) - ended, 0)
         return depth
@@ -166,16 +166,16 @@ class Nest:
 
 
 def _axis(thread: Integers, time: Floats) -> _Axis:
-    """Return one axis for all threads. Complex numbers are ordered by their first part, then by their second.
+    """Return one axis for all threads: complex numbers are ordered by real part (thread), then imaginary part (time).
 
-    A stretch of a line for each thread would round the times of long traces, and of those where one event is far off.
+    An offset per thread on a real axis would round the times of long traces.
     """
     axis: _Axis = thread + 1j * time
     return axis
 
 
 def _by_depth(depth: Integers) -> list[Integers]:
-    """Return the positions of the least depth, of the next, …, each in order."""
+    """Return the positions of each depth, from the smallest depth on, each in order."""
     by_depth = np.argsort(depth, kind="stable")
     bounds = np.flatnonzero(np.diff(depth[by_depth])) + 1
     return [part for part in np.split(by_depth, bounds) if len(part)]
@@ -184,8 +184,8 @@ def _by_depth(depth: Integers) -> list[Integers]:
 def launching_operations(kept: Collected, nest: Nest) -> Integers:
     """Return for each row on the device the operation that launched it, or -1.
 
-    An external id is believed where the operation was running when the runtime was called, or nothing tells when that
-    was: older profilers number launches and operations apart, and there the same number means nothing.
+    The external id counts if the operation was running at the time of the runtime call, or if this time is unknown.
+    Older profilers number launches and operations separately, so equal ids alone prove nothing.
     """
     by_id = _positions(kept.operations.external.integers(), kept.device.external.integers())
     launch = _positions(kept.launches.correlation.integers(), kept.device.correlation.integers())
@@ -194,12 +194,12 @@ def launching_operations(kept: Collected, nest: Nest) -> Integers:
     known = launch >= 0
     time = np.where(known, kept.launches.start.floats()[launch], 0)
     by_time = nest.enclosing(kept.launches.thread.integers()[launch], time)
-    believed = (by_id >= 0) & (~known | nest.covers(by_id, time))
-    return np.where(believed, by_id, np.where(known, by_time, NONE))
+    is_by_id = (by_id >= 0) & (~known | nest.covers(by_id, time))
+    return np.where(is_by_id, by_id, np.where(known, by_time, NONE))
 
 
 def _positions(ids: Integers, wanted: Integers) -> Integers:
-    """Return where each wanted id stands first, or -1; the id -1 stands nowhere."""
+    """Return the first position of each wanted id, or -1; the id -1 has no position."""
     if not len(ids):
         return np.full(len(wanted), NONE)
     order = np.argsort(ids, kind="stable")
@@ -214,24 +214,24 @@ _COPIES: Final = ("gpu_memcpy", "gpu_memset")
 
 @dataclass
 class Rows:
-    """Rows and where they come from; a code or a place of -1 means none.
+    """Rows, and the trace rows that they come from; a code or a position of -1 means none.
 
     Parameters
     ----------
     call
-        Code of the call whose work it is, shape (n,).
+        Code of the call whose work the row has, shape (n,).
     time, self_time
         Microseconds, shape (n,).
     carries
         Whether the call's work counts here, shape (n,).
     device
-        A row of the device's that stands for it, shape (n,).
+        A row of the device activity that represents the row, shape (n,).
     kernels
-        The kernels that ran for it, as a code into `kernel_words`, shape (n,).
+        The kernels of the row, as a code into `kernel_words`, shape (n,).
     kernel_words
         Names of kernels, several joined by `` + ``.
     members
-        How many kernels ran for it, shape (n,).
+        The number of kernels of the row, shape (n,).
     """
 
     call: Integers
@@ -248,16 +248,16 @@ class Rows:
 
 
 def is_copy(kept: Collected) -> Mask:
-    """Tell which rows on the device are copies and fills, which know their own bytes, shape (m,)."""
+    """Return which device rows are copies and fills, whose events have bytes, shape (m,)."""
     of_category = np.array([word in _COPIES for word in kept.categories.values()], dtype=np.bool_)
     return of_category[kept.device.category.integers()]
 
 
 def _outermost_with_work(nest: Nest, has_work: Mask) -> Integers:
-    """Return for each operation the outermost one around it, or itself, whose work is known; -1 without one.
+    """Return for each operation the outermost enclosing operation (or itself) with known work; -1 without one.
 
-    What runs within an operation of known work, such as the transposition before a convolution, is a part of it: its
-    work is not counted again.
+    Operations inside an operation of known work, such as the transposition before a convolution, are a part of it, so
+    their work is not counted again.
     """
     found = np.full(len(nest.parent), NONE)
     for level in nest.levels():
@@ -268,7 +268,7 @@ def _outermost_with_work(nest: Nest, has_work: Mask) -> Integers:
 
 
 def _owners(kept: Collected, table: WorkTable) -> tuple[Integers, Integers]:
-    """Return for each row on the device the operation that it belongs to, or -1, and each operation's call."""
+    """Return for each device row its operation, or -1; and the call of each operation."""
     operations = kept.operations
     nest = Nest(operations.thread.integers(), operations.start.floats(), operations.duration.floats())
     call = operations.call.integers()
@@ -300,10 +300,10 @@ def launch_rows(kept: Collected, table: WorkTable) -> Rows:
 
 
 def operation_rows(kept: Collected, table: WorkTable) -> Rows:
-    """Return a row for each call of an operation that ran something on the device, and for each launch without one."""
+    """Return a row per call of an operation that ran on the device, and a row per launch without operation."""
     owner, call = _owners(kept, table)
     time, name = kept.device.duration.floats(), kept.device.name.integers()
-    # Launches of no operation are numbered after all operations.
+    # Launches without operation get keys after all operations.
     key = np.where(owner >= 0, owner, len(call) + np.arange(len(owner)))
     _, first, group, members = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     names = kept.names.values()
@@ -318,7 +318,7 @@ def operation_rows(kept: Collected, table: WorkTable) -> Rows:
         kernels[row] = words(" + ".join(names[code] for code in ran))
     total: Floats = np.bincount(group, time, len(first)).astype(np.float64)
     carries = np.ones(len(first), dtype=np.bool_)
-    # In the order in which they began, for people who read the launches one by one.
+    # In order of start, because users read the launches one by one.
     rows = np.argsort(kept.device.start.floats()[first], kind="stable")
     return Rows(
         _calls_of(call, owner[first])[rows],
@@ -333,7 +333,7 @@ def operation_rows(kept: Collected, table: WorkTable) -> Rows:
 
 
 def host_rows(kept: Collected, table: WorkTable) -> Rows:
-    """Return a row for each call on the host, without those within an operation of known work."""
+    """Return a row per call on the host, without calls inside an operation of known work."""
     operations = kept.operations
     time = operations.duration.floats()
     nest = Nest(operations.thread.integers(), operations.start.floats(), time)

@@ -1,4 +1,4 @@
-"""The events of a Chrome trace, batch by batch: a trace of any size is read within the same memory."""
+"""Read the events of a Chrome trace in batches, so that memory does not grow with the trace."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from roofwidget.readers.input.source import Source
 __all__ = ["EVENTS", "Trace"]
 
 EVENTS: Final = "traceEvents"
-_CHUNK: Final = 2**22
-_MOST_IN_ONE: Final = 2**26
-_TAIL: Final = 2**16
-_LONGEST_TOKEN: Final = 16
+_CHUNK_BYTES: Final = 2**22
+_MAX_VALUE_CHARS: Final = 2**26
+_TAIL_CHARS: Final = 2**16
+_MAX_TOKEN_CHARS: Final = 16
 _CUT_OFF: Final = "the file ends too early; export it again, or copy it whole"
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
-# The end of one object and the begin of the next. Within a text a quote is escaped, so this is hardly ever in one; and
-# where it is, or deeper in an event, what is cut there is no JSON and is read event by event.
+# The end of one object and the start of the next. A match inside a text or deeper in an event is rare; the text cut
+# there is not valid JSON, and is then read event by event.
 _BETWEEN: Final = re.compile(r'\}[ \t\r\n]*,[ \t\r\n]*(?=\{[ \t\r\n]*")')
 
 
@@ -31,14 +31,14 @@ class Trace:
     Parameters
     ----------
     source
-        Where it is read.
+        The file.
     on_read
-        Told how many stored bytes were read, again and again.
+        Called with the number of stored bytes after each read.
     """
 
     def __init__(self, source: Source, on_read: Callable[[int], object] | None = None) -> None:
         self.properties: dict[str, Any] = {}
-        """What stands beside the events; complete when `batches` has ended."""
+        """The other members of the trace; complete when `batches` has ended."""
         self._source = source
         self._on_read = on_read
 
@@ -48,7 +48,7 @@ class Trace:
         Raises
         ------
         ProfileError
-            If it is not JSON, ends too early, has no events' list, or one value in it exceeds 64 MiB of text.
+            If the trace is not JSON, ends too early, has no list of events, or a value exceeds 64 MiB of text.
         """
         with self._source.open(self._on_read) as stream:
             window = _Window(stream, self._source.name)
@@ -61,7 +61,7 @@ class Trace:
                 reason = "expected the object or the list of a Chrome trace" if begin else "the file is empty"
                 raise window.error(reason)
             if window.peek():
-                raise window.error("more text after the end of the trace")
+                raise window.error("unexpected text after the end of the trace")
 
     def _members(self, window: _Window) -> Iterator[list[Any]]:
         found = False
@@ -99,7 +99,7 @@ def _elements(window: _Window) -> Iterator[list[Any]]:
 
 
 class _Window:
-    """A piece of a long text, its begin dropped as it is read; knows the line and column of each place."""
+    """A sliding window over a long text that knows the line and column of each position."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream = stream
@@ -115,7 +115,7 @@ class _Window:
         self._tried = -1
 
     def peek(self) -> str:
-        """Return the next letter that is no space, and go there; ``""`` at the end."""
+        """Go to the next character that is not a space and return it; ``""`` at the end."""
         while True:
             self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]  # matches anything
             if self._at < len(self._text):
@@ -123,19 +123,19 @@ class _Window:
             if not self._more():
                 return ""
 
-    def skip(self, letters: int) -> None:
-        """Go on by some letters."""
-        self._at += letters
+    def skip(self, characters: int) -> None:
+        """Go forward by some characters."""
+        self._at += characters
 
-    def take(self, letter: str) -> None:
-        """Go beyond the next letter, which must be this one."""
+    def take(self, character: str) -> None:
+        """Go beyond the next character, which must be `character`."""
         found = self.peek()
-        if found != letter:
-            raise self.error(f"not JSON: expected '{letter}', got {found!r}" if found else _CUT_OFF)
+        if found != character:
+            raise self.error(f"not JSON: expected '{character}', got {found!r}" if found else _CUT_OFF)
         self._at += 1
 
     def value(self) -> Any:
-        """Return the JSON value that begins here."""
+        """Return the next JSON value."""
         if not self.peek():
             raise self.error(_CUT_OFF)
         while True:
@@ -143,25 +143,25 @@ class _Window:
                 value, end = self._scan(self._text, self._at)
             except json.JSONDecodeError as error:
                 open_text = error.msg.startswith("Unterminated")
-                # More text may mend what is cut off, but nothing before it.
-                if (open_text or error.pos > len(self._text) - _LONGEST_TOKEN) and self._more():
+                # More text may complete a value that ends at the window's edge; an earlier error is final.
+                if (open_text or error.pos > len(self._text) - _MAX_TOKEN_CHARS) and self._more():
                     continue
                 begun = self._text.rstrip()
-                cut_off = open_text or (error.pos > len(begun) - _LONGEST_TOKEN and not begun.endswith(("}", "]")))
+                cut_off = open_text or (error.pos > len(begun) - _MAX_TOKEN_CHARS and not begun.endswith(("}", "]")))
                 raise self.error(_CUT_OFF if cut_off else f"not JSON: {error.msg}", error.pos) from None
             except RecursionError:
                 raise self.error("nested too deeply") from None
             except ValueError as error:
                 raise self.error(f"a number that cannot be read: {error}") from None
-            # A number may go on in what is not read yet.
+            # A number may continue in the text that is not read yet.
             if end == len(self._text) and self._more():
                 continue
             self._at = end
             return value
 
     def objects(self) -> list[Any] | None:
-        """Return the objects from here to the last whose end is in this window, or None where that is not plain."""
-        if len(self._text) - self._at < _TAIL:
+        """Return all objects that end in this window, parsed at once; None if they cannot be parsed at once."""
+        if len(self._text) - self._at < _TAIL_CHARS:
             self._more()
         cut = self._last_cut()
         if cut is None or cut.start() < self._tried:
@@ -175,24 +175,24 @@ class _Window:
         return batch
 
     def error(self, reason: str, at: int | None = None) -> ProfileError:
-        """Return the error for a place in the text, by default the next one to be read."""
+        """Return the error for a position in the text, by default the current one."""
         here = self._at if at is None else at
         lines = self._text.count("\n", 0, here)
         column = here - self._text.rfind("\n", 0, here) - 1 + (0 if lines else self._column)
         return ProfileError(self._name, reason, place=f"line {self._lines + lines + 1}, column {column + 1}")
 
     def _last_cut(self) -> re.Match[str] | None:
-        cuts = list(_BETWEEN.finditer(self._text, max(self._at, len(self._text) - _TAIL)))
+        cuts = list(_BETWEEN.finditer(self._text, max(self._at, len(self._text) - _TAIL_CHARS)))
         return cuts[-1] if cuts else None
 
     def _more(self) -> bool:
-        """Read on, keeping what is not used yet; False at the end."""
+        """Read more text and drop the used part; return False at the end."""
         if self._ended:
             return False
-        if len(self._text) - self._at > _MOST_IN_ONE:
-            raise self.error(f"not JSON, or one value of more than {_MOST_IN_ONE / 2**20:.0f} MiB")
-        # Twice as much each time, so that a long value is not scanned too often.
-        piece = self._stream.read(max(_CHUNK, len(self._text) - self._at))
+        if len(self._text) - self._at > _MAX_VALUE_CHARS:
+            raise self.error(f"not JSON, or one value of more than {_MAX_VALUE_CHARS / 2**20:.0f} MiB")
+        # The size doubles each time, so that a long value is not scanned too often.
+        piece = self._stream.read(max(_CHUNK_BYTES, len(self._text) - self._at))
         try:
             added = self._decoder.decode(piece, final=not piece)
         except UnicodeDecodeError as error:

@@ -1,17 +1,18 @@
 """XProf's command line: the JSON that ``xprof get_roofline_model DIR`` prints.
 
-It holds rounded percentages and no launch counts, so it is the poorest of XProf's forms: prefer ``roofline_model``.
+Its percentages are rounded and it has no launch counts, so prefer ``roofline_model``.
 
 The rules.
 
 * time: ``total_self_time_ms``, and no time with children.
-* The larger of ``compute_efficiency_percent`` and ``max_mem_bw_utilization_percent`` gives the FLOPs or bytes, x the
-  peak x the time: to its rounding, half of 0.01 %. The other amount follows from ``operational_intensity``.
-* Whose efficiencies both round to 0.00 % has unknown bytes, and unknown FLOPs unless its intensity is 0.
-* FLOPs that the tool derived from shapes are not taken: it looks an operation's shape up by its name alone, which is
+* The larger of ``compute_efficiency_percent`` and ``max_mem_bw_utilization_percent`` times peak times time gives the
+  FLOPs or the bytes, with a rounding error of 0.005 % of the peak. The other amount follows from
+  ``operational_intensity``.
+* If both efficiencies round to 0.00 %, the bytes are unknown, and so are the FLOPs unless the intensity is 0.
+* FLOPs that the tool derived from shapes are not used: it finds the shape by the operation's name alone, which is
   unique only within a program, and counts a single execution.
-* With the table ``hlo_stats`` beside the file all operations are taken from there, by its rules: this file then gives
-  the peaks and the program's time.
+* With the table ``hlo_stats`` in the same folder all operations come from there, by its rules. This file then gives
+  only the peaks and the program's time.
 * The program's totals are ``model_flop_rate_gflops`` and ``hbm_bw_gibs`` x ``total_time_ms``.
 """
 
@@ -28,7 +29,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import hlo_stats
-from roofwidget.readers.xprof.device import Properties, chip_of, peak_remarks
+from roofwidget.readers.xprof.device import Properties, chip_of, peak_warnings
 from roofwidget.readers.xprof.operations import Draft, above_roof, finish_operations
 from roofwidget.readers.xprof.roofline_model import chosen_options
 from roofwidget.readers.xprof.table import GIBI, GIGA, XProfTable, shown, text_column
@@ -41,11 +42,11 @@ EXPECTED: Final = "the JSON that 'xprof get_roofline_model' prints"
 _MILLI: Final = 1e-3
 _DERIVED: Final = "derived_from_shapes"
 _SUFFIX: Final = "_gibs"
-_EXACT: Final = "the command line rounds: operations were taken from {}"
+_EXACT: Final = "the command line rounds, so the operations come from {}"
 
 
 def recognises(source: Source) -> bool:
-    """Whether it looks like the command line's JSON, be it flawed or not.
+    """Whether the source looks like the command line's JSON, valid or not.
 
     Examples
     --------
@@ -57,22 +58,22 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, *, idle: bool = True, shapes: Any = None) -> Kernels:
-    """Make `Kernels` of the command line's JSON.
+    """Read the command line's JSON.
 
     Parameters
     ----------
     source
         The file.
     idle
-        Whether the time that no listed operation took is a row, so that shares of self time add up to one.
+        Whether the time outside the listed operations is a row, so that shares of self time add up to 1.
     shapes
-        The ``hlo_stats`` table of the same profile: a path; None for ``<name>.hlo_stats.json`` beside
-        ``<name>.roofline.json``, if there; False for none.
+        The ``hlo_stats`` table of the same profile: a path. None uses ``<name>.hlo_stats.json`` in the folder of
+        ``<name>.roofline.json``, if it exists. False uses none.
 
     Raises
     ------
     ProfileError
-        If a value is missing or holds something else than it should; names row (from 1) and key.
+        If a value is missing or unexpected. The message names row (from 1) and key.
     """
     document = source.json(nan=True)
     given = document if isinstance(document, dict) else {}
@@ -102,17 +103,17 @@ def read(source: Source, *, idle: bool = True, shapes: Any = None) -> Kernels:
             *said,
             *remarks,
             *more,
-            *peak_remarks(properties),
+            *peak_warnings(properties),
             *above_roof(draft.kernels(chip, source.name)),
         ],
     )
 
 
 def _exact(rounded: Draft, stats: XProfTable) -> Draft:
-    """Return the operations of the table ``hlo_stats``, if they are these."""
+    """Return the operations of the table ``hlo_stats``, if it is of the same profile."""
     exact = hlo_stats.draft_of(stats)
     if not set(zip(rounded.programs, rounded.names, strict=True)) <= set(zip(exact.programs, exact.names, strict=True)):
-        raise ProfileError(stats.source, "does not have all operations of the profile: it is of another run")
+        raise ProfileError(stats.source, "the table lacks operations of the profile: it is of another run")
     return exact
 
 
@@ -121,8 +122,8 @@ def _rounding_remarks(operations: Sequence[Mapping[str, Any]]) -> list[str]:
     remarks = ["the command line rounds, FLOPs and bytes to 0.005 % of a peak, and does not count launches"]
     if derived:
         remarks.append(
-            f"the FLOPs that XProf's command line derived from shapes for {derived} operations were not taken: it "
-            "takes a shape by the operation's name alone and counts one execution"
+            f"FLOPs that XProf's command line derived from shapes for {derived} operations were not used: it "
+            "finds a shape by the operation's name alone and counts one execution"
         )
     return remarks
 
@@ -166,7 +167,7 @@ def _rows(rows: _Rows, properties: Properties) -> Draft:
 
 
 def _amounts(rows: _Rows, properties: Properties, time: Any) -> tuple[Any, Any]:
-    """Return FLOPs and HBM bytes: the better known of the two from its share of the peak, the other by intensity."""
+    """Return FLOPs and HBM bytes: one from the larger share of its peak, the other by intensity."""
     compute, memory = rows.shares("compute_efficiency_percent"), rows.shares("max_mem_bw_utilization_percent")
     intensity = rows.numbers("operational_intensity_flop_per_byte")
     flops = compute * properties.number("peak_flop_rate") * GIGA * time
@@ -181,7 +182,7 @@ def _amounts(rows: _Rows, properties: Properties, time: Any) -> tuple[Any, Any]:
 
 
 def _program(total: _Rows, seconds: float) -> Draft:
-    # The tool writes what it derived into this rate; the model's own is that of XLA alone.
+    # This rate is XLA's own; other rates of the program include what the tool derived from shapes.
     rate = total.numbers("model_flop_rate_gflops")
     rules = {"flops": "model_flop_rate_gflops x total_time_ms", "bytes:HBM": "hbm_bw_gibs x total_time_ms"}
     return Draft(
@@ -205,7 +206,7 @@ def _object(given: Mapping[str, Any], key: str, source: str) -> Mapping[str, Any
 
 
 class _Rows:
-    """Objects with the same keys, as columns."""
+    """Objects with the same keys, read as columns."""
 
     def __init__(self, source: str, objects: Sequence[Mapping[str, Any]], place: str = "") -> None:
         self.source = source
@@ -213,7 +214,7 @@ class _Rows:
         self._place = place
 
     def numbers(self, key: str) -> Any:
-        """Return finite numbers from 0."""
+        """Return a column of finite numbers of at least 0."""
         found = [one.get(key) for one in self.objects]
         for row, value in enumerate(found):
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -222,7 +223,7 @@ class _Rows:
         return np.array(found, dtype=np.float64)
 
     def shares(self, key: str) -> Any:
-        """Return percentages, written as text with a sign, as shares; those that do not apply as 0."""
+        """Return percentages (texts such as ``"12.5%"``) as fractions; ``"N/A"`` is 0."""
         return np.array([self._share(row, key, one.get(key)) for row, one in enumerate(self.objects)], dtype=np.float64)
 
     def _share(self, row: int, key: str, value: object) -> float:
@@ -237,7 +238,7 @@ class _Rows:
         return number
 
     def texts(self, key: str) -> list[str]:
-        """Return texts."""
+        """Return a column of texts."""
         found = [one.get(key) for one in self.objects]
         for row, value in enumerate(found):
             if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):

@@ -1,4 +1,4 @@
-"""XProf's raw traces, ``.xplane.pb``: recognised, and converted by the package ``xprof`` to the JSON of its tools."""
+"""Recognise XProf's raw traces, ``.xplane.pb``, and convert them to the JSON of its tools (package ``xprof``)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from roofwidget.support.did_you_mean import listed
 __all__ = ["converted", "is_trace"]
 
 _END: Final = ".xplane.pb"
-# A message whose first field is a plane, and the name of a plane somewhere near its beginning.
+# The first field of a trace is a plane, with the plane's name near its start.
 _PLANE: Final = re.compile(rb"\x12[\x01-\x7f](?:/host:|/device:|#Chip|Task Environment)")
 
 
 def is_trace(source: Source) -> bool:
-    r"""Whether it looks like a trace, or a folder that holds some.
+    r"""Whether the source looks like a trace, or a folder with traces.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def is_trace(source: Source) -> bool:
 
 
 def converted(source: Source, *tools: str) -> list[Source]:
-    """Return the JSON of these tools of XProf for a trace.
+    """Return the JSON of the given XProf tools for a trace.
 
     Raises
     ------
@@ -62,13 +62,15 @@ def converted(source: Source, *tools: str) -> list[Source]:
 
 
 def _hosts(source: Source) -> list[Source]:
-    """Return the traces of one run, one a host."""
+    """Return the traces of one run, one per host."""
     if not source.is_folder:
         return [source]
     found = {name: one for name, one in source.members().items() if name.endswith(_END)}
     runs = sorted({name.rpartition("/")[0] for name in found})
     if len(runs) > 1:
-        raise ProfileError(source.name, f"holds {len(runs)} runs; name one of them: {listed(runs[:5])}")
+        raise ProfileError(
+            source.name, f"the folder has {len(runs)} runs; give the path of one run: {listed(runs[:5])}"
+        )
     return list(found.values())
 
 

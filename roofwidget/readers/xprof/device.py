@@ -1,4 +1,4 @@
-"""The device as XProf knows it: its properties, the chip they make, and whether its peaks can be right."""
+"""The device in a profile: XProf's properties, the chip made from them, and a check of its peaks."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from roofwidget.chips import chip as look_up
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.xprof.table import GIBI, GIGA, shown
 
-__all__ = ["LEVELS", "Properties", "chip_of", "peak_remarks"]
+__all__ = ["LEVELS", "Properties", "chip_of", "peak_warnings"]
 
 _VENDORS: Final = {"tpu": "Google", "amd": "AMD", "nvidia": "NVIDIA"}
-# GPUs whose rate for bf16 is not that for fp16, or that have none.
+# GPUs whose bf16 rate differs from the fp16 rate, or that have no bf16.
 _NO_BF16: Final = ("gfx908", "gfx906", "kepler", "maxwell", "pascal", "volta", "turing")
-# Data sheets by the architecture that XProf names; the slowest memory of each is the one to compare with.
+# Catalogue chips by the architecture that XProf names; the check uses the slowest memory of each list.
 _KNOWN: Final = {"gfx942": ("mi300x", "mi300a", "mi325x"), "gfx950": ("mi350x", "mi355x")}
-_FAR_BELOW: Final = 0.75
+_MIN_SHARE_OF_SHEET: Final = 0.75
 
 
 @dataclass(frozen=True)
 class Level:
-    """A memory beside HBM: our name, the stem of XProf's names for it, and the property that says it is there."""
+    """A memory beside HBM: our name, the stem of XProf's names, and the property that says it exists."""
 
     name: str
     stem: str
@@ -42,7 +42,7 @@ LEVELS: Final = (
 
 @dataclass(frozen=True)
 class Properties:
-    """The table's ``p``: what XProf knows of the device, all of it text."""
+    """The device properties in the table's ``p``; all are text."""
 
     source: str
     given: Mapping[str, object]
@@ -50,7 +50,7 @@ class Properties:
 
     @classmethod
     def of(cls, table: object, source: str) -> Properties:
-        """Return the properties of a parsed table, {} where it has none."""
+        """Return the properties of a parsed table, {} if it has none."""
         given = table.get("p", {}) if isinstance(table, dict) else {}
         if not isinstance(given, dict):
             raise ProfileError(source, f"expected an object of device properties, got {shown(given)}", place="'p'")
@@ -58,7 +58,7 @@ class Properties:
 
     @property
     def device(self) -> str:
-        """The device's name; empty where XProf does not know it."""
+        """The device's name; empty if XProf does not know it."""
         value = self.given.get("device_type", "")
         if not isinstance(value, str):
             raise ProfileError(self.source, f"expected text, got {shown(value)}", place="property 'device_type'")
@@ -66,11 +66,11 @@ class Properties:
 
     @property
     def is_gpu(self) -> bool:
-        """XProf's own rule."""
+        """Whether the device is a GPU, by XProf's own rule."""
         return "GPU" in self.device
 
     def number(self, name: str) -> float:
-        """Return the property in the file's unit; 0 when it is missing, as XProf writes an unknown peak."""
+        """Return the property in the file's unit; 0 if it is missing (XProf writes 0 for an unknown peak)."""
         value = self.given.get(name, "0")
         try:
             number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]  # else TypeError
@@ -82,7 +82,7 @@ class Properties:
         return number
 
     def levels(self) -> list[Level]:
-        """Return the memories beside HBM that XProf counts; for GPU it has no such flag and never a count."""
+        """Return the memories beside HBM that XProf counts; it counts none on GPUs."""
         return [level for level in LEVELS if self.number(level.flag) and self.number(f"peak_{level.stem}_bw")]
 
 
@@ -113,26 +113,26 @@ def chip_of(properties: Properties) -> Chip | None:
 
 
 def _precisions(properties: Properties) -> list[str]:
-    """Return the precisions that XProf's one compute roof stands for."""
-    # XProf normalises FLOPs on TPU to the bf16 peak; on GPU its one roof is the dense 16-bit rate.
+    """Return the precisions of XProf's single compute roof."""
+    # On TPU XProf normalises FLOPs to the bf16 peak; on GPU its single roof is the dense 16-bit rate.
     if not properties.is_gpu:
         return ["bf16"]
     return ["fp16"] if any(word in properties.device.casefold() for word in _NO_BF16) else ["fp16", "bf16"]
 
 
-def peak_remarks(properties: Properties) -> list[str]:
-    """Remark on an HBM peak that is far below the data sheet's, which lifts every memory-bound point above its roof."""
+def peak_warnings(properties: Properties) -> list[str]:
+    """Warn if the HBM peak is far below the data sheet's, because memory-bound points then lie above their roof."""
     known = next((ids for word, ids in _KNOWN.items() if word in properties.device.casefold()), ())
     bandwidth = properties.number("peak_hbm_bw") * GIBI
     if not (known and bandwidth):
         return []
     sheets = [look_up(name) for name in known]
     slowest = min(sheets, key=lambda chip: chip.bandwidth())
-    if bandwidth >= _FAR_BELOW * slowest.bandwidth():
+    if bandwidth >= _MIN_SHARE_OF_SHEET * slowest.bandwidth():
         return []
     said = (
         f"the profile's HBM peak, {bandwidth / 1e12:.2f} TB/s, is {bandwidth / slowest.bandwidth():.0%} of the "
         f"{slowest.bandwidth() / 1e12:.2f} TB/s on the data sheet of {slowest.name}: the profiler undercounts HBM3, so "
-        f"memory-bound points lie too high; set kernels.chip = rw.chip('{slowest.id}') to judge them by the data sheet"
+        f"memory-bound points are too high; set kernels.chip = rw.chip('{slowest.id}') to use the data sheet"
     )
     return [said]

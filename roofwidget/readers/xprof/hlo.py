@@ -1,6 +1,8 @@
-"""HLO instructions as XProf prints them: their shapes, and the FLOPs of calls that XLA's cost model cannot see into.
+"""Parse HLO instructions as XProf prints them: shapes, and the FLOPs of calls that XLA's cost model does not know.
 
-Such as ``%c = (bf16[8,4]{1,0}, s8[64]{0}) custom-call(bf16[8,2]{1,0} %a, bf16[2,4]{1,0} %b), custom_call_target="…"``.
+An example::
+
+    %c = (bf16[8,4]{1,0}, s8[64]{0}) custom-call(bf16[8,2]{1,0} %a, bf16[2,4]{1,0} %b), custom_call_target="…"
 """
 
 from __future__ import annotations
@@ -29,9 +31,9 @@ _NARROW: Final = (
     ("s4", "int4"),
     ("u4", "int4"),
 )
-# More than any machine does in a lifetime: the text is no shape.
-_MOST: Final = 10**30
-# Where the forward convolution's output and filter stand: an operand's number, or None for the result.
+# Larger results mean that the text was not a shape.
+_MAX_WORK: Final = 10**30
+# Operand numbers of the forward convolution's output and filter; None is the result.
 _CONVOLUTIONS: Final[dict[str, tuple[int | None, int | None]]] = {
     "__cudnn$convForward": (None, 1),
     "__cudnn$convBiasActivationForward": (None, 1),
@@ -42,27 +44,27 @@ _CONVOLUTIONS: Final[dict[str, tuple[int | None, int | None]]] = {
 
 @dataclass(frozen=True)
 class Shape:
-    """An array: its type in XLA's words and its dimensions; () for a scalar."""
+    """The shape of an array: XLA's element type and the dimensions, () for a scalar."""
 
     dtype: str
     dims: tuple[int, ...]
 
     @property
     def elements(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return math.prod(self.dims)
 
     @property
     def bytes(self) -> int:
-        """Bytes it takes; types narrower than a byte are packed."""
+        """The size in bytes; types narrower than a byte are packed."""
         bits = re.match(r"[a-z]+(\d+)", self.dtype)
-        # Tokens and other opaque types hold no data; truth values take a byte.
+        # Tokens and other opaque types have no data; a truth value takes a byte.
         width = int(bits[1]) if bits else 8 * (self.dtype == "pred")
         return -(-self.elements * width // 8)
 
     @property
     def precision(self) -> str | None:
-        """The precision in our words, or None.
+        """Our name of the precision, or None.
 
         Examples
         --------
@@ -79,7 +81,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction: its operation, what goes in, what comes out, and the rest of the line."""
+    """One instruction: operation, operands, results, and the rest of the line."""
 
     opcode: str
     operands: tuple[Shape, ...]
@@ -88,13 +90,13 @@ class Instruction:
 
     @property
     def target(self) -> str:
-        """What a custom call calls; empty for other instructions."""
+        """The target of a custom call; empty for other instructions."""
         found = _TARGET.search(self.attributes)
         return found[1] if found and self.opcode == "custom-call" else ""
 
     @property
     def outputs(self) -> tuple[Shape, ...]:
-        """The results less a library's scratch memory, which is a last result of bytes in one dimension."""
+        """The results without a library's scratch memory, which is a one-dimensional last result of bytes."""
         last = self.results[-1]
         is_scratch = len(self.results) > 1 and last.dtype in {"s8", "u8"} and len(last.dims) == 1
         return self.results[:-1] if self.target and is_scratch else self.results
@@ -107,7 +109,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Work:
-    """What one execution of an instruction does: FLOPs, bytes if every array crosses the memory once, and the rule."""
+    """The work of one execution: FLOPs, bytes if each array is read or written once, and the rule."""
 
     flops: int
     bytes: int
@@ -116,7 +118,7 @@ class Work:
 
 
 def instruction(text: str) -> Instruction | None:
-    """Parse one instruction; None where the text is cut, or tells no shapes.
+    """Parse one instruction; None if the text is truncated or has no shapes.
 
     Examples
     --------
@@ -140,10 +142,10 @@ def instruction(text: str) -> Instruction | None:
 
 
 def work(of: Instruction) -> Work | None:
-    """Return what an opaque call computes, if it is a matrix product or a convolution of known shapes.
+    """Return the work of an opaque call if it is a matrix product or a convolution with known shapes.
 
     A matrix product of M x K by K x N does 2 M N K FLOPs, a convolution 2 x outputs x filter elements / output channels
-    (padding counted); scales, biases and activations do none. Bytes are those of all operands and outputs.
+    (padding included). Scales, biases and activations count no FLOPs. Bytes are those of all operands and outputs.
 
     Examples
     --------
@@ -151,14 +153,14 @@ def work(of: Instruction) -> Work | None:
     >>> work(instruction(line))
     Work(flops=128, bytes=112, precision='bf16', rule='2 x 32 outputs x 2 (K) of __cublas$gemm')
     """
-    if len(of.operands) < 2:  # noqa: PLR2004 - both have two factors
+    if len(of.operands) < 2:  # noqa: PLR2004 - a product and a convolution have two factors
         return None
     counted = _convolution(of) if of.target in _CONVOLUTIONS else _product(of)
     if counted is None:
         return None
     outputs, depth, named = counted
     moved = sum(shape.bytes for shape in (*of.operands, *of.outputs))
-    if max(outputs * depth, moved) > _MOST:
+    if max(outputs * depth, moved) > _MAX_WORK:
         return None
     rule = f"2 x {outputs} outputs x {depth} ({named}) of {of.target}"
     return Work(2 * outputs * depth, moved, of.operands[0].precision, rule)
@@ -166,22 +168,22 @@ def work(of: Instruction) -> Work | None:
 
 def _product(of: Instruction) -> tuple[int, int, str] | None:
     name = of.target.casefold()
-    # A grouped product's sizes are data: its shapes tell only their sum.
+    # The sizes of a grouped product are data; shapes only have their sum.
     if not ("gemm" in name or "matmul" in name) or "group" in name:
         return None
     left, right, out = of.operands[0], of.operands[1], of.outputs[0]
-    told = _CONTRACTED.search(of.attributes)
-    depth = _told_depth(left, told[1]) if told else _inferred_depth(left, right, out)
+    stated = _CONTRACTED.search(of.attributes)
+    depth = _stated_depth(left, stated[1]) if stated else _inferred_depth(left, right, out)
     return (out.elements, depth, "K") if depth else None
 
 
-def _told_depth(left: Shape, dims: str) -> int | None:
+def _stated_depth(left: Shape, dims: str) -> int | None:
     axes = [int(digits) for digits in re.findall(r"\d+", dims)]
     return math.prod(left.dims[axis] for axis in axes) if axes and max(axes) < len(left.dims) else None
 
 
 def _inferred_depth(left: Shape, right: Shape, out: Shape) -> int | None:
-    """Return K from the sizes alone: b M K x b K N / b M N is b K^2, however the factors are laid out."""
+    """Return K from the sizes alone: (b M K) x (b K N) / (b M N) is b K^2 for every layout of the factors."""
     shared = {shape.dims[:-2] for shape in (left, right, out)}
     batch = math.prod(shared.pop()) if len(shared) == 1 else 1
     if not out.elements * batch:
@@ -203,7 +205,7 @@ def _convolution(of: Instruction) -> tuple[int, int, str] | None:
 
 
 def _shapes(text: str) -> tuple[Shape, ...]:
-    # A dimension known only by its upper limit, "<=1024", counts as that.
+    # A dynamic dimension such as "<=1024" counts with its upper limit.
     return tuple(
         Shape(dtype, tuple(int(digits) for digits in re.findall(r"\d{1,15}", dims)))
         for dtype, dims in _ARRAY.findall(text)
@@ -211,7 +213,7 @@ def _shapes(text: str) -> tuple[Shape, ...]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Return the place just after the bracket that closes the one at `start`, or -1."""
+    """Return the position after the bracket that closes the bracket at `start`, or -1."""
     depth = 0
     for found in re.finditer(r'"(?:[^"\\]|\\.)*"|[()]', text[start:]):
         depth += {"(": 1, ")": -1}.get(found.group(), 0)

@@ -1,8 +1,8 @@
-"""XProf's HLO Stats: the JSON of its tool ``hlo_stats``. It tells the HLO text, and so the shapes, of every operation.
+"""XProf's HLO Stats: the JSON of its tool ``hlo_stats``. It has the HLO text, and so the shapes, of every operation.
 
-To get the file: open the profile in XProf and its tool "HLO Op Stats", and save the answer of
-``/data?run=<run>&tag=hlo_stats``; or as for ``roofline_model``, with that name. It completes a ``roofline_model`` that
-it lies beside. Read by itself it gives the same operations, but it holds no peaks: choose a chip.
+To get the file, open the profile in XProf with the tool "HLO Op Stats", and save the response of
+``/data?run=<run>&tag=hlo_stats``; or use the code for ``roofline_model`` with this name. In the same folder, it adds
+shapes to a ``roofline_model``. On its own it gives the same operations, but it has no peaks: choose a chip.
 
 The rules. One table, columns found by their ``id``; percentages are percentages, not fractions as in
 ``roofline_model``.
@@ -10,7 +10,7 @@ The rules. One table, columns found by their ``id``; percentages are percentages
 * time, self time: ``total_time``, ``total_self_time``; launches: ``occurrences``.
 * FLOPs: ``normalized_flop_rate`` x ``total_time``; bytes at HBM, CMEM: ``hbm_bw``, ``cmem_read_bw`` … x ``total_time``.
 * Opaque calls and library calls: as for ``roofline_model``.
-* The program's time: ``total_self_time`` over ``total_self_time_percent``; what is left of it is the row ``idle``.
+* The program's time: ``total_self_time`` / ``total_self_time_percent``; its remaining time is the row ``idle``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LEVELS: Final = {"HBM": "hbm_bw", "CMEM read": "cmem_read_bw", "CMEM write": "c
 
 
 def recognises(source: Source) -> bool:
-    """Whether it looks like ``hlo_stats``, be it flawed or not.
+    """Whether the source looks like ``hlo_stats``, valid or not.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def table_of(source: Source) -> XProfTable:
     Raises
     ------
     ProfileError
-        If the source holds none.
+        If the source is not such a table.
     """
     given = _table(source.json(nan=True))
     if _OWN_COLUMNS.isdisjoint(column_ids(given)):
@@ -72,15 +72,15 @@ def table_of(source: Source) -> XProfTable:
 
 
 def stats_beside(source: Source, shapes: Any) -> tuple[XProfTable | None, list[str]]:
-    """Return the table ``hlo_stats`` to join, and a remark if the one beside the profile cannot be read.
+    """Return the table ``hlo_stats`` to join, and a warning if the file in the profile's folder is not readable.
 
     Parameters
     ----------
     source
         The profile.
     shapes
-        Where ``hlo_stats`` is: a path or buffer; None for the file beside the profile with the same name but for the
-        tool's, if there is one; False for none.
+        The table: a path or buffer. None uses the file in the profile's folder with the same name except for the
+        tool, if it exists. False uses none.
     """
     if shapes is False:
         return None, []
@@ -95,7 +95,7 @@ def stats_beside(source: Source, shapes: Any) -> tuple[XProfTable | None, list[s
     try:
         return _table_or_trace(Source.of(path)), []
     except ProfileError as error:
-        return None, [f"the shapes beside the profile were left out: {error}"]
+        return None, [f"the shapes in the profile's folder could not be read: {error}"]
 
 
 def _sibling(path: Path | None) -> Path | None:
@@ -112,31 +112,31 @@ def _table_or_trace(source: Source) -> XProfTable:
 
 
 def read(source: Source, *, infeed: bool = True, idle: bool = True, executions: Any = None) -> Kernels:
-    """Make `Kernels` of an ``hlo_stats`` document.
+    """Read an ``hlo_stats`` document.
 
     Parameters
     ----------
     source
         The file.
     infeed
-        Whether to take operations that feed the device.
+        Whether to include operations that feed the device.
     idle
-        Whether the time in which no operation ran is a row, so that shares of self time add up to one.
+        Whether idle time is a row, so that shares of self time add up to 1.
     executions
-        How often operations ran, by pattern of their names, where XProf counted kernels.
+        How often operations ran, by pattern of their names, if XProf counted kernels.
 
     Returns
     -------
     Kernels
-        One kernel an operation; `extra` holds every other column, and the shapes. `program` is the sum of the
-        operations over the program's time. There is no chip.
+        One kernel per operation; `extra` has all other columns and the shapes. `program` is the sum of the operations
+        with the program's time. There is no chip.
 
     Raises
     ------
     ProfileError
-        If a column is missing or a cell holds something else than it should; names row (from 1) and column.
+        If a column is missing or a cell has an unexpected value. The message names row (from 1) and column.
     TypeError, ValueError
-        If an option is of the wrong kind.
+        If an option has the wrong type or value.
     """
     check_switches(infeed=infeed, idle=idle)
     table = table_of(source)
@@ -148,10 +148,10 @@ def read(source: Source, *, infeed: bool = True, idle: bool = True, executions: 
         draft = draft.rows(~feeds)
     on_tpu = any(draft.extra.get("core type", ()))
     options = Options(idle, checked_executions(executions), infer=not on_tpu)
-    said = [] if len(draft) else ["XProf lists no operation: it knows only TPU and GPU profiles that ran something"]
+    said = [] if len(draft) else ["XProf lists no operation: it supports only TPU and GPU profiles with operations"]
     operations, _, remarks = finish_operations(draft, None, program_time, options)
     program = _program(operations, program_time, source.name) if program_time else None
-    peaks = "hlo_stats holds no peaks, so there is no chip: choose one to see a roof"
+    peaks = "hlo_stats has no peaks, so there is no chip: choose a chip to see a roof"
     return operations.kernels(None, source.name, program=program, warnings=[*said, peaks, *remarks])
 
 
@@ -161,7 +161,7 @@ def _table(document: object) -> object:
 
 
 def draft_of(table: XProfTable) -> Draft:
-    """Return the operations of a table, as XProf counts them."""
+    """Return the operations of a table with XProf's counts."""
     time = table.numbers("total_time") * MICRO
     flops = table.totals("normalized_flop_rate", GIGA, time)
     moved = {
@@ -188,10 +188,10 @@ def draft_of(table: XProfTable) -> Draft:
 
 
 def _program_time(draft: Draft) -> float:
-    """Return the seconds that the shares are shares of; 0 where they do not tell."""
+    """Return the program's seconds from self time / share of self time; 0 if no share is known."""
     shares = draft.extra.get("share of self time", np.zeros(len(draft)))
     known = shares > 0
-    # The largest share is the one with the smallest rounding.
+    # The largest share has the smallest relative rounding error.
     most = int(np.argmax(shares)) if known.any() else 0
     return float(draft.self_time[most] / shares[most]) if known.any() else 0.0
 
@@ -200,7 +200,7 @@ def _program(operations: Draft, seconds: float, source: str) -> Kernels:
     inner = ~operations.contains_others & (operations.category != IDLE)
     flops, moved = operations.flops[inner], {k: amount[inner] for k, amount in operations.bytes.items()}
     total = {level: [amount.sum()] for level, amount in moved.items()}
-    rule = "sum over operations; unknown where one is"
+    rule = "sum over operations; unknown if any of them is"
     origin = {"flops": rule, "time": "total_self_time / total_self_time_percent"}
     origin |= {f"bytes:{level}": rule for level in total}
     return Kernels(["Program"], [flops.sum()], total, time=[seconds], origin=origin, source=source)

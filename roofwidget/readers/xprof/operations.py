@@ -1,4 +1,4 @@
-"""XProf's operations on their way to `Kernels`: executions, shapes and idle time are corrected and completed here."""
+"""Operations of XProf on their way to `Kernels`: correct executions, add shapes, FLOPs and idle time."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ __all__ = [
 # -- columns of operations -----------------------------------------------------------------------------------------
 
 IDLE: Final = "idle"
-# XProf leaves these out of the program's sums: their time holds that of other rows.
+# XProf excludes these from the program's sums, because their time includes the time of other rows.
 CONTAINERS: Final = ("call", "conditional", "while", "megacore fusion")
 
 
 @dataclass
 class Draft:
-    """Columns of n operations: FLOPs, bytes by level, seconds with and without children, launches, and the rest."""
+    """Mutable columns of n operations: FLOPs, bytes by level, seconds, launches and so on."""
 
     names: Texts
     flops: Floats
@@ -60,16 +60,16 @@ class Draft:
 
     @property
     def programs(self) -> Sequence[str]:
-        """The program of each operation; ``"0"`` where none is told."""
+        """The program of each operation; ``"0"`` if unknown."""
         return [word or "0" for word in self.extra["program"]] if "program" in self.extra else ["0"] * len(self)
 
     @property
     def contains_others(self) -> npt.NDArray[np.bool_]:
-        """Whether an operation's time holds that of other rows."""
+        """Whether an operation's time includes the time of other rows."""
         return np.isin(self.category.astype(str), CONTAINERS)
 
     def rows(self, mask: npt.NDArray[np.bool_]) -> Draft:
-        """Return the part of it that the mask picks."""
+        """Return the operations in the mask."""
         return Draft(
             self.names[mask],
             self.flops[mask],
@@ -92,7 +92,7 @@ class Draft:
         )
 
     def with_idle(self, seconds: float, name: str) -> Draft:
-        """Return it with one more row, the time in which none of these operations ran."""
+        """Return the operations and a row for the time in which none of them ran."""
         nothing = np.array([None], dtype=object)
         origin = text_column(["the program's time less the self time of its operations"])
         return Draft(
@@ -109,7 +109,7 @@ class Draft:
         )
 
     def kernels(self, chip: Chip | None, source: str, **more: Any) -> Kernels:
-        """Return it as `Kernels`."""
+        """Return the operations as `Kernels`."""
         return Kernels(
             self.names,
             self.flops,
@@ -138,12 +138,12 @@ _LIBRARY_CALL: Final = re.compile(r"custom-call|cudnn|cublas|hipblas|miopen|te_"
 
 
 def checked_executions(executions: object) -> Mapping[str, int] | None:
-    """Return the option `executions` if it is None, or counts by pattern of operation names.
+    """Check and return the option `executions`: None, or counts by pattern of operation names.
 
     Raises
     ------
     TypeError, ValueError
-        If it is something else, or a count is no whole number from 1.
+        If it is something else, or a count is not a whole number of at least 1.
     """
     if executions is None:
         return None
@@ -162,22 +162,22 @@ def checked_executions(executions: object) -> Mapping[str, int] | None:
 
 
 def correct_executions(draft: Draft, told: Mapping[str, int] | None, *, infer: bool) -> list[str]:
-    """Scale what was counted for each kernel to executions, in place; say for which operations.
+    """Scale counts per kernel to counts per execution, in place; return a warning with the operations.
 
     Parameters
     ----------
     draft
         The operations.
     told
-        Executions by pattern of operation names, which go first.
+        Executions by pattern of operation names; these override inferred counts.
     infer
-        Whether they are those of a GPU. Then other library calls ran as often as all other operations of their
-        program, if those agree and the occurrences are a multiple of that.
+        Whether to infer executions (on GPUs): a library call ran as often as all other operations of its program, if
+        these agree and the call's occurrences are a multiple of that.
 
     Raises
     ------
     ValueError
-        If a pattern is that of no operation.
+        If a pattern matches no operation.
     """
     executions = _inferred(draft) if infer else draft.count.copy()
     for pattern, count in (told or {}).items():
@@ -211,7 +211,7 @@ def _inferred(draft: Draft) -> npt.NDArray[np.float64]:
     for program, rows in members.items():
         calls = [row for row in rows if is_call[row]]
         counts = {draft.count[row] for row in rows if not is_call[row]}
-        # Rows of no program belong together by nothing, and a loop may run a call more often than what is outside.
+        # Rows without a program may be unrelated, and a loop may run a call more often than operations outside.
         if program == "0" or len(counts) != 1 or nested[rows].any():
             continue
         runs = counts.pop()
@@ -230,8 +230,9 @@ def _executions_warning(draft: Draft, rows: npt.NDArray[np.intp]) -> str:
     named = [f"'{draft.names[r]:.40}' {draft.count[r]:g} times, not {kernels[r]:g}" for r in rows[:5]]
     more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""  # noqa: PLR2004 - a sentence's length
     return (
-        "XProf counts every kernel of a library call as an execution of all of it; by the other operations of their "
-        f"program these ran: {', '.join(named)}{more}. FLOPs and bytes are scaled; executions={{name: n}} sets others"
+        "XProf counts every kernel of a library call as an execution of the whole call; judging by other operations of "
+        f"the program these ran: {', '.join(named)}{more}. FLOPs and bytes are scaled; executions={{name: n}} sets "
+        "other counts"
     )
 
 
@@ -250,12 +251,12 @@ _TIME_TOLERANCE: Final = 1e-6
 
 
 def join_stats(draft: Draft, stats: XProfTable) -> list[str]:
-    """Add the columns of ``hlo_stats`` to the operations it knows, in place; remark on those of another run.
+    """Add the columns of ``hlo_stats`` to the operations, in place; warn about operations that it lacks.
 
     Raises
     ------
     ProfileError
-        If it knows none of them.
+        If it has none of the operations.
     """
     operations = zip(_programs(stats), stats.texts("hlo_op_name"), strict=True)
     place = {key: row for row, key in enumerate(operations)}
@@ -267,7 +268,7 @@ def join_stats(draft: Draft, stats: XProfTable) -> list[str]:
         )
         at[~agree] = -1
         if (at < 0).all():
-            raise ProfileError(stats.source, "none of its operations is in the profile: it is of another run")
+            raise ProfileError(stats.source, "none of its operations is in the profile: the file is of another run")
     told = extras(stats) if len(stats) else {}
     for name in _STATS_COLUMNS:
         if name in told:
@@ -277,7 +278,7 @@ def join_stats(draft: Draft, stats: XProfTable) -> list[str]:
 
 
 def add_shapes(draft: Draft) -> list[Instruction | None]:
-    """Parse the HLO texts; add columns with each operation's shapes and the type of its first operand."""
+    """Parse the HLO texts; add a column with shapes and a column with the type of the first operand."""
     parsed = [instruction(line) if line else None for line in draft.extra["HLO"]]
     draft.extra["shape"] = text_column([one.shape if one else None for one in parsed])
     draft.extra["dtype"] = text_column([one.operands[0].dtype if one and one.operands else None for one in parsed])
@@ -285,7 +286,7 @@ def add_shapes(draft: Draft) -> list[Instruction | None]:
 
 
 def complete_calls(draft: Draft, parsed: Sequence[Instruction | None], chip: Chip | None) -> list[str]:
-    """Give the opaque calls of known shapes their FLOPs and bytes, in place; say how many."""
+    """Set FLOPs and bytes of opaque calls with known shapes, in place; return warnings."""
     found = 0
     seconds = 0.0
     without: set[str] = set()
@@ -299,7 +300,7 @@ def complete_calls(draft: Draft, parsed: Sequence[Instruction | None], chip: Chi
         if done.precision:
             draft.precision[row] = done.precision
             draft.origin["precision"][row] = "the type of the first operand"
-        # A precision that the chip has no peak for could not be judged at all.
+        # Without a peak for this precision the operation would have no bound.
         if chip is not None and done.precision and done.precision not in chip.peak_flops:
             draft.precision[row] = draft.origin["precision"][row] = None
             without.add(done.precision)
@@ -318,7 +319,7 @@ def complete_calls(draft: Draft, parsed: Sequence[Instruction | None], chip: Chi
     words = " and ".join(sorted(without))
     return [
         said,
-        f"some of them are {words}, for which the profile has no peak: they are judged by {chip.default_precision}",
+        f"some of them are {words}, for which the profile has no peak: their bound uses {chip.default_precision}",
     ]
 
 
@@ -327,7 +328,7 @@ def _programs(stats: XProfTable) -> list[str]:
 
 
 def _rows_of(column: npt.NDArray[Any], at: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
-    """Return the column at these rows; None at -1."""
+    """Return the cells of the rows; None for row -1."""
     found: npt.NDArray[Any] = column[at].astype(object)
     found[at < 0] = None
     return found
@@ -336,24 +337,24 @@ def _rows_of(column: npt.NDArray[Any], at: npt.NDArray[np.intp]) -> npt.NDArray[
 # -- all steps -----------------------------------------------------------------------------------------------------
 
 _MAX_LISTED: Final = 1000
-"""XProf lists no more operations than this."""
+"""XProf lists at most this many operations."""
 _ROUNDING: Final = 1e-6
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a user chose, and what belongs to the profile.
+    """Options of the user, and properties of the profile.
 
     Parameters
     ----------
     idle
-        Whether the time without an operation is a row.
+        Whether idle time is a row.
     told
         Executions by pattern of operation names, or None.
     stats
         The table ``hlo_stats`` of the same profile, or None.
     infer
-        Whether occurrences may be those of kernels rather than of executions.
+        Whether occurrences may count kernels instead of executions.
     cut
         Whether more operations ran than are listed.
     """
@@ -367,13 +368,13 @@ class Options:
 
 @dataclass
 class _Added:
-    """What the operations gained over XProf's own counts: FLOPs, and bytes by level."""
+    """What was added to XProf's own counts: FLOPs, and bytes by level."""
 
     flops: float = 0.0
     bytes: dict[str, float] = field(default_factory=dict)
 
     def to(self, program: Draft) -> None:
-        """Add it to the program's totals, in place."""
+        """Add the amounts to the program's totals, in place."""
         if not (self.flops or any(self.bytes.values())):
             return
         program.flops = _raised(program.flops, self.flops)
@@ -385,13 +386,13 @@ class _Added:
 
 
 def _raised(total: Floats, by: float) -> Floats:
-    """Return the total with what was added; unknown where a file's total is less than what was taken from its parts."""
+    """Return the total plus `by`; unknown if the result is negative."""
     raised = np.where(np.isnan(total), 0.0, total) + by
     return np.where(raised < 0, np.nan, raised)
 
 
 def check_switches(**switches: Any) -> None:
-    """Raise if one of the options that switch something is not a bool."""
+    """Raise `TypeError` if an option is not a bool."""
     for name, value in switches.items():
         if value not in (True, False):
             msg = f"{name} must be True or False, got {value!r:.60}"
@@ -399,13 +400,13 @@ def check_switches(**switches: Any) -> None:
 
 
 def with_unknowns(flops: Floats, moved: Mapping[str, Floats]) -> tuple[Floats, dict[str, Floats]]:
-    """Return the amounts with NaN where there are neither FLOPs nor bytes: XProf's "Unknown", which is not "free"."""
+    """Return the amounts, NaN where both FLOPs and bytes are 0: XProf writes this for unknown work."""
     unknown = (flops == 0) & np.all([amount == 0 for amount in moved.values()], axis=0)
     return np.where(unknown, np.nan, flops), {k: np.where(unknown, np.nan, amount) for k, amount in moved.items()}
 
 
 def is_infeed(category: str) -> bool:
-    """XProf's own rule for what feeds the device."""
+    """Whether a category feeds the device, by XProf's own rule."""
     return "infeed" in category or "outfeed" in category
 
 
@@ -417,18 +418,18 @@ def finish_operations(
     Parameters
     ----------
     draft
-        The operations as XProf counts them.
+        The operations with XProf's counts.
     chip
         The device, or None.
     program_time
-        Seconds of the whole program, or None where the file does not tell.
+        Seconds of the whole program, or None if unknown.
     options
-        What to do.
+        The options.
 
     Returns
     -------
     tuple
-        The operations, what they gained, and remarks.
+        The operations, the added amounts, and warnings.
     """
     before = _totals(draft)
     remarks: list[str] = []
@@ -443,7 +444,7 @@ def finish_operations(
     remarks += _opaque_remark(draft, joined="HLO" in draft.extra)
     if any(word in CONTAINERS for word in draft.category):
         remarks.append(
-            f"operations of the categories {listed(CONTAINERS)} hold the time of others: add self_time, not time"
+            f"operations of the categories {listed(CONTAINERS)} include the time of others: add self_time, not time"
         )
     if program_time:
         cut = options.cut or len(draft) >= _MAX_LISTED
@@ -453,7 +454,7 @@ def finish_operations(
 
 
 def above_roof(kernels: Kernels) -> list[str]:
-    """Remark on operations faster than the profile's own peaks allow."""
+    """Warn about operations faster than the profile's own peaks allow."""
     if kernels.chip is None or not len(kernels):
         return []
     judged = bound(kernels, kernels.chip, memory="all")
@@ -463,8 +464,8 @@ def above_roof(kernels: Kernels) -> list[str]:
     most = int(np.nanargmax(np.where(above, judged.utilization, np.nan)))
     said = (
         f"operations above their roof: {int(above.sum())}, the highest '{kernels.names[most]:.60}' at "
-        f"{judged.utilization[most]:.4g} times: peaks or counts in the profile are off, or the work is done elsewhere, "
-        "as that of asynchronous copies is"
+        f"{judged.utilization[most]:.4g} times: peaks or counts in the profile are wrong, or other units do the "
+        "work, as for asynchronous copies"
     )
     return [said]
 
@@ -492,7 +493,7 @@ def _opaque_remark(draft: Draft, *, joined: bool) -> list[str]:
 
 
 def _with_idle(draft: Draft, program_time: float, *, wanted: bool, cut: bool) -> tuple[Draft, list[str]]:
-    """Add the rest of the program's time as a row, so that the shares of self time add up to one."""
+    """Add the program's remaining time as a row, so that shares of self time add up to 1."""
     rest = program_time - float(draft.self_time.sum())
     if rest < -_ROUNDING * program_time:
         return draft, [f"operations overlap: their self time is {1 - rest / program_time:.1%} of the program's"]
@@ -506,4 +507,4 @@ def _with_idle(draft: Draft, program_time: float, *, wanted: bool, cut: bool) ->
         full.extra["cumulative share of self time"][-1] = 1.0
     if not cut:
         return full, []
-    return full, [f"only {len(draft):,} operations are listed: the time of others is in '{full.names[-1]}'"]
+    return full, [f"only {len(draft):,} operations are listed: the time of all others is in '{full.names[-1]}'"]

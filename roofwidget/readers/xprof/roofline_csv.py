@@ -1,10 +1,10 @@
-"""XProf's Roofline Analysis as CSV: what its button "Export as CSV" and ``/data_csv?tag=roofline_model`` give.
+"""XProf's Roofline Analysis as CSV: the result of "Export as CSV" or of ``/data_csv?tag=roofline_model``.
 
-The rules are those of the JSON; columns are found by their headings, in the words of any version. The CSV has lost the
-device and its peaks. But every rate stands beside its share of a peak, so the peaks come out again: FLOP/s as
-``Normalized FLOP Rate`` over ``FLOP Rate / Peak``, a memory's bandwidth as its rate over ``Roofline efficiency`` where
-it bounds a row. Columns headed "(%)" are fractions all the same. Better is the JSON: it has the peaks themselves and
-the device's name.
+The rules are those of the JSON; the reader finds columns by their headings, in any version's words. The CSV has neither
+the device nor its peaks, but it has rates and their shares of a peak. So the peaks are computed: FLOP/s as
+``Normalized FLOP Rate`` / ``FLOP Rate / Peak``, a memory's bandwidth as its rate / ``Roofline efficiency`` in rows that
+this memory bounds. Columns with the heading "(%)" are fractions too. Prefer the JSON: it has the peaks and the
+device's name.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ EXPECTED: Final = "the CSV that XProf exports for its tool 'roofline_model'"
 
 _OWN: Final = frozenset(("step", "operation", "roofline_efficiency", "include_infeed_outfeed"))
 _TRUTHS: Final = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
-_AGREE: Final = 1e-4
+_PEAK_TOLERANCE: Final = 1e-4
 
 
 def recognises(source: Source) -> bool:
-    """Whether its first line heads the columns of ``roofline_model``.
+    """Whether the first line has the headings of ``roofline_model``.
 
     Examples
     --------
@@ -50,23 +50,25 @@ def recognises(source: Source) -> bool:
 def read(
     source: Source, *, infeed: bool = True, idle: bool = True, shapes: Any = None, executions: Any = None
 ) -> Kernels:
-    """Make `Kernels` of a CSV export; parameters, result and errors are those of the JSON.
+    """Read a CSV export; parameters, result and errors are those of the JSON.
 
-    `Kernels.chip` has the peaks that the rows imply, and no name; it is None where no row shows both of them.
+    `Kernels.chip` has the peaks that the rows imply, and no name; it is None if the rows do not imply both peaks.
     """
     rows = read_table(source, header=_is_header)
-    # XProf writes nothing else into its file.
+    # XProf writes only rows into this file.
     if rows.skipped:
-        raise ProfileError(source.name, f"lines that are no rows of the table: {rows.skipped}; the file is damaged")
+        raise ProfileError(
+            source.name, f"{rows.skipped} lines are not rows of the table; the file is damaged, export it again"
+        )
     table = _by_id(rows)
     is_gpu = "SHM/L1 BW (GiB/s)" in rows.columns
     properties = _implied(table, is_gpu=is_gpu)
     options, said = chosen_options(source, properties, idle=idle, shapes=shapes, executions=executions)
-    lost = "the CSV has lost the device and its peaks"
+    lost = "the CSV does not have the device and its peaks"
     if properties.number("peak_flop_rate") and properties.number("peak_hbm_bw"):
-        lost += ": they were worked out from rates and efficiencies; read the JSON for the device's name"
+        lost += ": the peaks were computed from rates and efficiencies; read the JSON for the device's name"
     else:
-        lost += ", and too few rows are bound by them to work them out: read the JSON, or choose a chip"
+        lost += ", and too few rows are bound by them to compute them: read the JSON, or choose a chip"
     return kernels_of(table, properties, options, infeed=infeed, said=[lost, *said])
 
 
@@ -75,12 +77,12 @@ def _is_header(cells: Sequence[str]) -> bool:
 
 
 def _by_id(rows: DelimitedTable) -> XProfTable:
-    """Return the table by XProf's ids, its cells as the JSON has them."""
+    """Return the table by XProf's ids, with cells as in the JSON."""
     columns: dict[str, Any] = {}
     for heading in rows.columns:
         name = id_of_label(heading) or heading
         if name in columns:
-            raise ProfileError(rows.source.name, "two columns mean the same", column=heading)
+            raise ProfileError(rows.source.name, "two columns have the same meaning", column=heading)
         if name == "include_infeed_outfeed":
             columns[name] = _truths(rows, heading)
         elif is_text(name):
@@ -113,7 +115,7 @@ def _truths(rows: DelimitedTable, heading: str) -> list[bool]:
 
 
 def _implied(table: XProfTable, *, is_gpu: bool) -> Properties:
-    """Return the device's properties as far as the rows tell them: rates over their shares of a peak."""
+    """Return the device's properties that the rows imply: rates / their shares of a peak."""
     bound_by = np.array([word.casefold() for word in table.texts("bound_by")], dtype=str)
     use = table.numbers("roofline_efficiency")
     given = {"device_type": "GPU (not named)" if is_gpu else "TPU (not named)"}
@@ -126,14 +128,14 @@ def _implied(table: XProfTable, *, is_gpu: bool) -> Properties:
             given[f"peak_{column}"] = _peak(table.numbers(column), use, bound_by == level.name.casefold())
             if given[f"peak_{column}"] != "0":
                 given[level.flag] = "1"
-    return Properties(table.source, given, where="worked out from rates and efficiencies")
+    return Properties(table.source, given, where="computed from rates and efficiencies")
 
 
 def _peak(rates: Floats, shares: Floats, rows: npt.NDArray[np.bool_]) -> str:
-    """Return the peak that these rows agree on, ``"0"`` where there is none."""
+    """Return the peak if the rows agree on one, else ``"0"``."""
     rows = rows & (shares > 0) & (rates > 0)
     if not rows.any():
         return "0"
     peaks = rates[rows] / shares[rows]
     middle = float(np.median(peaks))
-    return repr(middle) if np.allclose(peaks, middle, rtol=_AGREE, atol=0) else "0"
+    return repr(middle) if np.allclose(peaks, middle, rtol=_PEAK_TOLERANCE, atol=0) else "0"

@@ -1,26 +1,26 @@
 """XProf's Roofline Analysis, for TPU and GPU: the JSON of its tool ``roofline_model``.
 
-To get the file: open the profile in XProf and its tool "Roofline Model", and save the answer of
-``/data?run=<run>&tag=roofline_model``; or, without a server::
+To get the file, open the profile in XProf with the tool "Roofline Model", and save the response of
+``/data?run=<run>&tag=roofline_model``. Without a server::
 
     from xprof.convert import raw_to_tool_data
     data, _ = raw_to_tool_data.xspace_to_tool_data(["host.xplane.pb"], "roofline_model", {})
     open("run.roofline_model.json", "wb").write(data)
 
-Save the tool ``hlo_stats`` beside it as ``run.hlo_stats.json``: it holds the shapes.
+Save the tool ``hlo_stats`` in the same folder as ``run.hlo_stats.json``: it has the shapes.
 
-The rules. The file holds ``[table, diagnostics]``. Columns are found by their ``id``, never by position. Units in the
-file are microseconds, GFLOP/s (1e9) and GiB/s (2**30). A rate is a total over its ``total_time``, both summed over the
-device's cores, so a total is the product of the two (the formulas of XProf's ``op_metrics_to_record.h``, inverted):
+The rules. The file is ``[table, diagnostics]``. The reader finds columns by ``id``, never by position. The file's units
+are microseconds, GFLOP/s (1e9) and GiB/s (2**30). A rate is a total divided by ``total_time``, both summed over the
+device's cores. So a total is rate x time (the inverse of the formulas in XProf's ``op_metrics_to_record.h``):
 
 * time: ``total_time``, with children; self time: ``total_self_time``.
-* FLOPs: ``measured_flop_rate`` x ``total_time``; on TPU XProf has normalised them to the bf16 peak.
-* bytes at HBM, VMEM, CMEM: ``hbm_bw``, ``vmem_read_bw`` … x ``total_time``: those of XLA's cost model, not of counters.
-* Neither FLOPs nor bytes is unknown, XProf's "Unknown". With ``hlo_stats`` matrix products and convolutions among these
-  get 2 M N K x executions from the shapes of their own program and operation, and the bytes of all operands and
-  outputs.
-* Library calls on GPU are counted by execution, not by kernel, as far as the rest of their program tells.
-* What is left of the program's time is a row of the category ``idle``.
+* FLOPs: ``measured_flop_rate`` x ``total_time``; on TPU XProf normalises them to the bf16 peak.
+* bytes at HBM, VMEM, CMEM: ``hbm_bw``, ``vmem_read_bw`` … x ``total_time``, from XLA's cost model, not from counters.
+* An operation with neither FLOPs nor bytes is XProf's "Unknown", and unknown here. With ``hlo_stats``, matrix products
+  and convolutions among these get 2 M N K x executions from their shapes (matched by program and operation), and the
+  bytes of all operands and outputs.
+* Library calls on GPU are counted per execution, not per kernel, if the rest of their program shows how often it ran.
+* The program's remaining time is a row of the category ``idle``.
 * The chip's peaks are the table's properties ``p``.
 """
 
@@ -34,7 +34,7 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.xprof.device import Properties, chip_of, peak_remarks
+from roofwidget.readers.xprof.device import Properties, chip_of, peak_warnings
 from roofwidget.readers.xprof.hlo_stats import stats_beside
 from roofwidget.readers.xprof.operations import (
     Draft,
@@ -52,13 +52,13 @@ __all__ = ["EXPECTED", "FORMAT", "chosen_options", "kernels_of", "read", "recogn
 FORMAT: Final = "xprof"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'roofline_model'"
 
-# Only this tool of XProf's has these; its other tables share most of the remaining columns.
+# Only this tool of XProf has these columns; its other tables share most of the rest.
 _OWN_COLUMNS: Final = ("include_infeed_outfeed", "roofline_efficiency", "bottleneck_operational_intensity")
 _PROGRAM_STEPS: Final = {"Total": "Program", "Total (HW)": "Program (HW)"}
 
 
 def recognises(source: Source) -> bool:
-    """Whether it looks like ``roofline_model``, be it flawed or not.
+    """Whether the source looks like ``roofline_model``, valid or not.
 
     Examples
     --------
@@ -76,37 +76,37 @@ def recognises(source: Source) -> bool:
 def read(
     source: Source, *, infeed: bool = True, idle: bool = True, shapes: Any = None, executions: Any = None
 ) -> Kernels:
-    """Make `Kernels` of a ``roofline_model`` document.
+    """Read a ``roofline_model`` document.
 
     Parameters
     ----------
     source
         The file.
     infeed
-        The file lists everything twice, with and without infeed and outfeed operations: which list to take.
+        Whether to include infeed and outfeed operations; the file lists all operations with and without them.
     idle
-        Whether the time in which no operation ran is a row, so that shares of self time add up to one.
+        Whether idle time is a row, so that shares of self time add up to 1.
     shapes
-        The ``hlo_stats`` table of the same profile, or its raw trace, for the shapes of opaque calls: a path; None for
-        ``<name>.hlo_stats.json`` beside ``<name>.roofline_model.json``, if there; False for none.
+        The ``hlo_stats`` table of the same profile, or its raw trace, for the shapes of opaque calls: a path. None uses
+        ``<name>.hlo_stats.json`` in the folder of ``<name>.roofline_model.json``, if it exists. False uses none.
     executions
-        How often operations ran, by pattern of their names (``{"cudnn-conv*": 5}``), where XProf counted kernels.
+        How often operations ran, by pattern of their names (``{"cudnn-conv*": 5}``), if XProf counted kernels.
 
     Returns
     -------
     Kernels
-        One kernel an operation: FLOPs (on TPU normalised by XProf to the bf16 peak), bytes by level (``HBM``; on TPU
-        also ``VMEM read``, ``VMEM write``, ``CMEM read``, ``CMEM write`` where the device has them and the file
-        counts any), seconds with and without children, launches. Zero FLOPs beside known bytes stay zero; an operation
-        with neither, which XProf calls "Unknown", has NaN for both. `extra` holds every other column, `program` and
-        `steps` the totals, `chip` the device as XProf knows it (None when it gives no peaks).
+        One kernel per operation: FLOPs (on TPU normalised by XProf to the bf16 peak), bytes by level (``HBM``; on TPU
+        also ``VMEM read``, ``VMEM write``, ``CMEM read``, ``CMEM write`` if the device has them and the file counts
+        any), seconds with and without children, launches. Zero FLOPs with known bytes stay zero; an operation with
+        neither, XProf's "Unknown", has NaN for both. `extra` has all other columns, `program` and `steps` have the
+        totals, and `chip` is the device with XProf's peaks (None without peaks).
 
     Raises
     ------
     ProfileError
-        If a column is missing or a cell holds something else than it should; names row (from 1) and column.
+        If a column is missing or a cell has an unexpected value. The message names row (from 1) and column.
     TypeError, ValueError
-        If an option is of the wrong kind.
+        If an option has the wrong type or value.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def read(
 def chosen_options(
     source: Source, properties: Properties, *, idle: bool, shapes: Any, executions: Any
 ) -> tuple[Options, list[str]]:
-    """Return the checked options, the shapes read, and a remark if those beside the profile cannot be."""
+    """Return the checked options with the shapes, and a warning if the shapes file could not be read."""
     check_switches(idle=idle)
     told = checked_executions(executions)
     table, said = stats_beside(source, shapes)
@@ -147,14 +147,14 @@ def chosen_options(
 def kernels_of(
     table: XProfTable, properties: Properties, options: Options, *, infeed: bool, said: list[str]
 ) -> Kernels:
-    """Make `Kernels` of the table's columns, wherever they were read."""
+    """Return `Kernels` from the table, from whichever file it was read."""
     check_switches(infeed=infeed)
     chip = chip_of(properties)
     every = _every_row(table, properties)
     steps, ranks = table.texts("step"), table.numbers("rank")
     wanted = table.truths("include_infeed_outfeed") == infeed
     if len(every) and not wanted.any():
-        reason = f"no row is {shown(infeed)}; read it with infeed={not infeed}"
+        reason = f"no row is {shown(infeed)}; read the file with infeed={not infeed}"
         raise ProfileError(table.source, reason, column="include_infeed_outfeed")
 
     is_total = np.isin(steps.astype(str), list(_PROGRAM_STEPS))
@@ -168,7 +168,7 @@ def kernels_of(
     operations, added, remarks = finish_operations(operations, chip, seconds, options)
     added.to(program)
     if added.flops and len(per_step):
-        remarks.append("the totals of steps are XProf's own: what was derived for operations is not in them")
+        remarks.append("the totals of steps are XProf's own, without the FLOPs and bytes derived for operations")
     kernels = operations.kernels(chip, table.source)
     return operations.kernels(
         chip,
@@ -179,21 +179,21 @@ def kernels_of(
             *said,
             *_remarks(properties, chip, found, no_steps=bool((is_step & is_empty).any())),
             *remarks,
-            *peak_remarks(properties),
+            *peak_warnings(properties),
             *above_roof(kernels),
         ],
     )
 
 
 def _every_row(table: XProfTable, properties: Properties) -> Draft:
-    """Return the rows of both lists: the totals are named by their step."""
+    """Return the rows of both lists; totals are named by their step."""
     time = table.numbers("total_time") * MICRO
     flops = table.totals("measured_flop_rate", GIGA, time)
     moved = {"HBM": table.totals("hbm_bw", GIBI, time)}
     why = {"HBM": "hbm_bw x total_time"}
     for level in properties.levels():
         amount = table.totals(f"{level.stem}_bw", GIBI, time)
-        # A level at which the whole file moves nothing was not counted; beside others a zero is a count.
+        # If all rows are 0, the level was not counted. If only some are, 0 is a count.
         if amount.any():
             moved[level.name], why[level.name] = amount, f"{level.stem}_bw x total_time"
     flops, moved = with_unknowns(flops, moved)
@@ -223,11 +223,11 @@ def _every_row(table: XProfTable, properties: Properties) -> Draft:
 def _remarks(properties: Properties, chip: Chip | None, operations: int, *, no_steps: bool) -> list[str]:
     remarks = []
     if not operations:
-        where = f"on {properties.device}" if properties.device else "and names no device"
-        remarks.append(f"XProf lists no operation {where}: it knows only TPU and GPU profiles that ran something")
+        where = f"on {properties.device}" if properties.device else "and no device"
+        remarks.append(f"XProf lists no operation {where}: it supports only TPU and GPU profiles with operations")
     if chip is None:
         names = [name for name in ("peak_flop_rate", "peak_hbm_bw") if not properties.number(name)]
-        remarks.append(f"the profile has no {' and no '.join(names)}, so there is no chip: choose one to see a roof")
+        remarks.append(f"the profile has no {' and no '.join(names)}, so there is no chip: choose a chip to see a roof")
     if no_steps:
         remarks.append("the profile has no steps: XProf's empty average step was left out")
     scale = properties.number("time_scale_multiplier")
@@ -237,7 +237,7 @@ def _remarks(properties: Properties, chip: Chip | None, operations: int, *, no_s
 
 
 def _diagnostics(given: object, source: str) -> list[str]:
-    """Return what XProf itself had to say, such as ``"WARNING: No step marker observed …"``."""
+    """Return XProf's own messages, such as ``"WARNING: No step marker observed …"``."""
     table = XProfTable.of(given, source)
     pairs = zip(table.texts("severity"), table.texts("message"), strict=True)
     return [f"{severity}: {message}" for severity, message in pairs]

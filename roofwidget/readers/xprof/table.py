@@ -1,4 +1,4 @@
-"""A table of XProf by XProf's own column ids, and what exports and `Kernels.extra` call its columns."""
+"""XProf's tables by column id, and the names of the columns in exports and in `Kernels.extra`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GIBI: Final = 2.0**30
 
 @dataclass(frozen=True)
 class XProfTable:
-    """Columns of raw values by id, and the number by which messages name each row."""
+    """Columns of raw values by id, and the row numbers for messages."""
 
     source: str
     columns: Mapping[str, Sequence[Any]]
@@ -52,7 +52,7 @@ class XProfTable:
         Raises
         ------
         ProfileError
-            If it is none, two columns have one id, or a row has not one cell a column.
+            If it is not a table, two columns have the same id, or a row has not one cell per column.
         """
         columns, rows = (given.get("cols"), given.get("rows")) if isinstance(given, dict) else (None, None)
         if not isinstance(columns, list) or not isinstance(rows, list):
@@ -81,7 +81,7 @@ class XProfTable:
         return self.columns[column]
 
     def numbers(self, column: str, at_least: float = 0) -> Floats:
-        """Return the numbers of a column, in the file's unit; finite, and not below `at_least`."""
+        """Return the numbers of a column in the file's unit; each must be finite and at least `at_least`."""
         cells = self.cells(column)
         if all(kind in {int, float} for kind in set(map(type, cells))):
             try:
@@ -100,7 +100,7 @@ class XProfTable:
         return np.array(cells, dtype=np.float64)
 
     def totals(self, column: str, unit: float, time: Floats) -> Floats:
-        """Return a rate's column as an amount: times its unit and the seconds of each row."""
+        """Return a column of rates as amounts: rate x unit x seconds of each row."""
         with np.errstate(over="ignore"):
             amounts: Floats = self.numbers(column) * unit * time
         if not np.isfinite(amounts).all():
@@ -108,7 +108,7 @@ class XProfTable:
         return amounts
 
     def texts(self, column: str) -> Texts:
-        """Return the texts of a column; text that is not Unicode (half of a surrogate pair) cannot be shown or sent."""
+        """Return the texts of a column; half of a surrogate pair is an error, because it cannot be shown or sent."""
         cells = self.cells(column)
         for row, value in enumerate(cells):
             if not isinstance(value, str) or not _is_unicode(value):
@@ -124,12 +124,12 @@ class XProfTable:
         return np.array(cells, dtype=np.bool_)
 
     def error(self, row: int, column: str, reason: str) -> ProfileError:
-        """Return the error for the cell in the row counted from 0."""
+        """Return the error for a cell; the row counts from 0."""
         return ProfileError(self.source, reason, row=self.rows[row], column=column)
 
 
 def column_ids(given: object) -> list[str]:
-    """Return the ids of what may be a Google DataTable; none where it is something else.
+    """Return the column ids of a Google DataTable; an empty list for anything else.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def column_ids(given: object) -> list[str]:
 
 
 def shown(value: object) -> str:
-    """Show `value` as the file writes it, cut to a line's length; text in Python's quotes, which escape the rest."""
+    """Return `value` as the file writes it, at most 60 characters; text in Python's quotes, with escapes."""
     text = ascii(value) if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 - a line of an error message
 
@@ -152,7 +152,7 @@ def _cells(row: object, number: int, width: int, source: str) -> list[Any]:
     if not isinstance(cells, list):
         raise ProfileError(source, f"expected an object with a list 'c', got {shown(row)}", row=number)
     if len(cells) != width:
-        raise ProfileError(source, f"expected {width} cells, one a column, got {len(cells)}", row=number)
+        raise ProfileError(source, f"expected {width} cells, one per column, got {len(cells)}", row=number)
     return [cell.get("v") if isinstance(cell, dict) else None for cell in cells]
 
 
@@ -176,7 +176,7 @@ def text_column(values: Sequence[str | None]) -> Texts:
 MICRO: Final = 1e-6
 _PERCENT: Final = 0.01
 
-# What becomes a field of `Kernels`, or says which rows are wanted.
+# Columns that become fields of `Kernels`, or that select rows.
 _TEXT_FIELDS: Final = frozenset(("step", "category", "operation", "hlo_op_name", "source_info"))
 _FIELDS: Final = _TEXT_FIELDS | {"occurrences", "total_time", "total_self_time", "include_infeed_outfeed"}
 _TEXTS: Final = {
@@ -222,7 +222,7 @@ _NUMBERS: Final[dict[str, tuple[str, float]]] = {
     "max_mem_bw_utilization": ("XProf memory utilization", 1),
     "vdd_energy": ("VDD energy (J)", 1),
 }
-# Where hlo_stats has percent, roofline_model has fractions under the same ids.
+# hlo_stats has percentages in these columns, roofline_model has fractions.
 _IN_PERCENT: Final = ("total_self_time_percent", "cumulative_total_self_time_percent", "dma_stall_percent")
 
 _LABELS: Final[dict[str, str]] = {
@@ -264,8 +264,8 @@ _LABELS: Final[dict[str, str]] = {
     "hlo_module_id": "Program ID",
     "source_info": "Source Info",
 }
-"""What XProf heads each column of ``roofline_model`` with, by id."""
-# GPU profiles and older versions say it differently.
+"""The heading of each column of ``roofline_model``, by id."""
+# Headings of GPU profiles and of older versions.
 _OTHER_LABELS: Final = {
     "SHM/L1 BW (GiB/s)": "vmem_write_bw",
     "SHM/L1 Operational Intensity (FLOP/Byte)": "vmem_write_operational_intensity",
@@ -275,7 +275,7 @@ _OTHER_LABELS: Final = {
 
 
 def id_of_label(label: str) -> str | None:
-    """Return the id of the column with this heading, in any version's words; None for a heading that is not known.
+    """Return the id of the column with this heading in any version; None for an unknown heading.
 
     Examples
     --------
@@ -286,14 +286,14 @@ def id_of_label(label: str) -> str | None:
 
 
 def is_text(column: str) -> bool:
-    """Whether the column with this id holds text."""
+    """Whether the column with this id has text."""
     return column in _TEXTS or column in _TEXT_FIELDS
 
 
 def extras(table: XProfTable) -> dict[str, npt.NDArray[Any]]:
-    """Return what the table tells beyond the fields of `Kernels`, by name with unit: floats, or texts with None.
+    """Return the columns that are not fields of `Kernels`, by name with unit: floats, or texts with None.
 
-    Of a column that XProf has gained since, all numbers or all text are kept under its id.
+    An unknown column (of a newer XProf) is kept under its id if all its cells are numbers or all are texts.
     """
     percent = "hlo_op_expression" in table.columns
     found: dict[str, npt.NDArray[Any]] = {}
@@ -325,7 +325,7 @@ def _unknown(table: XProfTable, column: str) -> Mapping[str, npt.NDArray[Any]]:
 
 
 def _sources(table: XProfTable) -> Mapping[str, npt.NDArray[Any]]:
-    """Return the line of source and the stack above it, which XProf wraps in markup."""
+    """Return the source line and the stack, which XProf wraps in markup."""
     cells = table.texts("source_info")
     parts = {cell: _plain_source(cell) for cell in set(cells)}
     return {

@@ -1,10 +1,11 @@
 """XProf's raw traces, ``.xplane.pb``: converted by XProf itself, which the extra ``roofwidget[xprof]`` installs.
 
 To get the file: ``jax.profiler.trace("logs")`` or TensorFlow's and PyTorch/XLA's profilers write it to
-``logs/plugins/profile/<run>/<host>.xplane.pb``. The folder of a run reads as its hosts together.
+``logs/plugins/profile/<run>/<host>.xplane.pb``. The folder of a run gives all its hosts together.
 
-The rules are those of ``roofline_model`` and ``hlo_stats``, into which XProf converts the trace, so opaque calls have
-the FLOPs of their shapes. XProf keeps its intermediate results beside a trace; it gets a copy in a temporary folder.
+XProf converts the trace to ``roofline_model`` and ``hlo_stats``; the rules are those of these two formats, so opaque
+calls get FLOPs from their shapes. XProf writes intermediate results beside a trace, so it gets a copy in a temporary
+folder.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ recognises = is_trace
 
 
 def read(source: Source, *, infeed: bool = True, idle: bool = True, executions: Any = None) -> Kernels:
-    """Make `Kernels` of a trace; parameters and result are those of ``roofline_model``.
+    """Read a trace; for parameters and result see ``roofline_model``.
 
     Raises
     ------
