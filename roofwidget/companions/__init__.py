@@ -1,8 +1,8 @@
-"""bqplot figures that follow a model, for dashboards that are built of bqplot parts.
+"""bqplot figures that follow a model, for dashboards built from bqplot parts.
 
-Each is an ordinary `bqplot.Figure`: append marks of your own to its ``marks``, set its ``layout``, put it beside other
-widgets in an ``HBox``. It follows its model until it is closed, and closing it closes the marks, axes and scales that
-it came with. A limit of a scale that you set, or that somebody drags, stays.
+Each figure is an ordinary `bqplot.Figure`: append your own marks to its ``marks``, set its ``layout``, or put it into
+an ``HBox`` with other widgets. The figure updates with its model until you close it. Closing it also closes its own
+marks, axes and scales. A scale limit that you set, or that a user drags, is not changed any more.
 
 >>> import roofwidget as rw
 >>> figure = rw.companions.roofline_figure(rw.RooflineModel(["v5p"]))

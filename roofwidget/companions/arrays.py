@@ -1,4 +1,4 @@
-"""Counts of a graph over many sizes at once, as float64 arrays: exact up to 2^53."""
+"""Evaluate counts of a graph for many sizes at once, as float64 arrays (exact up to 2^53)."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from roofwidget.workloads import Dim, Graph
     from roofwidget.workloads.expressions import Count
 
-__all__ = ["allowed", "over", "swept", "whole_numbers"]
+__all__ = ["allowed", "evaluate_arrays", "swept", "whole_numbers"]
 
-# A dimension whose largest value is this many times its smallest is stepped through in powers of two.
-_WIDE: Final = 16
+# From this ratio of largest to smallest value on, the sizes of a dimension are powers of two.
+_MIN_RATIO_FOR_POWERS: Final = 16
 
 
-def over(count: Count, env: Mapping[str, Any]) -> Floats:
-    """Return a count with arrays in place of its symbols, of the shape that they broadcast to.
+def evaluate_arrays(count: Count, env: Mapping[str, Any]) -> Floats:
+    """Evaluate a count with arrays as values of its symbols; the result has their broadcast shape.
 
     Examples
     --------
     >>> from roofwidget.workloads import dim
     >>> n = dim("n", 1, 9, default=2)
-    >>> over(3 * n * n + 1, {"n": np.array([1.0, 2.0])}).tolist()
+    >>> evaluate_arrays(3 * n * n + 1, {"n": np.array([1.0, 2.0])}).tolist()
     [4.0, 13.0]
     """
     if isinstance(count, int):
@@ -46,7 +46,7 @@ def over(count: Count, env: Mapping[str, Any]) -> Floats:
 def _atom(atom: Symbol | Call, env: Mapping[str, Any]) -> Floats:
     if isinstance(atom, Symbol):
         return np.asarray(env[atom.name], dtype=np.float64)
-    values = [over(argument, env) for argument in atom.args]
+    values = [evaluate_arrays(argument, env) for argument in atom.args]
     if atom.kind == "/":
         return np.asarray(np.ceil(values[0] / np.where(values[1] > 0, values[1], np.nan)))
     broadcast = np.broadcast_arrays(*values)
@@ -54,22 +54,23 @@ def _atom(atom: Symbol | Call, env: Mapping[str, Any]) -> Floats:
 
 
 def allowed(graph: Graph, env: Mapping[str, Any], n: int) -> Bools:
-    """Return where all that a graph demands of its dimensions holds, shape (n,)."""
+    """Return where all conditions of a graph on its dimensions hold, shape (n,)."""
     fine = np.ones(n, dtype=np.bool_)
     for count, divisor in graph.conditions:
-        whole = over(count, env)
+        whole = evaluate_arrays(count, env)
         if divisor == 0:
             fine &= whole >= 1
             continue
-        by = over(divisor, env)
+        by = evaluate_arrays(divisor, env)
         fine &= (by >= 1) & (np.mod(whole, np.where(by >= 1, by, 1)) == 0)
     return fine
 
 
 def swept(where: str, given: Any, graph: Graph) -> tuple[str, Floats]:
-    """Return the dimension that a sweep is over, and its sizes, ascending.
+    """Return the dimension of a sweep and its sizes, ascending.
 
-    `given` is the dimension's name, for its whole range, or ``{name: sizes}``; sizes alone are of the only dimension.
+    `given` is the dimension's name (for its whole range) or ``{name: sizes}``. Sizes without a name work if the graph
+    has one dimension.
     """
     dims = {dim.name: dim for dim in graph.dims}
     if isinstance(given, Mapping) and len(given) == 1:
@@ -79,7 +80,7 @@ def swept(where: str, given: Any, graph: Graph) -> tuple[str, Floats]:
     elif len(dims) == 1 and not isinstance(given, Mapping):
         name, sizes = next(iter(dims)), given
     else:
-        msg = f"{where}: say which dim of graph '{graph.name}' these are sizes of, as in {{name: sizes}}; it has "
+        msg = f"{where}: name the dim of graph '{graph.name}' for these sizes, as in {{name: sizes}}; it has "
         raise ValueError(msg + (listed(dims) or "none"))
     dim = dims.get(name)
     if dim is None:
@@ -89,23 +90,23 @@ def swept(where: str, given: Any, graph: Graph) -> tuple[str, Floats]:
     return name, whole_range(dim) if sizes is None else whole_numbers(f"{where}: '{name}'", sizes, dim.low, dim.high)
 
 
-def whole_range(dim: Dim, most: int = 24) -> Floats:
-    """Return sizes over the whole range of a dimension: powers of two and its ends, or at most `most` even steps."""
-    if dim.high >= _WIDE * dim.low:
+def whole_range(dim: Dim, max_steps: int = 24) -> Floats:
+    """Return sizes over the range of a dimension: powers of two and both ends, or at most `max_steps` even steps."""
+    if dim.high >= _MIN_RATIO_FOR_POWERS * dim.low:
         powers = 2.0 ** np.arange(np.ceil(np.log2(dim.low)), np.floor(np.log2(dim.high)) + 1)
         return np.unique([dim.low, *powers, dim.high])
-    return np.unique(np.round(np.linspace(dim.low, dim.high, min(most, dim.high - dim.low + 1))))
+    return np.unique(np.round(np.linspace(dim.low, dim.high, min(max_steps, dim.high - dim.low + 1))))
 
 
 def whole_numbers(what: str, sizes: Any, low: int = 1, high: int = 2**53) -> Floats:
-    """Return sizes as float64, ascending, each once; raise unless they are whole numbers from `low` to `high`."""
+    """Return sizes as float64, ascending and unique; raise unless all are whole numbers from `low` to `high`."""
     try:
         found = sorted({index(size) for size in sizes if not isinstance(size, (bool, np.bool_)) or _refused(size)})
     except TypeError:
         msg = f"{what}: sizes must be a sequence of whole numbers, got {sizes!r:.60}"
         raise TypeError(msg) from None
     if not found:
-        msg = f"{what}: there are no sizes; give at least one"
+        msg = f"{what}: no sizes given; give at least one"
         raise ValueError(msg)
     if found[0] < low or found[-1] > high:
         wrong = found[0] if found[0] < low else found[-1]

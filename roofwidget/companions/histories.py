@@ -22,8 +22,8 @@ from roofwidget.companions.parts import (
     follow,
     labels,
     legend_share,
+    sendable_name,
     shown_chips,
-    spoken,
     within,
 )
 from roofwidget.kernels.presets import Preset
@@ -36,24 +36,24 @@ __all__ = ["named_points", "ridge_history"]
 
 # -- labels that have room -----------------------------------------------------------------------------------------
 
-# A letter, a line and a point as shares of the narrowest plot, 664 by 380 px: wider ones have room to spare.
+# Sizes as shares of the narrowest plot, 664 by 380 px; wider plots have more space.
 _LETTER_WIDTH: Final = 6.6 / 664
 _LINE_HEIGHT: Final = 15 / 380
 _LABEL_OFFSET: Final = 8 / 664
-# A label stands above and to the right of what it names: so far up is its middle, and so near to it no point may be.
+# A label is above and to the right of its point. Its middle is this far up, and no point may be this close to it.
 _LABEL_RISE: Final = 10 / 380
 _POINT_CLEARANCE: Final = 9 / 380
 
 
 def named_points(places: Sequence[tuple[float, float]], texts: Sequence[str]) -> list[int]:
-    """Return which points are named, the first before the others: no name lies on another, on a point or outside.
+    """Return which points get a label; earlier points first. Labels do not overlap labels, points or the edge.
 
     Parameters
     ----------
     places
-        Where the points are, from 0 to 1 across and up.
+        Positions of the points, from 0 to 1 horizontally and vertically.
     texts
-        What they are called.
+        The labels of the points.
 
     Examples
     --------
@@ -79,9 +79,9 @@ def named_points(places: Sequence[tuple[float, float]], texts: Sequence[str]) ->
 
 _FOLLOWED: Final = ("chips", "shown", "precision", "memory", "what_if")
 _EMPTY: Final = (1.0, 1e3)
-_ROOM: Final = 1.6
-# More families than this have no legend: it would hide them.
-_NAMED: Final = 10
+_FREE_SPACE: Final = 1.6
+# With more families a legend would cover the plot.
+_MAX_LEGEND_FAMILIES: Final = 10
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class _Point:
 def ridge_history(
     chips: RooflineModel | Preset | Iterable[Chip | str], *, precision: str = "auto", memory: str = "main"
 ) -> bqplot.Figure:
-    """Return a figure of chips' ridge points by the year they came out, a line by family.
+    """Return a figure of chips' ridge points by release year, with a line per family.
 
     A ridge point is ``peak / bandwidth``, FLOP/byte: the intensity that a kernel needs to be compute-bound. The year
     and the family are the catalogue's, see `Chip`.
@@ -110,19 +110,19 @@ def ridge_history(
         Chips and names of catalogue chips; or a model, whose shown chips with their what-if values, precision and
         memory are followed.
     precision, memory
-        Whose peak and which level, as in `Chip.ridge_point`; not for a model, which has its own.
+        As in `Chip.ridge_point`. Not allowed for a model, which has its own precision and memory.
 
     Returns
     -------
     bqplot.Figure
-        Its marks are a ``Lines`` (by family, through the geometric mean of each year), a ``Scatter`` (a point by chip)
-        and a ``Label`` (the names that there is room for, the newest chip of a family first; the others show under the
-        pointer). The title tells how many chips are left out for want of a year, the precision or the memory.
+        Its marks are a ``Lines`` (one per family, through the geometric mean of each year), a ``Scatter`` (one point
+        per chip) and a ``Label`` (names that have space, the newest chip of a family first; other names are tooltips).
+        The title has the number of chips that are left out because they lack a year, the precision or the memory.
 
     Raises
     ------
     TypeError, ValueError
-        If something is no chip, or a precision or memory is given for a model.
+        If something is not a chip, or a precision or memory is given for a model.
 
     Examples
     --------
@@ -133,15 +133,17 @@ def ridge_history(
     """
     scales = {"x": bqplot.LinearScale(), "y": bqplot.LogScale()}
     families = bqplot.Lines(x=[], y=[], scales=scales, colors=list(PALETTE))
-    told = bqplot.Tooltip(fields=["name", "x", "y"], labels=["chip", "year", "ridge point"], formats=["", "d", ".4~r"])
-    points = bqplot.Scatter(x=[], y=[], scales=scales, display_names=False, default_size=40, tooltip=told)
+    tooltip = bqplot.Tooltip(
+        fields=["name", "x", "y"], labels=["chip", "year", "ridge point"], formats=["", "d", ".4~r"]
+    )
+    points = bqplot.Scatter(x=[], y=[], scales=scales, display_names=False, default_size=40, tooltip=tooltip)
     names = labels(scales, x_offset=7, y_offset=-5)
     axes = [
         axis(scales["x"], "bottom", "Year", tick_format="d"),
         axis(scales["y"], "left", "Ridge point (FLOP/B)", tick_format="~s"),
     ]
     shown = figure([families, points, names], axes, legend_location="top-left", layout=dict(ROOMY))
-    limits = Limits(scales["y"], _EMPTY, room=_ROOM)
+    limits = Limits(scales["y"], _EMPTY, room=_FREE_SPACE)
     years_limits = Limits(scales["x"], (2010.0, 2030.0))
     model, chips_now = _chosen(chips, precision, memory)
 
@@ -149,10 +151,10 @@ def ridge_history(
         rows, word, level = chips_now()
         known = _points(rows, word, level)
         years = [point.year for point in known]
-        named = len(_by_family(known)) if 1 < len(_by_family(known)) <= _NAMED else 0
+        named = len(_by_family(known)) if 1 < len(_by_family(known)) <= _MAX_LEGEND_FAMILIES else 0
         low, high = limits.span([point.ridge for point in known], legend_share(named) if named else 0.0)
         first, last = (min(years), max(years)) if years else (2010, 2030)
-        # Half a year on the left, and on the right the room of a name.
+        # Half a year of space on the left, and space for a label on the right.
         left, right = first - 0.5, last + max(1.0, 0.25 * (last - first))
         years_limits.set(left, right)
         axes[0].tick_values = np.arange(first, last + 1, max(1, (last - first) // 8))
@@ -170,10 +172,10 @@ def ridge_history(
 def _chosen(
     chips: Any, precision: str, memory: str
 ) -> tuple[RooflineModel | None, Callable[[], tuple[Sequence[Chip], str, str]]]:
-    """Return the model that is followed, and what tells the chips, the precision and the memory."""
+    """Return the model to follow (or None), and a function that returns chips, precision and memory."""
     if isinstance(chips, RooflineModel):
         if (precision, memory) != ("auto", "main"):
-            msg = "ridge_history: a model has a precision and a memory of its own; set those of the model"
+            msg = "ridge_history: a model has its own precision and memory; set these on the model"
             raise ValueError(msg)
         return chips, lambda: (shown_chips(chips), chips.precision, one_level(chips.memory))
     if isinstance(chips, (str, Chip)):
@@ -192,7 +194,7 @@ def _chosen(
 
 
 def _points(chips: Sequence[Chip], precision: str, memory: str) -> list[_Point]:
-    """Return the chips of which all is known, a family's together and oldest first."""
+    """Return the chips with known year and ridge point, grouped by family and oldest first."""
     found = []
     for chip in chips:
         with contextlib.suppress(MissingFigureError):
@@ -212,7 +214,7 @@ def _by_family(known: list[_Point]) -> dict[str, list[_Point]]:
 def _draw(families: bqplot.Lines, points: bqplot.Scatter, known: list[_Point]) -> None:
     grouped = _by_family(known)
     means = [_by_year(row) for row in grouped.values()]
-    # All lines of a mark are equally long, and longer than a point: short ones stay where they end.
+    # All lines of a mark need the same length of at least 2; repeat the last point of short lines.
     longest = max(2, *map(len, means), 2)
     padded = [[*row, *([row[-1]] * (longest - len(row)))] for row in means]
     hues = {family: PALETTE[i % len(PALETTE)] for i, family in enumerate(grouped)}
@@ -224,12 +226,12 @@ def _draw(families: bqplot.Lines, points: bqplot.Scatter, known: list[_Point]) -
     with points.hold_sync():
         points.x = np.array([point.year for point in known])
         points.y = within(np.array([point.ridge for point in known]))
-        points.names = np.array([spoken(point.chip) for point in known], dtype=np.str_)
+        points.names = np.array([sendable_name(point.chip) for point in known], dtype=np.str_)
         points.colors = [hues[point.family] for point in known] or [INK]
 
 
 def _by_year(family: list[_Point]) -> list[tuple[float, float]]:
-    """Return the geometric mean of a family's ridge points of each year, which on the figure is the middle."""
+    """Return the geometric mean of a family's ridge points per year (the middle on a log scale)."""
     years = dict.fromkeys(point.year for point in family)
     return [
         (float(year), float(np.exp(np.mean([np.log(point.ridge) for point in family if point.year == year]))))
@@ -238,12 +240,12 @@ def _by_year(family: list[_Point]) -> list[tuple[float, float]]:
 
 
 def _name(names: Any, known: list[_Point], x_span: tuple[float, float], y_span: tuple[float, float]) -> None:
-    """Name the points that there is room for."""
+    """Label the points that have space for a label."""
     newest = {id(row[-1]) for row in _by_family(known).values()}
     ranked = sorted(known, key=lambda point: (id(point) not in newest, -point.year))
     width, height = x_span[1] - x_span[0], np.log(y_span[1] / y_span[0])
     places = [((p.year - x_span[0]) / width, float(np.log(p.ridge / y_span[0]) / height)) for p in ranked]
-    texts = [spoken(point.chip) for point in ranked]
+    texts = [sendable_name(point.chip) for point in ranked]
     kept = named_points(places, texts)
     with names.hold_sync():
         names.x = np.array([ranked[i].year for i in kept])

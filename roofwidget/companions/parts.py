@@ -1,4 +1,4 @@
-"""What the figures are made of: bqplot, which nothing else imports, colours, limits of scales, and how they follow."""
+"""Parts of all figures: the import of bqplot, colours, limits of scales, and following a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from roofwidget.chips import Chip
 from roofwidget.wire import text_to_wire
 
 with warnings.catch_warnings():
-    # Importing bqplot declares traits the old way: under "-W error" that would keep it from loading.
+    # bqplot declares traits in a deprecated way; with "-W error" its import would fail.
     warnings.filterwarnings("ignore", "metadata .* was set from the constructor", DeprecationWarning)
     import bqplot
 
@@ -34,31 +34,30 @@ __all__ = [
     "follow",
     "labels",
     "legend_share",
+    "sendable_name",
     "shown_chips",
-    "spoken",
     "within",
 ]
 
 INK: Final = "var(--jp-content-font-color1, #1f2328)"
-"""The colour of the host's text: no fixed one can be read on white and on black."""
+"""The host's text colour; no fixed colour is readable on white and on black."""
 PALETTE: Final = ("#0072b2", "#d55e00", "#0f9d74", "#c2569b", "#a87800", "#6b74e6")
-"""The widget's hues, in its order, at 3:1 or more on white and on JupyterLab's black alike."""
+"""The widget's colours in its order; contrast is at least 3:1 on white and on JupyterLab's black."""
 GREY: Final = "#7f868e"
-"""What is none of those that have a hue; as readable as they are."""
+"""For items without a colour of their own; same contrast."""
 
-# A logarithmic scale takes finite numbers above zero only: what lies beyond is drawn at the edge of these.
+# A logarithmic scale accepts finite numbers above zero only; other values are drawn at these limits.
 _SMALLEST: Final = 1e-300
 _LARGEST: Final = 1e300
-# Of a legend's entries and of a plot between its axes, in px.
-_ENTRY: Final = 16
-_HEIGHT: Final = 388
+_LEGEND_ENTRY_PX: Final = 16
+_PLOT_HEIGHT_PX: Final = 388
 ROOMY: Final = {"min_width": "760px"}
-"""The layout of a figure with texts inside: bqplot does not move them apart where it is narrower."""
+"""The layout of a figure with texts: in a narrower figure bqplot lets them overlap."""
 _LEGEND: Final = {"font-size": "12px", "fill": INK, "stroke": "none"}
 
 
 def figure(marks: Sequence[Any], axes: Sequence[Any], **traits: Any) -> Any:
-    """Return a bqplot figure in the host's colours, with room for the labels of its axes."""
+    """Return a bqplot figure in the host's colours, with margins for the axis labels."""
     margin = {"top": 40, "bottom": 52, "left": 72, "right": 24} | traits.pop("margin", {})
     traits.setdefault("legend_text", dict(_LEGEND))
     traits.setdefault("legend_style", {"fill": "var(--jp-layout-color0, #fff)", "stroke": "none", "opacity": "0.85"})
@@ -72,7 +71,7 @@ def figure(marks: Sequence[Any], axes: Sequence[Any], **traits: Any) -> Any:
 
 
 def axis(scale: Any, side: str, label: str = "", **traits: Any) -> Any:
-    """Return an axis whose label is in the host's colour, and beside its ticks rather than on them."""
+    """Return an axis with a label in the host's colour that does not overlap the ticks."""
     away = {"label_offset": "4em"} if side == "left" else {}
     return bqplot.Axis(scale=scale, side=side, label=label, label_color=INK, **away, **traits)
 
@@ -85,9 +84,9 @@ def labels(scales: dict[str, Any], **traits: Any) -> Any:
 
 
 def follow(shown: Any, model: RooflineModel, traits: Iterable[str], draw: Callable[[], None]) -> Any:
-    """Draw now and whenever one of the model's traits changes, until the figure is closed; return the figure.
+    """Draw now and on each change of the model's traits, until the figure is closed; return the figure.
 
-    The model holds what draws, never the figure; once that is closed neither holds anything of the other.
+    The model references only the callback, not the figure. Closing the figure removes all references between them.
     """
     names = list(traits)
     own = [*shown.marks, *shown.axes, shown.scale_x, shown.scale_y, shown.layout]
@@ -102,28 +101,28 @@ def follow(shown: Any, model: RooflineModel, traits: Iterable[str], draw: Callab
             shown.unobserve(stop, "comm")
             for part in own:
                 part.close()
-                # Of the tooltips.
+                # Tooltips have a layout of their own.
                 if hasattr(part, "layout"):
                     part.layout.close()
 
     draw()
     model.observe(changed, names)
-    # Closing a widget takes its comm away.
+    # Closing a widget sets its comm to None.
     shown.observe(stop, "comm")
     return shown
 
 
 class Limits:
-    """What a scale spans; limits that somebody else has set stay.
+    """Sets the limits of a scale, until someone else sets them.
 
     Parameters
     ----------
     scale
         A `LogScale`, or for `set` any other.
     empty
-        What it spans while there is nothing to show.
+        The limits without data.
     room
-        By what factor it goes beyond what there is, on either side.
+        The factor of free space beyond the data on each side.
     """
 
     def __init__(self, scale: Any, empty: tuple[float, float], *, room: float = 10.0) -> None:
@@ -131,7 +130,7 @@ class Limits:
         self._set: tuple[float | None, float | None] = (scale.min, scale.max)
 
     def span(self, values: npt.ArrayLike, above: float = 0.0) -> tuple[float, float]:
-        """Span what there is, the share `above` of the height left free; return from where to where that is."""
+        """Set the limits around the values, with the share `above` of the height free; return the limits."""
         given = np.asarray(values, dtype=np.float64)
         known = given[np.isfinite(given)]
         low, high = self._empty
@@ -145,7 +144,7 @@ class Limits:
         return low, high
 
     def set(self, low: float, high: float) -> None:
-        """Set both limits, unless somebody else did."""
+        """Set both limits, unless someone else has set them."""
         if (self._scale.min, self._scale.max) == self._set:
             self._set = (low, high)
             with self._scale.hold_sync():
@@ -153,27 +152,27 @@ class Limits:
 
 
 def legend_share(entries: int) -> float:
-    """Return the share of a plot of usual height that a legend takes, at most 0.6."""
-    return min(0.6, _ENTRY * (entries + 2) / _HEIGHT)
+    """Return the share of a plot's usual height that a legend needs, at most 0.6."""
+    return min(0.6, _LEGEND_ENTRY_PX * (entries + 2) / _PLOT_HEIGHT_PX)
 
 
 def within(values: npt.ArrayLike) -> Floats:
-    """Return values as a logarithmic scale takes them."""
+    """Clip values to the range that a logarithmic scale accepts."""
     return np.clip(np.asarray(values, dtype=np.float64), _SMALLEST, _LARGEST)
 
 
 def colours(model: RooflineModel) -> dict[str, str]:
-    """Return a colour by chip id: few chips have theirs for good; of many, those in view are told apart."""
+    """Return a colour by chip id. Few chips have fixed colours; of many chips only the shown chips have one."""
     ids = [chip.id for chip in model.chips]
     pool = ids if len(ids) <= len(PALETTE) else list(model.shown)
     return {name: PALETTE[pool.index(name) % len(PALETTE)] if name in pool else GREY for name in ids}
 
 
 def shown_chips(model: RooflineModel) -> list[Chip]:
-    """Return the chips that are toggled on, with their what-if values."""
+    """Return the shown chips with their what-if values."""
     return [model.resolved_chip(name) for name in model.shown]
 
 
-def spoken(chip: Chip) -> str:
-    """Return a chip's name as a message can hold it."""
+def sendable_name(chip: Chip) -> str:
+    """Return a chip's name as text that can be sent to the front end."""
     return text_to_wire(chip.name)

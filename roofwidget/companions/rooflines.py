@@ -1,4 +1,4 @@
-"""The roofline as a bqplot figure: roofs, measured kernels, and the places of those that were not measured."""
+"""The roofline as a bqplot figure: roofs, measured kernels, and the bounds of kernels without measurement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ import numpy.typing as npt
 from roofwidget.analysis.bound import bytes_by_level
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Chip, MissingFigureError
-from roofwidget.companions.parts import INK, Limits, axis, bqplot, colours, figure, follow, shown_chips, spoken, within
+from roofwidget.companions.parts import (
+    INK,
+    Limits,
+    axis,
+    bqplot,
+    colours,
+    figure,
+    follow,
+    sendable_name,
+    shown_chips,
+    within,
+)
 from roofwidget.state.rates import one_level
 from roofwidget.wire import text_to_wire
 
@@ -24,10 +35,10 @@ __all__ = ["roofline_figure"]
 
 _FOLLOWED: Final = (
     *("chips", "shown", "focus_chip", "precision", "memory", "what_if", "kernels"),
-    # What `convention`, `dtype` and `phase` change shows in these.
+    # Changes of `convention`, `dtype` and `phase` also change these traits.
     *("graph", "partition", "dims"),
 )
-# What the axes span while there is nothing to show.
+# The limits of the axes without data.
 _EMPTY_X: Final = (0.1, 1e4)
 _EMPTY_Y: Final = (1e9, 1e15)
 
@@ -39,17 +50,17 @@ def roofline_figure(model: RooflineModel) -> bqplot.Figure:
     ----------
     model
         A `RooflineModel` or `RooflineWidget`. Roofs are those of the shown chips with their what-if values,
-        ``min(peak, intensity x bandwidth)``; a chip without the chosen precision or memory has none. Kernels are those
-        of the chart: with a graph its partition's.
+        ``min(peak, intensity x bandwidth)``; a chip without the selected precision or memory has none. The kernels
+        are those of the chart; with a graph they are the kernels of its partition.
 
     Returns
     -------
     bqplot.Figure
-        Its marks are a ``Lines`` (arithmetic intensity in FLOP/B against attainable FLOP/s, a line by chip), another
-        (the focus chip's once more, heavier), a ``Scatter`` (achieved FLOP/s of the kernels whose FLOPs, bytes and time
-        are known and above zero) and a hollow ``Scatter`` (what the focus chip's roof allows the kernels that were not
-        measured). Marks that you append to ``figure.marks`` stay; with ``scales=figure.marks[0].scales`` they are on
-        its axes.
+        Its marks are a ``Lines`` (attainable FLOP/s over arithmetic intensity in FLOP/B, one line per chip), a second
+        ``Lines`` (the focus chip's line again, thicker), a ``Scatter`` (achieved FLOP/s of kernels whose FLOPs, bytes
+        and time are known and above zero) and a hollow ``Scatter`` (attainable FLOP/s on the focus chip of kernels
+        without a time). Marks that you append to ``figure.marks`` stay; with ``scales=figure.marks[0].scales`` they
+        share the axes.
 
     Examples
     --------
@@ -97,7 +108,7 @@ def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
     left: float,
     right: float,
 ) -> Floats:
-    """Draw a line a chip, that of the focus chip twice, and return all rates on them."""
+    """Draw one line per chip, the focus chip's twice, and return all rates on the lines."""
     x = np.array([[left, within(peak / bandwidth), right] for _, peak, bandwidth in peaks])
     with np.errstate(over="ignore", under="ignore"):
         y = np.array(
@@ -106,7 +117,7 @@ def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
     hues = colours(model)
     with roofs.hold_sync():
         roofs.x, roofs.y = x, y
-        roofs.labels = [spoken(chip) for chip, _, _ in peaks]
+        roofs.labels = [sendable_name(chip) for chip, _, _ in peaks]
         roofs.colors = [hues[chip.id] for chip, _, _ in peaks] or [INK]
     heavy = [i for i, (chip, _, _) in enumerate(peaks) if chip.id == model.focus_chip]
     with focus.hold_sync():
@@ -116,7 +127,7 @@ def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
 
 
 def _peaks(model: RooflineModel) -> list[tuple[Chip, float, float]]:
-    """Peak and bandwidth of each shown chip that has the chosen ones."""
+    """Return peak and bandwidth of each shown chip that has the selected precision and memory."""
     found = []
     for chip in shown_chips(model):
         with contextlib.suppress(MissingFigureError):
@@ -128,7 +139,7 @@ _Points = tuple["Floats", "Floats", npt.NDArray[np.str_]]
 
 
 def _measured(model: RooflineModel) -> _Points:
-    """Intensity, achieved rate and name of the kernels that a logarithmic chart can show."""
+    """Return intensity, achieved rate and name of the kernels that a logarithmic chart can show."""
     kernels = model.shown_kernels
     moved = np.full(len(kernels), np.nan)
     if model.chips:
@@ -141,7 +152,7 @@ def _measured(model: RooflineModel) -> _Points:
 
 
 def _expected(model: RooflineModel) -> _Points:
-    """Intensity, attainable rate and name of the kernels that were not measured, on the focus chip."""
+    """Return intensity, attainable rate on the focus chip and name of the kernels without a time."""
     kernels = model.shown_kernels
     intensity = rate = np.full(len(kernels), np.nan)
     if model.chips:
@@ -155,6 +166,6 @@ def _expected(model: RooflineModel) -> _Points:
 
 def _visible(kernels: Kernels, intensity: Floats, rate: Floats) -> _Points:
     visible = np.logical_and.reduce([np.isfinite(column) & (column > 0) for column in (intensity, rate)])
-    # A file's name may hold lone surrogates; a message may not.
+    # A name from a file may contain lone surrogates; a message to the front end must not.
     names = [text_to_wire(name) for name in kernels.names[visible]]
     return intensity[visible], rate[visible], np.array(names, dtype=np.str_)

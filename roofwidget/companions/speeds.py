@@ -1,4 +1,4 @@
-"""Who wins where: the fastest chip over two dimensions of a graph."""
+"""Which chip is fastest: a heat map over two dimensions of a graph."""
 
 from __future__ import annotations
 
@@ -12,8 +12,19 @@ import numpy.typing as npt
 
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Chip, MissingFigureError
-from roofwidget.companions.arrays import allowed, over, swept
-from roofwidget.companions.parts import GREY, PALETTE, ROOMY, axis, bqplot, colours, figure, follow, labels, spoken
+from roofwidget.companions.arrays import allowed, evaluate_arrays, swept
+from roofwidget.companions.parts import (
+    GREY,
+    PALETTE,
+    ROOMY,
+    axis,
+    bqplot,
+    colours,
+    figure,
+    follow,
+    labels,
+    sendable_name,
+)
 from roofwidget.kernels.columns import DictColumn
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import keywords, listed
@@ -35,18 +46,18 @@ __all__ = ["speed_map", "times_over"]
 
 @dataclass(frozen=True)
 class _GroupCounts:
-    """What tells one kernel's time: layers of a model repeat theirs, so that each is judged once."""
+    """Everything that a kernel's time depends on. Layers of a model repeat kernels; equal kernels are bounded once."""
 
     flops: tuple[tuple[str, Count], ...]
     bytes: Count
     precisions: tuple[tuple[Count, str], ...]
 
     def kernels(self, env: Mapping[str, Any], n: int) -> Kernels:
-        """Return it at n sizes."""
+        """Return the kernel at n sizes."""
         return Kernels(
             [""] * n,
-            {word: np.broadcast_to(over(count, env), n) for word, count in self.flops} or np.zeros(n),
-            np.broadcast_to(over(self.bytes, env), n),
+            {word: np.broadcast_to(evaluate_arrays(count, env), n) for word, count in self.flops} or np.zeros(n),
+            np.broadcast_to(evaluate_arrays(self.bytes, env), n),
             precision=self._precision(env, n) if self.flops else None,
         )
 
@@ -54,8 +65,8 @@ class _GroupCounts:
         words = tuple(dict.fromkeys(word for _, word in self.precisions))
         if not words:
             return None
-        # The first of equals: argmax, as `Structure.precision` does it size by size.
-        weights = np.stack([np.broadcast_to(over(count, env), n) for count, _ in self.precisions])
+        # The first of equal weights wins (argmax), as in `Structure.precision` for a single size.
+        weights = np.stack([np.broadcast_to(evaluate_arrays(count, env), n) for count, _ in self.precisions])
         of_weight = np.array([words.index(word) for _, word in self.precisions], dtype=np.int32)
         return DictColumn(words, of_weight[weights.argmax(axis=0)])
 
@@ -70,18 +81,18 @@ def times_over(
     memory: str,
     launch_overhead: float,
 ) -> Floats:
-    """Return the seconds of a whole partition on each chip, the sum of its kernels' bounds, shape (chips, n).
+    """Return the bound time of a partition on each chip (the sum over its kernels), s, shape (chips, n).
 
     Parameters
     ----------
     partition
         Which ops of a graph run as one kernel.
     env
-        A value, or n of them, for each symbol of the graph.
+        One value or n values for each symbol of the graph.
     n
-        How many sizes there are.
+        The number of sizes.
     chips, precision, memory, launch_overhead
-        As in `roofwidget.bound`. NaN where a chip lacks a figure that is needed, or the graph does not allow a size.
+        As in `roofwidget.bound`. The time is NaN where a chip lacks a figure or the graph does not allow a size.
     """
     structure = Structure(partition.graph)
     groups = Counter(_group(structure, sum(1 << op for op in group)) for group in partition.indices)
@@ -113,7 +124,7 @@ def _group(structure: Structure, group: Mask) -> _GroupCounts:
 
 
 def _precisions(structure: Structure, group: Mask) -> tuple[tuple[Count, str], ...]:
-    """Return what may judge a group, each with its weight: the heaviest does. `Structure.precision` tells the rule."""
+    """Return the possible precisions of a group with weights; the heaviest applies (see `Structure.precision`)."""
     counts = structure.counts
     stated = [
         (sum(counts.flops[op].values()), word) for op in members(group) if (word := structure.stated[op]) is not None
@@ -129,28 +140,27 @@ def _precisions(structure: Structure, group: Mask) -> tuple[tuple[Count, str], .
 
 _FOLLOWED: Final = (
     *("chips", "shown", "precision", "memory", "what_if", "launch_overhead"),
-    # What `convention`, `dtype` and `phase` change shows in these.
+    # Changes of `convention`, `dtype` and `phase` also change these traits.
     *("graph", "partition", "dims"),
 )
-# Closer than this (relative) no chip is faster.
+# Times closer than this (relative) are a tie.
 _TIE: Final = 1e-9
-# From these speed-ups on a cell has the next stronger shade; the text in it stays readable on all.
-_STEPS: Final = (1.1, 2.0)
+# From each of these speed-ups on, a cell has the next stronger shade; text stays readable on all shades.
+_SHADE_STEPS: Final = (1.1, 2.0)
 _SHADES: Final = (0.25, 0.4, 0.55)
 _TIED, _UNKNOWN = "=", "?"
-# Columns that have room for letter and number, and for the letter.
-_NUMBERED: Final = 14
-_LETTERED: Final = 40
-_LEAST: Final = 2
+_MAX_COLUMNS_WITH_NUMBERS: Final = 14
+_MAX_COLUMNS_WITH_LETTERS: Final = 40
+_MIN_SIZES: Final = 2
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True)
 class _Map:
-    """What the heat map shows: m chips over the cells of a grid, in rows of y.
+    """The content of the heat map: the fastest of m chips for each pair of sizes.
 
-    `winner` is the position of the fastest chip, m where two tie, -1 where nothing is known; `speedup` how many times
-    as fast it is as the next, NaN without one. Both of shape (y sizes, x sizes).
+    `winner` is the index of the fastest chip, m for a tie, -1 if unknown. `speedup` is the second-best time over the
+    best time, NaN without a second chip. Both have the shape (y sizes, x sizes).
     """
 
     x_sizes: Floats
@@ -163,16 +173,16 @@ class _Map:
 
 @keywords("speed_map")
 def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str] | None = None) -> bqplot.Figure:
-    """Return a heat map of which chip is fastest, over two dimensions of the model's graph, and by how much.
+    """Return a heat map of the fastest chip and its speed-up, over two dimensions of the model's graph.
 
-    A chip's time is the sum of the bounds of the partition's kernels there; the speed-up is the next best chip's time
-    over the fastest one's. Both are computed for all cells at once.
+    A chip's time is the sum of the bounds of the partition's kernels at these sizes. The speed-up is the second-best
+    time over the best time. Both are computed for all cells at once.
 
     Parameters
     ----------
     model
         A `RooflineModel` or `RooflineWidget` with a graph: its partition, precision, memory, launch overhead and
-        what-if values count; dimensions that are not on an axis are as the model has them.
+        what-if values apply. Dimensions that are not on an axis have the model's values.
     x_dim, y_dim
         Names of two dimensions of the graph, for their whole range, or ``{name: sizes}``.
     chips
@@ -181,17 +191,16 @@ def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str]
     Returns
     -------
     bqplot.Figure
-        Its marks are a ``GridHeatMap`` (a hue by chip, stronger where it wins by more) and a ``Label`` (in each cell
-        the chip's letter and its speed-up, ``=`` where none is faster and ``?`` where a bound is unknown or the graph
-        does not allow the sizes). The title tells whose the letters are, and how many
-        cells each chip wins.
+        Its marks are a ``GridHeatMap`` (a colour per chip, stronger for a larger speed-up) and a ``Label`` (in each
+        cell the chip's letter and its speed-up, ``=`` for a tie, and ``?`` if a bound is unknown or the graph does not
+        allow the sizes). The title explains the letters and has the number of cells that each chip wins.
 
     Raises
     ------
     TypeError, ValueError
-        If the model has no graph, or the graph no such dimension, or both are one, or an axis has a single size.
+        If the model has no graph, a dimension does not exist, both dimensions are the same, or an axis has one size.
     traitlets.TraitError
-        If a chip is none of the model's.
+        If a chip is not in the model.
 
     Examples
     --------
@@ -205,7 +214,7 @@ def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str]
     """
     graph = model.counted_graph()
     if graph is None:
-        msg = "speed_map: the model has no graph whose dims could be swept; set its graph first"
+        msg = "speed_map: the model has no graph; set its graph first"
         raise ValueError(msg)
     named = None if chips is None else _named(model, chips)
     axes_now = _axes(graph, x_dim, y_dim)
@@ -231,7 +240,7 @@ _Axes = tuple[tuple[str, "Floats"], tuple[str, "Floats"]]
 
 
 def _named(model: RooflineModel, chips: Any) -> tuple[str, ...]:
-    """Return ids of chips of the model."""
+    """Return the ids of the given chips of the model."""
     given = [chips] if isinstance(chips, str) else list(chips)
     found = tuple(dict.fromkeys(model.chip(getattr(one, "id", one)).id for one in given))
     if not 0 < len(found) <= len(_LETTERS):
@@ -250,9 +259,9 @@ def _axes(graph: Graph, x_dim: Any, y_dim: Any) -> _Axes:
         msg = f"speed_map: x_dim and y_dim are both '{x[0]}'; the graph has {listed(dim.name for dim in graph.dims)}"
         raise ValueError(msg)
     for name, sizes in (x, y):
-        # bqplot takes a grid of one row for a row.
-        if len(sizes) < _LEAST:
-            msg = f"speed_map: '{name}' needs at least {_LEAST} sizes for a map, got {sizes[0]:.0f} alone"
+        # bqplot treats a grid with one row as a plain list.
+        if len(sizes) < _MIN_SIZES:
+            msg = f"speed_map: '{name}' needs at least {_MIN_SIZES} sizes for a map, got {sizes[0]:.0f} alone"
             raise ValueError(msg)
     return x, y
 
@@ -281,13 +290,13 @@ def _map(model: RooflineModel, axes: _Axes, named: tuple[str, ...] | None) -> _M
             launch_overhead=model.launch_overhead,
         )
         times = np.where(inside[0] & inside[1], seconds, np.nan).reshape(times.shape)
-    winner, speedup = _winners(times)
+    winner, speedup = _winner_and_speedup(times)
     picked = tuple(hues[name] if hues[name] != GREY else PALETTE[i % len(PALETTE)] for i, name in enumerate(ids))
-    return _Map(x_sizes, y_sizes, tuple(spoken(chip) for chip in chips), picked, winner, speedup)
+    return _Map(x_sizes, y_sizes, tuple(sendable_name(chip) for chip in chips), picked, winner, speedup)
 
 
-def _winners(times: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Return who is fastest and by how much, of times of shape (chips, …); see `_Map`."""
+def _winner_and_speedup(times: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Return winner and speed-up from times of shape (chips, …); see `_Map`."""
     m = len(times)
     if not m:
         return np.full(times.shape[1:], -1, dtype=np.intp), np.full(times.shape[1:], np.nan)
@@ -302,8 +311,8 @@ def _winners(times: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
 
 def _paint(cells: bqplot.GridHeatMap, colour: bqplot.OrdinalColorScale, texts: bqplot.Label, found: _Map) -> None:
     shades = len(_SHADES)
-    # A code a shade of a chip, then one for ties, then one for what is unknown.
-    step = np.searchsorted(_STEPS, np.nan_to_num(found.speedup, nan=1.0), side="right")
+    # One code per shade of each chip, then a code for ties, then a code for unknown.
+    step = np.searchsorted(_SHADE_STEPS, np.nan_to_num(found.speedup, nan=1.0), side="right")
     tied = len(found.names) * shades
     code = np.where(found.winner == len(found.names), tied, found.winner * shades + step)
     code = np.where(found.winner < 0, tied + 1, code)
@@ -316,27 +325,27 @@ def _paint(cells: bqplot.GridHeatMap, colour: bqplot.OrdinalColorScale, texts: b
             "transparent",
         ]
     with cells.hold_sync():
-        # Sizes are checked against the colours that are there.
+        # bqplot checks rows and columns against the current colours, so clear them first.
         cells.row = cells.column = None
         cells.color = code
         cells.row, cells.column = np.array(rows), np.array(columns)
     cells.scales["column"].domain, cells.scales["row"].domain = columns, rows
-    written = _written(found)
+    cell_texts = _cell_texts(found)
     with texts.hold_sync():
-        texts.x = np.array([column for _ in rows for column in columns] if written else [], dtype=np.str_)
-        texts.y = np.array([row for row in rows for _ in columns] if written else [], dtype=np.str_)
-        texts.text = np.array(written, dtype=np.str_)
+        texts.x = np.array([column for _ in rows for column in columns] if cell_texts else [], dtype=np.str_)
+        texts.y = np.array([row for row in rows for _ in columns] if cell_texts else [], dtype=np.str_)
+        texts.text = np.array(cell_texts, dtype=np.str_)
 
 
-def _written(found: _Map) -> list[str]:
-    """Return the text of each cell, row by row; nothing where there is no room."""
+def _cell_texts(found: _Map) -> list[str]:
+    """Return the text of each cell, row by row; an empty list if cells are too small."""
     columns = len(found.x_sizes)
-    if columns > _LETTERED:
+    if columns > _MAX_COLUMNS_WITH_LETTERS:
         return []
     marks = [*_LETTERS[: len(found.names)], _TIED, _UNKNOWN]
     return [
         marks[winner]
-        if columns > _NUMBERED or np.isnan(gain) or marks[winner] in {_TIED, _UNKNOWN}
+        if columns > _MAX_COLUMNS_WITH_NUMBERS or np.isnan(gain) or marks[winner] in {_TIED, _UNKNOWN}
         else f"{marks[winner]} {format_significant(float(gain))}×"
         for winner, gain in zip(found.winner.ravel().tolist(), found.speedup.ravel().tolist(), strict=True)
     ]
@@ -348,12 +357,12 @@ def _tint(hue: str, share: float) -> str:
 
 
 def _title(found: _Map) -> str:
-    """Tell who wins how many cells, the names of those who win none left out: their letters are nowhere."""
+    """Return the title: the cells that each chip wins, without chips that win none."""
     marks = [
         *(f"{letter} {name}" for letter, name in zip(_LETTERS, found.names, strict=False)),
         f"{_TIED} none faster",
         f"{_UNKNOWN} unknown",
     ]
     cells = np.bincount(np.where(found.winner < 0, len(found.names) + 1, found.winner).ravel(), minlength=len(marks))
-    told = [f"{mark}: {many}" for mark, many in zip(marks, cells.tolist(), strict=True) if many]
-    return " · ".join([f"Fastest of {len(found.names)} at {found.winner.size} sizes", *told])
+    counts = [f"{mark}: {many}" for mark, many in zip(marks, cells.tolist(), strict=True) if many]
+    return " · ".join([f"Fastest of {len(found.names)} at {found.winner.size} sizes", *counts])

@@ -1,4 +1,4 @@
-"""When does an operation become compute-bound: its intensity against its size, with the ridge points of the chips."""
+"""The size at which an operation becomes compute-bound: its intensity over size, with the chips' ridge points."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from roofwidget.chips import MissingFigureError
-from roofwidget.companions.arrays import allowed, over, swept, whole_numbers
+from roofwidget.companions.arrays import allowed, evaluate_arrays, swept, whole_numbers
 from roofwidget.companions.parts import (
     INK,
     Limits,
@@ -21,8 +21,8 @@ from roofwidget.companions.parts import (
     figure,
     follow,
     legend_share,
+    sendable_name,
     shown_chips,
-    spoken,
     within,
 )
 from roofwidget.kernels.table import Kernel, Kernels
@@ -43,12 +43,12 @@ __all__ = ["size_sweep"]
 
 # -- curves --------------------------------------------------------------------------------------------------------
 
-# As in `bound`: closer than this (relative) to the ridge point is on it.
+# As in `bound`: an intensity this close (relative) to the ridge point counts as equal.
 _TIE: Final = 1 - 1e-12
-# Between two sizes of a sweep every whole number is tried, up to so many.
-_TRIED: Final = 2**20
+# Largest gap between two sizes in which every whole number is tried.
+_MAX_GAP: Final = 2**20
 _SIZE: Final = "N"
-_LARGEST: Final = 2**31
+_MAX_SIZE: Final = 2**31
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class Curve:
     Parameters
     ----------
     name
-        What the kernel is called.
+        The kernel's name.
     size
-        What the sizes are of: a dimension's name, or ``N``.
+        The name of the swept dimension, or ``N``.
     sizes, intensity
-        Whole numbers, ascending, and FLOP/byte, shape (n,); NaN where it is unknown or the size may not be.
+        Ascending whole numbers, and FLOP/byte, shape (n,); NaN if unknown or if the size is not allowed.
     at
-        The intensity at other sizes, None where only these are known.
+        A function for the intensity at other sizes; None if only these sizes are known.
     """
 
     name: str
@@ -74,9 +74,9 @@ class Curve:
     at: Callable[[Floats], Floats] | None = None
 
     def first(self, ridge: float) -> int | None:
-        """Return the first size at which the intensity reaches a ridge point; None if none of these sizes does.
+        """Return the first size whose intensity reaches a ridge point, or None.
 
-        Where `at` tells, whole numbers between the sizes are tried too.
+        With `at`, whole numbers between the sizes are tried too.
         """
         reached = np.flatnonzero(self.intensity >= ridge * _TIE)
         if not reached.size:
@@ -85,7 +85,7 @@ class Curve:
         if self.at is None or reached[0] == 0:
             return here
         below = int(self.sizes[reached[0] - 1]) + 1
-        if here - below > _TRIED:
+        if here - below > _MAX_GAP:
             return here
         between = np.arange(below, here + 1, dtype=np.float64)
         return int(between[np.flatnonzero(self.at(between) >= ridge * _TIE)[0]])
@@ -95,13 +95,13 @@ _NO_CURVE: Final = Curve("", _SIZE, np.zeros(0), np.zeros(0))
 
 
 def curve_of(model: RooflineModel, op: Any, sizes: Any) -> Callable[[], Curve]:
-    """Return what makes the curve of an op as the model is at the time; see `size_sweep` for the forms."""
+    """Return a function that computes the curve of an op for the model's current state; see `size_sweep`."""
     name = op if isinstance(op, str) else _operator_name(op)
     graph = model.counted_graph()
     if graph is not None and isinstance(op, str) and _is_of_graph(graph, op, sizes):
         return _of_graph(model, graph, op, sizes)
     if name in OPERATORS:
-        wanted = whole_numbers("size_sweep", _plain(sizes), high=_LARGEST)
+        wanted = whole_numbers("size_sweep", _plain(sizes), high=_MAX_SIZE)
         make = _of_operator(model, name, wanted)
         make()
         return make
@@ -117,13 +117,13 @@ def curve_of(model: RooflineModel, op: Any, sizes: Any) -> Callable[[], Curve]:
 
 
 def _operator_name(op: Any) -> str:
-    """Return the name under which a function is an operator, or nothing."""
+    """Return the name of an operator function, or an empty text."""
     plain = inspect.unwrap(op) if callable(op) else None
     return next((name for name, known in OPERATORS.items() if inspect.unwrap(known) is plain), "")
 
 
 def _is_of_graph(graph: Graph, op: str, sizes: Any) -> bool:
-    """Whether an op of the graph is meant: an operator of that name is, where the graph has nothing to sweep."""
+    """Whether `op` means an op of the graph; without dims in the graph an operator of that name has priority."""
     named = isinstance(sizes, (str, Mapping))
     return any(one.name == op for one in graph.ops) and (named or bool(graph.dims) or op not in OPERATORS)
 
@@ -160,10 +160,10 @@ def _of_graph(model: RooflineModel, graph: Graph, op: str, sizes: Any) -> Callab
 
 
 def _intensity(partition: Partition, op: str | int, env: Mapping[str, Any]) -> Floats:
-    """Return FLOPs over bytes of the kernel that an op is in."""
+    """Return FLOPs / bytes of the kernel that contains an op."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        flops = sum(over(count, env) for count in partition.flops(op).values())
-        return np.asarray(flops / over(partition.bytes(op), env))
+        flops = sum(evaluate_arrays(count, env) for count in partition.flops(op).values())
+        return np.asarray(flops / evaluate_arrays(partition.bytes(op), env))
 
 
 def _of_operator(model: RooflineModel, name: str, wanted: Floats) -> Callable[[], Curve]:
@@ -173,13 +173,13 @@ def _of_operator(model: RooflineModel, name: str, wanted: Floats) -> Callable[[]
         dtype = (counted and (counted.dtype or counted.main_dtype)) or "bf16"
         graph = Graph("square", convention=convention)
         _apply(graph, name, dtype, int(wanted[-1]))
-        apart = Partition.unfused(graph)
+        unfused = Partition.unfused(graph)
         fixed = graph.environment()
 
         def at(there: Floats) -> Floats:
             env = {**fixed, _SIZE: there}
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                found = over(apart.total_flops(), env) / over(apart.total_bytes(), env)
+                found = evaluate_arrays(unfused.total_flops(), env) / evaluate_arrays(unfused.total_bytes(), env)
             return np.where(allowed(graph, env, len(there)), found, np.nan)
 
         return Curve(f"{name} of {dtype} N × N", _SIZE, wanted, at(wanted), at)
@@ -188,8 +188,8 @@ def _of_operator(model: RooflineModel, name: str, wanted: Floats) -> Callable[[]
 
 
 def _apply(graph: Graph, name: str, dtype: str, size: int) -> None:
-    """Add an operator to a graph, N by N matrices for all of its tensors and N for its counts."""
-    n = dim(_SIZE, 1, _LARGEST, default=size)
+    """Add an operator to a graph, with N by N matrices as tensors and N as counts."""
+    n = dim(_SIZE, 1, _MAX_SIZE, default=size)
     given: list[Any] = []
     for parameter in list(inspect.signature(inspect.unwrap(OPERATORS[name])).parameters.values())[1:]:
         needed = parameter.default is parameter.empty
@@ -218,7 +218,7 @@ def _of_function(function: Callable[[int], Any], wanted: Floats) -> Curve:
 
 
 def _counted(made: Any, size: int) -> tuple[float, float]:
-    """Return FLOPs and bytes of what a user's function made."""
+    """Return FLOPs and bytes of the result of a user's function."""
     if isinstance(made, Op):
         made = Graph("op", [made])
     if isinstance(made, Tensor) or not isinstance(made, (Graph, Kernel, tuple, list)):
@@ -237,49 +237,50 @@ def _counted(made: Any, size: int) -> tuple[float, float]:
 
 _FOLLOWED: Final = (
     *("chips", "shown", "precision", "memory", "what_if"),
-    # What `convention`, `dtype` and `phase` change shows in these.
+    # Changes of `convention`, `dtype` and `phase` also change these traits.
     *("graph", "partition", "dims"),
 )
 _GUIDE: Final = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 _EMPTY_X: Final = (1.0, 1e4)
 _EMPTY_Y: Final = (1.0, 1e4)
-_ROOM: Final = 1.5
-# More sizes than this are a line without dots.
-_DOTTED: Final = 24
+_FREE_SPACE: Final = 1.5
+# With more sizes the line has no dots.
+_MAX_DOTS: Final = 24
 
 
 @keywords("size_sweep")
 def size_sweep(model: RooflineModel, op: Any = "matmul", sizes: Any = _GUIDE) -> bqplot.Figure:
-    """Return a figure of an operation's arithmetic intensity against its size, with every shown chip's ridge point.
+    """Return a figure of an operation's arithmetic intensity over its size, with the ridge point of each shown chip.
 
-    Intensity is FLOPs over bytes; where it crosses a chip's ridge point, ``peak / bandwidth``, the operation becomes
-    compute-bound there. For a square matmul of 2-byte numbers it is N / 3, so that is from N = 3 times the ridge point.
+    Intensity is FLOPs / bytes. Where it reaches a chip's ridge point, ``peak / bandwidth``, the operation becomes
+    compute-bound on this chip. A square matmul of 2-byte numbers has the intensity N / 3, so it is compute-bound from
+    N = 3 x ridge point on.
 
     Parameters
     ----------
     model
-        A `RooflineModel` or `RooflineWidget`: its shown chips with their what-if values, at its precision and memory.
+        A `RooflineModel` or `RooflineWidget`: its shown chips with what-if values, at its precision and memory.
     op
-        What is swept:
+        The operation:
 
-        - the name of an op of the model's graph: the kernel that it is in, as the partition has it;
-        - the name of an operator, or its function: on N by N matrices of the graph's dtype, bf16 without a graph;
+        - the name of an op of the model's graph: the kernel of the partition that contains it;
+        - the name of an operator, or its function: on N by N matrices of the graph's dtype (bf16 without a graph);
         - a function of N that returns an `Op`, a `Graph`, a `Kernel` or FLOPs and bytes: called once for each size.
     sizes
-        Whole numbers; for an op of the graph also a dimension's name, for its whole range, or ``{name: sizes}``. Other
-        dimensions are as the model has them.
+        Whole numbers. For an op of the graph also a dimension's name (for its whole range) or ``{name: sizes}``; other
+        dimensions have the model's values.
 
     Returns
     -------
     bqplot.Figure
-        Its marks are a ``Lines`` (ridge points, a line by chip; its labels tell the first size that is compute-bound),
-        a ``Lines`` (the intensity, FLOP/B) and a ``Scatter`` (these sizes). Sizes that the graph does not allow, and
-        chips without the chosen precision or memory, are left out.
+        Its marks are a ``Lines`` (ridge points, one line per chip; labels have the first compute-bound size), a
+        ``Lines`` (the intensity, FLOP/B) and a ``Scatter`` (the first compute-bound sizes). Sizes that the graph does
+        not allow, and chips without the selected precision or memory, are left out.
 
     Raises
     ------
     TypeError, ValueError
-        If there is no such op, operator or dimension, or a size is no whole number in its range.
+        If the op, operator or dimension does not exist, or a size is not a whole number in its range.
 
     Examples
     --------
@@ -300,7 +301,7 @@ def size_sweep(model: RooflineModel, op: Any = "matmul", sizes: Any = _GUIDE) ->
     y_axis = axis(scales["y"], "left", "Arithmetic intensity (FLOP/B)", tick_format="~s")
     shown = figure([ridges, line, crossings], [x_axis, y_axis], legend_location="top-left")
     x_limits = Limits(scales["x"], _EMPTY_X, room=1.02)
-    y_limits = Limits(scales["y"], _EMPTY_Y, room=_ROOM)
+    y_limits = Limits(scales["y"], _EMPTY_Y, room=_FREE_SPACE)
 
     def draw() -> None:
         curve = curve_now()
@@ -311,7 +312,7 @@ def size_sweep(model: RooflineModel, op: Any = "matmul", sizes: Any = _GUIDE) ->
         x_axis.label = text_to_wire(curve.size)
         with line.hold_sync():
             line.x, line.y = curve.sizes[known], within(curve.intensity[known])
-            line.marker = "circle" if len(curve.sizes) <= _DOTTED else None
+            line.marker = "circle" if len(curve.sizes) <= _MAX_DOTS else None
             line.labels = [text_to_wire(curve.name or "nothing to sweep")]
         _draw_ridges(ridges, crossings, model, curve, found, left, right)
 
@@ -319,7 +320,7 @@ def size_sweep(model: RooflineModel, op: Any = "matmul", sizes: Any = _GUIDE) ->
 
 
 def _ridges(model: RooflineModel) -> list[tuple[Chip, float]]:
-    """Return the ridge point of each shown chip that has one, FLOP/byte."""
+    """Return the ridge point of each shown chip that has the figures, FLOP/byte."""
     found = []
     for chip in shown_chips(model):
         with contextlib.suppress(MissingFigureError):
@@ -342,11 +343,13 @@ def _draw_ridges(  # noqa: PLR0917 - two marks, and what they show
         ridges.x = np.array([[left, right] for _ in found])
         ridges.y = within(np.array([[ridge, ridge] for _, ridge in found]))
         ridges.colors = [hues[chip.id] for chip, _ in found] or [INK]
-        ridges.labels = [_told(chip, ridge, curve, size) for (chip, ridge), size in zip(found, firsts, strict=True)]
+        ridges.labels = [
+            _ridge_label(chip, ridge, curve, size) for (chip, ridge), size in zip(found, firsts, strict=True)
+        ]
     crossed = [
         (size, ridge, hues[chip.id])
         for (chip, ridge), size in zip(found, firsts, strict=True)
-        # At the first size of all nothing crosses: it was compute-bound before.
+        # An operation that is compute-bound at the smallest size crosses nothing.
         if size is not None and size > curve.sizes[0]
     ]
     with crossings.hold_sync():
@@ -355,8 +358,8 @@ def _draw_ridges(  # noqa: PLR0917 - two marks, and what they show
         crossings.colors = [hue for _, _, hue in crossed] or [INK]
 
 
-def _told(chip: Chip, ridge: float, curve: Curve, size: int | None) -> str:
-    start = f"{spoken(chip)}: ridge {format_significant(ridge, 4)}"
+def _ridge_label(chip: Chip, ridge: float, curve: Curve, size: int | None) -> str:
+    start = f"{sendable_name(chip)}: ridge {format_significant(ridge, 4)}"
     if not curve.sizes.size:
         return start
     if size is None:

@@ -1,4 +1,4 @@
-"""Where the time goes on each chip: a bar by chip, stacked by what the kernels wait for, or by kernel."""
+"""Where the time goes on each chip: one bar per chip, stacked by bounding resource or by kernel."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from roofwidget.companions.parts import (
     figure,
     follow,
     legend_share,
+    sendable_name,
     shown_chips,
-    spoken,
 )
 from roofwidget.support.did_you_mean import did_you_mean, keywords, listed
 from roofwidget.wire import text_to_wire
@@ -34,7 +34,7 @@ __all__ = ["time_bars"]
 
 _FOLLOWED: Final = (
     *("chips", "shown", "precision", "memory", "what_if", "kernels", "launch_overhead"),
-    # What `convention`, `dtype` and `phase` change shows in these.
+    # Changes of `convention`, `dtype` and `phase` also change these traits.
     *("graph", "partition", "dims"),
 )
 _BY: Final = ("resource", "kernel")
@@ -44,35 +44,35 @@ _RESOURCES: Final = {
     "overhead": ("launches", PALETTE[4]),
     "network": ("network", PALETTE[2]),
 }
-_LETTERS: Final = 40
+_MAX_NAME_CHARS: Final = 40
 
 
 @keywords("time_bars")
 def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
-    """Return a figure of where the time goes: a stacked bar for each shown chip, as high as the program's bound time.
+    """Return a figure of where the time goes: a stacked bar per shown chip with the program's bound time.
 
-    A program's time is the sum of its kernels' bounds, ``max(flops / peak, bytes / bandwidth, launches x overhead)``
-    each, one after the other. Every kernel's time is part of one segment, so that segments add up to it.
+    A program's time is the sum of its kernels' bounds, ``max(flops / peak, bytes / bandwidth, launches x overhead)``.
+    Each kernel's time belongs to one segment, so the segments add up to the program's time.
 
     Parameters
     ----------
     model
-        A `RooflineModel` or `RooflineWidget`: the kernels of its chart on its shown chips, what-if values in force.
+        A `RooflineModel` or `RooflineWidget`: the kernels of its chart on its shown chips, with what-if values.
     by
-        What is stacked: ``"resource"``, seconds of the kernels bound by compute, memory, launches and network; or
-        ``"kernel"``, the six kernels that take longest on any of the chips, and the others together.
+        The segments: ``"resource"`` for seconds of the kernels bound by compute, memory, launches and network, or
+        ``"kernel"`` for the six longest kernels on any chip, and all others together.
 
     Returns
     -------
     bqplot.Figure
-        Its mark is a ``Bars`` (chips' names against seconds, shape (segments, chips)). A kernel whose bound is unknown
-        on one of the chips is left out of all bars, so that all do the same work, and a chip that can judge none has
-        no bar; the title tells of both.
+        Its mark is a ``Bars`` (seconds over chip names, shape (segments, chips)). A kernel with an unknown bound on one
+        of the chips is left out of all bars, so that all bars have the same work. A chip without any bound has no bar.
+        The title says both.
 
     Raises
     ------
     ValueError
-        If `by` is neither.
+        If `by` has another value.
 
     Examples
     --------
@@ -95,19 +95,19 @@ def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
     limits = Limits(scales["y"], (0.0, 1.0))
 
     def draw() -> None:
-        bounds, lacking = _bounds(model)
+        bounds, without_bound = _bounds(model)
         known = _known(bounds)
         parts = _by_resource(bounds, known) if by == "resource" else _by_kernel(bounds, known)
-        names = [spoken(one.chip) for one in bounds]
+        names = [sendable_name(one.chip) for one in bounds]
         with bars.hold_sync():
             bars.x = np.array(names, dtype=np.str_)
             bars.y = np.array([seconds for _, _, seconds in parts]).reshape(len(parts), len(names))
             bars.labels = [text_to_wire(name) for name, _, _ in parts]
             bars.colors = [hue for _, hue, _ in parts] or [INK]
         scales["x"].domain = names
-        # The legend stands above the bars.
+        # Leave space for the legend above the bars.
         limits.set(0.0, float(bars.y.sum(axis=0).max(initial=0.0)) / (1 - legend_share(len(parts))) or 1.0)
-        shown.title = _title(by, int((~known).sum()), lacking)
+        shown.title = _title(by, int((~known).sum()), without_bound)
 
     return follow(shown, model, _FOLLOWED, draw)
 
@@ -116,10 +116,10 @@ _Parts = list[tuple[str, str, "Floats"]]
 
 
 def _bounds(model: RooflineModel) -> tuple[list[Bound], list[str]]:
-    """Return what each shown chip says of the kernels, and the names of those that can say nothing."""
+    """Return the bounds on each shown chip, and the names of chips without any bound."""
     kernels = model.shown_kernels
     found: list[Bound] = []
-    lacking: list[str] = []
+    without_bound: list[str] = []
     for chip in shown_chips(model):
         with contextlib.suppress(MissingFigureError), np.errstate(over="ignore", under="ignore"):
             one = bound_lenient(
@@ -132,8 +132,8 @@ def _bounds(model: RooflineModel) -> tuple[list[Bound], list[str]]:
             if not len(one) or np.isfinite(one.time).any():
                 found.append(one)
                 continue
-        lacking.append(spoken(chip))
-    return found, lacking
+        without_bound.append(sendable_name(chip))
+    return found, without_bound
 
 
 def _known(bounds: list[Bound]) -> Bools:
@@ -151,7 +151,7 @@ def _by_resource(bounds: list[Bound], known: Bools) -> _Parts:
 
 
 def _by_kernel(bounds: list[Bound], known: Bools) -> _Parts:
-    """Return the kernels that take longest on any chip, equal names apart, and the others together."""
+    """Return the longest kernels on any chip as segments, and all other kernels as one segment."""
     if not known.any():
         return []
     times = np.array([one.time for one in bounds])
@@ -165,13 +165,13 @@ def _by_kernel(bounds: list[Bound], known: Bools) -> _Parts:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
+    return name if len(name) <= _MAX_NAME_CHARS else f"{name[: _MAX_NAME_CHARS - 1]}…"
 
 
-def _title(by: str, unknown: int, lacking: list[str]) -> str:
+def _title(by: str, unknown: int, without_bound: list[str]) -> str:
     title = "Bound time by what binds each kernel" if by == "resource" else "Bound time by kernel"
     if unknown:
         title += f" · {unknown:,} kernel{'' if unknown == 1 else 's'} left out, not known on all chips"
-    if lacking:
-        title += f" · no bound on {listed(lacking)}"
+    if without_bound:
+        title += f" · no bound on {listed(without_bound)}"
     return title

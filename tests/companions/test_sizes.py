@@ -11,7 +11,7 @@ from ipywidgets import Widget
 
 from roofwidget import Chip, Graph, Kernel, RooflineModel, dim
 from roofwidget.companions import size_sweep
-from roofwidget.companions.arrays import over
+from roofwidget.companions.arrays import evaluate_arrays
 from roofwidget.workloads import Op, Tensor
 from roofwidget.workloads.expressions import ceil_div, maximum, minimum
 from roofwidget.workloads.ops.linear import matmul
@@ -154,9 +154,9 @@ def test_rounding_up_minima_and_maxima_count_over_many_sizes_as_they_do_over_one
 def test_the_smaller_and_the_larger_of_two_counts_are_taken_size_by_size() -> None:
     n = dim("n", 1, 9, default=2)
     sizes = {"n": np.array([1.0, 5.0, 9.0])}
-    assert over(minimum(n, 5) * 2, sizes).tolist() == [2, 10, 10]
-    assert over(maximum(n, 5) + 1, sizes).tolist() == [6, 6, 10]
-    assert over(ceil_div(n, 4), sizes).tolist() == [1, 2, 3]
+    assert evaluate_arrays(minimum(n, 5) * 2, sizes).tolist() == [2, 10, 10]
+    assert evaluate_arrays(maximum(n, 5) + 1, sizes).tolist() == [6, 6, 10]
+    assert evaluate_arrays(ceil_div(n, 4), sizes).tolist() == [1, 2, 3]
 
 
 def test_when_the_op_is_gone_nothing_is_swept_and_it_comes_back(layer: Graph) -> None:
@@ -184,7 +184,7 @@ def test_what_moves_no_flops_and_a_model_without_chips_are_drawn_empty() -> None
     [
         ("matmull", [1], ValueError, "no op and no operator called 'matmull'; did you mean 'matmul'?"),
         (3, [1], TypeError, "op must be the name of an op or an operator, or a function of N, got 3"),
-        ("matmul", [], ValueError, "there are no sizes"),
+        ("matmul", [], ValueError, "no sizes given; give at least one"),
         ("matmul", [0, 4], ValueError, "sizes must be from 1 to 2147483648, got 0"),
         ("matmul", [1.5], TypeError, r"sizes must be a sequence of whole numbers, got \[1.5\]"),
         ("matmul", [True], TypeError, r"sizes must be a sequence of whole numbers, got \[True\]"),
@@ -195,7 +195,7 @@ def test_what_moves_no_flops_and_a_model_without_chips_are_drawn_empty() -> None
         (lambda _: 7, [4], TypeError, r"must return an Op, a Graph, a Kernel or \(flops, bytes\), got 7 for N = 4"),
         ("linear", "token", ValueError, "graph 'layer' has no dim 'token'; did you mean 'tokens'?"),
         ("relu", {"tokens": [5000]}, ValueError, "'tokens': sizes must be from 1 to 4096, got 5000"),
-        ("relu", [8], ValueError, "say which dim of graph 'layer' these are sizes of"),
+        ("relu", [8], ValueError, "name the dim of graph 'layer' for these sizes"),
     ],
 )
 def test_what_cannot_be_swept_is_refused(

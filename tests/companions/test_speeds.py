@@ -178,5 +178,5 @@ def test_what_is_no_map_is_refused(
 
 
 def test_a_model_without_a_graph_has_no_map() -> None:
-    with pytest.raises(ValueError, match="the model has no graph whose dims could be swept; set its graph first"):
+    with pytest.raises(ValueError, match="the model has no graph; set its graph first"):
         speed_map(RooflineModel(), "batch", "seq")

@@ -100,5 +100,5 @@ def test_what_is_no_chip_is_refused(given: Any, keywords: dict[str, Any], error:
 
 
 def test_a_model_has_a_precision_of_its_own() -> None:
-    with pytest.raises(ValueError, match="a model has a precision and a memory of its own"):
+    with pytest.raises(ValueError, match="a model has its own precision and memory"):
         ridge_history(RooflineModel(), precision="fp8")

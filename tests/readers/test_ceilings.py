@@ -82,7 +82,7 @@ def test_ert_names_the_precision_by_label_then_by_configuration_and_else_not_at_
     assert dict(rw.read_ceilings(FIXTURES / "ert_stream.json").peak_flops) == {"fp64": 3.6e12, "fp16": 28.8e12}
     unknown = rw.read_ceilings(FIXTURES / "ert_one_level.json")
     assert dict(unknown.peak_flops) == {"unspecified": 180.975e9}
-    assert "give precision='fp64'" in unknown.notes[0]
+    assert "such as precision='fp64'" in unknown.notes[0]
     assert rw.read_ceilings(FIXTURES / "ert_one_level.json", precision="FP64").peak("fp64") == 180.975e9
 
 
@@ -198,7 +198,7 @@ def test_the_machine_of_applications_can_be_given(tmp_path: Path) -> None:
     told = rw.read(path, machine=FIXTURES / "oak_roofline.csv", isa="scalar").chip
     assert told is not None
     assert told.peak("fp64") == 120e9
-    with pytest.raises(ProfileError, match=r"its ceilings are in the machine's NAME_roofline.csv"):
+    with pytest.raises(ProfileError, match=r"the ceilings are in the machine's NAME_roofline.csv"):
         rw.read_ceilings(path)
 
 

@@ -237,7 +237,7 @@ def test_flops_by_name_keep_what_was_counted_and_refuse_a_name_that_is_nowhere()
         twin("hopper_long.csv", flops={"flash_bwd": 1.0})
     with pytest.raises(TypeError, match=r"flops\['flash'\] must be a number"):
         twin("hopper_long.csv", flops={"flash": len})
-    with pytest.raises(ValueError, match="is no regular expression"):
+    with pytest.raises(ValueError, match="is not a regular expression"):
         twin("hopper_long.csv", flops={"flash(": 1.0})
 
 

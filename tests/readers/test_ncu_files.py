@@ -91,7 +91,7 @@ def test_a_table_of_errors_alone_repeats_what_ncu_said() -> None:
 def test_the_wrong_tool_is_refused_with_what_was_expected() -> None:
     with pytest.raises(ProfileError, match="a PDF document, which is not a profile of a known tool"):
         read(b"%PDF-1.7 not a profile")
-    refused(b"Kernel_Name,SQ_WAVES\ncopy,5\n", "this is of format 'rocprof', not 'ncu'")
+    refused(b"Kernel_Name,SQ_WAVES\ncopy,5\n", "the content is of format 'rocprof', not 'ncu'")
 
 
 def test_a_bad_number_names_line_column_and_metric() -> None:

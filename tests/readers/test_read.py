@@ -112,15 +112,15 @@ def test_no_reader_takes_an_empty_folder(name: str, tmp_path: Path) -> None:
         (
             b"op,gflop,mb,ms\nmatmul,1,2,3\n",
             (
-                "none of the columns 'op', 'gflop', 'mb', 'ms' is known to have FLOPs, bytes or seconds; say which "
-                "does: columns={'flops': ('gflop', 'GFLOP'), 'bytes': ('mb', 'MB'), 'time': ('ms', 'ms')}"
+                "no column of FLOPs, bytes or seconds among 'op', 'gflop', 'mb', 'ms'; name them: "
+                "columns={'flops': ('gflop', 'GFLOP'), 'bytes': ('mb', 'MB'), 'time': ('ms', 'ms')}"
             ),
         ),
         (
             b'[{"what": "matmul", "n": 1}]',
             (
-                "none of the columns 'what', 'n' is known to have names, and none FLOPs, bytes or seconds; say which "
-                "does: columns={'name': 'what', 'flops': ('…', 'GFLOP'), 'time': ('…', 'us')}"
+                "no column of names and no column of FLOPs, bytes or seconds among 'what', 'n'; name them: "
+                "columns={'name': 'what', 'flops': ('…', 'GFLOP'), 'time': ('…', 'us')}"
             ),
         ),
     ],
@@ -201,7 +201,7 @@ def test_a_format_that_is_named_is_not_asked_whether_it_is_the_right_one() -> No
         (b'{"a": 1}', "xprof", r"expected a list \[table, diagnostics\]"),
         (b"\x89PNG\r\n\x1a\n\xff", "torch", "a PNG picture, not a Chrome trace of PyTorch's profiler"),
         (b"op,ms\na,1\n", "ncu", "a table with the columns 'op', 'ms', not a report"),
-        (b"op,x\na,1\n", "table", "none of the columns 'op', 'x' is known to have FLOPs"),
+        (b"op,x\na,1\n", "table", "no column of FLOPs, bytes or seconds among 'op', 'x'"),
     ],
     ids=range(7),
 )

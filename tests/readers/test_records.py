@@ -183,7 +183,7 @@ def test_a_wrong_map_of_columns_names_the_right_word(columns: Any, error: type[E
 
 
 def test_a_table_without_anything_to_show_says_how_to_name_columns() -> None:
-    with pytest.raises(ProfileError, match=r"^DataFrame: none of the columns 'a' is known to have names, .* columns="):
+    with pytest.raises(ProfileError, match=r"^DataFrame: no column of names and .* among 'a'; name them: columns="):
         read(pd.DataFrame({"a": [1]}))
 
 

@@ -134,7 +134,7 @@ def test_binary_junk_is_refused_as_that(junk: bytes, form: str) -> None:
 @pytest.mark.parametrize("form", ["torch", "torch-averages"])
 def test_the_profile_of_another_tool_is_refused_by_either_reader(form: str) -> None:
     other = (FIXTURES.parent / "ncu" / "volta_long.csv").read_bytes()
-    with pytest.raises(ProfileError, match=f"this is of format 'ncu', not '{form}'"):
+    with pytest.raises(ProfileError, match=f"the content is of format 'ncu', not '{form}'"):
         read(other, format=form)
 
 
@@ -171,7 +171,7 @@ def test_a_cell_of_a_printed_table_that_is_no_such_number_is_named(old: str, new
 
 def test_a_printed_table_longer_than_any_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(printed, "_MAX_TEXT_BYTES", 2**20)
-    with pytest.raises(ProfileError, match="holds more than 1 MiB of text; split it"):
+    with pytest.raises(ProfileError, match="has more than 1 MiB of text; split it"):
         read(PRINTED.read_bytes() + b" " * 2**20)
 
 

@@ -359,7 +359,7 @@ def test_a_file_without_the_list_that_was_asked_for_says_which_it_has(tmp_path: 
         ('[{"cols": [],\n "p', "line 2, column 2: not JSON: Unterminated string starting at"),
         ('[{"cols": []', "line 1, column 13: not JSON: Expecting ',' delimiter (the file ends too early); "),
         ('[]\n{"more": 1}', "line 2, column 1: not JSON: Extra data; "),
-        ("step,rank\nTotal,0\n", "none of the columns 'step', 'rank' is known to have names"),
+        ("step,rank\nTotal,0\n", "no column of names and no column of FLOPs, bytes or seconds among 'step', 'rank'"),
         ("[" * 200_000, "nested too deeply; "),
         ("[" + "9" * 10_000 + "]", "a number that cannot be read: "),
         ('{"a }": {"b": "}"},\n "c": [{"v": 1, "v": 2}]}', "line 2, column 23: the key 'v' is twice in the object"),

@@ -95,7 +95,7 @@ def lacking(names: Sequence[str], known: Collection[str]) -> str:
     Examples
     --------
     >>> print(lacking(["ms"], known=["name"]))
-    none of the columns 'ms' is known to have FLOPs, bytes or seconds; name it: columns={'time': ('ms', 'ms')}
+    no column of FLOPs, bytes or seconds among 'ms'; name them: columns={'time': ('ms', 'ms')}
     """
     is_named = "name" in known
     what = [] if is_named else ["names"]
@@ -108,7 +108,7 @@ def lacking(names: Sequence[str], known: Collection[str]) -> str:
         call |= {"flops": "('…', 'GFLOP')", "time": "('…', 'us')"}
     said = ", ".join(f"'{field}': {call[field]}" for field in ("name", *_QUANTITIES) if field in call)
     shown = f"{listed(names[:_MAX_SHOWN_COLUMNS])}{more}"
-    return f"none of the columns {shown} is known to have {', and none '.join(what)}; name it: columns={{{said}}}"
+    return f"no column of {' and no column of '.join(what)} among {shown}; name them: columns={{{said}}}"
 
 
 _QUANTITIES: Final[Mapping[str, str]] = {"flops": "FLOPs", "bytes": "bytes", "time": "seconds"}
