@@ -1,4 +1,4 @@
-// What ops come to as one kernel while groups are merged step by step, without counting their ops anew each time.
+// Groups of ops that know their totals, so that merging two groups needs no recount of their ops.
 
 import type { Work } from "../ui/slices.ts";
 import type { Graph, GraphValues, Ops } from "./graph.ts";
@@ -6,31 +6,31 @@ import { apart, EPILOGUE } from "./legality.ts";
 
 type Bits = Uint32Array;
 
-/** A group, and what has to be known of it to merge it with another. */
+/** A group, and what is needed to merge it with another. */
 export interface Body {
   /** Ascending. */
   readonly ops: Ops;
-  /** For each of the graph's classes. */
+  /** One count per FLOP class of the graph. */
   readonly flops: Float64Array;
   readonly bytes: number;
-  /** The tensors that ops outside touch too, and how many ops inside read each. */
+  /** The tensors that ops outside use too, with the number of readers inside. */
   readonly open: ReadonlyMap<number, number>;
-  /** By op: it is inside, it waits for an op inside, an op inside waits for it, it waits for a reduction inside. */
+  /** Bit sets of ops: inside the group, downstream of it, upstream of it, downstream of one of its reductions. */
   readonly inside: Bits;
   readonly after: Bits;
   readonly before: Bits;
   readonly reduced: Bits;
   readonly isOpaque: boolean;
-  /** Whether an op is inside that no matmul takes along. */
+  /** Whether it contains an op that cannot follow a matmul in one kernel. */
   readonly isStrange: boolean;
   readonly matmuls: Ops;
-  /** Ops that move elements. */
+  /** Ops that move elements (injective ops). */
   readonly movers: Ops;
-  /** What its reductions go over. */
+  /** The shape that its reductions run over. */
   readonly rows: string | undefined;
 }
 
-/** The ops of a graph as groups, and what can be done with those. */
+/** Each op of a graph as a group, and the rules for merging groups. */
 export interface Bodies extends ReturnType<typeof rulesOf> {
   readonly singles: readonly Body[];
 }
@@ -42,10 +42,10 @@ const put = (bits: Bits, op: number) => {
 };
 export const ascending = (a: number, b: number) => a - b;
 
-/** How many ops are looked at before the work may pause. */
+/** How many ops are processed between two points where the work can pause. */
 const OPS_PER_PAUSE = 64;
 
-/** By op, all that can be reached along these; `order` has those first that others lead to. */
+/** For each op, the set of ops reachable along `along`. In `order`, an op comes after those it reaches. */
 function* reaching(order: Ops, along: Graph["after"]): Work<Bits[]> {
   const rows: Bits[] = [];
   for (const [at, op] of order.entries()) {
@@ -104,7 +104,7 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
   const readers = (tensor: number) => (graph.consumers[tensor] as Ops).length;
   const isMadeIn = ({ inside }: Body, tensor: number) =>
     (graph.producer[tensor] as number) >= 0 && isIn(inside, graph.producer[tensor] as number);
-  /** The bytes that two groups move as one: a tensor that both touch moves once, or no more. */
+  /** The bytes of two groups merged into one: a shared tensor is moved once, or not at all. */
   function bytesOf(a: Body, b: Body): number {
     const [few, many] = a.open.size < b.open.size ? [a, b] : [b, a];
     let moved = a.bytes + b.bytes;
@@ -116,7 +116,7 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
     }
     return moved;
   }
-  /** Whether an op of the one and an op of the other may never share a kernel. */
+  /** Whether two groups contain ops that can never share a kernel. */
   function clashes(a: Body, b: Body): boolean {
     if (a.isOpaque || b.isOpaque) return true;
     if (a.matmuls.length + b.matmuls.length > 0) return a.isStrange || b.isStrange || feeds(a, b) || feeds(b, a);
@@ -124,14 +124,14 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
     if (a.rows !== undefined && b.rows !== undefined && a.rows !== b.rows) return true;
     return a.movers.some((op) => isIn(b.reduced, op)) || b.movers.some((op) => isIn(a.reduced, op));
   }
-  /** Whether an op of the one feeds a matmul of the other, or their matmuls have no operand in common. */
+  /** Whether one group feeds a matmul of the other, or their matmuls share no operand. */
   const feeds = (a: Body, b: Body) =>
     b.matmuls.some(
       (op) =>
         (graph.before[op] as Ops).some((other) => isIn(a.inside, other)) ||
         a.matmuls.some((other) => !graph.reads[op]?.some((tensor) => graph.reads[other]?.includes(tensor))),
     );
-  /** Whether no way leads out of these ops and back. */
+  /** Whether no path leaves the merged group and returns to it. */
   function areConvex(a: Body, b: Body): boolean {
     for (let at = 0; at < a.inside.length; at++) {
       const between =
@@ -164,13 +164,13 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
       rows: a.rows ?? b.rows,
     };
   }
-  /** Whether ops that do not clash pair by pair may be a kernel. */
+  /** Whether ops without pairwise clashes may form a kernel. */
   const isLegal = (body: Body) => areConvex(body, body) && (body.matmuls.length === 0 || !apart(graph, body.ops));
-  /** Whether two groups that may each be a kernel may be one, but for the groups around them. */
+  /** Whether two legal groups may merge, leaving other groups out of account. */
   const isLegalWith = (a: Body, b: Body) =>
     !clashes(a, b) &&
     areConvex(a, b) &&
-    // Where both have matmuls, each op is joined to one of them as before.
+    // If both have matmuls, each op is still connected to its own matmul.
     ((a.matmuls.length === 0) === (b.matmuls.length === 0) || !apart(graph, a.ops.concat(b.ops)));
   return { bytesOf, clashes, isMadeIn, join, isLegal, isLegalWith };
 }

@@ -1,12 +1,12 @@
-// Whether the tiles of a kernel fit on chip: what a merge asks of roofwidget/workloads/capacity.py.
+// Whether a kernel's tiles fit on chip: the part of roofwidget/workloads/capacity.py that a merge needs.
 
 import type { Graph, GraphValues, Ops } from "./graph.ts";
 import type { Fits } from "./legality.ts";
 
-/** Elements of a tile's side, beside a matmul, and of a vector. */
+/** Elements per side of a matmul's tile, and elements of a vector tile. */
 const TILE_SIDE = 128;
 
-/** Bytes of a tensor's tile: with a matmul in the kernel, beside a reduction, and else. */
+/** Bytes of a tensor's tile in a kernel with a matmul, beside a reduction, and otherwise. */
 type Tiles = readonly [product: number, row: number, vector: number];
 
 function tilesOf(shape: Ops, bytes: number): Tiles {
@@ -18,19 +18,19 @@ function tilesOf(shape: Ops, bytes: number): Tiles {
 }
 
 /**
- * The bytes that the tiles of a kernel take at most at a time. It keeps a tile of each tensor that it both writes and
- * reads, from the op that writes it to the last that reads it: with a matmul in it 128 x 128 elements, beside a
- * reduction a row, else 128 elements.
+ * Returns a function from ops to the peak bytes of their tiles. A kernel keeps a tile of each tensor that it both
+ * writes and reads, from the writing op to the last reading op. A tile has 128 x 128 elements in a kernel with a
+ * matmul, one row beside a reduction, else 128 elements.
  */
 export function needing(graph: Graph, values: GraphValues): (ops: Ops) => number {
   const are = (kind: string) => Uint8Array.from(graph.ops, (op) => Number(op.kind === kind));
   const [products, reductions] = [are("matmul"), are("reduction")];
   const known: Tiles[] = [];
-  // A search asks a hundred thousand times, hence arrays that stay: the question that an op was last part of, and the
-  // bytes that are free after it.
+  // Reused, since a search calls this 100,000 times: the call in which an op was last seen, and the bytes freed after
+  // it.
   const [asked, going] = [new Int32Array(graph.ops.length), new Float64Array(graph.ops.length)];
   let question = 0;
-  /** The last op of the kernel that reads a tensor, -1 without one, and its tile. */
+  /** The last op of the kernel that reads a tensor (-1 without one), and the size of its tile. */
   const kept = (tensor: number, op: number, hasProduct: boolean): [last: number, bytes: number] => {
     let [last, reduces] = [-1, reductions[op] === 1];
     for (const reader of graph.consumers[tensor] as Ops) {
@@ -63,7 +63,10 @@ export function needing(graph: Graph, values: GraphValues): (ops: Ops) => number
   };
 }
 
-/** Whether a kernel's tiles fit into these bytes on chip. One op alone always fits: its formula says how it is blocked. */
+/**
+ * Returns a test whether a kernel's tiles fit into `capacity` bytes. A single op always fits: its formula says how it
+ * is blocked.
+ */
 export function fitting(graph: Graph, values: GraphValues, capacity: number): Fits {
   const need = needing(graph, values);
   return (ops) => ops.length < 2 || need(ops) <= capacity;

@@ -1,18 +1,18 @@
-// What must hold of a graph's dimensions beside their ranges: the mirror of roofwidget/workloads/conditions.py.
+// Conditions on a graph's dimensions besides their ranges: the mirror of roofwidget/workloads/conditions.py.
 
 import type { Condition, Dim, Environment, Graph } from "./graph.ts";
 
-/** A condition that does not hold, and the values of its two counts. */
+/** A condition that does not hold, with the values of its two counts. */
 export interface BrokenCondition {
   readonly condition: Condition;
   readonly count: number;
   readonly divisor: number;
 }
 
-/** How far from the wanted size a legal one is searched. */
+/** How far from the wanted size to look for a legal one. */
 const MAX_SIZE_DISTANCE = 4096;
 
-/** The first condition that breaks if one dimension has another size and the others keep theirs; null without one. */
+/** The first condition that breaks if one dimension changes its size; null if all hold. */
 export function brokenAt(
   { conditions, symbols }: Graph,
   { values }: Environment,
@@ -34,7 +34,7 @@ export function firstBroken(conditions: readonly Condition[], values: Float64Arr
   return null;
 }
 
-/** The legal size nearest to the wanted one, the smaller of two; with `toward` only in that direction. */
+/** The legal size nearest to the wanted one; the smaller of two. With `toward`, search in that direction only. */
 export function nearestSize(
   graph: Graph,
   env: Environment,

@@ -1,14 +1,14 @@
-// Counts: expressions over named integers, evaluated at every step of a slider and printed for people to read.
+// Counts as expressions over named integers: evaluated at every step of a slider, and printed as formulas.
 
 import type { Sign, WireExpression } from "../wire/types.ts";
 
 export type Compiled = (env: Float64Array) => number;
-/** The value of a symbol, undefined where it has none. */
+/** The value of a symbol; undefined if unknown. */
 export type Lookup = (symbol: string) => number | undefined;
 
 const DIGITS = /^-?\d+$/;
 
-/** A function of the symbols' values, which stand in an environment where `index` says. */
+/** Compiles an expression to a function of the symbols' values; `index` gives each symbol's position. */
 export function compile(wire: WireExpression, index: ReadonlyMap<string, number>): Compiled {
   if (typeof wire === "number" || (typeof wire === "string" && DIGITS.test(wire))) {
     const number = Number(wire);
@@ -32,27 +32,32 @@ export function compile(wire: WireExpression, index: ReadonlyMap<string, number>
 const JOIN: Readonly<Record<Sign, (a: number, b: number) => number>> = {
   "+": (a, b) => a + b,
   "*": (a, b) => a * b,
-  // Rounding a quotient of integers up to 2^53 never carries it over an integer.
+  // For integers up to 2^53, rounding the quotient never crosses an integer.
   "/": (a, b) => Math.ceil(a / b),
   min: Math.min,
   max: Math.max,
 };
 
-/** `2·M·N·K`; with a look-up the words of the convention and of dtypes ("@…") are replaced by their values. */
+/**
+ * The formula as text, such as `2·M·N·K`. `lookup` replaces symbols of the convention and of dtypes ("@…") by their
+ * values.
+ */
 export const formula = (wire: WireExpression, lookup: Lookup = () => undefined): string =>
   print(
     polynomial(wire, (symbol) => (symbol.startsWith("@") ? lookup(symbol) : undefined)),
     (name) => name,
   );
 
-/** The same with every number in its place: `2·4096·4096·512`. */
+/** The formula with all symbols replaced by numbers: `2·4096·4096·512`. */
 export const withNumbers = (wire: WireExpression, lookup: Lookup): string =>
   print(
     polynomial(wire, (symbol) => (symbol.startsWith("@") ? lookup(symbol) : undefined), lookup),
     (name) => String(lookup(name) ?? name),
   );
 
-/** Like terms merged and constants folded; a term is a number times factors: names, or texts of the other signs. */
+/**
+ * A sum of terms, like terms merged. A term is a number times factors: symbols, or the text of a division, min or max.
+ */
 type Polynomial = ReadonlyMap<string, Term>;
 interface Term {
   readonly number: bigint;
@@ -103,7 +108,7 @@ function polynomial(wire: WireExpression, known: Lookup, shown: Lookup = () => u
   return numbers.length > 0 ? term(extreme) : parts[0];
 }
 
-/** Whole multiples of a number come out of a division by it, and what the rest and it have in common cancels. */
+/** Divides term by term where it goes evenly; cancels common factors of the rest. */
 function divide(a: Polynomial, b: Polynomial, text: (part: Polynomial) => string): Polynomial {
   const by = constant(b);
   const wrap = (part: Polynomial, isWrapped: boolean) => (isWrapped ? `(${text(part)})` : text(part));
@@ -130,7 +135,7 @@ const abs = (n: bigint) => (n < 0n ? -n : n);
 const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? abs(a) : gcd(b, a % b));
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-/** A number alone comes last; the factors of a term stand as they come in the whole. */
+/** A constant term comes last; factors keep the order in which they first occur. */
 function print(a: Polynomial, name: (factor: string) => string): string {
   const terms = [...a.values()].sort(
     (one, other) => Number(one.factors.length === 0) - Number(other.factors.length === 0),

@@ -1,10 +1,10 @@
-// A graph of operations: decoded from what Python sends, evaluated at the dimensions, convention and dtype in force.
+// A graph of operations: decoded from Python's message, and evaluated at the current dimensions, convention and dtype.
 
 import type { Work } from "../ui/slices.ts";
 import type { WireCondition, WireExpression, WireGraph, WireOp, WireTensor } from "../wire/types.ts";
 import { type Compiled, compile, type Lookup } from "./expressions.ts";
 
-/** Ops by their numbers. */
+/** Indices of ops. */
 export type Ops = readonly number[];
 
 export interface Dim {
@@ -14,7 +14,7 @@ export interface Dim {
   readonly default: number;
 }
 
-/** Ops and tensors are numbered from 0, an op after those whose tensors it reads. */
+/** Ops and tensors are numbered from 0. An op comes after the ops that it reads from. */
 export interface Graph {
   readonly name: string;
   readonly dims: readonly Dim[];
@@ -23,36 +23,36 @@ export interface Graph {
   readonly tensors: readonly WireTensor[];
   readonly outputs: readonly number[];
   readonly convention: string;
-  /** The values of each convention's words ("@fma"). */
+  /** For each convention, the values of its symbols ("@fma"). */
   readonly conventions: ReadonlyMap<string, Readonly<Record<string, number>>>;
   /** Bits by dtype. */
   readonly dtypes: ReadonlyMap<string, number>;
-  /** The dtype that an override stands in for: the floating-point one of most tensors; null without one. */
+  /** The dtype that an override replaces: the most frequent floating-point dtype; null without one. */
   readonly mainDtype: string | null;
-  /** By op: the tensors it reads, each once, those it makes, and both; the ops it reads from, and that read from it. */
+  /** By op: tensors read (each once), tensors written, both together; ops it reads from, ops that read from it. */
   readonly reads: readonly (readonly number[])[];
   readonly makes: readonly (readonly number[])[];
   readonly touches: readonly (readonly number[])[];
   readonly before: readonly (readonly number[])[];
   readonly after: readonly (readonly number[])[];
-  /** By tensor: the op that writes it, -1 for a graph input; the ops that read it; whether it must be written. */
+  /** By tensor: the op that writes it (-1 for a graph input), the ops that read it, whether it is a graph output. */
   readonly producer: Int32Array;
   readonly consumers: readonly (readonly number[])[];
   readonly isOutput: Uint8Array;
-  /** The classes of FLOPs that its ops have. */
+  /** The classes of FLOPs that occur in its ops. */
   readonly classes: readonly string[];
-  /** Where the value of a symbol stands in an environment. */
+  /** The position of each symbol in an environment. */
   readonly symbols: ReadonlyMap<string, number>;
   readonly counts: Counts;
 }
 
-/** Every different count once, and which of them each column's rows have. */
+/** Each distinct count compiled once, with the index of the count for each row. */
 export interface Counts {
   readonly distinct: readonly Compiled[];
   readonly bytes: Int32Array;
   readonly extra: Int32Array;
   readonly flops: readonly Int32Array[];
-  /** By tensor, one for each of its dimensions. */
+  /** By tensor, one index per dimension. */
   readonly shapes: readonly Int32Array[];
 }
 
@@ -66,10 +66,10 @@ export interface Condition {
 }
 
 export interface Settings {
-  /** GraphValues of dimensions that differ from their defaults. */
+  /** Sizes of dimensions that differ from their defaults. */
   readonly dims?: Readonly<Record<string, number>>;
   readonly convention?: string;
-  /** Counts as if the tensors of the main dtype had this one. */
+  /** Count as if tensors of the main dtype had this dtype. */
   readonly dtype?: string | null;
 }
 
@@ -78,22 +78,22 @@ export interface Environment {
   readonly dtype: string | null;
 }
 
-/** What a graph counts to in an environment. */
+/** The counts of a graph in an environment. */
 export interface GraphValues {
   /** By tensor. */
   readonly bytes: Float64Array;
   /** By op. */
   readonly extra: Float64Array;
-  /** By op, one column for each of the graph's classes; held against peaks, and so with multiply-adds as in those. */
+  /** By op, one column per FLOP class. A multiply-add counts 2, as in peak rates. */
   readonly flops: readonly Float64Array[];
-  /** An op's FLOPs over all classes, as the convention itself counts them. */
+  /** An op's FLOPs over all classes, counted as the convention does. */
   readonly own: (op: number) => number;
   /** The sizes of a tensor's dimensions. */
   readonly shape: (tensor: number) => readonly number[];
   readonly dtype: string | null;
 }
 
-/** The values of all symbols: of dimensions their defaults unless given, of the convention, and bits of dtypes. */
+/** The values of all symbols: dimensions, symbols of the convention, bits of dtypes. */
 export function environment(graph: Graph, { dims = {}, convention, dtype = null }: Settings = {}): Environment {
   const values = new Float64Array(graph.symbols.size).fill(Number.NaN);
   const put = (symbol: string, value: number) => {
@@ -107,7 +107,7 @@ export function environment(graph: Graph, { dims = {}, convention, dtype = null 
   return { values, dtype };
 }
 
-/** For formulas in which numbers stand. */
+/** Looks up symbols for formulas with numbers. */
 export const lookup =
   (graph: Graph, { values }: Environment): Lookup =>
   (symbol) => {
@@ -120,7 +120,7 @@ export const PEAK_FMA = 2;
 
 export function evaluate({ counts, symbols }: Graph, { values, dtype }: Environment): GraphValues {
   const fma = symbols.get("@fma");
-  // What is not known stays so.
+  // An unknown value stays unknown.
   const asPeaks = values.map((value, at) => (at === fma && value >= 0 ? PEAK_FMA : value));
   const numbers = counts.distinct.map((count) => count(asPeaks));
   const column = (which: Int32Array) => {
@@ -138,7 +138,7 @@ export function evaluate({ counts, symbols }: Graph, { values, dtype }: Environm
   };
 }
 
-/** The dtype that a tensor is counted with. */
+/** The dtype of a tensor, with the override applied. */
 export function dtypeOf(graph: Graph, { dtype }: { readonly dtype: string | null }, tensor: number): string {
   const own = graph.tensors[tensor]?.dtype ?? "";
   return dtype !== null && own === graph.mainDtype ? dtype : own;
@@ -146,7 +146,7 @@ export function dtypeOf(graph: Graph, { dtype }: { readonly dtype: string | null
 
 export const isFloating = (dtype: string) => !/^(?:int|bool)/.test(dtype);
 
-/** The commonest floating-point one, the first of equals; null without any. */
+/** The most frequent floating-point dtype, the first if there are several; null without one. */
 export function mainOf(dtypes: readonly string[]): string | null {
   const votes = new Map<string, number>();
   for (const dtype of dtypes.filter(isFloating)) votes.set(dtype, (votes.get(dtype) ?? 0) + 1);
@@ -156,7 +156,7 @@ export function mainOf(dtypes: readonly string[]): string | null {
 
 const CLASSES = ["tensor", "vector", "transcendental"];
 
-/** How many ops or tensors are looked at before the work may pause. */
+/** How many ops or tensors are decoded between two points where the work can pause. */
 const ITEMS_PER_PAUSE = 256;
 
 export function* decoding(wire: unknown): Work<Graph> {
@@ -212,7 +212,7 @@ const conditionOf = ([whose, count, divisor]: WireCondition, symbols: ReadonlyMa
   divisorAt: compile(divisor, symbols),
 });
 
-/** The layers of a model repeat the same few counts: each is evaluated once. */
+/** The layers of a model repeat the same few counts: compile each only once. */
 function* compiling(
   { ops, tensors }: Pick<Graph, "ops" | "tensors">,
   classes: readonly string[],

@@ -1,4 +1,4 @@
-// Partitions that are made step by step: as far as is legal, by twos, and as a compiler makes them.
+// Partitions built step by step: greedy merges, ops in pairs, and a compiler's rules.
 
 import type { Work } from "../ui/slices.ts";
 import { ascending, type Bodies, type Body, bodies } from "./bodies.ts";
@@ -6,16 +6,16 @@ import type { Graph, GraphValues, Ops } from "./graph.ts";
 import { type Fits, type Partition, wayBack } from "./legality.ts";
 import { type Cost, partitionOf } from "./partition.ts";
 
-/** Groups that are merged as one goes: each has the number of its first op. */
+/** The groups while they are merged. A group has the number of its first op. */
 function mergeStateOf(graph: Graph, { singles, ...rules }: Bodies) {
   const groupOf = Int32Array.from(graph.ops.keys());
   const found: (Body | undefined)[] = [...singles];
   const groups: Ops[] = singles.map(({ ops }) => ops);
-  /** By group the merge that it came of; what is merged into another never comes again. */
+  /** By group, the merge that made it. A group that was merged into another never returns. */
   const since = singles.map(() => 0);
   let merges = 0;
   const at = (group: number) => found[group] as Body;
-  /** The groups of those ops, but for one. */
+  /** The groups of these ops, without one. */
   const owners = (ops: Iterable<number>, own: number) => {
     const all = new Set<number>();
     for (const op of ops) if (op >= 0) all.add(groupOf[op] as number);
@@ -39,7 +39,7 @@ function mergeStateOf(graph: Graph, { singles, ...rules }: Bodies) {
     },
     now: () => merges,
     isThere: (parts: Ops, when: number) => parts.every((part) => (since[part] as number) <= when),
-    /** Whether these groups as one would wait for themselves by way of others. */
+    /** Whether the merged group would depend on itself through other groups. */
     waits: (parts: Ops) =>
       wayBack(
         graph,
@@ -71,13 +71,13 @@ function mergeStateOf(graph: Graph, { singles, ...rules }: Bodies) {
 
 type MergeState = ReturnType<typeof mergeStateOf>;
 
-/** A merge of two or more groups that is legal, unless it would wait for itself by way of other groups. */
+/** A legal merge of two or more groups. Cycles through other groups are checked later. */
 interface Offer {
   readonly gain: number;
-  /** The first two: of equal gains those with the smaller numbers come first. */
+  /** The first two groups. At equal gains, the smaller numbers come first. */
   readonly a: number;
   readonly b: number;
-  /** How many merges there were then. */
+  /** The number of merges made when the offer was computed. */
   readonly when: number;
 }
 
@@ -85,18 +85,18 @@ const isBetter = (one: Offer, other: Offer) =>
   one.gain > other.gain || (one.gain === other.gain && (one.a < other.a || (one.a === other.a && one.b < other.b)));
 
 interface Rules {
-  /** The groups that an offer would merge. */
+  /** The groups that an offer merges. */
   readonly parts: (offer: Offer) => Ops;
-  /** What can be done with a group, where a merge gains; undefined is where the work may pause. */
+  /** The merges of a group that gain. Yields undefined where the work can pause. */
   readonly offers: (group: number) => Iterable<Offer | undefined>;
-  /** The groups for which there are other offers once this one was made. */
+  /** The groups whose offers change after this merge. */
   readonly changed: (group: number) => Ops;
 }
 
-/** How many merges are weighed before the work may pause. */
+/** How many offers are evaluated between two points where the work can pause. */
 const OFFERS_PER_PAUSE = 16;
 
-/** Makes the merge that gains most, and again, as long as there is one. */
+/** Repeats the merge with the largest gain until no merge gains. */
 function* mergeAll(state: MergeState, { parts, offers, changed }: Rules): Work<Partition> {
   const heap = heapOf(isBetter);
   function* collect(groups: Ops): Work<void> {
@@ -115,7 +115,7 @@ function* mergeAll(state: MergeState, { parts, offers, changed }: Rules): Work<P
     const merged = state.isThere([offer.a], offer.when) ? parts(offer) : [];
     if (merged.length === 0 || !state.isThere(merged, offer.when)) continue;
     yield;
-    // A way round goes only when a group on it is merged with one of these, which makes a new offer.
+    // Skip the merge if it closes a cycle. A later merge of a group on that cycle makes a new offer.
     if (!state.waits(merged)) yield* collect(changed(state.merge(merged)));
   }
   return state.finished();
@@ -124,13 +124,13 @@ function* mergeAll(state: MergeState, { parts, offers, changed }: Rules): Work<P
 interface Pairing {
   readonly cost: Cost;
   readonly fits?: Fits | undefined;
-  /** The share of what two groups take apart that merging them has to gain; below 0, whatever it gains. */
+  /** The smallest gain, as a share of the groups' time apart. Below 0, every merge is made. */
   readonly least: number;
-  /** Whether groups of several ops are merged too. */
+  /** Whether merged groups are merged again. */
   readonly further?: boolean;
 }
 
-/** Merges two groups at a time, those that gain most first. */
+/** Merges two groups at a time, the largest gain first. */
 export function* greedily(graph: Graph, kit: Bodies, { cost, fits, least, further = true }: Pairing): Work<Partition> {
   const state = mergeStateOf(graph, kit);
   const time = ({ flops, bytes, ops }: Body) => cost(flops, bytes, ops);
@@ -139,7 +139,7 @@ export function* greedily(graph: Graph, kit: Bodies, { cost, fits, least, furthe
     times[group] ??= time(state.at(group));
     return times[group] as number;
   };
-  // Used again for each pair: of many pairs the garbage would hold frames up.
+  // Reused for each pair: the garbage of many pairs would delay frames.
   const flops = new Float64Array(graph.classes.length);
   const union: number[] = [];
   function* offers(group: number): Generator<Offer | undefined> {
@@ -173,12 +173,15 @@ export function* greedily(graph: Graph, kit: Bodies, { cost, fits, least, furthe
 
 const byBytes: Cost = (_, bytes) => bytes;
 
-/** Ops by twos: those that save most bytes first, of equals the smallest ops. */
+/** Ops in pairs: the largest saving of bytes first, at equal savings the first ops. */
 export function* pairing(graph: Graph, values: GraphValues, fits?: Fits): Work<Partition> {
   return yield* greedily(graph, yield* bodies(graph, values), { cost: byBytes, fits, least: -1, further: false });
 }
 
-/** As XLA does: each producer into all of its consumers, the one that saves most time first, while some is saved. */
+/**
+ * XLA's rule: merge each producer into all of its consumers, the largest saving of time first, as long as time is
+ * saved.
+ */
 export function* fusingLikeXla(graph: Graph, values: GraphValues, cost: Cost, fits?: Fits): Work<Partition> {
   const state = mergeStateOf(graph, yield* bodies(graph, values));
   const time = ({ flops, bytes, ops }: Body) => cost(flops, bytes, ops);
@@ -202,7 +205,7 @@ export function* fusingLikeXla(graph: Graph, values: GraphValues, cost: Cost, fi
   });
 }
 
-/** `isBefore` orders the items; what is pushed comes out again first come by that order. */
+/** A priority queue: `pop` returns the item that comes first by `isBefore`. */
 export function heapOf<T>(isBefore: (one: T, other: T) => boolean) {
   const items: T[] = [];
   const at = (place: number) => items[place] as T;

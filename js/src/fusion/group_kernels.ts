@@ -1,4 +1,4 @@
-// The kernels that a partition makes of a graph, in the columns of every other table of kernels.
+// The kernels of a partition as a table of kernels.
 
 import { type DictColumn, type Kernels, sumOfKnown, textAt, withoutMetadata } from "../wire/columns.ts";
 import type { Graph, GraphValues } from "./graph.ts";
@@ -7,7 +7,7 @@ import { groupBytes, precisionOf, total } from "./partition.ts";
 
 type Grouping = Pick<Partition, "groups">;
 
-/** A table with what it was made of. */
+/** A table, and the partition and counts it was made from. */
 export interface Grouped {
   readonly kernels: Kernels;
   readonly partition: Partition;
@@ -30,13 +30,13 @@ export const namesOf = (graph: Graph, { groups }: Grouping): DictColumn =>
   texts(groups.map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")));
 
 interface Reused {
-  /** Sizes that change leave the names as they are. */
+  /** Other sizes do not change the names. */
   readonly name?: DictColumn | undefined;
-  /** A merge leaves the counts of all other groups as they are. */
+  /** A merge does not change the counts of the other groups. */
   readonly before?: Grouped | undefined;
 }
 
-/** One kernel a group. */
+/** The table with one kernel per group. */
 export function kernelsOf(
   graph: Graph,
   { groups }: Grouping,
@@ -60,7 +60,7 @@ export function kernelsOf(
       return [word, column((group) => total(counts, group), old?.flops.get(word))] as const;
     }),
   );
-  // Where no op computes anything there are zero FLOPs, not an unknown number.
+  // If no op computes anything, the FLOPs are zero, not unknown.
   if (flops.size === 0) flops.set("", new Float64Array(n));
   const precisions = groups.map((group, row) => {
     const was = rows?.[row] ?? -1;
@@ -80,7 +80,7 @@ export function kernelsOf(
   });
 }
 
-/** Where each of these groups stands in a partition; -1 for one that is none of its groups. */
+/** The row of each group in the earlier partition; -1 for a new group. */
 function rowsAmong({ groups: known, groupOf }: Partition, groups: Grouping["groups"]): Int32Array {
   return Int32Array.from(groups, (group) => {
     const row = groupOf[group[0] as number] as number;

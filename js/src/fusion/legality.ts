@@ -3,7 +3,7 @@
 import type { OpKind } from "../wire/types.ts";
 import type { Graph, Ops } from "./graph.ts";
 
-/** Which ops run as one kernel. Ops ascend in a group; a group stands after those whose tensors it reads. */
+/** Which ops run as one kernel. Ops ascend within a group; a group comes after the groups that it reads from. */
 export interface Partition {
   readonly groups: readonly (readonly number[])[];
   /** By op. */
@@ -14,20 +14,20 @@ export interface Partition {
 export type RefusalCode = "same" | "not-connected" | "barrier" | "kinds" | "not-convex" | "cycle" | "capacity";
 
 /**
- * The rule between kinds that is broken: a matmul with an op that cannot be its epilogue, fed by its own group, with
- * another that shares no operand, or with ops it has nothing to do with; reductions over other rows; ops that move
+ * The broken rule between kinds of ops. A matmul: with an op that cannot be its epilogue, fed by its own group, with
+ * another matmul that shares no operand, or with unconnected ops. Reductions over different rows. An op that moves
  * elements after a reduction.
  */
 export type Rule = "epilogue" | "fed" | "operands" | "apart" | "rows" | "moved";
 
 export interface Refusal {
   readonly code: RefusalCode;
-  /** Ops: those that clash, or the way out of the kernel and back into it, from its first op to its last. */
+  /** Ops: the two that clash, or the path that leaves the kernel and returns, from its first op to its last. */
   readonly path: readonly number[];
   readonly rule?: Rule;
 }
 
-/** Whether the tiles of these ops, as one kernel, fit on chip. */
+/** Whether the tiles of these ops fit on chip as one kernel. */
 export type Fits = (ops: readonly number[]) => boolean;
 
 export const EPILOGUE: readonly (OpKind | undefined)[] = ["matmul", "elementwise", "broadcast"];
@@ -38,7 +38,9 @@ export function flagged(n: number, ops: Iterable<number>): Uint8Array {
   return flags;
 }
 
-/** The sets of ops that are joined by the tensors that count, each ascending, by their first ops. */
+/**
+ * Connected components of the ops. Only tensors for which `counts` holds connect; components come by their first op.
+ */
 export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boolean = () => true): number[][] {
   const lead = new Map<number, number>();
   const root = (at: number): number => {
@@ -68,7 +70,7 @@ export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boole
   return [...parts.values()];
 }
 
-/** All ops that depend on one (with `graph.after`), or that it depends on (with `graph.before`). */
+/** All ops downstream of one (with `graph.after`) or upstream of it (with `graph.before`). */
 export function reached(graph: Graph, op: number, along: Graph["after"]): Uint8Array {
   const seen = new Uint8Array(graph.ops.length);
   const left = [op];
@@ -83,7 +85,7 @@ export function reached(graph: Graph, op: number, along: Graph["after"]): Uint8A
 
 const kinds = (rule: Rule, path: Ops): Refusal => ({ code: "kinds", rule, path });
 
-/** What keeps these ops apart whatever other ops join them. */
+/** A rule that these ops break in every group that contains them. */
 export function clash(graph: Graph, ops: Ops): Refusal | null {
   if (ops.length < 2) return null;
   const are = (kind: OpKind) => ops.filter((op) => graph.ops[op]?.kind === kind);
@@ -116,7 +118,7 @@ export function clash(graph: Graph, ops: Ops): Refusal | null {
   return null;
 }
 
-/** Ops of a matmul's group that none of its matmuls is joined with by tensors that stay inside. */
+/** An op of a matmul's group that is not connected to any of its matmuls by tensors inside the group. */
 export function apart(graph: Graph, ops: Ops): Refusal | null {
   const isMatmul = (op: number) => graph.ops[op]?.kind === "matmul";
   const matmul = ops.find(isMatmul);
@@ -128,8 +130,8 @@ export function apart(graph: Graph, ops: Ops): Refusal | null {
 }
 
 /**
- * A way out of these ops and back, through ops or, with a partition, through its other groups too: whoever waits for
- * one op of a group waits for all of it.
+ * A path that leaves these ops and returns. With a partition, the path may pass through its other groups: a reader of
+ * one op of a group waits for the whole group.
  */
 export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | null {
   const inside = flagged(graph.ops.length, ops);
@@ -160,7 +162,7 @@ export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | 
   return null;
 }
 
-/** What is wrong with a group by itself, whether connected or not. */
+/** The rule that a group breaks on its own; connectedness is not checked. */
 export function broken(graph: Graph, ops: Ops): Refusal | null {
   const refusal = clash(graph, ops) ?? apart(graph, ops);
   if (refusal) return refusal;
@@ -168,7 +170,7 @@ export function broken(graph: Graph, ops: Ops): Refusal | null {
   return path && { code: "not-convex", path };
 }
 
-/** Why two groups of a legal partition may not become one, or null. */
+/** Why two groups of a legal partition may not merge; null if they may. */
 export function whyNot(graph: Graph, partition: Partition, a: number, b: number, fits?: Fits): Refusal | null {
   const [one, other] = [partition.groups[a] as Ops, partition.groups[b] as Ops];
   if (a === b) return { code: "same", path: [] };
@@ -195,6 +197,6 @@ export function neighbours(graph: Graph, partition: Partition, group: number): n
   return [...found].sort((a, b) => a - b);
 }
 
-/** The groups that one may be merged with, ascending. */
+/** The groups that one may merge with, ascending. */
 export const mergesOf = (graph: Graph, partition: Partition, group: number, fits?: Fits): number[] =>
   neighbours(graph, partition, group).filter((other) => !whyNot(graph, partition, group, other, fits));

@@ -1,11 +1,11 @@
-// Partitions of a graph into kernels, and what the kernels move and compute.
+// Partitions of a graph into kernels, and the bytes and FLOPs of the kernels.
 
 import { dtypeOf, type Graph, type GraphValues, isFloating, type Ops } from "./graph.ts";
 import { broken, linked, type Partition, reached } from "./legality.ts";
 
 /**
- * A partition from its groups, in order: of the groups that may come next the one whose first op is smallest comes
- * first. Groups that wait for each other stay in the order of their first ops.
+ * Makes a partition from groups in execution order; of groups that are ready, the one with the smallest first op comes
+ * first. Groups that depend on each other in a cycle stay in the order of their first ops.
  */
 export function partitionOf(graph: Graph, groups: readonly Ops[]): Partition {
   const sorted = groups.map(ascending);
@@ -32,7 +32,7 @@ export function partitionOf(graph: Graph, groups: readonly Ops[]): Partition {
   return { groups: kept, groupOf: numbered(graph, kept) };
 }
 
-/** The same group, where it ascends: what is known of it stays known. */
+/** Keeps the array if it is sorted, so that data memoized for the group stay valid. */
 const ascending = (group: Ops) =>
   group.every((op, at) => at === 0 || (group[at - 1] as number) < op) ? group : [...group].sort((a, b) => a - b);
 
@@ -46,7 +46,7 @@ function numbered(graph: Graph, groups: readonly Ops[]): Int32Array {
 
 const apart = new WeakMap<Graph, Partition>();
 
-/** Each op a kernel: the same partition whenever it is asked for. */
+/** The partition with each op as its own kernel, memoized per graph. */
 export function unfused(graph: Graph): Partition {
   const known = apart.get(graph);
   if (known) return known;
@@ -58,16 +58,13 @@ export function unfused(graph: Graph): Partition {
   return found;
 }
 
-/** With these groups as one; whether they may is for `whyNot` to say. */
+/** Merges these groups into one. `whyNot` tells whether that is legal. */
 export function fuse(graph: Graph, { groups }: Partition, ...which: readonly number[]): Partition {
   const union = which.flatMap((at) => groups[at] as Ops);
   return partitionOf(graph, [...groups.filter((_, at) => !which.includes(at)), union]);
 }
 
-/**
- * With an op as a group of its own. What is left of its group stays together as far as it is still connected, convex
- * without the op, and legal.
- */
+/** Makes an op its own group. The rest of its group stays together where it is still connected, convex and legal. */
 export function split(graph: Graph, { groups, groupOf }: Partition, op: number): Partition {
   const [isBefore, isAfter] = [reached(graph, op, graph.before), reached(graph, op, graph.after)];
   const rest = (groups[groupOf[op] as number] as Ops).filter((other) => other !== op);
@@ -81,7 +78,7 @@ export function split(graph: Graph, { groups, groupOf }: Partition, op: number):
   return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[op]), [op], ...legal]);
 }
 
-/** The tensors that enter a group and those that leave it, each once. */
+/** The tensors that a group reads and writes, each once. */
 function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {
   const alone = group[0] as number;
   if (group.length === 1) return [graph.reads[alone] as Ops, graph.makes[alone] as Ops];
@@ -108,26 +105,26 @@ export function groupBytes(graph: Graph, values: GraphValues, group: Ops): numbe
   return total(values.bytes, reads) + total(values.bytes, writes) + total(values.extra, group);
 }
 
-/** FLOPs for each of the graph's classes. */
+/** FLOPs per class of the graph. */
 export function groupFlops({ flops }: GraphValues, group: Ops): Float64Array {
   const sums = new Float64Array(flops.length);
   for (let at = 0; at < flops.length; at++) sums[at] = total(flops[at] as Float64Array, group);
   return sums;
 }
 
-/** The precision that judges an op whatever it writes: what it states or, of a product, its wider operand's dtype. */
+/** The precision that an op states; for a matmul without one, the dtype of its wider operand. */
 function statedBy(graph: Graph, values: GraphValues, op: number): string | null {
   const { precision = null, kind, flops, inputs } = graph.ops[op] as Graph["ops"][number];
   if (precision || (kind !== "matmul" && !Object.hasOwn(flops, "tensor"))) return precision;
-  // Of equally wide ones the floating-point one counts, else the first.
+  // At equal width, a floating-point dtype wins, then the first operand.
   const width = (dtype: string) => (graph.dtypes.get(dtype) ?? 0) + (isFloating(dtype) ? 0.5 : 0);
   const [a = null, b = a] = inputs.slice(0, 2).map((tensor) => dtypeOf(graph, values, tensor));
   return a !== null && b !== null && width(b) > width(a) ? b : a;
 }
 
 /**
- * The precision whose peak judges a group: of its op with most FLOPs among those that state one; else the dtype of the
- * largest floating-point tensor that leaves it, or that enters it if none leaves. Null where nothing tells.
+ * The precision whose peak applies to a group: that of its op with most FLOPs among those that state one; else the
+ * dtype of the largest floating-point tensor that it writes, or reads if it writes none. Null if unknown.
  */
 export function precisionOf(graph: Graph, values: GraphValues, group: Ops): string | null {
   const work = (op: number) => values.flops.reduce((sum, column) => sum + (column[op] as number), 0);
@@ -140,7 +137,7 @@ export function precisionOf(graph: Graph, values: GraphValues, group: Ops): stri
   return judging === undefined ? null : dtypeOf(graph, values, judging);
 }
 
-/** Of equals the one with the smallest number; those whose size is NaN do not count. */
+/** The item with the largest size; the smallest item at a tie. Items with size NaN are skipped. */
 function largest(items: Ops, size: (item: number) => number): number | undefined {
   let found: number | undefined;
   let most = Number.NEGATIVE_INFINITY;
@@ -153,13 +150,13 @@ function largest(items: Ops, size: (item: number) => number): number | undefined
   return found;
 }
 
-/** Seconds of a kernel: FLOPs for each of the graph's classes, bytes, and its ops in any order. */
+/** The seconds of a kernel, from its FLOPs per class, its bytes, and its ops in any order. */
 export type Cost = (flops: Float64Array, bytes: number, group: Ops) => number;
 
 export const timeOf = (graph: Graph, values: GraphValues, cost: Cost) => (group: Ops) =>
   cost(groupFlops(values, group), groupBytes(graph, values, group), group);
 
-/** What a partition adds up to. */
+/** The totals of a partition. */
 export interface Tally {
   readonly kernels: number;
   readonly flops: number;
@@ -167,7 +164,7 @@ export interface Tally {
   readonly seconds: number;
 }
 
-/** Without a cost the time is unknown. */
+/** Sums the groups up. Without a cost, the seconds are NaN. */
 export function tally(graph: Graph, values: GraphValues, { groups }: Partition, cost?: Cost): Tally {
   const sum = { kernels: groups.length, flops: 0, bytes: 0, seconds: 0 };
   for (const group of groups) {
@@ -179,7 +176,7 @@ export function tally(graph: Graph, values: GraphValues, { groups }: Partition, 
   return sum;
 }
 
-/** Bytes of the inputs that are read, of the outputs, and of what is made and never read. */
+/** The bytes that every partition moves: inputs that are read, outputs, and tensors that are never read. */
 export function compulsory(graph: Graph, values: GraphValues): number {
   const tensors = graph.tensors.map((_, tensor) => tensor);
   const isNeeded = (tensor: number) => {

@@ -1,4 +1,4 @@
-// The fastest partition: by trying all that there are where that is affordable, else step by step.
+// The fastest partition: by exact search if the graph is small enough, else by greedy merging.
 
 import { peakFor, type Roof } from "../roofline/roofline.ts";
 import type { Work } from "../ui/slices.ts";
@@ -11,21 +11,24 @@ import { type Cost, partitionOf, precisionOf, timeOf } from "./partition.ts";
 export interface BestPartition extends Partition {
   readonly seconds: number;
   readonly how: "optimal" | "greedy";
-  /** Steps that the exact search looked at: a set of finished ops, and a group to run next. */
+  /** Steps of the exact search: a set of finished ops, and a group to run next. */
   readonly evaluations: number;
 }
 
-/** Steps that the exact search may look at. */
+/** Limit of the exact search. */
 const MAX_EVALUATIONS = 100_000;
-/** Times closer than this (relative) are a tie, which fewer kernels win. */
+/** Times that differ by less (relative) are a tie; fewer kernels win. */
 const TIE_TOLERANCE = 1e-12;
-/** How many steps are looked at before the work may pause. */
+/** How many steps are taken between two points where the work can pause. */
 const STEPS_PER_PAUSE = 16;
 
-/** What a roof says of kernels, as `judge` does; with a precision asked for it judges every group, else its own does. */
+/**
+ * The bound time of a kernel under a roof, as `judge` computes it. With `ownPrecision` each group's own precision picks
+ * the peak.
+ */
 export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecision = true): Cost {
   const { overlap, exposedComm, launchOverhead } = roof.conditions;
-  // Most graphs are of one dtype: it need not be found anew for each group.
+  // Most graphs have one dtype: do not determine it for each group.
   const dtypes = graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)).filter(isFloating);
   const all = new Set([...dtypes, ...graph.ops.map((_, op) => precisionOf(graph, values, [op]))]);
   const [only] = all;
@@ -44,7 +47,7 @@ export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecisi
   };
 }
 
-/** The fastest partition: of all there are where that takes at most this many steps, else what merging pairs finds. */
+/** Finds the fastest partition: exactly within `limit` evaluations, else by merging pairs greedily. */
 export function* searching(
   graph: Graph,
   values: GraphValues,
@@ -62,9 +65,9 @@ export function* searching(
   return { ...partition, seconds, how: groups ? "optimal" : "greedy", evaluations };
 }
 
-/** Some finished ops, with each all that it depends on, and the fastest way found to finish them. */
+/** A set of finished ops that is closed under dependencies, and the fastest way found to reach it. */
 interface SearchState {
-  /** The ops that can run next: they tell which are finished. */
+  /** The ops that can run next. They identify the set of finished ops. */
   readonly ready: Ops;
   seconds: number;
   kernels: number;
@@ -73,7 +76,7 @@ interface SearchState {
 }
 
 interface Tried {
-  /** Null where the limit was reached. */
+  /** Null if the limit was reached. */
   readonly groups: readonly Ops[] | null;
   readonly evaluations: number;
 }
@@ -84,7 +87,7 @@ interface SearchLimits {
   readonly limit: number;
 }
 
-/** Searches parts that share no tensor one by one. */
+/** Searches components that share no tensor one after another. */
 function* optimal(graph: Graph, values: GraphValues, kit: Bodies, { cost, fits, limit }: SearchLimits): Work<Tried> {
   const kernel = growing(graph, values, kit);
   const groups: Ops[] = [];
@@ -101,12 +104,12 @@ function* optimal(graph: Graph, values: GraphValues, kit: Bodies, { cost, fits, 
 }
 
 /**
- * Whether the runs of connected ops that do not clash are more steps than this: the search looks at each of them once
- * the ops before it are finished.
+ * Whether the search is sure to need more than `limit` steps: counts runs of connected ops without clashes, since the
+ * search visits each of them.
  */
 function* takesMore(graph: Graph, part: Ops, { singles, clashes }: Bodies, limit: number): Work<boolean> {
   const clashing = (a: number, b: number) => clashes(singles[a] as Body, singles[b] as Body);
-  /** By place, the first of the ops before it that are followed by it without a clash. */
+  /** By position, the start of the longest run of ops that ends there and has no clash. */
   const last: number[] = [];
   for (const [at, op] of part.entries()) {
     let from = at - 1;
@@ -146,8 +149,8 @@ function* takesMore(graph: Graph, part: Ops, { singles, clashes }: Bodies, limit
 }
 
 /**
- * Dynamic programming over sets of finished ops. A step runs one more connected group whose ops wait for nothing else:
- * such groups are convex and never wait for each other, so that only kinds and capacity are left to check.
+ * Dynamic programming over sets of finished ops. Each step runs one connected group of ops whose inputs are ready. Such
+ * groups are convex and cause no cycle, so only kinds and capacity are left to check.
  */
 function* fastest(
   graph: Graph,
@@ -203,34 +206,34 @@ function* chain(state: SearchState): Generator<Ops, void> {
   for (let at = state; at.before; at = at.before) yield at.group;
 }
 
-/** What a kernel moves and computes. */
+/** The work of a kernel. */
 interface KernelLoad {
   readonly flops: Float64Array;
   readonly bytes: number;
 }
 
-/** One more group, which `group` holds at that moment, and what can run next after it. */
+/** A group that can run next (it is in `group` at that moment), and the ops that are ready after it. */
 interface Step {
   readonly ready: Ops;
   readonly load: KernelLoad;
 }
 
-/** A group on the way to larger ones. */
+/** A group on the stack while larger groups are made from it. */
 interface Frame extends Step {
-  /** Ops that may make it larger, and how many of them were tried. */
+  /** Ops that may enlarge the group, and how many of them were tried. */
   readonly others: Ops;
   tried: number;
-  /** What made it of the group before, and those of `others` that were not tried there. */
+  /** The ops added to the previous group, and the ops in `others` that are new. */
   readonly added: Ops;
   readonly fresh: Ops;
 }
 
-/** A group that ops enter and leave, each after those it reads from; what it moves follows op by op. */
+/** Enumerates groups by adding and removing ops in dependency order; the load is updated op by op. */
 function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, clashes }: Bodies) {
   const n = graph.ops.length;
   const done = new Uint8Array(n);
   const inside = new Uint8Array(n);
-  /** Ops that make the group no larger: what they lead to was found before. And those that will be tried. */
+  /** Ops that are excluded because their groups were found before, and ops that are queued. */
   const past = new Uint8Array(n);
   const queued = new Uint8Array(n);
   const uses = new Int32Array(graph.tensors.length);
@@ -244,7 +247,7 @@ function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, 
   const clashing = (a: number, b: number) => clashes(singles[a] as Body, singles[b] as Body);
   const isReady = (op: number) => (graph.before[op] as Ops).every((other) => done[other]);
 
-  /** The bytes that an op adds to the group: what it reads from inside may no longer have to be written. */
+  /** Adds an op and returns the bytes that it adds. A tensor read inside may no longer have to be written. */
   function join(op: number): number {
     done[op] = 1;
     inside[op] = 1;
@@ -268,7 +271,7 @@ function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, 
     }
     group.length -= ops.length;
   }
-  /** An op and all that it waits for, in order; null if one of them is past, or clashes with another or the group. */
+  /** An op and its unfinished inputs, in order. Null if one of them is excluded, or clashes with the group. */
   function closure(op: number): Ops | null {
     const found: number[] = [];
     const left = [op];
@@ -282,7 +285,7 @@ function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, 
     }
     return found.sort(ascending);
   }
-  /** What can run next, and the load, once these ops are in the group. */
+  /** Adds ops to the group; returns the ops that are ready then, and the load. */
   function enter(ops: Ops, { ready, load }: Step): Step {
     const next = new Set(ready);
     const work = load.flops.slice();
@@ -296,9 +299,9 @@ function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, 
     return { ready: [...next].sort(ascending), load: { flops: work, bytes: moved } };
   }
   return {
-    /** The group of the last step, in the order in which its ops came. */
+    /** The current group, in the order in which ops were added. */
     group: group as Ops,
-    /** Goes through all groups that may run next; null is a try that led to none. */
+    /** Enumerates all groups that can run next. Yields null for a try that gives no group. */
     *steps(ready: Ops): Generator<Step | null, void> {
       const start = { ready, load: { flops: new Float64Array(flops.length), bytes: 0 } };
       const frames: Frame[] = [{ ...start, others: ready, tried: 0, added: [], fresh: [] }];
@@ -313,7 +316,7 @@ function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, 
         }
         if (done[op]) continue;
         const added = closure(op);
-        // A larger group clashes with all that this one clashes with.
+        // A larger group clashes with everything that this group clashes with.
         past[op] = 1;
         if (!added) {
           yield null;
@@ -326,13 +329,13 @@ function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, 
           queued[other] = 1;
           fresh.push(other);
         }
-        // The first op of a group brings its neighbours; the others that are ready are no neighbours for that.
+        // Only the neighbours of the group's first op may enlarge it, not the other ready ops.
         const rest = frames.length > 1 ? frame.others.slice(frame.tried) : [];
         frames.push({ ...step, others: [...rest, ...fresh], tried: 0, added, fresh });
         yield step;
       }
     },
-    /** Starts anew with the ops of these groups finished. */
+    /** Restarts with the ops of these groups finished. */
     reset(groups: Iterable<Ops>) {
       done.fill(0);
       for (const ops of groups) for (const op of ops) done[op] = 1;

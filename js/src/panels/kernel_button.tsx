@@ -1,4 +1,4 @@
-// A kernel named in a panel: what is done to it here is done to its point.
+// A button for a kernel in a panel: hovering or clicking it hovers or selects the kernel's point.
 
 import type { Store } from "../state/store.ts";
 import { nameOf, shortNameOf } from "../text/describe.ts";
@@ -8,9 +8,9 @@ import { pick } from "./table/picking.ts";
 interface KernelButtonProps {
   readonly store: Store;
   readonly row: number;
-  /** What stands at its end. */
+  /** Text at its end. */
   readonly value?: string;
-  /** What tells it from others of its name. */
+  /** Text that distinguishes it from kernels of the same name. */
   readonly apart?: string | undefined;
 }
 

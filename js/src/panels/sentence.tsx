@@ -1,4 +1,4 @@
-// The sentence under the chart: of the kernel that is meant, or of the roof.
+// The sentence under the chart: about the hovered or selected kernel, or about the roof.
 
 import { useRef } from "preact/hooks";
 import { linesOf } from "../chart/labels/text_fitting.ts";
@@ -17,16 +17,16 @@ interface SentenceProps {
   readonly pointedChip: string | undefined;
 }
 
-/** Lines that are kept free at a width, px. */
+/** Lines reserved for the sentence at a width in px. */
 interface Room {
   readonly width: number;
   readonly lines: number;
 }
 
-/** As many lines as most sentences have, the space at their side and the size of their letters, px. */
+/** Lines of most sentences, space at the sides and font size. */
 const [USUAL_LINES, SIDE_SPACE_PX, FONT_PX] = [2, 8, 13];
 
-/** One that gave lines back would pull what stands below it from under the pointer: only another width does. */
+/** The number of lines never shrinks at the same width: what is below would move under the pointer. */
 export function roomFor(parts: readonly string[], width: number, before?: Room): Room {
   const lines = parts.flatMap((part) => linesOf(part, width - SIDE_SPACE_PX, FONT_PX)).length;
   return { width, lines: Math.max(lines, before?.width === width ? before.lines : USUAL_LINES) };
@@ -44,7 +44,7 @@ export function Sentence({ store, width, pointedChip }: SentenceProps) {
     return { class: "roofwidget-sentence", dragging: store.dragging.value, text, note, lines: room.current.lines };
   };
   if (!roof) return <LiveText {...said(noRoof(store))} />;
-  // What is asked of a kernel takes the place of its formula, and pushes nothing down.
+  // The what-if replaces the formula, so that nothing below moves.
   const text =
     row === undefined
       ? sentenceOfRoof(roof, store.view.value)
@@ -57,7 +57,7 @@ export function Sentence({ store, width, pointedChip }: SentenceProps) {
   );
 }
 
-/** Why there is no roof: no chip is shown, or those that are lack what was chosen. */
+/** Why there is no roof: no chip is shown, or the shown chips lack the chosen precision or memory. */
 function noRoof(store: Store): string {
   if (store.chips.value.length === 0) return strings.noChips;
   const shown = store.chips.value.filter(({ id }) => store.shown.value.includes(id));
@@ -68,5 +68,5 @@ function noRoof(store: Store): string {
   return reasons.length > 0 ? `${reasons.join("; ")}.` : strings.noChip;
 }
 
-/** A number keeps its unit on its line, and no line begins with a dot. */
+/** Keeps a number and its unit on one line, and a dot off the start of a line. */
 const unbroken = (sentence: string) => sentence.replace(/(?<=\d) (?=%|[kMGTPEµnpm]?(?:FLOP|B|s)\b)| (?=·)/g, "\u00a0");

@@ -1,4 +1,4 @@
-// What a roof says of kernels, row by row.
+// What a roof allows each kernel: its bound time, what binds it, and how much of the roof it reaches.
 
 import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/columns.ts";
@@ -6,21 +6,21 @@ import { bytesAt, type Level, NETWORK, peakFor, type Roof } from "./roofline.ts"
 
 export type Regime = "compute" | "memory" | "network" | "overhead" | "unknown";
 
-/** What a roof says about one kernel; NaN is unknown. Times in seconds, rates in FLOP/s. */
+/** The bound of one kernel under a roof. Times in seconds, rates in FLOP/s; NaN is unknown. */
 export interface Bound {
   readonly computeTime: number;
-  /** Of the slowest level. */
+  /** At the slowest level. */
   readonly memoryTime: number;
   readonly networkTime: number;
   readonly overheadTime: number;
   readonly time: number;
   readonly boundBy: string;
   readonly regime: Regime;
-  /** FLOP/B at the roof's level, and at the level that memory time is of. */
+  /** Arithmetic intensity in FLOP/B: at the roof's level, and at the slowest level. */
   readonly ai: number;
   readonly slowest: Level;
   readonly aiOfSlowest: number;
-  /** The peak that judges it: FLOPs over compute time. */
+  /** The peak that applies to the kernel: its FLOPs over its compute time. */
   readonly peak: number;
   readonly attainable: number;
   readonly achieved: number;
@@ -30,33 +30,36 @@ export interface Bound {
   readonly aboveRoof: boolean;
 }
 
-/** The times of one kernel in seconds, and what is the slowest; NaN is unknown. */
+/** The times of one kernel in seconds, and its slowest resource. NaN is unknown. */
 export interface Probe {
   computeTime: number;
   memoryTime: number;
-  /** The level that memory time is of: an index into the roof's. */
+  /** Index into the roof's levels of the one that `memoryTime` is for. */
   slowest: number;
   networkTime: number;
   overheadTime: number;
-  /** Compute and memory, before exposed communication. */
+  /** Compute and memory time together, before exposed communication. */
   body: number;
   time: number;
   regime: Regime;
 }
 
-/** Times closer than this (relative) are the same. */
+/** Times that differ by less (relative) count as equal. */
 export const TIE_TOLERANCE = 1e-12;
-/** A kernel is above its roof from this utilization on. */
+/** From this utilization on, a kernel counts as above its roof. */
 export const MIN_UTILIZATION_ABOVE_ROOF = 1 + 1e-9;
 
-/** For FLOPs of a precision or class the peak of each precision of kernels, the last that of kernels without one. */
+/**
+ * The peak for FLOPs of a precision or class, by the kernels' precision codes; the last entry is for kernels without a
+ * precision.
+ */
 export const peaksOf = ({ precision }: Kernels, roof: Roof, key: string) =>
   Float64Array.from([...precision.values, null], (own) => peakFor(roof, key, own) ?? Number.NaN);
 
-/** What crosses the chip's link. */
+/** The bytes that cross the chip's link. */
 export const networkOf = (kernels: Kernels) => [...kernels.bytes].find(([name]) => name.toLowerCase() === NETWORK)?.[1];
 
-/** Seconds at the peaks, row by row. */
+/** Returns a function from row to compute time in seconds. */
 export function computeTimes(kernels: Kernels, roof: Roof): (row: number) => number {
   const { values, codes } = kernels.precision;
   const parts = [...kernels.flops].map(([key, column]) => [column, peaksOf(kernels, roof, key)] as const);
@@ -76,7 +79,10 @@ export function computeTimes(kernels: Kernels, roof: Roof): (row: number) => num
   };
 }
 
-/** The times of each kernel, always in the same object: a drag asks for those of a hundred thousand with every frame. */
+/**
+ * Returns a function from row to times. It returns the same object each time: a drag asks for 100,000 kernels per
+ * frame.
+ */
 export function probing(kernels: Kernels, roof: Roof): (row: number) => Readonly<Probe> {
   const { levels, conditions } = roof;
   const { overlap, exposedComm, launchOverhead } = conditions;
@@ -122,7 +128,7 @@ export function probing(kernels: Kernels, roof: Roof): (row: number) => Readonly
 
 const judges = memoize<(row: number) => Bound>();
 
-/** What a roof says of these kernels, row by row. */
+/** Returns a function from row to bound, memoized per roof and table. */
 export const judge = (kernels: Kernels, roof: Roof): ((row: number) => Bound) =>
   judges(roof, [kernels], () => judging(kernels, roof));
 

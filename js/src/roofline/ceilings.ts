@@ -1,25 +1,26 @@
-// The roofs below the focus chip's: other peaks, ceilings of its own, and what exposed communication leaves.
+// The lines under the focus roof: peaks of other precisions, the chip's own ceilings, and roofs lowered by exposed
+// communication.
 
 import type { Kernels } from "../wire/columns.ts";
 import { ALL_LEVELS, CLASSES, type Level, peakFor, type Roof } from "./roofline.ts";
 
-/** A ceiling that can be ticked on. */
+/** A ceiling that the user can switch on. */
 export interface PossibleCeiling {
   readonly key: string;
   readonly name: string;
   readonly rate: number;
   readonly unit: "FLOP/s" | "B/s";
-  /** The level that it lies under; null for a ceiling of compute. */
+  /** The level it lies under; null for a compute ceiling. */
   readonly memory: string | null;
   readonly measured: boolean;
   readonly on: boolean;
 }
 
-/** A line lower than the focus roof, or beside it. */
+/** A line below the focus roof, or beside it. */
 export interface SubRoof {
   readonly key: string;
   readonly name: string;
-  /** Compute: a flat. Bandwidth: a slope. Communication: the whole roof, lower. */
+  /** Compute: a flat line. Bandwidth: a slope. Communication: the whole roof, lowered. */
   readonly kind: "compute" | "bandwidth" | "communication";
   readonly peak: number;
   readonly bandwidth: number;
@@ -27,7 +28,7 @@ export interface SubRoof {
   readonly style: "measured" | "ceiling" | "communication";
 }
 
-/** The ceilings of a roof's chip that have a place under it; without a `choice`, the chip's own ones are on. */
+/** The ceilings that can be drawn under a roof. Without a `choice` the chip's own ceilings are on. */
 export function possibleCeilings(roof: Roof, memory: string, choice: readonly string[] | null): PossibleCeiling[] {
   const wanted = choice?.map((key) => key.toLowerCase());
   const fits = (level: string | null, precision: string | null) =>
@@ -56,7 +57,9 @@ export function possibleCeilings(roof: Roof, memory: string, choice: readonly st
   return [...own, ...others];
 }
 
-/** The drawn ceilings, and one roof for each fraction of exposed communication; `nameOf` names those. */
+/**
+ * The lines of the ceilings that are on, and one lowered roof per fraction of exposed communication, named by `nameOf`.
+ */
 export function subRoofsOf(
   roof: Roof,
   ceilings: readonly PossibleCeiling[],
@@ -90,7 +93,7 @@ export function subRoofsOf(
   return [...drawn, ...effective];
 }
 
-/** What FLOPs some kernel of a table has: of which precision or class, in a kernel of which precision. */
+/** The kinds of FLOPs in a table: precision or class of the FLOPs, and the precision of their kernel. */
 type FlopKinds = readonly (readonly [key: string, own: string | null])[];
 const flopKinds = new WeakMap<Kernels, FlopKinds>();
 
@@ -108,7 +111,7 @@ function flopKindsOf(kernels: Kernels): FlopKinds {
   return found;
 }
 
-/** The precision in which all kernels that compute anything do so; none where they differ or one tells none. */
+/** The one precision that all computing kernels share; undefined if they differ or one has none. */
 export function commonPrecision(kernels: Kernels): string | undefined {
   const plain = (key: string) => key === "" || CLASSES.includes(key);
   const found = new Set(flopKindsOf(kernels).map(([key, own]) => (plain(key) ? own : key)));
@@ -116,7 +119,7 @@ export function commonPrecision(kernels: Kernels): string | undefined {
   return found.size === 1 && only ? only : undefined;
 }
 
-/** The flats at other peaks than the roof's that kernels run at, named by precision or by a class with its own peak. */
+/** The flat lines of other peaks that kernels run at, named by precision, or by class if the class has its own peak. */
 export function flatsOf(kernels: Kernels, roof: Roof, drawn: readonly SubRoof[]): SubRoof[] {
   const used = new Map<string, number | undefined>();
   for (const [key, own] of flopKindsOf(kernels)) {
@@ -131,7 +134,7 @@ export function flatsOf(kernels: Kernels, roof: Roof, drawn: readonly SubRoof[])
   });
 }
 
-/** The levels of a roof that are drawn: the chosen or main one, those that bind a kernel, or all that are asked for. */
+/** The levels that get a line: all, or the main (or chosen) level and those that bind a kernel. */
 export function levelsDrawn(roof: Roof, binding: ReadonlySet<string>, all: boolean): Level[] {
   return roof.levels.filter(({ name }) => all || name === roof.level || binding.has(name));
 }

@@ -1,23 +1,23 @@
-// What has become of the kernels of an earlier run.
+// Compares an earlier run with this one: changed times, and kernels that only one run has.
 
 import { type Baseline, type Kernels, textAt } from "../wire/columns.ts";
 
 export interface RunChange {
-  /** Its row before, and now. */
+  /** Its row in the earlier run, and now. */
   readonly earlier: number;
   readonly row: number;
-  /** Seconds over all launches, before and now. */
+  /** Seconds over all launches, earlier and now. */
   readonly from: number;
   readonly to: number;
-  /** What the two ranges of times say: faster, slower, equal; or unknown. */
+  /** From the two ranges of times: faster, slower, equal or unknown. */
   readonly verdict: string;
 }
 
 export interface Runs {
   readonly before: Kernels;
-  /** Of kernels in both runs, the largest first. */
+  /** Kernels in both runs, the largest change first. */
   readonly changes: readonly RunChange[];
-  /** Rows of the run before, and of now, that have no match: the longest first. */
+  /** Rows without a match, in the earlier run and now; the longest first. */
   readonly onlyBefore: readonly number[];
   readonly onlyNow: readonly number[];
 }
@@ -29,7 +29,7 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
   const isNew = new Uint8Array(kernels.n).fill(1);
   for (let earlier = 0; earlier < before.n; earlier++) {
     const row = match[earlier] as number;
-    // The kernels of now may have come before word of how they match.
+    // New kernels may arrive before the message that matches them.
     if (row < 0 || row >= kernels.n) {
       onlyBefore.push(earlier);
       continue;
@@ -58,7 +58,7 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
   };
 }
 
-/** Of two runs what passes the filters: a kernel that is in both where it passes in either, so that none is lost. */
+/** The part of the comparison that passes the filters. A kernel in both runs passes if it passes in either. */
 export function passing(runs: Runs, rowsBefore: Int32Array, rowsNow: Int32Array): Runs {
   const [then, now] = [new Set(rowsBefore), new Set(rowsNow)];
   return {
@@ -69,7 +69,7 @@ export function passing(runs: Runs, rowsBefore: Int32Array, rowsNow: Int32Array)
   };
 }
 
-/** How many kernels became what. */
+/** The number of kernels per verdict. */
 export function countsOf(changes: readonly RunChange[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { verdict } of changes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);

@@ -1,4 +1,4 @@
-// What each roof allows at one place: where a vertical line crosses the lines that are drawn.
+// Where a vertical line crosses the drawn lines: what each roof allows at that intensity.
 
 import type { SubRoof } from "./ceilings.ts";
 import type { Level, Roof } from "./roofline.ts";
@@ -7,34 +7,36 @@ import { attainable } from "./roofline.ts";
 export interface CrossedLines {
   readonly roofs: readonly Roof[];
   readonly focus: Roof | undefined;
-  /** In hierarchical mode those of the focus chip that have a roof. */
+  /** In hierarchical mode, the focus chip's levels that have a roof; else empty. */
   readonly levels: readonly Level[];
   readonly subRoofs: readonly SubRoof[];
-  /** What chips are called, by id. */
+  /** Displayed names of chips, by id. */
   readonly names: ReadonlyMap<string, string>;
 }
 
 export interface Crossing {
   readonly key: string;
   readonly name: string;
-  /** Whose line it is. */
+  /** Id of the chip that the line belongs to. */
   readonly chip: string;
-  /** FLOP/B; 0 where nothing is computed. */
+  /** FLOP/B; 0 for a kernel without FLOPs. */
   readonly ai: number;
-  /** FLOP/s; where nothing is computed, bytes/s. */
+  /** FLOP/s; for a kernel without FLOPs, bytes/s. */
   readonly rate: number;
-  /** Whether it is a peak or a bandwidth itself. */
+  /** Whether the rate is a peak or a bandwidth itself. */
   readonly isFigure: boolean;
 }
 
-/** The lowest first; `aiAt` tells the intensity at a level of the focus chip, NaN where its bytes are unknown. */
+/**
+ * Returns the crossings, the lowest first. `aiAt` returns the intensity at a level of the focus chip; NaN if unknown.
+ */
 export function crossingsAt({ roofs, focus, levels, subRoofs, names }: CrossedLines, aiAt: (level?: string) => number) {
   const cross = (key: string, name: string, chip: string, ai: number, rates: { peak: number; bandwidth: number }) => {
     const rate = ai === 0 ? rates.bandwidth : attainable(ai, rates);
     return { key, name, chip, ai, rate, isFigure: ai === 0 || rate === rates.peak };
   };
   const crossings: Crossing[] = [];
-  // In hierarchical mode the focus chip has one roof a level, and its own is the main one's.
+  // In hierarchical mode the focus chip has one roof per level; the loop below adds those.
   for (const roof of roofs) {
     const { id, name } = roof.chip;
     if (roof !== focus || levels.length === 0)
@@ -47,7 +49,7 @@ export function crossingsAt({ roofs, focus, levels, subRoofs, names }: CrossedLi
     }
     for (const sub of subRoofs) {
       const ai = aiAt(levels.length > 0 ? sub.level : undefined);
-      // A lower peak is drawn from its own ridge point on, a lower bandwidth up to it.
+      // A lower peak is drawn from its ridge point rightwards, a lower bandwidth up to it.
       const ridge = sub.peak / sub.bandwidth;
       const isThere = sub.kind === "communication" || (sub.kind === "compute" ? ai >= ridge : ai <= ridge);
       if (isThere) crossings.push(cross(`sub ${sub.key}`, sub.name, id, ai, sub));

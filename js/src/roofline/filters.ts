@@ -1,21 +1,21 @@
-// Which kernels are shown: the one meaning of each filter, held with roofwidget/kernels/filters.py to the same golden file.
+// Which kernels are shown. The same golden file holds these filters and roofwidget/kernels/filters.py.
 
 import type { DictColumn, Kernels } from "../wire/columns.ts";
 
 export interface Filters {
-  /** Words that must all occur in the whole name, in any case; "*" in a word stands for any run of characters. */
+  /** Words that must all occur in the full name, in any case. "*" in a word matches any characters. */
   readonly search: string;
-  /** Only these; "" is a kernel without one. */
+  /** Only these categories; "" matches kernels without one. */
   readonly categories: readonly string[] | null;
-  /** Only those that the focus chip says this of: compute, a level's name, network, overhead, unknown. */
+  /** Only kernels bound by these on the focus chip: compute, a level's name, network, overhead, unknown. */
   readonly bounds: readonly string[] | null;
-  /** Only these; "" is a kernel of which none is told. */
+  /** Only these precisions; "" matches kernels without one. */
   readonly precisions: readonly string[] | null;
-  /** The fewest kernels that make up this share of the self time of all; 1 is all, also the unmeasured. */
+  /** Keep the fewest kernels that make up this share of all self time. 1 keeps all, unmeasured ones too. */
   readonly timeShare: number;
-  /** Of those that pass all else, this many that take longest. */
+  /** Of the kernels that pass all other filters, keep this many with the longest self time. */
   readonly top: number | null;
-  /** Whether what waits for, or sends, a program's input and output is shown. */
+  /** Whether infeed and outfeed kernels are shown. */
   readonly infeed: boolean;
 }
 
@@ -32,20 +32,20 @@ export const UNFILTERED: Filters = {
 // Languages differ in what they call blank.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: separators of old are blanks to Python
 const BLANKS = /[\s\u001c-\u001f\u0085]+/;
-/** Of the rounding of a sum. */
+/** Relative tolerance for the rounding of a sum. */
 const ROUNDING = 1e-12;
 
-/** What is worked out once for a table, when a filter first asks for it. */
+/** Per-table data, computed when a filter first needs them. */
 export interface Prepared {
-  /** The different names in small letters, by their codes. */
+  /** The distinct names in lower case, by code. */
   names(): readonly string[];
-  /** All rows, those of the longest self time first. */
+  /** All rows, the longest self time first. */
   order(): Int32Array;
-  /** What bounds each kernel. */
+  /** What binds each kernel. */
   boundBy(): DictColumn;
 }
 
-/** The rows that pass, in the table's order. */
+/** The rows that pass, in table order. */
 export function filteredRows(kernels: Kernels, filters: Filters, prepared: Prepared): Int32Array {
   const keep = new Uint8Array(kernels.n).fill(1);
   const { search, categories, bounds, precisions, timeShare, top, infeed } = filters;
@@ -72,10 +72,10 @@ export function filteredRows(kernels: Kernels, filters: Filters, prepared: Prepa
   return firstRows(keep, top, prepared);
 }
 
-/** Names in small letters, by code. */
+/** The distinct names in lower case, by code. */
 export const smallNames = ({ name }: Kernels): readonly string[] => name.values.map((word) => small(word ?? ""));
 
-/** One sigma, and no dot of its own on an i: else a letter's small form would hang on its neighbours, or be two. */
+/** Lower case that is the same for a letter alone and inside a word: one form of sigma, and no separate dot on an i. */
 export function small(text: string): string {
   const lower = text.toLowerCase();
   return ODD.test(lower) ? lower.replaceAll("ς", "σ").replaceAll("i\u0307", "i") : lower;
@@ -83,16 +83,17 @@ export function small(text: string): string {
 
 const ODD = /ς|i\u0307/;
 
-/** All rows by falling self time; of equal ones the table's order, those that were not measured last. */
+/** All rows by falling self time. Equal times keep the table order; unmeasured rows come last. */
 export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
-  // Numbers alone are sorted much faster than rows by a function: each is a row's seconds, in its lower half the row.
+  // Sorting plain numbers is much faster than sorting rows with a function. Each key holds the seconds in its upper
+  // half and the row in its lower half.
   const keys = selfTime.map((seconds) => (seconds >= 0 ? Math.abs(seconds) : -1));
   const halves = new Uint32Array(keys.buffer);
   for (let row = 0; row < n; row++) halves[2 * row] = row;
   const rows = new Int32Array(n);
   keys.sort().reverse();
   for (let at = 0; at < n; at++) rows[at] = halves[2 * at] as number;
-  // The upper halves leave open what follows what among those that share one.
+  // Keys with equal upper halves are not yet in order: sort each such group by its exact times.
   const later = (a: number, b: number) => (selfTime[b] as number) - (selfTime[a] as number) || a - b;
   for (let start = 0, at = 1; at <= n; at++) {
     if (at < n && halves[2 * at + 1] === halves[2 * start + 1]) continue;
@@ -102,7 +103,7 @@ export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
   return rows;
 }
 
-/** These rows as they follow one another in the order of all. */
+/** These rows, in the order that they have in `order`. */
 export function inOrder(order: Int32Array, rows: Int32Array): Int32Array {
   if (rows.length === order.length) return order;
   const passes = new Uint8Array(order.length);
@@ -115,7 +116,7 @@ export function inOrder(order: Int32Array, rows: Int32Array): Int32Array {
 
 export const isInfeed = (category: string | null): boolean => /infeed|outfeed/.test((category ?? "").toLowerCase());
 
-/** Tells whether a name in small letters holds every word; undefined where there is none. */
+/** Returns a test whether a lower-case name contains all words; undefined without words. */
 function matcher(search: string): ((name: string) => boolean) | undefined {
   const words = small(search).split(BLANKS).filter(Boolean);
   if (words.length === 0) return undefined;
@@ -123,7 +124,7 @@ function matcher(search: string): ((name: string) => boolean) | undefined {
   return (name) => runs.every((pieces) => holds(name, pieces));
 }
 
-/** Whether these pieces follow one another, with anything between. */
+/** Whether the pieces occur one after another, with anything between them. */
 function holds(name: string, pieces: readonly string[]): boolean {
   let from = 0;
   for (const piece of pieces) {
@@ -134,12 +135,12 @@ function holds(name: string, pieces: readonly string[]): boolean {
   return true;
 }
 
-/** Marks the fewest rows that make up a share of the time of all. */
+/** Flags the fewest rows that make up this share of all self time. */
 function isAmongLongest({ n, selfTime }: Kernels, order: Int32Array, share: number): Uint8Array {
   const among = new Uint8Array(n);
   let total = 0;
   for (let at = 0; at < n; at++) total += selfTime[order[at] as number] || 0;
-  // A table without any time has no shares.
+  // A table without any time has no shares: keep all rows.
   if (!(total > 0)) return among.fill(1);
   const enough = share * total * (1 - ROUNDING);
   let sum = 0;

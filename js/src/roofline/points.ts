@@ -1,4 +1,4 @@
-// Which kernels are points of the chart, and where they stand in its units.
+// Which kernels are points of the chart, and where.
 
 import { memoize } from "../ui/memoize.ts";
 import { everyRow, type Kernels } from "../wire/columns.ts";
@@ -19,16 +19,19 @@ import { isProgram, isTotal } from "./totals.ts";
 export { MEASURED, type Places };
 
 /**
- * A measured kernel has one point, another one on every shown roof; with all levels of memory each has one a level whose
- * bytes are known, under the focus chip alone.
+ * A measured kernel has one point, an unmeasured one has a point on each shown roof. With all memory levels, each
+ * kernel has one point per level with known bytes, on the focus chip only.
  */
 export interface Points extends Places {
-  /** What binds it: memory (or unknown), compute, or what is outside the chip's roof; or that it is a program. */
+  /**
+   * What binds it: memory (or unknown), compute, or something outside the roof (network, overhead). A program's total
+   * has its own value.
+   */
   readonly side: Uint8Array;
   readonly aboveRoof: Uint8Array;
-  /** The levels of the judging roof that bind some kernel. */
+  /** The levels of the judging roof that bind at least one kernel. */
   readonly binding: ReadonlySet<string>;
-  /** The column of sides that this follows, and which points are another since then, at most: some more than once. */
+  /** The previous `side` column, and the points that may differ from it. A point may be listed more than once. */
   readonly since?: { readonly side: Uint8Array; readonly points: readonly Int32Array[] } | undefined;
 }
 
@@ -39,7 +42,7 @@ export function sideOf(regime: Regime): number {
   return regime === "compute" ? SIDES.compute : SIDES.memory;
 }
 
-/** Points of these rows, the later on top. */
+/** The points of these rows; later points are drawn on top. */
 export function pointsOf(
   kernels: Kernels,
   roofs: readonly Roof[],
@@ -55,14 +58,14 @@ export function pointsOf(
 }
 
 const codes = memoize<Int32Array>();
-/** So many points are judged one by one in no time. */
+/** Below this many points a full pass is cheap; skip the index. */
 const MIN_POINTS_FOR_INDEX = 2000;
 
-/** Stands for the main memory of a chip that is not known. */
+/** Stands for a chip whose memory is unknown. */
 const UNKNOWN_CHIP = { memories: new Map([["main", null]]) };
 const timed = memoize<Int32Array>();
 
-/** Without a roof those that were measured still stand where they were measured. */
+/** Without a roof, measured kernels keep their places. */
 function pointsAlone(kernels: Kernels, all: Int32Array): Points {
   const rows = timed(all, [kernels], () => all.filter((row) => (kernels.time[row] as number) > 0));
   const bytes = bytesAt(kernels, UNKNOWN_CHIP, "main");
@@ -73,7 +76,7 @@ function pointsAlone(kernels: Kernels, all: Int32Array): Points {
 
 type Judgement = Pick<Points, "side" | "aboveRoof" | "binding" | "since">;
 
-/** What the roof says of each point that stands where it was measured. */
+/** The side of each measured point under a roof, and whether it is above the roof. */
 function judged(kernels: Kernels, roof: Roof, places: Places): Judgement {
   const peaks = plainPeaks(kernels, roof);
   return peaks ? judgedPlainly(kernels, roof, places, peaks) : judgedByTime(kernels, roof, places);
@@ -95,14 +98,17 @@ function judgedByTime(kernels: Kernels, roof: Roof, { n, row }: Places): Judgeme
 
 const bindingOf = ({ levels }: Roof, isBinding: boolean) => new Set(isBinding ? [levels[0]?.name ?? ""] : []);
 
-/** What was said last of points that stand where they did. */
+/** The latest judgement per set of places, for incremental updates. */
 const said = new WeakMap<
   Places,
   { readonly kernels: Kernels; readonly limits: RoofLimits; readonly judged: Judgement }
 >();
 const lowest = memoize<Float64Array>();
 
-/** Two limits of which the lower one counts: as what `probing` says of times, for a hundred thousand in a frame. */
+/**
+ * Fast path of `judgeByTime` for a plain roof, where only peak and bandwidth limit a kernel. Judges 100,000 points per
+ * frame, and only those that a moved roof can change.
+ */
 function judgedPlainly(kernels: Kernels, roof: Roof, places: Places, peaks: Float64Array): Judgement {
   const { n, row, x, y } = places;
   const { bandwidth } = roof;
@@ -137,7 +143,7 @@ function judgedPlainly(kernels: Kernels, roof: Roof, places: Places, peaks: Floa
   return judged;
 }
 
-/** Of each precision the least intensity; of one without points infinity. */
+/** The lowest intensity per precision; infinity for a precision without points. */
 function leastOf({ n, x }: Places, code: Int32Array, precisions: number): Float64Array {
   const least = new Float64Array(precisions).fill(Number.POSITIVE_INFINITY);
   for (let at = 0; at < n; at++) {
@@ -147,7 +153,10 @@ function leastOf({ n, x }: Places, code: Int32Array, precisions: number): Float6
   return least;
 }
 
-/** The peak of each precision, the last that of kernels without one, where nothing but peak and slope limits kernels. */
+/**
+ * The peak per precision code if only peak and bandwidth limit kernels; the last entry is for kernels without a
+ * precision.
+ */
 function plainPeaks(kernels: Kernels, roof: Roof): Float64Array | undefined {
   const { overlap, exposedComm, launchOverhead } = roof.conditions;
   const [key] = kernels.flops.keys();
@@ -156,7 +165,7 @@ function plainPeaks(kernels: Kernels, roof: Roof): Float64Array | undefined {
   return peaksOf(kernels, roof, key);
 }
 
-/** Where some kernels are not measured, or stand at several levels. */
+/** The general case: some kernels are unmeasured, or have points at several levels. */
 function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, rows: Int32Array): Points {
   const binding = new Set<string>();
   const most = rows.length * Math.max(1, roofs.length, judging.levels.length);
@@ -176,7 +185,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
     notDrawn: 0,
     binding,
   };
-  // Other chips' levels are other levels: with all of them only one chip's kernels can be told apart.
+  // Levels of different chips do not correspond: with all levels, only one chip's points are drawn.
   const marked = judging.levels.length > 1 ? [judging] : roofs;
   const moved = new Map([judging, ...marked].map((roof) => [roof, columnsOf(kernels, roof)] as const));
   const probes = new Map([judging, ...marked].map((roof) => [roof, probing(kernels, roof)] as const));
@@ -185,7 +194,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
   const put = (row: number, roof: Roof, index: number) => {
     const probe = (probes.get(roof) as (row: number) => Readonly<Probe>)(row);
     const measured = kernels.time[row] as number;
-    // An unmeasured kernel stands on its roof, which neither the link nor its launches lower.
+    // An unmeasured kernel lies on its roof. Network and launch overhead do not lower the drawn roof.
     const time = index === MEASURED ? measured : Math.max(probe.computeTime, probe.memoryTime);
     const flops = kernels.totalFlops[row] as number;
     const columns = moved.get(roof) as readonly Float64Array[];
@@ -209,7 +218,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
     };
     if (columns.length === 1) stand(0);
     else {
-      // The one that binds comes last, and so lies on top; without FLOPs there is one place, by bytes a second.
+      // The binding level comes last, so that it is drawn on top. Without FLOPs there is one point, in bytes/s.
       const levels = columns.map((_, level) => level).filter((level) => !Number.isNaN(columns[level]?.[row] as number));
       const binds = levels.find((level) => level === boundBy) ?? levels[0];
       if (flops === 0) levels.some(stand);
@@ -227,7 +236,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
     if ((kernels.time[row] as number) > 0) {
       if (hasPlace(kernels, row, moved.get(judging)) && put(row, judging, MEASURED)) points.measured++;
     } else {
-      // The judge's mark comes last, and so lies on top where roofs coincide.
+      // The judging roof's point comes last, so that it is drawn on top where roofs coincide.
       const last = roofs.indexOf(judging);
       for (const roof of marked) if (roof !== judging) put(row, roof, roofs.indexOf(roof));
       if (last >= 0) put(row, judging, last);

@@ -1,37 +1,38 @@
-// Where measured kernels stand and how large their points are. No roof changes that: while a roof is dragged the columns stay.
+// Where measured kernels lie and how large their points are. No roof changes that: during a drag of a roof these
+// columns are reused.
 
 import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { isProgram, isTotal } from "./totals.ts";
 
-/** The roof of a measured point: it stands where it was measured, not on a roof. */
+/** Index of the roof for a measured point, which lies on no roof. */
 export const MEASURED = -1;
 
-/** Points in columns, but for what a roof says of them. */
+/** The points as columns, without what a roof decides. */
 export interface Places {
   readonly n: number;
   readonly row: Int32Array;
   /** Index into the shown roofs, or MEASURED. */
   readonly roof: Int16Array;
-  /** Index into the levels of the roof that judges it. */
+  /** Index into the levels of the judging roof. */
   readonly level: Int8Array;
-  /** Whether it stands at the level that binds; of a kernel that no level binds, at the first. */
+  /** Whether the point is at the level that binds it; if no level binds, the first level. */
   readonly binds: Uint8Array;
-  /** FLOP/B: infinite at zero bytes. At zero FLOPs, 0. */
+  /** FLOP/B; infinite at zero bytes, 0 at zero FLOPs. */
   readonly x: Float64Array;
   /** FLOP/s; at zero FLOPs bytes/s, for the strip at the left edge. */
   readonly y: Float64Array;
-  /** px; NaN for one whose size says nothing. */
+  /** px; NaN if the size has no meaning. */
   readonly radius: Float32Array;
-  /** For each row the point that stands for it: measured, or on the focus roof; -1 when there is none. */
+  /** By row, the point that represents it: the measured one, or the one on the focus roof. -1 without one. */
   readonly home: Int32Array;
-  /** How many kernels of them are measured. */
+  /** Number of measured kernels among the points. */
   readonly measured: number;
-  /** Rows without a place: FLOPs or bytes are unknown, or both zero. */
+  /** Number of rows without a point: FLOPs or bytes are unknown, or both are zero. */
   readonly notDrawn: number;
 }
 
-/** Where all rows would stand if they were measured; `y` is 0 of those that have no place. */
+/** The places of all rows as if measured; `y` is 0 for rows without a place. */
 interface Grounds {
   readonly x: Float64Array;
   readonly y: Float64Array;
@@ -41,14 +42,14 @@ interface Grounds {
 const measured = memoize<Places | undefined>();
 const grounds = memoize<Grounds>();
 
-/** The places of these rows, the same while neither they nor the bytes that count change; none if one was not measured. */
+/** The places of these rows, memoized per rows and bytes. Undefined if one row is unmeasured. */
 export const measuredPlaces = (kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined =>
   measured(rows, [kernels, bytes], () => findPlaces(kernels, rows, bytes));
 
 function findPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined {
   const { time } = kernels;
   for (let at = 0; at < rows.length; at++) if (!((time[rows[at] as number] as number) > 0)) return undefined;
-  // A filter has other rows, and these columns as they were.
+  // A filter changes the rows but not these columns.
   const all = grounds(bytes, [kernels], () => groundsOf(kernels, bytes));
   const row = new Int32Array(rows.length);
   const [x, y] = [new Float64Array(rows.length), new Float64Array(rows.length)];
@@ -91,14 +92,15 @@ function groundsOf(kernels: Kernels, bytes: Float64Array): Grounds {
   return { x, y, radius };
 }
 
-/** px. */
+/** Smallest radius of a measured kernel. */
 export const MIN_RADIUS_PX = 3;
 const [MAX_RADIUS_PX, PROGRAM_RADIUS_PX] = [16, 9];
-/** Radii go by steps of this, px, so that many points share one look. */
+/** Radii are rounded to this step, so that many points share one sprite. */
 const RADIUS_STEP_PX = 0.5;
 
 /**
- * The radius of each row, px, and NaN where it says nothing of time: not measured, or each takes as long as all others.
+ * Returns a function from row to radius in px. The area is the row's share of the busy time. NaN if unmeasured, or if
+ * all kernels take the same time.
  */
 export function radii(kernels: Kernels): (row: number) => number {
   const { own, selfTime } = kernels;
@@ -113,7 +115,7 @@ export function radii(kernels: Kernels): (row: number) => number {
   };
 }
 
-/** Whether all that were measured took equally long. */
+/** Whether all measured kernels took the same time. */
 function isEach(seconds: Float64Array, own: number): boolean {
   let first = Number.NaN;
   for (let row = 0; row < own; row++) {
@@ -125,7 +127,7 @@ function isEach(seconds: Float64Array, own: number): boolean {
   return true;
 }
 
-/** The category of the time in which nothing ran, or nothing is known to have. */
+/** The category of time in which nothing is known to run. */
 const IDLE = "idle";
 
 function busyTime({ category, selfTime, totalTime }: Kernels): number {

@@ -1,28 +1,29 @@
-// How long a measured program would take elsewhere if each kernel stayed as far from its roof as it is: the mirror of roofwidget/analysis/projection.py, held to the same golden file.
+// How long a measured program would take on another roof if each kernel kept its share of the roof. The mirror of
+// roofwidget/analysis/projection.py, held to the same golden file.
 
 import { type Kernels, sumOfKnown } from "../wire/columns.ts";
 import { computeTimes } from "./bound.ts";
 import { bytesAt, CLASSES, NETWORK, type Roof } from "./roofline.ts";
 
-/** Below this share of its roof something else than the roof explains a kernel's time. */
+/** Below this share of the roof, something other than the roof explains a kernel's time. */
 export const MIN_EXPLAINED_SHARE = 0.1;
 
-/** Seconds, of their own: they may be added. */
+/** Self times in seconds, so they can be added. */
 export interface Projection {
-  /** Of all that was measured, where it ran and where it goes. */
+  /** Total of all measured kernels, on the chip they ran on and on the other one. */
   readonly before: number;
   readonly time: number;
-  /** Of the kernels that keep their time, since a bound of theirs is unknown. */
+  /** Total of kernels that keep their time because one of their bounds is unknown. */
   readonly notScaled: number;
-  /** Of those that scale, keep their share of the roof and reach little of it. */
+  /** Total of scaled kernels that reach little of their roof. */
   readonly far: number;
-  /** Of each where it goes; NaN where it was not measured. */
+  /** Projected self time per kernel; NaN if unmeasured. */
   readonly byKernel: Float64Array;
 }
 
 /**
- * The least seconds that each kernel needs under the plain roof: what `judge` says of it, without all else that it says,
- * since a drag asks for those of the whole table.
+ * The bound time of each kernel in seconds, without exposed communication or launch overhead. Half the time of `probing`:
+ * a drag asks for the whole table.
  */
 export function boundTimes(kernels: Kernels, roof: Roof): Float64Array {
   const compute = computeTimes(kernels, roof);
@@ -42,7 +43,10 @@ export function boundTimes(kernels: Kernels, roof: Roof): Float64Array {
   return times;
 }
 
-/** With bounds where they ran and where they go, and the rows that reach their roof there. */
+/**
+ * Projects the times. `there` and `here` are the bound times where the program ran and where it goes; rows in `atRoof`
+ * reach their roof.
+ */
 export function project(
   { n, time, selfTime }: Kernels,
   there: Float64Array,
@@ -66,7 +70,7 @@ export function project(
   return { ...sum, byKernel };
 }
 
-/** The same work without any precision, to be judged by the one of a roof; FLOPs of a class keep it. */
+/** A copy without precisions, so that the roof's precision applies. FLOPs of a class keep their class. */
 export function recast(kernels: Kernels): Kernels {
   const isClass = ([key]: readonly [string, Float64Array]) => CLASSES.includes(key);
   const told = [...kernels.flops];

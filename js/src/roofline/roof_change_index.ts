@@ -1,16 +1,16 @@
-// Which of very many points a change of a roof can concern: found by what they have, without a look at the others.
+// Index for incremental updates: finds the points whose bound can change when a roof moves.
 
 import { memoize } from "../ui/memoize.ts";
 import type { Places } from "./positions.ts";
 
-/** Points by a value of theirs, in shares of an octave. */
+/** Points sorted into bins by the logarithm of a value. */
 interface Index {
-  /** Where each share's begin in `at`, and behind the last where they end. */
+  /** Where each bin begins in `at`; the last entry is the end. */
   readonly starts: Int32Array;
   readonly at: Int32Array;
 }
 
-/** Shares of an octave, and how many of all: from 2^-64 to 2^64. */
+/** The bins cover 2^-64 to 2^64. */
 const [BINS_PER_OCTAVE, BIN_COUNT] = [64, 8192];
 
 const binOf = (value: number) =>
@@ -37,21 +37,21 @@ function indexOf(n: number, of: (point: number) => number): Index {
   return { starts, at };
 }
 
-/** The points from one value to another, whichever is larger, and those next to them. */
+/** The points in the bins from one value to the other, with one more bin on each side. */
 function between({ starts, at }: Index, one: number, other: number): Int32Array {
   const [low, high] = [binOf(Math.min(one, other)) - 1, binOf(Math.max(one, other)) + 2];
   return at.subarray(starts[Math.max(0, low)], starts[Math.min(high, BIN_COUNT)]);
 }
 
-/** Two limits: a slope, and for each precision a flat. */
+/** A roof as limits: one bandwidth, and a peak per precision. */
 export interface RoofLimits {
   readonly peaks: Float64Array;
   readonly bandwidth: number;
 }
 
 /**
- * Points whose side of the ridge point, or of the roof, may not be what it was: some more than once. None if it is not
- * worth the while: some limit is not known, or too much has changed.
+ * The points that may have changed sides of the ridge point or of the roof; some are listed twice. Undefined if a full
+ * pass is needed or cheaper: a limit is unknown, or too many points changed.
  */
 export function concerned({ n, x, y }: Places, before: RoofLimits, now: RoofLimits): Int32Array[] | undefined {
   const ais = byAi(x, [], () => indexOf(n, (point) => x[point] as number));
@@ -66,7 +66,7 @@ export function concerned({ n, x, y }: Places, before: RoofLimits, now: RoofLimi
     if (was !== is) found.push(between(rates, was, is));
   }
   if (before.bandwidth !== now.bandwidth) {
-    // Without FLOPs a rate is one of bytes.
+    // Without FLOPs the rate is in bytes/s.
     const rateOf = (point: number) => (y[point] as number) / ((x[point] as number) || 1);
     found.push(
       between(

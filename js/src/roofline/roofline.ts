@@ -3,35 +3,35 @@
 import { type Kernels, sumOfKnown } from "../wire/columns.ts";
 import type { Chip, Quantity, WhatIf } from "../wire/types.ts";
 
-/** One memory level of a roof: bytes/s in force, and on the data sheet. */
+/** One memory level of a roof: bytes/s with what-ifs, and from the data sheet. */
 export interface Level {
   readonly name: string;
   readonly bandwidth: number;
   readonly sheet: number;
 }
 
-/** What else a bound hangs on: how much of compute and memory overlaps, exposed communication, seconds a launch. */
+/** What else limits a kernel: overlap of compute and memory, exposed communication, seconds per launch. */
 export interface Conditions {
   readonly overlap: number;
   readonly exposedComm: number;
   readonly launchOverhead: number;
 }
 
-/** One chip's roof at one precision and memory, with what-if values in force. */
+/** One chip's roof at one precision and memory, with what-ifs. */
 export interface Roof {
   readonly chip: Chip;
   readonly precision: string;
-  /** The chosen level; with all levels the main memory. */
+  /** The chosen level; with all levels, the main memory. */
   readonly level: string;
-  /** FLOP/s and bytes/s in force, and on the data sheet. */
+  /** FLOP/s and bytes/s, with what-ifs and from the data sheet. */
   readonly peak: number;
   readonly bandwidth: number;
   readonly sheetPeak: number;
   readonly sheetBandwidth: number;
-  /** FLOP/s in force, by precision, and bytes/s by level. */
+  /** With what-ifs: FLOP/s by precision, bytes/s by level. */
   readonly peaks: ReadonlyMap<string, number>;
   readonly bandwidths: ReadonlyMap<string, number | null>;
-  /** The levels that judge: the chosen one, or all whose bandwidth is known. */
+  /** The levels that count: the chosen one, or all with a known bandwidth. */
   readonly levels: readonly Level[];
   readonly conditions: Conditions;
 }
@@ -42,17 +42,17 @@ export interface Missing {
   readonly name: string;
 }
 
-/** The memory that stands for every level. */
+/** The `memory` that means all levels. */
 export const ALL_LEVELS = "all";
 export const PLAIN: Conditions = { overlap: 1, exposedComm: 0, launchOverhead: 0 };
 
-/** The level of bytes that cross the chip's link. */
+/** The level name for bytes that cross the chip's link. */
 export const NETWORK = "network";
 const OFF_CHIP = /^(?:main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device memory)$/i;
 
 export const isOffChip = (level: string) => OFF_CHIP.test(level.trim());
 
-/** The level of a chip that a chosen name means, or undefined. */
+/** The level of a chip that a name means, or undefined. */
 export function levelOf(chip: Chip, memory: string): string | undefined {
   const levels = [...chip.memories.keys()];
   if (memory === "main" || memory === ALL_LEVELS) return levels[0];
@@ -61,7 +61,7 @@ export function levelOf(chip: Chip, memory: string): string | undefined {
   return exact ?? (isOffChip(memory) && isOffChip(main) ? main : undefined);
 }
 
-/** The roof of a chip, or what it lacks. */
+/** The roof of a chip, or the figure that is missing. */
 export function roofOf(
   chip: Chip,
   precision: string,
@@ -103,10 +103,10 @@ export const ridgePoint = (roof: { peak: number; bandwidth: number }) => roof.pe
 export const attainable = (ai: number, roof: { peak: number; bandwidth: number }) =>
   Math.min(roof.peak, ai * roof.bandwidth);
 
-/** Bytes of each kernel at a chip's level, as Python's `bound` finds them. */
+/** Bytes of each kernel at a chip's level, found as Python's `bound` finds them. */
 export function bytesAt(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
   const isMain = level === chip.memories.keys().next().value;
-  // Which words mean the main memory hangs on what the chip's other levels are called.
+  // Which names mean the main memory depends on the names of the chip's other levels.
   const key = isMain ? [...chip.memories.keys()].join("\n").toLowerCase() : `near ${level.toLowerCase()}`;
   let column = kernels.byLevel.get(key);
   if (!column) {
@@ -131,21 +131,24 @@ function findBytes(kernels: Kernels, chip: Pick<Chip, "memories">, level: string
 }
 
 const MATMUL = ["matmul", "tensor", "matrix"];
-/** Kinds of FLOPs that have no precision in their name. */
+/** Kinds of FLOPs whose name has no precision. */
 export const CLASSES = ["matmul", "tensor", "vector", "transcendental"];
 
-/** FLOP/s for FLOPs of a precision or class, or plain ones (""), of a kernel whose own precision may be told. */
+/** The peak in FLOP/s for FLOPs of a precision, a class, or neither (""), in a kernel of precision `own`. */
 export function peakFor(roof: Roof, key: string, own: string | null): number | undefined {
   const plain = own ? roof.peaks.get(own) : roof.peak;
   if (key !== "" && !CLASSES.includes(key)) return roof.peaks.get(key);
   if (key === "" || plain === undefined) return plain;
-  // A class has a peak of its own at the precision, else one for all precisions, else the precision's.
+  // Try the class's peak at this precision, then the class's peak at any precision, then the precision's peak.
   const words = MATMUL.includes(key) ? [key, ...MATMUL.filter((word) => word !== key)] : [key];
   const names = [...words.map((word) => `${own ?? roof.precision}_${word}`), ...words];
   return roof.peaks.get(names.find((name) => roof.peaks.has(name)) ?? "") ?? plain;
 }
 
-/** The roof, by its data sheet, of the chip they ran on if that is another than the roof's and its figures are known. */
+/**
+ * The data-sheet roof of the chip that the kernels ran on, if it is another chip than the roof's and its figures are
+ * known.
+ */
 export function roofElsewhere({ chip }: Kernels, roof: Roof): Roof | undefined {
   if (!chip || chip.id === roof.chip.id) return undefined;
   const [main] = roof.chip.memories.keys();

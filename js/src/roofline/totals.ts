@@ -1,4 +1,5 @@
-// The totals of a program and of its steps, as rows after those of its kernels: drawn and pointed at like them.
+// The totals of a program and its steps, as extra rows after the kernels, so that they are drawn and selected like
+// kernels.
 
 import { type DictColumn, type Kernels, textAt } from "../wire/columns.ts";
 
@@ -9,7 +10,7 @@ export const isTotal = (kernels: Kernels, row: number) => row >= kernels.own;
 export const isProgram = (kernels: Kernels, row: number) =>
   isTotal(kernels, row) && textAt(kernels.category, row) === PROGRAM;
 
-/** The kernels, then the totals that come with them. */
+/** The table with the totals appended. */
 export function withTotals(kernels: Kernels): Kernels {
   const { program } = kernels;
   if (!program || program.n === 0) return kernels;
@@ -37,7 +38,7 @@ export function withTotals(kernels: Kernels): Kernels {
   };
 }
 
-/** The rows to draw, in the order of drawing: `rows`, what takes long under what does not, and the program on top. */
+/** The rows to draw, in drawing order: long kernels first (at the bottom), the program's total last (on top). */
 export function drawnRows(kernels: Kernels, rows: Int32Array, programOnly: boolean): Int32Array {
   const totals = Array.from({ length: kernels.n - kernels.own }, (_, at) => kernels.own + at);
   if (programOnly) return Int32Array.from(totals.reverse());

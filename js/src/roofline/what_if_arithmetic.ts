@@ -1,10 +1,11 @@
-// What other bytes, and another use of the roof, would make of kernels: the mirror of roofwidget/analysis/what_if_arithmetic.py.
+// What kernels become with other bytes and another share of the roof: the mirror of
+// roofwidget/analysis/what_if_arithmetic.py.
 
 import { type DictColumn, type Kernels, sumOfMeasured } from "../wire/columns.ts";
 import { probing } from "./bound.ts";
 import { NETWORK, type Roof, roofElsewhere } from "./roofline.ts";
 
-/** Factors on a kernel's bytes, and on the time that comes of them at the same share of its roof; left out they are 1. */
+/** Factors on a kernel's bytes, and on the time that follows from them at the same share of the roof. Default 1. */
 export interface Move {
   readonly bytes?: number;
   readonly time?: number;
@@ -13,23 +14,23 @@ export interface Move {
 /** By row. */
 export type Moves = Readonly<Record<string, Move>>;
 
-/** Some rows of a table as they would be, and what their times changed by. */
+/** The kernels with what-ifs applied. */
 export interface Moved {
   /** The rows, ascending. */
   readonly rows: Int32Array;
-  /** One a row. */
+  /** One kernel per row. */
   readonly kernels: Kernels;
-  /** Factors on their times; NaN where it cannot be said. */
+  /** Factors on the times; NaN if unknown. */
   readonly factor: Float64Array;
   /** Shares of the roof, before and after. */
   readonly before: Float64Array;
   readonly after: Float64Array;
 }
 
-/** The roof that judges them: of the chip they ran on, if that is known. */
+/** The roof that judges the kernels: that of the chip they ran on if known, else the given one. */
 export const judgeOf = (kernels: Kernels, roof: Roof): Roof => roofElsewhere(kernels, roof) ?? roof;
 
-/** Those of the kernels that are moved, as they would be. */
+/** Applies the what-ifs to their kernels. */
 export function moved(kernels: Kernels, moves: Moves, focus: Roof): Moved {
   const rows = Int32Array.from(Object.keys(moves), Number).filter((row) => row < kernels.own);
   const asked = Array.from(rows, (row) => moves[row] as Move);
@@ -47,7 +48,8 @@ export function moved(kernels: Kernels, moves: Moves, focus: Roof): Moved {
   const factor = Float64Array.from(asked, ({ bytes = 1, time = 1 }, at) => {
     const bound = then(at).time;
     const share = bound / ((before.time[at] as number) || Number.NaN);
-    // Never above its roof; one that beats it as it is stays where it is. A share that is unknown limits nothing.
+    // A what-if never lifts a kernel above its roof; a kernel that is above already stays there. An unknown share sets
+    // no limit.
     const used = Math.max(time, Math.min(share || 0, 1));
     shares.before[at] = share;
     shares.after[at] = share / used;
@@ -58,7 +60,7 @@ export function moved(kernels: Kernels, moves: Moves, focus: Roof): Moved {
   return { rows, kernels: { ...after, time, selfTime }, factor, ...shares };
 }
 
-/** Seconds of its own over all rows that were measured, before and after. */
+/** Total self time of all measured rows in seconds, before and after. */
 export function totalOf(kernels: Kernels, { rows, factor }: Moved): readonly [before: number, after: number] {
   const { totalTime, selfTime } = kernels;
   const gained = rows.reduce(

@@ -1,4 +1,4 @@
-// What is said of a kernel: the sentence under the chart, the tooltip's rows, the call-out of its gap.
+// Texts about a kernel: the sentence under the chart, the tooltip's rows, the label of its gap to the roof.
 
 import { type Bound, judge } from "../roofline/bound.ts";
 import { bytesAt, peakFor, type Roof, ridgePoint, roofElsewhere } from "../roofline/roofline.ts";
@@ -22,13 +22,13 @@ export function nameOf(kernels: Kernels, row: number): string {
   return textAt(kernels.name, row)?.trim() || strings.unnamed(row);
 }
 
-/** What binds a kernel, in words. */
+/** The displayed word for what binds a kernel. */
 export const bindingWord = (answer: string) => strings.binding[answer] ?? answer;
 
-/** A roof with a share of exposed communication. */
+/** Label of a roof lowered by exposed communication. */
 export const exposedText = (fraction: number) => strings.exposed(formatPercent(fraction));
 
-/** What the chart calls it. */
+/** The name that the chart shows. */
 export function shortNameOf(kernels: Kernels, row: number): string {
   return textAt(kernels.short, row)?.trim() || nameOf(kernels, row);
 }
@@ -41,19 +41,19 @@ export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline
   return `${ridge}: ${strings.sides[view]}`;
 }
 
-/** A rate, and how many times the data sheet's it is where that was asked for. */
+/** A rate, followed by its factor over the data sheet if a what-if changed it. */
 function asked(rate: number, sheet: number, unit: "FLOP/s" | "B/s"): string {
   const [told, factor] = [formatQuantity(rate, unit, 4), factorOf(rate, sheet)];
   return factor ? `${told} (${factor})` : told;
 }
 
-/** How many times the data sheet's a rate is; empty where that would be once. */
+/** The factor of a rate over the data sheet's; empty if it is 1. */
 export function factorOf(rate: number, sheet: number): string {
   const ratio = formatSignificant(rate / sheet);
   return ratio === "1" ? "" : strings.factor(ratio);
 }
 
-/** `isBrief`: without the formula. */
+/** The sentence of a kernel; `isBrief` leaves out the formula. */
 export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = false): string {
   const bound = judge(kernels, roof)(row);
   const parts = [strings.on(shortNameOf(kernels, row), roof.chip.name)];
@@ -68,11 +68,11 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
   return [...parts, ...yardsticks(bound, elsewhere !== undefined)].join(" · ");
 }
 
-/** The chip that a time was measured on, where the roof is another's. */
+/** The chip that the kernel was measured on, if it is not the roof's chip. */
 const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
   (kernels.time[row] as number) > 0 ? roofElsewhere(kernels, roof)?.chip.name : undefined;
 
-/** The smaller of peak and slope, in numbers; with all levels a slope for each whose bytes are known. */
+/** min(peak, slope) in numbers; with all levels, one slope per level with known bytes. */
 function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
   const peak = formatQuantity(bound.peak, "FLOP/s", 4);
   const flops = kernels.totalFlops[row] as number;
@@ -93,7 +93,7 @@ function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): str
   return strings.zeroFlopsSentence(formatQuantity(bytes, "B"), formatQuantity(bound.time, "s"), rate);
 }
 
-/** Both yardsticks together, and what closing the gap is worth: not to a kernel that ran elsewhere. */
+/** Shares of peak and roof, and the possible speed-up. A kernel that ran on another chip gets no speed-up. */
 function yardsticks(bound: Bound, ranElsewhere: boolean): string[] {
   if (Number.isNaN(bound.utilization)) {
     return bound.attainableFraction > 0 ? [strings.atMostOfPeak(formatPercent(bound.attainableFraction))] : [];
@@ -111,7 +111,7 @@ export function gapText(bound: Bound): string {
 
 const shareText = ({ utilization }: Bound) => strings.ofRoof(formatPercent(utilization));
 
-/** What closing a gap is worth. */
+/** The label of the possible speed-up. */
 export function upToText(bound: Bound): string {
   if (bound.aboveRoof) return strings.aboveRoofShort;
   const factor = factorText(bound);
@@ -119,13 +119,13 @@ export function upToText(bound: Bound): string {
   return (isFar(bound) ? strings.times : strings.upTo)(factor);
 }
 
-/** Beyond this a factor tells no more than that the roof says nothing of such a kernel. */
+/** Larger factors are shown as "> 1000": the roof does not explain such a kernel. */
 const MAX_SHOWN_FACTOR = 1000;
 const isFar = ({ utilization }: Bound) => 1 / utilization > MAX_SHOWN_FACTOR;
 const factorText = (bound: Bound) =>
   isFar(bound) ? strings.moreThan(formatRatio(MAX_SHOWN_FACTOR)) : formatFactor(1 / bound.utilization);
 
-/** `roofs`: of the chips that are shown, where it is told which of them would compute. */
+/** The tooltip's rows. `roofs`: the shown chips, to name those on which the kernel would be compute-bound. */
 export function tooltipRows(
   kernels: Kernels,
   row: number,
@@ -152,7 +152,7 @@ export function tooltipRows(
   const outside = bound.regime === "network" || bound.regime === "overhead";
   if (bound.ai !== 0) {
     add(words.achieved, measured ? formatQuantity(bound.achieved, "FLOP/s") : undefined);
-    // A peak has four digits wherever it is shown.
+    // A peak always has four digits.
     const digits = bound.regime === "compute" ? 4 : 3;
     add(outside ? words.attainableAlone : words.attainable, formatQuantity(bound.attainable, "FLOP/s", digits));
     if (outside) add(words.possible, formatQuantity((kernels.totalFlops[row] as number) / bound.time, "FLOP/s"));
@@ -163,7 +163,7 @@ export function tooltipRows(
   add(words.boundBy, bindingWord(bound.boundBy));
   if (bound.regime === "memory" && bound.computeTime > 0 && roof.levels.length === 1) {
     const ratio = bound.memoryTime / bound.computeTime;
-    // Rounded down it would not do what it says.
+    // Round up: a rounded-down bandwidth would not make the kernel compute-bound.
     const least = formatQuantity(roundUp(ratio * bound.slowest.bandwidth, 4), "B/s", 4);
     add(words.flip, words.ofNow(least, formatSignificant(roundUp(ratio, 3))));
   }
@@ -171,7 +171,7 @@ export function tooltipRows(
   const own = kernels.selfTime[row] as number;
   const part = isTotal(kernels, row) ? Number.NaN : own / kernels.totalTime;
   const share = Number.isNaN(part) ? "" : ` · ${words.share(formatPercent(part))}`;
-  // Where there is little room the last are left out.
+  // The last rows are dropped first if there is little space.
   add(words.time, measured ? formatQuantity(seconds, "s") + (own === seconds ? share : "") : undefined);
   add(words.selfTime, measured && own !== seconds ? formatQuantity(own, "s") + share : undefined);
   if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);
@@ -180,7 +180,7 @@ export function tooltipRows(
   return rows;
 }
 
-/** Which of several chips would be busy computing, not waiting; nothing where it is none of them, or each. */
+/** The chips on which the kernel is compute-bound; undefined if none or all of them. */
 function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): string | undefined {
   const regimes = roofs.map((roof) => judge(kernels, roof)(row).regime);
   const short = shortNames(roofs.map(({ chip }) => chip));
@@ -189,7 +189,7 @@ function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): 
   return isSplit && !regimes.includes("unknown") && !isTotal(kernels, row) ? names.join(", ") : undefined;
 }
 
-/** Arithmetic intensity, with all levels at each whose bytes are known. */
+/** Arithmetic intensity; with all levels, one row per level with known bytes. */
 function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound): TooltipRow[] {
   const label = strings.tooltip.ai;
   if (roof.levels.length === 1) return [[label, formatIntensity(bound.ai)]];
@@ -199,7 +199,7 @@ function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound):
   });
 }
 
-/** The achieved rate at every level whose bytes and bandwidth are known. */
+/** The achieved rate per level with known bytes and bandwidth. */
 function bandwidthRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] {
   const rows: TooltipRow[] = [];
   for (const [level, bandwidth] of roof.bandwidths) {

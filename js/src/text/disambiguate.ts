@@ -1,15 +1,15 @@
-// What tells kernels of one name apart: a shape, a program, or whatever else the file has of them.
+// Distinguishes kernels of the same name by a shape, a program, or another column of the file.
 
 import { type DictColumn, type Kernels, textAt } from "../wire/columns.ts";
 import { nameOf, shortNameOf } from "./describe.ts";
 
-/** What a file calls the sizes of a kernel's operands, and what it counts rows by. */
+/** Names of columns that hold operand shapes. A rank column only counts rows. */
 export const SHAPE_COLUMN = /\b(?:shapes?|dims?)\b/i;
 const [PROGRAM_COLUMN, RANK_COLUMN] = [/\bprogram\b/i, /^rank$/i];
 
 type RowText = (row: number) => string;
 
-/** For each of these rows what tells it from the others of its short name; empty where none has that name too. */
+/** For each row, the text that distinguishes it from the other rows of its short name; empty if the name is unique. */
 export function apartOf(kernels: Kernels, rows: readonly number[]): string[] {
   const names = rows.map((row) => shortNameOf(kernels, row));
   return rows.map((row, at) => {
@@ -18,7 +18,7 @@ export function apartOf(kernels: Kernels, rows: readonly number[]): string[] {
   });
 }
 
-/** The first in which all of them differ, else that in which most do, else their places in the table. */
+/** The column in which most of these rows differ; their row numbers if no column helps. */
 function tellingOf(kernels: Kernels, rows: readonly number[]): RowText {
   const differing = (words: RowText) => new Set(rows.map(words)).size;
   const place = (row: number) => `#${row + 1}`;
@@ -26,7 +26,10 @@ function tellingOf(kernels: Kernels, rows: readonly number[]): RowText {
   return best && differing(best) > 1 ? best : place;
 }
 
-/** In the order of how much they say; of numbers only whole ones, which may be identifiers. */
+/**
+ * The candidate columns, the most informative first. Of number columns only those with whole numbers, which may be
+ * identifiers.
+ */
 function candidates(kernels: Kernels, rows: readonly number[]): RowText[] {
   const weight = (name: string) => (SHAPE_COLUMN.test(name) ? 2 : PROGRAM_COLUMN.test(name) ? 1 : 0);
   const told = [...kernels.extra].sort(([a], [b]) => weight(b) - weight(a));

@@ -1,4 +1,4 @@
-// Names of chips where there is little room.
+// Short names of chips.
 
 import type { Roof } from "../roofline/roofline.ts";
 import { memoize } from "../ui/memoize.ts";
@@ -7,7 +7,7 @@ import { strings } from "../words/words.ts";
 
 const named = memoize<ReadonlyMap<string, string>>();
 
-/** By chip id: its name without the vendor, and without what stands in brackets where that keeps names apart. */
+/** By chip id: the name without its vendor, and without a part in brackets if the names stay distinct. */
 export const shortNames = (chips: readonly Chip[]): ReadonlyMap<string, string> =>
   named(chips, [], () => findNames(chips));
 
@@ -20,30 +20,30 @@ function findNames(chips: readonly Chip[]): ReadonlyMap<string, string> {
   return new Map(chips.map((chip, index) => [chip.id, names[index] ?? chip.name]));
 }
 
-/** A figure of a chip; names the chip beside it if the roof is another chip's. */
+/** A figure of a chip; names the chip if it is not the roof's. */
 export const ofChip = (figure: string, { id, name }: Chip, { chip }: Roof): string =>
   id === chip.id ? figure : strings.on(figure, briefNames([name, chip.name])[0] as string);
 
-// While a roof is dragged chips keep their names.
+// Memoized: chips keep their names while a roof is dragged.
 const briefs = memoize<ReadonlyMap<string, string>>();
 
-/** By chip id: what tells the chips that are shown from one another. */
+/** By chip id: the shortest names that distinguish the shown chips. */
 export const briefNamesOf = (roofs: readonly Roof[], names: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
   briefs(names, [roofs.length, ...roofs.map(({ chip }) => chip)], () => {
     const brief = briefNames(roofs.map(({ chip }) => names.get(chip.id) ?? chip.name));
     return new Map(roofs.map(({ chip }, index) => [chip.id, brief[index] ?? chip.name]));
   });
 
-/** A word after a model's number that makes it another model; the kind of a card's plug does not. */
+/** A word that makes another model after a number ("Ti"); form factors do not. */
 const MODEL = /^(?!(?:SXM|PCIe)$)\p{L}+$/u;
 
-/** Of each name as many words as tell it from the others, without leading words that tell nothing. */
+/** The fewest words that distinguish each name from the others, without leading words that all share. */
 export function briefNames(names: readonly string[]): string[] {
   const all = names.map((name) => name.split(" "));
   const heads = all.map((words) => headOf(words, all));
   const brief = heads.map((head) => {
     const first = head.findIndex((word) => /\d/.test(word));
-    // A bare number says little without the word before it: "EPYC 9654", but "MI300X".
+    // Keep the word before a bare number: "EPYC 9654", but "MI300X".
     const from = /^\d/.test(head[first] ?? "") ? first - 1 : first;
     const tail = head.slice(Math.max(0, from)).join(" ");
     const alone = heads.filter((other) => other.join(" ").endsWith(tail)).length === 1;
@@ -52,14 +52,17 @@ export function briefNames(names: readonly string[]): string[] {
   return brief.map((name, index) => (brief.indexOf(name) === brief.lastIndexOf(name) ? name : (names[index] ?? name)));
 }
 
-/** The first words, a number among them, with which no other name starts, and what belongs to it; else all words. */
+/**
+ * The first words up to a number that no other name starts with, and the words that belong to the model. All words if
+ * there are none.
+ */
 function headOf(words: readonly string[], all: readonly (readonly string[])[]): readonly string[] {
   const heads = words.map((_, count) => words.slice(0, count + 1));
   const startsWith = (other: readonly string[], head: readonly string[]) => head.every((word, k) => other[k] === word);
   const alone = (head: readonly string[]) => all.filter((other) => startsWith(other, head)).length === 1;
   const found = heads.findIndex((head) => /\d/.test(head.join("")) && alone(head));
   if (found < 0) return words;
-  // An RTX 2080 Ti is no RTX 2080.
+  // An RTX 2080 Ti is not an RTX 2080.
   const isOpen = (head = "") => head.lastIndexOf("(") > head.lastIndexOf(")");
   const goesOn = (word: string, at: number) => MODEL.test(word) || isOpen(heads[at - 1]?.join(" "));
   const end = words.findIndex((word, at) => at > found && !goesOn(word, at));

@@ -18,7 +18,7 @@ export function formatSignificant(value: number, digits = 3): string {
   return special(value) ?? signed(value, digits, () => 0);
 }
 
-/** With an SI prefix and its unit. */
+/** A quantity with SI prefix and unit. */
 export function formatQuantity(value: number, unit: Unit | `${string}/${string}`, digits = 3): string {
   const word = special(value);
   if (word !== undefined) return word === strings.unknown ? word : `${word} ${unit}`;
@@ -30,20 +30,20 @@ export function formatQuantity(value: number, unit: Unit | `${string}/${string}`
   return signed(value, digits, thousands, unit);
 }
 
-/** An arithmetic intensity in FLOP/B, or what else is a ratio: plain up to 9,999, with a prefix above. */
+/** An arithmetic intensity in FLOP/B, or another ratio. Plain up to 9,999, with an SI prefix above. */
 export function formatIntensity(value: number, digits = 3, unit = "FLOP/B"): string {
   const word = special(value);
   if (word !== undefined) return word === strings.unknown ? word : `${word} ${unit}`;
   return signed(value, digits, (exponent) => (exponent < 4 ? 0 : Math.min(24, 3 * Math.floor(exponent / 3))), unit);
 }
 
-/** What is above zero by powers of 1024: plain up to 9,999, with a binary prefix above. */
+/** A positive number in powers of 1024. Plain up to 9,999, with a binary prefix above. */
 export function formatBinary(value: number): string {
   const steps = value < 1e4 ? 0 : Math.min(6, Math.floor(Math.log2(value) / 10));
   return formatSignificant(value / 1024 ** steps, 4) + ["", ...Object.keys(BINARY)][steps];
 }
 
-/** A share as a percentage: whole from 10 % up, two digits below. */
+/** A share in percent: whole from 10 % up, two digits below. */
 export function formatPercent(share: number): string {
   return Number.isNaN(share) ? strings.unknown : `${formatRatio(share * 100)} %`;
 }
@@ -55,12 +55,12 @@ export function formatChange(from: number, to: number): string {
   return `${change < 0 ? "−" : change > 0 ? "+" : "±"}${formatPercent(Math.abs(change))}`;
 }
 
-/** How many times as much: with a digit more than a ratio near to 1, where two would say that nothing has changed. */
+/** A factor. Near 1 it has one more digit, since two digits would show no change. */
 export function formatFactor(factor: number): string {
   return factor > 0.9 && factor < 1.1 ? formatSignificant(factor) : formatRatio(factor);
 }
 
-/** The next number up that has so many significant digits: what is at least needed. */
+/** The smallest number with this many significant digits that is not below `value`. */
 export function roundUp(value: number, digits: number): number {
   const power = Math.floor(Math.log10(value)) - digits + 1;
   return Number(`${Math.ceil((value / 10 ** power) * (1 - 1e-12))}e${power}`);
@@ -72,12 +72,12 @@ export function formatRatio(ratio: number): string {
   return formatSignificant(ratio, Math.min(digits, 15));
 }
 
-/** A ratio with one decimal, which is there too when it is none: "4.0". */
+/** A ratio with exactly one decimal: "4.0". */
 export function formatTenths(ratio: number): string {
   return ratio.toFixed(1).replace(".", numerals.mark);
 }
 
-/** What is written at a tick of an axis: 1e-4, 0.1, 1, 2.5, 100, 1k, 20k. */
+/** The label of an axis tick: 1e-4, 0.1, 1, 2.5, 100, 1k, 20k. */
 export function formatTick(value: number): string {
   if (value < 1e-3) {
     const [mantissa, exponent] = value.toExponential(2).split("e");
@@ -86,10 +86,13 @@ export function formatTick(value: number): string {
   return value < 1000 ? formatSignificant(value) : signed(value, 3, (exponent) => 3 * Math.floor(exponent / 3), "", "");
 }
 
-/** A bare number below this was meant in the unit that is shown: no chip does so little a second. */
+/** No chip has such a low rate: a smaller number without a unit was meant in the displayed unit. */
 const MIN_BARE_RATE = 1e6;
 
-/** What a person typed: a number in base units, one with a unit, or "×1.5" of `current`; else a sentence. */
+/**
+ * Reads a typed rate: a number in base units, a number with a unit, or "×1.5" of `current`. Returns an error sentence
+ * if it cannot.
+ */
 export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number): number | string {
   const example = unit === "FLOP/s" ? formatQuantity(2e15, unit) : formatQuantity(3.35e12, unit);
   const typed = numerals.read(text.trim());
@@ -103,7 +106,7 @@ export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number)
   const [exponent, multiple] = scaleOf(suffix, unit) ?? [Number.NaN, 1];
   if (Number.isNaN(exponent)) return strings.notAUnit(suffix, unit, example);
   const [mantissa, own = "0"] = digits.toLowerCase().split("e");
-  // Shifting the exponent in the text keeps 3.35 TB/s the double nearest to 3.35e12.
+  // Shift the exponent in the text, so that 3.35 TB/s becomes the double nearest to 3.35e12.
   return positive(Number(`${mantissa}e${Number(own) + exponent}`) * multiple, example);
 }
 
@@ -133,21 +136,21 @@ function signed(value: number, digits: number, thousands: (e: number) => number,
   return unit === undefined ? text : `${text}${space}${PREFIXES[shift / 3 + 4]}${unit}`;
 }
 
-/** Significant figures without trailing zeros, and the exponent; ties go to even, where toExponential goes up. */
+/** Significant figures without trailing zeros, and the exponent. Ties go to even, unlike toExponential. */
 function round(value: number, digits: number): { figures: string; exponent: number } {
   const split = (text: string) => {
     const [mantissa = "", power = "0"] = text.split("e");
     return { figures: mantissa.replace(".", ""), exponent: Number(power) };
   };
   const nearest = split(value.toExponential(digits - 1));
-  // Only a number that goes on with a 5 can lie halfway; a hundred digits tell whether it ends there.
+  // Only a number whose next digit is 5 can be a tie; a hundred digits show whether it is exact.
   const halfway = value.toExponential(digits).split("e")[0]?.endsWith("5") && split(value.toExponential(100));
   const down = halfway && /^50*$/.test(halfway.figures.slice(digits)) && Number(halfway.figures[digits - 1]) % 2 === 0;
   const { figures, exponent } = down ? { ...halfway, figures: halfway.figures.slice(0, digits) } : nearest;
   return { figures: figures.replace(/0+$/, ""), exponent };
 }
 
-/** Put the decimal mark into `figures`, which stand for d.ddd times 10^exponent. */
+/** Puts the decimal mark into `figures`, which mean d.ddd times 10^exponent. */
 function place(figures: string, exponent: number): string {
   if (exponent < 0) return `0${numerals.mark}${"0".repeat(-exponent - 1)}${figures}`;
   const whole = figures.slice(0, exponent + 1).padEnd(exponent + 1, "0");

@@ -1,4 +1,4 @@
-// Reasons: why a chip has no roof at the chosen precision and memory, why a dimension cannot have a size.
+// Why a chip has no roof at the chosen precision and memory, and why a dimension cannot have a size.
 
 import type { BrokenCondition } from "../fusion/conditions.ts";
 import { formula } from "../fusion/expressions.ts";

@@ -1,4 +1,4 @@
-// What is said of a kernel that is carried elsewhere: its side note, the sentence and the tooltip's row.
+// Texts about a kernel's what-if: the note beside it, the sentence, and the tooltip's row.
 
 import { judge } from "../roofline/bound.ts";
 import type { Roof } from "../roofline/roofline.ts";
@@ -9,25 +9,25 @@ import { shortNameOf, type TooltipRow } from "./describe.ts";
 import { ofChip } from "./names.ts";
 import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
 
-/** Factors and shares nearer to 1 than this are 1. */
+/** Factors and shares within this of 1 count as 1. */
 const FACTOR_TOLERANCE = 1e-9;
 const seconds = (time: number) => formatQuantity(time, "s");
 const line = (parts: readonly string[]) => parts.join(" · ");
 const isOne = (ratio: number) => Math.abs(ratio - 1) < FACTOR_TOLERANCE;
 
-/** The what-ifs of kernels, and what they come to under the focus roof. */
+/** The kernels' what-ifs, and their results under the focus roof. */
 export interface KernelWhatIfs {
   readonly kernels: Kernels;
   readonly moves: Moves;
   readonly moved: Moved | undefined;
   readonly focus: Roof;
-  /** The kernel that is being dragged, by pointer or by keys. */
+  /** The kernel being dragged, by pointer or by keys. */
   readonly dragged: { readonly row: number; readonly byKeys: boolean } | undefined;
 }
 
 /**
- * What a move means, in the lines of its note: for the kernel, and for all of them. Where there is no room for a line,
- * the kernel's own is broken and the other left out. None of a row that is not moved.
+ * The lines of a what-if's note: one for the kernel, one for all kernels. If a line does not fit, the kernel's line is
+ * broken and the other is left out. Empty for a kernel without a what-if.
  */
 export function noteOf(
   { kernels, moves, moved, focus }: Omit<KernelWhatIfs, "dragged">,
@@ -39,7 +39,7 @@ export function noteOf(
   const { bytes = 1, time = 1 } = moves[row] ?? {};
   const traffic = formatFactor(bytes < 1 ? 1 / bytes : bytes);
   const [before, after] = totalOf(kernels, moved);
-  // Of a kernel alone they say nothing more.
+  // With a single kernel the total says nothing new.
   const others =
     before - (kernels.selfTime[row] as number) > FACTOR_TOLERANCE * before && seconds(before) !== seconds(after);
   const share = isOne(moved.after[at] as number)
@@ -53,12 +53,12 @@ export function noteOf(
   const own = ownWith(there);
   const rest = [...(time === 1 ? [] : [there(share)]), ...(others ? [moveWords.all(changeOf(before, after))] : [])];
   const [first, second] = [line(own), line(rest)];
-  // Rather a time without its chip than no note.
+  // If the note does not fit, drop the chip's name first.
   if (!fits(first)) return own.every(fits) ? own : ownWith((figure) => figure);
   return second === "" || !fits(second) ? [first] : [first, second];
 }
 
-/** `there` says of its times on which chip they are. */
+/** `there` adds the chip that the times are for. */
 function timeText(
   kernels: Kernels,
   { rows, factor, kernels: { time } }: Moved,
@@ -73,20 +73,20 @@ function timeText(
   return by < 1 ? moveWords.faster(change, ratio) : moveWords.slower(change, ratio);
 }
 
-/** Of a kernel that was not measured, what it may attain. */
+/** For an unmeasured kernel: the change of its attainable rate. */
 function rateText(kernels: Kernels, { rows, kernels: then }: Moved, at: number, focus: Roof): string {
   const before = judge(kernels, focus)(rows[at] as number).attainable;
   return moveWords.attainable(changeOf(before, judge(then, focus)(at).attainable, "FLOP/s"));
 }
 
-/** From one to the other, the unit once where it is the same. */
+/** From one amount to another; the unit is written once if both share it. */
 function changeOf(from: number, to: number, unit: "s" | "FLOP/s" = "s"): string {
   const [before, after] = [formatQuantity(from, unit), formatQuantity(to, unit)];
   const [figure = "", prefixed] = before.split(" ");
   return runWords.fromTo(after.endsWith(` ${prefixed}`) ? figure : before, after);
 }
 
-/** What the sentence of a kernel goes on with, or of one that is carried says instead. */
+/** Adds the what-if to a kernel's sentence, or replaces the sentence while the kernel is dragged. */
 export function withMove(whatIfs: KernelWhatIfs | undefined, row: number, sentence: string): string {
   if (!whatIfs) return sentence;
   const { dragged } = whatIfs;
@@ -95,13 +95,13 @@ export function withMove(whatIfs: KernelWhatIfs | undefined, row: number, senten
   return note.length > 0 ? line([sentence, moveWords.whatIf(line(note))]) : sentence;
 }
 
-/** The tooltip's row. */
+/** The what-if's row in the tooltip. */
 export function rowOfMove(whatIfs: KernelWhatIfs | undefined, row: number): TooltipRow[] {
   const [first] = whatIfs ? noteOf(whatIfs, row) : [];
   return first === undefined ? [] : [[moveWords.told, first]];
 }
 
-/** What can be asked of a kernel: other bytes where it has FLOPs and bytes, another time where it was measured. */
+/** Which what-ifs a kernel can have: bytes if it has FLOPs and bytes, time if it was measured. */
 export function askable(
   kernels: Kernels,
   row: number,
@@ -112,7 +112,7 @@ export function askable(
   return { bytes: hasPlace && bound.regime !== "unknown", time: (kernels.time[row] as number) > 0 };
 }
 
-/** How it is carried, until something is asked of it. */
+/** The sentence of the dragged kernel; before it has moved, how to move it. */
 function sentenceOfCarried(whatIfs: KernelWhatIfs, row: number, byKeys: boolean): string {
   const name = shortNameOf(whatIfs.kernels, row);
   const note = noteOf(whatIfs, row);

@@ -1,6 +1,6 @@
-// What one language's catalogue must have for another's to take its place.
+// The type of a translated catalogue.
 
-/** Of the same keys and parameters, in other words. */
+/** The same keys and parameters with other texts. */
 export type Like<T> = T extends (...parts: infer Parts) => string
   ? (...parts: Parts) => string
   : T extends string

@@ -1,6 +1,6 @@
-// Every word a person reads, in the language of the widget. The words of a language are a script of their own: it
-// declares this constant in front of the code, and each pair of code and language is imported as a module of its own.
-// Words are added in words/en and, which tsc holds to the same shape, in words/de.
+// Every text that a user reads, in the widget's language. Each language is built as a script that declares
+// `roofwidgetWords`. It stands in front of the code; each pair of code and language is one module. Add texts in
+// words/en and, with the same shape, in words/de.
 
 import type { catalogue } from "./en/index.ts";
 

@@ -84,26 +84,26 @@ function Origin({ run }: { run: Run }) {
 export interface SheetRow {
   readonly label: string;
   readonly value: string;
-  /** Whether somebody measured it: a ceiling, not a figure of the data sheet. */
+  /** Whether the figure was measured (a ceiling) rather than taken from the data sheet. */
   readonly measured: boolean;
-  /** What other sources say where they differ. */
+  /** Other sources with other values. */
   readonly others: readonly { readonly text: string; readonly source: string }[];
 }
 
-/** Neighbouring figures of one source. */
+/** Neighbouring figures from the same source. */
 export interface Run {
   readonly source: string;
   readonly confidence: string;
-  /** An address that a browser may open, or undefined. */
+  /** The source's address, if a browser may open it. */
   readonly link: string | undefined;
-  /** An address that is none, as it stands. */
+  /** A source that is not an address, as given. */
   readonly place: string;
   readonly rows: readonly SheetRow[];
 }
 
 type KnownFigure = Figure & { readonly value: number };
 
-/** Units that take SI prefixes; any other is a word such as SM. */
+/** Units that take SI prefixes. Other units are words, such as SM. */
 const PREFIXED = /^(?:FLOP\/s|OP\/s|B\/s|B|s|Hz|W|J\/FLOP|J\/B)$/;
 
 export function runsOf(chip: Chip): readonly Run[] {
@@ -121,12 +121,12 @@ export function runsOf(chip: Chip): readonly Run[] {
   return runs;
 }
 
-/** The labels of what the chip has without a figure, such as the levels without a bandwidth. */
+/** The labels of figures without a value, such as levels without a bandwidth. */
 export function unknownOf(chip: Chip): readonly string[] {
   return chip.figures.filter((figure) => !isKnown(figure)).map(({ label }) => words.figure(label));
 }
 
-/** Vendor, family, year and status, where the chip tells them. */
+/** Vendor, family, year and status, if known. */
 export function factsOf(chip: Chip): readonly (readonly [label: string, value: string])[] {
   const facts = [
     [words.vendor, chip.vendor],
@@ -154,7 +154,7 @@ function amount(value: number, unit: string): string {
   return `${formatSignificant(value, 6)} ${unit}`.trim();
 }
 
-/** The address if a browser may open it: a page or nothing. */
+/** The address if it is a web page; else undefined. */
 export function linkOf(url: string): string | undefined {
   return /^https?:\/\//i.test(url) ? url : undefined;
 }

@@ -131,12 +131,12 @@ export function Choices({ store }: { store: Store }) {
   );
 }
 
-/** What the memory select offers: the main memory, all levels where a chip knows several, and each level known. */
+/** The options of the memory select: the main memory, all levels if a chip has several, and each known level. */
 export function memoriesOf(chips: readonly Chip[], chosen: string): readonly Option[] {
   const mains = distinct(chips.flatMap((chip) => [...chip.memories.keys()].slice(0, 1)));
   const known = chips.map((chip) => [...chip.memories].flatMap(([level, rate]) => (rate === null ? [] : [level])));
   const several = chosen === "all" || known.some((levels) => levels.length > 1);
-  // Where "main" is one level for all, that level needs no entry of its own.
+  // If all chips share one main level, it needs no entry of its own.
   const levels = distinct(known.flat()).filter((level) => mains.length > 1 || level !== mains[0] || level === chosen);
   return [
     ["main", strings.main(mains)],

@@ -1,4 +1,4 @@
-// All the chips, to be searched and ticked: those shown when it opens come first, then vendors and their families.
+// The list of all chips, to search and tick: those shown when it opened come first, then vendors and families.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -20,9 +20,9 @@ interface PickerProps {
 
 export function Picker({ opened, store, close }: PickerProps) {
   const query = useSignal("");
-  /** The one option that Tab goes to; the arrow keys go to the others. */
+  /** The option that Tab reaches; arrow keys reach the others. */
   const active = useSignal("");
-  // As of its opening: an option that is ticked does not jump away.
+  // Fixed when the picker opens, so that a ticked option does not move.
   const first = useSignal(store.shown.value).value;
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -135,7 +135,7 @@ function Option({ chip, name, store, stop, onFocus }: OptionProps) {
   );
 }
 
-/** Move the keyboard's focus as an arrow key, Home or End asks; false if the key asks for nothing. */
+/** Moves the focus for an arrow key, Home or End. Returns false for other keys. */
 function walk(event: KeyboardEvent, list: HTMLElement, search: HTMLElement): boolean {
   const boxes = [...list.querySelectorAll("input")];
   const at = boxes.indexOf(event.target as HTMLInputElement);
@@ -158,7 +158,7 @@ function walk(event: KeyboardEvent, list: HTMLElement, search: HTMLElement): boo
   return target !== undefined;
 }
 
-/** The box on the next line, down (1) or up (-1), that is nearest to the first of `boxes`. */
+/** The nearest box on the line below (1) or above (-1) the first of `boxes`. */
 function neighbour(boxes: readonly HTMLElement[], way: 1 | -1): HTMLElement | undefined {
   const places = boxes.map((box) => ({ box, ...place(box) }));
   const [here] = places;
@@ -168,7 +168,7 @@ function neighbour(boxes: readonly HTMLElement[], way: 1 | -1): HTMLElement | un
   return there.sort((a, b) => Math.abs(a.x - here.x) - Math.abs(b.x - here.x))[0]?.box;
 }
 
-/** Boxes whose tops differ by less stand on one line, px. */
+/** Boxes whose tops differ by less are on one line. */
 const LINE_TOLERANCE_PX = 8;
 
 function place(box: HTMLElement): { x: number; y: number } {

@@ -1,8 +1,8 @@
-// Which chips have a pill in the bar, and how the picker finds and groups all of them.
+// Which chips have a pill in the bar, and how the picker searches and groups chips.
 
 import type { Chip } from "../../wire/types.ts";
 
-/** So many pills stand in the bar; the other chips are in the picker. */
+/** The other chips are in the picker. */
 export const MAX_PILLS = 8;
 
 export interface Family {
@@ -16,8 +16,8 @@ export interface Vendor {
 }
 
 /**
- * The chips with a pill, in the order of `chips`: the focus chip, then those shown, then those that had one `before`
- * (a pill just switched off stays under the pointer), then the first of the others.
+ * The chips with a pill, in the order of `chips`. Chosen in this order: the focus chip, shown chips, chips that had a
+ * pill before (so that one switched off stays under the pointer), other chips.
  */
 export function pillsOf(
   chips: readonly Chip[],
@@ -32,7 +32,7 @@ export function pillsOf(
   return chips.filter(({ id }) => kept.has(id));
 }
 
-/** The chips that every word of the query is found in: in the name, id, vendor, family or year, in any case. */
+/** The chips that match every word of the query by name, id, vendor, family or year, in any case. */
 export function found(chips: readonly Chip[], query: string): readonly Chip[] {
   const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
   return chips.filter((chip) => {
@@ -41,7 +41,7 @@ export function found(chips: readonly Chip[], query: string): readonly Chip[] {
   });
 }
 
-/** By vendor in order of appearance, the families of each from the oldest generation on. */
+/** By vendor in order of appearance; the families of each vendor, oldest generation first. */
 export function grouped(chips: readonly Chip[], otherVendor: string): readonly Vendor[] {
   return groupBy(chips, ({ vendor }) => vendor || otherVendor).map(([name, ofVendor]) => ({
     name,

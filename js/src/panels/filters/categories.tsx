@@ -7,18 +7,18 @@ import { formatPercent } from "../../text/numbers.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { strings, filterWords as words } from "../../words/words.ts";
 
-/** What takes a smaller share than this is put together. */
+/** Categories with a smaller share are combined into one part. */
 const SMALL = 0.01;
 
-/** Parts narrower than this, px, cannot be pressed: the bar shows them, and the list of categories chooses them. */
+/** Parts narrower than this many px are too small to click: use the list of categories instead. */
 const TARGET = 25;
-/** Of the panel around the bar, px. */
+/** Space beside the bar in the panel, px. */
 const PADDING = 24;
 
 interface CategoryBarProps {
   readonly store: Store;
   readonly theme: Theme;
-  /** Of the panel, px. */
+  /** Width of the panel, px. */
   readonly width: number;
 }
 
@@ -73,7 +73,7 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
   );
 }
 
-/** A click on the only one chosen lets all pass again, as does one that takes away the last. */
+/** The chosen categories after a click. Removing the last one, or clicking the only one, clears the filter. */
 export function chosenAfter(chosen: readonly string[] | null, name: string, joins: boolean): readonly string[] | null {
   const others = (chosen ?? []).filter((other) => other !== name);
   const isChosen = chosen?.includes(name) ?? false;

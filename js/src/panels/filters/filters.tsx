@@ -18,7 +18,7 @@ import { Slider } from "../../ui/slider.tsx";
 import { strings, filterWords as words } from "../../words/words.ts";
 import { CategoryBar } from "./categories.tsx";
 
-/** A table of no more measured kernels than this is taken in at a glance. */
+/** A table with no more measured kernels than this needs no filters. */
 const HANDFUL = 5;
 const TOP_CHOICES = [10, 30, 100, 300, 1000];
 
@@ -64,7 +64,7 @@ export function Filters({ store, theme, width }: FiltersProps) {
   );
 }
 
-/** What stands on the chart when nothing passes. */
+/** Shown on the chart if no kernel passes. */
 export function Emptied({ store }: { store: Store }) {
   const { kernels, all } = store.totals.value;
   if (kernels > 0 || all === 0 || store.showsTotals.value) return null;
@@ -97,9 +97,9 @@ function counted(store: Store): string {
 function Controls({ store }: { store: Store }) {
   const { n, precision, totalTime } = store.kernels.value;
   const categories = store.byCategory.value;
-  // By a roof at rest: of very many kernels a frame has no time for it.
+  // Uses the roof at rest: with very many kernels this is too slow for each frame.
   const isUnknown = useComputed(() => boundsOf(store.kernels.value, store.restedRoof.value).values.includes("unknown"));
-  // Joined, since a roof that is dragged has the same levels.
+  // Joined into one text, so that it stays equal while a roof is dragged.
   const answers = useComputed(() => answersOf(store, isUnknown.value ? ["unknown"] : []).join("\n"));
   return (
     <>
@@ -174,7 +174,7 @@ function TimeShare({ store }: { store: Store }) {
 function Top({ store, all }: { store: Store; all: number }) {
   const top = store.top.value;
   const counts = [...new Set([...TOP_CHOICES, top ?? all])].filter((count) => count < all).sort((a, b) => a - b);
-  // The limit that a model starts with is none to a table within it.
+  // The default limit has no effect on a smaller table.
   const unlimited = UNFILTERED.top !== null && UNFILTERED.top >= all ? UNFILTERED.top : null;
   return (
     <Select
@@ -195,25 +195,25 @@ function answersOf(store: Store, unknown: readonly string[]): readonly string[] 
   return ["compute", ...levels, ...(isSent ? ["network"] : []), ...overhead, ...unknown];
 }
 
-/** All is said only of all. */
+/** "100 %" is only shown for all kernels. */
 const shareText = (share: number) => (share < 1 && share >= 0.995 ? words.almostAll : formatPercent(share));
 
 interface ChoiceProps {
   readonly label: string;
   readonly chosen: readonly string[] | null;
-  /** Each with how it is said. */
+  /** The options with their labels. */
   readonly offered: readonly Option[];
   choose(chosen: readonly string[] | null): void;
 }
 
-/** Values of options that are none of the words: any text may be a word. */
+/** The values of two more options: no filter, and a choice that is none of the options. */
 const [ALL, OTHERS] = ["all", "others"];
 
 export function Choice({ label, chosen, offered, choose }: ChoiceProps) {
   if (offered.length < 2 && chosen === null) return null;
   const at = chosen?.length === 1 ? offered.findIndex(([word]) => word === chosen[0]) : -1;
   const options = offered.map(([, text], index): Option => [String(index), text]);
-  // None of those offered, or more than one.
+  // Shown if the chosen value is not among the options, or if several are chosen.
   const others: Option[] = chosen && at < 0 ? [[OTHERS, chosen.join(", ") || words.chosen(0)]] : [];
   return (
     <Select

@@ -1,4 +1,5 @@
-// Work of the fusion panel that goes on between frames: layout, presets, and the search of the best partition.
+// Background work of the fusion panel: layout, presets, and the search for the best partition, in slices between
+// frames.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
@@ -11,9 +12,9 @@ import type { Store } from "../../state/store.ts";
 import { inSlices, type Work } from "../../ui/slices.ts";
 import { type Flow, flowing } from "./flow.ts";
 
-/** Of graphs with more ops than this the best is not looked for unasked. */
+/** For larger graphs the search runs only when the user asks for it. */
 const MAX_SEARCHED_OPS = 2000;
-/** The best is looked for once nothing has changed for this long, ms. */
+/** The search starts when nothing has changed for this long. */
 const SEARCH_DELAY_MS = 200;
 
 interface FusionInput {
@@ -22,7 +23,7 @@ interface FusionInput {
   readonly fits: Fits | undefined;
 }
 
-/** Starts work; it is abandoned for other work, and once what it works on has changed, of which `dropped` tells. */
+/** Runs one job at a time. Stops it when another starts or when its input changes, then calls `dropped`. */
 export function useWork({ workload, cost, fits }: FusionInput, store: Store, dropped: () => void) {
   const stop = useRef<() => void>(undefined);
   useEffect(
@@ -41,7 +42,7 @@ export function useWork({ workload, cost, fits }: FusionInput, store: Store, dro
   };
 }
 
-/** Whether the panel of a graph may be drawn: that of a large one a task after its chart. */
+/** Whether the panel may be drawn. A large graph's panel waits one task, so that the chart comes first. */
 export function useNext(graph: Graph | undefined): boolean {
   const drawn = useSignal<Graph | undefined>(undefined);
   const isLarge = graph !== undefined && graph.ops.length > MAX_OPS_AT_ONCE;
@@ -55,7 +56,7 @@ export function useNext(graph: Graph | undefined): boolean {
   return !isLarge || drawn.value === graph;
 }
 
-/** Does what a gesture asks for in a task of its own, after its frame, by what is in force then; none is lost. */
+/** Runs a gesture's action in a task after its frame, with the state of that time. No action is lost. */
 export function useSoon<Actions>(graph: Graph, actions: Actions) {
   const now = useRef<{ graph: Graph; actions: Actions } | undefined>(undefined);
   now.current = { graph, actions };
@@ -72,7 +73,7 @@ export function useSoon<Actions>(graph: Graph, actions: Actions) {
   };
 }
 
-/** The layout, once it is known; of a panel that grows wider the old one until then. */
+/** The layout; undefined until it is computed. While a wider panel is laid out, the old layout stays. */
 export function useFlow(graph: Graph, room: number): Flow | undefined {
   const flow = useSignal<Flow | undefined>(undefined);
   useLayoutEffect(() => {
@@ -84,10 +85,10 @@ export function useFlow(graph: Graph, room: number): Flow | undefined {
   return flow.value;
 }
 
-/** The best partition, once it is known. */
+/** The best partition; undefined until it is found. */
 export function useBest({ workload: { graph, values }, cost, fits }: FusionInput): BestPartition | undefined {
   const found = useSignal<BestPartition | undefined>(undefined);
-  // A size or a rate that is dragged changes the cost with every frame: the search waits for it to rest.
+  // A drag of a size or a rate changes the cost every frame: start the search when it rests.
   useEffect(() => {
     found.value = undefined;
     if (!cost || graph.ops.length > MAX_SEARCHED_OPS) return;

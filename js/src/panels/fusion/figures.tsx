@@ -1,4 +1,4 @@
-// What a partition adds up to beside the unfused one, the least that any could move, and the best.
+// The totals of a partition, compared with the unfused graph, the compulsory bytes, and the best partition.
 
 import { useMemo } from "preact/hooks";
 import { type Cost, compulsory, type Tally, tally, unfused } from "../../fusion/partition.ts";
@@ -12,7 +12,7 @@ interface FiguresProps {
   readonly cost: Cost | undefined;
   readonly found: BestPartition | undefined;
   readonly crowded: boolean;
-  /** Why no time is known; empty where it is. */
+  /** Why the time is unknown; empty if it is known. */
   readonly lacking: string;
 }
 
@@ -61,7 +61,7 @@ function rowsOf(before: Tally, now: Tally, least: number, best: string | undefin
   ];
 }
 
-/** How much faster than now the best is. */
+/** How much faster the best partition is. */
 function distance(ratio: number, how: string, crowded: boolean): string {
   if (!(ratio >= 1.005)) return crowded ? words.isNone : words.isBest(how);
   return words.faster(formatFactor(ratio), how);

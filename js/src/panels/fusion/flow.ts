@@ -1,4 +1,4 @@
-// A graph drawn as it flows: ops in layers from top to bottom, and edges in lanes between the boxes that they pass.
+// Layout of a graph: ops in layers from top to bottom, edges in lanes between the boxes.
 
 import type { Graph } from "../../fusion/graph.ts";
 import { finish, type Work } from "../../ui/slices.ts";
@@ -8,17 +8,17 @@ export interface Point {
   readonly y: number;
 }
 
-/** An op's box by its middle. */
+/** An op's box, by its centre. */
 export interface OpBox extends Point {
   readonly width: number;
 }
 
-/** All that one op reads of another. */
+/** All tensors that one op reads from another. */
 export interface Edge {
   readonly from: number;
   readonly to: number;
   readonly tensors: readonly number[];
-  /** Alternately between layers and past a layer. */
+  /** Alternately between two layers and beside a layer's boxes. */
   readonly points: readonly Point[];
 }
 
@@ -32,20 +32,23 @@ export interface Flow {
   readonly edges: readonly Edge[];
 }
 
-/** px; a row is a box and the room below it. */
+/** px. A row is a box and the space below it. */
 export const BOX_HEIGHT = 24;
 export const ROW_HEIGHT = 56;
 const BOX_GAP = 10;
 export const MARGIN = 14;
 const LANE_GAP = 4;
 const [MIN_BOX_WIDTH, MAX_BOX_WIDTH] = [56, 112];
-/** An edge past more layers than this goes straight, behind the boxes. */
+/** An edge across more layers is drawn straight, behind the boxes. */
 const MAX_ROUTED_LAYERS = 40;
 const SWEEPS = 4;
-/** How many layers or edges are placed before the work may pause. */
+/** How many layers or edges are placed between two points where the work can pause. */
 const ITEMS_PER_PAUSE = 64;
 
-/** Layers are as low as the longest way to an op is long; what reads graph inputs only stands right above its reader. */
+/**
+ * An op's layer is the length of the longest path to it. An op that reads only graph inputs is placed just above its
+ * first reader.
+ */
 export function layersOf(graph: Graph): number[] {
   const layer: number[] = [];
   for (const before of graph.before) layer.push(Math.max(-1, ...before.map((op) => layer[op] as number)) + 1);
@@ -56,7 +59,7 @@ export function layersOf(graph: Graph): number[] {
   return layer;
 }
 
-/** Ops are the first nodes; the others are the places where edges pass a layer, shared by edges from the same op. */
+/** The first nodes are ops. The others are the places where edges pass a layer; edges from one op share them. */
 interface Nodes {
   readonly rows: number[][];
   readonly up: number[][];
@@ -97,15 +100,15 @@ function nodesOf(graph: Graph): Nodes {
 }
 
 /**
- * The places nearest to those wanted, in this order, with this distance from each to the one before. Where they all
- * fit, the first and the last keep the first and the last distance from a limit on either side of 0.
+ * The positions nearest to the wanted ones that keep their order and the given distance from each to the one before. If
+ * all fit within `limit` on either side of 0, the first and last keep their distance from the limits.
  */
 export function spread(
   wanted: readonly number[],
   apart: readonly number[],
   limit = Number.POSITIVE_INFINITY,
 ): number[] {
-  // Pool those that would overlap: together they stand at their mean. Offsets are from a place of the first at 0.
+  // Merge overlapping positions into pools; a pool is placed at its mean. Offsets are relative to the first position.
   const offsets: number[] = [];
   const pools: { sum: number; count: number }[] = [];
   let offset = 0;
@@ -120,7 +123,7 @@ export function spread(
     }
     pools.push(pool);
   }
-  // Of places in order, those bounded are again the nearest ones.
+  // Clamping sorted positions keeps them nearest to the wanted ones.
   const [low, high] = [-limit, limit - offset - (apart[wanted.length] ?? 0)];
   const places: number[] = [];
   for (const { sum, count } of pools) {
@@ -130,7 +133,7 @@ export function spread(
   return places;
 }
 
-/** The layout in a panel of this width; wider where a layer has many ops. */
+/** The layout for a panel of this width. It is wider if a layer has many ops. */
 export const flowOf = (graph: Graph, room: number): Flow => finish(flowing(graph, room));
 
 export function* flowing(graph: Graph, room: number): Work<Flow> {
@@ -197,7 +200,7 @@ function mean(nodes: readonly number[], x: readonly number[]): number | undefine
   return sum / nodes.length;
 }
 
-/** From the lower side of the first to the upper side of the last, straight down past those between. */
+/** From the lower side of the first box to the upper side of the last, straight past those between. */
 const pointsOf = (middles: readonly Point[]): Point[] =>
   middles.flatMap(({ x, y }, at) => [
     ...(at > 0 ? [{ x, y: y - BOX_HEIGHT / 2 }] : []),

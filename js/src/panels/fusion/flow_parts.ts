@@ -1,4 +1,4 @@
-// What is drawn of a flow, and where the pointer and the arrow keys find its ops.
+// The drawn parts of a layout, and which op the pointer or an arrow key reaches.
 
 import type { Graph } from "../../fusion/graph.ts";
 import type { Workload } from "../../state/graph.ts";
@@ -13,10 +13,10 @@ export interface VisiblePart {
   readonly bottom: number;
 }
 
-/** px; a drop further than this from its group leaves it. */
+/** An op dropped further than this from its group, in px, leaves the group. */
 const OUT = 20;
 
-/** An edge as the `d` of a path: bends between layers, straight past them. */
+/** The `d` attribute of an edge: curves between layers, straight lines past them. */
 export function pathOf([start, ...points]: readonly Point[]): string {
   let last = start as Point;
   const steps = points.map((point, at) => {
@@ -28,10 +28,10 @@ export function pathOf([start, ...points]: readonly Point[]): string {
   return `M${start?.x} ${start?.y}${steps.join("")}`;
 }
 
-/** Width in px of an edge that carries these bytes: it grows with their logarithm. */
+/** Width of an edge in px: grows with the logarithm of its bytes. */
 export const thickness = (bytes: number) => (bytes > 0 ? Math.max(1, Math.min(9, 0.4 * Math.log2(bytes) - 4)) : 1);
 
-/** A name that fits a box: its middle left out, or its path's beginning. */
+/** Shortens a name to fit a box: drops its middle, or the beginning of a path. */
 export function shortened(name: string, box: number): string {
   const room = Math.floor((box - 8) / 6.8);
   if (name.length <= room) return name;
@@ -39,7 +39,7 @@ export function shortened(name: string, box: number): string {
   return `${name.slice(0, head)}…${name.slice(name.length - room + head + 1)}`;
 }
 
-/** What is to be drawn of a flow to see this part of it. */
+/** The boxes and edges in the visible part. */
 export function seen({ boxes, edges }: Flow, { left, top, right, bottom }: VisiblePart) {
   const isIn = (x0: number, x1: number, y0: number, y1: number) =>
     x1 >= left && x0 <= right && y1 >= top && y0 <= bottom;
@@ -61,17 +61,17 @@ export function seen({ boxes, edges }: Flow, { left, top, right, bottom }: Visib
   };
 }
 
-/** Whether a point lies in a box, or at most this far from it. */
+/** Whether a point is in a box, or within `near` px of it. */
 export const isAt = ({ x, y, width }: OpBox, point: Point, near = 0) =>
   Math.abs(x - point.x) <= width / 2 + near && Math.abs(y - point.y) <= BOX_HEIGHT / 2 + near;
 
-/** The op whose box is at a point. */
+/** The op whose box contains a point. */
 export function opAt({ boxes }: Flow, point: Point): number | undefined {
   const op = boxes.findIndex((box) => isAt(box, point));
   return op < 0 ? undefined : op;
 }
 
-/** The op that an arrow key leads to: beside it, or the nearest in the layer above or below. */
+/** The op that an arrow key reaches: the next in its layer, or the nearest in the layer above or below. */
 export function stepFrom({ layers, boxes }: Flow, op: number, key: string): number {
   const row = layers.findIndex((layer) => layer.includes(op));
   const beside = (by: number) => layers[row]?.[(layers[row]?.indexOf(op) ?? 0) + by] ?? op;
@@ -91,7 +91,7 @@ export function stepFrom({ layers, boxes }: Flow, op: number, key: string): numb
 export const isOut = ({ boxes }: Flow, group: readonly number[], point: Point) =>
   !group.some((op) => isAt(boxes[op] as OpBox, point, OUT));
 
-/** What an op reads of the graph's inputs, and makes for its outputs; whether edges come to that side too. */
+/** The graph inputs that an op reads and the outputs that it writes; `shared` if edges end on the same side. */
 export function endsOf({ before, after, reads, makes, producer, consumers, isOutput }: Graph, op: number) {
   const read = reads[op]?.filter((tensor) => (producer[tensor] as number) < 0) ?? [];
   const made = makes[op]?.filter((tensor) => isOutput[tensor] || consumers[tensor]?.length === 0) ?? [];
@@ -102,7 +102,7 @@ export function endsOf({ before, after, reads, makes, producer, consumers, isOut
   return ends.filter(({ tensors }) => tensors.length > 0);
 }
 
-/** What lies behind the groups of several ops: a band over their boxes and the edges between them. */
+/** The outlines of groups of several ops: a band over their boxes and inner edges. */
 export function bandsOf(
   { boxes, edges }: Flow,
   { graph, partition }: Pick<Workload, "graph" | "partition">,
@@ -123,7 +123,7 @@ export function bandsOf(
   return paths.flatMap((path, group) => (path.length > 0 ? [{ group, d: path.join("") }] : []));
 }
 
-/** Tensors and their bytes, for people. */
+/** Names and sizes of tensors, for a tooltip. */
 export const titleOf = (graph: Graph, tensors: readonly number[], bytes: Float64Array) =>
   tensors
     .map((tensor) => `${graph.tensors[tensor]?.name ?? ""}: ${formatQuantity(bytes[tensor] as number, "B")}`)

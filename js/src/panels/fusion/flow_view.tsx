@@ -11,11 +11,11 @@ import { placeIn } from "../../ui/pointer_position.ts";
 import { BOX_HEIGHT, type Edge, type Flow, MARGIN, type OpBox, type Point, ROW_HEIGHT } from "./flow.ts";
 import { bandsOf, endsOf, isOut, opAt, pathOf, seen, shortened, thickness, titleOf } from "./flow_parts.ts";
 
-/** px; it scrolls beyond this height, which ends amid a row: what is cut shows that there is more. */
+/** Height in px before it scrolls. It ends in the middle of a row, to show that there is more. */
 export const FLOW_HEIGHT = MARGIN + 8 * ROW_HEIGHT + BOX_HEIGHT / 2;
-/** What is further away than this is not drawn. */
+/** Parts further outside the visible area are not drawn. */
 const DRAWN_AROUND_PX = FLOW_HEIGHT / 2;
-/** A press that moves less than this, px, is a click. */
+/** A shorter drag, in px, is a click. */
 const CLICK_PX = 4;
 
 interface FlowViewProps {
@@ -24,21 +24,21 @@ interface FlowViewProps {
   readonly theme: Theme;
   readonly cursor: number | undefined;
   readonly marked: number | undefined;
-  /** The ops of a refused merge, and how many there were. */
+  /** The ops of a refused merge, and a count of refusals. */
   readonly refused: { readonly ops: readonly number[]; readonly count: number };
-  /** Those groups whose tiles do not fit on chip. */
+  /** Groups whose tiles do not fit on chip. */
   readonly crowded: ReadonlySet<number>;
-  /** The group that the chart points at. */
+  /** The group that is hovered on the chart. */
   readonly pointed: number | null;
   readonly label: string;
-  /** The width that there is. */
+  /** The available width. */
   readonly room: Signal<number>;
   point(group: number | null): void;
   pick(op: number): void;
   merge(from: number, to: number): void;
   split(op: number): void;
   cutAt(to: number): void;
-  /** The groups that an op's group may be merged with. */
+  /** The groups that an op's group may merge with. */
   partnersOf(op: number): ReadonlySet<number>;
   onKeyDown(event: KeyboardEvent): void;
   /** The keys that onKeyDown handles. */
@@ -57,7 +57,7 @@ export function FlowView(props: FlowViewProps) {
   const { groupOf } = partition;
   const view = useSignal({ left: 0, top: 0 });
   const gesture = useGesture<OpDrag>();
-  /** Where the pointer has dragged the op. */
+  /** Current position of the dragged op. */
   const draggedTo = useSignal<Point>({ x: 0, y: 0 });
   const latest = useRef(props);
   latest.current = props;
@@ -104,7 +104,7 @@ export function FlowView(props: FlowViewProps) {
     const op = opAt(flow, from);
     if (op === undefined) return;
     props.pick(op);
-    // While an op is dragged, show the op, not what is known about its kernel.
+    // While an op is dragged, show the op, not the data of its kernel.
     props.point(null);
     draggedTo.value = from;
     const hasMoved = () => Math.hypot(draggedTo.value.x - from.x, draggedTo.value.y - from.y) > CLICK_PX;
@@ -225,7 +225,7 @@ export function FlowView(props: FlowViewProps) {
   );
 }
 
-/** Scrolls until a box is seen, sideways to the middle. */
+/** Scrolls until a box is visible; sideways it is centred. */
 function show(frame: HTMLElement | null, box: OpBox | undefined) {
   if (!frame || !box) return;
   const { clientWidth, clientHeight, scrollLeft, scrollTop } = frame;
@@ -235,24 +235,24 @@ function show(frame: HTMLElement | null, box: OpBox | undefined) {
   frame.scrollTop = Math.min(box.y - BOX_HEIGHT, Math.max(scrollTop, box.y + BOX_HEIGHT - clientHeight));
 }
 
-/** px, of the band behind a group. */
+/** Extent of the band around a group's boxes, px. */
 const BAND_PX = 10;
-/** px, of the stretches of an outline and of the gaps between them, where a group does not fit on chip. */
+/** Dash length of the outline of a group that does not fit on chip, px. */
 const DASH_PX = 5;
-/** How much of its hue a group has that is pointed at. */
+/** Share of the hue in a hovered group's background. */
 const POINTED_WASH = 0.25;
 
 interface BandsProps {
   readonly bands: ReturnType<typeof bandsOf>;
   readonly partition: Partition;
   readonly theme: Theme;
-  /** Those groups whose tiles do not fit on chip. */
+  /** Groups whose tiles do not fit on chip. */
   readonly crowded: ReadonlySet<number>;
-  /** The group that the chart points at. */
+  /** The group that is hovered on the chart. */
   readonly pointed: number | null;
 }
 
-/** What lies behind the groups of several ops, outlined: in dashes where the tiles do not fit on chip. */
+/** The bands behind groups of several ops. The outline is dashed if the tiles do not fit on chip. */
 export function Bands({ bands, partition: { groups }, theme, crowded, pointed }: BandsProps) {
   const hueOf = (group: number) => theme.categories[(groups[group]?.[0] ?? 0) % theme.categories.length] as string;
   const stroke = (group: number, d: string, colour: string, width: number, dash?: number) => (
@@ -279,7 +279,7 @@ export function Bands({ bands, partition: { groups }, theme, crowded, pointed }:
   );
 }
 
-/** Room of a tensor's name beside its end, px. */
+/** Space for a tensor's name. */
 const MAX_NAME_PX = 72;
 
 interface EndsProps {
@@ -312,7 +312,7 @@ export function Ends({ flow, workload: { graph, values }, ops }: EndsProps) {
   );
 }
 
-/** The first of an op's tensors that is not called after it, and how many more there are. */
+/** The first tensor whose name does not begin with the op's name, and how many more there are. */
 function nameOf(graph: Graph, op: number, tensors: readonly number[]): string {
   const own = graph.ops[op]?.name ?? "";
   const names = tensors.map((tensor) => graph.tensors[tensor]?.name ?? "").filter((name) => !name.startsWith(own));

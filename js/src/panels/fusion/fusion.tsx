@@ -23,7 +23,7 @@ import { stepFrom } from "./flow_parts.ts";
 import { FLOW_HEIGHT, FlowView } from "./flow_view.tsx";
 import { cut, downstream, lackingPeak, sentenceOf, spoken, told, tooLarge } from "./merging.ts";
 
-/** Inside the panel, px, until it is measured. */
+/** Width inside the panel until it is measured. */
 const INITIAL_WIDTH_PX = 216;
 
 /** The keys of the graph. */
@@ -43,10 +43,10 @@ export const GRAPH_KEYS = {
 const SHORTCUTS = keyShortcuts(GRAPH_KEYS, UNDO_KEYS);
 
 export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
-  // While a control is held the frames are the chart's.
+  // Throttled: during a drag, frames are for the chart.
   const workload = store.throttled.fused.value;
   const isDue = useNext(workload?.graph);
-  // What is marked and said is of one graph: another starts anew.
+  // Marks and messages belong to one graph: another graph gets a new panel.
   const turn = useRef(0);
   useMemo(() => turn.current++, [workload?.graph]);
   return workload && isDue ? <Panel key={turn.current} store={store} theme={theme} workload={workload} /> : null;
@@ -67,7 +67,7 @@ function Panel({ store, theme, workload }: PanelProps) {
     [graph, values, roof, own],
   );
   const lacking = roof && lacked ? strings.lacksPeakReason(roof.chip.name, lacked) : "";
-  // Without a peak no time is known, and nothing is the best.
+  // Without a peak the time is unknown, so no partition is the best.
   const cost = useMemo(
     () => (lacked === undefined ? roof && costOn(graph, values, roof, own) : undefined),
     [graph, values, roof, own, lacked],
@@ -101,7 +101,7 @@ function Panel({ store, theme, workload }: PanelProps) {
     store.setPartition(next);
     say(sentence);
   }
-  /** The groups that an op's group may be merged with. */
+  /** The groups that an op's group may merge with. */
   const partnersOf = (op: number) => new Set(mergesOf(graph, partition, partition.groupOf[op] as number, fits));
   function step(by: "undo" | "redo", control: EventTarget | null) {
     keepFocusNear(control as Element, store[by]);
@@ -181,7 +181,7 @@ function Panel({ store, theme, workload }: PanelProps) {
     work(searching(graph, values, cost, fits), show);
   }
   const best = words.best(roof?.chip.name ?? "");
-  /** What weighs times. */
+  /** The presets that need times. */
   const needing = new Set(lacking ? [words.xla, best] : []);
   const presets: [string, ((event: Event) => void) | undefined][] = [
     [words.none, () => take(words.none, unfused(graph))],
@@ -241,7 +241,7 @@ function Panel({ store, theme, workload }: PanelProps) {
   );
 }
 
-/** Of more kernels than this it says how many there are. */
+/** The list names at most this many kernels and counts the rest. */
 const MAX_LISTED_KERNELS = 100;
 
 export function Members({ graph, partition }: { readonly graph: Graph; readonly partition: Partition }) {

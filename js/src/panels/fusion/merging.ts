@@ -1,4 +1,4 @@
-// What merging and splitting mean for the panel: where a group is cut, what it costs, and why a merge is refused.
+// Splits and merges as the panel needs them: where to cut a group, and why a merge is refused.
 
 import { needing } from "../../fusion/capacity.ts";
 import { dtypeOf, type Graph, type GraphValues, type Ops } from "../../fusion/graph.ts";
@@ -12,7 +12,7 @@ import { fusionWords } from "../../words/words.ts";
 
 type CountedGraph = Pick<Workload, "graph" | "values">;
 
-/** A precision that some op is judged by and a chip has no peak for; undefined without one. */
+/** A precision that an op needs and the chip has no peak for; undefined without one. */
 export function lackingPeak(graph: Graph, values: GraphValues, { peaks }: Roof): string | undefined {
   const isLacking = (precision: string | null | undefined) => typeof precision === "string" && !peaks.has(precision);
   const named = new Set(graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)));
@@ -23,7 +23,7 @@ export function lackingPeak(graph: Graph, values: GraphValues, { peaks }: Roof):
   return op < 0 ? undefined : (precisionOf(graph, values, [op]) ?? undefined);
 }
 
-/** What there is to know of an op and of what it is joined with, for people. */
+/** The description of an op and its neighbours. */
 export function told({ graph, values, partition }: CountedGraph & Pick<Workload, "partition">, op: number): string {
   const bytes = (tensors: Ops) =>
     formatQuantity(
@@ -43,7 +43,7 @@ export function told({ graph, values, partition }: CountedGraph & Pick<Workload,
   });
 }
 
-/** With a group cut in two between two of its ops: what runs after the cut, and the rest, each as far as legal. */
+/** Cuts a group above op `to`: what runs from there on, and the rest, each kept together as far as legal. */
 export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): Partition {
   const after = reached(graph, to, graph.after);
   const isBelow = (op: number) => op === to || after[op] === 1;
@@ -55,13 +55,13 @@ export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): P
   return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[to]), ...parts]);
 }
 
-/** The first op outside an op's group that reads from it, else from the group. */
+/** The first reader of an op outside its group; else the first reader of its group. */
 export function downstream(graph: Graph, { groups, groupOf }: Partition, op: number): number | undefined {
   const group = groups[groupOf[op] as number] as Ops;
   return [op, ...group].flatMap((one) => graph.after[one] as Ops).find((other) => groupOf[other] !== groupOf[op]);
 }
 
-/** Ops of a group that no edge joins to the ops before them, each with one of those: they share what they read. */
+/** Pairs of ops to connect visually: parts of a group without an edge between them, which share an input. */
 export function ties(graph: Graph, group: Ops): [number, number][] {
   if (group.length < 2) return [];
   const inside = new Set(group);
@@ -69,28 +69,28 @@ export function ties(graph: Graph, group: Ops): [number, number][] {
   return others.map((part) => [first?.[0] as number, part[0] as number]);
 }
 
-/** More ops than this are named by their ends. */
+/** Longer groups are named by their first and last op. */
 const MAX_NAMED_OPS = 3;
 
-/** A group for people: "gelu + dropout + add". */
+/** A group's name: "gelu + dropout + add". */
 export function spoken(graph: Graph, ops: Ops): string {
   const names = ops.map((op) => graph.ops[op]?.name ?? "");
   if (names.length <= MAX_NAMED_OPS) return names.join(" + ");
   return fusionWords.ends(names[0] as string, names.at(-1) as string, names.length);
 }
 
-/** That a group's tiles do not fit on a chip, for people; nothing of a chip that may hold any. */
+/** Says that a group's tiles do not fit on the chip; empty if the chip's capacity is unknown. */
 export function tooLarge({ graph, values }: CountedGraph, ops: Ops, chip: Chip | undefined): string {
   if (!chip?.share) return "";
   const sizes = [needing(graph, values)(ops), chip.share.bytes];
   const texts = (digits: number) => sizes.map((size) => formatQuantity(size, "B", digits)) as [string, string];
   const short = texts(3);
-  // All their digits where fewer would make them the same.
+  // Show all digits if fewer would make both sizes equal.
   const [need, there] = short[0] === short[1] ? texts(15) : short;
   return fusionWords.capacity(spoken(graph, ops), need, chip.share, chip.name, there);
 }
 
-/** Why two ops may not share a kernel, for people. */
+/** Why two ops may not share a kernel. */
 export function sentenceOf(
   { graph, values, partition }: CountedGraph & Pick<Workload, "partition">,
   a: number,

@@ -6,7 +6,7 @@ import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import { numerals, words } from "../../words/words.ts";
 
-/** Percent: the slider's end, and what an arrow key and PageUp move. */
+/** Percent: the slider's end, and the steps of the arrow keys and PageUp. */
 const MAX_PERCENT = 95;
 const STEPS: Record<string, number> = {
   ArrowRight: 1,
@@ -77,8 +77,8 @@ export function Exposed({ store }: { store: Store }) {
 const NUMBER = /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 
 /**
- * Fractions from text such as "20, 40, 60 %", in rising order, or a sentence about what is wrong with it. Where a "%"
- * stands anywhere all numbers are percentages; without one those below 1 are fractions, the others percentages.
+ * Reads fractions such as "20, 40, 60 %", sorted; returns an error sentence if it cannot. With a "%" anywhere, all
+ * numbers are percentages. Without one, numbers below 1 are fractions and the others percentages.
  */
 export function parseFractions(text: string): readonly number[] | string {
   const percent = text.includes("%");
@@ -95,7 +95,7 @@ export function parseFractions(text: string): readonly number[] | string {
   return [...new Set(fractions)].sort((a, b) => a - b);
 }
 
-/** "20, 40, 60 %"; nothing for no fractions. */
+/** "20, 40, 60 %"; empty without fractions. */
 export function formatFractions(fractions: readonly number[]): string {
   const percents = fractions.map((fraction) => formatPercent(fraction).replace(" %", ""));
   return percents.length > 0 ? `${numerals.list(percents)} %` : "";

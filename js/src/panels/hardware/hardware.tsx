@@ -71,7 +71,7 @@ function Rates({ store, roof }: { store: Store; roof: Roof }) {
         reach={store.chips.value.flatMap((other) => [...other.peaks.values()])}
       />
       {levels.map((level) => {
-        // With all levels, those of one name are compared, and main memories whatever their names.
+        // With all levels, compare levels of the same name; main memories are compared whatever their names.
         const meant = !all ? store.memory.value : level.name === main ? "main" : level.name;
         return (
           <Rate
@@ -93,7 +93,7 @@ function Rates({ store, roof }: { store: Store; roof: Roof }) {
   );
 }
 
-/** A chip's bandwidth at what is meant, with its name; none where it has no such figure. */
+/** A chip's bandwidth at the chosen memory, with the chip's name; empty if unknown. */
 function marksOf(chip: Chip, memory: string): [chip: string, rate: number][] {
   const rate = chip.memories.get(levelOf(chip, memory) ?? "") ?? null;
   return rate === null ? [] : [[chip.name, rate]];

@@ -1,4 +1,4 @@
-// What lowers a roof, folded until it is wanted: ceilings below the peak, communication, and the levels of memory.
+// What lowers a roof: ceilings, exposed communication, and the levels of memory. Folded at first.
 
 import type { Store } from "../../state/store.ts";
 import { formatQuantity } from "../../text/numbers.ts";

@@ -1,4 +1,4 @@
-// One rate of the focus chip: a slider on a log track with marks at the shown chips' values, and a box to type it in.
+// One rate of the focus chip: a slider on a log scale with marks at the shown chips' values, and a box to type a value.
 
 import { useMemo } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
@@ -9,9 +9,9 @@ import { Slider } from "../../ui/slider.tsx";
 import type { Quantity } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";
 
-/** A dragged value this near a mark, as a share of the track, takes the mark's. */
+/** A dragged value snaps to a mark within this share of the track. */
 const SNAP = 0.012;
-/** Decades of an arrow key and of PageUp. */
+/** Decades per arrow key and per PageUp. */
 const STEPS: Record<string, number> = {
   ArrowRight: 0.01,
   ArrowUp: 0.01,
@@ -24,20 +24,20 @@ const STEPS: Record<string, number> = {
 interface RateProps {
   readonly store: Store;
   readonly quantity: Quantity;
-  /** The level whose bandwidth it is, where there is a slider for each of several. */
+  /** The level of this bandwidth, if there is a slider per level. */
   readonly level?: string | undefined;
   readonly unit: "FLOP/s" | "B/s";
   readonly label: string;
   readonly spoken: string;
   readonly value: number;
   readonly sheet: number;
-  /** The shown chips' values, with their names. */
+  /** The shown chips' values, with the chips' names. */
   readonly marks: readonly (readonly [chip: string, rate: number])[];
-  /** All chips' values: the track reaches a decade beyond them, whichever are shown. */
+  /** All chips' values. The track ends a decade beyond them, whichever chips are shown. */
   readonly reach: readonly number[];
 }
 
-/** While another rate is dragged all of this one stays as it is. */
+/** Memoized by value: a drag of another rate does not redraw this slider. */
 export function Rate(props: RateProps) {
   const { store, ...shown } = props;
   return useMemo(() => <Control {...props} />, [store, JSON.stringify(shown)]);

@@ -1,4 +1,4 @@
-// The curves that were frozen: a name to type, to show or to hide, and to delete.
+// The snapshots: their names, which can be edited, and buttons to show, hide and delete them.
 
 import { useSignal } from "@preact/signals";
 import { MAX_SNAPSHOT_NAME } from "../../state/snapshots.ts";
@@ -68,7 +68,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
           aria-label={words.remove(name)}
           title={words.remove(name)}
           onClick={({ currentTarget }) => {
-            // The next one takes over its place, and the focus with it.
+            // The next snapshot takes its place in the list and gets the focus.
             if (place === store.snapshots.value.length - 1)
               focusNeighbour(
                 currentTarget,
@@ -95,7 +95,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
 
 const chipName = ({ chips }: Store, id: string) => chips.value.find((chip) => chip.id === id)?.name ?? id;
 
-/** What was frozen last, to be spoken. */
+/** The announcement of the latest snapshot, for screen readers. */
 function lastOf(store: Store): string {
   const last = store.snapshots.value.at(-1);
   if (!last) return "";

@@ -1,4 +1,4 @@
-// What has become of each kernel of an earlier run, and which kernels one run has alone.
+// The comparison with an earlier run: changed kernels, and kernels that only one run has.
 
 import { useComputed, useSignal } from "@preact/signals";
 import { countsOf, passing, type Runs } from "../../roofline/compare_runs.ts";
@@ -11,7 +11,7 @@ import type { Kernels } from "../../wire/columns.ts";
 import { runWords as words } from "../../words/words.ts";
 import { KernelButton } from "../kernel_button.tsx";
 
-/** So many rows are shown, and so many more when more are asked for. */
+/** Rows shown at first, and added by each click on "more". */
 const ROWS_PER_PAGE = 20;
 const seconds = (time: number) => formatQuantity(time, "s");
 

@@ -14,12 +14,12 @@ import { runWords as words } from "../../words/words.ts";
 import { Tick } from "../hardware/limits.tsx";
 import { Ranking } from "./ranking.tsx";
 
-/** More ticks than this would be a list of their own. */
+/** At most this many kernels get a tick box. */
 const MAX_TICKS = 8;
 
 export function Projected({ store }: { store: Store }) {
   const chosen = useSignal("");
-  /** The chip that they ran on; where the file does not tell, the one that is chosen. */
+  /** The chip they ran on; if the file does not name one, the chosen chip. */
   const source = useComputed(() => {
     const chips = store.chips.value;
     return store.kernels.value.chip ?? chips.find(({ id }) => id === chosen.value) ?? chips[0];
@@ -30,7 +30,7 @@ export function Projected({ store }: { store: Store }) {
     return roof && isRoof(roof) ? boundTimes(store.kernels.value, roof) : undefined;
   });
   const wanted = useSignal("");
-  /** The roof where they go; at another precision only if that chip has it. */
+  /** The roof of the focus chip; another precision only if the chip has it. */
   const goal = useComputed(() => {
     const [roof, precision] = [store.restedRoof.value, wanted.value];
     if (!roof?.peaks.has(precision)) return roof && { roof, isRecast: false };
@@ -97,7 +97,7 @@ export function Projected({ store }: { store: Store }) {
   );
 }
 
-/** A tick for each kernel that is selected, or was ticked before. */
+/** A tick box for each kernel that is selected or was ticked before. */
 function AtRoof({ store, result }: { store: Store; result: Projection }) {
   const kernels = store.kernels.value;
   const atRoof = store.atRoof.value;

@@ -1,4 +1,4 @@
-// Which kernels to fix first, and what that is worth.
+// Which kernels to fix first, and what that would save.
 
 import { useSignal } from "@preact/signals";
 import { roofElsewhere } from "../../roofline/roofline.ts";
@@ -12,11 +12,11 @@ import { runWords as words } from "../../words/words.ts";
 import { KernelButton } from "../kernel_button.tsx";
 
 export function Ranking({ store }: { store: Store }) {
-  // Here, since a filter that leaves one kernel takes the fold away for a while.
+  // Kept here: a filter that leaves one kernel removes the fold for a while.
   const open = useSignal(false);
   const { rows, share } = store.ranking.value;
   const roof = store.focusRoof.value;
-  // Of a single kernel the chart says it all.
+  // For a single kernel the chart already says this.
   if (rows.length < 2 || !roof) return null;
   const ran = (roofElsewhere(store.kernels.value, roof) ?? roof).chip;
   return (

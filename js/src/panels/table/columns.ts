@@ -11,27 +11,27 @@ import { tableWords as words } from "../../words/words.ts";
 import type { CsvColumn } from "./csv.ts";
 import { orderOf, type Ranks, ranksOf } from "./natural.ts";
 
-/** What a number counts; "share" is of 1, "plain" has no unit that is known. */
+/** The unit of a column; "share" is a fraction, "plain" has no known unit. */
 export type Kind = "FLOP" | "B" | "s" | "FLOP/s" | "B/s" | "FLOP/B" | "share" | "plain";
 
 interface Head {
-  /** What Python calls it, in `sort_by` and `columns`; also its name in a file, out of which it may be read again. */
+  /** Its name in Python's `sort_by` and `columns`, and in exported files, from which it can be read again. */
   readonly key: string;
   readonly title: string;
   readonly meaning: string;
-  /** Whether it is one of the file's own. */
+  /** Whether the column comes from the file. */
   readonly ofFile: boolean;
-  /** The fields it hangs on, of which the file tells where they came from. */
+  /** The fields it is computed from; the file says where those came from. */
   readonly from: readonly string[];
 }
 
 export interface TextColumn extends Head {
   readonly kind: "text";
   at(row: number): string | null;
-  /** All of them, and how the different ones follow one another. */
+  /** All texts, dictionary-encoded, and their natural order. */
   texts(): DictColumn;
   readonly ranks: Ranks;
-  /** What is shown of it, where that is not all. */
+  /** The displayed text, if it is not the whole text. */
   shown?(row: number): string;
 }
 
@@ -44,13 +44,13 @@ export interface NumberColumn extends Head {
 export type Column = TextColumn | NumberColumn;
 type OwnKey = keyof typeof words.heads;
 
-/** All columns that a table of these kernels can have; those about a roof only with one. */
+/** All columns that a table of these kernels can have. Columns about a roof need one. */
 export function columnsOf(kernels: Kernels, roof: Roof | undefined, told = toldColumns(kernels)): Column[] {
   const judged = [...countColumns(kernels, roof), ...(roof ? boundColumns(kernels, roof) : [])];
   return [...told.ours, ...judged, ...told.theirs];
 }
 
-/** Those that no roof changes: they may be kept while one is dragged. */
+/** The columns that no roof changes: reused while a roof is dragged. */
 export function toldColumns(kernels: Kernels) {
   const theirs = [...kernels.extra].map(([name, values]) => extraColumn(name, values));
   return { ours: measuredColumns(kernels), theirs };
@@ -71,7 +71,7 @@ const text = (
 const number = (head: Head, kind: Kind, at: (row: number) => number): NumberColumn => ({ ...head, kind, at });
 const told = (head: Head, kind: Kind, values: Float64Array) => number(head, kind, (row) => values[row] as number);
 
-/** What is of kernels alone: who they are and how long they took. */
+/** Columns about the kernel itself: name, counts, times. */
 function measuredColumns(kernels: Kernels): Column[] {
   const { name, short, category, precision, count, time, selfTime, totalTime, n } = kernels;
   const seconds = (row: number) => selfTime[row] as number;
@@ -101,7 +101,7 @@ function measuredColumns(kernels: Kernels): Column[] {
   ];
 }
 
-/** FLOPs, and by level bytes, intensity and rate: by those of the chip, if there is one, and those it does not have. */
+/** FLOPs; and bytes, intensity and rate per level: the chip's levels, then other levels of the file. */
 function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
   const { totalFlops, flops, time } = kernels;
   const parts = flops.size > 1 ? [...flops].filter(([key]) => key !== "") : [];
@@ -137,13 +137,13 @@ function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
   ];
 }
 
-/** A quotient; over nothing, and nothing over nothing, it is unknown. */
+/** A quotient; unknown if the divisor is 0. */
 const over = (values: Float64Array, row: number, by: number) => (by > 0 ? (values[row] as number) / by : Number.NaN);
 
 interface LevelBytes {
   readonly name: string;
   readonly bytes: Float64Array;
-  /** The keys of `origin` that tell of them. */
+  /** The keys of `origin` that describe the column. */
   readonly keys: string[];
 }
 
@@ -168,11 +168,11 @@ function levelsOf(kernels: Kernels, roof: Roof | undefined): LevelBytes[] {
   return [...ofChip, ...rest.map(([name, bytes]) => ({ name, bytes, keys: keysFor(name) }))];
 }
 
-/** What a roof says of kernels. */
+/** Columns about the kernels under a roof. */
 function boundColumns(kernels: Kernels, roof: Roof): Column[] {
   const judged = judge(kernels, roof);
   let last = { row: -1, bound: undefined as ReturnType<typeof judged> | undefined };
-  // A row's cells are asked for one after another.
+  // Cells of one row are read one after another: keep the latest bound.
   const bound = (row: number) => {
     if (row !== last.row || !last.bound) last = { row, bound: judged(row) };
     return last.bound as ReturnType<typeof judged>;
@@ -200,7 +200,7 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
 const TAKEN = /^(?:flops|bytes|ai|rate|bandwidth_utilization):/;
 const UNIT = /\s*\((FLOP|B|s|FLOP\/s|B\/s|FLOP\/B)\)$/;
 
-/** A column of the file's own; its name ends in its unit, if it has one. */
+/** A column of the file. A unit at the end of its name is the column's unit. */
 function extraColumn(name: string, values: DictColumn | Float64Array): Column {
   const isTaken = Object.hasOwn(words.heads, name) || TAKEN.test(name);
   const unit = UNIT.exec(name);
@@ -218,7 +218,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** A share below this is not told apart from others. */
+/** Smaller shares are shown as "less than" this. */
 const MIN_SHOWN_SHARE = 1e-4;
 
 export function cellText(column: Column, row: number): string {
@@ -231,24 +231,24 @@ export function cellText(column: Column, row: number): string {
     case "FLOP/B":
       return formatIntensity(value);
     case "plain":
-      // A number without a unit may be an identifier: whole ones are not rounded.
+      // A whole number without a unit may be an identifier: do not round it.
       return Number.isSafeInteger(value) ? String(value) : formatSignificant(value, 4);
     default:
       return formatQuantity(value, column.kind);
   }
 }
 
-/** The whole text, or where the number came from. */
+/** The tooltip of a cell: the whole text, or where the number came from. */
 export function cellTitle(column: Column, row: number, kernels: Kernels): string {
   const parts = originsOf(column, row, kernels);
-  // The name may be cut short in its cell; what binds it has a word in each language.
+  // A name may be cut short in its cell. What binds a kernel has a word per language.
   const whole = column.kind === "text" && (column.key === "bound_by" ? column.shown?.(row) : column.at(row));
   if (column.kind === "text") return [whole ?? "", ...parts].filter(Boolean).join("\n");
   if (Number.isNaN(column.at(row))) return [words.unknownTitle, ...parts].join("\n");
   return parts.join("\n");
 }
 
-/** A field stands for its parts too: "flops" for "flops:fp16". */
+/** A field includes its parts: "flops" includes "flops:fp16". */
 function originsOf(column: Column, row: number, { origin }: Kernels): string[] {
   const isFrom = (key: string) => column.from.some((field) => key === field || key.startsWith(`${field}:`));
   return [...origin].flatMap(([key, texts]) => {
@@ -257,15 +257,15 @@ function originsOf(column: Column, row: number, { origin }: Kernels): string[] {
   });
 }
 
-/** Whether a cell tells of a kernel that beats its roof. */
+/** Whether the cell is a share of a kernel above its roof. */
 export const isAlarming = (column: Column, row: number) =>
   column.key === "utilization" && column.kind !== "text" && column.at(row) > 1 + 1e-9;
 
-/** Those shown when nobody has chosen: none that says nothing of any kernel. */
+/** The columns shown by default: without those that are empty for all kernels. */
 export function usualColumns(columns: readonly Column[], kernels: Kernels, roof: Roof | undefined): Column[] {
   const isMeasured = kernels.totalTime > 0;
   const levels = roof ? roof.levels.map(({ name }) => name) : ["main"];
-  // What a narrow table cuts off is what tells least.
+  // In order of importance: a narrow table cuts off the last ones.
   const keys = [
     "name",
     ...(isMeasured ? ["self_time", "share", "utilization", "headroom"] : ["bound_time"]),
@@ -281,14 +281,14 @@ export function usualColumns(columns: readonly Column[], kernels: Kernels, roof:
   return picked(columns, keys);
 }
 
-/** The columns with these keys, in their order; a key that none has now may be of another chip. */
+/** The columns with these keys, in their order. A key without a column may belong to another chip. */
 export function picked(columns: readonly Column[], keys: readonly string[]): Column[] {
   return keys.flatMap((key) => columnFor(columns, key) ?? []);
 }
 
 export const columnFor = (columns: readonly Column[], key: string) => columns.find((column) => column.key === key);
 
-/** The keys shown once a column was switched on or off: a new one goes before the next of all that is shown. */
+/** The shown keys after switching one on or off. A new key goes before the next shown key in table order. */
 export function toggled(columns: readonly Column[], shown: readonly string[], key: string): string[] {
   if (shown.includes(key)) return shown.filter((other) => other !== key);
   const all = columns.map((column) => column.key);
@@ -297,11 +297,14 @@ export function toggled(columns: readonly Column[], shown: readonly string[], ke
   return at < 0 ? [...shown, key] : [...shown.slice(0, at), key, ...shown.slice(at)];
 }
 
-/** Names of columns in a file: in no language, for it is read again. */
+/** Column names in a file. They are not translated, since the file can be read again. */
 const [JUDGING, RAN] = ["chip", "measured on"];
 const NEEDED = /^(?:name|category|precision|count|time|self_time|flops|flops:.*|bytes:.*)$/;
 
-/** Those shown, in their order, then those needed; the chip that judges, and the one they ran on. */
+/**
+ * The columns of an export: the shown ones, then those needed to read the file again, then the judging chip and the
+ * chip that the kernels ran on.
+ */
 export function exportedColumns(
   columns: readonly Column[],
   shown: readonly Column[],
@@ -318,7 +321,7 @@ export function exportedColumns(
   const all = [...shown, ...columns.filter((column) => isNeeded(column) && !shown.includes(column))];
   const told = all.flatMap((column): CsvColumn[] => {
     if (ours.some(({ key }) => key === column.key)) return [];
-    // Beside FLOPs by precision their sum would be read as others.
+    // A sum beside FLOPs by precision would be read as further FLOPs.
     if (column.key !== "flops" || flops.size <= 1) return [column];
     return plain ? [{ key: "flops", at: (row) => plain[row] as number }] : [];
   });

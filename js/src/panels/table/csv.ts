@@ -2,16 +2,16 @@
 
 import { saveFile } from "../../ui/download.ts";
 
-/** What is written of each row, under a key. */
+/** A column of the file: its heading and the value of each row. */
 export interface CsvColumn {
   readonly key: string;
   at(row: number): string | number | null;
 }
 
-/** What a spreadsheet would take for the start of a formula; also as wide letters. */
+/** Characters at which a spreadsheet starts a formula, including their wide forms. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
-/** One line a row under a line of keys, in base units and with all digits; what is unknown is empty. */
+/** A heading line and a line per row, in base units with all digits. Unknown values are empty. */
 export function toCsv(columns: readonly CsvColumn[], rows: Int32Array): string {
   return written(columns, rows, ",", "\r\n");
 }
@@ -34,10 +34,10 @@ function plain(column: CsvColumn, row: number): string {
   return Number.isNaN(value) ? "" : String(value);
 }
 
-/** A text that no spreadsheet takes for a formula. */
+/** A text that no spreadsheet reads as a formula. */
 export const harmless = (text: string) => (FORMULA.test(text) ? `'${text}` : text);
 
-/** Whether it could be copied: a page that is not served securely may only copy what is marked. */
+/** Copies a text; returns whether that worked. A page without https can only copy a selection. */
 export async function copyText(document: Document, text: string): Promise<boolean> {
   try {
     await document.defaultView?.navigator.clipboard.writeText(text);
@@ -60,7 +60,7 @@ function copyMarked(document: Document, text: string): boolean {
   return done;
 }
 
-/** The mark in front tells spreadsheets that letters beyond ASCII are UTF-8. */
+/** The byte order mark makes spreadsheets read the file as UTF-8. */
 export function saveText(document: Document, name: string, text: string): void {
   saveFile(document, name, new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
 }

@@ -36,7 +36,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
   const id = useUid();
   const list = useRef<HTMLDivElement>(null);
   const scrolled = useSignal(0);
-  /** The row that the keys are at, and the one that a range starts from. */
+  /** The row that keys act on, and the start of the next range. */
   const active = useSignal<number | null>(null);
   const anchor = useSignal<number | null>(null);
   const layout = narrow ? cardLayout(columns) : gridLayout(columns);
@@ -51,7 +51,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
     const box = list.current;
     if (box && at >= 0) box.scrollTop = scrollFor(at, box.scrollTop, layout);
   }
-  // What is selected elsewhere is brought into sight; what is selected here is there already.
+  // Scroll to a row that was selected elsewhere. A row selected here is visible already.
   const ours = useRef(selected);
   useEffect(() => {
     if (ours.current !== selected && selected[0] !== undefined) show(order.indexOf(selected[0]));
@@ -82,7 +82,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
     if (row !== null) choose(row, add, range);
     return row !== null;
   }
-  /** What the keys of TABLE_KEYS do; whether they did anything. */
+  /** Handlers of TABLE_KEYS; they return whether they did anything. */
   const acts = {
     select: (range: boolean) => chooseActive(false, range),
     selectMore: (range: boolean) => chooseActive(true, range),
@@ -91,7 +91,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
       return true;
     },
     copy() {
-      // Marked text is what a person means to copy.
+      // If text is selected, copy that instead.
       const isMarked = list.current?.ownerDocument.getSelection()?.isCollapsed === false;
       if (!isMarked) copy();
       return !isMarked;
@@ -132,7 +132,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
       onPointerLeave={() => store.hover(null)}
       onFocusOut={() => store.hover(null)}
       onKeyDown={(event) => {
-        // The buttons of the headings are pressed by the same keys.
+        // The buttons in the headings use the same keys.
         if (event.target === event.currentTarget && act(event)) used(event);
       }}
     >
@@ -174,7 +174,7 @@ interface Shared {
 
 interface RowProps extends Shared {
   readonly row: number;
-  /** Among all rows of the table. */
+  /** Position among all rows of the table. */
   readonly place: number;
   readonly id: string;
   readonly isSelected: boolean;
@@ -195,7 +195,7 @@ export function Row(props: RowProps) {
   );
 }
 
-/** The name above, the others under it with their headings. */
+/** A row as a card: the name on top, the other cells below with their headings. */
 export function Card(props: RowProps) {
   const { columns, row, kernels, place } = props;
   const name = columns.find(({ key }) => key === "name");
@@ -223,7 +223,7 @@ function Frame(props: RowProps & { index: number; children: ComponentChildren })
       style={{ top: `${place * layout.height}px`, height: `${layout.height}px` }}
       onPointerEnter={props.hover}
       onMouseDown={(event) => {
-        // A range of rows is meant, not one of letters.
+        // Shift-click selects a range of rows, not of text.
         if (!event.shiftKey) return;
         event.preventDefault();
         event.currentTarget.closest<HTMLElement>("[role=grid]")?.focus();
@@ -294,20 +294,20 @@ export function Heads({ columns, layout, sorting, sort }: HeadsProps) {
 }
 
 export interface Layout {
-  /** Of a row. */
+  /** Height of a row. */
   readonly height: number;
-  /** How many rows are in sight at once, at the most. */
+  /** The largest number of visible rows. */
   readonly inSight: number;
-  /** The widths of columns, as a style sheet has them; empty for cards. */
+  /** The column widths as a CSS template; empty for cards. */
   readonly template: string;
-  /** The width below which it scrolls sideways. */
+  /** Below this width the grid scrolls sideways. */
   readonly width: number;
 }
 
 const ROW_PX = 28;
 const CARD_LINE_PX = 20;
 const [NAME_PX, TEXT_PX, NUMBER_PX, RATE_PX] = [240, 128, 88, 108];
-/** Of a letter of a heading, and of what stands around it. */
+/** Width of a letter in a heading, and of the space around the heading. */
 const [LETTER_PX, PADDING_PX] = [7, 34];
 
 export function gridLayout(columns: readonly Column[]): Layout {
@@ -321,7 +321,7 @@ export function gridLayout(columns: readonly Column[]): Layout {
   };
 }
 
-/** The name has a line of its own, the others stand two in a line. */
+/** The name has its own line, the other cells stand two in a line. */
 export function cardLayout(columns: readonly Column[]): Layout {
   const lines = 1 + Math.ceil(columns.filter(({ key }) => key !== "name").length / 2);
   return { height: lines * CARD_LINE_PX + 16, inSight: 3, template: "", width: 0 };
@@ -333,13 +333,13 @@ function widthOf({ key, kind, title }: Column): number {
   return Math.max(cells, Math.min(title.length * LETTER_PX + PADDING_PX, NAME_PX));
 }
 
-/** The places of the rows to draw: those in sight and one more at each end. */
+/** The rows to draw: the visible ones and one more at each end. */
 export function placesInSight(scrolled: number, { height, inSight }: Layout, count: number): number[] {
   const first = Math.max(0, Math.min(Math.floor(scrolled / height) - 1, count - inSight - 2));
   return Array.from({ length: Math.min(inSight + 3, count - first) }, (_, at) => first + at);
 }
 
-/** How far to scroll so that a place is in sight. */
+/** The scroll position that makes a row visible. */
 export function scrollFor(place: number, scrolled: number, { height, inSight }: Layout): number {
   return Math.max((place + 1 - inSight) * height, Math.min(place * height, scrolled));
 }

@@ -2,13 +2,13 @@
 
 import { finish, type Work } from "../../ui/slices.ts";
 
-/** The places of texts, worked out once: in slices before anyone asks, or at once for whoever does. */
+/** The rank of each text, computed once: in slices ahead of time, or at once when asked for. */
 export interface Ranks {
   ahead(): Work<void>;
   places(): Float64Array;
 }
 
-/** So many are looked at between two looks at the clock. */
+/** How many texts are processed between two looks at the clock. */
 const TEXTS_PER_PAUSE = 4096;
 const [ZERO, NINE] = [48, 57];
 const isDigit = (code: number) => code >= ZERO && code <= NINE;
@@ -33,7 +33,7 @@ export function ranksOf(texts: () => readonly (string | null)[]): Ranks {
   };
 }
 
-/** Where each of these texts stands among all: equal ones in one place, case makes no difference, and NaN is for none. */
+/** The rank of each text. Equal texts share a rank, case is ignored, and a missing text is NaN. */
 function* placing(texts: readonly (string | null)[]): Work<Float64Array> {
   const folded = texts.map((text) => text?.toLowerCase() ?? "");
   yield;
@@ -48,7 +48,7 @@ function* placing(texts: readonly (string | null)[]): Work<Float64Array> {
   return places;
 }
 
-/** Runs that are in order are merged to ever longer ones. */
+/** Merge sort: merges sorted runs into longer ones. */
 function* merged(texts: readonly string[]): Work<Int32Array> {
   const n = texts.length;
   const shared = texts.reduce((end, text) => differAt(texts[0] as string, text, 0, end), texts[0]?.length ?? 0);
@@ -83,30 +83,30 @@ function differAt(a: string, b: string, from: number, to: number): number {
   return at;
 }
 
-/** Below 0 where the first goes before the other; up to a place they are known to be equal. */
+/** Negative if `a` comes first. The texts are known to be equal before `from`. */
 function compare(a: string, b: string, from = 0): number {
   const at = differAt(a, b, from, a.length);
-  // Where they differ within a number, the one with more digits is larger.
+  // If they differ inside a number, the number with more digits is larger.
   let start = at;
   while (isDigit(a.charCodeAt(start - 1))) start--;
   const longer = isDigit(a.charCodeAt(start)) && isDigit(b.charCodeAt(start)) ? digits(a, start) - digits(b, start) : 0;
   return longer || (a.charCodeAt(at) || 0) - (b.charCodeAt(at) || 0);
 }
 
-/** How many digits there are from a place on. */
+/** The number of digits from a position on. */
 function digits(text: string, start: number): number {
   let end = start;
   while (isDigit(text.charCodeAt(end))) end++;
   return end - start;
 }
 
-/** These rows by rising or falling values; equal ones as they come, NaN last. */
+/** The rows sorted by their values. Equal values keep their order; NaN comes last. */
 export function orderOf(rows: Int32Array, values: Float64Array, falling: boolean): Int32Array {
   const n = rows.length;
   const digits = digitsOf(rows, values, falling);
   let before = Int32Array.from(rows.keys());
   let after = new Int32Array(n);
-  // The last digit first: each turn keeps what the one before has put in order.
+  // Radix sort from the lowest digit: each pass keeps the order of the pass before.
   for (let digit = 0; digit < 4; digit++) {
     const free = new Int32Array(65_536);
     for (let at = digit; at < digits.length; at += 4) raise(free, digits[at] as number);
@@ -121,21 +121,21 @@ export function orderOf(rows: Int32Array, values: Float64Array, falling: boolean
   return before.map((at) => rows[at] as number);
 }
 
-/** Counts one more, and returns what the count was. */
+/** Increments a count and returns the old count. */
 function raise(counts: Int32Array, at: number): number {
   const count = counts[at] as number;
   counts[at] = count + 1;
   return count;
 }
 
-/** Four digits a row, the last first, that rise as the values do, or as they fall; those of NaN are the highest. */
+/** The bits of each value as four digits that sort as the values do; NaN sorts last. */
 function digitsOf(rows: Int32Array, values: Float64Array, falling: boolean): Uint16Array {
-  // Zero has one sign here, or it would have two places.
+  // Give 0 and -0 the same bits.
   const doubles = Float64Array.from(rows, (row) => (values[row] as number) + 0);
   const words = new Uint32Array(doubles.buffer);
   for (let at = 0; at < doubles.length; at++) {
     const value = doubles[at] as number;
-    // The bits of a negative number fall as it rises; the sign puts it below all others.
+    // Flip negative numbers, whose bits fall as they rise, and set the sign so that they sort below the others.
     const flip = value < 0 === falling ? 0 : 0xffffffff;
     const sign = value < 0 ? 0 : 0x80000000;
     words[2 * at] = Number.isNaN(value) ? 0xffffffff : (words[2 * at] as number) ^ flip;

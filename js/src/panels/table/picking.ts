@@ -1,19 +1,19 @@
-// What a click or a key does to the selection, and to the row that the next range starts from.
+// The selection after a click or a key, and the row where the next range starts.
 
 export interface Picked {
   readonly selected: readonly number[];
-  /** The row that a range goes on from. */
+  /** The row where a range starts. */
   readonly anchor: number | null;
 }
 
 export interface PickMode {
-  /** With a modifier: beside what is selected. */
+  /** With a modifier key: adds to the selection. */
   readonly add: boolean;
-  /** With shift: all from the anchor to here, in the order of the table. */
+  /** With Shift: selects all rows from the anchor to this one, in table order. */
   readonly range: boolean;
 }
 
-/** One row alone, or let go if it was alone already. */
+/** Selects the row alone; deselects it if it was selected alone. */
 export function pick({ selected, anchor }: Picked, order: Int32Array, row: number, { add, range }: PickMode): Picked {
   const from = range && anchor !== null ? order.indexOf(anchor) : -1;
   if (from >= 0) {

@@ -1,15 +1,15 @@
-// Which column the rows are sorted by, and what stands for its cells then.
+// By which column the rows are sorted, and the numbers that they are sorted by.
 
 import type { Work } from "../../ui/slices.ts";
 import { type Column, columnFor } from "./columns.ts";
 
-/** The column that sorts, and which way. */
+/** The sorting column and its direction. */
 export interface Sorting {
   readonly column: Column;
   readonly falling: boolean;
 }
 
-/** What a trait such as "-time" means; "" and what no column is called mean the longest self time first. */
+/** Decodes a trait such as "-time". "" and unknown columns mean the longest self time first. */
 export function sortingOf(columns: readonly Column[], sortBy: string): Sorting | undefined {
   const falling = sortBy === "" || sortBy.startsWith("-");
   const column = columnFor(columns, falling ? sortBy.slice(1) : sortBy);
@@ -18,13 +18,13 @@ export function sortingOf(columns: readonly Column[], sortBy: string): Sorting |
   return usual && { column: usual, falling: true };
 }
 
-/** The trait after a click on a heading: numbers start with the largest, texts from A on; once more, the other way. */
+/** The trait after a click on a heading. Numbers start with the largest, texts with A; a second click reverses. */
 export function sortedNext(now: Sorting | undefined, { key, kind }: Column): string {
   const falling = now?.column.key === key ? !now.falling : kind !== "text";
   return falling ? `-${key}` : key;
 }
 
-/** What stands for a column of n rows when it sorts: its numbers, or the places of its texts among one another. */
+/** The sort values of a column's rows: its numbers, or the ranks of its texts. */
 export function valuesOf(column: Column, n: number): Float64Array {
   const values = new Float64Array(n);
   if (column.kind !== "text") for (let row = 0; row < n; row++) values[row] = column.at(row);
@@ -36,7 +36,7 @@ export function valuesOf(column: Column, n: number): Float64Array {
   return values;
 }
 
-/** Makes these columns ready to sort by. */
+/** Computes the ranks of the text columns ahead of time. */
 export function* rankAhead(columns: readonly Column[]): Work<void> {
   for (const column of columns) if (column.kind === "text") yield* column.ranks.ahead();
 }

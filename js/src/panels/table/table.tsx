@@ -44,7 +44,7 @@ function Unfolded({ store, narrow }: TableProps) {
   const elsewhere = roof && roofElsewhere(kernels, roof)?.chip.name;
   const told = useMemo(() => toldColumns(kernels), [kernels]);
   const columns = useMemo(() => columnsOf(kernels, roof, told), [kernels, roof, told]);
-  // Of very many names the order takes longer than a click may.
+  // With very many names, computing the order takes longer than a click may take.
   useEffect(() => inSlices(rankAhead([...told.ours, ...told.theirs]), () => undefined, { later: true }), [told]);
   const keys = store.columns.value;
   const chosen = keys ? picked(columns, keys) : usualColumns(columns, kernels, roof);
@@ -90,7 +90,7 @@ function Unfolded({ store, narrow }: TableProps) {
   );
 }
 
-/** The rows that pass, in order. While a rate is dragged they keep their places: rows that jump cannot be read. */
+/** The rows that pass, sorted. During a drag of a rate the order stays: moving rows cannot be read. */
 function useOrder(store: Store, sorting: Sorting | undefined): Int32Array {
   const rows = store.rows.value;
   const { n } = store.kernels.value;
@@ -99,12 +99,12 @@ function useOrder(store: Store, sorting: Sorting | undefined): Int32Array {
   const column = store.dragging.value && isSame ? kept.current?.column : sorting?.column;
   const falling = sorting?.falling ?? true;
   kept.current = column && { column, falling };
-  // Other filters change nothing in the order of those that they let pass.
+  // Filters do not change the order: sort all rows once.
   const all = useMemo(() => column && orderOf(everyRow({ n }), valuesOf(column, n), falling), [column, n, falling]);
   return useMemo(() => (all ? inOrder(all, rows) : rows), [rows, all]);
 }
 
-/** Cards have no headings to press. */
+/** Sorting controls for cards, which have no headings. */
 function Sorter({
   store,
   columns,

@@ -1,4 +1,4 @@
-// What each op of a graph counts to, and how: a list that draws only the rows in sight.
+// The list of a graph's ops with their counts and formulas. Only visible rows are drawn.
 
 import { useSignal } from "@preact/signals";
 import type { Store } from "../../state/store.ts";
@@ -7,7 +7,7 @@ import { useUid } from "../../ui/uid.ts";
 import { workloadWords as words } from "../../words/words.ts";
 import { type CountLine, derivation, figuresOf } from "./dims.ts";
 
-/** Of an op's row and of the list, px, as in the style sheet. Only rows in sight are drawn, however many ops there are. */
+/** Heights of a row and of the list in px, as in the style sheet. */
 const ROW_PX = 44;
 const LIST_PX = 264;
 const DRAWN_ROWS = LIST_PX / ROW_PX + 1;
@@ -27,7 +27,7 @@ export function Operations({ store }: { store: Store }) {
   const rows = Array.from({ length: Math.min(DRAWN_ROWS, count) }, (_, at) => from + at);
   const rowId = (op: number) => `${id}-${op}`;
 
-  /** The kernel that an op belongs to is pointed at too, on the chart. */
+  /** Also hovers the op's kernel on the chart. */
   const point = (op: number | null) => store.hover(op === null ? null : (partition.groupOf[op] ?? null));
   function key(event: KeyboardEvent & { currentTarget: HTMLElement }) {
     if (isModified(event)) return;
@@ -151,6 +151,6 @@ function Count({ line: { name, formula, numbers, amount } }: { line: CountLine }
   );
 }
 
-/** A long product may go on in the next line after each of its factors. */
+/** Allows a line break after each factor of a long product. */
 const broken = (text: string) =>
   text.split("·").map((part, at) => (at === 0 ? part : ["·", <wbr key={`${at} ${part}`} />, part]));

@@ -1,4 +1,4 @@
-// Which graph is meant and what it is counted with: its dimensions on sliders, dtype and convention.
+// The workload panel: sliders for the graph's dimensions, its phase, dtype and convention.
 
 import { useSignal } from "@preact/signals";
 import { brokenAt, nearestSize } from "../../fusion/conditions.ts";
@@ -66,7 +66,7 @@ export function Workload({ store }: { store: Store }) {
   );
 }
 
-/** Those that its numbers could have; its own is "as built" unless it was chosen by name. */
+/** The dtypes to choose from. The graph's own dtype is "as built" unless it was chosen by name. */
 const dtypesOf = ({ dtypes, mainDtype }: Graph, chosen: string | null) =>
   [...dtypes.keys()].filter((name) => name === chosen || (name !== "bool" && name !== mainDtype));
 
@@ -79,14 +79,14 @@ interface SizeProps {
 
 function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
   const { name } = dim;
-  /** Why the graph has another size than the slider was moved to. */
+  /** Why the graph has another size than the slider asked for. */
   const note = useSignal("");
   function set(size: number, stream = false) {
     entry.clear();
     note.value = "";
     store.setDim(name, size, { stream });
   }
-  /** Takes the nearest size that the graph can have, a key's on its side. */
+  /** Sets the nearest legal size; for a key, in the key's direction. */
   function move(size: number, stream: boolean, toward: -1 | 0 | 1 = 0) {
     const broken = brokenAt(graph, env, dim, size);
     const legal = broken === null ? size : nearestSize(graph, env, dim, size, toward);

@@ -1,4 +1,4 @@
-// Those of the chart and of what stands around it, in German.
+// Chart, tooltip, sentence, typed rates, and the controls above the chart, in German.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/chart.ts";

@@ -1,9 +1,9 @@
-// Those of the chip picker, the chip card and the folded panels, in German.
+// Chip picker, chip card and folded panels, in German.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/chips.ts";
 
-/** What Python says of a figure's source. */
+/** Translates Python's words for the confidence in a source. */
 const CONFIDENCES: Readonly<Record<string, string>> = {
   datasheet: "Datenblatt",
   derived: "abgeleitet",
@@ -14,7 +14,7 @@ const CONFIDENCES: Readonly<Record<string, string>> = {
   "vendor doc": "Hersteller-Doku",
 };
 
-/** What Python calls figures. */
+/** Translates Python's labels of figures. */
 const FIGURES = [
   [/^Peak /, "Spitze "],
   [/^(\S+(?: read| write)?) bandwidth\b/, "Bandbreite $1"],

@@ -1,4 +1,4 @@
-// Those of the filter bar, in German.
+// Filter bar, in German.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/filters.ts";

@@ -1,9 +1,9 @@
-// Those of the fusion panel, in German.
+// Fusion panel, in German.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/fusion.ts";
 
-/** How a partition was found, as `how` names it. */
+/** Translates how a partition was found. */
 const HOW: Readonly<Record<string, string>> = { optimal: "optimal", greedy: "Greedy-Suche" };
 const told = (how: string) => HOW[how] ?? how;
 

@@ -1,4 +1,4 @@
-// The German catalogue, of the shape of the English one.
+// The German catalogue, with the shape of the English one.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/index.ts";

@@ -1,4 +1,4 @@
-// The words of the loader, in German.
+// The loader, in German.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/loader.ts";

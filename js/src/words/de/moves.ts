@@ -1,4 +1,4 @@
-// Those of kernels that are carried elsewhere on the roofline, in German.
+// What-ifs of kernels, in German.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/moves.ts";

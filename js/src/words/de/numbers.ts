@@ -3,7 +3,7 @@
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/numbers.ts";
 
-/** A count with its thousands apart. */
+/** A count with separated thousands. */
 export const whole = (count: number) => count.toLocaleString("de");
 
 const PREFIXES: Record<string, string> = { k: "Kilo", M: "Mega", G: "Giga", T: "Tera", P: "Peta", E: "Exa" };
@@ -12,11 +12,11 @@ export const numerals: Like<typeof en.numerals> = {
   whole,
   language: "de",
   mark: ",",
-  // A comma is within a number.
+  // A comma would be read as a decimal mark.
   list: (numbers) => numbers.join("; "),
   apart: /[\s;]+|,\s+/,
   read: (typed) => typed.replace(",", "."),
-  // "4.096" is four thousand, "1.5k" is not five.
+  // "4.096" is four thousand; "1.5k" is not fifteen thousand.
   readWhole: (typed) => typed.replace(/\.(?=\d{3}(?!\d))/g, "_").replace(",", "."),
   spoken(number, prefix, unit) {
     const [many, joint, one] = [PREFIXES[prefix] ?? prefix, ...(unit === "B/s" ? ["byte", "Byte"] : ["-FLOP", "FLOP"])];

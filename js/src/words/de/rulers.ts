@@ -1,4 +1,4 @@
-// Those of the rulers, of the call-outs of gaps, and of the snapshots, in German.
+// Rulers and snapshots, in German.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/rulers.ts";

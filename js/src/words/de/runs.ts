@@ -1,4 +1,4 @@
-// Those of the ranking, the projected time and the comparison of two runs, in German.
+// Ranking, projected time and comparison of two runs, in German.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/runs.ts";

@@ -1,4 +1,4 @@
-// Those of the table, in German.
+// Table, in German.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/table.ts";

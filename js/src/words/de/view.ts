@@ -1,4 +1,4 @@
-// Those of the chart's axes and units, and of the tools that show a part of it, in German.
+// Axes, units and tools of the chart, in German.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/view.ts";

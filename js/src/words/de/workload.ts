@@ -1,4 +1,4 @@
-// Those of the workload panel, in German.
+// Workload panel, in German.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/workload.ts";

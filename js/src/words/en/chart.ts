@@ -1,4 +1,4 @@
-// Those of the chart, its tooltip and the formula line, of rates that are typed, and of the toggles above the chart.
+// Chart, tooltip, sentence, typed rates, and the controls above the chart.
 
 import type { Roof } from "../../roofline/roofline.ts";
 
@@ -38,7 +38,7 @@ export const strings = {
     `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}`,
   ridges: (roof: Roof, peak: string) =>
     `${roof.chip.name} · ${peak} at ${roof.precision} · a roof and a ridge point for each level: the slowest binds`,
-  /** At the ridge point itself. */
+  /** At the ridge point. */
   ridgeAt: (ai: string) => `ridge ${ai}`,
   sides: {
     roofline: "kernels left of it are memory-bound, right of it compute-bound",
@@ -55,7 +55,7 @@ export const strings = {
       network: `network-bound: ${time} over its link`,
       overhead: `bound by its launches: ${time}`,
     })[regime] ?? "bound unknown",
-  /** What binds a kernel when it is no memory level. */
+  /** What binds a kernel if it is not a memory level. */
   binding: {
     compute: "compute",
     network: "network",

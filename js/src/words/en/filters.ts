@@ -1,4 +1,4 @@
-// Those of the filter bar.
+// Filter bar.
 
 import { whole } from "./numbers.ts";
 

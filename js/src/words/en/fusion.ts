@@ -1,4 +1,4 @@
-// Those of the fusion panel.
+// Fusion panel.
 
 import type { Share } from "../../wire/types.ts";
 
@@ -64,7 +64,7 @@ export const fusionWords = {
   toBest: "Best",
   from: (before: string, after: string) => `${before} → ${after}`,
   times: (ratio: string) => (ratio === "1" ? "as fast" : `${ratio}×`),
-  /** On the chart, of a merged kernel: its intensity against that of the parts which the last change has joined. */
+  /** On the chart, beside a merged kernel: its intensity over that of its parts before the merge. */
   trail: (ratio: string) => `this merge ${ratio}× · same FLOPs`,
   faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,
   isBest: (how: string) => (how === "optimal" ? "this one (optimal)" : "none better found (greedy)"),

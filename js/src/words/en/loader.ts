@@ -1,4 +1,4 @@
-// The words of the loader, which is sent apart from the rest of the front end.
+// The loader, which is sent apart from the rest of the front end.
 
 export const loadWords = {
   language: "en",

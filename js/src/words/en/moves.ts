@@ -1,4 +1,4 @@
-// Those of kernels that are carried elsewhere on the roofline.
+// What-ifs of kernels.
 
 export const moveWords = {
   less: (ratio: string) => `${ratio}× less traffic`,

@@ -1,9 +1,9 @@
-// Those of the rulers, of the call-outs of gaps, and of the snapshots.
+// Rulers and snapshots.
 
 const kernels = (count: number) => (count === 1 ? "1 kernel" : `${count} kernels`);
 
 export const rulerWords = {
-  /** At a crossing; with what is possible there, where that says something. */
+  /** At a crossing; with the possible factor if there is one. */
   limit: (name: string, rate: string) => `${name} ${rate}`,
   withRatio: (limit: string, ratio: string) => `${limit} · ${ratio}×`,
   roofsAbove: (limits: readonly string[]) => `Roofs above it: ${limits.join("; ")}.`,
@@ -14,7 +14,7 @@ export const snapshotWords = {
   title: "Snapshots",
   freeze: "Freeze this curve (F)",
   hint: "F freezes the curve as it stands; R shows and hides rulers.",
-  /** What it is called until it has a name. */
+  /** The default name. */
   name: (place: number) => `snapshot ${place}`,
   nameOf: (name: string) => `Name of ${name}`,
   show: (name: string) => `Show ${name}`,

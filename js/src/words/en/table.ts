@@ -1,4 +1,4 @@
-// Those of the table.
+// Table.
 
 import { whole } from "./numbers.ts";
 

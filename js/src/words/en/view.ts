@@ -1,4 +1,4 @@
-// Those of the chart's axes and units, and of the tools that show a part of it.
+// Axes, units and tools of the chart.
 
 export const axisWords = {
   word: "word",
@@ -9,11 +9,11 @@ export const axisWords = {
   zeroFlops: (unit: string) => `0 FLOP, ${unit}`,
   noFlops: "0 FLOP",
   menu: "Axes",
-  /** Why the sentence may say another number than the axes. */
+  /** Explains why the sentence may use other units than the axes. */
   note: "What is written on the chart. Sentences, tooltips and tables stay in FLOP/s and bytes.",
   rate: "Rate",
   rates: { "FLOP/s": "per second", "FLOP/cycle": "per clock cycle" },
-  /** Whose cycles count. */
+  /** The chip whose cycles are counted. */
   clock: (chip: string, clock: string) => `Cycles of ${chip}: ${clock}`,
   noClock: (chip: string) => `${chip}: clock unknown, so per second`,
   data: "Data",
@@ -49,7 +49,7 @@ export const toolWords = {
   more: "Axes and more tools",
   outside: (count: string, one: boolean) => `${count} ${one ? "kernel" : "kernels"} outside`,
   outsideShort: (count: string) => `${count} outside`,
-  /** What is outside, and what brings it in. */
+  /** What is outside, and the key that brings it in. */
   outsideFit: (outside: string, fit: string) => `${outside}: ${fit}`,
   shows: (x: readonly [string, string], y: readonly [string, string], outside: string) =>
     `Zoomed: ${x.join(" to ")}, ${y.join(" to ")}.${outside && ` ${outside}.`}`,

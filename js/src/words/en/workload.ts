@@ -1,4 +1,4 @@
-// Those of the workload panel.
+// Workload panel.
 
 export const workloadWords = {
   title: "Workload",
