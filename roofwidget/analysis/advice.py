@@ -1,4 +1,4 @@
-"""What to try next for each kernel, and when to stop: a table of situations, each with its evidence in numbers."""
+"""Advice for each kernel: its situation with the numbers, what to try next, and when to stop."""
 
 from __future__ import annotations
 
@@ -48,12 +48,11 @@ SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "unknown": "Find out its FLOPs and its bytes; without both there is no bound.",
     }
 )
-"""What to try, by situation: data to show, to translate, or to look up."""
+"""What to try, by situation."""
 
-# What `repr` and the HTML table show of many.
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
-# How many digits more than usual tell a share from a threshold.
+# Digits added to a share so that it differs from a threshold.
 _MAX_EXTRA_DIGITS: Final = 12
 _HEADER: Final = ("kernel", "situation", "evidence", "what to try")
 
@@ -69,11 +68,11 @@ class Advice:
     situation
         A key of `SUGGESTIONS`.
     evidence
-        The numbers that put it there, thresholds included.
+        The numbers for the situation, with the thresholds.
     suggestion
         What to try.
     done
-        Whether tuning this kernel can stop: it is as close to its roof as was asked for.
+        Whether tuning this kernel can stop: its utilization has reached `stop`.
     """
 
     __module__ = "roofwidget"
@@ -86,7 +85,7 @@ class Advice:
 
 
 class Advices(tuple[Advice, ...]):
-    """A tuple of `Advice`, in the kernels' order, which shows itself as a table."""
+    """A tuple of `Advice` in the order of the kernels; its text form is a table."""
 
     __module__ = "roofwidget"
 
@@ -107,25 +106,25 @@ class Advices(tuple[Advice, ...]):
 
 @keywords("advise")
 def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: float = 0.1) -> Advices:
-    """Say of each kernel what keeps it from being faster, by which numbers, what to try, and whether to stop.
+    """Return for each kernel what limits it, the numbers, what to try, and whether to stop.
 
-    The distance is that to the roof, never that to the peak: utilization, the bound time over the measured time.
+    "Close" and "far" refer to the roof, not to the peak: they compare utilization, bound time over measured time.
 
     Parameters
     ----------
     bound
-        What `roofwidget.bound` returns.
+        The result of `roofwidget.bound`.
     close
-        The utilization from which a kernel is close to its roof: only another roof makes it faster.
+        The utilization from which a kernel is close to its roof: only a higher roof can make it faster.
     stop
         The utilization from which tuning it is done.
     way_below
-        The utilization below which neither compute nor memory explains its time.
+        The utilization below which neither compute nor memory explains the time.
 
     Returns
     -------
     Advices
-        A tuple of `Advice`, one for each row. Of rows that are no kernels, such as idle time, it says what they are.
+        A tuple with one `Advice` per row. The situation of a row that is not a kernel is its kind, such as idle time.
 
     Raises
     ------
@@ -159,7 +158,7 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
     regime, utilization = str(bound.regime[row]), float(bound.utilization[row])
     done = False
     what = None if bound.non_kernels is None else bound.non_kernels[row]
-    # On a chip that tells of the link as of a memory a copy has a roof like others.
+    # A chip may list the link as a memory level. Then a copy over the link has a roof like a kernel.
     if what and (what != LINK or regime == "unknown"):
         situation, evidence = what, f"no kernel; {_took(bound, row)}"
     elif regime == "unknown":
@@ -185,9 +184,9 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
 
 
 def _shares(bound: Bound, row: int, words: str, thresholds: tuple[float, ...], *, left: bool = True) -> str:
-    """Both yardsticks, roof and peak, and what reaching the roof is worth at most."""
+    """Return the shares of roof and peak, and the most time that reaching the roof can save."""
     shown = f"{_on_its_side(float(bound.utilization[row]), thresholds)} of roof ({words})"
-    # Without FLOPs a share of the peak says nothing.
+    # Without FLOPs a share of the peak is meaningless.
     if bound.flops[row] > 0:
         shown += f", {percent(float(bound.peak_fraction[row]))} of peak"
     if left:
@@ -200,7 +199,7 @@ def _threshold(share: float) -> str:
 
 
 def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
-    """Show a share in as many digits as leave it on its own side of each threshold: 79.9 % is not close from 80 %."""
+    """Return a share with enough digits to stay on its side of each threshold: 79.9 % must not read 80 %."""
     text = percent(share)
     if not math.isfinite(share):
         return text
@@ -229,7 +228,7 @@ def _at_most(bound: Bound, row: int) -> str:
 
 
 def _binding(bound: Bound, row: int) -> str:
-    """Name the memory level that binds, which the situation does not."""
+    """Return the memory level that binds in parentheses; empty if no memory binds."""
     return f" ({bound.bound_by[row]})" if bound.regime[row] == "memory" else ""
 
 

@@ -1,4 +1,4 @@
-"""`bound`: kernels held against a chip's roofline."""
+"""`bound`: the roofline bound of each kernel on a chip."""
 
 from __future__ import annotations
 
@@ -33,43 +33,43 @@ def bound(
     exposed_comm: float = 0.0,
     launch_overhead: float | str = 0.0,
 ) -> Bound:
-    """Hold kernels against a chip's roofline.
+    """Return the roofline bound of each kernel on a chip.
 
     Parameters
     ----------
     kernels
-        `Kernels` or anything they can be made from (a `Kernel`, a list of tuples or dicts, a data frame).
+        `Kernels`, or anything that converts to it: a `Kernel`, a list of tuples or dicts, a data frame.
     chip
-        The chip, or the name of one in the catalogue.
+        A chip, or its name in the catalogue.
     precision
-        The peak that judges kernels without a precision of their own: a name, or ``"auto"`` for the chip's default.
+        The precision of kernels that name none: a name, or ``"auto"`` for the chip's default.
     memory
-        The level whose bytes count: ``"main"``, a level's name, or ``"all"`` for the slowest of all known ones.
+        The level whose bytes count: ``"main"``, a level's name, or ``"all"`` for the slowest of all known levels.
     overlap
-        How much of the shorter of compute and memory time passes under the longer: from 1 (all of it: the roofline)
-        to 0 (none: their sum).
+        How much of the shorter of compute and memory time runs in parallel with the longer: 1 is all of it (the
+        roofline), 0 is none (the sum of the two).
     exposed_comm
-        The share of the time, from 0 to below 1, in which only the link works and the roof is lower by. A kernel's
-        ``"network"`` bytes say the same in another way: the two exclude each other.
+        The share of the time in which only the link works, from 0 to below 1; it lowers the roof. It cannot be combined
+        with kernels that have ``"network"`` bytes: both describe the same communication.
     launch_overhead
-        Seconds a launch, or text such as ``"5 us"``: a kernel needs at least its count times this.
+        Seconds per launch, or text such as ``"5 us"``: a kernel needs at least its count times this.
 
     Returns
     -------
     Bound
         ``time`` is ``max(body / (1 - exposed_comm), network_time, overhead_time)`` with
-        ``body = compute_time + memory_time - overlap * min(compute_time, memory_time)``. A tie within 1e-12 goes to
-        compute.
+        ``body = compute_time + memory_time - overlap * min(compute_time, memory_time)``. A tie (within 1e-12 relative)
+        counts as compute-bound.
 
     Raises
     ------
     MissingFigureError
-        If the chip has no such precision or level, lacks the precision of a kernel, or has no link whose bandwidth is
-        known for the network bytes of one; it never falls back.
+        If the chip lacks the precision, the level, the precision of a kernel, or the link bandwidth that a kernel with
+        network bytes needs. No other figure is used instead.
     TypeError
-        If a precision or memory is no text, or a share no number.
+        If a precision or memory is not text, or a share is not a number.
     ValueError
-        If a share or `launch_overhead` is out of its range, or `exposed_comm` and network bytes are both given.
+        If a share or `launch_overhead` is out of range, or `exposed_comm` is given for kernels with network bytes.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def _share(value: float, keyword: str, *, most: bool) -> float:
 
 
 def _compute_time(table: Kernels, chip: Chip, asked: str) -> tuple[Floats, list[str]]:
-    """Seconds at the peaks, and a remark on each class of FLOPs that the chip has no peak of its own for."""
+    """Return the compute time, and a remark for each class of FLOPs for which the chip has no separate peak."""
     parts: list[Floats] = []
     remarks: list[str] = []
     for key, flops in table.flops_by_precision.items():
@@ -153,16 +153,16 @@ def _compute_time(table: Kernels, chip: Chip, asked: str) -> tuple[Floats, list[
         peaks, charged = _own_peaks(key, counted, table, chip, asked)
         parts.append(flops / peaks)
         if charged:
-            remarks.append(f"{chip.name} has no peak of its own for {key} FLOPs: they are charged to {charged}.")
+            remarks.append(f"{chip.name} has no separate peak for {key} FLOPs: they are charged to {charged}.")
     return sum_of_known(parts, len(table)), remarks
 
 
 def _own_peaks(
     key: str, counted: npt.NDArray[np.bool_], table: Kernels, chip: Chip, asked: str
 ) -> tuple[Floats | float, str]:
-    """Peaks of plain FLOPs or of a class of them at each kernel's own precision, else the asked one.
+    """Return the peak of plain FLOPs, or of a class of FLOPs, at each kernel's precision or else at `asked`.
 
-    Also the precisions, in words, whose peak has to do for a class.
+    The second value names the precisions whose general peak is used for the class; it is empty if there are none.
     """
     coded = table.codes("precision")
     used = np.flatnonzero(np.bincount(coded.codes[counted], minlength=len(coded.values)))
@@ -171,7 +171,7 @@ def _own_peaks(
     for code in used:
         precision = chip.precision(coded.values[code] or asked)
         peaks[code], has_own = chip.peak_of(key, precision) if key else (chip.peak(precision), True)
-        # That the precision's peak is that of its matrix units goes without saying.
+        # A precision's general peak is that of its matrix units, so this needs no remark.
         if not has_own and key not in {"matmul", "tensor"}:
             charged.append(precision)
     named = " and ".join(f"the {precision} peak" for precision in dict.fromkeys(charged))
@@ -179,24 +179,24 @@ def _own_peaks(
 
 
 def _network_time(table: Kernels, chip: Chip, exposed: float) -> Floats:
-    """Seconds over the chip's link, 0 where no bytes are told; of shape () if none are at all."""
+    """Return the seconds over the chip's link, 0 where there are no network bytes; shape () if no kernel has any."""
     moved = table.network_bytes
-    told = moved > 0
-    if not told.any():
+    has_bytes = moved > 0
+    if not has_bytes.any():
         return np.zeros(())
     if exposed:
-        name = table.names[int(told.argmax())]
-        msg = f"exposed_comm and network bytes say the same in two ways; kernel '{name[:60]}' has network bytes"
+        name = table.names[int(has_bytes.argmax())]
+        msg = f"exposed_comm excludes network bytes, and kernel '{name[:60]}' has network bytes: give one of the two"
         raise ValueError(msg)
-    return np.where(told, moved / chip.link_bandwidth(), 0.0)
+    return np.where(has_bytes, moved / chip.link_bandwidth(), 0.0)
 
 
 def _levels_left_out(table: Kernels, chip: Chip) -> list[str]:
-    """Remark on each level that has bytes but no known bandwidth, or that the chip does not have."""
-    told = {level.casefold(): level for level, column in table.bytes_by_level.items() if not np.isnan(column).all()}
+    """Return a remark for each level with bytes whose bandwidth is unknown, or which the chip does not have."""
+    used = {level.casefold(): level for level, column in table.bytes_by_level.items() if not np.isnan(column).all()}
     own = {level.casefold(): memory.bandwidth for level, memory in chip.memories.items()}
-    unknown = [level for level in chip.memories if level.casefold() in told and own[level.casefold()] is None]
-    absent = [level for key, level in told.items() if key not in own and key != NETWORK and not is_off_chip(level)]
+    unknown = [level for level in chip.memories if level.casefold() in used and own[level.casefold()] is None]
+    absent = [level for key, level in used.items() if key not in own and key != NETWORK and not is_off_chip(level)]
     return [
         *(f"{chip.name} has no bandwidth for {level}: its bytes do not count." for level in unknown),
         *(f"{chip.name} has no memory level '{level}': its bytes do not count." for level in absent),
@@ -204,11 +204,11 @@ def _levels_left_out(table: Kernels, chip: Chip) -> list[str]:
 
 
 def bytes_by_level(table: Kernels, chip: Chip) -> dict[str, Floats]:
-    """Return bytes at each level of `chip` that has a bandwidth and of which some kernel tells, each of shape (n,)."""
-    told = {name.casefold(): column for name, column in table.bytes_by_level.items()}
+    """Return the bytes, shape (n,), at each level of `chip` that has a bandwidth and bytes of some kernel."""
+    by_level = {name.casefold(): column for name, column in table.bytes_by_level.items()}
     known = [level for level, memory in chip.memories.items() if memory.bandwidth is not None]
     return {
-        level: table.bytes_on(chip) if level == chip.main_memory else told[level.casefold()]
+        level: table.bytes_on(chip) if level == chip.main_memory else by_level[level.casefold()]
         for level in known
-        if level == chip.main_memory or level.casefold() in told
+        if level == chip.main_memory or level.casefold() in by_level
     }

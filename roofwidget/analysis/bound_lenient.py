@@ -1,4 +1,4 @@
-"""Bounds of measured programs: one kernel that a chip cannot judge must not hide what it says of the others."""
+"""`bound_lenient`: `bound` that tolerates missing chip figures; the affected kernels become unknown."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ["bound_lenient", "lacking", "without_figures"]
 
 
 def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
-    """Return what `roofwidget.bound` does, but the bounds of kernels that need a figure the chip lacks are unknown.
+    """Return what `roofwidget.bound` returns; kernels that need a figure the chip lacks get an unknown bound.
 
-    Their FLOPs and the bytes of memories are told all the same, and a remark says how many they are. The options are
-    those of `roofwidget.bound`.
+    These kernels keep their FLOPs and their bytes of memory, and a remark says how many they are. The options are those
+    of `roofwidget.bound`.
 
     Raises
     ------
     MissingFigureError
-        If the chip lacks the precision or the memory that is asked for.
+        If the chip lacks the precision or the memory that the options ask for.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
 
 
 def lacking(lost: Bools, chip: Chip) -> str:
-    """Return a sentence on the kernels that need a figure the chip lacks.
+    """Return a sentence that counts the kernels which need a figure the chip lacks.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def lacking(lost: Bools, chip: Chip) -> str:
 
 
 def without_figures(kernels: Kernels, chip: Chip) -> Bools:
-    """Return which kernels have FLOPs of a precision, or bytes over a link, that the chip has no rate for, shape (n,).
+    """Return which kernels need a peak or a link bandwidth that the chip lacks, shape (n,).
 
     Examples
     --------

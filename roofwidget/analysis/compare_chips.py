@@ -1,4 +1,4 @@
-"""The same kernels on several chips, or at several precisions of one: where the time goes, and what changes sides."""
+"""The same kernels on several chips, or at several precisions of one chip: times, and changes of regime."""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ from roofwidget.units import format_quantity, format_significant
 
 __all__ = ["Comparison", "Flip", "compare_chips"]
 
-# How many kernels a remark names.
 _MAX_NAMED_KERNELS: Final = 3
 
 
 @dataclass(frozen=True)
 class Flip:
-    """A kernel that is on one side of the roofline on one chip and on another on another.
+    """A kernel whose regime differs between the chips.
 
     Parameters
     ----------
     row
-        Which kernel: its position in the table.
+        The row of the kernel in the table.
     name
-        Its name.
+        The name of the kernel.
     regimes
-        ``compute``, ``memory``, ``network`` or ``overhead`` by the chip's label.
+        By label of the chip: ``compute``, ``memory``, ``network`` or ``overhead``.
     """
 
     __module__ = "roofwidget"
@@ -50,15 +49,15 @@ class Flip:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """The same n kernels on m chips. A program's time is the **sum** of its kernels' bounds.
+    """The same n kernels on m chips. The time of a program is the **sum** of its kernels' bounds.
 
-    A kernel whose bound is unknown on one chip is left out of the times of all of them, so that all do the same work;
+    A kernel with an unknown bound on one chip is left out of the times of all chips: these must be for the same work.
     `unknown` names these kernels.
 
     Parameters
     ----------
     labels
-        What each chip is called here, m different texts.
+        A label for each chip, m different texts.
     bounds
         A `Bound` for each chip.
 
@@ -87,12 +86,12 @@ class Comparison:
 
     @cached_property
     def known(self) -> Bools:
-        """Whether a kernel's bound is known on all chips, so that it counts, shape (n,)."""
+        """Whether the bound of a kernel is known on all chips, shape (n,). Only these kernels count."""
         return frozen(np.asarray(~np.isnan(self.kernel_time).any(axis=1)))
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The names of the kernels that are left out, for want of FLOPs or bytes on one chip or another."""
+        """The names of the kernels that are left out because their bound is unknown on some chip."""
         return tuple(self.bounds[0].names[~self.known])
 
     @cached_property
@@ -102,11 +101,11 @@ class Comparison:
 
     @cached_property
     def perfect_overlap(self) -> Floats:
-        """Seconds if all kernels overlapped perfectly, shape (m,): FLOPs and bytes of the program summed to one dot.
+        """Seconds if all kernels overlapped perfectly, shape (m,): the bound of the program's summed FLOPs and bytes.
 
-        The largest of the summed times of compute, of each judged memory level, of the link and of the launches, so
-        never longer than `time`. It is what a roofline says of a program's totals; kernels that follow each other take
-        longer wherever some wait for memory and others for compute. The option ``overlap`` has no say in it.
+        It is the largest of the summed times of compute, of each memory level, of the link and of the launches, so it
+        is never longer than `time`. Kernels that run one after the other take longer if some are memory-bound and
+        others compute-bound. The option ``overlap`` does not matter here.
         """
         return frozen(np.array([self._overlapped(one) for one in self.bounds]))
 
@@ -114,14 +113,14 @@ class Comparison:
     def speedup(self) -> Floats:
         """``speedup[i, j] = time[i] / time[j]``: how many times faster chip j is than chip i, shape (m, m).
 
-        NaN where neither takes any time.
+        NaN where both times are 0.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             return frozen(self.time[:, np.newaxis] / self.time[np.newaxis, :])
 
     @cached_property
     def flips(self) -> tuple[Flip, ...]:
-        """The known kernels that change sides: whose regime is not the same on all chips."""
+        """The known kernels whose regime is not the same on all chips."""
         regimes = np.stack([one.regime for one in self.bounds], axis=1)
         changed = self.known & (regimes != regimes[:, :1]).any(axis=1)
         return tuple(
@@ -130,7 +129,7 @@ class Comparison:
         )
 
     def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame, one row a kernel: its name, and by chip ``time:v5p`` and ``bound_by:v5p``."""
+        """Return a pandas DataFrame, one row per kernel; per chip columns such as ``time:v5p``, ``bound_by:v5p``."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
         frame: dict[str, Any] = {"name": self.bounds[0].names}
@@ -172,7 +171,9 @@ class Comparison:
     def _remarks(self) -> list[str]:
         remarks = []
         if self.unknown:
-            remarks.append(f"left out of all times, as a bound is unknown: {_first(list(map(one_line, self.unknown)))}")
+            remarks.append(
+                f"left out of all times, because a bound is unknown: {_first(list(map(one_line, self.unknown)))}"
+            )
         if self.flips:
             verb = "changes" if len(self.flips) == 1 else "change"
             sides = [
@@ -197,29 +198,29 @@ def compare_chips(
     exposed_comm: float = 0.0,
     launch_overhead: float | str = 0.0,
 ) -> Comparison:
-    """Hold the same kernels against several chips.
+    """Compare the bounds of the same kernels on several chips.
 
     Parameters
     ----------
     kernels
-        `Kernels` or anything they can be made from.
+        `Kernels`, or anything that converts to it.
     chips
-        Chips, names of catalogue chips, or pairs of one of these and a precision, which may name a unit: one chip with
-        and without its tensor cores is ``[("a100", "fp64"), ("a100", "fp64_tensor")]``. The first one is what the
-        others' speed-up is shown against. Or a `Preset`, or one chip.
+        A list of chips, names of catalogue chips, or pairs of a chip and a precision. A precision may name a unit: one
+        chip with and without its tensor cores is ``[("a100", "fp64"), ("a100", "fp64_tensor")]``. The speed-up is shown
+        relative to the first chip. A `Preset` or a single chip works too.
     precision
-        The precision of chips that come without one of their own.
+        The precision of chips that are given without one.
     memory, overlap, exposed_comm, launch_overhead
-        As in `roofwidget.bound`, the same for every chip.
+        As in `roofwidget.bound`; the same for every chip.
 
     Raises
     ------
     MissingFigureError
-        If one of the chips lacks a figure that is asked for; it is not left out.
+        If one of the chips lacks a figure that the options ask for.
     ValueError
         If there is no chip, or two have the same label.
     TypeError
-        If something is no chip.
+        If an entry is not a chip.
 
     Examples
     --------
@@ -240,7 +241,7 @@ def compare_chips(
     bounds: list[Bound] = []
     for label, chip, own in map(_labelled, given):
         if label in labels:
-            msg = f"two chips are both called '{label}'; name their precisions, or give one another name by replace()"
+            msg = f"two chips are both called '{label}'; add their precisions, or rename a chip by replace(name=…)"
             raise ValueError(msg)
         labels.append(label)
         bounds.append(
@@ -258,7 +259,7 @@ def compare_chips(
 
 
 def _with_precisions(labels: list[str], bounds: list[Bound]) -> tuple[str, ...]:
-    """Name the precision of each chip where they differ: fp8 against fp64 is no contest of chips."""
+    """Return the labels, with the precision of each chip if these differ: fp8 and fp64 must not look comparable."""
     if len({one.precision for one in bounds}) == 1:
         return tuple(labels)
     named = (f"({one.precision})" for one in bounds)
@@ -275,7 +276,7 @@ def _as_list(chips: Any) -> list[Any]:
 
 
 def _labelled(entry: Any) -> tuple[str, Chip, str | None]:
-    """Return what a chip is called, the chip, and the precision that came with it."""
+    """Return the label of a chip, the chip, and the precision that was given with it."""
     if isinstance(entry, (str, Chip)):
         found = look_up(entry)
         return found.name, found, None

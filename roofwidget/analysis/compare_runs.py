@@ -1,4 +1,4 @@
-"""Two runs of one program: which kernels became faster or slower, and which are in one of them alone."""
+"""Two runs of one program: which kernels became faster or slower, and which are only in one run."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ _VERDICTS: Final = ("faster", "slower", "equal", "unknown", "other work")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunComparison:
-    """Two runs of one program, kernel by kernel: m kernels are in both. Arrays have shape (m,), in the order of before.
+    """Two runs of one program, with m kernels in both. Arrays have shape (m,), in the order of the run before.
 
     Parameters
     ----------
     run_before, run_after
         All kernels of the two runs.
     rows_before, rows_after
-        The rows of the two runs that belong together, shape (m,).
+        The matching rows of the two runs, shape (m,).
     chip
-        The chip that both are judged on; None for each run's own.
+        The chip for the bounds of both runs; None for the chip that each run names.
 
     Examples
     --------
@@ -74,27 +74,27 @@ class RunComparison:
 
     @property
     def names(self) -> Texts:
-        """The matched kernels' names in the run before."""
+        """The names of the matched kernels, as in the run before."""
         return self.run_before.names[self.rows_before]
 
     @cached_property
     def matched_before(self) -> Kernels:
-        """The kernels of the run before that are in both."""
+        """The kernels of the run before that are in both runs."""
         return self.run_before[self.rows_before]
 
     @cached_property
     def matched_after(self) -> Kernels:
-        """The kernels of the run after that are in both, row by row those of `matched_before`."""
+        """The kernels of the run after that are in both runs, in the order of `matched_before`."""
         return self.run_after[self.rows_after]
 
     @cached_property
     def only_before(self) -> Kernels:
-        """The kernels that the run after has no more."""
+        """The kernels that are only in the run before."""
         return self.run_before[np.setdiff1d(np.arange(len(self.run_before)), self.rows_before)]
 
     @cached_property
     def only_after(self) -> Kernels:
-        """The kernels that the run before did not have."""
+        """The kernels that are only in the run after."""
         return self.run_after[np.setdiff1d(np.arange(len(self.run_after)), self.rows_after)]
 
     @property
@@ -109,7 +109,7 @@ class RunComparison:
 
     @cached_property
     def change(self) -> Floats:
-        """Seconds more than before."""
+        """Seconds after minus seconds before."""
         return frozen(np.asarray(self.after - self.before))
 
     @cached_property
@@ -130,27 +130,27 @@ class RunComparison:
 
     @cached_property
     def bound_by_before(self) -> Texts:
-        """What bound each kernel before; ``unknown`` too where there is no chip to say it of."""
+        """The resource that binds each kernel in the run before; ``unknown`` also without a chip."""
         return _bound_by(self.matched_before, self.chip)
 
     @cached_property
     def bound_by_after(self) -> Texts:
-        """What binds each kernel after; ``unknown`` too where there is no chip to say it of."""
+        """The resource that binds each kernel in the run after; ``unknown`` also without a chip."""
         return _bound_by(self.matched_after, self.chip)
 
     @property
     def verdict(self) -> Texts:
-        """``faster``, ``slower``, ``equal``; ``unknown`` where one was not measured, ``other work`` where FLOPs differ.
+        """``faster``, ``slower``, ``equal``; ``unknown`` if a time is unknown, ``other work`` if FLOPs differ.
 
-        A kernel's seconds range from its launches times the shortest of them to its launches times the longest, where
-        the run tells these (see `Kernels.groupby`), else they are what was measured alone. Ranges that overlap are
-        equal. FLOPs that differ by more than 1 %, of all launches and of each, are other work, of which times say
-        nothing; bytes may differ.
+        The times of a kernel form a range: from its count times its shortest launch to its count times its longest
+        launch if the run has these (see `Kernels.groupby`), else the measured time alone. Overlapping ranges are equal.
+        FLOPs that differ by more than 1 %, in total and per launch, are other work: the times cannot be compared. Bytes
+        may differ.
         """
         return self._verdicts.texts()
 
     def by_row_before(self) -> tuple[Rows, DictColumn]:
-        """Return for each kernel of the run before its row in the run after, or -1, and its verdict or None."""
+        """Return for each kernel of the run before its row in the run after (or -1), and its verdict (or None)."""
         match = np.full(len(self.run_before), -1, dtype=np.intp)
         match[self.rows_before] = self.rows_after
         codes = np.full(len(self.run_before), len(_VERDICTS), dtype=np.int32)
@@ -158,7 +158,7 @@ class RunComparison:
         return match, DictColumn((*_VERDICTS, None), codes)
 
     def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame, one row a kernel of both runs: times, intensities, what binds, the verdict."""
+        """Return a pandas DataFrame, one row per kernel of both runs: times, intensities, bounds and verdicts."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
         columns = ("before", "after", "change", "ratio", "verdict", "ai_before", "ai_after")
@@ -182,7 +182,7 @@ class RunComparison:
         return f"{kernels}, {alone}; self time {times}"
 
     def _rows(self, most: int) -> Iterator[list[str]]:
-        """Return the kernels with the largest changes first."""
+        """Yield the rows of the text, largest changes first."""
         for row in np.argsort(-np.abs(self.change), kind="stable")[:most]:
             before, after = float(self.before[row]), float(self.after[row])
             binds = dict.fromkeys((str(self.bound_by_before[row]), str(self.bound_by_after[row])))
@@ -223,21 +223,21 @@ class RunComparison:
 def compare_runs(
     before: Any, after: Any, *, match: Iterable[str] | str = ("name",), chip: Chip | str | None = None
 ) -> RunComparison:
-    """Match the kernels of two runs of one program, and say which became faster or slower.
+    """Match the kernels of two runs of one program, and compare their times.
 
-    Kernels with equal names belong together. Where several have one name in a run, those of equal ``"shape"`` do, if
-    both runs tell it, and of these those of equal FLOPs and bytes a launch, then of equal FLOPs alone, then the first
-    of one run and the first of the other, the second and the second. Equal is what differs by rounding, about 1 %.
-    `Kernels.groupby` makes one of many launches before, and tells how far their times spread.
+    Kernels with equal names match. If several kernels of a run share a name, these rules follow: equal ``"shape"`` (if
+    both runs have this column); then equal FLOPs and bytes per launch; then equal FLOPs; then the order in the runs.
+    Amounts that differ by rounding, about 1 %, count as equal. To compare many launches of one kernel, first use
+    `Kernels.groupby`: it also records the range of their times.
 
     Parameters
     ----------
     before, after
-        `Kernels` or anything they can be made from.
+        `Kernels`, or anything that converts to it.
     match
-        What must be equal: ``"name"``, ``"precision"``, ``"category"`` or columns of `Kernels.extra`.
+        The columns that must be equal: ``"name"``, ``"precision"``, ``"category"`` or columns of `Kernels.extra`.
     chip
-        What both are judged on: a chip or its name; by default the chip that each run tells.
+        The chip for the bounds of both runs, or its name; by default the chip that each run names.
 
     Raises
     ------
@@ -259,11 +259,11 @@ def compare_runs(
 
 
 def _range(kernels: Kernels) -> tuple[Floats, Floats]:
-    """Return the least and the most seconds that all launches take."""
+    """Return the shortest and the longest time of all launches together, seconds."""
     ends = []
     for name in (PER_LAUNCH[0], PER_LAUNCH[2]):
-        told = kernels.extra_columns.get(name)
-        seconds = kernels.time if told is None or isinstance(told, DictColumn) else told * kernels.count
+        column = kernels.extra_columns.get(name)
+        seconds = column * kernels.count if isinstance(column, np.ndarray) else kernels.time
         ends.append(np.where(np.isnan(seconds), kernels.time, seconds))
     return ends[0], ends[1]
 
@@ -290,7 +290,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _change(before: float, after: float) -> str:
-    """Return the seconds more than before, in percent of before."""
+    """Return the change in percent of the time before."""
     if math.isnan(before) or math.isnan(after):
         return "unknown"
     if after == before:
@@ -301,7 +301,7 @@ def _change(before: float, after: float) -> str:
 
 
 def _first(kernels: Kernels) -> str:
-    """Name the longest, and say how many there are more."""
+    """Return the names of the longest kernels, and the number of the others."""
     order = np.argsort(-kernels.self_time, kind="stable")
     more = len(kernels) - _MAX_NAMED_KERNELS
     named = "; ".join(one_line(name) for name in kernels.names[order[:_MAX_NAMED_KERNELS]])

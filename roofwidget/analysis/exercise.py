@@ -1,4 +1,4 @@
-"""The roofline exercise of the deep-ml collection (number 415): plain numbers and dicts, in and out."""
+"""The roofline exercise of the deep-ml collection (number 415), with plain numbers and dicts."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _NEEDED: Final = (_FLOPS, _BYTES)
 def roofline_analysis(
     operations: Iterable[Mapping[str, Any]], peak_compute: float, peak_bandwidth: float
 ) -> list[dict[str, Any]]:
-    """Answer the exercise: what the roofline allows each operation, and which side of the ridge point it is on.
+    """Return the answers of the exercise: the attainable rate of each operation, and what bounds it.
 
-    It gives the exercise's answers to all its digits, in its order of operations and with its rounding, but for one
-    case: an operation with bytes and no FLOPs takes the time that its bytes take, ``memory_bytes / peak_bandwidth``.
-    The exercise's own solution divides zero FLOPs by a rate of zero there and says that a copy takes for ever.
+    The answers equal those of the exercise in all digits, with its order of operations and its rounding. There is one
+    exception: an operation with bytes and no FLOPs takes the time of its bytes, ``memory_bytes / peak_bandwidth``. The
+    exercise's solution divides zero FLOPs by a rate of zero there, so that a copy takes forever.
 
     Parameters
     ----------
     operations
-        Dicts with ``flops``, ``memory_bytes`` and, if wanted, ``name``; other keys do not count.
+        Dicts with ``flops``, ``memory_bytes`` and optionally ``name``; other keys are ignored.
     peak_compute
         FLOP/s.
     peak_bandwidth
@@ -40,10 +40,9 @@ def roofline_analysis(
     -------
     list of dict
         For each operation ``name``; ``arithmetic_intensity``, FLOP/byte, infinite for zero bytes, 4 decimals;
-        ``attainable_flops``, FLOP/s, 4 decimals; ``bound``, ``compute-bound`` from the ridge point on and
-        ``memory-bound`` below; ``efficiency``, percent of the peak, 2 decimals; ``estimated_time_s``, seconds,
-        8 decimals. An operation with neither FLOPs nor bytes is compute-bound at an infinite intensity and takes no
-        time.
+        ``attainable_flops``, FLOP/s, 4 decimals; ``bound``, which is ``compute-bound`` from the ridge point on and
+        ``memory-bound`` below it; ``efficiency``, percent of the peak, 2 decimals; ``estimated_time_s``, seconds,
+        8 decimals. An operation without FLOPs and bytes is compute-bound at infinite intensity and takes no time.
 
     Raises
     ------
@@ -77,7 +76,7 @@ def _answer(
     operation: Mapping[str, Any], peak_compute: float, peak_bandwidth: float, ridge_point: float
 ) -> dict[str, Any]:
     flops, moved = operation[_FLOPS], operation[_BYTES]
-    # Another order of these operations changes the last digit that is left after rounding.
+    # Another order of operations changes the last digit after rounding.
     intensity = flops / moved if moved else math.inf
     attainable = min(peak_compute, intensity * peak_bandwidth)
     seconds = flops / attainable if attainable else moved / peak_bandwidth
@@ -115,5 +114,5 @@ def _number(value: Any, what: str) -> Any:
     if bad:
         msg = f"{what} must be a finite number that is not negative, got {value!r}"
         raise ValueError(msg)
-    # Answers hold Python's own numbers, whatever the figures came as.
+    # Answers are Python's own numbers, also for numpy scalars.
     return int(value) if isinstance(value, np.integer) else float(value) if isinstance(value, np.floating) else value

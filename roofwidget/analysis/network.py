@@ -1,8 +1,8 @@
-"""Between chips: how long a collective takes over a chip's link, and what that does to the roof.
+"""Communication between chips: the time of collectives over a chip's link, and its effect on the roof.
 
-Conventions. `size` is always V, the bytes of the **full array** over all ranks, whatever part of it one rank holds.
-Bandwidths are **one way**: what a rank sends in one direction of a ring, or into a switch. A factor of two between
-one way and both ways is the usual mistake here. Formulas, with n ranks and W the bandwidth:
+Conventions: `size` is always V, the bytes of the **full array** over all ranks, not of the part that one rank holds.
+Bandwidths are **one way**: what a rank sends in one direction of a ring, or into a switch. Mixing up one way and both
+ways is a common mistake; it costs a factor of two. Formulas, with n ranks and bandwidth W:
 
 ============== ======================= ================================= =======================
 kind           ring                    ring-both-ways                    switch
@@ -15,10 +15,10 @@ broadcast      V/W                     V/2W                              as ring
 permute        V/nW                    refused: it has one direction     as ring
 ============== ======================= ================================= =======================
 
-The ring formulas are those of bandwidth-optimal rings (Patarasu and Yuan, JPDC 69(2), 2009). Both ways, whole shards
-travel to their farther half of a ring that wraps around; with an even n the last step leaves one direction idle. On a
-switch each rank holds V/n and sends all of it but its own n-th part. A hop costs `latency`; the hops of a collective
-follow one another. Scalars may be text with a unit, such as ``"450 GB/s"`` or ``"1 us"``.
+The ring formulas are those of bandwidth-optimal rings (Patarasu and Yuan, JPDC 69(2), 2009). Both ways, each shard
+travels half of a ring that wraps around in each direction; with an even n one direction is idle in the last step. On a
+switch each rank holds V/n and sends all of it except its own n-th part. Each hop costs `latency`, and the hops of a
+collective run one after the other. Scalars may be text with a unit, such as ``"450 GB/s"`` or ``"1 us"``.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ __all__ = [
 ]
 
 COLLECTIVES: Final = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "permute")
-"""The kinds of collective that have a formula here."""
+"""The supported kinds of collectives."""
 TOPOLOGIES: Final = ("ring", "ring-both-ways", "switch")
-"""How the ranks may be joined."""
+"""The supported topologies of the ranks."""
 
 _BOTH_WAYS: Final = "ring-both-ways"
-# Collectives that pass whole shards on from rank to rank, and how many times around.
+# Collectives that pass whole shards from rank to rank, and the number of rounds.
 _IN_STEPS: Final = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2}
 
 
@@ -64,21 +64,21 @@ def collective_time(
     latency: npt.ArrayLike | None = None,
     topology: str = "ring",
 ) -> Floats:
-    """Return how long a collective takes, in seconds. Arrays broadcast.
+    """Return the time of a collective in seconds. Arrays broadcast.
 
     Parameters
     ----------
     kind
         One of `COLLECTIVES`.
     size
-        Bytes of the full array over all ranks; on a switch a rank's own part of an all-to-all is ``size / ranks``.
+        Bytes of the full array over all ranks; in an all-to-all on a switch one rank holds ``size / ranks``.
     ranks
-        How many chips take part, whole numbers from 1; one alone has nothing to send.
+        The number of chips that take part, whole numbers from 1; a single chip has nothing to send.
     bandwidth
-        bytes/s one way: what a rank sends in one direction. A `Chip` or a `Link` counts with all its links together,
-        and the two directions of ``"ring-both-ways"`` share them.
+        bytes/s one way: what a rank sends in one direction. For a `Chip` or a `Link` it is the sum over all its links,
+        and the two directions of ``"ring-both-ways"`` share it.
     latency
-        Seconds a hop; None for that of the `Chip` or `Link` where it is known, and hops that cost nothing elsewhere.
+        Seconds per hop; None for the latency of the `Chip` or `Link` if it is known, else 0.
     topology
         One of `TOPOLOGIES`.
 
@@ -93,7 +93,7 @@ def collective_time(
         If the chip or link has no bandwidth.
     ValueError
         If a kind or topology is unknown, a size or latency is negative, a bandwidth is not above zero, ranks are not
-        whole numbers from 1, or a permute is to go both ways.
+        whole numbers from 1, or a permute is asked for with ``"ring-both-ways"``.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def collective_time(
     else:
         speed = quantity(bandwidth, "B/s", "bandwidth", above_zero=True) * (2 if topology == _BOTH_WAYS else 1)
         hop = latency
-    time = np.asarray(array * _carried(kind, n, topology) / speed)
+    time = np.asarray(array * _link_capacity(kind, n, topology) / speed)
     if hop is None:
         return time
     return np.asarray(time + _hops(kind, n, topology) * quantity(hop, "s", "latency"))
@@ -120,13 +120,13 @@ def collective_time(
 
 @keywords("network_bytes")
 def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topology: str = "ring") -> Floats:
-    """Return the bytes that a rank sends in a collective, over all its links; what it receives is not counted.
+    """Return the bytes that a rank sends in a collective over all its links; received bytes do not count.
 
-    Where ranks do not send alike, as in a broadcast, it is the rank that sends most. Put under ``"network"`` in a
-    kernel's bytes they take, over `Chip.link_bandwidth`, the collective's time without latency, but for one case. An
-    all-gather, reduce-scatter or all-reduce both ways around a ring of an even number of ranks takes ``n / (n - 1)``
-    times as long, since one direction has nothing to send in its last step. The kernel's bytes that stand for that
-    time are ``collective_time(kind, size, ranks, chip, latency=0, topology=...) * chip.link_bandwidth()``.
+    If ranks send different amounts, as in a broadcast, the result is that of the rank that sends most. As ``"network"``
+    bytes of a kernel, these bytes take the collective's time without latency at `Chip.link_bandwidth`. There is one
+    exception: an all-gather, reduce-scatter or all-reduce with ``"ring-both-ways"`` and an even number of ranks takes
+    ``n / (n - 1)`` times as long, because one direction has nothing to send in the last step. For the bytes that take
+    this time use ``collective_time(kind, size, ranks, chip, latency=0, topology=...) * chip.link_bandwidth()``.
 
     Parameters
     ----------
@@ -144,25 +144,25 @@ def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topol
     1750000000.0
     """
     array, n = _asked(kind, size, ranks, topology)
-    return np.asarray(array * _sent(kind, n, topology))
+    return np.asarray(array * _bytes_sent(kind, n, topology))
 
 
 def _asked(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, topology: str) -> tuple[Floats, Floats]:
-    """Check what a collective is asked for, and return its bytes and ranks."""
+    """Check the arguments of a collective, and return its bytes and ranks."""
     _known(kind, COLLECTIVES, "collective")
     _known(topology, TOPOLOGIES, "topology")
     if topology == _BOTH_WAYS and kind == "permute":
-        msg = "a permute sends each shard one way; ask for topology 'ring' or 'switch'"
+        msg = "a permute sends each shard one way; use topology 'ring' or 'switch'"
         raise ValueError(msg)
     return quantity(size, "B", "size"), _whole(ranks)
 
 
-def _sent(kind: str, n: Floats, topology: str) -> Floats:
-    """Bytes a rank sends, both ways left and right together, over those of the full array."""
+def _bytes_sent(kind: str, n: Floats, topology: str) -> Floats:
+    """Return the bytes that a rank sends in both directions together, over the bytes of the full array."""
     gathered = (n - 1) / n
     to_all = {
         "ring": gathered / 2,
-        # Each rank has an n-th of its n-th for each other rank, which crosses as many links as that one is away.
+        # Each rank has V/n^2 for each other rank, and these bytes cross as many links as that rank is hops away.
         _BOTH_WAYS: np.floor(n * n / 4) / (n * n),
         "switch": gathered / n,
     }
@@ -177,16 +177,16 @@ def _sent(kind: str, n: Floats, topology: str) -> Floats:
     return sent[kind]
 
 
-def _carried(kind: str, n: Floats, topology: str) -> Floats:
-    """Bytes for which a rank's links have time while a collective lasts, over those of the full array."""
+def _link_capacity(kind: str, n: Floats, topology: str) -> Floats:
+    """Return the bytes that a rank's links could send during a collective, over the bytes of the full array."""
     if topology == _BOTH_WAYS and kind in _IN_STEPS:
-        # A step is a shard each way, and there is one for each hop to the farthest rank.
+        # Each step sends one shard per direction, and there are as many steps as hops to the farthest rank.
         return _IN_STEPS[kind] * 2 * np.floor(n / 2) / n
-    return _sent(kind, n, topology)
+    return _bytes_sent(kind, n, topology)
 
 
 def _hops(kind: str, n: Floats, topology: str) -> Floats:
-    """How many hops follow one another."""
+    """Return the number of hops that run one after the other."""
     if kind == "permute":
         return np.minimum(n - 1, 1)
     if kind == "broadcast" or topology != _BOTH_WAYS:
@@ -195,14 +195,14 @@ def _hops(kind: str, n: Floats, topology: str) -> Floats:
 
 
 def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> Floats:
-    """Return FLOPs per byte that a rank sends: the x of a roofline over the link, infinite where nothing is sent.
+    """Return FLOPs per byte that a rank sends: the x axis of a roofline over the link; infinite if nothing is sent.
 
     Parameters
     ----------
     flops
-        FLOPs of one rank.
+        The FLOPs of one rank.
     network_bytes
-        Bytes that this rank sends, as `network_bytes` counts them.
+        The bytes that this rank sends, as the function `network_bytes` counts them.
 
     Examples
     --------
@@ -216,16 +216,16 @@ def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> Flo
 
 @keywords("network_ridge_point")
 def network_ridge_point(chip: Chip | str, *, precision: str = "auto", link: str | None = None) -> float:
-    """Return peak over link bandwidth, FLOP/byte: below this network intensity the link takes longer than the FLOPs.
+    """Return peak over link bandwidth, FLOP/byte; below this network intensity the link takes longer than the FLOPs.
 
     Parameters
     ----------
     chip
-        The chip, or the name of one in the catalogue.
+        A chip, or its name in the catalogue.
     precision
-        Whose peak; ``"auto"`` for the chip's default.
+        The precision of the peak; ``"auto"`` for the chip's default.
     link
-        The link's name; None for the one between chips. It counts one way, with all its links together.
+        The name of the link; None for the link between chips. Its bandwidth is one way, the sum over all its links.
 
     Raises
     ------
@@ -247,10 +247,10 @@ def network_ridge_point(chip: Chip | str, *, precision: str = "auto", link: str 
 def exposed_fraction(
     network_time: npt.ArrayLike, overlappable_time: npt.ArrayLike, *, body_time: npt.ArrayLike | None = None
 ) -> Floats:
-    """Return the share of a step that waits for the network: what `bound` takes as ``exposed_comm``.
+    """Return the share of a step that waits for the network; `bound` takes it as ``exposed_comm``.
 
-    Of the network's time the part beyond `overlappable_time` is exposed, ``x = max(0, Tn - overlappable)``; the step
-    lasts ``body + x``, and the share is ``f = x / (body + x)``. Where all work can hide the network that is
+    The part of the network's time beyond `overlappable_time` is exposed: ``x = max(0, Tn - overlappable)``. The step
+    lasts ``body + x``, and the share is ``f = x / (body + x)``. If all work can overlap with the network, this is
     ``max(0, Tn - body) / max(Tn, body)``.
 
     Parameters
@@ -258,19 +258,19 @@ def exposed_fraction(
     network_time
         Seconds of communication.
     overlappable_time
-        Seconds of computing and memory traffic under which it can hide.
+        Seconds of computing and memory traffic that can overlap with the communication.
     body_time
-        Seconds of all computing and memory traffic, at least `overlappable_time`; None when all of it can hide.
+        Seconds of all computing and memory traffic, at least `overlappable_time`; None if all of it can overlap.
 
     Returns
     -------
     numpy.ndarray
-        From 0 to 1, of the broadcast shape; 0 where there is no time at all.
+        A share from 0 to 1, of the broadcast shape; 0 where all times are 0.
 
     Raises
     ------
     ValueError
-        If a time is negative, or more can hide than there is.
+        If a time is negative, or `overlappable_time` is longer than `body_time`.
 
     Examples
     --------
@@ -290,14 +290,14 @@ def exposed_fraction(
 
 
 def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> Floats:
-    """Return the roof that is left when a share of the time is exposed communication: ``(1 - f) attainable``.
+    """Return the roof, lowered by the share f of exposed communication: ``(1 - f) attainable``.
 
     Parameters
     ----------
     attainable
-        FLOP/s of the roof without communication.
+        The roof without communication, FLOP/s.
     exposed
-        The exposed fraction f, at least 0 and below 1.
+        The share f, at least 0 and below 1.
 
     Raises
     ------
@@ -311,7 +311,7 @@ def effective_roof(attainable: npt.ArrayLike, exposed: npt.ArrayLike) -> Floats:
     """
     fraction = quantity(exposed, "", "exposed")
     if (fraction >= 1).any():
-        msg = f"exposed is a share of the time, at least 0 and below 1, got {fraction[fraction >= 1].flat[0]}"
+        msg = f"exposed must be a share of the time, at least 0 and below 1, got {fraction[fraction >= 1].flat[0]}"
         raise ValueError(msg)
     return np.asarray((1 - fraction) * quantity(attainable, "FLOP/s", "attainable"))
 
@@ -326,7 +326,7 @@ def _known(word: str, words: tuple[str, ...], what: str) -> None:
 
 def _of_link(link: Link) -> float:
     if link.bandwidth is None:
-        msg = f"the link '{link.name}' has no bandwidth; give it one, in bytes/s one way over all its links"
+        msg = f"the link '{link.name}' has no bandwidth; give it in bytes/s, one way, summed over all its links"
         raise MissingFigureError(msg)
     return link.bandwidth
 

@@ -1,7 +1,7 @@
-"""How long a measured program would take on another chip, if each kernel stayed as far from its roof as it is.
+"""The time of a measured program on another chip, if each kernel keeps its utilization.
 
-A kernel's bound on the new chip over its bound on the chip it ran on is the factor of its time: its utilization stays.
-`js/src/roofline/projection.ts` mirrors this.
+The time of a kernel scales with its bound: by the bound on the new chip over the bound on the chip it ran on.
+`js/src/roofline/projection.ts` has the same formulas.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ __all__ = ["Projection", "project"]
 
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
-# Below this share of its roof something else than the roof explains a kernel's time.
+# Below this utilization something other than the roof explains the time of a kernel.
 _FAR_UTILIZATION: Final = 0.1
 _HEADER: Final = ["kernel", "before", "after", "faster"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Projection:
-    """How long n measured kernels would take on another chip. Seconds are self time, so they may be added.
+    """The times of n measured kernels on another chip. Seconds are self time, so they can be added up.
 
     Parameters
     ----------
     names
-        The kernels' names.
+        The names of the kernels.
     chip, source
-        The chip that is asked about, its clock changed if that was asked for, and the one they ran on.
+        The new chip, with a changed clock if one was given, and the chip that the kernels ran on.
     precision
-        What judges on the new chip the kernels without a precision of their own.
+        The precision, on the new chip, of kernels that name none.
     measured
-        Seconds on the chip they ran on, shape (n,); NaN where not measured.
+        Seconds on the chip that the kernels ran on, shape (n,); NaN where not measured.
     by_kernel
         Seconds on the new chip, shape (n,); NaN where not measured.
     scaled
-        Whether a measured kernel's time changed with the chip, shape (n,): where a bound is not known it stayed.
+        Whether the time of a measured kernel was scaled, shape (n,); without a known bound it stays the same.
     is_far
-        Whether a kernel that scales keeps less than 10 % of its roof, shape (n,): something else than the roof explains
-        its time, and may be the same on the new chip.
+        Whether a scaled kernel has a utilization below 10 %, shape (n,): something other than the roof explains its
+        time, and may be the same on the new chip.
     remarks
-        Sentences on what was assumed.
+        Sentences on assumptions.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Projection:
     matmul  8 s     2 s    4×
     gelu    2 s     1 s    2×
     opaque  1 s     1 s    stays
-    1 kernel keeps its time, 1 s, as a bound is not known.
+    1 kernel keeps its time, 1 s, because a bound is unknown.
     """
 
     __module__ = "roofwidget"
@@ -97,35 +97,35 @@ class Projection:
 
     @property
     def speedup(self) -> float:
-        """How many times as fast the program is on the new chip; NaN where it takes no time."""
+        """Time before over time on the new chip; NaN if the new time is 0."""
         return self.before / self.time if self.time > 0 else float("nan")
 
     @property
     def not_scaled(self) -> float:
-        """Seconds of the kernels that keep their time, as a bound of theirs is not known."""
+        """Seconds of the kernels that keep their time because a bound is unknown."""
         return float(np.nansum(self.measured[~self.scaled]))
 
     @property
     def far(self) -> float:
-        """Seconds of the kernels far below their roof (`is_far`) on the chip they ran on."""
+        """Seconds of the kernels far below their roof (`is_far`), on the chip that they ran on."""
         return float(np.nansum(self.measured[self.is_far]))
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what was assumed, on the kernels whose time stayed, and on those far below their roof."""
-        said = []
+        """Sentences on assumptions, on kernels that keep their time, and on kernels far below their roof."""
+        found = []
         kept = int((~self.scaled & ~np.isnan(self.measured)).sum())
         if kept:
             who = "1 kernel keeps its time" if kept == 1 else f"{kept:,} kernels keep their time"
-            said.append(f"{who}, {format_quantity(self.not_scaled, 's')}, as a bound is not known.")
+            found.append(f"{who}, {format_quantity(self.not_scaled, 's')}, because a bound is unknown.")
         if self.far > 0:
             share = percent(self.far / self.before)
-            whose = f"{share} of the time is that of kernels below {percent(_FAR_UTILIZATION)} of their roof"
-            said.append(f"{whose}, which another roof may not speed up.")
-        return (*self.remarks, *said)
+            whose = f"Kernels below {percent(_FAR_UTILIZATION)} of their roof ({share} of the time)"
+            found.append(f"{whose} may not get faster on another chip.")
+        return (*self.remarks, *found)
 
     def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame, one row a kernel: name, seconds before and after, and whether it was scaled."""
+        """Return a pandas DataFrame, one row per kernel: name, seconds before and after, and whether it was scaled."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
         columns = {"name": self.names, "before": self.measured, "after": self.by_kernel, "scaled": self.scaled}
@@ -168,41 +168,41 @@ def project(
     at_roof: Iterable[int] = (),
     recast: str | None = None,
 ) -> Projection:
-    """Say how long measured kernels would take on another chip, at another clock or precision, or on reaching a roof.
+    """Return the times of measured kernels on another chip, at another clock or precision, or at their roof.
 
-    A kernel keeps its utilization, so its new time is its time times its bound on the new chip over that on the chip it
-    ran on; a kernel that reaches its roof takes its bound. Self time grows and shrinks as the time does. Where one of
-    the bounds is not known, or zero, the time stays.
+    A kernel keeps its utilization: its time is multiplied by its bound on the new chip over its bound on the chip it
+    ran on. A kernel at its roof takes its bound. Self time scales by the same factor as time. If one of the bounds is
+    unknown or zero, the time stays the same.
 
     Parameters
     ----------
     kernels
-        `Kernels` or anything they can be made from.
+        `Kernels`, or anything that converts to it.
     chip
-        The new chip, or the name of one in the catalogue. The same chip with another clock is a what-if too.
+        The new chip, or its name in the catalogue. It may be the same chip with another clock or precision.
     source
-        The chip they ran on; by default the one they tell.
+        The chip that the kernels ran on; by default the chip that they name.
     clock
-        What the new chip's peaks are multiplied by, such as 0.8; or its clock as text, such as ``"1.2 GHz"``, if the
-        chip tells the clock that its peaks are of. Bandwidths stay.
+        A factor on the new chip's peaks, such as 0.8; or the new clock as text, such as ``"1.2 GHz"``, if the chip has
+        the clock that its peaks refer to. Bandwidths do not change.
     precision
-        What judges kernels without a precision of their own on the new chip: a name, or ``"auto"`` for the chip's
-        default; by default the one that judges them on the chip they ran on. Bytes stay what they are.
+        The precision, on the new chip, of kernels that name none: a name, or ``"auto"`` for the chip's default; by
+        default that of the chip they ran on. Bytes do not change.
     memory
-        The level whose bytes count, as in `roofwidget.bound`; on both chips.
+        The level whose bytes count, on both chips, as in `roofwidget.bound`.
     at_roof
-        Rows that are taken to reach their roof on the new chip.
+        Rows of kernels that reach their roof on the new chip.
     recast
-        A precision that all FLOPs are done in on the new chip, whichever kernels tell; those of a class, such as
-        vector, stay in it. Bytes stay what they are.
+        A precision for all FLOPs on the new chip, whatever precision the kernels name. FLOPs of a class, such as
+        vector, stay in their class. Bytes do not change.
 
     Raises
     ------
     MissingFigureError
-        If a chip lacks the precision or the bandwidth that is asked for, or the clock. A kernel whose own precision a
-        chip lacks keeps its time.
+        If a chip lacks the precision, the bandwidth or the clock that is asked for. A kernel whose own precision a chip
+        lacks keeps its time.
     TypeError, ValueError
-        If there is no chip that they ran on, or a clock or row is none.
+        If the chip that the kernels ran on is unknown, or a clock or row is invalid.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def project(
     new = _at_clock(look_up(chip), clock)
     rows = _rows(at_roof, len(table))
     if recast is not None and precision is not None:
-        msg = f"project: with recast='{recast:.60}' no precision of a kernel's own is left: leave out precision"
+        msg = f"project: recast='{recast:.60}' replaces the precision of every kernel: leave out precision"
         raise ValueError(msg)
     asked = recast or precision or old.default_precision
     before = bound_lenient(table, old, memory=memory)
@@ -244,7 +244,7 @@ def _source(kernels: Kernels, source: Chip | str | None) -> Chip:
     if source is not None:
         return look_up(source)
     if kernels.chip is None:
-        msg = "project needs the chip that these kernels ran on, as they do not tell it: give source="
+        msg = "project needs the chip that these kernels ran on, and they name none: give source="
         raise ValueError(msg)
     return kernels.chip
 
@@ -255,7 +255,7 @@ def _at_clock(chip: Chip, clock: float | str | None) -> Chip:
     factor = units.positive(units.parse(clock, "Hz", "clock"), "clock")
     if isinstance(clock, str):
         if chip.clock is None:
-            msg = f"{chip.name} does not tell the clock that its peaks are of: give clock as a factor, such as 0.8"
+            msg = f"{chip.name} has no clock that its peaks refer to: give clock as a factor, such as 0.8"
             raise MissingFigureError(msg)
         factor /= chip.clock
     return chip.with_rates({precision: peak * factor for precision, peak in chip.peak_flops.items()}, {})
@@ -265,14 +265,14 @@ def _rows(given: Iterable[int], n: int) -> Bools:
     rows = np.zeros(n, dtype=np.bool_)
     for row in given:
         if isinstance(row, bool) or not isinstance(row, (int, np.integer)) or not 0 <= row < n:
-            msg = f"at_roof: {row!r:.60} is not a row of kernels, which has {n}"
+            msg = f"at_roof: {row!r:.60} is not a row of the {n} kernels"
             raise ValueError(msg)
         rows[row] = True
     return rows
 
 
 def _recast(kernels: Kernels) -> Kernels:
-    """Return the same work without any precision; FLOPs of a class keep it."""
+    """Return the same work without precisions; FLOPs of a class stay in their class."""
     flops = kernels.flops_by_precision
     plain = [column for key, column in flops.items() if key not in FLOP_CLASSES]
     return kernels.replace(
@@ -289,11 +289,11 @@ def _remarks(kernels: Kernels, chip: Chip, *, asked_for: str | None) -> Iterator
     if lost.any():
         yield lacking(lost, chip)
     own = kernels.codes("precision")
-    told = np.array([word is not None for word in own.values], dtype=np.bool_)[own.codes]
+    has_own = np.array([word is not None for word in own.values], dtype=np.bool_)[own.codes]
     for key, flops in kernels.flops_by_precision.items():
         if key in chip.peak_flops:
-            told = told | (flops > 0)
-    if asked_for and told.any():
-        many = int(told.sum())
-        who = "1 kernel tells its" if many == 1 else f"{many:,} kernels tell their"
-        yield f"{who} own precision, so {asked_for} does not judge {'it' if many == 1 else 'them'}."
+            has_own = has_own | (flops > 0)
+    if asked_for and has_own.any():
+        many = int(has_own.sum())
+        who = "1 kernel names its" if many == 1 else f"{many:,} kernels name their"
+        yield f"{who} own precision, so {asked_for} does not apply to {'it' if many == 1 else 'them'}."

@@ -1,4 +1,4 @@
-"""What a `Bound` says in words: its lines of text, its HTML table, and why a kernel cannot be above its roof."""
+"""The text of a `Bound`: its lines, its HTML table, and the reasons why a kernel cannot be above its roof."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _ELSE: Final = "or the time, a peak rate, a clock or a sparsity is not as assume
 
 
 def plain(bound: Bound) -> str:
-    """Return a few aligned lines: a title, the first kernels, and how many there are more."""
+    """Return a few aligned lines: a title, the first kernels, and the number of further kernels."""
     lines = aligned([_header(bound), *_rows(bound, _MAX_LINES)]) if len(bound) else []
     count = f"{len(bound):,} kernel{'' if len(bound) == 1 else 's'}"
     return "\n".join([f"Bound: {count} on {_conditions(bound)}", *lines, *and_more(len(bound), _MAX_LINES)])
 
 
 def html(bound: Bound) -> str:
-    """Return an HTML table and the notes; names are text, never markup."""
+    """Return an HTML table with notes; names are text, never markup."""
     more = "".join(and_more(len(bound), _MAX_TABLE_ROWS))
     table = html_table(f"Bounds on {_conditions(bound)}", _header(bound), _rows(bound, _MAX_TABLE_ROWS), more)
     return html_with_notes(table, bound.notes)
 
 
 def above_roof(bound: Bound) -> Iterator[str]:
-    """Say of the first kernels above their roof what forbids it, and how many there are more."""
+    """Yield why the first kernels above their roof cannot be there, then the number of the others."""
     rows = np.flatnonzero(bound.above_roof)
     for row in rows[:_MAX_EXPLAINED]:
         yield f"'{_name(bound, row)}' {_reason(bound, int(row))}."
@@ -49,7 +49,7 @@ def above_roof(bound: Bound) -> Iterator[str]:
 
 
 def _conditions(bound: Bound) -> str:
-    """Chip, precision, memory, the options that are not the default, and where the kernels came from."""
+    """Return chip, precision, memory, options that differ from their defaults, and the source of the kernels."""
     words = [one_line(bound.chip.name), bound.precision, "all levels" if bound.memory == "all" else bound.memory]
     if bound.overlap != 1:
         words.append(f"{percent(bound.overlap)} overlap")
@@ -63,7 +63,7 @@ def _conditions(bound: Bound) -> str:
 
 
 def _intensity(bound: Bound, row: int) -> str:
-    """Return the intensity at the level that was asked for; with all levels at the slowest, which is named."""
+    """Return the intensity at the given level; for all levels that at the slowest one, with its name."""
     if bound.memory != "all":
         return format_intensity(float(bound.ai[bound.memory][row]) if bound.memory in bound.ai else math.nan)
     times = {level: float(bound.memory_time[level][row]) for level in bound.judged if level in bound.memory_time}
@@ -109,15 +109,15 @@ def _name(bound: Bound, row: int) -> str:
 
 
 def _reason(bound: Bound, row: int) -> str:
-    """Say what forbids the measured time: the first resource that alone needs longer, else how they were joined."""
+    """Return why the measured time is impossible: a resource that alone needs longer, or the sum of several."""
     for part in (_bytes_reason, _flops_reason, _link_reason, _launch_reason):
         reason = part(bound, row)
         if reason:
             return reason
     needed, measured = (format_quantity(float(column[row]), "s") for column in (bound.time, bound.measured))
     return (
-        f"ran {measured}, which no resource alone forbids, but needs {needed} as its parts were said to follow each "
-        f"other: more of them overlap than assumed, {_ELSE}"
+        f"ran {measured}, but its resources one after the other need {needed}, although none alone needs longer: more "
+        f"of them overlap than assumed, {_ELSE}"
     )
 
 
@@ -136,11 +136,11 @@ def _bytes_reason(bound: Bound, row: int) -> str:
     reason = f"is above its roof: its {moved} of {level} need {needed} at {format_quantity(bandwidth, 'B/s', 4)}, but "
     reason += f"it ran {ran}"
     if flops > 0:
-        told, least = (format_intensity(flops / one) for one in (bound.bytes[level][row], measured * bandwidth))
+        stated, least = (format_intensity(flops / one) for one in (bound.bytes[level][row], measured * bandwidth))
         reason += (
             f" at {format_quantity(flops / measured, 'FLOP/s')}. At that rate its intensity at {level} must be at "
         )
-        reason += f"least {least}, not {told}"
+        reason += f"least {least}, not {stated}"
     return f"{reason}. So the bytes are miscounted or are those of a nearer level, {_ELSE}"
 
 

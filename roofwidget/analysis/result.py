@@ -1,6 +1,6 @@
-"""What a roofline says about kernels on one chip: the columns that `roofwidget.analysis.bound.bound` returns.
+"""`Bound`: the result of `bound`, n kernels on one chip.
 
-The times are given; every other quantity is derived when it is first asked for, and then kept.
+It stores times. All other quantities are derived from them on first access and cached.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from roofwidget.kernels.kernel import NETWORK
 __all__ = ["ABOVE_ROOF_FROM", "Bound"]
 
 ABOVE_ROOF_FROM: Final = 1 + 1e-9
-"""A point is above its roof when it beats its bound by more than rounding."""
-# Two resources closer than this (relative to the larger) are in balance.
+"""The utilization from which a kernel is above its roof: more than rounding can explain."""
+# Relative to the larger: two resource times closer than this are balanced.
 _BALANCE_TOLERANCE: Final = 0.05
-# What `to_dataframe` writes beside name, bytes and the columns by level.
+# The columns of `to_dataframe`, apart from the name and the columns by level.
 _COLUMNS: Final = (
     *("flops", "compute_time", "network_time", "overhead_time", "body_time", "time", "measured", "bound_by", "regime"),
     *("balanced", "peak", "attainable", "attainable_fraction", "achieved", "utilization", "roof_fraction"),
@@ -38,7 +38,7 @@ A = TypeVar("A", bound=npt.NDArray[Any])
 
 
 def _formula(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
-    """Make what a formula gives read-only, without warnings for what is unknown or divided by zero."""
+    """Decorate a formula: its result is read-only, and unknown values and divisions by zero raise no warning."""
 
     @wraps(derive)
     def derived(bound: Bound) -> A:
@@ -50,37 +50,37 @@ def _formula(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bound:
-    """What a roofline says about n kernels on one chip. Arrays have shape (n,) and are read-only; unknown is NaN.
+    """The roofline bounds of n kernels on one chip. Arrays have shape (n,) and are read-only; NaN is unknown.
 
     Parameters
     ----------
     names
-        The kernels' names.
+        The names of the kernels.
     chip
-        The chip they are held against.
+        The chip.
     precision, memory
-        The precision and the memory level that were asked for, as the chip writes them; ``all`` for every level.
+        The options of `roofwidget.bound`, with the chip's own names; ``all`` stands for every level.
     overlap, exposed_comm, launch_overhead
-        The options of `roofwidget.bound`: shares from 0 to 1, and seconds.
+        The other options of `roofwidget.bound`: two shares from 0 to 1, and seconds.
     judged
         The memory levels whose bytes count.
     flops, measured
-        FLOPs over all precisions and launches, and measured seconds; NaN also for a measured zero.
+        FLOPs over all precisions and launches, and measured seconds; a measured zero counts as unknown.
     bytes
-        Bytes by memory level, and under ``network`` those over the link where some kernel tells of them.
+        Bytes by memory level; bytes over the link under ``network``, if some kernel has any.
     compute_time, memory_time, network_time, overhead_time
-        Seconds: the FLOPs at their peaks, the bytes of each level at its bandwidth, those over the link, the launches.
-        A kernel that tells of no network bytes needs none of the link's time.
+        Seconds: the FLOPs at their peaks, the bytes of each level at its bandwidth, the bytes over the link, and the
+        launches. The network time of a kernel without network bytes is 0.
     body_time
-        Compute and memory time joined by the overlap: with an overlap of 1 the larger of the two.
+        Compute and memory time combined by the overlap; with an overlap of 1 the larger of the two.
     time
-        The bound: the largest of body time over ``1 - exposed_comm``, network time and overhead time.
+        The bound: the largest of ``body_time / (1 - exposed_comm)``, network time and overhead time.
     remarks
-        Sentences on what was assumed; `notes` has them first.
+        Sentences on assumptions; the first part of `notes`.
     source
-        Where the kernels came from.
+        The source of the kernels.
     non_kernels
-        What rows are that are no kernels, such as idle time (`roofwidget.kernels.non_kernels`), None for kernels.
+        The kind of each row that is not a kernel, such as idle time; None for kernels.
 
     Examples
     --------
@@ -121,31 +121,31 @@ class Bound:
 
     @property
     def total_time(self) -> float:
-        """Seconds that all kernels need one after the other: the sum of their bounds. NaN if one is unknown."""
+        """The bound of the whole program, seconds: the sum of the kernels' bounds; NaN if one is unknown."""
         return float(self.time.sum())
 
     @cached_property
     def ai(self) -> Mapping[str, Floats]:
-        """Arithmetic intensity at each level, FLOP/byte; under ``network`` FLOPs per byte over the link."""
+        """Arithmetic intensity at each level, FLOP/byte; ``network`` is FLOPs per byte over the link."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return {level: frozen(self.flops / moved) for level, moved in self.bytes.items()}
 
     @cached_property
     @_formula
     def peak(self) -> Floats:
-        """The peak that judges each kernel, FLOP/s: FLOPs over compute time; at zero FLOPs the one asked for."""
+        """The peak that applies to each kernel, FLOP/s: FLOPs over compute time; at zero FLOPs that of `precision`."""
         return np.where(self.flops > 0, self.flops / self.compute_time, self.chip.peak(self.precision))
 
     @cached_property
     @_formula
     def attainable(self) -> Floats:
-        """The rate that the roof allows, FLOP/s: ``(1 - exposed_comm) * flops / body_time``."""
+        """The highest rate that the roof allows, FLOP/s: ``(1 - exposed_comm) * flops / body_time``."""
         return np.asarray((1 - self.exposed_comm) * self.flops / self.body_time)
 
     @cached_property
     @_formula
     def attainable_fraction(self) -> Floats:
-        """The roof's share of the peak: what a kernel that was not measured shows as "at most"."""
+        """Attainable over peak; reports show it as "at most" for a kernel that was not measured."""
         return np.asarray(self.attainable / self.peak)
 
     @cached_property
@@ -157,13 +157,13 @@ class Bound:
     @cached_property
     @_formula
     def utilization(self) -> Floats:
-        """Bound time over measured time: "% of roof", defined for zero FLOPs too."""
+        """Bound time over measured time: "% of roof". It is defined for zero FLOPs too."""
         return np.asarray(self.time / self.measured)
 
     @cached_property
     @_formula
     def roof_fraction(self) -> Floats:
-        """Achieved over attainable; NaN at zero FLOPs. It equals `utilization` where neither link nor launches bind."""
+        """Achieved over attainable; NaN at zero FLOPs. It equals `utilization` unless the link or launches bind."""
         return np.where(self.flops > 0, self.achieved / self.attainable, np.nan)
 
     @cached_property
@@ -174,30 +174,30 @@ class Bound:
 
     @cached_property
     def bandwidth_utilization(self) -> Mapping[str, Floats]:
-        """Achieved bytes/s over bandwidth, by level; under ``network`` over that of the link, where it is told."""
+        """Achieved bytes/s over bandwidth, by level; ``network`` is the share of the link's bandwidth."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             shares = {level: frozen(seconds / self.measured) for level, seconds in self.memory_time.items()}
             if NETWORK in self.bytes:
-                told = np.where(np.isnan(self.bytes[NETWORK]), np.nan, self.network_time)
-                shares[NETWORK] = frozen(told / self.measured)
+                seconds = np.where(np.isnan(self.bytes[NETWORK]), np.nan, self.network_time)
+                shares[NETWORK] = frozen(seconds / self.measured)
         return shares
 
     @cached_property
     @_formula
     def headroom(self) -> Floats:
-        """Measured minus bound time, seconds: what reaching the roof is worth."""
+        """Measured time minus bound time, seconds: the time saved by reaching the roof."""
         return np.asarray(self.measured - self.time)
 
     @cached_property
     @_formula
     def above_roof(self) -> Bools:
-        """Whether a kernel beat its bound: something in its counts, its time or the peaks is off."""
+        """Whether a kernel is faster than its bound: its counts, its time or the peaks must be wrong."""
         return np.asarray(self.utilization > ABOVE_ROOF_FROM)
 
     @cached_property
     @_formula
     def exposed_fraction(self) -> Floats:
-        """The share of the bound time in which only the link works: ``exposed_comm``, or what the body leaves of it."""
+        """The share of the bound time in which only the link works: `exposed_comm`, or network time beyond the body."""
         if not self.network_time.any():
             return np.full(len(self), self.exposed_comm)
         left = np.maximum(self.network_time - self.body_time, 0)
@@ -206,9 +206,10 @@ class Bound:
     @cached_property
     @_formula
     def energy(self) -> Floats:
-        """Joules: FLOPs, bytes of main memory, and constant power over the measured time, or where unknown the bound.
+        """Joules for FLOPs, for bytes of main memory, and for constant power over the measured (else the bound) time.
 
-        All NaN on a chip without `Chip.energy`. Choi, Bedard, Fowler and Vuduc, IPDPS 2013: time overlaps, energy adds.
+        All NaN on a chip without `Chip.energy`. Choi, Bedard, Fowler and Vuduc, IPDPS 2013: times overlap,
+        energies add up.
         """
         cost = self.chip.energy
         moved = self.bytes.get(self.chip.main_memory)
@@ -220,20 +221,20 @@ class Bound:
     @cached_property
     @_formula
     def bound_by(self) -> Texts:
-        """The resource with the largest time: ``compute``, a level's name, ``network``, ``overhead``, ``unknown``."""
+        """The resource with the largest time: ``compute``, a level's name, ``network``, ``overhead`` or ``unknown``."""
         return np.array([*self.judged, NETWORK, "overhead", "compute", "unknown"], dtype=object)[self._binding]
 
     @cached_property
     @_formula
     def regime(self) -> Texts:
-        """The class of `bound_by`, in which every level is ``memory``."""
+        """`bound_by` with ``memory`` for every memory level."""
         of_levels = ["memory" for _ in self.judged]
         return np.array([*of_levels, NETWORK, "overhead", "compute", "unknown"], dtype=object)[self._binding]
 
     @cached_property
     @_formula
     def _binding(self) -> npt.NDArray[np.int8]:
-        """Positions in the judged levels, network, overhead, compute, unknown."""
+        """The index of `bound_by` in: the judged levels, network, overhead, compute, unknown."""
         network, overhead, compute, unknown = range(len(self.judged), len(self.judged) + 4)
         memory_time, level = slowest_level(self.memory_time, self.judged, len(self))
         index = np.where(self.compute_time * (1 + TIE_TOLERANCE) >= memory_time, compute, level)
@@ -246,29 +247,29 @@ class Bound:
     @cached_property
     @_formula
     def balanced(self) -> Bools:
-        """Whether the two resources that need longest are within 5 % of each other: more of one alone gains little.
+        """Whether the two slowest resources are within 5 % of each other: speeding up only one of them gains little.
 
-        The resources are compute, each judged level (these over ``1 - exposed_comm``), the link and the launches.
+        The resources are compute and each judged level (their times over ``1 - exposed_comm``), link and launches.
         """
         within = [self.compute_time, *(self.memory_time[level] for level in self.judged if level in self.memory_time)]
         first, second = np.zeros(len(self)), np.zeros(len(self))
         for seconds in (*map(self._stretched, within), self.network_time, self.overhead_time):
-            # Of the unknown levels nothing can be said: fmax passes them over.
+            # fmax ignores unknown times.
             second = np.fmax(second, np.minimum(first, seconds))
             first = np.fmax(first, seconds)
         return np.asarray((first > 0) & (first - second <= _BALANCE_TOLERANCE * first) & ~np.isnan(self.time))
 
     def _stretched(self, seconds: Floats) -> Floats:
-        """Return body seconds as they lie in the bound, among exposed communication."""
+        """Return seconds of the body, extended by the share of exposed communication."""
         return seconds / (1 - self.exposed_comm) if self.exposed_comm else seconds
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what was assumed, and on the kernels above their roof: what forbids their being there."""
+        """Sentences on assumptions, and on why kernels above their roof cannot be correct."""
         return (*self.remarks, *bounds_text.above_roof(self))
 
     def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame, one row a kernel, with ``ai:HBM``, ``memory_time:HBM`` and so on by level."""
+        """Return a pandas DataFrame, one row per kernel; a column by level is named ``ai:HBM``, for instance."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
         frame: dict[str, Any] = {"name": self.names}

@@ -1,11 +1,11 @@
-"""The roofline arithmetic: how long a kernel must take on a chip, and what that says.
+"""The roofline arithmetic: the least time that a kernel can take on a chip. Arrays in, arrays out.
 
-Time first (Williams, Waterman and Patterson, CACM 52(4), 2009, written as times): a kernel needs
-``compute_time = sum of FLOPs / peak`` and ``memory_time = max over levels of bytes / bandwidth``; the larger of the two
-is its bound, unless its bytes over the link or its launches need longer. Every other quantity follows from these times
-(see `roofwidget.analysis.result`), and zero FLOPs or zero bytes need no special case.
+The roofline (Williams, Waterman and Patterson, CACM 52(4), 2009) is written as times: a kernel needs
+``compute_time = sum of FLOPs / peak`` and ``memory_time = max over levels of bytes / bandwidth``. Its bound is the
+larger of the two, unless its bytes over the link or its launches need longer. All other quantities follow from these
+times (see `roofwidget.analysis.result`), and zero FLOPs or zero bytes need no special case.
 
-`js/src/roofline/roofline.ts` mirrors this file for what a drag needs; both are held to `tests/golden/roofline.json`.
+`js/src/roofline/roofline.ts` has the same formulas for drags. `tests/golden/roofline.json` tests both.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["attainable", "join_times", "ridge_point", "slowest_level"]
 
 
 def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats:
-    """Return the highest rate a roofline allows: ``min(peak_flops, ai * bandwidth)``.
+    """Return the highest rate that a roofline allows: ``min(peak_flops, ai * bandwidth)``.
 
     Parameters
     ----------
     ai
-        Arithmetic intensity, FLOP/byte; infinite for a kernel that moves no bytes.
+        Arithmetic intensity, FLOP/byte; infinite if no bytes are moved.
     peak_flops
         Peak rate, FLOP/s, or text such as ``"989 TFLOP/s"``.
     bandwidth
@@ -56,7 +56,7 @@ def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.Arra
 
 
 def ridge_point(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats:
-    """Return the intensity from which a kernel can be compute-bound: ``peak_flops / bandwidth``, FLOP/byte.
+    """Return the lowest intensity at which a kernel can be compute-bound: ``peak_flops / bandwidth``, FLOP/byte.
 
     Raises
     ------
@@ -80,10 +80,10 @@ def _rates(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> tuple[Floats,
 def join_times(
     compute: Floats, memory: Floats, network: Floats, overhead: Floats, *, overlap: float, exposed: float
 ) -> tuple[Floats, Floats]:
-    """Seconds of the body, and of everything: the parts joined."""
+    """Return the seconds of compute and memory together (the body), and the bound of body, link and launches."""
     body = np.maximum(compute, memory)
     if overlap < 1:
-        # The sum less the overlap's share of the smaller, written so that an overlap of 1 is the larger exactly.
+        # Written as a sum on top of the larger time, so that an overlap of 1 gives exactly the larger time.
         body = body + (1 - overlap) * np.minimum(compute, memory)
     time = body / (1 - exposed) if exposed else body
     for outside in (network, overhead):
@@ -95,9 +95,9 @@ def join_times(
 def slowest_level(
     times: Mapping[str, Floats], judged: tuple[str, ...], n: int
 ) -> tuple[Floats, npt.NDArray[np.intp] | np.intp]:
-    """Return the largest of the known times at the `judged` levels, shape (n,), and the position of its level.
+    """Return the largest known time over the `judged` levels, shape (n,), and the position of its level.
 
-    The time is NaN where none is known.
+    The time is NaN where no level's time is known.
     """
     unknown = np.broadcast_to(np.nan, n)
     of_levels = [times.get(level, unknown) for level in judged] or [unknown]

@@ -1,4 +1,4 @@
-"""How large a matrix product must be before it crosses the ridge point of a chip."""
+"""The smallest matrix products and batches that are compute-bound on a chip."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from roofwidget.support.did_you_mean import keywords
 
 __all__ = ["critical_batch", "critical_batch_per_chip", "smallest_square_matmul"]
 
-# As in `bound`: two times closer than this (relative) are a tie, and a tie goes to compute.
+# Relative, as in `bound`: two times closer than this are a tie, and a tie counts as compute-bound.
 _TIE_TOLERANCE: Final = Fraction(1, 10**12)
 
 
@@ -22,21 +22,21 @@ _TIE_TOLERANCE: Final = Fraction(1, 10**12)
 def smallest_square_matmul(
     chip: Chip | str, *, precision: str = "auto", memory: str = "main", itemsize: float | str = 2
 ) -> int:
-    """Return the smallest N for which an N by N matrix times another is compute-bound.
+    """Return the smallest N for which the product of two N by N matrices is compute-bound.
 
-    It does ``2 N^3`` FLOPs and moves three matrices, so its intensity is ``2 N / (3 itemsize)``: N is the first whole
-    number from ``1.5 itemsize`` times the ridge point on, three times the ridge point for 2-byte items.
+    The product does ``2 N^3`` FLOPs and moves three matrices, so its intensity is ``2 N / (3 itemsize)``. N is
+    ``1.5 itemsize`` times the ridge point, rounded up: three times the ridge point for 2-byte items.
 
     Parameters
     ----------
     chip
-        The chip, or the name of one in the catalogue.
+        A chip, or its name in the catalogue.
     precision
-        Whose peak; ``"auto"`` for the chip's default.
+        The precision of the peak; ``"auto"`` for the chip's default.
     memory
         The level that holds the matrices; ``"main"`` for the chip's off-chip memory.
     itemsize
-        Bytes of an element of all three matrices, or text such as ``"2 B"``.
+        Bytes per element of all three matrices, or text such as ``"2 B"``.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def smallest_square_matmul(
     [1923, 962, 1722, 499]
     """
     peak, bandwidth = _rates(chip, precision, memory)
-    # In fractions, since rounding at a whole number would be off by one.
+    # Exact fractions: a rounding error next to a whole number would change the result by one.
     crossing = Fraction(peak) * 3 * Fraction(_bytes(itemsize, "itemsize")) / (2 * Fraction(bandwidth))
     return math.ceil(crossing / (1 + _TIE_TOLERANCE))
 
@@ -69,28 +69,28 @@ def critical_batch(
     activation_bytes: float | str = 2,
     output_bytes: float | str | None = None,
 ) -> float:
-    """Return the batch from which a layer, ``[B, D] x [D, F]``, is compute-bound.
+    """Return the smallest batch B at which a layer, ``[B, D] x [D, F]``, is compute-bound.
 
     With R the ridge point, ``2 B D F = R (B D e + D F w + B F o)`` at the crossing, so
-    ``B = R D F w / (2 D F - R (D e + F o))``; for layers much larger than the batch that is ``R w / 2``.
+    ``B = R D F w / (2 D F - R (D e + F o))``. For layers much larger than the batch this is ``R w / 2``.
 
     Parameters
     ----------
     chip
-        The chip, or the name of one in the catalogue.
+        A chip, or its name in the catalogue.
     d, f
-        Rows and columns of the weights; None for both gives the limit of large ones.
+        Rows and columns of the weights; None for both gives the limit of large layers.
     precision
-        The peak of the arithmetic, which may be wider than the weights; ``"auto"`` for the chip's default.
+        The precision of the arithmetic, which may be wider than the weights; ``"auto"`` for the chip's default.
     memory
         The level that holds the weights and activations.
     weight_bytes, activation_bytes, output_bytes
-        Bytes of an element of the weights (w), of the input (e) and of the output (o, by default as the input).
+        Bytes per element of the weights (w), of the input (e) and of the output (o, by default as the input).
 
     Returns
     -------
     float
-        Tokens or samples, not rounded; infinite where the layer is too small to be compute-bound at any batch.
+        Tokens or samples, not rounded; infinite if the layer is too small to be compute-bound at any batch.
 
     Raises
     ------
@@ -125,28 +125,28 @@ def critical_batch(
 def critical_batch_per_chip(
     chip: Chip | str, *, precision: str = "auto", bandwidth: float | str | None = None, gradient_bytes: float | str = 2
 ) -> float:
-    """Return the batch on each chip from which data-parallel training hides the exchange of its gradients.
+    """Return the smallest batch per chip at which data-parallel training hides the exchange of its gradients.
 
-    A layer's backward pass does ``4 B D F`` FLOPs on a chip, while the all-reduce of its gradients, ``g D F`` bytes,
-    makes the chip send twice as much: compute takes longer from ``B = g P / (2 W)`` on. For 2-byte gradients that is
-    peak over bandwidth, the network's ridge point.
+    A layer's backward pass does ``4 B D F`` FLOPs per chip. The all-reduce of its gradients, ``g D F`` bytes, makes
+    the chip send twice that many bytes. Compute takes longer from ``B = g P / (2 W)`` on. For 2-byte gradients that
+    is peak over bandwidth: the network's ridge point.
 
     Parameters
     ----------
     chip
-        The chip, or the name of one in the catalogue.
+        A chip, or its name in the catalogue.
     precision
-        Whose peak; ``"auto"`` for the chip's default.
+        The precision of the peak; ``"auto"`` for the chip's default.
     bandwidth
-        bytes/s that a chip sends, or text such as ``"180 GB/s"``, over all links that carry the gradients; None for
-        all links of the chip. Along one axis of a torus that is twice one link, one in each direction.
+        bytes/s that a chip sends over all links that transport the gradients, or text such as ``"180 GB/s"``; None for
+        all links of the chip. Along one axis of a torus it is twice the bandwidth of one link: one per direction.
     gradient_bytes
-        Bytes of an element of the gradients (g).
+        Bytes per element of the gradients (g).
 
     Returns
     -------
     float
-        Tokens or samples a chip, not rounded.
+        Tokens or samples per chip, not rounded.
 
     Raises
     ------

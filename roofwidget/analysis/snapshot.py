@@ -1,4 +1,4 @@
-"""`Snapshot`: a roofline that was frozen, with the positions of its kernels."""
+"""`Snapshot`: a frozen roofline with the positions of its kernels."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from roofwidget.support.text_tables import without_surrogates
 __all__ = ["Snapshot", "kernel_positions"]
 
 _MAX_KERNELS: Final = 200
-_MAX_NAME_LETTERS: Final = 80
+_MAX_NAME_CHARACTERS: Final = 80
 _VALUES_PER_KERNEL: Final = 3
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A roof and the places of its kernels as they stood when they were frozen.
+    """A roofline and the positions of its kernels at the time of the snapshot.
 
     Parameters
     ----------
     name
-        What it is called, 80 letters at most.
+        The name of the snapshot, at most 80 characters.
     chip
-        Id of the chip.
+        The id of the chip.
     precision, memory
-        Whose peak and bandwidth they are.
+        The precision of `peak_flops` and the memory level of `bandwidth`.
     peak_flops, bandwidth
         FLOP/s and bytes/s, finite and above zero.
     kernels
-        ``(name, FLOP/byte, FLOP/s)`` of at most 200 kernels, those that took longest, of one name only the longest.
-        Without bytes the intensity is infinite, without FLOPs 0, and then the rate is in bytes/s.
+        ``(name, FLOP/byte, FLOP/s)`` of at most 200 kernels: the longest ones, and only the longest of each name. The
+        intensity is infinite without bytes and 0 without FLOPs; without FLOPs the rate is in bytes/s.
     hidden
-        Whether the chart leaves it out.
+        Whether the chart hides the snapshot.
 
     Raises
     ------
     TypeError
-        If a name, or what should be a row of `kernels`, is something else.
+        If a name is not text, or `kernels` are not rows.
     ValueError
-        For an empty name, or for a number that has no place.
+        For an empty or too long name, or a number that has no position on the chart.
 
     Examples
     --------
@@ -70,11 +70,11 @@ class Snapshot:
         for field in ("name", "chip", "precision", "memory"):
             text = getattr(self, field)
             if not isinstance(text, str):
-                msg = f"the {field} of a snapshot is text, not {text!r:.40}"
+                msg = f"the {field} of a snapshot must be text, got {text!r:.40}"
                 raise TypeError(msg)
             object.__setattr__(self, field, without_surrogates(text.strip()))
-        if not self.name or len(self.name) > _MAX_NAME_LETTERS:
-            msg = f"a snapshot needs a name of 1 to {_MAX_NAME_LETTERS} letters, not '{self.name:.40}'"
+        if not self.name or len(self.name) > _MAX_NAME_CHARACTERS:
+            msg = f"a snapshot needs a name of 1 to {_MAX_NAME_CHARACTERS} characters, got '{self.name:.40}'"
             raise ValueError(msg)
         for field, unit in (("peak_flops", "FLOP/s"), ("bandwidth", "B/s")):
             what = f"{field} of snapshot '{self.name}'"
@@ -87,46 +87,46 @@ class Snapshot:
 def _checked_positions(snapshot: str, given: Any) -> tuple[tuple[str, float, float], ...]:
     rows = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else None
     if rows is None or not all(isinstance(row, Sequence) and len(row) == _VALUES_PER_KERNEL for row in rows):
-        msg = f"kernels of snapshot '{snapshot}' are rows of (name, FLOP/byte, FLOP/s), not {given!r:.40}"
+        msg = f"kernels of snapshot '{snapshot}' must be rows of (name, FLOP/byte, FLOP/s), got {given!r:.40}"
         raise TypeError(msg)
     if len(rows) > _MAX_KERNELS:
-        msg = f"snapshot '{snapshot}' keeps {_MAX_KERNELS} kernels at most, not {len(rows)}: leave out the shortest"
+        msg = f"snapshot '{snapshot}' holds at most {_MAX_KERNELS} kernels, got {len(rows)}: leave out the shortest"
         raise ValueError(msg)
-    places = []
-    for told, intensity, rate in rows:
-        name = without_surrogates(str(told))
+    positions = []
+    for label, intensity, rate in rows:
+        name = without_surrogates(str(label))
         try:
-            place = (name, float(intensity), float(rate))
+            position = (name, float(intensity), float(rate))
         except (TypeError, ValueError):
-            place = (name, np.nan, np.nan)
-        if not (place[1] >= 0 and 0 < place[2] < np.inf):
-            msg = f"kernel '{place[0]:.40}' of snapshot '{snapshot}' has no place at {intensity!r}, {rate!r}"
+            position = (name, np.nan, np.nan)
+        if not (position[1] >= 0 and 0 < position[2] < np.inf):
+            msg = f"kernel '{position[0]:.40}' of snapshot '{snapshot}' has no position at {intensity!r}, {rate!r}"
             raise ValueError(msg)
-        places.append(place)
-    return tuple(places)
+        positions.append(position)
+    return tuple(positions)
 
 
 def kernel_positions(kernels: Kernels, rows: Rows, bound: Bound) -> tuple[tuple[str, float, float], ...]:
-    """Return where the longest of these rows stand, of one name the first: at the level that binds."""
+    """Return the positions of the longest of these rows, one per name, at the memory level that binds."""
     moved, slowest = _binding_bytes(bound)
     seconds = np.where(np.isnan(bound.measured), np.fmax(bound.compute_time, slowest), bound.measured)
     with np.errstate(divide="ignore", invalid="ignore"):
         intensity = bound.flops / moved
         rate = np.where(bound.flops > 0, bound.flops, moved) / seconds
     longest = rows[np.argsort(-np.nan_to_num(kernels.self_time[rows]), kind="stable")]
-    places: dict[str, tuple[str, float, float]] = {}
+    positions: dict[str, tuple[str, float, float]] = {}
     for row in longest.tolist():
         name = without_surrogates(str(bound.names[row] or ""))
-        has_place = intensity[row] >= 0 and 0 < rate[row] < np.inf
-        if has_place and name and name not in places:
-            places[name] = (name, float(intensity[row]), float(rate[row]))
-        if len(places) == _MAX_KERNELS:
+        has_position = intensity[row] >= 0 and 0 < rate[row] < np.inf
+        if has_position and name and name not in positions:
+            positions[name] = (name, float(intensity[row]), float(rate[row]))
+        if len(positions) == _MAX_KERNELS:
             break
-    return tuple(places.values())
+    return tuple(positions.values())
 
 
 def _binding_bytes(bound: Bound) -> tuple[Floats, Floats]:
-    """Return bytes and seconds of the level that binds each kernel, or of the first it tells of."""
+    """Return the bytes of the level that binds each kernel (else of its first level), and its memory time."""
     moved = np.full(len(bound), np.nan)
     slowest = np.full(len(bound), np.nan)
     for level in bound.judged:

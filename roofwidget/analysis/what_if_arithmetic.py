@@ -1,4 +1,4 @@
-"""What fewer or more bytes, and a better or worse use of the roof, would make of kernels that were measured."""
+"""What-ifs on single kernels: their time with fewer or more bytes, or nearer to or farther from their roof."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from roofwidget.kernels.table import Kernels
 __all__ = ["Judge", "apply_what_ifs", "least_time"]
 
 Judge = Callable[[Kernels], Bound]
-"""What a roof says of kernels."""
+"""Returns the bound of kernels."""
 
 
 def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], judge: Judge) -> Kernels:
-    """Return kernels with what-ifs in place.
+    """Return the kernels with what-ifs applied.
 
-    With ``bytes`` a kernel moves that many times its bytes at every level of memory (those over a link stay), and its
-    time follows its bound: it keeps its utilization, so ``time * bound time after / bound time before``. ``time`` is a
-    factor on what comes of that. None goes above its roof: the factor that counts is at least the utilization, of a
-    kernel that beats its roof as it is at least 1. Its self time changes by the same factor as its time. What cannot
-    be said is NaN: the time of other bytes where no bound is known.
+    The factor ``bytes`` multiplies a kernel's bytes at every memory level, but not those over the link. The kernel
+    keeps its utilization, so its new time is ``time * bound time after / bound time before``. The factor ``time``
+    multiplies the result. No kernel goes above its roof: the time factor is at least the utilization (at least 1 for a
+    kernel that is above its roof already). The self time changes by the same factor as the time. A new time is NaN if
+    the bytes change and the bound is unknown.
 
     Parameters
     ----------
     kernels
         The n kernels as they are.
     moves
-        Factors above 0 by ``"bytes"`` and ``"time"``, by row; what is left out is 1.
+        By row, the factors ``"bytes"`` and ``"time"``, above 0; a missing factor is 1.
     judge
-        Returns the bound of some of these kernels.
+        Returns the bound of some of the kernels.
 
     Returns
     -------
     Kernels
-        As many, in their order, without the totals, the single launches and the origins, which are the data's.
+        The same rows. Totals, single launches and origins are left out: they describe the measured data.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], j
     by_bytes, by_time = (np.array([move.get(key, 1.0) for move in moves.values()]) for key in ("bytes", "time"))
     after = _with_bytes(before, by_bytes)
     bound = judge(before)
-    # A factor of 1 on the bytes leaves a time that is known, whatever is known of its bound.
+    # With unchanged bytes the time is known even if the bound is not.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         follows = np.where(by_bytes == 1, 1.0, judge(after).time / bound.time)
     factor = follows * np.fmax(by_time, least_time(bound))
@@ -66,7 +66,7 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], j
 
 
 def least_time(bound: Bound) -> Floats:
-    """Return the least factor on each kernel's time that keeps it at or below its roof, shape (n,); NaN is unknown."""
+    """Return the smallest time factor that keeps each kernel at or below its roof, shape (n,); NaN is unknown."""
     return np.minimum(bound.utilization, 1.0)
 
 

@@ -157,7 +157,7 @@ def test_a_class_without_a_peak_of_its_own_is_charged_to_the_precisions_and_note
     bound = rw.bound(kernels, units())
     assert bound.compute_time.tolist() == [1.0 + 2.0, 0.5 + 4.0]
     assert bound.notes == (
-        "engines has no peak of its own for transcendental FLOPs: they are charged to the bf16 peak and the fp8 peak.",
+        "engines has no separate peak for transcendental FLOPs: they are charged to the bf16 peak and the fp8 peak.",
     )
 
 
@@ -290,7 +290,7 @@ def test_network_bytes_on_a_chip_without_a_link_raise_unless_there_are_none() ->
 
 def test_exposed_communication_and_network_bytes_together_are_refused_and_the_kernel_named() -> None:
     kernels = [("plain", 1, 1), ("step", 1, {"HBM": 1, "network": 8})]
-    with pytest.raises(ValueError, match=r"exposed_comm and network bytes .* kernel 'step' has"):
+    with pytest.raises(ValueError, match=r"exposed_comm excludes network bytes, .* kernel 'step' has"):
         rw.bound(kernels, linked(), exposed_comm=0.1)
 
 

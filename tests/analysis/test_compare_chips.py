@@ -74,7 +74,7 @@ def test_a_kernel_unknown_on_one_chip_is_left_out_on_all_of_them() -> None:
     assert both.unknown == ("L2 only", "?")
     assert both.time.tolist() == both.perfect_overlap.tolist() == [2, 2]
     assert both.flips == (), "unknown is no side"
-    assert "left out of all times, as a bound is unknown: L2 only; ?" in repr(both)
+    assert "left out of all times, because a bound is unknown: L2 only; ?" in repr(both)
 
 
 def test_a_kernel_of_which_one_chip_lacks_the_peak_hides_no_other() -> None:
@@ -189,7 +189,7 @@ def test_a_pairs_precision_comes_before_the_asked_one() -> None:
     ("chips", "error", "message"),
     [
         ([], ValueError, "at least one chip"),
-        ([H100, H100], ValueError, "two chips are both called 'H100'; name their precisions"),
+        ([H100, H100], ValueError, "two chips are both called 'H100'; add their precisions"),
         ([(H100, "bf16"), (H100, "BF16")], ValueError, r"two chips are both called 'H100 \(bf16\)'"),
         ([(H100, "fp8")], rw.MissingFigureError, "H100 has no peak for precision 'fp8'"),
         ([(H100, "bf16", 3)], TypeError, r"expected a chip, its name or a pair \(chip, precision\), got \(Chip"),

@@ -77,7 +77,7 @@ def test_the_programs_time_is_the_sum_and_what_is_not_known_stays_in_it(step: Ke
     found = project(step, NEW)
     same([found.before, found.time, found.speedup, found.not_scaled], [15, 5.5, 15 / 5.5, 1])
     assert found.scaled.tolist() == [True, True, True, False, False]
-    assert found.notes == ("1 kernel keeps its time, 1 s, as a bound is not known.",)
+    assert found.notes == ("1 kernel keeps its time, 1 s, because a bound is unknown.",)
 
 
 def test_the_same_chip_changes_nothing(step: Kernels) -> None:
@@ -105,7 +105,9 @@ def test_a_precision_judges_what_tells_none_of_its_own(step: Kernels) -> None:
     same(project(step, NEW, precision="fp8").by_kernel, [1, 1, 1.5, 1, math.nan])
     own = Kernels(["told", "apart"], {"": [4e14, np.nan], "bf16": [np.nan, 4e14]}, [1e12] * 2, time=[8, 8], chip=OLD)
     same(project(own, NEW, precision="fp8").by_kernel, [1, 2])
-    assert project(own, NEW, precision="fp8").notes == ("1 kernel tells its own precision, so fp8 does not judge it.",)
+    assert project(own, NEW, precision="fp8").notes == (
+        "1 kernel names its own precision, so fp8 does not apply to it.",
+    )
 
 
 def test_without_a_precision_it_stays_what_it_was() -> None:
@@ -123,7 +125,7 @@ def test_a_kernel_whose_own_precision_a_chip_lacks_keeps_its_time() -> None:
     same(found.by_kernel, [2, 2])
     assert found.notes == (
         "1 kernel needs a figure that New lacks, such as the peak of its precision.",
-        "1 kernel keeps its time, 2 s, as a bound is not known.",
+        "1 kernel keeps its time, 2 s, because a bound is unknown.",
     )
 
 
@@ -156,8 +158,8 @@ def test_chips_may_be_names_and_kernels_records() -> None:
         ({"source": None}, ValueError, "needs the chip that these kernels ran on.*give source="),
         ({"clock": 0}, ValueError, "clock"),
         ({"clock": "fast"}, ValueError, "clock"),
-        ({"clock": "1 GHz", "source": NEW, "chip": NEW}, MissingFigureError, "New does not tell the clock"),
-        ({"at_roof": [3]}, ValueError, "at_roof: 3 is not a row of kernels, which has 1"),
+        ({"clock": "1 GHz", "source": NEW, "chip": NEW}, MissingFigureError, "New has no clock"),
+        ({"at_roof": [3]}, ValueError, "at_roof: 3 is not a row of the 1 kernels"),
         ({"at_roof": [-1]}, ValueError, "at_roof: -1 is not a row"),
         ({"at_roof": [True]}, ValueError, "at_roof: True is not a row"),
         ({"precision": "fp64"}, MissingFigureError, "New has no peak for precision 'fp64'"),
@@ -183,7 +185,7 @@ def test_the_table_shows_the_longest_first_and_what_is_not_measured(step: Kernel
         "gelu            2 s           1 s      2×",
         "opaque          1 s           1 s      stays",
         "unmeasured      not measured  unknown",
-        "1 kernel keeps its time, 1 s, as a bound is not known.",
+        "1 kernel keeps its time, 1 s, because a bound is unknown.",
     ]
 
 
@@ -192,8 +194,8 @@ def test_many_kernels_are_cut_short_and_names_are_text() -> None:
     found = project(many, NEW)
     *_, last, note = repr(found).splitlines()
     assert last == "… and 52 more"
-    # Those of 11 to 60 s, of 1830 s, need 1.
-    assert note.startswith("97 % of the time is that of kernels below 10 % of their roof")
+    # The bound of each kernel is 1 s: those of 11 to 60 s, 1775 s of 1830 s, are below 10 %.
+    assert note.startswith("Kernels below 10 % of their roof (97 % of the time)")
     shown: str = found._repr_html_()
     assert "&lt;b&gt;59" in shown
     assert "<b>" not in shown
@@ -212,10 +214,10 @@ def test_it_says_how_much_of_the_time_is_far_below_its_roof_and_may_not_follow_a
     )
     found = project(table, NEW)
     assert (found.is_far.tolist(), found.far) == ([True, False, False, False, True], 2)
-    said = "of the time is that of kernels below 10 % of their roof, which another roof may not speed up."
-    assert found.notes[-1] == f"40 % {said}"
-    # One that is to reach its roof does not keep its distance to it.
-    assert project(table, NEW, at_roof=[0]).notes[-1] == f"20 % {said}"
+    said = "Kernels below 10 % of their roof ({} % of the time) may not get faster on another chip."
+    assert found.notes[-1] == said.format(40)
+    # A kernel that reaches its roof does not keep its utilization.
+    assert project(table, NEW, at_roof=[0]).notes[-1] == said.format(20)
     assert project(table, NEW, at_roof=[0, 4]).far == 0
 
 
@@ -251,5 +253,5 @@ def test_recast_work_is_judged_by_one_precision_whatever_it_tells() -> None:
 def test_recast_work_needs_a_peak_and_no_other_precision(step: Kernels) -> None:
     with pytest.raises(MissingFigureError, match="New has no peak for precision 'fp64'"):
         project(step, NEW, recast="fp64")
-    with pytest.raises(ValueError, match="recast='fp8' no precision"):
+    with pytest.raises(ValueError, match="recast='fp8' replaces the precision"):
         project(step, NEW, recast="fp8", precision="bf16")

@@ -70,7 +70,7 @@ def test_the_well_tiled_kernel_is_above_its_roof_and_the_note_says_what_forbids_
         (
             rw.Kernel("k", 100, 10, time=1.5),
             {"overlap": 0},
-            "ran 1.5 s, which no resource alone forbids, but needs 2 s",
+            "ran 1.5 s, but its resources one after the other need 2 s",
         ),
     ],
 )

@@ -98,17 +98,17 @@ def test_only_kernels_that_pass_the_filters_are_kept(model: RooflineModel) -> No
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"name": ""}, "a snapshot needs a name of 1 to 80 letters, not ''"),
-        ({"name": "x" * 81}, "a snapshot needs a name of 1 to 80 letters"),
-        ({"name": 3}, "the name of a snapshot is text, not 3"),
+        ({"name": ""}, "a snapshot needs a name of 1 to 80 characters, got ''"),
+        ({"name": "x" * 81}, "a snapshot needs a name of 1 to 80 characters"),
+        ({"name": 3}, "the name of a snapshot must be text, got 3"),
         ({"peak_flops": 0}, "peak_flops of snapshot 'before'"),
         ({"bandwidth": math.nan}, "bandwidth of snapshot 'before'"),
-        ({"kernels": "gelu"}, "kernels of snapshot 'before' are rows of"),
-        ({"kernels": [("gelu", 10)]}, "kernels of snapshot 'before' are rows of"),
-        ({"kernels": [("gelu", -1, 1e12)]}, "kernel 'gelu' of snapshot 'before' has no place at -1, "),
-        ({"kernels": [("gelu", 1, math.inf)]}, "kernel 'gelu' of snapshot 'before' has no place at 1, inf"),
-        ({"kernels": [("gelu", "far", 1)]}, "kernel 'gelu' of snapshot 'before' has no place at 'far', 1"),
-        ({"kernels": [("gelu", 1, 1)] * 201}, "snapshot 'before' keeps 200 kernels at most, not 201"),
+        ({"kernels": "gelu"}, "kernels of snapshot 'before' must be rows of"),
+        ({"kernels": [("gelu", 10)]}, "kernels of snapshot 'before' must be rows of"),
+        ({"kernels": [("gelu", -1, 1e12)]}, "kernel 'gelu' of snapshot 'before' has no position at -1, "),
+        ({"kernels": [("gelu", 1, math.inf)]}, "kernel 'gelu' of snapshot 'before' has no position at 1, inf"),
+        ({"kernels": [("gelu", "far", 1)]}, "kernel 'gelu' of snapshot 'before' has no position at 'far', 1"),
+        ({"kernels": [("gelu", 1, 1)] * 201}, "snapshot 'before' holds at most 200 kernels, got 201"),
     ],
 )
 def test_what_can_have_no_place_is_refused_by_name(wrong: dict[str, Any], said: str) -> None:
@@ -128,7 +128,7 @@ def test_a_trait_of_something_else_is_refused_and_nothing_changes(model: Rooflin
 def test_nothing_is_kept_where_there_is_no_roof_or_the_name_is_too_long(model: RooflineModel) -> None:
     with pytest.raises(TraitError, match="there are no chips"):
         RooflineModel([], []).freeze()
-    with pytest.raises(TraitError, match="freeze: a snapshot needs a name of 1 to 80 letters"):
+    with pytest.raises(TraitError, match="freeze: a snapshot needs a name of 1 to 80 characters"):
         model.freeze("x" * 81)
     assert model.snapshots == ()
 
