@@ -12,11 +12,11 @@ import { useKernelDrag } from "./gestures/kernel_drag.ts";
 import { usePointing } from "./gestures/pointing.ts";
 import { RoofHandles } from "./gestures/roof_drag.tsx";
 import { bentLineBoxes, gapBox } from "./labels/obstacles.ts";
-import { rooflineLabels } from "./labels/roofline_labels.ts";
+import { arrowLabels, rooflineLabels } from "./labels/roofline_labels.ts";
 import { textWidth } from "./labels/text_fitting.ts";
 import { Axes, titleOf } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
-import { earlierPoints, RunArrows, runArrows, runLabels } from "./layers/compare_runs.tsx";
+import { earlierPoints, RunArrows, runArrows } from "./layers/compare_runs.tsx";
 import { Gaps, gapsOf, Joins, Ties } from "./layers/gaps.tsx";
 import { useGlide } from "./layers/glide.ts";
 import { Leaders } from "./layers/marks.tsx";
@@ -25,8 +25,8 @@ import { Roofs } from "./layers/roofs.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { changesSince, frozenIn, Ghosts, snapshotLabels } from "./layers/snapshots.tsx";
 import { cardOf, Tooltip } from "./layers/tooltip.tsx";
-import { glided, TrailMarks, trailLabels, trailLines } from "./layers/trails.tsx";
-import { radiusOf } from "./points/painter.ts";
+import { glided, TrailMarks, trailLines } from "./layers/trails.tsx";
+import { lengthOf } from "./paths.ts";
 import { sightOf } from "./points/visible.ts";
 import { sceneOf } from "./roofline_scene.ts";
 import type { Size } from "./scales.ts";
@@ -86,8 +86,9 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const bends = [...lines, ...arrows, ...changes].flatMap(bentLineBoxes);
   const others = [
     ...moveLabels(store, scene, shadows),
-    ...trailLabels(scene, share < 1 ? [] : lines),
-    ...runLabels(scene, arrows),
+    // Each merged kernel's number stands at its longest trail that has room.
+    ...arrowLabels("trail", share < 1 ? [] : [...lines].sort((a, b) => lengthOf(b) - lengthOf(a)), theme),
+    ...arrowLabels("run", arrows, theme),
     ...snapshotLabels(scene, frozen, changes),
   ];
   const looks = hollowed(pointColours(scene), shadows);
@@ -134,7 +135,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
           <Clip box={frameOf(scales)}>
             <Gaps gaps={gaps} theme={theme} />
             <RunArrows arrows={arrows} theme={theme} />
-            <TrailMarks lines={lines} radius={radiusOf(points.value)} theme={theme} />
+            <TrailMarks lines={lines} theme={theme} />
           </Clip>
         </>
       }

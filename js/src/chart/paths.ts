@@ -17,6 +17,16 @@ export interface BentLine {
   readonly to: Spot;
 }
 
+/** An arrow with a text at its middle. */
+export interface LabelledArrow extends BentLine {
+  readonly key: string;
+  readonly text: string;
+  /** How far the point that it leads to reaches from its middle, px. */
+  readonly rim: number;
+  /** Whether it is drawn stronger: of a marked kernel, or of the roof itself. */
+  readonly isMarked: boolean;
+}
+
 /** One kernel's points at its memory levels: from the first to the last, px. */
 export interface Join {
   readonly row: number;
@@ -73,6 +83,8 @@ export function bendOf([x0, y0]: Spot, [x1, y1]: Spot): Spot {
   return [(x0 + x1) / 2 - dy * by, (y0 + y1) / 2 + dx * by];
 }
 
+export const lengthOf = ({ from, to }: BentLine) => Math.hypot(to[0] - from[0], to[1] - from[1]);
+
 /** The middle of the curve. */
 export const middleOf = ({ from, bend, to }: BentLine): Spot => [
   (from[0] + 2 * bend[0] + to[0]) / 4,
@@ -80,8 +92,9 @@ export const middleOf = ({ from, bend, to }: BentLine): Spot => [
 ];
 
 /** The curve to the rim of the point that it ends at, with an arrow head. */
-export function arrowPath({ from, bend, to }: BentLine, radius: number): string {
-  if (Math.hypot(to[0] - from[0], to[1] - from[1]) < radius + MIN_ARROW_PX) return "";
+export function arrowPath(line: BentLine, radius: number): string {
+  if (lengthOf(line) < radius + MIN_ARROW_PX) return "";
+  const { from, bend, to } = line;
   const angle = Math.atan2(to[1] - bend[1], to[0] - bend[0]);
   const back = (by: number, turn: number) =>
     `${to[0] - by * Math.cos(angle + turn)},${to[1] - by * Math.sin(angle + turn)}`;

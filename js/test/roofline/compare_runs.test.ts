@@ -108,7 +108,7 @@ function drawn(now = NOW, runs = RUNS) {
 describe("an arrow", () => {
   it("goes from where a kernel stood to where it stands, with the change of its time", () => {
     const { scene, arrows } = drawn();
-    expect(arrows.map(({ row, text, faster, strong }) => [row, text, faster, strong])).toEqual([
+    expect(arrows.map(({ row, text, faster, isMarked }) => [row, text, faster, isMarked])).toEqual([
       [2, "−50 %", true, true],
       [1, "+50 %", false, false],
     ]);

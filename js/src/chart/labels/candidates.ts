@@ -2,7 +2,7 @@
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import { ridgePoint } from "../../roofline/roofline.ts";
-import type { Gap, Join, Rates, Spot } from "../paths.ts";
+import { type BentLine, type Gap, type Join, middleOf, type Rates, type Spot } from "../paths.ts";
 import type { Scales } from "../scales.ts";
 
 export type Anchor = "start" | "middle" | "end";
@@ -161,24 +161,17 @@ export const alongRoof = (roof: Rates, scales: Scales): Position[] => [
 export const alongCeiling = (ceiling: SubRoof, scales: Scales): Position[] =>
   ceiling.kind === "bandwidth" ? alongSlope(ceiling, scales) : alongFlat(ceiling, scales);
 
-/** Beside a ridge point's circle. */
-export const besideRidge = ([x, y]: Spot): Position[] => [
+/** Beside a ridge point's circle; a little farther only for the number that must be there: any other would seem to belong to a neighbour. */
+export const besideRidge = ([x, y]: Spot, isFocus: boolean): Position[] => [
   at(x - 8, y - 6, "end"),
   at(x + 4, y - 8, "start"),
   at(x + 8, y + 15, "start"),
   at(x - 8, y + 15, "end"),
-];
-
-/** Beside the circle, and a little farther where there is no room. Only for the one number that must be there: any other would seem to belong to a neighbour. */
-export const aroundRidge = ([x, y]: Spot): Position[] => [
-  ...besideRidge([x, y]),
-  at(x + 24, y + 16, "start"),
-  at(x, y - 18, "middle"),
-  at(x + 8, y + 30, "start"),
+  ...(isFocus ? [at(x + 24, y + 16, "start"), at(x, y - 18, "middle"), at(x + 8, y + 30, "start")] : []),
 ];
 
 /** Beside the middle of a gap arrow; then under its head, beside its point and below it. `text`: the width of the text, px. */
-function besideArrow({ x, from, rim, to }: Gap, { plot }: Scales, text: number): Position[] {
+function besideGapArrow({ x, from, rim, to }: Gap, { plot }: Scales, text: number): Position[] {
   const middle = (from + to) / 2 + 4;
   // Left of the arrow only where the text would not lie across the strip.
   const sides = x - 7 - text > plot.left ? 2 : 1;
@@ -200,7 +193,7 @@ const besideStripArrow = ({ from, to }: Gap, { plot }: Scales): Position[] =>
 
 /** Beside a gap arrow. `text`: the width of the text, px. */
 export const besideGap = (gap: Gap, scales: Scales, text: number): Position[] =>
-  gap.x < scales.plot.left ? besideStripArrow(gap, scales) : besideArrow(gap, scales, text);
+  gap.x < scales.plot.left ? besideStripArrow(gap, scales) : besideGapArrow(gap, scales, text);
 
 /** At the foot of the plot between two px; none where less than 24 px of the region are in sight. */
 export function atFoot(left: number, right: number, { plot }: Scales): Position[] {
@@ -248,11 +241,15 @@ export const inMiddle = ({ plot: { left, right, top, bottom } }: Scales): Positi
     return [at((left + right) / 2, y, "middle"), at(left + 8, y, "start")];
   });
 
-/** By an upright arrow: beyond its head, then beside its middle. */
-export const besideUprightArrow = ([x, from]: Spot, [, to]: Spot): Position[] => [
-  at(x, to + (to < from ? -8 : 17), "middle"),
-  ...[4, -10, 18].flatMap((shift) => beside(x, (from + to) / 2 + shift, 7)),
-];
+/** Around the middle of a kernel's arrow; of a roof's, which is upright: beyond its head, then beside its middle. */
+export function besideArrow(line: BentLine): Position[] {
+  const { from, bend, to } = line;
+  if (from !== bend) return aroundMiddle(middleOf(line));
+  return [
+    at(to[0], to[1] + (to[1] < from[1] ? -8 : 17), "middle"),
+    ...[4, -10, 18].flatMap((shift) => beside(to[0], (from[1] + to[1]) / 2 + shift, 7)),
+  ];
+}
 
 const leftFirst = (x: number, y: number) => beside(x, y, 7).reverse();
 

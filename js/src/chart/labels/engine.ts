@@ -10,7 +10,7 @@ import {
   LEADER_FROM_PX,
   OBSTACLES,
   type Obstacle,
-  RULES,
+  ruleOf,
 } from "./rules.ts";
 import { FONT_PX, textWidth } from "./text_fitting.ts";
 
@@ -121,10 +121,10 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     placed.push({ kind, key, text, colour, ...position, ...(bold && { bold }), ...(mark && { mark }), choice });
   }
 
-  const inOrder = [...labels].sort((a, b) => RULES[b.kind].importance - RULES[a.kind].importance);
+  const inOrder = [...labels].sort((a, b) => ruleOf(b).importance - ruleOf(a).importance);
   for (const isLastTurn of [false, true]) {
     for (const label of inOrder) {
-      const rule: LabelRule = RULES[label.kind];
+      const rule = ruleOf(label);
       const { key, needs } = label;
       const isDone = keys.has(key) || (isLastTurn && !rule.waits && !needs);
       const hasToStayAway = rule.staysAway && before && !before.has(key);
@@ -177,10 +177,12 @@ export function leaderOf(label: PlacedLabel): string {
   return x === undefined ? "" : `M${x},${y}L${toX},${toY}`;
 }
 
+type LeaderOwner = Pick<Label, "kind" | "bold" | "mark">;
+
 /** From a label's box to the rim of its mark: x and y of the start and of the end; empty where no leader is needed. */
-function leaderFrom(box: Box, { kind, mark }: Pick<Label, "kind" | "mark">, { isByLine }: Position): number[] {
-  const rule: LabelRule = RULES[kind];
-  if (!mark || isByLine || !rule.hasLeader) return [];
+function leaderFrom(box: Box, label: LeaderOwner, { isByLine }: Position): number[] {
+  const { mark } = label;
+  if (!mark || isByLine || !ruleOf(label).hasLeader) return [];
   const x = Math.max(box.left, Math.min(mark.x, box.right));
   const y = Math.max(box.top, Math.min(mark.y, box.bottom));
   const length = Math.hypot(mark.x - x, mark.y - y);
@@ -190,7 +192,7 @@ function leaderFrom(box: Box, { kind, mark }: Pick<Label, "kind" | "mark">, { is
 }
 
 /** A leader as boxes without extent along it. */
-function leaderBoxes([box]: readonly Box[], label: Pick<Label, "kind" | "mark">, position: Position): Box[] {
+function leaderBoxes([box]: readonly Box[], label: LeaderOwner, position: Position): Box[] {
   const [x = 0, y = 0, toX = 0, toY = 0] = leaderFrom(box as Box, label, position);
   const count = Math.floor(Math.hypot(toX - x, toY - y) / 4);
   return Array.from({ length: count }, (_, at) =>

@@ -34,7 +34,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
     const name = shortNameOf(kernels, row);
     const reach = mark.radius + OWN_MARGIN_PX;
     const label: Label = {
-      ...{ kind: isMarked ? "markedKernel" : "kernel", key, text: shorten(name, MAX_NAME_LETTERS), bold: isMarked },
+      ...{ kind: "kernel", key, text: shorten(name, MAX_NAME_LETTERS), bold: isMarked },
       colour: selected.size === 0 || isMarked ? theme.text : theme.muted,
       positions: RULES.kernel.positions(mark, join, isTied ? mark.x : undefined, far, scales),
     };

@@ -32,7 +32,7 @@ export function roofLabels(scene: Scene): Label[] {
 function nameLabel(roof: Roof, { roofs, focus, colours, names, scales, theme }: Scene): Label {
   const name = names.get(roof.chip.id) ?? roof.chip.name;
   return {
-    kind: roof === focus ? "focusRoof" : "roof",
+    kind: "roof",
     // A name that has left the column has other positions than there.
     key: `${scales.gutter > 0 ? "slope" : "roof"} ${roof.chip.id}`,
     text: shortenToWords(name, (text) => text.length <= MAX_ROOF_LETTERS),
@@ -48,17 +48,16 @@ function ridgeLabels(roof: Roof, scene: Scene): Label[] {
   const { focus, colours, scales, units, theme } = scene;
   const ai = ridgePoint(roof);
   const isFocus = roof === focus;
-  const kind = isFocus ? "focusRidge" : "ridge";
   const [x, y] = [scales.x(ai), scales.y(roof.peak)];
   const number = units.intensityAlone(ai, 4);
   const label: Label = {
-    kind,
+    kind: "ridge",
     key: `ridge ${roof.chip.id}`,
     text: number,
     bold: isFocus,
     colour: colours.get(roof.chip.id) ?? theme.text,
     near: nearRidge(scene, x, y),
-    positions: isInPlot(scales, x, y) ? RULES[kind].positions([x, y]) : [],
+    positions: isInPlot(scales, x, y) ? RULES.ridge.positions([x, y], isFocus) : [],
   };
   if (!isFocus) return [label];
   const brief = strings.ridgeAt(number);
@@ -85,7 +84,7 @@ function levelLabels(scene: Scene): Label[] {
     const number: Label = {
       ...{ kind: "levelRidge", key: `ridge level ${name}`, colour, text: units.intensityAlone(ridge, 4) },
       near: nearRidge(scene, x, y),
-      positions: isInPlot(scales, x, y) ? RULES.levelRidge.positions([x, y]) : [],
+      positions: isInPlot(scales, x, y) ? RULES.levelRidge.positions([x, y], false) : [],
     };
     return [label, number];
   });
@@ -93,7 +92,7 @@ function levelLabels(scene: Scene): Label[] {
 
 function ceilingLabels({ focus, levels, subRoofs, colours, scales, units, theme }: Scene): Label[] {
   const colour = (focus && colours.get(focus.chip.id)) ?? theme.text;
-  const kind = levels.length > 0 ? "ceilingAmongLevels" : "ceiling";
+  const kind = levels.length > 0 ? "levelCeiling" : "ceiling";
   // Ceilings with a flat have their names in the column beside the plot, if there is one.
   const outside = subRoofs.filter((sub) => sub.kind === "bandwidth" || scales.gutter === 0);
   return outside.map((sub): Label => {

@@ -4,9 +4,10 @@ import { judge } from "../../roofline/bound.ts";
 import { gapText, upToText } from "../../text/describe.ts";
 import { strings } from "../../words/words.ts";
 import { boxOfShadow, type Shadow } from "../layers/moved_kernels.tsx";
-import type { Gap } from "../paths.ts";
+import type { Gap, LabelledArrow } from "../paths.ts";
 import { type Box, isNarrow } from "../scales.ts";
 import type { Scene } from "../scene.ts";
+import type { Theme } from "../theme.ts";
 import { columnNames } from "./column.ts";
 import { type Choices, type Label, type PlacedLabel, placeLabels } from "./engine.ts";
 import { kernelLabels } from "./kernel_labels.ts";
@@ -79,7 +80,7 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
     const isInStrip = x < scales.plot.left;
     return [
       {
-        ...{ kind: isMarked ? "markedGap" : "gap", key: `gap ${row}`, text, shorter: [brief], bold: isMarked },
+        ...{ kind: "gap", key: `gap ${row}`, text, shorter: [brief], bold: isMarked },
         colour: theme.text,
         // In a narrow chart few kernels are named: a number alone would be a neighbour's.
         needs: narrow && !isMarked && `kernel ${row}`,
@@ -91,6 +92,17 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
     ];
   });
 }
+
+/** What arrows of further layers say, at their middles. */
+export const arrowLabels = (
+  kind: "trail" | "run",
+  arrows: readonly LabelledArrow[],
+  { text: colour }: Theme,
+): Label[] =>
+  arrows.map((arrow) => ({
+    ...{ kind, key: arrow.key, text: arrow.text, bold: arrow.isMarked, colour },
+    positions: RULES[kind].positions(arrow),
+  }));
 
 function regionLabels({ focus, levels, points, scales, theme }: Scene): Label[] {
   if (!focus || (isNarrow(scales) && points.n > 0)) return [];

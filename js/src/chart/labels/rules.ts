@@ -11,8 +11,8 @@ import {
   alongSlope,
   aroundMiddle,
   aroundMovedKernel,
-  aroundRidge,
   atFoot,
+  besideArrow,
   besideGap,
   besideIsochrone,
   besideKernel,
@@ -20,7 +20,6 @@ import {
   besideRidge,
   besideRuler,
   besideRulerFoot,
-  besideUprightArrow,
   inCorner,
   inMiddle,
   type Position,
@@ -75,39 +74,31 @@ function rule<Positions extends LabelRule["positions"]>(
   return { importance, shorter: 10_000, far: 0, ...more, positions, across };
 }
 
+/** Each kind: importance, candidate positions, what it may lie across, and what is special. */
 export const RULES = {
-  // Kind: importance, candidate positions, what it may lie across, and what is special.
-
   // Both planes.
   note: rule(82, aroundMovedKernel, ANYTHING, { hasLeader: true }),
-  markedKernel: rule(66, besideKernel, NOTHING, KERNEL),
   kernel: rule(54, besideKernel, NOTHING, { ...KERNEL, staysAway: true }),
 
   // The roofline plane.
-  focusRoof: rule(100, alongRoof, ANYTHING),
-  focusRidge: rule(96, aroundRidge, ANYTHING, { hasLeader: true }),
   level: rule(92, alongSlope, ANYTHING),
   levelRidge: rule(90, besideRidge, NOTHING, { staysAway: true }),
   ceiling: rule(88, alongCeiling, ANYTHING, { staysAway: true }),
   // Between the slopes of levels a name across a line would hide which line it names.
-  ceilingAmongLevels: rule(88, alongCeiling, NOTHING, { staysAway: true }),
+  levelCeiling: rule(88, alongCeiling, NOTHING, { staysAway: true }),
   roof: rule(86, alongRoof, ANYTHING),
   ridge: rule(84, besideRidge, NOTHING, { staysAway: true }),
-  markedGap: rule(80, besideGap, ANYTHING, GAP),
-  merge: rule(76, aroundMiddle, ANYTHING),
-  earlierRun: rule(74, aroundMiddle, NOTHING),
-  markedChange: rule(72, aroundMiddle, LINES),
-  change: rule(72, aroundMiddle, NOTHING),
-  roofChange: rule(72, besideUprightArrow, LINES),
+  trail: rule(76, besideArrow, ANYTHING),
+  run: rule(74, besideArrow, NOTHING),
+  change: rule(72, besideArrow, NOTHING),
   snapshot: rule(70, alongRoof, LINES),
   gap: rule(50, besideGap, LINES, GAP),
   region: rule(40, atFoot, NOTHING),
 
   // The time view.
-  noTimes: rule(62, inMiddle, ANYTHING),
-  launches: rule(60, besideLaunches, ANYTHING),
+  empty: rule(62, inMiddle, ANYTHING),
+  overhead: rule(60, besideLaunches, ANYTHING),
   diagonal: rule(58, alongDiagonal, ANYTHING),
-  markedTimeGap: rule(64, aroundMiddle, NOTHING),
   timeGap: rule(50, aroundMiddle, NOTHING, { staysAway: true }),
   timeRegion: rule(40, inCorner, { ...LINES, isochrones: 100_000 }),
   isochrone: rule(30, besideIsochrone, { ...NOTHING, isochrones: NEVER }),
@@ -116,7 +107,20 @@ export const RULES = {
   limit: rule(20, besideRuler, LINES, { hasLeader: true }),
   // In a narrow chart the tooltip has the same numbers.
   narrowLimit: rule(20, besideRuler, NOTHING, { hasLeader: true }),
-  rulerFoot: rule(10, besideRulerFoot, LINES),
+  foot: rule(10, besideRulerFoot, LINES),
 };
 
 export type LabelKind = keyof typeof RULES;
+
+/** Labels in bold, of the focus roof and of marked kernels: where their rules differ. */
+const BOLD_RULES: Partial<Record<LabelKind, LabelRule>> = {
+  roof: rule(100, alongRoof, ANYTHING),
+  ridge: rule(96, besideRidge, ANYTHING, { hasLeader: true }),
+  gap: rule(80, besideGap, ANYTHING, GAP),
+  change: rule(72, besideArrow, LINES),
+  kernel: rule(66, besideKernel, NOTHING, KERNEL),
+  timeGap: rule(64, aroundMiddle, NOTHING),
+};
+
+export const ruleOf = ({ kind, bold }: { readonly kind: LabelKind; readonly bold?: boolean }): LabelRule =>
+  (bold && BOLD_RULES[kind]) || RULES[kind];

@@ -4,9 +4,7 @@ import type { RunChange, Runs } from "../../roofline/compare_runs.ts";
 import { type Points, pointsOf } from "../../roofline/points.ts";
 import type { Roof } from "../../roofline/roofline.ts";
 import { formatChange } from "../../text/numbers.ts";
-import type { Label } from "../labels/engine.ts";
-import { RULES } from "../labels/rules.ts";
-import { arrowPath, type BentLine, bendOf, middleOf, type Spot } from "../paths.ts";
+import { arrowPath, bendOf, type LabelledArrow, type Spot } from "../paths.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
 import { project } from "../scales.ts";
 import type { Scene } from "../scene.ts";
@@ -17,13 +15,9 @@ export interface Earlier {
   readonly points: Points;
 }
 
-export interface RunArrow extends BentLine {
+export interface RunArrow extends LabelledArrow {
   readonly row: number;
-  readonly text: string;
   readonly faster: boolean;
-  /** How far the point goes from its middle, px. */
-  readonly rim: number;
-  readonly strong: boolean;
 }
 
 /** More arrows than this at once would hide the chart. */
@@ -60,14 +54,14 @@ export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[
       const head: Spot = [at.x[end] as number, at.y[end] as number];
       return [
         {
-          row: now,
+          ...{ row: now, key: `run ${now}` },
           text: formatChange(from, to),
           faster: verdict === "faster",
           from: tail,
           bend: bendOf(tail, head),
           to: head,
           rim: radiusAt(points, end),
-          strong: marked.includes(now),
+          isMarked: marked.includes(now),
         },
       ];
     });
@@ -82,7 +76,7 @@ export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; them
           key={arrow.row}
           data-row={arrow.row}
           stroke={arrow.faster ? theme.memoryWash : theme.computeWash}
-          stroke-width={arrow.strong ? 2.25 : 1.5}
+          stroke-width={arrow.isMarked ? 2.25 : 1.5}
         >
           <circle cx={arrow.from[0]} cy={arrow.from[1]} r={GHOST} stroke-dasharray="2 2" />
           <path d={arrowPath(arrow, arrow.rim)} stroke-dasharray={arrow.faster ? undefined : "4 2"} />
@@ -91,9 +85,3 @@ export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; them
     </g>
   );
 }
-
-export const runLabels = ({ theme }: Scene, arrows: readonly RunArrow[]): Label[] =>
-  arrows.map((arrow) => ({
-    ...{ kind: "earlierRun", key: `run ${arrow.row}`, text: arrow.text, bold: arrow.strong, colour: theme.text },
-    positions: RULES.earlierRun.positions(middleOf(arrow)),
-  }));

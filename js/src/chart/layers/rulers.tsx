@@ -129,8 +129,8 @@ export function rulerAt(scene: Scene, { x, y }: Spot, names: Names, arrows: Boxe
     return { ...crossing, text, brief: [alone] };
   });
   const foot: Label = {
-    ...{ kind: "rulerFoot", key: "ruler foot", text: scene.units.intensity(ai), colour: scene.theme.muted },
-    positions: RULES.rulerFoot.positions(x, scene.scales),
+    ...{ kind: "foot", key: "ruler foot", text: scene.units.intensity(ai), colour: scene.theme.muted },
+    positions: RULES.foot.positions(x, scene.scales),
   };
   return rulerOf(scene, limits, { x, y: plot.bottom }, names, [], arrows, foot);
 }

@@ -8,7 +8,7 @@ import type { Snapshot } from "../../wire/types.ts";
 import { snapshotWords as words } from "../../words/words.ts";
 import type { Label } from "../labels/engine.ts";
 import { RULES } from "../labels/rules.ts";
-import { arrowPath, type BentLine, bendOf, circlePath, middleOf, roofPath, type Spot } from "../paths.ts";
+import { arrowPath, bendOf, circlePath, type LabelledArrow, roofPath, type Spot } from "../paths.ts";
 import { radiusAt, radiusOf } from "../points/painter.ts";
 import { isShown } from "../points/visible.ts";
 import { isNarrow } from "../scales.ts";
@@ -19,14 +19,6 @@ export interface Frozen {
   readonly snapshot: Snapshot;
   /** Its place among all, by which its name stands still. */
   readonly place: number;
-}
-
-export interface Change extends BentLine {
-  readonly key: string;
-  readonly text: string;
-  /** How far what it leads to goes from its middle, px. */
-  readonly rim: number;
-  readonly strong: boolean;
 }
 
 /** More arrows than this at once would hide the chart, or a narrow one. */
@@ -50,15 +42,15 @@ function spotOf({ scales }: Scene, ai: number, rate: number): Spot | undefined {
 }
 
 /** What has moved since the newest snapshot: the roof's peak and bandwidth, and the kernels that took longest. */
-export function changesSince(scene: Scene, snapshot: Snapshot | undefined, rows: Int32Array): Change[] {
+export function changesSince(scene: Scene, snapshot: Snapshot | undefined, rows: Int32Array): LabelledArrow[] {
   if (!snapshot) return [];
   const moves = movesSince(snapshot, { ...scene, rows });
   return [...(scene.focus ? roofChanges(scene, snapshot, scene.focus) : []), ...kernelChanges(scene, moves)];
 }
 
-function kernelChanges(scene: Scene, moves: readonly KernelChange[]): Change[] {
+function kernelChanges(scene: Scene, moves: readonly KernelChange[]): LabelledArrow[] {
   const { points, at, marked, selected } = scene;
-  const changes: Change[] = [];
+  const changes: LabelledArrow[] = [];
   for (const { index, row, from, ratio, intensity } of moves) {
     if (changes.length === (isNarrow(scene.scales) ? FEW : MOST)) break;
     const start = spotOf(scene, from.ai, from.rate);
@@ -68,22 +60,22 @@ function kernelChanges(scene: Scene, moves: readonly KernelChange[]): Change[] {
     const rim = radiusAt(points, index);
     changes.push({
       ...{ key: `moved ${row}`, text, from: start, bend: bendOf(start, end), to: end, rim },
-      strong: marked.includes(row),
+      isMarked: marked.includes(row),
     });
   }
   return changes;
 }
 
-function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): Change[] {
+function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): LabelledArrow[] {
   const { x, y } = scales;
-  const upright = (key: string, text: string, ai: number, from: number, to: number): Change => {
+  const upright = (key: string, text: string, ai: number, from: number, to: number): LabelledArrow => {
     const [start, end]: Spot[] = [
       [x(ai), y(from)],
       [x(ai), y(to)],
     ];
-    return { key, text, from: start as Spot, bend: start as Spot, to: end as Spot, rim: 0, strong: true };
+    return { key, text, from: start as Spot, bend: start as Spot, to: end as Spot, rim: 0, isMarked: true };
   };
-  const changes: Change[] = [];
+  const changes: LabelledArrow[] = [];
   const [low, high] = x.domain;
   const ridge = Math.max(low, before.peak / before.bandwidth, now.peak / now.bandwidth);
   if (hasMoved(now.peak / before.peak) && ridge < high) {
@@ -104,7 +96,7 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): Change[] {
 }
 
 /** The names of snapshots along their roofs, and by how much what moved has changed. */
-export function snapshotLabels(scene: Scene, frozen: readonly Frozen[], changes: readonly Change[]): Label[] {
+export function snapshotLabels(scene: Scene, frozen: readonly Frozen[], changes: readonly LabelledArrow[]): Label[] {
   const { theme, colours, scales } = scene;
   const names = frozen.map(
     ({ snapshot, place }): Label => ({
@@ -114,18 +106,10 @@ export function snapshotLabels(scene: Scene, frozen: readonly Frozen[], changes:
     }),
   );
   const ratios = changes.map((change): Label => {
-    const { key, text, from, bend, to, strong } = change;
-    const label = { key, text, bold: strong };
-    return from === bend
-      ? {
-          ...{ ...label, kind: "roofChange", positions: RULES.roofChange.positions(from, to) },
-          // In another colour, beside another's flat, it would be read as that roof's change.
-          colour: colours.get(scene.focus?.chip.id ?? "") ?? theme.text,
-        }
-      : {
-          ...{ ...label, kind: strong ? "markedChange" : "change", colour: theme.text },
-          positions: RULES.change.positions(middleOf(change)),
-        };
+    const { key, text, from, bend, isMarked } = change;
+    // A roof's own change has the roof's colour: beside another roof's flat it would be read as that roof's.
+    const colour = (from === bend && colours.get(scene.focus?.chip.id ?? "")) || theme.text;
+    return { kind: "change", key, text, bold: isMarked, colour, positions: RULES.change.positions(change) };
   });
   return [...ratios, ...names];
 }
@@ -133,7 +117,7 @@ export function snapshotLabels(scene: Scene, frozen: readonly Frozen[], changes:
 interface GhostsProps {
   readonly scene: Scene;
   readonly frozen: readonly Frozen[];
-  readonly changes: readonly Change[];
+  readonly changes: readonly LabelledArrow[];
 }
 
 export function Ghosts({ scene, frozen, changes }: GhostsProps) {
@@ -172,8 +156,8 @@ export function Ghosts({ scene, frozen, changes }: GhostsProps) {
           data-change={change.key}
           d={arrowPath(change, change.rim)}
           stroke={theme.text}
-          stroke-width={change.strong ? 1.75 : 1.25}
-          stroke-opacity={change.strong ? 0.95 : 0.6}
+          stroke-width={change.isMarked ? 1.75 : 1.25}
+          stroke-opacity={change.isMarked ? 0.95 : 0.6}
         />
       ))}
     </g>

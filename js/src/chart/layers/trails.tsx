@@ -4,17 +4,11 @@ import { MEASURED, type Points } from "../../roofline/points.ts";
 import type { Trails } from "../../state/trails.ts";
 import { formatRatio, formatTenths } from "../../text/numbers.ts";
 import { fusionWords } from "../../words/words.ts";
-import type { Label } from "../labels/engine.ts";
-import { RULES } from "../labels/rules.ts";
-import { arrowPath, type BentLine, bendOf, middleOf, type Spot } from "../paths.ts";
+import { arrowPath, bendOf, type LabelledArrow, type Spot } from "../paths.ts";
+import { radiusOf } from "../points/painter.ts";
 import { project } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
-
-export interface TrailLine extends BentLine {
-  readonly row: number;
-  readonly ratio: number;
-}
 
 /** More merges than this at once, and only the points glide. */
 const MOST = 3;
@@ -48,45 +42,36 @@ function marksOf({ n, row, roof }: Points, part: number, on: number): number[] {
 const isLost = ({ scales }: Scene, parts: Points, mark: number) => parts.x[mark] === 0 && !scales.strip;
 
 /** A line from each part to its kernel, each drawn once however many of a model's layers share it. */
-export function trailLines(scene: Scene, trails: Trails | undefined, parts: Points | undefined): TrailLine[] {
+export function trailLines(scene: Scene, trails: Trails | undefined, parts: Points | undefined): LabelledArrow[] {
   if (!trails || !parts) return [];
   const { points, at, scales } = scene;
   const before = project(parts, scales);
-  const lines = new Map<string, TrailLine>();
+  const rim = radiusOf(points);
+  const lines = new Map<string, LabelledArrow>();
   for (const { row, from, ratio } of trails.list) {
     const home = points.home[row] ?? MEASURED;
     if (home < 0) continue;
     const to: Spot = [at.x[home] as number, at.y[home] as number];
+    const text = fusionWords.trail(ratio < 10 ? formatTenths(ratio) : formatRatio(ratio));
     for (const part of from) {
       const mark = parts.home[part] ?? MEASURED;
       if (mark < 0 || isLost(scene, parts, mark)) continue;
       const start: Spot = [before.x[mark] as number, before.y[mark] as number];
-      lines.set([...start, ...to].map(Math.round).join(), { row, ratio, from: start, bend: bendOf(start, to), to });
+      const line = { key: `trail ${row}`, text, from: start, bend: bendOf(start, to), to, rim, isMarked: true };
+      lines.set([...start, ...to].map(Math.round).join(), line);
     }
   }
   const kernels = new Set([...lines.values()].map(({ to }) => to.map(Math.round).join()));
   return kernels.size > MOST ? [] : [...lines.values()];
 }
 
-/** By how much each merged kernel got faster, at the middle of its longest trail that has room. */
-export function trailLabels({ theme }: Scene, trails: readonly TrailLine[]): Label[] {
-  const length = ({ from, to }: TrailLine) => Math.hypot(to[0] - from[0], to[1] - from[1]);
-  return [...trails]
-    .sort((a, b) => length(b) - length(a))
-    .map((line) => ({
-      ...{ kind: "merge", key: `trail ${line.row}`, bold: true, colour: theme.text },
-      text: fusionWords.trail(line.ratio < 10 ? formatTenths(line.ratio) : formatRatio(line.ratio)),
-      positions: RULES.merge.positions(middleOf(line)),
-    }));
-}
-
-export function TrailMarks({ lines, radius, theme }: { lines: readonly TrailLine[]; radius: number; theme: Theme }) {
+export function TrailMarks({ lines, theme }: { lines: readonly LabelledArrow[]; theme: Theme }) {
   return (
     <g class="roofwidget-trails" fill="none" stroke={theme.text} stroke-opacity={0.6}>
       {lines.map((line) => (
         <g key={[...line.from, ...line.to].join()}>
-          <circle cx={line.from[0]} cy={line.from[1]} r={radius - 1} stroke-dasharray="2 2" />
-          <path d={arrowPath(line, radius)} stroke-width={1.25} />
+          <circle cx={line.from[0]} cy={line.from[1]} r={line.rim - 1} stroke-dasharray="2 2" />
+          <path d={arrowPath(line, line.rim)} stroke-width={1.25} />
         </g>
       ))}
     </g>

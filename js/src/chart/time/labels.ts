@@ -48,7 +48,7 @@ export function timeLabels(scene: TimeScene, gaps: readonly TimeGap[], context: 
 function emptyLabel({ focus, points, scales, theme }: TimeScene): Label[] {
   if (points.n > 0) return [];
   const text = focus ? strings.time.empty : strings.noChip;
-  return [{ kind: "noTimes", key: "empty", text, colour: theme.text, positions: RULES.noTimes.positions(scales) }];
+  return [{ kind: "empty", key: "empty", text, colour: theme.text, positions: RULES.empty.positions(scales) }];
 }
 
 /** The square of launch overhead and the diagonal. */
@@ -57,8 +57,8 @@ function lineLabels({ focus, overhead, names, colours, scales, theme }: TimeScen
   const { x, y, outer } = scales;
   const [right, top] = [Math.min(x(overhead), outer.right), Math.max(y(overhead), outer.top)];
   const launches: Label = {
-    ...{ kind: "launches", key: "overhead", text: strings.time.overhead(formatQuantity(overhead, "s")) },
-    ...{ colour: theme.text, positions: RULES.launches.positions(right, top, outer.left, outer.bottom) },
+    ...{ kind: "overhead", key: "overhead", text: strings.time.overhead(formatQuantity(overhead, "s")) },
+    ...{ colour: theme.text, positions: RULES.overhead.positions(right, top, outer.left, outer.bottom) },
   };
   const chip = shortenToWords(names.get(focus.chip.id) ?? focus.chip.name, (text) => text.length <= MAX_ROOF_LETTERS);
   const [from, to] = [start(scales), end(scales)];
@@ -106,7 +106,7 @@ function gapLabels({ kernels, focus, marked, theme }: TimeScene, gaps: readonly 
   return shown.map(({ row, from, to }): Label => {
     const bold = marked.includes(row);
     return {
-      ...{ kind: bold ? "markedTimeGap" : "timeGap", key: `gap ${row}`, text: gapText(boundOf(row)), bold },
+      ...{ kind: "timeGap", key: `gap ${row}`, text: gapText(boundOf(row)), bold },
       colour: theme.text,
       positions: RULES.timeGap.positions([(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]),
     };
