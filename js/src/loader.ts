@@ -1,5 +1,5 @@
-// What each widget sends in place of the whole front end: it finds code and words in the one model of the kernel that
-// has them, and a page imports each pair of code and language once, however many widgets it shows.
+// The small part of the front end that each widget sends. It gets the code and the words from one shared model of the
+// kernel. A page imports each pair of code and language once, for all its widgets.
 
 import type { Like } from "./words/catalogue.ts";
 import type { loadWords } from "./words/en/loader.ts";
@@ -42,7 +42,7 @@ export const loaderOf = (words: Like<typeof loadWords>) => () => {
       try {
         code = await codeOf(context.model, words.language);
       } catch (error) {
-        // Views tell it; an error here would hold up whatever Python sends.
+        // The views report it. An error thrown here would block all messages from Python.
         console.error(error);
         return;
       }
@@ -72,7 +72,7 @@ async function codeOf(model: LoaderContext["model"], language: string): Promise<
   return { make, style: String(shared.get("style")), digest };
 }
 
-/** The module of a key. Every widget runs a loader of its own, so the imported modules stand in the page's globals. */
+/** Imports a module once per key. Each widget runs its own copy of this loader, so the page's globals hold the modules. */
 function imported(key: string, script: string): Imported {
   const page = globalThis as unknown as { [REGISTRY]?: Map<string, Imported> };
   page[REGISTRY] ??= new Map();
@@ -82,18 +82,18 @@ function imported(key: string, script: string): Imported {
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const module: Imported = import(/* @vite-ignore */ url).finally(() => URL.revokeObjectURL(url));
   registry.set(key, module);
-  // The next widget may have better luck.
+  // Let the next widget try again.
   module.catch(() => registry.delete(key));
   return module;
 }
 
-/** Has the style reach the view before it is drawn and, once the host has put the view in place, there too. */
+/** Adds the style before the view is drawn and, if the host moves the view into place later, again there. */
 function addStyle(el: HTMLElement, code: FrontEnd) {
   insertStyle(el, code);
   if (!el.isConnected) el.ownerDocument.defaultView?.requestAnimationFrame(() => insertStyle(el, code));
 }
 
-/** The view's shadow root, or its document, holds one style of each digest. */
+/** Adds one style element per digest to the view's shadow root, or to its document. */
 function insertStyle(el: HTMLElement, { style, digest }: FrontEnd) {
   const root = el.getRootNode();
   const place = "host" in root ? (root as ShadowRoot) : el.ownerDocument.head;

@@ -1,4 +1,4 @@
-// The anywidget entry: one store a model, and for each view a tree that follows its size and the host's colours.
+// The anywidget entry: one store per model, and one tree per view, which follows the view's size and the host's colours.
 
 import { type ReadonlySignal, signal, useComputed, useSignal } from "@preact/signals";
 import { type ComponentChildren, render as renderTree } from "preact";
@@ -25,15 +25,15 @@ import { isFullscreen } from "./ui/full_screen.ts";
 import { undoByKey } from "./ui/keys.ts";
 import { numerals } from "./words/words.ts";
 
-/** Below this width the panels go under the chart, px. */
+/** Below this width, px, the panels stand under the chart. */
 const NARROW_PX = 640;
 const PANEL_PX = 256;
-/** Heights of what stands under the chart, px. */
+/** Heights of the sentence and of the sliders under the chart, px. */
 const SENTENCE_PX = 40;
 const SLIDERS_PX = 230;
-/** Of a screen of its own, the height that the chart leaves to chips and sentence, px. */
+/** In full screen: the height that is left for chips and sentence, px. */
 const AROUND_CHART_PX = 176;
-/** A presentation is so many times as large. */
+/** The scale of a presentation. */
 const PRESENTATION_SCALE = 1.6;
 
 interface WidgetContext {
@@ -65,7 +65,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   const resized = new ResizeObserver(([entry]) => {
     const { width = 0, height = 0 } = entry?.contentRect ?? {};
     const now = isFullscreen(root) ? { width: Math.floor(width), screen: height } : { width: Math.floor(width) };
-    // Hidden for a while, as in another tab, it keeps what is open.
+    // A hidden view, in another tab for example, has no size; keep the last size, and with it what is open.
     const isSame = now.width === box.value.width && now.screen === box.value.screen;
     if (now.width > 0 && !isSame) box.value = now;
   });
@@ -85,13 +85,12 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
 
 interface ViewSize {
   readonly width: number;
-  /** The height of the screen, where it has one of its own. */
+  /** The height of the screen, in full screen. */
   readonly screen?: number;
 }
 
 interface ViewProps {
   readonly store: Store;
-  /** px. */
   readonly box: { readonly value: ViewSize };
   readonly theme: { readonly value: Theme };
 }
@@ -101,15 +100,15 @@ function View({ store, box, theme }: ViewProps) {
   const scale = isLarge ? PRESENTATION_SCALE : 1;
   const width = Math.floor(box.value.width / scale);
   const wide = width >= NARROW_PX && !isLarge;
-  /** On a projector, the one panel that is unfolded. */
+  /** In presentation, the panel that is unfolded. */
   const inUse = useSignal("hardware");
-  // The chip whose mark is pointed at: what is said of an unmeasured kernel is said of this one's roof.
+  // An unmeasured kernel has a mark on each roof. The sentence is about the chip whose mark the pointer is on.
   const pointedChip = useSignal<string | undefined>(undefined);
   const hasMeasured = useComputed(() => store.points.value.measured > 0);
   const chartWidth = wide ? width - PANEL_PX - 16 : width;
   const below = wide || isLarge ? SENTENCE_PX : SENTENCE_PX + SLIDERS_PX;
   const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
-  // The chart is seen first: what stands around it is worked out behind its first frame.
+  // Show the chart first: the panels are rendered after its first frame.
   const isSeen = useSignal(false);
   const hasRoom = width >= SMALLEST;
   useEffect(() => {
@@ -133,32 +132,32 @@ function View({ store, box, theme }: ViewProps) {
               {store.view.value === "time" ? <TimeChart {...chart} /> : <Chart {...chart} points={store.points} />}
               <Emptied store={store} />
             </div>
-            <Behind isSeen={isSeen}>
+            <AfterChart isSeen={isSeen}>
               {!store.showsTotals.value && hasMeasured.value && (
                 <Legend kernels={store.kernels.value} theme={theme.value} />
               )}
               <Sentence store={panels} width={size.width} pointedChip={pointedChip.value} />
               <Filters store={panels} theme={theme.value} width={chartWidth} />
               <Compare store={panels} />
-            </Behind>
+            </AfterChart>
           </div>
-          <Behind isSeen={isSeen}>
+          <AfterChart isSeen={isSeen}>
             <div class="roofwidget-side">
               <Hardware store={panels} />
               <Outlook store={panels} />
               <Workload store={panels} />
             </div>
             <Fusion store={panels} theme={theme.value} />
-          </Behind>
+          </AfterChart>
         </div>
-        <Behind isSeen={isSeen}>
+        <AfterChart isSeen={isSeen}>
           <Table store={panels} narrow={width < NARROW_PX} />
-        </Behind>
+        </AfterChart>
       </InUse.Provider>
     </div>
   );
 }
 
-/** What waits for the first frame of the chart. */
-const Behind = ({ isSeen, children }: { isSeen: ReadonlySignal<boolean>; children: ComponentChildren }) =>
+/** Children that are rendered after the first frame of the chart. */
+const AfterChart = ({ isSeen, children }: { isSeen: ReadonlySignal<boolean>; children: ComponentChildren }) =>
   isSeen.value && children;

@@ -1,4 +1,4 @@
-// What follows from the state of one model: roofs, points, and which lines are drawn.
+// Values derived from the state of one model: roofs, points, and the lines that are drawn.
 
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { commonPrecision, levelsDrawn, possibleCeilings, subRoofsOf } from "../roofline/ceilings.ts";
@@ -20,7 +20,7 @@ import type { Signals } from "./sync.ts";
 
 interface Sources {
   readonly signals: Signals;
-  /** The kernels on show: those of the graph, or Python's. */
+  /** The kernels that are shown: those of the graph, or those that Python sent. */
   readonly kernels: ReadonlySignal<Kernels>;
   readonly workload: ReadonlySignal<Workload | undefined>;
   /** Whether a control is being dragged. */
@@ -34,7 +34,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   const { chips, precision, memory, whatIf } = state;
   const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
   const conditions = computed(() => ({ ...PLAIN, launchOverhead: state.launchOverhead.value }));
-  // While one chip's rate is dragged the others keep their roofs, and what is drawn of these.
+  // While the rate of one chip is dragged, the other chips keep their roof objects, and what is memoized for these.
   const known = memoize<Roof | Missing>();
   const every = (changes: WhatIf) => {
     const precisionOf = ({ peaks }: Chip) =>
@@ -44,9 +44,9 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
       return [chip.id, known(chip, parts, () => roofOf(chip, parts[0], parts[1], changes, parts[3]))] as const;
     });
   };
-  /** The roof of every chip, or what it lacks, by id. */
+  /** By chip id: its roof, or the figure that it lacks. */
   const roofs = computed<ReadonlyMap<string, Roof | Missing>>(() => new Map(every(whatIf.value)));
-  /** What chips lack, by id: it does not change with a what-if. */
+  /** By chip id: the figure that the chip lacks. Independent of what-ifs. */
   const lacking = computed<ReadonlyMap<string, Missing>>(
     () => new Map(every({}).flatMap(([id, roof]) => (isRoof(roof) ? [] : [[id, roof]]))),
   );
@@ -60,24 +60,24 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
     const roof = roofs.value.get(state.focusChip.value);
     return roof && isRoof(roof) ? roof : undefined;
   });
-  let rested: Roof | undefined;
-  /** The focus roof; while a control is dragging over very many kernels the one before: what adds up their times waits. */
+  let beforeDrag: Roof | undefined;
+  /** The focus roof. During a drag over very many kernels it is the roof from before: adding up all times would be slow. */
   const restedRoof = computed(() => {
-    if (!dragging.value || kernels.value.n <= MAX_KERNELS_LIVE) rested = paced.focusRoof.value;
-    return rested;
+    if (!dragging.value || kernels.value.n <= MAX_KERNELS_LIVE) beforeDrag = paced.focusRoof.value;
+    return beforeDrag;
   });
   const filtered = deriveRows(state, kernels, focusRoof);
   const longestFirst = computed(() => inOrder(filtered.timeOrder.value, filtered.rows.value));
   const drawn = computed(() => withTotals(kernels.value));
-  /** Whether the totals of the program and its steps stand instead of the kernels. */
+  /** Whether the totals of the program and its steps are shown instead of the kernels. */
   const showsTotals = computed(() => state.scope.value === "program" && drawn.value.n > drawn.value.own);
-  /** The rows of `drawn` that are points, where they have a place. */
+  /** The rows of `drawn` that are points, if their place is known. */
   const drawnNow = computed(() => drawnRows(drawn.value, longestFirst.value, showsTotals.value));
   const points = computed(() => pointsOf(drawn.value, shownRoofs.value, focusRoof.value, drawnNow.value));
   const ranking = computed(() => rankingOf(kernels.value, longestFirst.value, restedRoof.value));
   const runs = computed(() => {
     const baseline = state.baseline.value;
-    // The kernels of a graph are no run.
+    // The kernels of a graph have no times to compare.
     return baseline && kernels.value.totalTime > 0 ? runsOf(baseline, kernels.value) : undefined;
   });
 
@@ -85,20 +85,20 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
     const found = focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [];
     return found.length > 0 ? found : NO_CEILINGS;
   });
-  // While a control is dragging no level goes away: it may be the one that is dragging.
-  let kept: ReadonlySet<string> = new Set();
+  // During a drag no level disappears: it may be the level that is dragged.
+  let lastLevels: ReadonlySet<string> = new Set();
   const shownLevels = computed(() => {
     const roof = focusRoof.value;
     if (!roof) return [];
-    const binding = new Set([...points.value.binding, ...(dragging.value ? kept : [])]);
+    const binding = new Set([...points.value.binding, ...(dragging.value ? lastLevels : [])]);
     const levels = levelsDrawn(roof, binding, state.allLevels.value || points.value.n === 0);
-    kept = new Set(levels.map(({ name }) => name));
+    lastLevels = new Set(levels.map(({ name }) => name));
     return levels;
   });
   const subRoofs = computed(() => {
     const roof = focusRoof.value;
     if (!roof) return [];
-    // A ceiling comes and goes with the level that it lies under.
+    // A ceiling is shown only together with its memory level.
     const hidden = roof.levels.filter((level) => !shownLevels.value.some(({ name }) => name === level.name));
     const drawn = ceilings.value.filter(({ memory: level }) => !hidden.some(({ name }) => name === level));
     return subRoofsOf(roof, drawn, state.exposedComm.value, exposedText);
@@ -107,47 +107,37 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
     const levels = [...(focusRoof.value?.chip.memories ?? [])];
     return memory.value === ALL_LEVELS ? levels.flatMap(([name, rate]) => (rate === null ? [name] : [])) : [];
   });
-  // What is told together keeps one pace: a point would stand above the roof of a moment ago.
-  const together = {
-    chips,
-    focusChip: state.focusChip,
-    roofs,
-    shownRoofs,
-    focusRoof,
-    shownLevels,
-    subRoofs,
-    drawn,
-    points,
-  };
-  const paced = throttled({ ...together, possibleCeilings: ceilings, fused: workload }, dragging);
+  // Throttle these together: else a new point could be shown above an old roof.
+  const together = { chips, focusChip: state.focusChip, roofs, shownRoofs, focusRoof, shownLevels, subRoofs, drawn };
+  const paced = throttled({ ...together, points, possibleCeilings: ceilings, fused: workload }, dragging);
 
   return {
-    /** With precision "auto" the one that all kernels compute in, which the roofs have of chips that have it. */
+    /** With precision "auto": the precision that all kernels use. Chips that have it are judged by it. */
     commonPrecision: common,
     roofs,
     lacking,
     shownRoofs,
     focusRoof,
     restedRoof,
-    /** What panels tell of: it follows a control that is dragging at a pace that can be read. */
+    /** For panels: the same values, throttled during a drag so that a person can read them. */
     throttled: paced,
     ...filtered,
-    /** The table that points are of: the kernels and, after them, the totals of their program. */
+    /** The table of the points: the kernels and, after them, the totals of their program. */
     drawn,
     drawnRows: drawnNow,
-    /** The rows of kernels that pass, those that take longest first. */
+    /** The rows of the kernels that pass the filters, longest time first. */
     longestFirst,
     showsTotals,
     points,
-    /** Which of the kernels that pass to fix first, on the focus chip. */
+    /** Which of the filtered kernels to fix first: by the time that each could save on the focus chip. */
     ranking,
-    /** What has become of the kernels of the baseline. */
+    /** The comparison with the baseline. */
     runs,
     possibleCeilings: ceilings,
     subRoofs,
-    /** The levels of the focus roof that have a line of their own. */
+    /** The memory levels of the focus roof that are drawn. */
     shownLevels,
-    /** With all levels, those of the focus chip without a bandwidth. */
+    /** With memory "all": the levels of the focus chip that have no known bandwidth. */
     unknownLevels,
   };
 }

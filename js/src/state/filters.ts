@@ -29,7 +29,7 @@ export const filterActions = ({ set, setter }: Sync) => ({
   clearFilters: () => set(UNFILTERED),
 });
 
-/** What passes, of these kernels on this roof; each part is worked out when it is first asked for. */
+/** What passes the filters, and figures about it. Each part is computed when it is first read. */
 export function deriveRows(
   state: Signals,
   kernels: ReadonlySignal<Kernels>,
@@ -46,13 +46,13 @@ export function deriveRows(
   }));
   const now = prepare(kernels, focusRoof);
   let last: Int32Array = new Int32Array();
-  /** What passes; the same array while the same rows do, and what hangs on it need not be found anew. */
+  /** The same array as long as the same rows pass, so that dependent values stay valid. */
   const rows = computed(() => {
     const next = filteredRows(kernels.value, filters.value, now);
     if (!isEqual(next, last)) last = next;
     return last;
   });
-  // Asked for only where there is one.
+  // Read only if there is a baseline.
   const earlier = computed(() => (state.baseline.value as Baseline).kernels);
   const before = prepare(earlier, focusRoof);
   const earlierRows = computed(() =>
@@ -67,19 +67,19 @@ export function deriveRows(
   });
   const byCategory = computed(() => categoriesOf(kernels.value));
   return {
-    /** The rows that pass, in the table's order. */
+    /** The rows that pass the filters, in the order of the table. */
     rows,
-    /** The rows of the run before that pass the same filters. */
+    /** The rows of the baseline that pass the filters. */
     earlierRows,
-    /** ChangeOptions many pass, of how many, and their share of the self time of all; NaN where none was measured. */
+    /** The number of rows that pass, of all rows, and their share of the total self time; NaN if none was measured. */
     totals,
-    /** What bounds each kernel on the focus chip: as the table's rows, not only those that pass. */
+    /** What bounds each kernel on the focus chip, for all rows of the table. */
     boundBy: computed(now.boundBy),
-    /** What each category takes, that of the longest self time first: as their codes go. */
+    /** The number of kernels and the share of time of each category, longest self time first. */
     byCategory,
-    /** All rows by falling self time. */
+    /** All rows, longest self time first. */
     timeOrder: computed(now.order),
-    /** Whether a filter is set that `clearFilters` lifts. */
+    /** Whether any filter is set. */
     isFiltered: computed(() =>
       Object.entries(filters.value).some(
         ([name, value]) => value !== UNFILTERED[name as keyof Filters] && !(name === "top" && value === null),
@@ -96,10 +96,10 @@ function prepare(kernels: ReadonlySignal<Kernels>, roof: ReadonlySignal<Roof | u
 }
 
 export interface Category {
-  /** "" is none. */
+  /** "" for kernels without a category. */
   readonly name: string;
   readonly kernels: number;
-  /** Of the self time of all; NaN where none was measured. */
+  /** The share of the total self time; NaN if none was measured. */
   readonly share: number;
 }
 

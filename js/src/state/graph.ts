@@ -27,13 +27,13 @@ interface Phase {
   readonly wire: unknown;
   /** Its number of ops. */
   readonly size: number;
-  /** The graph; decodes it unless that has been done. */
+  /** Returns the graph; decodes it on the first call. */
   readonly graph: () => Graph;
-  /** Decodes it in slices. */
+  /** Decodes the graph in slices. */
   readonly decode: () => Work<void>;
 }
 
-/** The graph's traits, which are undone together. */
+/** An undo entry of the graph: all its traits together. */
 interface GraphEntry {
   readonly phase: string;
   readonly groups: KernelGroups;
@@ -49,26 +49,26 @@ export const MAX_OPS_AT_ONCE = 200;
 export function createWorkload(sync: Sync, history: History) {
   const { kernels: given, phase, partition: groups, dims, convention, dtype } = sync.signals;
   const phases = signal(phasesOf(sync.signals.graphs.value, []));
-  /** Whether a graph has come and is still being worked out. */
+  /** Whether a large new graph is still being prepared. */
   const arriving = signal(false);
-  let leave = () => {};
+  let abandon = () => {};
   const phaseOf = (name: string) => phases.value.find((one) => one.name === name);
   const graph = computed(() => phaseOf(phase.value)?.graph());
-  /** Those that a phase was left with. */
-  const left = new WeakMap<Phase, KernelGroups>();
+  /** The groups of a phase when it was left. */
+  const groupsOfLeft = new WeakMap<Phase, KernelGroups>();
 
   const partition = computed(() => {
     const now = graph.value;
     if (!now) return undefined;
     const chosen = groups.value;
-    // KernelGroups of another graph, on their way while this one came, are no partition of it.
+    // Groups of the former graph may still arrive after the new graph: ignore them.
     const ops = now.ops.length;
     const fits =
       ops === chosen?.reduce((sum, group) => sum + group.length, 0) &&
       chosen?.every((group) => group.every((op) => op < ops));
     return chosen && fits && chosen.length < ops ? partitionOf(now, chosen) : unfused(now);
   });
-  /** A merge leaves this as it is, and what hangs on it. */
+  /** Independent of the partition, so that a merge does not recompute it. */
   const counted = computed(() => {
     const now = graph.value;
     if (!now) return undefined;
@@ -90,10 +90,10 @@ export function createWorkload(sync: Sync, history: History) {
     const [now, parted] = [counted.value, partition.value];
     return now && parted && { ...now, partition: parted };
   });
-  /** Those of the partition, and without a graph those that Python gave. */
+  /** The kernels of the partition; without a graph the kernels that Python sent. */
   const kernels = computed(() => (workload.value && grouped.value?.kernels) ?? given.value);
 
-  /** Works out what is shown of the graph: a large one's frames are drawn meanwhile, of what was there before. */
+  /** Prepares a large graph in slices. Until it is ready, frames show what was there before. */
   function* working(shown: Phase): Work<void> {
     yield* shown.decode();
     for (const each of [partition, counted, names, grouped]) {
@@ -102,14 +102,14 @@ export function createWorkload(sync: Sync, history: History) {
     }
   }
   function arrive() {
-    leave();
+    abandon();
     const shown = phaseOf(phase.value);
     arriving.value = shown !== undefined && shown.size > MAX_OPS_AT_ONCE;
     if (!shown || !arriving.value) return;
     const show = () => {
       arriving.value = false;
     };
-    leave = inSlices(working(shown), show, { later: true });
+    abandon = inSlices(working(shown), show, { later: true });
   }
 
   function here(): GraphEntry | undefined {
@@ -119,19 +119,19 @@ export function createWorkload(sync: Sync, history: History) {
     return { phase: phase.value, groups: parted.groups, ...settings };
   }
   const part = history.add({ here, isSame: isSameEntry, restore });
-  /** Show another phase; what depends on the graph follows by the rule that Python's `phase` states. */
+  /** Show another phase. Its sizes, convention and dtype follow the rule in the help of the trait `phase` in Python. */
   function enter(name: string) {
     const [old, parted] = [phaseOf(phase.value), partition.value];
-    if (old && parted) left.set(old, parted.groups);
+    if (old && parted) groupsOfLeft.set(old, parted.groups);
     phase.value = name;
     const now = graph.value;
     if (!now) return;
     dims.value = keptSizes(now, dims.value);
     if (!now.conventions.has(convention.value) || convention.value === now.convention) convention.value = "";
     if (dtype.value === now.mainDtype) dtype.value = null;
-    groups.value = left.get(phaseOf(name) as Phase) ?? unfused(now).groups;
+    groups.value = groupsOfLeft.get(phaseOf(name) as Phase) ?? unfused(now).groups;
   }
-  /** Python would conclude these values from the phase; sent with it, they need no answer, which would come late. */
+  /** Python would derive these values from the phase and send them back. If they are sent with it, there is no late answer. */
   function sendAll({ groups: partition, ...settings }: GraphEntry) {
     sync.queue({ ...settings, partition });
     sync.send();
@@ -139,7 +139,7 @@ export function createWorkload(sync: Sync, history: History) {
   function restore(entry: GraphEntry) {
     const before = here();
     if (before?.phase !== entry.phase) {
-      // Python keeps each phase as it was left: send first what is queued about the phase that is left.
+      // Python stores each phase as it was left. Therefore send the queued changes of the old phase first.
       sync.send();
       return sendAll(entry);
     }
@@ -165,7 +165,7 @@ export function createWorkload(sync: Sync, history: History) {
     const next = value === normal ? others : { ...dims.value, [name]: value };
     sync.set({ dims: next }, { ...how, mergeKey: how.stream ? name : undefined });
   }
-  /** A setting from Python is an undo entry once Python has sent all of a new graph. */
+  /** Until Python has sent the partition of a new graph, its settings are part of the graph and make no undo entry. */
   const setting = (signal: Signal) => (value: unknown, accept: () => void) => {
     if (groups.value === null) signal.value = value;
     else accept();
@@ -182,7 +182,7 @@ export function createWorkload(sync: Sync, history: History) {
           before.some((one) => one.name === entry.phase && phases.value.includes(one));
         part.revise((entry) => (stays(entry) ? entry : undefined));
         phase.value = (phaseOf(phase.value) ?? phases.value[0])?.name ?? "";
-        // Of another graph Python sends the rest.
+        // If the graph is new, Python sends partition and settings next.
         if (phaseOf(phase.value) === was) return;
         groups.value = null;
         arrive();
@@ -194,7 +194,7 @@ export function createWorkload(sync: Sync, history: History) {
         } else history.change(() => enter(name));
       },
       partition: (next, accept) => {
-        // The same groups again would drop what belongs to the partition, as its trail.
+        // Taking the same groups again would remove the trail of the last merge.
         if (groups.value && next && isSameGrouping(groups.value, next)) return;
         if (groups.value && next) accept();
         else groups.value = next;
@@ -205,13 +205,13 @@ export function createWorkload(sync: Sync, history: History) {
     } satisfies Receivers,
     state: {
       workload,
-      /** Their names. */
+      /** The names of the phases. */
       phases: computed(() => phases.value.map(({ name }) => name)),
     },
     actions: {
       setPartition,
       setPhase,
-      /** Whether rows stay what they are in the next step. */
+      /** Whether each row is the same kernel after the next undo (`isBack`) or redo. */
       keepsRows(isBack: boolean) {
         const [next, before] = [part.next(isBack), here()];
         return !next || (next.phase === before?.phase && isEqual(next.groups, before.groups));
@@ -225,7 +225,7 @@ export function createWorkload(sync: Sync, history: History) {
   };
 }
 
-/** The phases of what Python sends; one that is the same as `before` stays the same object. */
+/** Makes the phases from what Python sends. A phase that has not changed stays the same object. */
 const phasesOf = (wire: unknown, before: readonly Phase[]): readonly Phase[] =>
   (wire as readonly [string, unknown][]).map(([name, graph]) => {
     const known = before.find((phase) => phase.name === name);
@@ -244,7 +244,7 @@ function phase(name: string, wire: unknown): Phase {
   return { name, wire, size: (wire as Pick<Graph, "ops">).ops.length, graph, decode };
 }
 
-/** Those sizes that a graph has too, within its limits and not at its defaults; none if they do not agree. */
+/** The sizes that another graph takes over: those it has too, within its limits, except its defaults. None if a condition fails. */
 export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   const fits = (name: string, size: number) =>
     graph.dims.some((dim) => dim.name === name && dim.low <= size && size <= dim.high && size !== dim.default);
@@ -252,11 +252,11 @@ export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>)
   return firstBroken(graph.conditions, environment(graph, { dims: kept }).values) === null ? kept : {};
 }
 
-/** Most of a thousand groups are the same lists before and after a merge. */
+/** Compares identities first: a merge leaves most of a thousand groups the same lists. */
 const isSameGrouping = (one: KernelGroups, other: KernelGroups) =>
   one.length === other.length && one.every((group, at) => group === other[at] || isEqual(group, other[at]));
 
-/** Sizes in any order. */
+/** Ignores the order of the sizes. */
 const isSameEntry = (one: GraphEntry, other: GraphEntry) =>
   isEqual([one.phase, one.convention, one.dtype], [other.phase, other.convention, other.dtype]) &&
   isSameGrouping(one.groups, other.groups) &&

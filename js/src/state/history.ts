@@ -1,21 +1,21 @@
-// What was before, and what was undone: one history a model, of all its parts together, in which a drag is one entry.
+// Undo and redo: one stack per model, shared by all its parts. A drag is one entry.
 
 import { computed, type Signal, signal } from "@preact/signals";
 
 /** One part of the state that can be undone. */
 export interface Undoable<E> {
-  /** What there is now; undefined where nothing can be remembered. */
+  /** The present value; undefined if there is none to remember. */
   readonly here: () => E | undefined;
   readonly isSame: (one: E, other: E) => boolean;
   readonly restore: (entry: E) => void;
 }
 
-/** What a part has of the history. */
+/** What the history offers to one part. */
 export interface HistoryPart<E> {
-  /** What the next step leads to; undefined where none is made. */
+  /** The value after the next undo (`isBack`) or redo; undefined if there is no such step. */
   readonly next: (isBack: boolean) => E | undefined;
-  /** Forget of each entry what means nothing any more: all of it where undefined is left. */
-  readonly revise: (left: (entry: E) => E | undefined) => void;
+  /** Changes the part's value in every entry; undefined removes it. */
+  readonly revise: (revised: (entry: E) => E | undefined) => void;
 }
 
 type HistoryEntry = readonly unknown[];
@@ -27,7 +27,7 @@ export function createHistory() {
   const past = signal<readonly HistoryEntry[]>([]);
   const future = signal<readonly HistoryEntry[]>([]);
   let dragStart: HistoryEntry | undefined;
-  /** What the steps of a key change that go on with the last entry. */
+  /** Changes with the same merge key extend the last entry. */
   let lastKey: string | undefined;
 
   const here = (): HistoryEntry => parts.map((part) => part.here());
@@ -42,20 +42,20 @@ export function createHistory() {
     future.value = [];
     lastKey = mergeKey;
   }
-  /** Make a change that can be undone; with a word steps of the same one make one entry. */
+  /** Makes a change that can be undone. Successive changes with the same merge key make one entry. */
   function change(act: () => void, mergeKey?: string) {
     const before = here();
     act();
     if (dragStart) return;
     if (mergeKey === undefined || mergeKey !== lastKey) return remember(before, mergeKey);
-    // Steps that have come back to where they began are none.
+    // Changes that have come back to the start of the entry are no entry.
     if (!isSame(past.value.at(-1) as HistoryEntry, here())) return;
     past.value = past.value.slice(0, -1);
     lastKey = undefined;
   }
   function step(from: Signal<readonly HistoryEntry[]>, to: Signal<readonly HistoryEntry[]>) {
     const [next, before] = [from.value.at(-1), here()];
-    // What is held would be pulled from the hand, and would overwrite what has come back.
+    // Not during a drag: its next move would overwrite the restored value.
     if (!next || dragStart) return;
     from.value = from.value.slice(0, -1);
     to.value = [...to.value, before];
@@ -64,7 +64,7 @@ export function createHistory() {
       if (!isKept(part, next[at], before[at])) part.restore(next[at]);
     }
   }
-  /** Without the steps that would change nothing, from what is there now. */
+  /** The entries without those that would change nothing. */
   function tidied(entries: readonly HistoryEntry[]): HistoryEntry[] {
     let after = here();
     const steps = [...entries].reverse().filter((entry) => {
@@ -86,14 +86,14 @@ export function createHistory() {
       dragStart = undefined;
       if (before) remember(before);
     },
-    /** A part that is remembered from now on; the first is brought back last: its message takes the others' along. */
+    /** Adds a part. Parts are restored in reverse order, so the first part's message can carry the others' changes. */
     add<E>(part: Undoable<E>): HistoryPart<E> {
       const at = parts.push(part as unknown as Undoable<unknown>) - 1;
       return {
         next: (isBack) => (dragStart ? undefined : ((isBack ? past : future).value.at(-1)?.[at] as E | undefined)),
-        revise: (left) => {
+        revise: (change) => {
           const revised = (entry: HistoryEntry): HistoryEntry =>
-            entry[at] === undefined ? entry : Object.assign([...entry], { [at]: left(entry[at] as E) });
+            entry[at] === undefined ? entry : Object.assign([...entry], { [at]: change(entry[at] as E) });
           dragStart = dragStart && revised(dragStart);
           lastKey = undefined;
           past.value = tidied(past.value.map(revised));

@@ -1,4 +1,4 @@
-// The what-ifs of kernels: other bytes, another time.
+// Per-kernel what-ifs: other bytes or another time.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";
@@ -19,7 +19,7 @@ export function createKernelWhatIfs(
     const roof = focusRoof.value;
     return roof && !isEqual(moves.value, {}) ? moved(kernels.value, moves.value, roof) : undefined;
   });
-  /** Rows are other kernels now: the what-ifs of the former rows, and their undo entries, are void. */
+  /** The rows are other kernels now: drop the former what-ifs and their undo entries. */
   function restart(next: Moves) {
     sync.replace({ moves: next });
     sync.reviseHistory("moves", () => undefined);
@@ -31,12 +31,12 @@ export function createKernelWhatIfs(
     if (!isEqual(next, moves.value)) sync.set({ moves: next }, { stream });
   }
   return {
-    /** Python has sent other kernels: the model's what-ifs are about them only if they are new. */
+    /** Python has sent other kernels. The model's what-ifs belong to them only if Python has changed these, too. */
     reread() {
       const received = sync.received("moves");
       restart(kernelDrag.value || isEqual(received, moves.value) ? {} : received);
     },
-    /** The page shows other kernels. */
+    /** The page shows other kernels, after a merge for example. */
     clear() {
       const hadSome = !isEqual(moves.value, {});
       restart({});
@@ -44,9 +44,9 @@ export function createKernelWhatIfs(
     },
     state: {
       kernelDrag,
-      /** The kernels with their what-ifs applied; none without a roof. */
+      /** The kernels with their what-ifs applied; undefined without a roof or a what-if. */
       moved: movedNow,
-      /** What texts about what-ifs need; none without a roof. */
+      /** The input of texts about what-ifs; undefined without a roof. */
       kernelWhatIfs: computed((): KernelWhatIfs | undefined => {
         const focus = focusRoof.value;
         return (
@@ -63,7 +63,7 @@ export function createKernelWhatIfs(
         const gesture = sync.startGesture<"moves", Move>({
           traits: ["moves"],
           move: (move) => setMove(row, move),
-          // By keys each step is read aloud.
+          // With keys, screen readers speak each step.
           isQuiet: byKeys,
           onEnd: () => {
             kernelDrag.value = undefined;
@@ -72,7 +72,7 @@ export function createKernelWhatIfs(
         kernelDrag.value = { row, byKeys };
         return gesture;
       },
-      /** Take back the what-if of one kernel, or all of them. */
+      /** Remove the what-if of one kernel, or all of them. */
       resetMoves: (row?: number) => (row === undefined ? sync.set({ moves: {} }) : setMove(row, {}, false)),
     },
   };

@@ -5,10 +5,10 @@ import type { Roof } from "../roofline/roofline.ts";
 import type { Quantity, WhatIf } from "../wire/types.ts";
 import { type ChangeOptions, type Gesture, isEqual, type Sync } from "./sync.ts";
 
-/** Which rate of the focus chip. */
+/** Names a rate of the focus chip. */
 export interface RateKey {
   readonly quantity: Quantity;
-  /** Of a bandwidth: another level than the roof's. */
+  /** The memory level of a bandwidth, if it is not the level of the roof. */
   readonly level?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ interface ChangedRate {
 
 export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefined>) {
   const { whatIf, chips } = sync.signals;
-  /** The rates of the drag that goes on, as it has them. */
+  /** The present rates of the active drag. */
   let dragged: readonly ChangedRate[] = [];
   const amongChips = (entry: WhatIf): WhatIf =>
     Object.fromEntries(Object.entries(entry).filter(([id]) => chips.value.some((chip) => chip.id === id)));
@@ -38,7 +38,7 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
         : [memory?.name ?? roof.level, memory?.bandwidth ?? roof.bandwidth, memory?.sheet ?? roof.sheetBandwidth];
     return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
   }
-  /** Change rates of the focus chip; a rate of the data sheet is no what-if. */
+  /** Change rates of the focus chip. A rate equal to the data sheet is removed from the what-ifs. */
   function setRates(wanted: readonly (RateKey & { readonly rate: number })[], { stream = true }: ChangeOptions = {}) {
     const rates = wanted.flatMap((one) => rateOf(one, one.rate) ?? []);
     if (rates.length === 0) return;
@@ -47,19 +47,19 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
     sync.set({ whatIf: withRates(whatIf.value, rates) }, { stream, mergeKey: stream ? mergeKey : undefined });
   }
   return {
-    /** An undo entry cannot bring back the what-if of a chip that is gone. */
+    /** Undo must not restore the what-if of a chip that is gone. */
     restorable: amongChips,
-    /** The chips have changed: what-ifs of chips that are gone are forgotten, and a drag of their rates ends. */
+    /** The chips have changed: forget the what-ifs of chips that are gone, and end a drag of their rates. */
     forgetChips() {
       sync.reviseHistory("whatIf", amongChips);
       const isGone = !chips.value.some(({ id }) => id === dragged[0]?.chip);
-      if (sync.isHeld("whatIf") && isGone) sync.replace({ whatIf: sync.received("whatIf") });
+      if (sync.isDragged("whatIf") && isGone) sync.replace({ whatIf: sync.received("whatIf") });
     },
     actions: {
       setRates,
       setRate: (quantity: Quantity, rate: number, { stream = false, level }: ChangeOptions & Partial<RateKey> = {}) =>
         setRates([{ quantity, rate, level }], { stream }),
-      /** A drag of rates: `move` gets a value for each. */
+      /** Starts a drag of rates; `move` takes one value for each key. */
       dragRates(...keys: RateKey[]): Gesture<readonly number[]> {
         const start = keys.flatMap((key) => rateOf(key) ?? []);
         dragged = start;
@@ -74,7 +74,7 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
   };
 }
 
-/** What-ifs with other rates, as Python writes them: without empty mappings. */
+/** The what-ifs with these rates changed. As in Python there are no empty mappings. */
 const withRates = (whatIf: WhatIf, rates: readonly ChangedRate[]) => rates.reduce(withRate, whatIf);
 
 function withRate(whatIf: WhatIf, { chip, quantity, key, rate, sheet }: ChangedRate): WhatIf {

@@ -8,14 +8,14 @@ const NO_SELECTION: Pick<TraitValues, "selected" | "hovered" | "atRoof"> = { sel
 
 export function createSelection(sync: Sync, kernels: ReadonlySignal<Kernels>) {
   const { hovered } = sync.signals;
-  /** A total that is pointed at, by its row of `drawn`; Python is told of kernels alone. */
+  /** The total that is pointed at, as a row of `drawn`. Not sent to Python, which knows rows of kernels only. */
   const total = signal<number | null>(null);
   const isKernel = (row: number) => row < kernels.value.n;
 
   return {
-    /** The row of `drawn` that is pointed at: a kernel's, or past them a total's. */
+    /** The row of `drawn` that is pointed at: a kernel or, after the kernels, a total. */
     pointed: computed(() => total.value ?? hovered.value),
-    /** Python has sent other kernels: changes about the former rows are not sent any more. */
+    /** Python has sent other kernels: read the rows again, and drop queued changes about the former rows. */
     reread() {
       const row = sync.received("hovered");
       sync.replace({
@@ -25,7 +25,7 @@ export function createSelection(sync: Sync, kernels: ReadonlySignal<Kernels>) {
       });
       total.value = null;
     },
-    /** The page shows other kernels. */
+    /** The page shows other kernels, after a merge for example. */
     clear() {
       const isChanged = ([name, none]: [string, unknown]) =>
         !isEqual(sync.signals[name as keyof typeof NO_SELECTION].value, none);

@@ -1,4 +1,4 @@
-// Curves that were frozen: a roof as it stood and where its kernels were, and what has moved since.
+// Snapshots: a frozen roof with the places of its kernels, and which kernels have moved since.
 
 import type { ReadonlySignal } from "@preact/signals";
 import { type Points, pointsOf } from "../roofline/points.ts";
@@ -10,15 +10,15 @@ import type { Snapshot } from "../wire/types.ts";
 import { snapshotWords as words } from "../words/words.ts";
 import type { Sync } from "./sync.ts";
 
-/** What stands on the chart. */
+/** The kernels on the chart. */
 interface DrawnKernels {
   readonly kernels: Kernels;
-  /** The rows that are drawn, those that take longest first. */
+  /** The rows that are drawn, longest time first. */
   readonly rows: Int32Array;
   readonly points: Points;
 }
 
-/** The same as it changes, and whose roof is frozen. */
+/** The present kernels and roofs. */
 interface Now {
   readonly focusRoof: ReadonlySignal<Roof | undefined>;
   readonly shownRoofs: ReadonlySignal<readonly Roof[]>;
@@ -28,24 +28,24 @@ interface Now {
   readonly points: ReadonlySignal<Points>;
 }
 
-/** A kernel that stands elsewhere than in a snapshot. */
+/** A kernel that has moved since a snapshot. */
 export interface KernelChange {
-  /** Its point now. */
+  /** The index of its point now. */
   readonly index: number;
   readonly row: number;
   readonly from: { readonly ai: number; readonly rate: number };
-  /** Its rate now over that of then, and its intensity. */
+  /** Its rate and its intensity: now, divided by then. */
   readonly ratio: number;
   readonly intensity: number;
 }
 
-/** So many kernels a snapshot keeps, and so long its name may be. */
 const MAX_SNAPSHOT_KERNELS = 200;
+/** Characters. */
 export const MAX_SNAPSHOT_NAME = 80;
-/** What moved less than this stands where it was. */
+/** Smaller relative changes do not count. */
 const MIN_RELATIVE_CHANGE = 0.03;
 
-/** Whether a ratio says that something has changed. */
+/** Whether a ratio of now to then is a change. */
 export const hasMoved = (ratio: number) => ratio > 0 && Math.abs(ratio - 1) > MIN_RELATIVE_CHANGE;
 
 export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now) {
@@ -53,15 +53,15 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now)
   const edit = (place: number, part: Partial<Snapshot>) =>
     change(snapshots.value.map((one, at) => (at === place ? { ...one, ...part } : one)));
   return {
-    /** Keep the focus roof as it stands; nothing where there is none. */
+    /** Make a snapshot of the focus roof, if there is one. */
     freeze(name = "") {
       const { focusRoof, shownRoofs, drawn, longestFirst, showsTotals, points } = now;
       if (!focusRoof.value) return;
-      const taken = snapshots.value.map((one) => one.name);
-      const free = Array.from({ length: taken.length + 1 }, (_, at) => words.name(at + 1));
-      const own = name || free.find((other) => !taken.includes(other)) || words.name(taken.length + 1);
+      const usedNames = snapshots.value.map((one) => one.name);
+      const free = Array.from({ length: usedNames.length + 1 }, (_, at) => words.name(at + 1));
+      const own = name || free.find((other) => !usedNames.includes(other)) || words.name(usedNames.length + 1);
       const [kernels, rows] = [drawn.value, longestFirst.value];
-      // As Python does, it keeps kernels also where their totals are on show.
+      // As in Python, a snapshot holds kernels even while their totals are shown.
       const hidden = showsTotals.value && pointsOf(kernels, shownRoofs.value, focusRoof.value, rows);
       const standing = { kernels, rows, points: hidden || points.value };
       change([...snapshots.value, frozen(own, focusRoof.value, standing)]);
@@ -72,14 +72,14 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now)
   };
 }
 
-/** A level, or "all". */
+/** The trait `memory` of a roof: a level, or "all". */
 export const memoryOf = ({ levels, level }: Roof) => (levels.length > 1 ? ALL_LEVELS : level);
 
 function frozen(name: string, roof: Roof, { kernels, rows, points }: DrawnKernels): Snapshot {
   const places = new Map<string, Snapshot["kernels"][number]>();
   for (const row of rows) {
     const [own, index] = [textAt(kernels.name, row), points.home[row] ?? -1];
-    // Of one name the one that takes longest.
+    // Of kernels with the same name, keep the longest.
     if (!own || index < 0 || places.has(own)) continue;
     places.set(own, [own, points.x[index] as number, points.y[index] as number]);
     if (places.size === MAX_SNAPSHOT_KERNELS) break;
@@ -94,7 +94,7 @@ function frozen(name: string, roof: Roof, { kernels, rows, points }: DrawnKernel
 
 const firsts = memoize<ReadonlyMap<string, number>>();
 
-/** Of each of these names the row that takes longest. */
+/** By kernel name: the row with the longest time. */
 const firstRows = (snapshot: Snapshot, kernels: Kernels, rows: Int32Array) =>
   firsts(snapshot, [kernels.name, rows], () => {
     const names = new Set(snapshot.kernels.map(([name]) => name));
@@ -108,7 +108,7 @@ const firstRows = (snapshot: Snapshot, kernels: Kernels, rows: Int32Array) =>
     return found;
   });
 
-/** Which kernels of a snapshot stand elsewhere now, those that took longest first. */
+/** The kernels that have moved since a snapshot; first those that took longest at that time. */
 export function movesSince(snapshot: Snapshot, { kernels, rows, points }: DrawnKernels): KernelChange[] {
   const found = firstRows(snapshot, kernels, rows);
   return snapshot.kernels.flatMap(([name, ai, rate]): KernelChange[] => {
@@ -116,7 +116,7 @@ export function movesSince(snapshot: Snapshot, { kernels, rows, points }: DrawnK
     const index = points.home[row] ?? -1;
     if (index < 0) return [];
     const [x, ratio] = [points.x[index] as number, (points.y[index] as number) / rate];
-    // From FLOP/s to bytes/s nothing leads.
+    // Without FLOPs the rate is bytes/s, which cannot be compared with FLOP/s.
     if ((x === 0) !== (ai === 0)) return [];
     const intensity = x === ai ? 1 : x / ai;
     return hasMoved(ratio) || hasMoved(intensity) ? [{ index, row, from: { ai, rate }, ratio, intensity }] : [];

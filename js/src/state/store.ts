@@ -32,7 +32,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const whatIfs = createKernelWhatIfs(sync, kernels, focusRoof);
   const trails = followMerges(workload.state.workload, abort);
 
-  /** Python has made a change after which rows are other kernels. */
+  /** For a change from Python after which the rows are other kernels. */
   function forgetRows(change: () => void) {
     batch(() => {
       change();
@@ -40,7 +40,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       whatIfs.reread();
     });
   }
-  /** A change of the page after which rows are other kernels. */
+  /** For a change made in the page after which the rows are other kernels. */
   function regroup(change: () => void) {
     batch(() => {
       selection.clear();
@@ -49,7 +49,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     });
     sync.send({ later: true });
   }
-  /** Change several traits at once, and tell Python in one message. */
+  /** Change several traits at once, and send them in one message. */
   function act(change: () => void) {
     batch(change);
     sync.send();
@@ -66,7 +66,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       kernels: (_, accept) => forgetRows(accept),
       graphs: (graphs) => forgetRows(() => workload.receivers.graphs(graphs)),
       phase: (phase) => {
-        // The model repeats what is sent from here.
+        // The model also reports changes that this page has made.
         if (phase !== signals.phase.value) forgetRows(() => workload.receivers.phase(phase));
       },
       partition: (groups, accept) =>
@@ -96,7 +96,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       if (!shown.value.includes(focusChip.value) && next !== undefined) giveFocus(next);
     });
   }
-  /** Choose; if the focus chip has no such figure, a shown chip that has it takes the sliders. */
+  /** Choose a precision or a memory. If the focus chip lacks it, a shown chip that has it gets the focus. */
   function choose(choice: { readonly precision: string } | { readonly memory: string }) {
     act(() => {
       sync.queue(choice);
@@ -119,7 +119,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     trails,
     setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
     setPhase(name: string) {
-      // Python keeps each phase as it was left: send first what is queued about the phase that is left.
+      // Python stores each phase as it was left. Therefore send the queued changes of the old phase first.
       sync.send();
       regroup(() => workload.actions.setPhase(name));
     },

@@ -1,4 +1,5 @@
-// The traits that this page shares with Python: one table, and all that follows from it. Only this file writes to the model.
+// The table of the synced traits, and what follows from it: reading, sending, undo entries and gestures. Only this file
+// writes to the model.
 
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { Moves } from "../roofline/what_if_arithmetic.ts";
@@ -7,7 +8,7 @@ import { encodeSnapshots } from "../wire/encode.ts";
 import type { WhatIf } from "../wire/types.ts";
 import type { History, HistoryPart } from "./history.ts";
 
-/** What the store needs of anywidget's model. */
+/** The part of anywidget's model that the store uses. */
 export interface Model {
   get(name: string): unknown;
   set(name: string, value: unknown): void;
@@ -16,16 +17,16 @@ export interface Model {
   off(event: string, callback: () => void): void;
 }
 
-/** Rate against intensity, or memory time against compute time. */
+/** The roofline (rate over intensity), or the time view (memory time over compute time). */
 export type View = "roofline" | "time";
 
-/** The part of the plane that is shown, in base units. */
+/** The visible part of the plane, in base units. */
 export type Zoom = readonly [xLow: number, xHigh: number, yLow: number, yHigh: number];
 
-/** Which points the chart shows: kernels and the program's total, or the totals of the program and its steps. */
+/** The points of the chart: kernels and the program's total, or the totals of the program and its steps. */
 export type Scope = "kernels" | "program";
 
-/** The names that pass a filter; null for all. */
+/** The names that pass a filter; null if all pass. */
 type Allowed = readonly string[] | null;
 type Rows = readonly number[];
 /** The ops of each kernel, by position. */
@@ -34,9 +35,9 @@ export type KernelGroups = readonly Rows[];
 export type Owner = "python" | "browser" | "shared";
 
 interface Trait<T, O extends Owner> {
-  /** Who may write it: a trait that Python owns is never sent from here. */
+  /** Who may change it. A trait that Python owns is never sent. */
   readonly owner: O;
-  /** Whether its changes are undo entries; the graph's traits are remembered and restored together, by graph.ts. */
+  /** Whether changes can be undone. The traits of the graph are undone together, by graph.ts. */
   readonly undoable: "alone" | "with graph" | undefined;
   decode(wire: unknown): T;
   encode(value: T): unknown;
@@ -50,7 +51,7 @@ const kind =
 const [python, browser, shared] = [kind("python"), kind("browser"), kind("shared")];
 const [undoable, ofGraph] = [kind("shared", "alone"), kind("shared", "with graph")];
 
-/** Each trait under its name in the store; on the wire `focusChip` is `focus_chip`. */
+/** Every synced trait by its name in the store; on the wire `focusChip` is `focus_chip`. `undoable` traits are shared. */
 export const TRAITS = {
   title: python<string>(),
   chips: python(decodeChips),
@@ -108,46 +109,46 @@ export type TraitValues = { readonly [N in TraitName]: ReturnType<(typeof TRAITS
 export type Axes = Pick<TraitValues, "rateUnit" | "word" | "xAxis" | "tickBase" | "timeScale">;
 export type Signals = { readonly [N in TraitName]: Signal<TraitValues[N]> };
 type Writable = { [N in TraitName]: (typeof TRAITS)[N]["owner"] extends "python" ? never : N }[TraitName];
-/** New values of traits that may be written from here. */
+/** New values of traits that the page may change. */
 export type Changes = Partial<Pick<TraitValues, Writable>>;
 
 const TRAIT_NAMES = Object.keys(TRAITS) as TraitName[];
 const traitOf = (name: TraitName) => TRAITS[name] as Trait<unknown, Owner>;
 export const wireName = (name: TraitName) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** When a change is sent, and which undo entry it belongs to. */
+/** Options of a change. */
 export interface ChangeOptions {
-  /** One of a fast series: sent at most once per PERIOD_MS, the last one always. */
+  /** Throttle: send at most one message per PERIOD_MS, and always the last value. */
   readonly stream?: boolean;
-  /** In a task of its own: a long message would delay the next frame. */
+  /** Send in a task of its own, because a long message would delay the next frame. */
   readonly later?: boolean;
-  /** Changes that follow one another under the same key make one undo entry. */
+  /** Successive changes with the same key make one undo entry. */
   readonly mergeKey?: string | undefined;
 }
 
-/** What happens on a value from Python where a trait is not simply replaced by it. */
+/** Handlers of values from Python, for traits that need more than the new value. `accept` takes the value over. */
 export type Receivers = {
   readonly [N in TraitName]?: (value: TraitValues[N], accept: (mergeKey?: string) => void) => void;
 };
 
-/** A drag of traits: from its start until its end, changes of them make one undo entry. */
+/** A drag that changes traits. All changes from its start to its end make one undo entry. */
 export interface Gesture<V = never> {
   move(value: V): void;
-  /** Keep the values. */
+  /** Keep the changes. */
   end(): void;
-  /** Put back the values from the start. */
+  /** Restore the values from the start. */
   cancel(): void;
 }
 
 interface GestureOptions<N extends Writable, V> {
-  /** The traits that the gesture changes. While it lasts, Python's values of them are deferred. */
+  /** The traits that the gesture changes. Values that Python sends for them meanwhile are deferred. */
   readonly traits: readonly N[];
   move(value: V): void;
-  /** Where the gesture changes a part of a value: Python's value is taken at once, with that part overwritten. */
+  /** For a gesture that changes a part of a value: takes Python's value at once, and overwrites the part. */
   merge?(fromPython: TraitValues[N]): TraitValues[N];
-  /** The values that a cancelled gesture leaves; without it those from its start. */
+  /** The values after a cancelled gesture, if not those from its start. */
   restore?(): Changes;
-  /** Whether panels and axes behave as if nothing were being dragged. */
+  /** Whether `dragging` stays false. */
   readonly isQuiet?: boolean;
   onEnd?(): void;
 }
@@ -157,18 +158,18 @@ interface ActiveGesture {
   readonly merge: ((fromPython: never) => unknown) | undefined;
   readonly isQuiet: boolean;
   readonly onEnd: (() => void) | undefined;
-  /** The traits that Python has sent a value of meanwhile. */
+  /** The traits for which Python has sent a value during the gesture. */
   readonly deferred: Set<TraitName>;
   hasMoved: boolean;
   end(): void;
 }
 
-/** What of an undo entry can still be restored. */
+/** Functions that remove from an undo entry what cannot be restored any more. */
 type Restorable = { readonly [N in TraitName]?: (entry: TraitValues[N]) => TraitValues[N] };
 
 export type Sync = ReturnType<typeof createSync>;
 
-/** Time between two messages of a stream, ms: with the first and the last one at most ten in any second. */
+/** The time between two messages of a stream, ms. With the first and the last message, at most ten in any second. */
 const PERIOD_MS = 125;
 
 export const isEqual = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
@@ -201,13 +202,13 @@ export function createSync(model: Model, history: History) {
   function tick() {
     timer = flush() ? setTimeout(tick, PERIOD_MS) : undefined;
   }
-  /** Send what is queued. */
+  /** Send the queued changes. */
   function send({ stream = false, later = false }: ChangeOptions = {}) {
     if (later) timer ??= setTimeout(tick);
     else if (!stream) flush();
     else if (timer === undefined) tick();
   }
-  /** Change traits, and tell Python with the next message. Makes no undo entry. */
+  /** Change traits without an undo entry, and queue them for the next message. */
   function queue(changes: Changes) {
     assign(changes);
     for (const name of namesOf(changes)) {
@@ -216,14 +217,14 @@ export function createSync(model: Model, history: History) {
       if (gesture?.traits.includes(name)) gesture.hasMoved = true;
     }
   }
-  /** Change traits now, as one undo entry if they are undoable, and tell Python. */
+  /** Change traits, with an undo entry if they are undoable, and send them. */
   function set(changes: Changes, how: ChangeOptions = {}) {
     if (namesOf(changes).some(isUndoable)) history.change(() => queue(changes), how.mergeKey);
     else queue(changes);
     send(how);
   }
 
-  /** The action that sets one trait. */
+  /** Makes an action that sets one trait. */
   const setter =
     <N extends Writable>(name: N) =>
     (value: TraitValues[N], how?: ChangeOptions) =>
@@ -264,7 +265,7 @@ export function createSync(model: Model, history: History) {
       stop();
       flush();
       for (const name of gesture.deferred) {
-        // The user's value of an undoable trait is an undo entry: Python's value would hide it, so send it again.
+        // A drag of an undoable trait has made an undo entry. Its value wins: send it again, so that Python has it, too.
         const own = signals[name].peek();
         if (!gesture.hasMoved || !isUndoable(name)) receive(name);
         else if (!isEqual(inModel(name), traitOf(name).encode(own))) pending.set(name, own);
@@ -282,17 +283,17 @@ export function createSync(model: Model, history: History) {
     active.value = gesture;
     return { move: (value) => isActive() && move(value), end, cancel };
   }
-  /** Starts a drag of one trait's whole value. */
+  /** Starts a drag of one whole trait. */
   const dragOf = <N extends Writable>(name: N, isQuiet = false): Gesture<TraitValues[N]> =>
     startGesture({ traits: [name], isQuiet, move: (value) => set({ [name]: value }, { stream: true }) });
-  /** TraitValues that replace what a gesture holds and what Python was about to be told; a gesture of these traits ends. */
+  /** Overwrite traits: drops their queued changes, and ends a gesture of these traits without restoring anything. */
   function replace(changes: Changes) {
     for (const name of namesOf(changes)) pending.delete(name);
     assign(changes);
     if (namesOf(changes).some((name) => active.peek()?.traits.includes(name))) stop();
   }
 
-  /** Follow the model until `abort`. The parts of the history that this adds are restored before those that are there. */
+  /** Listen to the model until `abort`. The undoable traits become parts of the history, after those that it has already. */
   function follow(special: Receivers, restorable: Restorable, abort: AbortSignal) {
     receivers = special;
     for (const name of TRAIT_NAMES) {
@@ -313,10 +314,10 @@ export function createSync(model: Model, history: History) {
 
   return {
     signals,
-    /** Whether something is being dragged: what is slow to update, or to read aloud, waits. */
+    /** Whether something is being dragged. Slow updates and screen readers wait for the end. */
     dragging: computed(() => active.value?.isQuiet === false),
-    isHeld: (name: TraitName) => active.peek()?.traits.includes(name) === true,
-    /** The value that the model holds. */
+    isDragged: (name: TraitName) => active.peek()?.traits.includes(name) === true,
+    /** The value in the model. */
     received,
     set,
     setter,
@@ -326,7 +327,7 @@ export function createSync(model: Model, history: History) {
     startGesture,
     dragOf,
     follow,
-    /** Change or, by undefined, forget what the history remembers of a trait. */
+    /** Change the values of a trait in all undo entries; undefined removes them. */
     reviseHistory: <N extends TraitName>(name: N, revised: (entry: TraitValues[N]) => TraitValues[N] | undefined) =>
       parts.get(name)?.revise(revised as (entry: unknown) => unknown),
   };

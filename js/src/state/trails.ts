@@ -1,4 +1,4 @@
-// What the last change of the partition merged: the kernels that it was made of, and how much fewer bytes they move.
+// The trails of the last merge: the kernels that were merged, and how many fewer bytes the merged kernel moves.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { kernelsOf } from "../fusion/group_kernels.ts";
@@ -8,18 +8,18 @@ import type { Kernels } from "../wire/columns.ts";
 import type { Workload } from "./graph.ts";
 import type { KernelGroups } from "./sync.ts";
 
-/** A group, by its place in the partition, and the groups before that it was made of. */
+/** A merged group, by its index in the partition, and the groups that were merged into it. */
 export interface Merge {
   readonly row: number;
   readonly groups: KernelGroups;
 }
 
 export interface Trail {
-  /** Of the merged kernel. */
+  /** The row of the merged kernel. */
   readonly row: number;
-  /** Its rows among `parts`. */
+  /** The rows in `parts` of the kernels that were merged. */
   readonly from: readonly number[];
-  /** Bytes before over bytes now: at the same FLOPs, by how much the intensity has risen. */
+  /** Bytes before / bytes now. The FLOPs are the same, so the intensity has risen by this factor. */
   readonly ratio: number;
 }
 
@@ -29,7 +29,7 @@ export interface Trails {
   readonly list: readonly Trail[];
 }
 
-/** The groups that hold several whole groups of before. */
+/** The groups that consist of several whole groups of `before`. */
 export function mergesBetween(before: Partition, after: Partition): Merge[] {
   return after.groups.flatMap((group, row) => {
     const groups = [...new Set(group.map((op) => before.groupOf[op] as number))].map((at) => before.groups[at] ?? []);
@@ -38,7 +38,7 @@ export function mergesBetween(before: Partition, after: Partition): Merge[] {
   });
 }
 
-/** What is left of the last merge, until the partition changes again; it moves with sizes, convention and dtype. */
+/** The trails of the last merge, until the partition changes again. They follow sizes, convention and dtype. */
 export function followMerges(workload: ReadonlySignal<Workload | undefined>, abort: AbortSignal) {
   const merges = signal<readonly Merge[]>([]);
   let last: Workload | undefined;

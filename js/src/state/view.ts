@@ -1,9 +1,9 @@
-// ChangeOptions the chart is looked at: which plane, which part of it, in which units and how large.
+// The view of the chart: its plane, zoom, units, and size.
 
 import type { Signal } from "@preact/signals";
 import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View, type Zoom } from "./sync.ts";
 
-/** Messages from Python that follow one another within this time, ms, make one undo entry: a view and its zoom. */
+/** Python sends a view and its zoom in two messages. Messages closer in time than this, ms, make one undo entry. */
 const MERGE_MS = 200;
 
 export function createViewing(sync: Sync) {
@@ -20,11 +20,11 @@ export function createViewing(sync: Sync) {
       accept(`from Python ${run}`);
       after();
     };
-  /** Another plane or another scale: a zoom that is being dragged means nothing there. */
+  /** Python has changed the plane or its scale: a zoom that is being dragged does not apply there. */
   function dropZoom() {
-    if (!sync.isHeld("zoom")) return;
+    if (!sync.isDragged("zoom")) return;
     sync.replace({ zoom: null });
-    // Some of the drag's zooms may still be on their way to Python.
+    // Sent, because zooms of this drag may still be on their way to Python.
     sync.set({ zoom: null });
   }
   return {
@@ -35,13 +35,13 @@ export function createViewing(sync: Sync) {
     } satisfies Receivers,
     state: { axes },
     actions: {
-      /** Another plane is shown whole. */
+      /** Show another plane, unzoomed. */
       setView: (next: View) => sync.set({ view: next, zoom: null }),
-      /** The zooms of one `run` of the wheel or of keys make one undo entry. */
+      /** Zooms with the same `run` (of the wheel or of a key) make one undo entry. */
       setZoom: (next: Zoom | null, { run, ...how }: ChangeOptions & { readonly run?: number } = {}) =>
         sync.set({ zoom: next }, { ...how, mergeKey: run === undefined ? undefined : `zoom ${run}` }),
       dragZoom: () => sync.dragOf("zoom", true),
-      /** Times on one scale are no places on the other: that shows the plane whole. */
+      /** Another time scale removes the zoom, which does not apply to it. */
       setAxis: <K extends keyof Axes>(name: K, value: Axes[K]) =>
         sync.set({ [name]: value, ...(name === "timeScale" ? { zoom: null } : {}) }),
       setRulers: sync.setter("rulers"),

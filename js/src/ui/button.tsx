@@ -1,4 +1,4 @@
-// A button whose keys are its own: hosts take those that they know from any other.
+// A button that keeps its keys: JupyterLab would take its own shortcuts from a plain button.
 
 import type { JSX } from "preact";
 

@@ -1,4 +1,4 @@
-// What a button opens below itself; Escape there closes it and gives the button the focus back.
+// A button that opens an element below itself. Escape closes the element and returns the focus to the button.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -23,7 +23,7 @@ export function useDisclosure() {
   return {
     isOpen: open.value,
     close,
-    /** What is opened. */
+    /** Props of the element that is opened. */
     opened: { id, onKeyDown },
     button: {
       ref: button,

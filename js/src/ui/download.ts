@@ -1,4 +1,4 @@
-// Handing a file to the person at the browser.
+// Saves a file through the browser.
 
 export function saveFile(document: Document, name: string, content: Blob): void {
   const address = URL.createObjectURL(content);
@@ -6,11 +6,11 @@ export function saveFile(document: Document, name: string, content: Blob): void 
   link.href = address;
   link.download = name;
   link.click();
-  // The browser has to have begun with it.
+  // The download must have started before its address goes away.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** A file's name out of any text; `otherwise` where that has nothing that a name may hold. */
+/** Makes a file name from any text; from `otherwise` if the text has no character that a file name may have. */
 export function fileName(text: string, extension: string, otherwise: string): string {
   const stem = text
     .replace(/^.*[/\\]/, "")

@@ -1,20 +1,20 @@
-// Where the focus goes from a control that goes away: lost, its keys would be the host's.
+// Moves the focus when the focused control disappears. Without a focus in the widget the host would get its keys.
 
 const CHART_SELECTOR = ".roofwidget-chart";
 
-/** What Tab stops at. */
+/** The elements that Tab stops at. */
 const TAB_STOPS = ":is(button, input, select, [tabindex]):not([tabindex='-1'])";
 
 const among = (one: Element, kind: string) => [
   ...(one.closest(".roofwidget") as Element).querySelectorAll<HTMLElement>(kind),
 ];
 
-/** Do what may take the control away that has the focus: then it goes to what stands in its place. */
+/** Run `act`, which may remove the focused control; if it does, focus the control that takes its place. */
 export function keepFocusNear(control: Element, act: () => void): void {
   const all = among(control, TAB_STOPS);
   const before = all.slice(0, all.indexOf(control as HTMLElement)).reverse();
   act();
-  // Once it is drawn.
+  // Wait until the change is drawn.
   setTimeout(() => {
     const last = before.find((one) => one.isConnected);
     if (control.isConnected || !last) return;
@@ -23,7 +23,7 @@ export function keepFocusNear(control: Element, act: () => void): void {
   });
 }
 
-/** To the next of its kind, or the one before, else to what stands in for them. */
+/** Focus the next control of the same kind, else the previous one, else the first of the `other` kind. */
 export function focusNeighbour(control: Element, kind = CHART_SELECTOR, other = CHART_SELECTOR): void {
   const alike = among(control, kind);
   const at = alike.indexOf(control as HTMLElement);

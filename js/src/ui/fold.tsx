@@ -1,22 +1,22 @@
-// A heading that unfolds what stands under it.
+// A heading with content that can be folded.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { useUid } from "./uid.ts";
 
-/** Where one panel at a time is unfolded, as on a projector: which; undefined where each is as it was left. */
+/** In presentation one panel at a time is unfolded: its name. Undefined elsewhere: each panel keeps its own state. */
 export const InUse = createContext<Signal<string> | undefined>(undefined);
 
 interface FoldProps {
-  /** Of a whole panel. */
+  /** The name of the panel, if the fold is a whole panel. */
   readonly name?: string;
   readonly title: string;
-  /** What holds at present, told while it is folded too. */
+  /** The present state in a few words, shown while folded too. */
   readonly note: string;
-  /** Of one that changes with every frame, what makes it: folded, it is not made. */
+  /** A function for content that changes with every frame: it is not called while folded. */
   readonly children: ComponentChildren | (() => ComponentChildren);
-  /** Whether it is unfolded, where that outlives the fold. */
+  /** Whether it is unfolded, if that must outlive the component. */
   readonly open?: Signal<boolean>;
 }
 

@@ -5,15 +5,15 @@ import { useEffect, useRef } from "preact/hooks";
 
 export interface Drag {
   move?(x: number, y: number): void;
-  /** Keep what the drag has done. There is no event where something else ends it: the element goes away, say. */
+  /** Keep the change. `event` is missing if the pointer did not end the drag: if the element was removed, for example. */
   end(event?: PointerEvent): void;
-  /** Put back what was there before. */
+  /** Undo the change. */
   cancel(): void;
   /** Whether it was more than a click. */
   hasMoved?(): boolean;
 }
 
-/** The one drag of an element. */
+/** The drag of an element: at most one at a time. */
 export function useGesture<D extends Drag>() {
   const active = useSignal<D | undefined>(undefined);
   const isClickVoid = useRef(false);
@@ -26,11 +26,11 @@ export function useGesture<D extends Drag>() {
   const end = (event?: PointerEvent) => stop(false)?.end(event);
   useEffect(() => () => end(), []);
   return {
-    /** What is being dragged. A component that reads it renders at the start and at the end. */
+    /** The active drag. A component that reads it while rendering is rendered at the start and at the end. */
     get drag(): D | undefined {
       return active.value;
     },
-    /** Starts a drag. With an event its element gets all further events of the pointer, also from outside. */
+    /** Starts a drag. With an event, its element captures the pointer: it gets the events from outside, too. */
     start(drag: D, event?: PointerEvent) {
       end();
       if (event) (event.currentTarget as Element).setPointerCapture(event.pointerId);
@@ -39,7 +39,7 @@ export function useGesture<D extends Drag>() {
     move: (x: number, y: number) => active.peek()?.move?.(x, y),
     end,
     cancel: () => stop(true)?.cancel(),
-    /** Whether the click that comes now is only the end of a drag, for which the browser sends a click, too. */
+    /** Whether to ignore the present click. Browsers send a click at the end of a drag, too. */
     takeVoidClick(): boolean {
       const isVoid = isClickVoid.current;
       isClickVoid.current = false;

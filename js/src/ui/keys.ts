@@ -1,10 +1,10 @@
-// Which keys are the widget's: those pressed alone. With a modifier they are the host's, but for undo and redo.
+// Keyboard handling. The widget handles keys without a modifier, and undo and redo; all others are left to the host.
 
 import { keepFocusNear } from "./focus.ts";
 
 export const isModified = (event: KeyboardEvent) => event.ctrlKey || event.altKey || event.metaKey || event.shiftKey;
 
-/** What is typed into has an undo of its own. */
+/** Text inputs have their own undo. */
 const TEXT_INPUTS = "textarea, input:not([type='range'], [type='checkbox'])";
 
 interface UndoSteps {
@@ -12,10 +12,10 @@ interface UndoSteps {
   redo(): void;
 }
 
-/** The keys of every editor; on a Mac Command is their Control. */
+/** The keys of most editors. On a Mac, Command stands for Control. */
 export const UNDO_KEYS = { "Control+Z": "undo", "Control+Shift+Z": "redo", "Control+Y": "redo" } as const;
 
-/** What a key of UNDO_KEYS does; undefined for other keys. */
+/** The action of a key of UNDO_KEYS; undefined for other keys. */
 export function stepOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): keyof UndoSteps | undefined {
   if (!(ctrlKey || metaKey) || altKey) return undefined;
   return lookUp(UNDO_KEYS, `Control+${shiftKey ? "Shift+" : ""}${key.toUpperCase()}`);
@@ -24,7 +24,10 @@ export function stepOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEven
 const go = (by: (page: number) => number) => (from: number | null, count: number, page: number) =>
   from === null ? 0 : Math.max(0, Math.min(count - 1, from + by(page)));
 
-/** Where the keys of a list lead, `page` rows at a time; null for nowhere, undefined for keys that are the host's. */
+/**
+ * The keys of a list: each gives the next row from the present one, the number of rows, and the rows of a page.
+ * Null: no row is active any more. Undefined: the key is left to the host.
+ */
 export const LIST_KEYS: Readonly<
   Record<string, (from: number | null, count: number, page: number) => number | null | undefined>
 > = {
@@ -37,7 +40,7 @@ export const LIST_KEYS: Readonly<
   Escape: (from) => (from === null ? undefined : null),
 };
 
-/** Wherever the focus is in the widget, as it is wherever something is edited. */
+/** Undo or redo, wherever the focus is in the widget, except in a text input. */
 export function undoByKey(event: KeyboardEvent, steps: UndoSteps): void {
   const step = stepOf(event);
   const control = event.target as Element;
@@ -46,20 +49,20 @@ export function undoByKey(event: KeyboardEvent, steps: UndoSteps): void {
   used(event);
 }
 
-/** What a table of keys has for a key; undefined also for names that every object has. */
+/** The entry of a table for a key. Undefined also for names such as "constructor", which every object has. */
 export const lookUp = <T extends Readonly<Record<string, unknown>>>(table: T, key: string): T[keyof T] | undefined =>
   Object.hasOwn(table, key) ? (table[key] as T[keyof T]) : undefined;
 
-/** The keys of tables, as `aria-keyshortcuts` lists them. */
+/** The value of `aria-keyshortcuts` for the keys of these tables. */
 export const keyShortcuts = (...tables: readonly (readonly string[] | Readonly<Record<string, unknown>>)[]): string =>
   [...new Set(tables.flatMap((table) => (Array.isArray(table) ? table : Object.keys(table))))]
     .map((key) => ARIA_NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key))
     .join(" ");
 
-/** Keys whose characters separate keys in that list. */
+/** Keys that have another name in `aria-keyshortcuts`, because their characters are separators there. */
 const ARIA_NAMES: Readonly<Record<string, string>> = { " ": "Space", "+": "Plus" };
 
-/** What has had its effect here has none on the page or on its host. */
+/** Stop an event that the widget has handled: neither the page nor the host acts on it. */
 export function used(event: Event): void {
   event.preventDefault();
   event.stopPropagation();

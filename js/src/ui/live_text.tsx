@@ -1,4 +1,4 @@
-// Text that is also spoken when it changes: once the control that changes it is let go, not all along the way.
+// Text that screen readers speak when it changes; during a drag they stay silent, and speak the last text at its end.
 
 import { useRef } from "preact/hooks";
 
@@ -6,9 +6,9 @@ interface LiveTextProps {
   readonly class: string;
   readonly text: string;
   readonly note?: string;
-  /** At least this high. */
+  /** The least height, in lines. */
   readonly lines?: number;
-  /** What is spoken alone: the picture shows it. */
+  /** Spoken after the text but not shown, because the picture shows it. */
   readonly more?: string;
   /** Whether a control is being dragged. */
   readonly dragging: boolean;

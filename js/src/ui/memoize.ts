@@ -1,6 +1,6 @@
-// What was worked out last for an object stays, until what else it was made of has changed.
+// Memoizes the latest value per key object; recomputes it when a dependency changes.
 
-/** A memory of one entry for each object: it goes with the object. */
+/** One remembered value per key object, which is freed with the object. */
 export function memoize<T>() {
   const known = new WeakMap<object, { readonly of: readonly unknown[]; readonly value: T }>();
   return (key: object, of: readonly unknown[], make: () => T): T => {

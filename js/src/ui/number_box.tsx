@@ -1,11 +1,11 @@
-// A number that can be typed: its box, the way back to what it was, and what is wrong with what was typed.
+// A text box for a value: with a button that resets the value, and a message if the text is not valid.
 
 import { useSignal } from "@preact/signals";
 import { Button } from "./button.tsx";
 
 export type TypedValue = ReturnType<typeof useTypedValue>;
 
-/** What is typed until it is taken; `parse` returns a sentence for what cannot be. */
+/** The text while a person types. `parse` returns the value, or a sentence that says why there is none. */
 export function useTypedValue<T>(parse: (typed: string) => T | string, take: (value: T) => void) {
   const draft = useSignal<string | null>(null);
   const fault = useSignal("");

@@ -1,6 +1,6 @@
-// Where a pointer is on an element that its host may have scaled, as slides do.
+// The position of a pointer on an element. The host may have scaled the element, as slides do.
 
-/** From the corner of an element, which is `width` wide by its own count, in px by that count. */
+/** The position from the top left corner, in px of the unscaled element, which is `width` px wide. */
 export function placeIn(
   element: Element,
   width: number,

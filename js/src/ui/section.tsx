@@ -1,14 +1,14 @@
-// A panel of the widget: on a projector it is folded while another one is in use.
+// A panel of the widget. In presentation it is folded while another panel is in use.
 
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
 import { Fold, InUse } from "./fold.tsx";
 
 interface SectionProps {
-  /** By which it is told from the others. */
+  /** The name that identifies the panel. */
   readonly name: string;
   readonly title: string;
-  /** What it tells while it is folded. */
+  /** Shown while the panel is folded. */
   readonly note?: string;
   readonly class: string;
   readonly children: ComponentChildren;

@@ -1,4 +1,4 @@
-// One choice among named options.
+// A drop-down list with a label.
 
 export type Option = readonly [value: string, text: string];
 
@@ -6,9 +6,9 @@ interface SelectProps {
   readonly label: string;
   readonly value: string;
   readonly options: readonly Option[];
-  /** A value that cannot be chosen. */
+  /** The value of an option that cannot be chosen. */
   readonly disabled?: string | undefined;
-  /** In a row of its own, the options at its end. */
+  /** Whether label and list take a row of their own, with the list at its end. */
   readonly row?: boolean;
   choose(value: string): void;
 }

@@ -1,12 +1,12 @@
-// Long work that is done a little at a time, so that frames are drawn in between.
+// Runs long work in slices, so that frames are drawn in between.
 
-/** What it yields says nothing: it is where the work may pause. */
+/** A generator whose yields are pause points; the yielded values are ignored. */
 export type Work<T> = Generator<undefined, T, undefined>;
 
-/** A slice, ms: half a frame. */
+/** The length of a slice, ms: half a frame. */
 const SLICE_MS = 8;
 
-/** All of it at once. */
+/** Runs all of the work at once. */
 export function finish<T>(work: Work<T>): T {
   for (;;) {
     const { done, value } = work.next();
@@ -14,7 +14,10 @@ export function finish<T>(work: Work<T>): T {
   }
 }
 
-/** Does what fits into a slice at once, or in a task of its own, the rest in later ones; what is returned abandons it. */
+/**
+ * Runs the first slice now, or in a task of its own (`later`), and the rest in later tasks. Calls `then` with the result.
+ * Returns a function that abandons the work.
+ */
 export function inSlices<T>(work: Work<T>, then: (result: T) => void, { later = false } = {}): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   function run() {

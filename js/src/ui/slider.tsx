@@ -3,7 +3,7 @@
 import { type Drag, useGesture } from "./gesture.ts";
 import { isModified, keyShortcuts, used } from "./keys.ts";
 
-/** The keys of every slider: a step, a larger one, to the ends. */
+/** The keys of every slider: a step, a larger step, to the ends. */
 export const SLIDER_KEYS: readonly string[] = [
   ...["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End"],
 ];
@@ -12,16 +12,16 @@ const SHORTCUTS = keyShortcuts(SLIDER_KEYS);
 
 interface SliderProps {
   readonly label: string;
-  /** Its value in words and units. */
+  /** The value with its unit, for screen readers. */
   readonly text: string;
   readonly min: number;
   readonly max: number;
   readonly step: number | "any";
   readonly position: number;
-  /** Starts a drag of the value. */
+  /** Starts a drag of the value in the store. */
   start(): Omit<Drag, "move">;
   slide(position: number, isDragged: boolean): void;
-  /** What a key of SLIDER_KEYS does; undefined where the browser's own step is right. */
+  /** The action of a key of SLIDER_KEYS; undefined if the browser's own step is right. */
   keyed?(key: string): (() => void) | undefined;
 }
 
@@ -38,7 +38,7 @@ export function Slider({ label, text, min, max, step, position, start, slide, ke
   }
   function cancel(input: HTMLInputElement) {
     gesture.cancel();
-    // Else the thumb would go on following the pointer that still presses it.
+    // Without this the thumb would go on following the pointer, whose button is still down.
     input.disabled = true;
     input.disabled = false;
     input.focus();

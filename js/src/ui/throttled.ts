@@ -1,12 +1,12 @@
-// Signals that keep a pace that can be read while a control is dragging: what writes numbers follows these, and the pointer
-// does not wait for it.
+// Throttled signals: during a drag they change at a pace that a person can read. Panels that print numbers follow these
+// signals, so that the pointer does not wait for the panels.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 
-/** ms from one value to the next. */
+/** The time between two values, ms. */
 const PACE_MS = 60;
 
-/** The same signals; while `dragging` they are only so often what they follow, all at once, and always at last. */
+/** The same signals; while `dragging` is true they are updated together every PACE_MS, and always after the end. */
 export function throttled<T extends Readonly<Record<string, ReadonlySignal<unknown>>>>(
   sources: T,
   dragging: ReadonlySignal<boolean>,
@@ -14,7 +14,7 @@ export function throttled<T extends Readonly<Record<string, ReadonlySignal<unkno
   const beat = signal(0);
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
-    // At rest nobody may ask for them: then they need not be worked out.
+    // At rest there may be no reader of the signals: do not compute them here.
     if (!dragging.value) return;
     for (const source of Object.values(sources)) void source.value;
     if (timer !== undefined) return;

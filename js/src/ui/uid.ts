@@ -1,10 +1,10 @@
-// Ids for what one element says of another.
+// Ids for attributes that refer to another element, such as aria-controls.
 
 import { useMemo } from "preact/hooks";
 
-// The library's own hook counts in each widget from the start: two in a page would have the same.
+// Preact's own useId starts anew in each widget, so two widgets of a page would have the same ids.
 const page = Math.random().toString(36).slice(2, 8);
 let last = 0;
 
-/** An id that no other element of the page has. */
+/** An id that is unique in the page. */
 export const useUid = () => useMemo(() => `rw-${page}-${last++}`, []);

@@ -1,52 +1,52 @@
-// Tables of kernels, in columns.
+// Tables of kernels, stored by columns.
 
 import type { Chip } from "./types.ts";
 
-/** Dictionary-coded texts: one code a row. */
+/** A dictionary-encoded string column: the unique values, and one code per row. */
 export interface DictColumn {
   readonly values: readonly (string | null)[];
   readonly codes: Int32Array;
 }
 
-/** What every table of kernels has, in columns of n rows; NaN is unknown. */
+/** The columns of every table of kernels, with n rows; NaN means unknown. */
 export interface KernelColumns {
   readonly n: number;
   readonly name: DictColumn;
   readonly precision: DictColumn;
-  /** The words by falling seconds of their rows. */
+  /** Its values are sorted by the time of their rows, longest first. */
   readonly category: DictColumn;
   /** Seconds. */
   readonly time: Float64Array;
   readonly count: Float64Array;
-  /** FLOPs by precision; "" holds those given as plain numbers. */
+  /** FLOPs by precision; "" for FLOPs given as a plain number. */
   readonly flops: ReadonlyMap<string, Float64Array>;
-  /** Bytes by level; "main" holds those given as plain numbers, "network" what crosses the chip's link. */
+  /** Bytes by level; "main" for bytes given as a plain number, "network" for the chip's link. */
   readonly bytes: ReadonlyMap<string, Float64Array>;
-  /** Bytes by the level of a chip, once they have been found. */
+  /** A cache: bytes by the level of a chip. */
   readonly byLevel: Map<string, Float64Array>;
   /** FLOPs over all precisions. */
   readonly totalFlops: Float64Array;
 }
 
-/** What a file tells beside them. */
+/** What a file may say beside the columns. */
 interface KernelMetadata {
-  /** How many rows are kernels; the totals of a program may follow. */
+  /** The number of rows that are kernels; rows with the totals of a program may follow. */
   readonly own: number;
-  /** Names as the chart shows them; null where they are short as they are. */
+  /** Short names for the chart; null where the name itself is short enough. */
   readonly short: DictColumn;
-  /** Seconds without those of other rows within them: these may be added. */
+  /** Seconds without the time of other rows nested in this row; these may be added up. */
   readonly selfTime: Float64Array;
-  /** Seconds of its own over all rows that were measured. */
+  /** The sum of `selfTime` over the measured rows, seconds. */
   readonly totalTime: number;
-  /** Columns of the file's own, in its order. */
+  /** Further columns of the file, in its order. */
   readonly extra: ReadonlyMap<string, DictColumn | Float64Array>;
-  /** Where numbers came from, by "flops", "bytes:L2", "time" and so on. */
+  /** The source of each number, by "flops", "bytes:L2", "time" and so on. */
   readonly origin: ReadonlyMap<string, DictColumn>;
-  /** The totals of the whole program, of category "program", then those of its steps, of category "step". */
+  /** The totals of the whole program (category "program"), then the totals of its steps (category "step"). */
   readonly program: Kernels | null;
-  /** The one they ran on. */
+  /** The chip that the kernels ran on. */
   readonly chip: Chip | null;
-  /** What the reader of the file had to say. */
+  /** The warnings of the reader of the file. */
   readonly warnings: readonly string[];
   readonly source: string;
 }
@@ -56,13 +56,13 @@ export interface Kernels extends KernelColumns, KernelMetadata {}
 /** An earlier run. */
 export interface Baseline {
   readonly kernels: Kernels;
-  /** For each of its rows the row of the kernels now, or -1. */
+  /** For each row of the earlier run, the row of the same kernel now, or -1. */
   readonly match: Int32Array;
-  /** Of each of its rows, what has become of it. */
+  /** For each row of the earlier run: "faster", "slower", "equal", "unknown" or "other work"; null if it is gone. */
   readonly verdict: DictColumn;
 }
 
-/** Kernels of which no file told more. */
+/** Kernels with columns alone, without what a file may add. */
 export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): Kernels {
   return {
     ...counts,
@@ -89,7 +89,7 @@ export function everyRow({ n }: Pick<KernelColumns, "n">): Int32Array {
   return rows;
 }
 
-/** Row by row, the sum of what is known; NaN where nothing is. */
+/** The sum of each row over the columns, ignoring NaN; NaN where all are NaN. */
 export function sumOfKnown(parts: readonly Float64Array[], n: number): Float64Array {
   const [only] = parts;
   if (only && parts.length === 1) return only;

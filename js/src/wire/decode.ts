@@ -73,7 +73,7 @@ export const decodeSnapshots = (wire: unknown): readonly Snapshot[] =>
     kernels: kernels.map(([name, ai, rate]) => [name, ai ?? Number.POSITIVE_INFINITY, rate]),
   }));
 
-/** The same with other codes: the words by falling seconds of their rows, of equals as they appear. */
+/** Sorts the values of a column by the seconds of their rows, longest first; equal ones keep their order. */
 function byTime(column: DictColumn, seconds: Float64Array): DictColumn {
   const { values, codes } = column;
   if (values.length < 2) return column;
@@ -97,7 +97,7 @@ function textsOf(wire: WireDictColumn, n: number): DictColumn {
   };
 }
 
-// A buffer may start anywhere inside a message, a typed array only at multiples of its element: hence the copy.
+// Copied, because a buffer may start at any byte of a message, and a typed array only at multiples of its element size.
 const copy = (view: DataView) => view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer;
 const floats = (view: DataView) => new Float64Array(copy(view));
 const integers = (view: DataView) => new Int32Array(copy(view));

@@ -1,4 +1,4 @@
-// What the front end sends to Python, where a value needs another form on the wire.
+// Encodes values for Python that have another form on the wire.
 
 import type { Snapshot, WireSnapshot } from "./types.ts";
 

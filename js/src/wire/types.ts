@@ -1,4 +1,4 @@
-// The types of what Python sends: plain values as they arrive (Wire…), and as the front end uses them.
+// The types of what Python sends: as it arrives (Wire…), and as the front end uses it.
 
 export interface Chip {
   readonly id: string;
@@ -10,30 +10,30 @@ export interface Chip {
   readonly year: number | null;
   /** "cross-checked", "single-source" or "given". */
   readonly status: string;
-  /** The precision that "auto" means. */
+  /** The precision that "auto" stands for. */
   readonly precision: string;
   /** FLOP/s by precision. */
   readonly peaks: ReadonlyMap<string, number>;
   /** bytes/s by level, main memory first; null where unknown. */
   readonly memories: ReadonlyMap<string, number | null>;
-  /** Levels whose bandwidth was chosen to show something and is true of no chip. */
+  /** Levels with an invented bandwidth, chosen for teaching: no real chip has it. */
   readonly illustrative: readonly string[];
-  /** Of its link to other chips, bytes/s one way; null where unknown. */
+  /** Bandwidth of the link to other chips, bytes/s in one direction; null if unknown. */
   readonly link: number | null;
-  /** Hz; null where unknown. */
+  /** Clock rate, Hz; null if unknown. */
   readonly clock: number | null;
-  /** What each of its units may keep on chip; null where unknown. */
+  /** The on-chip memory of one unit; null if unknown. */
   readonly share: Share | null;
   readonly ceilings: readonly Ceiling[];
   readonly figures: readonly Figure[];
   readonly notes: readonly string[];
 }
 
-/** A unit's part of the memory nearest to it. */
+/** The part of the nearest memory that one unit, such as an SM, may use. */
 export interface Share {
   readonly level: string;
   readonly bytes: number;
-  /** How many have such a part. */
+  /** The number of units. */
   readonly units: number;
 }
 
@@ -42,32 +42,32 @@ export interface Ceiling {
   readonly key: string;
   readonly name: string;
   readonly rate: number;
-  /** The level that it lies under; null for a ceiling of compute. */
+  /** The memory level that the ceiling belongs to; null for a ceiling of compute. */
   readonly memory: string | null;
-  /** The precision whose peak it lies under; null for all. */
+  /** The precision that the ceiling belongs to; null for all. */
   readonly precision: string | null;
   readonly measured: boolean;
 }
 
-/** One row of a chip's card. */
+/** One row of a chip's data sheet card. */
 export interface Figure {
   readonly label: string;
   /** In base units; null where unknown. */
   readonly value: number | null;
   readonly unit: string;
-  /** Whether somebody measured it: a ceiling, not a figure of the data sheet. */
+  /** Whether it was measured: a ceiling, not a figure of the data sheet. */
   readonly measured: boolean;
   readonly source: string;
   readonly url: string;
   readonly confidence: string;
-  /** What other sources say that is more than 3 % off. */
+  /** Other sources that differ by more than 3 %. */
   readonly checks: readonly (readonly [value: number, source: string])[];
 }
 
-/** A curve that was frozen. */
+/** A frozen roofline: the roof and the places of its kernels. */
 export interface Snapshot {
   readonly name: string;
-  /** Of its chip, which need not be here any more. */
+  /** The id of its chip, which may be gone from the model. */
   readonly chip: string;
   readonly precision: string;
   /** A level, or "all". */
@@ -76,11 +76,11 @@ export interface Snapshot {
   readonly peak: number;
   readonly bandwidth: number;
   readonly hidden: boolean;
-  /** Where they stood: FLOP/B and FLOP/s, without FLOPs 0 and bytes/s. */
+  /** The place of each kernel: FLOP/B and FLOP/s; for a kernel without FLOPs 0 and bytes/s. */
   readonly kernels: readonly (readonly [name: string, ai: number, rate: number])[];
 }
 
-/** Changed rates by chip id, quantity, and precision or level. */
+/** Changed rates, by chip id, quantity, and precision or memory level. */
 export type WhatIf = Readonly<Record<string, Readonly<Partial<Record<Quantity, Readonly<Record<string, number>>>>>>>;
 export type Quantity = "peak_flops" | "bandwidth";
 
@@ -149,16 +149,16 @@ export type OpKind = "elementwise" | "broadcast" | "injective" | "reduction" | "
 export interface WireOp {
   readonly name: string;
   readonly kind: OpKind;
-  /** Tensors; one that is read twice stands there twice. */
+  /** Tensors by number; a tensor that is read twice is listed twice. */
   readonly inputs: readonly number[];
   readonly outputs: readonly number[];
   /** FLOPs by class. */
   readonly flops: Readonly<Record<string, WireExpression>>;
-  /** Bytes moved besides those of its tensors. */
+  /** Bytes moved in addition to those of its tensors. */
   readonly extra: WireExpression;
-  /** The derivation: names, and counts that add up to the FLOPs. */
+  /** The derivation of the FLOPs: named counts that add up to them. */
   readonly terms: readonly (readonly [name: string, count: WireExpression])[];
-  /** The precision whose peak judges it; without one `statedBy` says what does. */
+  /** The precision whose peak bounds the op; if it is missing see `statedBy`. */
   readonly precision?: string | null;
 }
 

@@ -6,13 +6,13 @@ import type { Scales } from "../scales.ts";
 export interface ChartDrag extends Drag {
   readonly kind: "roof" | "kernel" | "marquee" | "plane";
   hasMoved(): boolean;
-  /** The axes that stay until the end: if they followed the drag, the roof would run away from the pointer. */
+  /** Axes that are kept until the end. If they followed the drag, the roof would move away from the pointer. */
   readonly axes?: Scales;
-  /** Whether its kernel is gone. */
+  /** Whether the drag has become void, because its kernel is gone. */
   isVoid?(): boolean;
 }
 
 export type ChartGesture = GestureOf<ChartDrag>;
 
-/** A pointer that moves less than this, px, has clicked. */
+/** A press that moves less than this, px, is a click. */
 export const CLICK_PX = 4;

@@ -1,4 +1,4 @@
-// Dragging a kernel to another place: by mouse, by a finger that rests on it first, or by keys.
+// Drags a kernel to another place, which makes a what-if: by mouse, after a long press by touch, or by keys.
 
 import { useRef } from "preact/hooks";
 import { judge } from "../../roofline/bound.ts";
@@ -13,11 +13,11 @@ import type { Scene } from "../scene.ts";
 import { type ChartDrag, type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 import { changedBy, type Factor, type KernelTarget, moveAt, moveBy } from "./kernel_target.ts";
 
-/** A drag that has gone this far, px, has a direction. */
+/** The distance after which the direction of a drag is fixed, px. */
 const DIRECTION_PX = 8;
-/** A finger that rests this long picks up the kernel, ms; a finger that moves farther before that, px, scrolls. */
+/** A touch that rests this long, ms, picks up the kernel. If it moves farther than SCROLL_PX before, it scrolls the page. */
 const [LONG_PRESS_MS, SCROLL_PX] = [350, 10];
-/** Factors of a key. */
+/** The factors of one key press. */
 const [STEP, LARGE_STEP] = [1.05, 1.25];
 
 /** The keys of a kernel that is pointed at. */
@@ -40,7 +40,7 @@ export type KernelDrag = ReturnType<typeof useKernelDrag>;
 export function useKernelDrag(store: Store, scene: Scene, shadows: readonly Shadow[], gesture: ChartGesture) {
   const pickedUp = useRef<{ readonly target: KernelTarget; readonly moves: Gesture<Move> }>(undefined);
 
-  /** A kernel as it is when a drag of it starts, or where its what-if has it. */
+  /** The target of a drag that starts at `from`: a kernel at its own place or, by its mark, at the place of its what-if. */
   function targetOf(index: number, from: readonly [x: number, y: number], shadow?: Shadow): KernelTarget | undefined {
     const { points, kernels, focus, scales } = scene;
     const row = points.row[index] as number;
@@ -111,7 +111,7 @@ export function useKernelDrag(store: Store, scene: Scene, shadows: readonly Shad
     end: () => gesture.end(),
     cancel: gesture.cancel,
   };
-  /** The point whose what-if is pressed or pointed at, or -1. */
+  /** The index of the point whose what-if mark the event is on, or -1. */
   function indexAt({ target }: Event): number {
     const { shadow } = (target as SVGElement).dataset;
     return shadow === undefined ? -1 : Number(shadow);
@@ -119,7 +119,7 @@ export function useKernelDrag(store: Store, scene: Scene, shadows: readonly Shad
   const shadowOf = (index: number) => shadows.find((one) => one.index === index);
   return {
     indexAt,
-    /** What keys do to the kernel that is pointed at, by the names in KERNEL_KEYS. */
+    /** The actions of KERNEL_KEYS for the kernel that is pointed at. */
     acts(index: number) {
       const row = scene.points.row[index];
       return {
@@ -127,14 +127,14 @@ export function useKernelDrag(store: Store, scene: Scene, shadows: readonly Shad
         reset: () => row !== undefined && store.moves.value[row] && store.resetMoves(row),
       };
     },
-    /** What a key does while a kernel is dragged; by pointer Escape alone. */
+    /** The action of a key while a kernel is dragged. During a drag by pointer only Escape has one. */
     dragAct(key: string): (() => void) | undefined {
       if (!store.kernelDrag.value?.byKeys) return key === "Escape" ? gesture.cancel : undefined;
       const name = lookUp(KERNEL_DRAG_KEYS, key);
       return name && dragActs[name];
     },
     cursor: (index: number) => (store.kernelDrag.value ? "dragged" : index >= 0 ? "draggable" : undefined),
-    /** A point is pressed: a mouse picks the kernel up when it moves, a finger when it rests. */
+    /** Handles a press on a point. A mouse picks the kernel up when it moves, a touch when it rests. */
     press(event: PointerEvent, index: number, x: number, y: number) {
       if (event.button !== 0) return;
       const shadow = indexAt(event) >= 0 ? shadowOf(index) : undefined;
@@ -142,7 +142,7 @@ export function useKernelDrag(store: Store, scene: Scene, shadows: readonly Shad
       const isLongPress = event.pointerType === "touch" && !shadow;
       if (target) gesture.start(pointerDrag(target, isLongPress), isLongPress ? undefined : event);
     },
-    /** A finger that drags a kernel neither scrolls nor opens a menu. */
+    /** While a touch drags a kernel, it must not scroll the page or open a menu. */
     preventScroll(event: Event) {
       if (store.kernelDrag.value && event.cancelable) event.preventDefault();
     },

@@ -1,4 +1,4 @@
-// The what-if of a kernel that is dragged to a place: sideways other bytes, up and down another time.
+// The what-if of a kernel that is dragged to a place: sideways changes its bytes, up and down its time.
 
 import type { Move } from "../../roofline/what_if_arithmetic.ts";
 import type { Scale } from "../scales.ts";
@@ -11,7 +11,7 @@ export interface KernelTarget {
   readonly row: number;
   /** Its what-if at the start. */
   readonly start: Move;
-  /** The least factor on its time: at its roof. */
+  /** The smallest factor for its time: at this factor it reaches its roof. */
   readonly leastTime: number;
   readonly can: Readonly<Record<Factor, boolean>>;
   /** Its place at the start, px, and the scales there. */
@@ -24,16 +24,16 @@ export interface KernelTarget {
 
 /** The kernel stays this factor inside the ends of the axes. */
 const AXIS_MARGIN = 1.05;
-/** Within this distance of its own place, px, a kernel has its own numbers. */
+/** Within this distance of its own place, px, the kernel snaps to it. */
 const SNAP_PX = 4;
 
-/** Sideways or up and down, where that can be asked. */
+/** The factor that the direction of a drag changes; if only one can be changed, that factor. */
 export function changedBy({ from, can }: KernelTarget, x: number, y: number): Factor {
   if (!can.bytes || !can.time) return can.bytes ? "bytes" : "time";
   return Math.abs(x - from[0]) >= Math.abs(y - from[1]) ? "bytes" : "time";
 }
 
-/** The what-if of a drag to this place, within the axes. */
+/** The what-if after a drag to this place, limited to the axes. */
 export function moveAt(
   { start, leastTime, at, from, x: across, y: up }: KernelTarget,
   changes: Factor,
@@ -49,7 +49,7 @@ export function moveAt(
   return { bytes, time: Math.max(leastTime, snapped(time * ratio, up)) };
 }
 
-/** One step by a factor from the what-if `now`, within the axes. */
+/** The what-if after one step by a factor, limited to the axes. */
 export function moveBy({ leastTime, at, x, y, start }: KernelTarget, now: Move, changes: Factor, by: number): Move {
   const next = (now[changes] ?? 1) * by;
   const factor = Math.abs(next - 1) < 1e-9 ? 1 : next;

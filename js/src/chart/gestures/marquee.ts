@@ -1,4 +1,4 @@
-// A rectangle that is dragged over the chart: it selects the kernels whose points are inside, or zooms to it.
+// The marquee: a rectangle dragged over the chart that selects the points inside, or zooms to it.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -10,16 +10,16 @@ import type { Scene } from "../scene.ts";
 import { within } from "../zoom.ts";
 import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
-/** `zooms`: it shows what is inside, rather than selecting it. */
+/** `zooms`: zoom to the rectangle instead of selecting. */
 export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zooms: boolean) {
   const box = useSignal<Box | undefined>(undefined);
   const latest = useRef(scene);
   latest.current = scene;
   return {
-    /** The rectangle at present. */
+    /** The present rectangle. */
     box: box.value,
     start(event: PointerEvent, fromX: number, fromY: number) {
-      // A finger scrolls the page.
+      // A touch scrolls the page.
       if (event.button !== 0 || (event.pointerType === "touch" && !zooms)) return;
       const clear = () => {
         const last = box.peek();
@@ -53,7 +53,7 @@ export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zo
 /** Whether a click or a drag adds to the selection. */
 export const isAdding = (event: MouseEvent) => event.shiftKey || event.ctrlKey || event.metaKey;
 
-/** The kernels that have a point in a box, in the order of the table. */
+/** The rows of the kernels with a point in the box, in the order of the table. */
 export function rowsWithin(scene: Scene, { left, right, top, bottom }: Box): number[] {
   const { points, kernels } = scene;
   const { at } = sightOf(scene);

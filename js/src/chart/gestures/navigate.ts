@@ -1,4 +1,4 @@
-// Moving around in a plane: the wheel, two fingers, a drag of the plane, and keys.
+// Zooms and pans the plane: by wheel, pinch, drag and keys.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -15,7 +15,7 @@ export type Tool = "select" | "zoom" | "pan";
 
 type PlanePoint = readonly [x: number, y: number];
 
-/** The keys that move around; Space, held, has a drag move the plane. */
+/** The keys that zoom and pan. While Space is pressed, a drag pans the plane, too. */
 export const NAVIGATION_KEYS = {
   "+": "zoomIn",
   "=": "zoomIn",
@@ -30,15 +30,15 @@ export const NAVIGATION_KEYS = {
 
 /** The zoom factor of a button or a key. */
 export const STEP = 1.5;
-/** How far a key moves the plane, as a share of the plot. */
+/** The distance that one key press pans, as a share of the plot. */
 const KEY_STRIDE = 1 / 8;
-/** Exponents of the zoom: for a pixel of the wheel, for one of a pinch on a touchpad, and at most for one event. */
+/** Zoom exponents: per pixel of the wheel, per pixel of a touchpad pinch, and the largest of one event. */
 const [WHEEL, PINCH, MAX_EXPONENT] = [0.002, 0.01, 0.35];
-/** Steps of wheel and keys with a longer pause between them, ms, are two undo entries. */
+/** A longer pause, ms, between steps of the wheel or of keys starts a new undo entry. */
 const UNDO_PAUSE_MS = 600;
-/** This long after the last step, ms, the chart is at rest. */
+/** The time after the last step, ms, until the chart counts as at rest. */
 const REST_MS = 160;
-/** A wheel's pixel, line and page, px. */
+/** The units of a wheel event (pixel, line, page), px. */
 const WHEEL_UNITS_PX = [1, 16, 400];
 
 export type Navigation = ReturnType<typeof useNavigation>;
@@ -58,12 +58,12 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
   useEffect(() => () => clearTimeout(timer.current), []);
   const { plot, width } = scene.scales;
 
-  /** The plane as it is by now, also between two frames. */
+  /** The present plane, which may be newer than the last frame. */
   const now = () => zoomed(scene.scales.whole ?? scene.scales, store.zoom.value);
   const isSame = (next: Zoom | null) => String(next) === String(store.zoom.value);
   const isBusy = () => store.dragging.value || (gesture.drag !== undefined && gesture.drag.kind !== "kernel");
 
-  /** A drag of the plane. Each move starts from the plane as it was at first: rounding errors do not add up. */
+  /** A drag of the plane. Each move is computed from the plane at the start, so that rounding errors do not add up. */
   function planeDrag(from: PlanePoint) {
     const scales = now();
     const zoom = store.dragZoom();
@@ -74,7 +74,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     }
     return { to, drag: { kind: "plane", hasMoved: () => hasMoved, end: zoom.end, cancel: zoom.cancel } as const };
   }
-  /** One of a run of steps, which are undone together; whether it did anything. */
+  /** Zooms or pans by one step. Steps in quick succession make one undo entry. Returns whether the plane has changed. */
   function step(from: PlanePoint, to: PlanePoint, factor: number, time: number): boolean {
     const next = moved(now(), from, to, factor);
     if (isBusy() || isSame(next)) return false;
@@ -90,7 +90,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
   }
   const middle: PlanePoint = [(plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2];
   const fit = () => isBusy() || store.setZoom(null);
-  /** Larger or smaller around a place, else around the middle. */
+  /** Zooms by a factor around a place, by default the middle. */
   const by = (factor: number, at: PlanePoint = middle, time = performance.now()) => step(at, at, factor, time);
 
   function keyed(key: string, at: PlanePoint | undefined, time: number): (() => unknown) | undefined {
@@ -118,7 +118,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     by,
     isDragged: gesture.drag?.kind === "plane",
     isMoving: gesture.drag?.kind === "plane" || isStepping.value,
-    /** Starts a drag of the plane if the press means that; whether it has. */
+    /** Starts a drag of the plane, if the press is meant for it. Returns whether it has. */
     start(event: PointerEvent, x: number, y: number): boolean {
       const pans = tool.value === "pan" || isSpace.current;
       if (event.button !== 1 && !(event.button === 0 && pans)) return false;
@@ -126,7 +126,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
       gesture.start({ ...drag, move: (x, y) => to([x, y]) }, event);
       return true;
     },
-    /** What a key does, around the place that is pointed at. */
+    /** The action of a key. It zooms around the point that is hovered. */
     key(event: KeyboardEvent, at: PlanePoint | undefined): (() => unknown) | undefined {
       const { altKey, ctrlKey, metaKey, repeat, timeStamp } = event;
       const key = event.key.toLowerCase();
@@ -142,7 +142,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
       onBlur: () => {
         isSpace.current = false;
       },
-      // Else the middle button would start the browser's own scrolling.
+      // Without this the middle button starts the browser's own scrolling.
       onMouseDown: (event: MouseEvent) => event.button === 1 && event.preventDefault(),
       onWheel(event: WheelEvent) {
         const isAsked = event.ctrlKey || event.metaKey;
@@ -151,7 +151,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
         const pixels = event.deltaY * (WHEEL_UNITS_PX[event.deltaMode] ?? 1);
         const power = Math.max(-MAX_EXPONENT, Math.min(pixels * (event.ctrlKey ? PINCH : WHEEL), MAX_EXPONENT));
         const has = power !== 0 && by(Math.exp(-power), placeIn(element, width, event), event.timeStamp);
-        // At the end of what can be shown the page may scroll on, but its own size is not what was asked.
+        // At the limit of the zoom the wheel scrolls the page. With Ctrl it must not zoom the page instead.
         if (has || isAsked || isBusy()) event.preventDefault();
       },
       onTouchStart(event: TouchEvent) {
@@ -168,7 +168,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
         const two = gesture.drag && gesture.drag === drag && fingers(event);
         if (!two) return;
         to?.(two[0], two[1] / spread);
-        // One finger scrolls the page, two do not.
+        // A pinch must not scroll the page.
         if (event.cancelable) event.preventDefault();
       },
       onTouchEnd: endPlaneDrag,

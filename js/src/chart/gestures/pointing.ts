@@ -1,4 +1,4 @@
-// What the pointer and the keys do on the chart: point at a kernel, walk from one to the next, select, and start drags.
+// Pointer and keys on the chart: hover, walk from kernel to kernel, select, and start drags.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { MEASURED, type Points } from "../../roofline/points.ts";
@@ -14,12 +14,12 @@ import { isAdding, useMarquee } from "./marquee.ts";
 import { NAVIGATION_KEYS, useNavigation } from "./navigate.ts";
 import { startRoofDrag } from "./roof_drag.tsx";
 
-/** A point is found within this distance of the pointer, px: the radius of the largest. */
+/** The pointer hovers over the nearest point within this distance, px: the radius of the largest point. */
 const HOVER_PX = 16;
-/** A press this near to a point means the point, px; beside it the roof that runs there. */
+/** A press within this distance of a point, px, is on the point; farther away it is on a roof that runs there. */
 const PRESS_PX = 8;
 
-/** The keys of the chart beside those that move around in it. */
+/** The keys of the chart, except those that zoom and pan. */
 export const CHART_KEYS = {
   ArrowRight: "next",
   ArrowLeft: "previous",
@@ -33,13 +33,13 @@ export const CHART_KEYS = {
   r: "rulers",
   Escape: "leave",
 } as const;
-/** The keys that each plane announces, and a kernel that is dragged. */
+/** The keys for `aria-keyshortcuts`: of each plane, and of a kernel that is dragged. */
 const SHORTCUTS = {
   roofline: keyShortcuts(CHART_KEYS, KERNEL_KEYS, NAVIGATION_KEYS, UNDO_KEYS),
   time: keyShortcuts(CHART_KEYS, NAVIGATION_KEYS, UNDO_KEYS),
   kernelDrag: keyShortcuts(KERNEL_DRAG_KEYS),
 };
-/** Keys that act once, however long they are pressed. */
+/** Keys that do not repeat while they are pressed. */
 const ONCE = ["Enter", " ", "f", "m", "r"];
 
 export type Pointing = ReturnType<typeof usePointing>;
@@ -48,14 +48,14 @@ interface PointingOptions {
   readonly store: Store;
   readonly scene: Scene;
   readonly gesture: ChartGesture;
-  /** Set to the chip on whose roof an unmeasured kernel is pointed at. */
+  /** Is set to the chip on whose roof an unmeasured kernel is hovered. */
   readonly pointedChip: Signal<string | undefined>;
-  /** Where roofs and kernels can be dragged. */
+  /** In the plane where roofs and kernels can be dragged. */
   readonly kernelDrag?: KernelDrag;
 }
 
 export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: PointingOptions) {
-  // A row has several points when it was not measured, one on each roof: this is the one under the pointer.
+  // A kernel that was not measured has a point on each roof. This is the point under the pointer.
   const last = useSignal(-1);
   const pinnedChip = useSignal<string | undefined>(undefined);
   const { points, roofs } = scene;
@@ -66,16 +66,16 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   const navigation = useNavigation(store, scene, gesture);
   const zooms = navigation.tool.value === "zoom";
   const marquee = useMarquee(store, scene, gesture, zooms);
-  /** Where the pointer is on empty space. */
+  /** The place of the pointer, if no point is hovered. */
   const spot = useSignal<Spot | undefined>(undefined);
 
   function point(next: number) {
     last.value = next;
-    // On leaving, the sentence goes back to what is selected, on the chip where it was.
+    // After leaving, the sentence is about the selected kernel again, on the chip where it was selected.
     pointedChip.value = next < 0 ? pinnedChip.value : roofs[points.roof[next] ?? MEASURED]?.chip.id;
     store.hover(next < 0 ? null : (points.row[next] as number));
   }
-  /** Select a row alone, or with a modifier beside the others; what is selected alone is let go. */
+  /** Select a row alone, or add it. A row that was selected alone is deselected. */
   function choose(row: number, add: boolean) {
     const rows = store.selected.value;
     const others = rows.filter((other) => other !== row);
@@ -118,7 +118,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   }
 
   function onPointer(event: PointerEvent) {
-    // Of two fingers on the chart the second only pinches.
+    // The second of two touches only pinches.
     if (!event.isPrimary) return;
     const [x, y] = placeIn(event.currentTarget as HTMLElement, scene.scales.width, event);
     const isPress = event.type === "pointerdown";
@@ -127,15 +127,15 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     const { drag } = gesture;
     if (drag) {
       gesture.move(x, y);
-      // A click that comes now would still mean what is pointed at.
+      // Stop hovering, else a click at the end would select the point.
       if (drag.hasMoved() && (drag.kind === "plane" || (drag.kind === "marquee" && zooms))) point(-1);
       if (gesture.drag) return;
     }
     const pressed = kernelDrag?.indexAt(event) ?? -1;
     if (isPress) {
-      // Not every drag has ended in a click: there is none of a pinch.
+      // The last drag may have ended without a click: a pinch does.
       gesture.takeVoidClick();
-      // A tool that was chosen takes every press; what can be dragged without one comes after it.
+      // A tool of the toolbar comes first, then what can be dragged without a tool.
       if (navigation.start(event, x, y)) return;
       if (zooms) return marquee.start(event, x, y);
       const isOnPoint = pressed >= 0 || nearest(at, x, y, PRESS_PX) >= 0;
@@ -151,9 +151,9 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   return {
     index,
     spot,
-    /** Whether a kernel is dragged, or the one that is pointed at can be. */
+    /** The cursor: whether a kernel is dragged, or the hovered kernel can be. */
     kernelCursor: kernelDrag?.cursor(index),
-    /** The rectangle that is drawn at present. */
+    /** The present rectangle of the marquee. */
     marquee: marquee.box,
     navigation,
     shortcuts: SHORTCUTS[store.kernelDrag.value ? "kernelDrag" : kernelDrag ? "roofline" : "time"],
@@ -163,13 +163,13 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
       onPointerDown: onPointer,
       onPointerUp: (event: PointerEvent) => event.isPrimary && gesture.end(event),
       onPointerCancel: (event: PointerEvent) => event.isPrimary && gesture.cancel(),
-      // Without an end of the drag, as when a dialog comes between. A finger's events go to what it pressed, inside the
-      // chart: that loses its capture as soon as the chart gets it.
+      // The capture is lost without pointerup when a dialog opens, for example. Ignore it from elements inside the chart:
+      // a touch is first captured by the element under it, which loses it to the chart.
       onLostPointerCapture: ({ target, currentTarget }: PointerEvent) => target === currentTarget && gesture.cancel(),
-      // A finger that is lifted leaves too, but its tooltip stays to be read.
+      // When a touch ends the pointer leaves, too: keep its tooltip.
       onPointerLeave: (event: PointerEvent) => {
         spot.value = undefined;
-        // A kernel that keys drag stays the one that is described.
+        // During a drag by keys the kernel stays hovered.
         if (event.pointerType !== "touch" && !store.kernelDrag.value) point(-1);
       },
       onFocusOut: () => {
@@ -182,7 +182,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
         navigation.handlers.onTouchMove(event);
       },
       onClick: (event: MouseEvent) => {
-        // The second click of two would undo the selection of the first.
+        // The second click of a double click would deselect the row.
         if (gesture.takeVoidClick() || event.detail > 1) return;
         if (index >= 0 && hovered !== null) choose(hovered, isAdding(event));
         else if (store.selected.value.length > 0) store.select([]);
@@ -199,7 +199,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
           ? isAlone && kernelDrag?.dragAct(key)
           : (navigation.key(event, around) ?? (isAlone && actOf(key)));
         if (!act) return;
-        // A key that stays pressed walks on, but does not turn on and off.
+        // A key that stays pressed goes on walking, but does not toggle.
         if (!(event.repeat && ONCE.includes(key))) act();
         used(event);
       },
@@ -207,26 +207,26 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   };
 }
 
-/** The marks of a row from the lowest up, of one height from left to right; those in one place follow one another. */
+/** The points of a row, from the bottom up and, at the same height, from left to right. */
 export function marksOf(scene: Scene, row: number): number[] {
   const { x, y } = scene.at;
   const away = (a: number, b: number) => (y[b] as number) - (y[a] as number) || (x[a] as number) - (x[b] as number);
   return indicesOf(scene, row).sort(away);
 }
 
-/** The one `by` places farther along, or the last of its end; from nowhere the first of its direction. */
+/** The element `by` places after `now`, at most the last. From -1, the first element in that direction. */
 export function step(along: readonly number[], now: number, by: number): number {
   const to = now < 0 ? (by > 0 ? 0 : along.length - 1) : now + by;
   return along[Math.max(0, Math.min(to, along.length - 1))] ?? -1;
 }
 
-/** The point of the hovered row: the one pointed at last, or, when Python points, the one that stands for the row. */
+/** The point of the hovered row: the last one under the pointer or, if Python has set the row, its main point. */
 function indexOf(points: Points, hovered: number | null, last: number): number {
   if (hovered === null) return -1;
   return last < points.n && points.row[last] === hovered ? last : (points.home[hovered] ?? -1);
 }
 
-/** Rows that have a place in sight, by rising intensity. */
+/** The rows with a visible point, by rising intensity. */
 function rowsInOrder(scene: Scene): number[] {
   const { x, row, home, n } = scene.points;
   const rows: number[] = [];

@@ -1,4 +1,4 @@
-// Dragging the focus roof: its flat up and down, its slopes sideways, its ridge point both ways.
+// Drags the focus roof: its flat up and down, its slopes sideways, its ridge point in both directions.
 
 import { ridgePoint } from "../../roofline/roofline.ts";
 import type { RateKey } from "../../state/rates.ts";
@@ -10,11 +10,11 @@ import type { ChartGesture } from "./chart_drag.ts";
 
 type RoofPart = "peak" | "bandwidth" | "ridge";
 
-/** A roof as it is when a drag of it starts. */
+/** The roof at the start of a drag. */
 export interface RoofDragStart {
   readonly part: RoofPart;
   readonly scales: Scales;
-  /** From the pointer to the line, px. */
+  /** The distance from the pointer to the line, px. */
   readonly dx: number;
   readonly dy: number;
   /** FLOP/s and bytes/s. */
@@ -25,7 +25,7 @@ export interface RoofDragStart {
 /** The roof stays this factor inside the ends of the axes: beyond them it would be out of sight. */
 const AXIS_MARGIN = 1.05;
 
-/** Starts a drag if a part of the roof is pressed; whether it has. */
+/** Starts a drag if the press is on a part of the roof. Returns whether it has. */
 export function startRoofDrag(
   { store, scene, gesture }: { readonly store: Store; readonly scene: Scene; readonly gesture: ChartGesture },
   event: PointerEvent,
@@ -50,7 +50,7 @@ export function startRoofDrag(
     const [peak, bandwidth] = ratesAt(start, x, y);
     rates.move(keys.map(({ quantity }) => (quantity === "bandwidth" ? bandwidth : peak)));
   };
-  // A press on the roof is no click on what is under it.
+  // Even without a move, a press on the roof is not a click on what is under it.
   gesture.start({ kind: "roof", axes: scales, hasMoved: () => true, ...rates, move }, event);
   return true;
 }
@@ -64,7 +64,7 @@ export function ratesAt(
   x: number,
   y: number,
 ): [peak: number, bandwidth: number] {
-  // Under a zoom a roof that is out of sight stays where it is.
+  // The limits include the unzoomed axes: a roof that is out of sight must not jump into the zoomed part.
   const [[low, high], [least, most]] = [reachOf(scales, "x"), reachOf(scales, "y")];
   const within = (value: number, least: number, most: number) => Math.max(least, Math.min(value, most));
   const rate = within(scales.y.invert(y + dy), least * AXIS_MARGIN, most / AXIS_MARGIN);
@@ -78,7 +78,7 @@ export function ratesAt(
   return [flat, asBefore(flat / ridgeOf(scales.x.invert(x + dx)), bandwidth)];
 }
 
-/** What has not moved is not changed by what logarithms round off. */
+/** Ignores changes by rounding: the logarithm and its inverse do not give exactly the same rate. */
 const asBefore = (rate: number, before: number) => (Math.abs(rate / before - 1) < 1e-9 ? before : rate);
 
 const reachOf = ({ whole, ...now }: Scales, axis: "x" | "y") => joined(now[axis].domain, whole?.[axis].domain);
@@ -94,7 +94,7 @@ export function RoofHandles({ focus, levels, scales }: Scene) {
   return (
     <g class="roofwidget-handles">
       {slopes.map(({ name, bandwidth }) => {
-        // It begins where it enters the plot, from below or from the left.
+        // The slope starts at the edge of the plot, at the bottom or on the left.
         const start = Math.max(low, scales.y.domain[0] / bandwidth);
         const end = focus.peak / bandwidth;
         const d = `M${place(start, start * bandwidth)}L${place(end, focus.peak)}`;
