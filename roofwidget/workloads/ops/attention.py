@@ -96,11 +96,9 @@ def unfused_attention(
     first, *middle, last = sizes.terms(causal=causal)
     shape = (sizes.batch, sizes.heads, sizes.queries, sizes.keys)
     scores, weights = Tensor(f"{op}.scores", shape, q.dtype), Tensor(f"{op}.softmax", shape, q.dtype)
-    out = Tensor(op, q.shape, q.dtype)
     multiply(graph, [q, k], scores, work(first))
     add(graph, "reduction", [scores], weights, work(*middle))
-    multiply(graph, [weights, v], out, work(last), name=f"{op}.values")
-    return out
+    return multiply(graph, [weights, v], Tensor(op, q.shape, q.dtype), work(last), name=f"{op}.values")
 
 
 def flash_blocks(cache: int, d: int) -> tuple[int, int]:
@@ -166,7 +164,6 @@ def flash_attention(
     if kv_reuse not in ("none", "l2"):
         raise fail(op, f"kv_reuse must be 'none' or 'l2', got {kv_reuse!r:.40}")
     blocks = _blocks(op, block_rows, cache, sizes.d, version)
-    out = Tensor(op, q.shape, q.dtype)
     many = sizes.batch * sizes.heads
     own = _bytes(2 * many * sizes.queries * sizes.d, q.dtype)
     once = _bytes(2 * sizes.batch * sizes.kv_heads * sizes.keys * sizes.d, k.dtype)
@@ -182,8 +179,9 @@ def flash_attention(
         read = _bytes(many * 2 * sizes.keys * sizes.d * ceil_div(sizes.queries, blocks[0]), k.dtype)
         moved = own + (maximum(halved(read, causal=True), once) if causal else read)
     extra = moved - own - once
-    add(graph, "opaque", [q, k, v], out, work(*sizes.terms(causal=causal)), extra_bytes=extra)
-    return out
+    return add(
+        graph, "opaque", [q, k, v], Tensor(op, q.shape, q.dtype), work(*sizes.terms(causal=causal)), extra_bytes=extra
+    )
 
 
 @operator
@@ -230,10 +228,10 @@ def decode_attention(
     lengths = (q.shape[0], positive(op, "context before the new token", stored), groups * d)
     caches = [graph.input(f"{op}.{word}_cache", lengths, dtype) for word in "kv"]
     slots = [Tensor(f"{op}.{tensor.name}_slot", shape, dtype) for tensor in new]
-    out = Tensor(op, q.shape, q.dtype)
     sizes = _Sizes(q.shape[0], heads, groups, 1, context, d)
-    add(graph, "opaque", [q, *new, *caches], [out, *slots], work(*sizes.terms(causal=False)))
-    return out
+    return add(
+        graph, "opaque", [q, *new, *caches], [Tensor(op, q.shape, q.dtype), *slots], work(*sizes.terms(causal=False))
+    )
 
 
 @operator

@@ -78,8 +78,7 @@ def conv2d(
         terms.append(("bias", "vector", out.size))
     matrix = Tensor(f"{op}.matrix", (images, height, width, inner, *taps), x.dtype)
     extra = 2 * matrix.bytes if algorithm == "im2col" else 0
-    multiply(graph, [x, *weights], out, work(*terms), extra_bytes=extra)
-    return out
+    return multiply(graph, [x, *weights], out, work(*terms), extra_bytes=extra)
 
 
 @operator
@@ -100,8 +99,7 @@ def max_pool2d(
     edges = _pair(op, "padding", padding, 0)
     axes = [_Axis(*axis) for axis in zip(x.shape[2:], taps, steps, edges, (1, 1), strict=True)]
     out = Tensor(op, (*x.shape[:2], *(_extent(op, x, axis) for axis in axes)), x.dtype)
-    add(graph, "reduction", [x], out, work(("compare", "vector", (taps[0] * taps[1] - 1) * COMPARE * out.size)))
-    return out
+    return add(graph, "reduction", [x], out, work(("compare", "vector", (taps[0] * taps[1] - 1) * COMPARE * out.size)))
 
 
 @operator
@@ -111,8 +109,7 @@ def global_average_pool(graph: Graph, x: Tensor, *, name: str | None = None) -> 
     rank(op, x, 4)
     out = Tensor(op, x.shape[:2], x.dtype)
     done = work(("add", "vector", x.size - out.size), ("divide", "vector", DIVIDE * out.size))
-    add(graph, "reduction", [x], out, done)
-    return out
+    return add(graph, "reduction", [x], out, done)
 
 
 class _Axis(NamedTuple):

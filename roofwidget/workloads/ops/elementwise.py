@@ -93,10 +93,8 @@ def unary(graph: Graph, x: Tensor, function: str, *, name: str | None = None) ->
     (('negate, add 1', 64), ('exp', 32), ('divide', 32), ('multiply by x', 32))
     """
     op = named(graph, name, function if function in UNARY else "unary")
-    out = Tensor(op, x.shape, x.dtype)
     done = work(*((word, kind, each * x.size) for word, kind, each in _found(op, function, UNARY)))
-    add(graph, "elementwise", [x], out, done)
-    return out
+    return add(graph, "elementwise", [x], Tensor(op, x.shape, x.dtype), done)
 
 
 @operator
@@ -111,8 +109,7 @@ def binary(graph: Graph, a: Tensor, b: Tensor, function: str, *, name: str | Non
     shape = broadcast(op, a, b)
     out = Tensor(op, shape, promoted(a, b))
     kind = "elementwise" if a.shape == b.shape else "broadcast"
-    add(graph, kind, [a, b], out, work((function, "vector", each * out.size)))
-    return out
+    return add(graph, kind, [a, b], out, work((function, "vector", each * out.size)))
 
 
 def _found(op: str, function: str, table: Mapping[str, _T]) -> _T:
@@ -161,12 +158,10 @@ def gelu(graph: Graph, x: Tensor, *, approximate: Literal["tanh", "none"] = "tan
 def bias_activation(graph: Graph, x: Tensor, activation: str = "relu", *, name: str | None = None) -> Tensor:
     """Add a new bias to the last axis and apply a function of `UNARY`: 1 + its FLOPs an element."""
     op = named(graph, name, f"bias_{activation}" if activation in UNARY else "bias_activation")
-    rank(op, x, 1, 99)
+    rank(op, x, 1, or_more=True)
     terms = [(word, kind, each * x.size) for word, kind, each in _found(op, activation, UNARY)]
     bias = weight(graph, op, "bias", (x.shape[-1],), x.dtype)
-    out = Tensor(op, x.shape, x.dtype)
-    add(graph, "broadcast", [x, bias], out, work(("bias", "vector", x.size), *terms))
-    return out
+    return add(graph, "broadcast", [x, bias], Tensor(op, x.shape, x.dtype), work(("bias", "vector", x.size), *terms))
 
 
 @operator
@@ -176,10 +171,14 @@ def swiglu(graph: Graph, gate: Tensor, up: Tensor, *, name: str | None = None) -
     rank(op, up, len(gate.shape))
     for axis in range(len(gate.shape)):
         same(op, gate, axis, up, axis)
-    out = Tensor(op, gate.shape, promoted(gate, up))
     terms = [(word, kind, each * gate.size) for word, kind, each in UNARY["silu"]]
-    add(graph, "elementwise", [gate, up], out, work(*terms, ("gate", "vector", gate.size)))
-    return out
+    return add(
+        graph,
+        "elementwise",
+        [gate, up],
+        Tensor(op, gate.shape, promoted(gate, up)),
+        work(*terms, ("gate", "vector", gate.size)),
+    )
 
 
 @operator
@@ -203,18 +202,14 @@ def dropout(graph: Graph, x: Tensor, *, mask: bool = False, name: str | None = N
 def cast(graph: Graph, x: Tensor, dtype: str, *, name: str | None = None) -> Tensor:
     """Convert each element to another dtype: no FLOPs."""
     op = named(graph, name, "cast")
-    out = Tensor(op, x.shape, checked_dtype(dtype, f"op '{op}'"))
-    add(graph, "elementwise", [x], out, work())
-    return out
+    return add(graph, "elementwise", [x], Tensor(op, x.shape, checked_dtype(dtype, f"op '{op}'")), work())
 
 
 @operator
 def copy(graph: Graph, x: Tensor, *, name: str | None = None) -> Tensor:
     """Copy a tensor: no FLOPs, one read and one write."""
     op = named(graph, name, "copy")
-    out = Tensor(op, x.shape, x.dtype)
-    add(graph, "elementwise", [x], out, work())
-    return out
+    return add(graph, "elementwise", [x], Tensor(op, x.shape, x.dtype), work())
 
 
 @operator
@@ -224,9 +219,7 @@ def transpose(graph: Graph, x: Tensor, *axes: int, name: str | None = None) -> T
     order = axes or tuple(range(len(x.shape)))[::-1]
     if sorted(order) != list(range(len(x.shape))):
         raise fail(op, f"axes {axes} are not an order of the {len(x.shape)} axes of {x}")
-    out = Tensor(op, [x.shape[axis] for axis in order], x.dtype)
-    add(graph, "injective", [x], out, work())
-    return out
+    return add(graph, "injective", [x], Tensor(op, [x.shape[axis] for axis in order], x.dtype), work())
 
 
 @operator
@@ -238,9 +231,7 @@ def embedding(graph: Graph, tokens: Tensor, features: Count, *, dtype: str = "bf
     """
     op = named(graph, name, "embedding")
     shape = (*tokens.shape, features)
-    out = Tensor(op, shape, dtype)
-    add(graph, "injective", [tokens, weight(graph, op, "rows", shape, dtype)], out, work())
-    return out
+    return add(graph, "injective", [tokens, weight(graph, op, "rows", shape, dtype)], Tensor(op, shape, dtype), work())
 
 
 @operator
@@ -251,10 +242,8 @@ def rope(graph: Graph, x: Tensor, *, head_dim: Count | None = None, name: str | 
     and sines, (sequence, head_dim), is read besides.
     """
     op = named(graph, name, "rope")
-    rank(op, x, 2, 99)
+    rank(op, x, 2, or_more=True)
     width = x.shape[-1] if head_dim is None else head_dim
     whole(graph, op, f"the last axis of '{x.name}'", x.shape[-1], width)
     table = weight(graph, op, "table", (x.shape[-2], width), x.dtype)
-    out = Tensor(op, x.shape, x.dtype)
-    add(graph, "injective", [x, table], out, work(("rotate", "vector", 3 * x.size)))
-    return out
+    return add(graph, "injective", [x, table], Tensor(op, x.shape, x.dtype), work(("rotate", "vector", 3 * x.size)))

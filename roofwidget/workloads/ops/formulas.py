@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from roofwidget.workloads.expressions import Count, ceil_div, product, symbol
 from roofwidget.workloads.graph import Graph
-from roofwidget.workloads.op import Op
 from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
 
 __all__ = [
@@ -87,12 +86,11 @@ def add(
     *,
     extra_bytes: Count = 0,
     name: str | None = None,
-) -> Op:
-    """Add an op that is called as the first tensor that it writes."""
+) -> Tensor:
+    """Add an op, by default named like its first output, and return that output."""
     written = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
-    return graph.op(
-        kind, name or written[0].name, inputs, written, done.flops, extra_bytes=extra_bytes, terms=done.terms
-    )
+    graph.op(kind, name or written[0].name, inputs, written, done.flops, extra_bytes=extra_bytes, terms=done.terms)
+    return written[0]
 
 
 def multiply(
@@ -104,8 +102,11 @@ def multiply(
     elements: Count | None = None,
     extra_bytes: Count = 0,
     name: str | None = None,
-) -> Op:
-    """Add a matrix product, and the convention's accumulator for each of its elements: those of the first output."""
+) -> Tensor:
+    """Add a matrix product, and return its first output.
+
+    The convention's accumulator adds its bytes for each of `elements`, by default those of the first output.
+    """
     written = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
     accumulated = ACCUMULATOR * (written[0].size if elements is None else elements)
     return add(graph, "matmul", inputs, written, done, extra_bytes=accumulated + extra_bytes, name=name)
@@ -130,14 +131,11 @@ def fail(op: str, what: str) -> ValueError:
     return ValueError(f"op '{op}': {what}")
 
 
-def rank(op: str, tensor: Tensor, least: int, most: int | None = None) -> None:
-    """Raise `ValueError` unless a tensor has from `least` to `most` axes (exactly `least` without `most`)."""
-    if not least <= len(tensor.shape) <= (least if most is None else most):
-        wanted = f"{least}" if most is None else f"{least} to {most}" if most < _ANY else f"at least {least}"
-        raise fail(op, f"tensor {tensor} has {len(tensor.shape)} axes; it needs {wanted}")
-
-
-_ANY: Final = 99
+def rank(op: str, tensor: Tensor, axes: int, *, or_more: bool = False) -> None:
+    """Raise `ValueError` unless a tensor has this many axes."""
+    found = len(tensor.shape)
+    if found < axes or (found > axes and not or_more):
+        raise fail(op, f"tensor {tensor} has {found} axes; it needs {'at least ' if or_more else ''}{axes}")
 
 
 def same(op: str, a: Tensor, axis_a: int, b: Tensor, axis_b: int) -> Count:

@@ -33,9 +33,7 @@ def dot(graph: Graph, x: Tensor, y: Tensor, *, name: str | None = None) -> Tenso
     """Return the inner product of two vectors: 2·n FLOPs; both are read."""
     op = named(graph, name, "dot")
     n = _vectors(op, x, y)
-    out = Tensor(op, (), x.dtype)
-    add(graph, "reduction", [x, y], out, work(("multiply-adds", "vector", FMA * n)))
-    return out
+    return add(graph, "reduction", [x, y], Tensor(op, (), x.dtype), work(("multiply-adds", "vector", FMA * n)))
 
 
 @operator
@@ -61,9 +59,9 @@ def ger(graph: Graph, a: Tensor, x: Tensor, y: Tensor, *, name: str | None = Non
     _vectors(op, y)
     same(op, a, 0, x, 0)
     same(op, a, 1, y, 0)
-    out = Tensor(op, a.shape, a.dtype)
-    add(graph, "broadcast", [a, x, y], out, work(("multiply-adds", "tensor", FMA * a.size)))
-    return out
+    return add(
+        graph, "broadcast", [a, x, y], Tensor(op, a.shape, a.dtype), work(("multiply-adds", "tensor", FMA * a.size))
+    )
 
 
 @operator
@@ -134,8 +132,7 @@ def spmv_csr(
         if isinstance(x_reads, int) and isinstance(x.size, int) and x_reads < x.size:
             raise fail(op, f"x_reads must be at least the {x.size} elements of '{x.name}', got {x_reads}")
         extra = extra + Tensor(f"{op}.x_reads", (x_reads,), x.dtype).bytes - x.bytes
-    add(graph, "opaque", [*matrix, x], out, work(("multiply-adds", "vector", FMA * nnz)), extra_bytes=extra)
-    return out
+    return add(graph, "opaque", [*matrix, x], out, work(("multiply-adds", "vector", FMA * nnz)), extra_bytes=extra)
 
 
 @operator
@@ -150,7 +147,7 @@ def fft(
     """
     op = named(graph, name, "fft")
     positive(op, "axes", axes)
-    rank(op, x, axes + (0 if real else 1), 99)
+    rank(op, x, axes + (0 if real else 1), or_more=True)
     if not real and x.shape[-1] != 2:  # noqa: PLR2004 - real and imaginary part
         raise fail(op, f"complex data have a last axis of 2, got {x}; say real=True for real data")
     ends = x.shape if real else x.shape[:-1]
@@ -160,8 +157,7 @@ def fft(
     each = round((2.5 if real else 5) * points * log2(points))
     out = Tensor(op, x.shape, x.dtype)
     extra = (positive(op, "passes", passes) - 1) * 2 * x.bytes + WRITE_ALLOCATE * passes * out.bytes
-    add(graph, "opaque", [x], out, work(("butterflies", "vector", each * batch)), extra_bytes=extra)
-    return out
+    return add(graph, "opaque", [x], out, work(("butterflies", "vector", each * batch)), extra_bytes=extra)
 
 
 @operator
@@ -177,8 +173,7 @@ def nbody(graph: Graph, bodies: Tensor, *, name: str | None = None) -> Tensor:
         raise fail(op, f"a body has 4 numbers, its place and its mass, got {bodies}")
     out = Tensor(op, bodies.shape, bodies.dtype)
     done = work(("20 a pair", "vector", 20 * bodies.shape[0] * bodies.shape[0]))
-    add(graph, "opaque", [bodies], out, done, extra_bytes=WRITE_ALLOCATE * out.bytes)
-    return out
+    return add(graph, "opaque", [bodies], out, done, extra_bytes=WRITE_ALLOCATE * out.bytes)
 
 
 def _vectors(op: str, *tensors: Tensor) -> Count:
@@ -191,5 +186,4 @@ def _vectors(op: str, *tensors: Tensor) -> Count:
 def _stream(graph: Graph, op: str, inputs: list[Tensor], term: tuple[str, Count], *, in_place: bool = False) -> Tensor:
     out = Tensor(op, inputs[0].shape, inputs[0].dtype)
     extra = 0 if in_place else WRITE_ALLOCATE * out.bytes
-    add(graph, "elementwise", inputs, out, work((term[0], "vector", term[1])), extra_bytes=extra)
-    return out
+    return add(graph, "elementwise", inputs, out, work((term[0], "vector", term[1])), extra_bytes=extra)

@@ -43,10 +43,8 @@ def matmul(graph: Graph, a: Tensor, b: Tensor, *, name: str | None = None, dtype
     rank(op, a, 2)
     rank(op, b, 2)
     k = same(op, a, 1, b, 0)
-    out = Tensor(op, (a.shape[0], b.shape[1]), dtype or a.dtype)
     done = work(("multiply-adds", "tensor", FMA * a.shape[0] * b.shape[1] * k))
-    multiply(graph, [a, b], out, done)
-    return out
+    return multiply(graph, [a, b], Tensor(op, (a.shape[0], b.shape[1]), dtype or a.dtype), done)
 
 
 @operator
@@ -64,15 +62,13 @@ def batched_matmul(
     2·B·M·N·K FLOPs; an operand without the batch is read once. With `transpose_b`, b has shape (…, N, K).
     """
     op = named(graph, name, "batched_matmul")
-    rank(op, a, 2, 99)
-    rank(op, b, 2, 99)
+    rank(op, a, 2, or_more=True)
+    rank(op, b, 2, or_more=True)
     k = same(op, a, -1, b, -1 if transpose_b else -2)
     n = b.shape[-2 if transpose_b else -1]
     batch = broadcast(op, a, b, last=2)
-    out = Tensor(op, (*batch, a.shape[-2], n), dtype or a.dtype)
     done = work(("multiply-adds", "tensor", FMA * product(batch) * a.shape[-2] * n * k))
-    multiply(graph, [a, b], out, done)
-    return out
+    return multiply(graph, [a, b], Tensor(op, (*batch, a.shape[-2], n), dtype or a.dtype), done)
 
 
 @operator
@@ -91,7 +87,7 @@ def linear(
     x, weight, bias and output move once.
     """
     op = named(graph, name, "linear")
-    rank(op, x, 1, 99)
+    rank(op, x, 1, or_more=True)
     d, f = x.shape[-1], positive(op, "features", features)
     out = Tensor(op, (*x.shape[:-1], f), dtype or x.dtype)
     weights = [weight(graph, op, "weight", (d, f), weight_dtype or x.dtype)]
@@ -99,8 +95,7 @@ def linear(
     if bias:
         weights.append(weight(graph, op, "bias", (f,), weight_dtype or x.dtype))
         terms.append(("bias", "vector", out.size))
-    multiply(graph, [x, *weights], out, work(*terms))
-    return out
+    return multiply(graph, [x, *weights], out, work(*terms))
 
 
 @operator
@@ -110,9 +105,12 @@ def gemv(graph: Graph, a: Tensor, x: Tensor, *, name: str | None = None, dtype: 
     rank(op, a, 2)
     rank(op, x, 1)
     n = same(op, a, 1, x, 0)
-    out = Tensor(op, (a.shape[0],), dtype or x.dtype)
-    multiply(graph, [a, x], out, work(("multiply-adds", "tensor", FMA * a.shape[0] * n)))
-    return out
+    return multiply(
+        graph,
+        [a, x],
+        Tensor(op, (a.shape[0],), dtype or x.dtype),
+        work(("multiply-adds", "tensor", FMA * a.shape[0] * n)),
+    )
 
 
 @operator
@@ -123,10 +121,8 @@ def gemm(graph: Graph, a: Tensor, b: Tensor, c: Tensor, *, name: str | None = No
         rank(op, tensor, 2)
     k = same(op, a, 1, b, 0)
     m, n = same(op, a, 0, c, 0), same(op, b, 1, c, 1)
-    out = Tensor(op, (m, n), c.dtype)
     done = work(("multiply-adds", "tensor", FMA * m * n * k))
-    multiply(graph, [a, b, c], out, done)
-    return out
+    return multiply(graph, [a, b, c], Tensor(op, (m, n), c.dtype), done)
 
 
 @operator
@@ -155,5 +151,4 @@ def blocked_matmul(graph: Graph, a: Tensor, b: Tensor, *, cache: int, name: str 
     out = Tensor(op, (a.shape[0], b.shape[1]), a.dtype)
     again = (ceil_div(b.shape[1], side) - 1) * a.bytes + (ceil_div(a.shape[0], side) - 1) * b.bytes
     done = work(("multiply-adds", "tensor", FMA * out.size * k))
-    multiply(graph, [a, b], out, done, extra_bytes=again + out.bytes)
-    return out
+    return multiply(graph, [a, b], out, done, extra_bytes=again + out.bytes)

@@ -54,9 +54,12 @@ def grouped_linear(
     rank(op, x, 2)
     d, f = x.shape[-1], positive(op, "features", features)
     matrices = weight(graph, op, "weight", (positive(op, "groups", groups), d, f), weight_dtype or x.dtype)
-    out = Tensor(op, (x.shape[0], f), x.dtype)
-    multiply(graph, [x, matrices], out, work(("multiply-adds", "tensor", FMA * x.shape[0] * d * f)))
-    return out
+    return multiply(
+        graph,
+        [x, matrices],
+        Tensor(op, (x.shape[0], f), x.dtype),
+        work(("multiply-adds", "tensor", FMA * x.shape[0] * d * f)),
+    )
 
 
 @operator
@@ -78,7 +81,7 @@ def moe(
     by default as many as the rows can reach, min(E, T·k); `expected_experts` gives the mean for random routing.
     """
     op = named(graph, name, "moe")
-    rank(op, x, 1, 99)
+    rank(op, x, 1, or_more=True)
     if not (type(experts) is int and type(active) is int and 1 <= active <= experts):
         raise fail(op, f"needs ints with 1 <= active <= experts, got active={active!r:.20}, experts={experts!r:.20}")
     positive(op, "ffn", ffn)
@@ -100,13 +103,11 @@ def moe(
     )
     hidden = swiglu(graph, gate, up, name=f"{op}.swiglu")
     down = grouped_linear(graph, hidden, d, groups=reached, weight_dtype=weight_dtype, name=f"{op}.down")
-    out = Tensor(op, x.shape, x.dtype)
-    add(
+    return add(
         graph,
         "reduction",
         [down, gates],
-        out,
+        Tensor(op, x.shape, x.dtype),
         work(("weigh and add", "vector", FMA * copies * d)),
         name=f"{op}.combine",
     )
-    return out

@@ -58,7 +58,7 @@ def layernorm(
     1.66665
     """
     op = named(graph, name, "layernorm")
-    rank(op, x, 1, 99)
+    rank(op, x, 1, or_more=True)
     r, n = rows(x), x.size
     terms: list[tuple[str, str, Count]] = [
         ("mean", "vector", n + DIVIDE * r),
@@ -81,7 +81,7 @@ def rmsnorm(
     Sum of squares (2 an element), scaling (1), gamma (1); a row divides, adds epsilon and takes one root.
     """
     op = named(graph, name, "rmsnorm")
-    rank(op, x, 1, 99)
+    rank(op, x, 1, or_more=True)
     r, n = rows(x), x.size
     terms: list[tuple[str, str, Count]] = [
         ("mean square", "vector", 2 * n + DIVIDE * r),
@@ -99,7 +99,7 @@ def softmax(graph: Graph, x: Tensor, *, passes: int = 2, name: str | None = None
     `passes` is 2 (read, write) if a row stays on chip, 3 if it is read twice.
     """
     op = named(graph, name, "softmax")
-    rank(op, x, 1, 99)
+    rank(op, x, 1, or_more=True)
     return _along_rows(graph, op, x, (), work(*softmax_terms(x.size)), passes=passes)
 
 
@@ -116,7 +116,7 @@ def batchnorm(graph: Graph, x: Tensor, *, training: bool = False, name: str | No
     statistics come from x first, 8 FLOPs an element; x is read twice, gamma and beta once.
     """
     op = named(graph, name, "batchnorm")
-    rank(op, x, 2, 99)
+    rank(op, x, 2, or_more=True)
     words = ("gamma", "beta") if training else ("gamma", "beta", "mean", "variance")
     weights = [weight(graph, op, word, (x.shape[1],), x.dtype) for word in words]
     n = x.size
@@ -124,23 +124,25 @@ def batchnorm(graph: Graph, x: Tensor, *, training: bool = False, name: str | No
         done = work(("mean", "vector", n), ("variance", "vector", 3 * n), ("normalise", "vector", 4 * n))
     else:
         done = work(("scale and shift", "vector", 2 * n))
-    out = Tensor(op, x.shape, x.dtype)
     kind = "reduction" if training else "broadcast"
-    add(graph, kind, [x, *weights], out, done, extra_bytes=x.bytes if training else 0)
-    return out
+    return add(graph, kind, [x, *weights], Tensor(op, x.shape, x.dtype), done, extra_bytes=x.bytes if training else 0)
 
 
 @operator
 def cross_entropy(graph: Graph, logits: Tensor, targets: Tensor, *, name: str | None = None) -> Tensor:
     """Return the loss of each row of logits, (…, V), for its target, (…): a softmax, 5 FLOPs an element."""
     op = named(graph, name, "cross_entropy")
-    rank(op, logits, 1, 99)
+    rank(op, logits, 1, or_more=True)
     rank(op, targets, len(logits.shape) - 1)
     for axis in range(len(targets.shape)):
         same(op, logits, axis, targets, axis)
-    out = Tensor(op, targets.shape, logits.dtype)
-    add(graph, "reduction", [logits, targets], out, work(*softmax_terms(logits.size)))
-    return out
+    return add(
+        graph,
+        "reduction",
+        [logits, targets],
+        Tensor(op, targets.shape, logits.dtype),
+        work(*softmax_terms(logits.size)),
+    )
 
 
 @operator
@@ -151,8 +153,7 @@ def reduce_sum(graph: Graph, x: Tensor, *, axis: int = -1, name: str | None = No
         raise fail(op, f"axis {axis!r:.20} is none of the {len(x.shape)} axes of {x}")
     place = axis % len(x.shape)
     out = Tensor(op, (*x.shape[:place], *x.shape[place + 1 :]), x.dtype)
-    add(graph, "reduction", [x], out, work(("add", "vector", x.size - out.size)))
-    return out
+    return add(graph, "reduction", [x], out, work(("add", "vector", x.size - out.size)))
 
 
 def _given(op: str, terms: list[tuple[str, str, Count]], each: int | None, n: Count) -> Work:
@@ -167,6 +168,6 @@ def _along_rows(graph: Graph, op: str, x: Tensor, words: tuple[str, ...], done: 
     if isinstance(passes, bool) or not isinstance(passes, int) or passes < 2:  # noqa: PLR2004 - a read and a write
         raise fail(op, f"passes must be an int from 2, one read and one write, got {passes!r:.40}")
     weights = [weight(graph, op, word, (x.shape[-1],), x.dtype) for word in words]
-    out = Tensor(op, x.shape, x.dtype)
-    add(graph, "reduction", [x, *weights], out, done, extra_bytes=(passes - 2) * x.bytes)
-    return out
+    return add(
+        graph, "reduction", [x, *weights], Tensor(op, x.shape, x.dtype), done, extra_bytes=(passes - 2) * x.bytes
+    )

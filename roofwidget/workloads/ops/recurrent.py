@@ -75,7 +75,5 @@ def selective_scan(
         ("state", "vector", FMA * states),
         ("output", "vector", FMA * states),
     )
-    out = Tensor(op, x.shape, x.dtype)
     extra = 4 * state.bytes if materialised else 0
-    add(graph, "opaque", [x, delta, b, c, matrix], out, done, extra_bytes=extra)
-    return out
+    return add(graph, "opaque", [x, delta, b, c, matrix], Tensor(op, x.shape, x.dtype), done, extra_bytes=extra)
