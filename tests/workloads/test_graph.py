@@ -388,7 +388,7 @@ def test_a_chain_reads_and_writes_one_tensor_an_op() -> None:
     [
         ([], ValueError, "chain 'chain' has no ops"),
         ([("a", 1), ("a", 2)], ValueError, "two ops called 'a'|already has a tensor called 'a out'"),
-        (["ab"], TypeError, "an op of chain 'chain' must be a name and its FLOPs an element"),
+        (["ab"], TypeError, "an op of chain 'chain' must be a name and its FLOPs per element"),
         ([("a", 1.5)], TypeError, "an op of chain 'chain' must be"),
     ],
 )

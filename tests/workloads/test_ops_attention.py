@@ -210,8 +210,8 @@ def test_attention_names_what_does_not_match(shapes: Any, how: dict[str, Any], m
         ({"kv_reuse": "l1"}, "kv_reuse must be 'none' or 'l2'"),
         ({"version": 3}, "version must be 1 or 2"),
         ({"version": 1}, "version 1 needs cache="),
-        ({"block_rows": 0}, "block_rows must be an int from 1"),
-        ({"cache": 0}, "cache must be an int from 1"),
+        ({"block_rows": 0}, "block_rows must be an int of at least 1"),
+        ({"cache": 0}, "cache must be an int of at least 1"),
     ],
 )
 def test_flash_attention_names_a_wrong_word(how: dict[str, Any], message: str) -> None:

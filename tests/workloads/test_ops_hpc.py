@@ -120,7 +120,7 @@ def test_vector_kernels_are_of_the_class_vector() -> None:
         ("stencil", (4, 4), {}, "op 'stencil': tensor x.* has 2 axes; it needs 3"),
         ("stencil", (4, 4), {"points": 9}, "points must be 5, 7 or 27, got 9"),
         ("stencil", (4, 4), {"points": 5, "layer_condition": "planes"}, "must be one of"),
-        ("stencil", (4, 4), {"points": 5, "flops": -1}, "flops must be an int from 0"),
+        ("stencil", (4, 4), {"points": 5, "flops": -1}, "flops must be an int of at least 0"),
         ("fft", (4, 3), {}, r"complex data have a last axis of 2, got x\[4, 3\]"),
         ("fft", (dim("n", 1, 9, default=4), 2), {}, "a transform's length must be an int, got n"),
         ("fft", (4, 2), {"axes": 2}, "it needs at least 3"),

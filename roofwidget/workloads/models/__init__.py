@@ -1,4 +1,4 @@
-"""Whole models as graphs."""
+"""Graphs of whole models, and of small sets of kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chain of idealised operations: each reads one tensor and writes one."""
+"""Chains of idealised operations: each reads one tensor and writes one."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ def chain(
     name: str = "chain",
     convention: str | Convention = "textbook",
 ) -> Graph:
-    """Return a graph in which each op reads the tensor before it and writes one of the same size, and nothing else.
+    """Return a graph in which each op reads only the output of the op before it and writes a tensor of the same size.
 
-    That is how fusion is often introduced. It leaves out what a real op reads besides: the other operand of an
+    Introductions to fusion often use such chains. They leave out the other inputs of real ops: the second operand of an
     addition, weights, masks.
 
     Parameters
     ----------
     ops
-        Names, each with its FLOPs an element.
+        Pairs of a name and its FLOPs per element.
     elements
         Elements of every tensor.
     dtype, name, convention
-        As of a `Graph` and its tensors.
+        As for `Graph` and `Tensor`.
 
     Raises
     ------
     TypeError, ValueError
-        If there is no op, one is not a name and an int from 0, or two have one name.
+        If there is no op, an op is not a name with an int of at least 0, or two ops have the same name.
 
     Examples
     --------
@@ -50,12 +50,12 @@ def chain(
     graph = Graph(name, convention=convention)
     given = list(ops)
     if not given:
-        raise ValueError(f"chain '{name}' has no ops; give pairs of a name and FLOPs an element")
+        raise ValueError(f"chain '{name}' has no ops; give pairs of a name and FLOPs per element")
     tensor = graph.input("x", (elements,), dtype)
     for row in given:
         if isinstance(row, str) or len(row) != 2 or type(row[1]) is not int:  # noqa: PLR2004 - a pair
             raise TypeError(
-                f"an op of chain '{name}' must be a name and its FLOPs an element, such as ('GELU', 8), got {row!r:.60}"
+                f"an op of chain '{name}' must be a name and its FLOPs per element, as ('GELU', 8), got {row!r:.60}"
             )
         word, each = row
         written = Tensor(f"{word} out", (elements,), dtype)

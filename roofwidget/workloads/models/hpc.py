@@ -1,4 +1,4 @@
-"""A set of kernels of numerical computing: where each lies on a roofline is a lesson of its own."""
+"""Classic kernels of numerical computing, which lie at very different places of a roofline."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def hpc_set(
     points
         Complex points of the transform.
     nonzeros_per_row
-        Of the sparse matrix.
+        Nonzeros per row of the sparse matrix.
     dtype, convention
-        Of all data; how FLOPs and bytes are counted: by default with write-allocate.
+        The dtype of all data; how FLOPs and bytes are counted, by default with write-allocate.
 
     Examples
     --------

@@ -26,11 +26,11 @@ def resnet18(
     Parameters
     ----------
     batch, image, classes
-        Images; their height and width; outputs of the last layer.
+        Number of images; their height and width; number of outputs of the last layer.
     training
-        Whether batch normalisation takes its statistics from the batch.
+        Whether batch normalisation computes its statistics from the batch.
     dtype, convention
-        Of all tensors; how FLOPs and bytes are counted.
+        The dtype of all tensors; how FLOPs and bytes are counted.
 
     Examples
     --------

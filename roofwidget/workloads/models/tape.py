@@ -1,4 +1,4 @@
-"""Forward operations that remember how gradients flow back through them."""
+"""Forward operations that record their backward operations."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["Tape"]
 
 
 class Tape:
-    """A graph that is built forwards and, if it is to be trained, backwards.
+    """Builds a graph forwards and, for training, backwards.
 
     Parameters
     ----------
     graph
-        What is built.
+        The graph to build.
     weight_dtype
-        The dtype of weights; None for that of the activations.
+        The dtype of weights; None: that of the activations.
 
     Notes
     -----
-    A backward pass of a matrix product is two matrix products; of FlashAttention it is five, one of them computed
-    again (Dao 2023), so 2.5 times the forward pass. The others are written out term by term.
+    The backward pass of a matrix product is two matrix products. That of FlashAttention is five, one of them a
+    recomputation (Dao 2023): 2.5 times the forward pass. The other backward passes are written out term by term.
     """
 
     def __init__(self, graph: Graph, weight_dtype: str | None = None) -> None:
@@ -37,7 +37,7 @@ class Tape:
         self._gradients: dict[str, Tensor] = {}
 
     def linear(self, x: Tensor, features: Count, name: str, *, bias: bool = False) -> Tensor:
-        """Multiply by a weight; back: a product for x and one for the weight."""
+        """Multiply by a weight. Backward: a product for x and a product for the weight."""
         y = self.graph.linear(x, features, bias=bias, name=name, weight_dtype=self.weight_dtype)
 
         def back(gradient: Tensor) -> None:
@@ -56,7 +56,7 @@ class Tape:
         return self._remember(y, back)
 
     def norm(self, x: Tensor, kind: str, name: str) -> Tensor:
-        """Normalise rows; back: 9 FLOPs an element (rmsnorm) or 13 (layernorm), gamma's gradient among them."""
+        """Normalise rows. Backward: 9 FLOPs per element (rmsnorm) or 13 (layernorm), with the gradient of gamma."""
         y: Tensor = getattr(self.graph, kind)(x, name=name)
         words = ("gamma",) if kind == "rmsnorm" else ("gamma", "beta")
         each = 9 if kind == "rmsnorm" else 13
@@ -70,7 +70,7 @@ class Tape:
         return self._remember(y, back)
 
     def rope(self, x: Tensor, head_dim: Count, name: str) -> Tensor:
-        """Rotate pairs; back: rotate the other way."""
+        """Rotate pairs. Backward: the inverse rotation."""
         y: Tensor = self.graph.rope(x, head_dim=head_dim, name=name)
 
         def back(gradient: Tensor) -> None:
@@ -80,7 +80,7 @@ class Tape:
         return self._remember(y, back)
 
     def attention(self, q: Tensor, k: Tensor, v: Tensor, *, name: str, causal: bool, **how: Any) -> Tensor:
-        """Attend, keeping the log-sum-exp; back: five products, one of them again, and 4 FLOPs a score."""
+        """Attend, and keep the log-sum-exp. Backward: five products, one of them recomputed, and 4 FLOPs per score."""
         y: Tensor = self.graph.attention(q, k, v, causal=causal, log_sum_exp=True, name=name, **how)
 
         def back(gradient: Tensor) -> None:
@@ -102,7 +102,7 @@ class Tape:
         return self._remember(y, back)
 
     def add(self, a: Tensor, b: Tensor, name: str) -> Tensor:
-        """Add; back: the gradient goes to both as it is."""
+        """Add. Backward: both inputs get the gradient unchanged."""
         y: Tensor = self.graph.add(a, b, name=name)
 
         def back(gradient: Tensor) -> None:
@@ -112,7 +112,7 @@ class Tape:
         return self._remember(y, back)
 
     def swiglu(self, gate: Tensor, up: Tensor, name: str) -> Tensor:
-        """Multiply silu(gate) by up; back: 12 FLOPs an element, silu computed again."""
+        """Multiply silu(gate) by up. Backward: 12 FLOPs per element, with silu recomputed."""
         y: Tensor = self.graph.swiglu(gate, up, name=name)
 
         def back(gradient: Tensor) -> None:
@@ -126,7 +126,7 @@ class Tape:
         return self._remember(y, back)
 
     def activation(self, x: Tensor, kind: str, name: str) -> Tensor:
-        """Apply a function of one variable; back: it again, and as much once more for its derivative."""
+        """Apply a function of one variable. Backward: the function again, and the same FLOPs for its derivative."""
         y: Tensor = getattr(self.graph, kind)(x, name=name)
 
         def back(gradient: Tensor) -> None:
@@ -137,7 +137,7 @@ class Tape:
         return self._remember(y, back)
 
     def backward(self, y: Tensor, gradient: Tensor) -> None:
-        """Add the backward pass from the gradient of y on."""
+        """Add the backward pass, starting from the gradient of y."""
         self._gradients[y.name] = gradient
         for tensor, back in reversed(self._steps):
             back(self._gradients[tensor.name])

@@ -1,4 +1,4 @@
-"""Transformers: one block, and whole decoders from named presets."""
+"""Transformers: a single block, and whole decoders from named presets."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _METHODS: Final = {"fused": "attention", "flash": "flash_attention", "unfused": 
 
 @dataclass(frozen=True)
 class Layer:
-    """The layer of a decoder: sizes, and which variant of each part.
+    """A layer of a decoder: its sizes and the variant of each part.
 
     Parameters
     ----------
     hidden, heads, kv_heads, head_dim, ffn
-        Width of the residual stream; query heads; key and value heads (None: as many); width of a head (None: hidden
-        over heads); width of the feed-forward layer (None: four times hidden).
+        Width of the residual stream; query heads; key and value heads (None: as many as query heads); width of a head
+        (None: hidden / heads); width of the feed-forward layer (None: 4 x hidden).
     experts, active
-        Experts of a mixture, and how many each token goes through; None for a plain feed-forward layer.
+        Number of experts of a mixture, and how many process each token; None for a plain feed-forward layer.
     gated
-        Three matrices with SwiGLU, or two with `activation`.
+        True: three matrices with SwiGLU. False: two matrices with `activation`.
     norm, activation
         Names of operators.
     rope, bias, causal
@@ -63,7 +63,7 @@ class Layer:
     attention: Literal["fused", "flash", "unfused"] = "fused"
 
     def __post_init__(self) -> None:
-        """Check the words."""
+        """Refuse unknown variants."""
         for word, known in _WORDS.items():
             value = getattr(self, word)
             if value not in known:
@@ -71,11 +71,11 @@ class Layer:
 
     @property
     def groups(self) -> Count:
-        """Heads of keys and values."""
+        """The number of heads of keys and values."""
         return self.heads if self.kv_heads is None else self.kv_heads
 
     def width(self, graph: Graph, op: str) -> Count:
-        """Return the width of a head of an op, which the graph is told to be whole."""
+        """Return the width of a head. The graph requires it to be a whole number."""
         return whole(graph, op, "hidden", self.hidden, self.heads) if self.head_dim is None else self.head_dim
 
 
@@ -106,7 +106,7 @@ _LAYER: Final = tuple(field.name for field in fields(Layer))
 
 
 @keywords("transformer_block")
-def transformer_block(  # noqa: PLR0917 - the sizes read best in their usual order
+def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
     batch: Count,
     seq: Count,
     hidden: Count,
@@ -136,21 +136,22 @@ def transformer_block(  # noqa: PLR0917 - the sizes read best in their usual ord
     Parameters
     ----------
     batch, seq
-        Sequences; tokens of each (``"decode"``: tokens that the new one attends to, itself included). Ints, or `dim`.
+        Number of sequences; tokens per sequence (``"decode"``: the tokens that the new one attends to, with itself).
+        Ints, or `dim`.
     hidden, heads, kv_heads, ffn, head_dim, experts, active, gated, norm, activation, rope, bias, causal, attention
-        As of `Layer`.
+        As for `Layer`.
     phase
-        ``"prefill"``: all tokens forward, keys and values kept. ``"decode"``: one new token a sequence, with a cache.
-        ``"train"``: forward and backward, with the gradient of the input too.
+        ``"prefill"``: all tokens forward; keys and values are outputs. ``"decode"``: one new token per sequence, with a
+        cache. ``"train"``: forward and backward, with the gradient of the input too.
     dtype, weight_dtype, cache_dtype
-        Of activations, of weights and of the cache (both as activations by default).
+        Dtypes of activations, of weights and of the cache; by default all are that of the activations.
     convention, name
-        As of `Graph`.
+        As for `Graph`.
 
     Raises
     ------
     ValueError
-        If sizes do not fit together; the message names the op. A mixture of experts cannot be trained here.
+        If sizes do not match (the message names the op), or if a mixture of experts shall be trained.
 
     Examples
     --------
@@ -162,7 +163,7 @@ def transformer_block(  # noqa: PLR0917 - the sizes read best in their usual ord
     >>> g.flops("attention")
     16544·seq
 
-    The phases of one workload, which a widget then lets a person choose between: ``roofline(graphs=phases)``.
+    The phases of one workload; a widget offers them to choose from: ``roofline(graphs=phases)``.
 
     >>> words = ("prefill", "decode", "train")
     >>> phases = {word: transformer_block(1, seq, 4096, 32, 8, 14336, phase=word) for word in words}
@@ -198,24 +199,24 @@ def decoder(
     convention: str | Convention = "textbook",
     **layer: Any,
 ) -> Graph:
-    """Return the graph of a whole decoder: embedding, its layers, a last norm and the logits.
+    """Return the graph of a whole decoder: embedding, layers, a last norm and the logits.
 
     Parameters
     ----------
     preset
-        A name in `DECODERS`; None to give all sizes.
+        A name in `DECODERS`; None if all sizes are given.
     batch, seq, phase, dtype, weight_dtype, cache_dtype, convention
-        As of `transformer_block`; `batch` and `seq` are symbolic by default, 1 and 2048. In training the loss and its
-        gradient are there; otherwise the logits of each token are the result.
+        As for `transformer_block`; by default `batch` and `seq` are symbolic, with defaults 1 and 2048. Training adds
+        the loss and its gradient; the other phases return the logits of each token.
     layers, vocabulary
-        How many layers; without a vocabulary there are neither embedding nor logits.
+        The number of layers; the size of the vocabulary. Without it there are neither embedding nor logits.
     **layer
-        Keywords of `Layer`, in place of the preset's.
+        Keywords of `Layer`, which replace those of the preset.
 
     Raises
     ------
     TypeError, ValueError
-        If the preset or a keyword is unknown, or sizes do not fit together.
+        If the preset or a keyword is unknown, or sizes do not match.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The operators, by family; importing this registers them."""
+"""The operators, by family. Importing this package registers them."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Attention: as three kernels, as one, by FlashAttention, and for one new token with a cache.
+"""Attention: in three kernels, in one kernel, by FlashAttention, and for one new token with a cache.
 
-A query tensor has shape (N, d), (H, N, d), (B, H, N, d), or (B, N, H·d) with ``heads=H``; keys and values alike, with
-as many heads or a divisor of them (grouped-query attention; one: multi-query attention). The query heads that share
-keys and values read them once.
+A query tensor has shape (N, d), (H, N, d), (B, H, N, d), or (B, N, H·d) with ``heads=H``. Keys and values have the same
+form, with as many heads or a divisor of that number (grouped-query attention; one head: multi-query attention). Query
+heads that share keys and values read them once.
 
-FLOPs for B sequences, H heads, Nq queries, Nk keys: 2·B·H·Nq·Nk·d for Q Kᵀ, as many for P V, 5·B·H·Nq·Nk for the
-softmax. Under ``causal=True`` the convention says whether half of them count.
+FLOPs for B sequences, H heads, Nq queries, Nk keys: 2·B·H·Nq·Nk·d for Q Kᵀ, the same for P V, 5·B·H·Nq·Nk for the
+softmax. With ``causal=True`` the convention decides whether all or half of them count.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def attention(
     log_sum_exp: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Attend in one kernel that moves the least: q, k, v and the output, once each.
+    """Attend in one kernel with compulsory bytes: q, k, v and the output move once.
 
-    With `log_sum_exp`, what a backward pass needs is written too: one fp32 number a query and head.
+    With `log_sum_exp` the kernel also writes what a backward pass needs: one fp32 number per query and head.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def unfused_attention(
     causal: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Attend in three kernels: scores, softmax and values; the B·H·Nq·Nk scores are written and read twice."""
+    """Attend in three kernels (scores, softmax, values). The B·H·Nq·Nk scores are written and read twice."""
     op = named(graph, name, "attention")
     sizes = _sizes(graph, op, (q, k, v), heads)
     first, *middle, last = sizes.terms(causal=causal)
@@ -104,8 +104,8 @@ def unfused_attention(
 def flash_blocks(cache: int, d: int) -> tuple[int, int]:
     """Return FlashAttention's block rows and block columns for a cache of `cache` elements and heads of d.
 
-    ``B_c = ⌈M / 4 d⌉`` and ``B_r = min(B_c, d)`` (Dao et al. 2022, algorithm 1): four blocks of d columns lie on chip,
-    of q, k, v and the output.
+    ``B_c = ⌈M / 4 d⌉`` and ``B_r = min(B_c, d)`` (Dao et al. 2022, algorithm 1): the chip holds four blocks of d
+    columns, of q, k, v and the output.
 
     Examples
     --------
@@ -131,22 +131,22 @@ def flash_attention(
     version: Literal[1, 2] = 2,
     name: str | None = None,
 ) -> Tensor:
-    """Attend by FlashAttention: no scores in memory, but keys and values (or queries and output) move again.
+    """Attend by FlashAttention: no scores in memory, but keys and values (or queries and output) move repeatedly.
 
-    Version 2 goes over rows of q: ``2 Nq d + 2 Nk d ⌈Nq / B_r⌉`` elements a query head; with ``kv_reuse="l2"`` the keys
-    and values of a head stay in cache and move once. A causal mask that counts half halves what moves again. Version 1
-    goes over columns: ``2 Nk d + ⌈Nk / B_c⌉ (3 Nq d + 4 Nq)`` elements a query head (Dao et al. 2022).
+    Version 2 loops over rows of q: ``2 Nq d + 2 Nk d ⌈Nq / B_r⌉`` elements per query head. With ``kv_reuse="l2"`` the
+    keys and values of a head stay in cache and move once. If a causal mask counts half, it halves the repeated bytes.
+    Version 1 loops over columns: ``2 Nk d + ⌈Nk / B_c⌉ (3 Nq d + 4 Nq)`` elements per query head (Dao et al. 2022).
 
     Parameters
     ----------
     graph, q, k, v, heads, causal, name
         As of `attention`.
     block_rows
-        B_r; by default from `cache`, or 128.
+        B_r; by default derived from `cache`, or 128.
     cache
-        On-chip elements that set the blocks (`flash_blocks`); version 1 needs it.
+        Elements that fit on chip, which set the blocks (`flash_blocks`). Version 1 needs it.
     kv_reuse
-        Whether keys and values stay in a cache (``"l2"``) or move for each block of rows (``"none"``).
+        ``"l2"``: keys and values stay in a cache. ``"none"``: they move for each block of rows.
     version
         1 or 2.
 
@@ -199,8 +199,8 @@ def decode_attention(
 ) -> Tensor:
     """Attend from one new token to a cache: 4·B·H·S·d + 5·B·H·S FLOPs for a context of S tokens.
 
-    q has shape (B, 1, H·d). Keys and values of S tokens are read, 2·B·S·Hk·d elements, in the cache's dtype. With the
-    new token's `k` and `v`, (B, 1, Hk·d), these are among the S: they are read as such and appended to the cache.
+    q has shape (B, 1, H·d). Keys and values of S tokens are read, 2·B·S·Hk·d elements, in the cache's dtype. `k` and
+    `v` of the new token, (B, 1, Hk·d), are optional and count among the S: they are read and appended to the cache.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def decode_attention(
 
 @operator
 def kv_append(graph: Graph, k: Tensor, v: Tensor, *, dtype: str | None = None, name: str | None = None) -> Tensor:
-    """Write keys and values into a cache: no FLOPs, each is read and written once. Returns the cached keys."""
+    """Write keys and values into a cache: no FLOPs, one read and one write. Returns the cached keys."""
     op = named(graph, name, "kv_append")
     slots = [Tensor(f"{op}.{word}", tensor.shape, dtype or tensor.dtype) for word, tensor in (("k", k), ("v", v))]
     add(graph, "elementwise", [k, v], slots, work(), name=op)
@@ -248,12 +248,12 @@ def _bytes(elements: Count, dtype: str) -> Count:
 
 
 def _blocks(op: str, rows: int | None, cache: int | None, d: Count, version: int) -> tuple[int, int]:
-    """Return block rows and block columns; without a cache nothing needs the columns."""
+    """Return block rows and block columns. Without a cache the columns are not used."""
     if version not in (1, 2):
         raise fail(op, f"version must be 1 or 2, got {version!r:.40}")
     for word, value in (("block_rows", rows), ("cache", cache)):
         if value is not None and not (type(value) is int and value > 0):
-            raise fail(op, f"{word} must be an int from 1, got {value!r:.40}")
+            raise fail(op, f"{word} must be an int of at least 1, got {value!r:.40}")
     if cache is None:
         if version == 1:
             raise fail(op, "version 1 needs cache=, the elements that fit on chip")
@@ -280,7 +280,7 @@ def _view(graph: Graph, op: str, tensor: Tensor, heads: Count | None, q: Tensor)
     """Return (batch, heads, length, head size)."""
     shape = tensor.shape
     if heads is None:
-        if not 2 <= len(shape) <= 4:  # noqa: PLR2004 - the forms of the module's text
+        if not 2 <= len(shape) <= 4:  # noqa: PLR2004 - the shapes in the module's doc string
             raise fail(op, f"{tensor} must have shape (N, d), (H, N, d) or (B, H, N, d), or give heads=")
         batch, many, length, d = (1,) * (4 - len(shape)) + shape
         return batch, many, length, d

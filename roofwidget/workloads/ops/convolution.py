@@ -44,8 +44,9 @@ def conv2d(
 ) -> Tensor:
     """Convolve x, (N, Ci, H, W), with a new weight (Co, Ci / g, Kh, Kw): 2·N·Co·Ho·Wo·(Ci/g)·Kh·Kw FLOPs.
 
-    Ho = ⌊(H + 2 p - d (Kh - 1) - 1) / s⌋ + 1. A convention that does not count padding leaves out the taps that fall
-    on it. x, weight, bias and output move once; im2col writes and reads its matrix, N·Ho·Wo·Ci·Kh·Kw elements, besides.
+    Ho = ⌊(H + 2 p - d (Kh - 1) - 1) / s⌋ + 1. A convention that does not count padding leaves out the taps that
+    fall on padding. x, weight, bias and output move once; im2col also writes and reads its matrix of N·Ho·Wo·Ci·Kh·Kw
+    elements.
     ``groups = Ci`` is a depthwise convolution.
 
     Examples
@@ -91,7 +92,7 @@ def max_pool2d(
     padding: int | tuple[int, int] = 0,
     name: str | None = None,
 ) -> Tensor:
-    """Take the maximum of windows: Kh·Kw - 1 comparisons for each output; `stride` is the kernel's size by default."""
+    """Take the maximum of windows: Kh·Kw - 1 comparisons per output. `stride` is the kernel's size by default."""
     op = named(graph, name, "max_pool2d")
     rank(op, x, 4)
     taps = _pair(op, "kernel", kernel, 1)
@@ -104,7 +105,7 @@ def max_pool2d(
 
 @operator
 def global_average_pool(graph: Graph, x: Tensor, *, name: str | None = None) -> Tensor:
-    """Average each channel's image, (N, C, H, W) to (N, C): H·W - 1 additions and one division each."""
+    """Average each channel's image, (N, C, H, W) to (N, C): H·W - 1 additions and one division per channel."""
     op = named(graph, name, "global_average_pool")
     rank(op, x, 4)
     out = Tensor(op, x.shape[:2], x.dtype)
@@ -124,30 +125,30 @@ class _Axis(NamedTuple):
         return self.hole * (self.taps - 1) + 1
 
     @property
-    def room(self) -> Count:
+    def positions(self) -> Count:
         return self.size + 2 * self.edge - self.window + 1
 
     @property
     def outputs(self) -> Count:
-        return ceil_div(self.room, self.step)
+        return ceil_div(self.positions, self.step)
 
 
 def _pair(op: str, word: str, value: int | tuple[int, int], least: int) -> tuple[int, int]:
     pair = (value, value) if isinstance(value, int) else tuple(value)
     if len(pair) != 2 or any(type(part) is not int or part < least for part in pair):  # noqa: PLR2004 - height, width
-        raise fail(op, f"{word} must be an int from {least}, or two of them (height, width), got {value!r:.40}")
+        raise fail(op, f"{word} must be an int of at least {least}, or two of them (height, width), got {value!r:.40}")
     return pair[0], pair[1]
 
 
 def _extent(op: str, x: Tensor, axis: _Axis) -> Count:
     """Return the output's size along one axis."""
-    if isinstance(axis.room, int) and axis.room < 1:
+    if isinstance(axis.positions, int) and axis.positions < 1:
         raise fail(op, f"its window of {axis.window} does not fit into {x} with padding {axis.edge}")
     return axis.outputs
 
 
 def _valid(axis: _Axis) -> Count:
-    """Return the sum over taps of the outputs for which the tap lies on the image along one axis.
+    """Return, along one axis, the sum over taps of the number of outputs whose tap lies on the image.
 
     Output o reads ``o s + t d - p``, which lies on the image for ``⌈(p - t d) / s⌉ <= o < ⌈(size + p - t d) / s⌉``.
     """

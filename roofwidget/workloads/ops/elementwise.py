@@ -1,6 +1,6 @@
-"""Elementwise operations, and those that only move elements.
+"""Elementwise operations, and operations that only move elements.
 
-FLOPs an element follow from how a function is written out; bytes are one read of each operand and one write.
+The FLOPs per element follow from the written-out function. Bytes are one read of each operand and one write.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ UNARY: Final[Mapping[str, _Terms]] = {
     "gelu_tanh": (("x (a + b x²), add 1, halve, multiply by x", "vector", 7), *_FUNCTION),
     "gelu_erf": (("scale, add 1, halve, multiply by x", "vector", 4), *_FUNCTION),
 }
-"""FLOPs an element of a function of one variable, as terms. ``gelu_tanh`` is 0.5 x (1 + tanh(x (a + b x²))): 8."""
+"""FLOPs per element of a function of one variable, as terms. ``gelu_tanh`` is 0.5 x (1 + tanh(x (a + b x²))): 8."""
 
 BINARY: Final[Mapping[str, Count]] = {
     "add": 1,
@@ -77,12 +77,12 @@ BINARY: Final[Mapping[str, Count]] = {
     "maximum": COMPARE,
     "minimum": COMPARE,
 }
-"""FLOPs an element of a function of two variables."""
+"""FLOPs per element of a function of two variables."""
 
 
 @operator
 def unary(graph: Graph, x: Tensor, function: str, *, name: str | None = None) -> Tensor:
-    """Apply a function of `UNARY` to each element: its FLOPs an element; x is read, the result written.
+    """Apply a function of `UNARY` to each element. x is read, the result is written.
 
     Examples
     --------
@@ -99,10 +99,10 @@ def unary(graph: Graph, x: Tensor, function: str, *, name: str | None = None) ->
 
 @operator
 def binary(graph: Graph, a: Tensor, b: Tensor, function: str, *, name: str | None = None) -> Tensor:
-    """Apply a function of `BINARY` to each pair of elements, shapes broadcasting as in numpy.
+    """Apply a function of `BINARY` to each pair of elements; shapes broadcast as in numpy.
 
-    An operand that is stretched is read once, at its own size; FLOPs are those of the stretched shape. The result has
-    the wider of the two dtypes; a floating-point one counts as wider than an integer one.
+    A stretched operand is read once, at its own size; FLOPs count the stretched shape. The result has the wider of the
+    two dtypes; a floating-point dtype counts as wider than an integer dtype.
     """
     op = named(graph, name, function if function in BINARY else "binary")
     each = _found(op, function, BINARY)
@@ -147,7 +147,7 @@ for _function in BINARY:
 
 @operator
 def gelu(graph: Graph, x: Tensor, *, approximate: Literal["tanh", "none"] = "tanh", name: str | None = None) -> Tensor:
-    """Apply GELU to each element: 8 FLOPs by tanh, 5 by erf (``approximate="none"``)."""
+    """Apply GELU to each element: 8 FLOPs with tanh, 5 with erf (``approximate="none"``)."""
     op = named(graph, name, "gelu")
     if approximate not in ("tanh", "none"):
         raise fail(op, f"approximate must be 'tanh' or 'none', got {approximate!r:.40}")
@@ -156,7 +156,7 @@ def gelu(graph: Graph, x: Tensor, *, approximate: Literal["tanh", "none"] = "tan
 
 @operator
 def bias_activation(graph: Graph, x: Tensor, activation: str = "relu", *, name: str | None = None) -> Tensor:
-    """Add a new bias to the last axis and apply a function of `UNARY`: 1 + its FLOPs an element."""
+    """Add a new bias to the last axis and apply a function of `UNARY`: 1 FLOP per element more than the function."""
     op = named(graph, name, f"bias_{activation}" if activation in UNARY else "bias_activation")
     rank(op, x, 1, or_more=True)
     terms = [(word, kind, each * x.size) for word, kind, each in _found(op, activation, UNARY)]
@@ -166,7 +166,7 @@ def bias_activation(graph: Graph, x: Tensor, activation: str = "relu", *, name: 
 
 @operator
 def swiglu(graph: Graph, gate: Tensor, up: Tensor, *, name: str | None = None) -> Tensor:
-    """Multiply silu(gate) by up: 5 + 1 FLOPs an element; both are read, the product is written as by `binary`."""
+    """Multiply silu(gate) by up: 5 + 1 FLOPs per element. The result has the wider dtype, as with `binary`."""
     op = named(graph, name, "swiglu")
     rank(op, up, len(gate.shape))
     for axis in range(len(gate.shape)):
@@ -183,9 +183,9 @@ def swiglu(graph: Graph, gate: Tensor, up: Tensor, *, name: str | None = None) -
 
 @operator
 def dropout(graph: Graph, x: Tensor, *, mask: bool = False, name: str | None = None) -> Tensor | tuple[Tensor, Tensor]:
-    """Multiply each element by 0 or a constant: 1 FLOP an element, random numbers not counted.
+    """Multiply each element by 0 or a constant: 1 FLOP per element; random numbers are not counted.
 
-    With ``mask=True`` the mask is written too, a byte an element, and returned after the result.
+    With ``mask=True`` the mask is written too, one byte per element, and returned after the result.
     """
     op = named(graph, name, "dropout")
     out = Tensor(op, x.shape, x.dtype)
@@ -214,19 +214,19 @@ def copy(graph: Graph, x: Tensor, *, name: str | None = None) -> Tensor:
 
 @operator
 def transpose(graph: Graph, x: Tensor, *axes: int, name: str | None = None) -> Tensor:
-    """Change the order of the axes (reverse it without `axes`): no FLOPs, one read and one write."""
+    """Permute the axes (without `axes`: reverse them): no FLOPs, one read and one write."""
     op = named(graph, name, "transpose")
     order = axes or tuple(range(len(x.shape)))[::-1]
     if sorted(order) != list(range(len(x.shape))):
-        raise fail(op, f"axes {axes} are not an order of the {len(x.shape)} axes of {x}")
+        raise fail(op, f"axes {axes} are not a permutation of the {len(x.shape)} axes of {x}")
     return add(graph, "injective", [x], Tensor(op, [x.shape[axis] for axis in order], x.dtype), work())
 
 
 @operator
 def embedding(graph: Graph, tokens: Tensor, features: Count, *, dtype: str = "bf16", name: str | None = None) -> Tensor:
-    """Look up a row of a table for each token: no FLOPs; the index and the row are read, the row is written.
+    """Look up one row of a table per token: no FLOPs; the index and the row are read, the row is written.
 
-    T·i + 2·T·D·e bytes for T tokens. The rows that are read are an input of the graph, ``name.rows``: the rest of the
+    T·i + 2·T·D·e bytes for T tokens. The rows that are read are an input of the graph, ``name.rows``; the rest of the
     table does not move.
     """
     op = named(graph, name, "embedding")
@@ -236,10 +236,10 @@ def embedding(graph: Graph, tokens: Tensor, features: Count, *, dtype: str = "bf
 
 @operator
 def rope(graph: Graph, x: Tensor, *, head_dim: Count | None = None, name: str | None = None) -> Tensor:
-    """Rotate pairs of elements by their position: 6 FLOPs a pair, 3 an element (Su et al., RoFormer).
+    """Rotate pairs of elements by their position: 6 FLOPs per pair, 3 per element (Su et al., RoFormer).
 
     x has shape (…, sequence, heads · `head_dim`), or (…, sequence, head_dim) without `head_dim`; the table of cosines
-    and sines, (sequence, head_dim), is read besides.
+    and sines, (sequence, head_dim), is read too.
     """
     op = named(graph, name, "rope")
     rank(op, x, 2, or_more=True)

@@ -1,4 +1,4 @@
-"""What formulas are made of: the words of a convention, and checks that name the op and the tensor."""
+"""Parts of formulas: the symbols of a convention, and checks whose errors name the op and the tensor."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Work(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def work(*terms: tuple[str, str, Count]) -> Work:
-    """Add up terms ``(name, class, count)``, as the convention counts vector operations and transcendentals."""
+    """Return the sum of terms ``(name, class, count)`` under the convention's rules for the classes."""
     flops: dict[str, Count] = {}
     named_terms: list[tuple[str, Count]] = []
     for name, word, given in terms:
@@ -113,7 +113,7 @@ def multiply(
 
 
 def named(graph: Graph, given: str | None, usual: str) -> str:
-    """Return the name that was given, if it is free, or else the usual one with a number where it is taken."""
+    """Return the given name if it is free, else raise; without one the usual name, with a number if it is taken."""
     if given is None:
         return graph.new_name(usual)
     if graph.new_name(given) != given:
@@ -122,12 +122,12 @@ def named(graph: Graph, given: str | None, usual: str) -> str:
 
 
 def weight(graph: Graph, op: str, word: str, shape: Iterable[Count], dtype: str) -> Tensor:
-    """Add a weight of an op: an input of the graph, called ``op.word``."""
+    """Return a new weight of an op: an input of the graph called ``op.word``."""
     return graph.input(f"{op}.{word}", shape, dtype)
 
 
 def fail(op: str, what: str) -> ValueError:
-    """Return the error that names the op."""
+    """Return an error that names the op."""
     return ValueError(f"op '{op}': {what}")
 
 
@@ -139,7 +139,7 @@ def rank(op: str, tensor: Tensor, axes: int, *, or_more: bool = False) -> None:
 
 
 def same(op: str, a: Tensor, axis_a: int, b: Tensor, axis_b: int) -> Count:
-    """Return the size that an axis of one tensor shares with an axis of another, else raise `ValueError`."""
+    """Return the common size of an axis of one tensor and an axis of another, else raise `ValueError`."""
     if a.shape[axis_a] != b.shape[axis_b]:
         place_a, place_b = axis_a % len(a.shape), axis_b % len(b.shape)
         what = f"axis {place_a} of '{a.name}' is {a.shape[axis_a]}, but axis {place_b} of '{b.name}' is"
@@ -148,7 +148,7 @@ def same(op: str, a: Tensor, axis_a: int, b: Tensor, axis_b: int) -> Count:
 
 
 def broadcast(op: str, *tensors: Tensor, last: int = 0) -> tuple[Count, ...]:
-    """Return the shape that tensors stretch to, but for this many last axes, by the rule of numpy, else raise."""
+    """Return the shape to which tensors broadcast as in numpy, without the last `last` axes, else raise."""
     shape: tuple[Count, ...] = ()
     for tensor in tensors:
         own = tensor.shape[: len(tensor.shape) - last]
@@ -164,7 +164,7 @@ def broadcast(op: str, *tensors: Tensor, last: int = 0) -> tuple[Count, ...]:
 
 
 def promoted(*tensors: Tensor) -> str:
-    """Return the dtype of a result: the widest, of equally wide ones the first; any floating-point one before ints."""
+    """Return the dtype of a result: a floating-point one before ints, then the widest, then the first."""
     dtypes = [tensor.dtype for tensor in tensors]
     return max(dtypes, key=lambda dtype: (is_floating(dtype), DTYPES[dtype]))
 
@@ -175,16 +175,16 @@ def rows(tensor: Tensor) -> Count:
 
 
 def positive(op: str, word: str, value: Count) -> Count:
-    """Return a parameter if it is an int from 1 or an expression, else raise."""
+    """Return a parameter if it is an int of at least 1 or an expression, else raise."""
     if isinstance(value, int) and (isinstance(value, bool) or value < 1):
         raise fail(op, f"{word} must be at least 1, got {value!r}")
     if not isinstance(value, int):
-        Tensor(f"{op}.{word}", (value,), "int8")  # its check of a size
+        Tensor(f"{op}.{word}", (value,), "int8")  # a tensor checks its sizes
     return value
 
 
 def whole(graph: Graph, op: str, what: str, a: Count, b: Count) -> Count:
-    """Return a over b, or raise `ValueError` if that is not whole; of symbolic sizes the graph asks it ever after."""
+    """Return a / b, or raise `ValueError` if b does not divide a. For symbolic sizes the graph keeps the condition."""
     quotient = ceil_div(a, b)
     left = a - quotient * b
     if left != 0 and isinstance(left, int):
@@ -195,5 +195,5 @@ def whole(graph: Graph, op: str, what: str, a: Count, b: Count) -> Count:
 
 
 def halved(count: Count, *, causal: bool) -> Count:
-    """Return what is left of a count under a causal mask: all of it or half, as the convention says."""
+    """Return a count under a causal mask: all of it or half, depending on the convention."""
     return ceil_div(CAUSAL * count, 2) if causal else count

@@ -1,6 +1,6 @@
 """Kernels of numerical computing: BLAS 1 and 2, STREAM, sparse products, Fourier transforms, N-body.
 
-With a convention that has `write_allocate`, what is stored is read first, except where it is stored in place.
+With a convention that has `write_allocate`, memory is read before it is written, except in place.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ def spmv_csr(
 ) -> Tensor:
     """Multiply a sparse matrix in CSR form by x: 2·nnz FLOPs.
 
-    Values, column indices, rows + 1 row pointers and x are read, the result is written. `x_reads` is how many elements
-    of x come from memory, if not each once.
+    Values, column indices, rows + 1 row pointers and x are read, the result is written. `x_reads` is the number of
+    elements of x that are read from memory, if that is not each element once.
     """
     op = named(graph, name, "spmv_csr")
     _vectors(op, x)
@@ -141,9 +141,9 @@ def fft(
 ) -> Tensor:
     """Transform the last axes of x: 5·N·log2 N FLOPs for N complex points, rounded to a whole number.
 
-    Complex data have a last axis of 2, real and imaginary part, that is none of the `axes`. With ``real=True`` x holds
-    N real numbers, the FLOPs are half and the result is as large as x. In each of the `passes` the data are read and
-    written once: 32·N bytes in fp64.
+    Complex data have a last axis of 2 (real and imaginary part), which does not count among the `axes`. With
+    ``real=True`` x holds N real numbers, the FLOPs are half, and the result is as large as x. Each of the `passes`
+    reads and writes the data once: 32·N bytes in fp64.
     """
     op = named(graph, name, "fft")
     positive(op, "axes", axes)
@@ -162,15 +162,15 @@ def fft(
 
 @operator
 def nbody(graph: Graph, bodies: Tensor, *, name: str | None = None) -> Tensor:
-    """Add up the forces of all pairs: 20·N² FLOPs (Nyland et al., GPU Gems 3).
+    """Sum the forces of all pairs: 20·N² FLOPs (Nyland et al., GPU Gems 3).
 
-    Each body, (N, 4) for place and mass, is read once and its acceleration, four numbers, is written: 32·N bytes in
-    fp32, tiles staying on chip.
+    Each body (position and mass; shape (N, 4)) is read once, and its acceleration (four numbers) is written once: 32·N
+    bytes in fp32, as tiles stay on chip.
     """
     op = named(graph, name, "nbody")
     rank(op, bodies, 2)
     if bodies.shape[1] != 4:  # noqa: PLR2004 - three coordinates and a mass
-        raise fail(op, f"a body has 4 numbers, its place and its mass, got {bodies}")
+        raise fail(op, f"a body has 4 numbers, its position and its mass, got {bodies}")
     out = Tensor(op, bodies.shape, bodies.dtype)
     done = work(("20 a pair", "vector", 20 * bodies.shape[0] * bodies.shape[0]))
     return add(graph, "opaque", [bodies], out, done, extra_bytes=WRITE_ALLOCATE * out.bytes)

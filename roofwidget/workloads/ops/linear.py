@@ -1,4 +1,4 @@
-"""Matrix products: 2 FLOPs a multiply-add, one for each element of the output and of the contracted axis."""
+"""Matrix products: one multiply-add (2 FLOPs) for each output element and each index of the contracted axis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["batched_matmul", "blocked_matmul", "gemm", "gemv", "linear", "matmul
 def matmul(graph: Graph, a: Tensor, b: Tensor, *, name: str | None = None, dtype: str | None = None) -> Tensor:
     """Multiply ``a`` of shape (M, K) by ``b`` of shape (K, N): 2·M·N·K FLOPs; a, b and the output move once.
 
-    The convention's accumulator adds its bytes for each element of the output, here and in every other product.
+    In every product the convention's accumulator adds its bytes per element of the output.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def batched_matmul(
 ) -> Tensor:
     """Multiply matrices in the last two axes, (…, M, K) by (…, K, N); the axes before are a batch and may broadcast.
 
-    2·B·M·N·K FLOPs; an operand without the batch is read once. With `transpose_b`, b has shape (…, N, K).
+    2·B·M·N·K FLOPs. An operand without the batch axes is read once. With `transpose_b`, b has shape (…, N, K).
     """
     op = named(graph, name, "batched_matmul")
     rank(op, a, 2, or_more=True)
@@ -115,7 +115,7 @@ def gemv(graph: Graph, a: Tensor, x: Tensor, *, name: str | None = None, dtype: 
 
 @operator
 def gemm(graph: Graph, a: Tensor, b: Tensor, c: Tensor, *, name: str | None = None) -> Tensor:
-    """Do ``C + A B`` as the BLAS does with beta = 1: 2·M·N·K FLOPs; A, B and C are read, C is written in place."""
+    """Compute ``C + A B`` as the BLAS does with beta = 1: 2·M·N·K FLOPs; A, B and C are read, C is written in place."""
     op = named(graph, name, "gemm")
     for tensor in (a, b, c):
         rank(op, tensor, 2)
@@ -127,7 +127,7 @@ def gemm(graph: Graph, a: Tensor, b: Tensor, c: Tensor, *, name: str | None = No
 
 @operator
 def blocked_matmul(graph: Graph, a: Tensor, b: Tensor, *, cache: int, name: str | None = None) -> Tensor:
-    """Do ``C += A B`` in square blocks of which three fit into a cache of `cache` elements.
+    """Compute ``C += A B`` in square blocks; three blocks fit into a cache of `cache` elements.
 
     Blocks of side ``s = ⌊√(cache / 3)⌋``: A is read ⌈N / s⌉ times, B ⌈M / s⌉ times, C is read and written once; for
     square matrices ``2 N³ / s + 2 N²`` elements (Demmel's CS267). 2·M·N·K FLOPs.
@@ -146,7 +146,7 @@ def blocked_matmul(graph: Graph, a: Tensor, b: Tensor, *, cache: int, name: str 
     rank(op, b, 2)
     k = same(op, a, 1, b, 0)
     if isinstance(cache, bool) or not isinstance(cache, int) or cache < 3:  # noqa: PLR2004 - three blocks of one
-        raise fail(op, f"cache must be an int of at least 3 elements, one a matrix, got {cache!r:.40}")
+        raise fail(op, f"cache must be an int of at least 3 elements, one per matrix, got {cache!r:.40}")
     side = isqrt(cache // 3)
     out = Tensor(op, (a.shape[0], b.shape[1]), a.dtype)
     again = (ceil_div(b.shape[1], side) - 1) * a.bytes + (ceil_div(a.shape[0], side) - 1) * b.bytes

@@ -27,7 +27,7 @@ __all__ = ["expected_experts", "grouped_linear", "moe"]
 
 
 def expected_experts(tokens: int, experts: int, active: int) -> float:
-    """Return how many experts some tokens touch on average, if each picks `active` of them at random.
+    """Return the mean number of experts that `tokens` tokens reach if each picks `active` of them at random.
 
     ``E (1 - (1 - k / E)^T)``.
 
@@ -49,7 +49,7 @@ def grouped_linear(
     weight_dtype: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Multiply rows of x, (R, D), each by one of new weights (groups, D, F): 2·R·D·F FLOPs; all weights are read."""
+    """Multiply each row of x, (R, D), by one of the new weights (groups, D, F): 2·R·D·F FLOPs; all weights are read."""
     op = named(graph, name, "grouped_linear")
     rank(op, x, 2)
     d, f = x.shape[-1], positive(op, "features", features)
@@ -76,8 +76,8 @@ def moe(
 ) -> Tensor:
     """Send each row of x, (…, D), through `active` of `experts` gated feed-forward layers of width `ffn`.
 
-    For T rows: the router, 2·T·D·E FLOPs and a softmax with its best k; dispatch; three matrices, 6·T·k·D·F FLOPs, and
-    their SwiGLU; the weighted sum, 2·T·k·D FLOPs. Of the weights, 3·D·F an expert, those of the `touched` experts move:
+    For T rows: the router, 2·T·D·E FLOPs, and a softmax of its k best scores; dispatch; three matrices, 6·T·k·D·F
+    FLOPs, and their SwiGLU; the weighted sum, 2·T·k·D FLOPs. The weights, 3·D·F per expert, move for `touched` experts:
     by default as many as the rows can reach, min(E, T·k); `expected_experts` gives the mean for random routing.
     """
     op = named(graph, name, "moe")

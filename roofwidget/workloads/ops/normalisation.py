@@ -36,7 +36,7 @@ def layernorm(
 ) -> Tensor:
     """Normalise rows to mean 0 and variance 1: 8·R·D + 3·R FLOPs for R rows of D elements, 6·R·D + 3·R without affine.
 
-    Mean (1 an element), variance (3), normalising (2), gamma and beta (2); a row divides twice and takes one root.
+    Per element: mean 1, variance 3, normalising 2, gamma and beta 2. Per row: two divisions and one root.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def layernorm(
     passes
         How often x moves: 2 (read, write) if a row stays on chip, 3 if it is read twice.
     flops_per_element
-        A count that replaces the formula: 10 in the TPU roofline guide, 7 and 5 in other tools.
+        FLOPs per element instead of the formula: 10 in the TPU roofline guide, 7 and 5 in other tools.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def rmsnorm(
 ) -> Tensor:
     """Divide rows by their root mean square: 4·R·D + 3·R FLOPs; the keywords are those of `layernorm`.
 
-    Sum of squares (2 an element), scaling (1), gamma (1); a row divides, adds epsilon and takes one root.
+    Per element: sum of squares 2, scaling 1, gamma 1. Per row: a division, the addition of epsilon, one root.
     """
     op = named(graph, name, "rmsnorm")
     rank(op, x, 1, or_more=True)
@@ -94,7 +94,7 @@ def rmsnorm(
 
 @operator
 def softmax(graph: Graph, x: Tensor, *, passes: int = 2, name: str | None = None) -> Tensor:
-    """Take the softmax of rows: 5 FLOPs an element (maximum, subtract, exp, sum, divide), the convention's `softmax`.
+    """Take the softmax of rows: the convention's `softmax`, 5 FLOPs per element (maximum, subtract, exp, sum, divide).
 
     `passes` is 2 (read, write) if a row stays on chip, 3 if it is read twice.
     """
@@ -104,7 +104,7 @@ def softmax(graph: Graph, x: Tensor, *, passes: int = 2, name: str | None = None
 
 
 def softmax_terms(n: Count) -> tuple[tuple[str, str, Count], ...]:
-    """Return the terms of a softmax over n elements in all: the convention's `softmax` each, the exponential 1."""
+    """Return the terms of a softmax over n elements: the convention's `softmax` each, of which 1 is the exponential."""
     return ("maximum, subtract, sum, divide", "vector", (SOFTMAX - 1) * n), ("exp", "transcendental", n)
 
 
@@ -112,8 +112,8 @@ def softmax_terms(n: Count) -> tuple[tuple[str, str, Count], ...]:
 def batchnorm(graph: Graph, x: Tensor, *, training: bool = False, name: str | None = None) -> Tensor:
     """Normalise each channel, axis 1 of (N, C, …).
 
-    Inference: a scale and a shift, 2 FLOPs an element; x, the result and four numbers a channel move. Training: the
-    statistics come from x first, 8 FLOPs an element; x is read twice, gamma and beta once.
+    Inference: a scale and a shift, 2 FLOPs per element; x, the result and four numbers per channel move. Training: the
+    statistics are computed from x, 8 FLOPs per element; x is read twice, gamma and beta once.
     """
     op = named(graph, name, "batchnorm")
     rank(op, x, 2, or_more=True)
@@ -130,7 +130,7 @@ def batchnorm(graph: Graph, x: Tensor, *, training: bool = False, name: str | No
 
 @operator
 def cross_entropy(graph: Graph, logits: Tensor, targets: Tensor, *, name: str | None = None) -> Tensor:
-    """Return the loss of each row of logits, (…, V), for its target, (…): a softmax, 5 FLOPs an element."""
+    """Return the loss of each row of logits, (…, V), for its target, (…): a softmax, 5 FLOPs per element."""
     op = named(graph, name, "cross_entropy")
     rank(op, logits, 1, or_more=True)
     rank(op, targets, len(logits.shape) - 1)
@@ -147,7 +147,7 @@ def cross_entropy(graph: Graph, logits: Tensor, targets: Tensor, *, name: str | 
 
 @operator
 def reduce_sum(graph: Graph, x: Tensor, *, axis: int = -1, name: str | None = None) -> Tensor:
-    """Add up the elements along an axis: one FLOP an element but the first."""
+    """Sum the elements along an axis: one FLOP per element except the first."""
     op = named(graph, name, "reduce_sum")
     if isinstance(axis, bool) or not isinstance(axis, int) or not -len(x.shape) <= axis < len(x.shape):
         raise fail(op, f"axis {axis!r:.20} is none of the {len(x.shape)} axes of {x}")
@@ -160,13 +160,13 @@ def _given(op: str, terms: list[tuple[str, str, Count]], each: int | None, n: Co
     if each is None:
         return work(*terms)
     if isinstance(each, bool) or not isinstance(each, int) or each < 0:
-        raise fail(op, f"flops_per_element must be an int from 0, got {each!r:.40}")
+        raise fail(op, f"flops_per_element must be an int of at least 0, got {each!r:.40}")
     return work((f"{each} an element, as given", "vector", each * n))
 
 
 def _along_rows(graph: Graph, op: str, x: Tensor, words: tuple[str, ...], done: Work, *, passes: int) -> Tensor:
     if isinstance(passes, bool) or not isinstance(passes, int) or passes < 2:  # noqa: PLR2004 - a read and a write
-        raise fail(op, f"passes must be an int from 2, one read and one write, got {passes!r:.40}")
+        raise fail(op, f"passes must be an int of at least 2 (one read, one write), got {passes!r:.40}")
     weights = [weight(graph, op, word, (x.shape[-1],), x.dtype) for word in words]
     return add(
         graph, "reduction", [x, *weights], Tensor(op, x.shape, x.dtype), done, extra_bytes=(passes - 2) * x.bytes

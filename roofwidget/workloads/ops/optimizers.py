@@ -1,4 +1,4 @@
-"""Steps of optimizers over all parameters: pure streams, far below any ridge point."""
+"""Optimizer steps over all parameters: streaming kernels, far below any ridge point."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def adam_step(
 ) -> Tensor:
     """Take a step of Adam (Kingma and Ba 2015): 13·P FLOPs, 15·P with decoupled weight decay (AdamW).
 
-    First moment 3, second moment 4, its root and scale 3, the step 3, with the bias corrections in the step size.
-    Parameter, gradient and both moments (the parameter's dtype) are read; parameter and moments are written: 28·P bytes
-    in fp32. With `copy_dtype`, as ``"bf16"`` beside fp32 parameters, a copy for the next forward pass is written too.
+    First moment 3, second moment 4, its root and scale 3, the step 3; the bias corrections are in the step size.
+    Parameter, gradient and both moments (in the parameter's dtype) are read; parameter and moments are written: 28·P
+    bytes in fp32. With `copy_dtype`, such as ``"bf16"`` for fp32 parameters, a copy for the next forward pass is also
+    written.
 
     Examples
     --------

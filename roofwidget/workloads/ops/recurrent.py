@@ -1,4 +1,4 @@
-"""Cells that go along a sequence: the LSTM cell and the selective scan."""
+"""Cells of recurrent models: the LSTM cell and the selective scan."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["lstm_cell", "selective_scan"]
 def lstm_cell(graph: Graph, x: Tensor, h: Tensor, c: Tensor, *, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Take one step of an LSTM: x (B, I), state h and c (B, H). Returns the new h and c.
 
-    8·B·H·(I + H) FLOPs for the four gates' products and 22·B·H around them: bias 4, three sigmoids 4 each, two tanh 1
-    each, new c 3, new h 1. The weight (I + H, 4·H) is read in each step.
+    8·B·H·(I + H) FLOPs for the products of the four gates, and 22·B·H for the rest: bias 4, three sigmoids 4 each, two
+    tanh 1 each, new c 3, new h 1. The weight (I + H, 4·H) is read in each step.
     """
     op = named(graph, name, "lstm_cell")
     for tensor in (x, h, c):
@@ -54,8 +54,8 @@ def selective_scan(
     """Scan as Mamba does (Gu and Dao 2023): x and delta (B, L, D), b and c (B, L, N), a new matrix A (D, N).
 
     8·B·L·D·N FLOPs: delta A and its exponential (2), delta B x (2), the state (2), the output (2); published counters
-    round up to 9. Fused, x, delta, b, c and the output move once; with ``materialised=True``
-    the discretised A and B x, B·L·D·N elements each, are written and read besides.
+    round up to 9. Fused, x, delta, b, c and the output move once. With ``materialised=True`` the discretised A and
+    B x, B·L·D·N elements each, are also written and read.
     """
     op = named(graph, name, "selective_scan")
     for tensor in (x, delta, b, c):

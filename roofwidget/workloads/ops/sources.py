@@ -1,10 +1,10 @@
-"""Where the formula of each built-in operator comes from: FLOPs first, then bytes where a source has a say in them.
+"""The source of each built-in operator's formula: first for FLOPs, then for bytes if a source defines them.
 
-Bytes without a source of their own are compulsory traffic, one read of each input and one write of each output: the
-bound on operational intensity in Williams, Waterman and Patterson (2009).
+Bytes without a source are compulsory traffic, one read of each input and one write of each output: the bound on
+operational intensity in Williams, Waterman and Patterson (2009).
 
 >>> SOURCES["bias_activation"]
-'by the convention in force: an addition an element, and FLOPs of the function it is given'
+'by the convention in force: an addition per element, and FLOPs of the function it is given'
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ _STREAM: Final = (
 )
 _XLA: Final = "XLA's HloCostAnalysis"
 
-_ONE: Final = f"by the convention in force: one FLOP an element; {_XLA} counts the same"
-_COMPARISON: Final = f"by the convention in force: `compare` FLOPs an element; {_XLA} counts one"
-_DIVISION: Final = f"by the convention in force: `divide` FLOPs an element; {_XLA} counts one"
-_ROOT: Final = f"by the convention in force: `sqrt` FLOPs an element; {_XLA} counts it as a transcendental function"
-_FUNCTION: Final = f"by the convention in force: `transcendental` FLOPs an element; {_XLA} counts one, apart from FLOPs"
-_MOVED: Final = f"by the convention in force: to move elements is no FLOP; {_XLA} counts none either"
+_ONE: Final = f"by the convention in force: one FLOP per element; {_XLA} counts the same"
+_COMPARISON: Final = f"by the convention in force: `compare` FLOPs per element; {_XLA} counts one"
+_DIVISION: Final = f"by the convention in force: `divide` FLOPs per element; {_XLA} counts one"
+_ROOT: Final = f"by the convention in force: `sqrt` FLOPs per element; {_XLA} counts it as a transcendental function"
+_FUNCTION: Final = (
+    f"by the convention in force: `transcendental` FLOPs per element; {_XLA} counts one, apart from FLOPs"
+)
+_MOVED: Final = f"by the convention in force: moving elements is no FLOP; {_XLA} counts none either"
 _WRITTEN_OUT: Final = "FLOPs by writing it out under the convention in force"
 
 _PRODUCTS: Final = {
@@ -43,7 +45,7 @@ _PRODUCTS: Final = {
         f"{_GOLUB}, for FLOPs; bytes of square blocks from Demmel, lectures of CS267 (Berkeley), within a constant of"
         " the least by Hong and Kung, I/O Complexity: The Red-Blue Pebble Game (1981)"
     ),
-    "grouped_linear": f"{_GOLUB}: as a matrix product for each group, 2·D·F FLOPs a row whichever group it is of",
+    "grouped_linear": f"{_GOLUB}: as a matrix product for each group, 2·D·F FLOPs per row, whatever its group",
     "moe": (
         "Shazeer et al., Outrageously Large Neural Networks (2017), for routing; Jiang et al., Mixtral of Experts"
         f" (2024), for the softmax over the chosen scores and the SwiGLU experts; {_WRITTEN_OUT}"
@@ -90,9 +92,9 @@ _ELEMENTWISE: Final = {
     "minimum": _COMPARISON,
     "gelu": (
         f"Hendrycks and Gimpel, Gaussian Error Linear Units (2016), for both forms; {_WRITTEN_OUT}; the TPU roofline"
-        " guide counts 8 an element too"
+        " guide counts 8 per element too"
     ),
-    "bias_activation": "by the convention in force: an addition an element, and FLOPs of the function it is given",
+    "bias_activation": "by the convention in force: an addition per element, and FLOPs of the function it is given",
     "swiglu": (
         "Shazeer, GLU Variants Improve Transformer (2020), for the operation: the FLOPs of silu and a multiplication;"
         " its matrix products are ops of their own"
@@ -105,11 +107,11 @@ _ELEMENTWISE: Final = {
         "Su et al., RoFormer (2021), for the operation: a rotation of a pair in the plane, 4 multiplications and 2"
         " additions; the table of cosines and sines is read, not computed"
     ),
-    "cast": f"by the convention in force: a conversion is no FLOP; {_XLA} counts one an element",
+    "cast": f"by the convention in force: a conversion is no FLOP; {_XLA} counts one per element",
     "copy": _MOVED,
     "transpose": _MOVED,
     "embedding": (
-        "by the convention in force: to move elements is no FLOP; bytes of a gather as in jax.experimental.roofline,"
+        "by the convention in force: moving elements is no FLOP; bytes of a gather as in jax.experimental.roofline,"
         " the rows read and written and the indices read"
     ),
 }
@@ -117,17 +119,17 @@ _ELEMENTWISE: Final = {
 _ROWS: Final = {
     "layernorm": (
         f"Ba, Kiros and Hinton, Layer Normalization (2016), for the operation; {_WRITTEN_OUT}; with"
-        " `flops_per_element`, whatever source gave that number"
+        " `flops_per_element`, the source of that number"
     ),
     "rmsnorm": f"Zhang and Sennrich, Root Mean Square Layer Normalization (2019), for the operation; {_WRITTEN_OUT}",
     "softmax": (
-        "by the convention in force: `softmax` FLOPs an element, 5 as maximum, subtract, exp, sum, divide; with three"
+        "by the convention in force: `softmax` FLOPs per element, 5 as maximum, subtract, exp, sum, divide; with three"
         " passes, bytes as in Milakov and Gimelshein, Online Normalizer Calculation for Softmax (2018)"
     ),
     "batchnorm": f"Ioffe and Szegedy, Batch Normalization (2015), for the operation; {_WRITTEN_OUT}",
     "cross_entropy": (
-        "by the convention in force: a softmax, `softmax` FLOPs an element; the logarithm and the choice of the"
-        " target, one a row, are not counted"
+        "by the convention in force: a softmax, `softmax` FLOPs per element; the logarithm and the choice of the"
+        " target, one per row, are not counted"
     ),
     "reduce_sum": f"{_XLA}: as many additions as elements that vanish",
 }
@@ -135,8 +137,8 @@ _ROWS: Final = {
 _ATTENTION: Final = {
     "attention": (
         "Vaswani et al., Attention Is All You Need (2017), for the operation: two matrix products and a softmax of"
-        " `softmax` FLOPs an element; shared keys by Shazeer, Fast Transformer Decoding (2019), and Ainslie et al., GQA"
-        " (2023)"
+        " `softmax` FLOPs per element; shared keys by Shazeer, Fast Transformer Decoding (2019), and Ainslie et al.,"
+        " GQA (2023)"
     ),
     "unfused_attention": (
         "Dao et al., FlashAttention (2022), its standard attention: scores and probabilities go to memory and back;"
@@ -151,7 +153,7 @@ _ATTENTION: Final = {
         " new token reads; FLOPs as of attention with one query"
     ),
     "kv_append": (
-        f"by the convention in force: to move elements is no FLOP; bytes of a dynamic-update-slice as in {_XLA}, what"
+        f"by the convention in force: moving elements is no FLOP; bytes of a dynamic-update-slice as in {_XLA}, what"
         " is new read and written"
     ),
 }
@@ -176,7 +178,7 @@ _STEPS: Final = {
 _NUMERICAL: Final = {
     "dot": f"{_BLAS_1}, for the operation; {_GOLUB}: 2·n",
     "axpy": f"{_BLAS_1}, for the operation; {_GOLUB}: 2·n",
-    "scal": f"{_BLAS_1}, for the operation: one multiplication an element",
+    "scal": f"{_BLAS_1}, for the operation: one multiplication per element",
     "ger": f"{_GOLUB}, and {_LAPACK}: 2·M·N",
     **dict.fromkeys(("stream_copy", "stream_scale", "stream_add", "stream_triad"), _STREAM),
     "spmv_csr": (
@@ -190,7 +192,7 @@ _NUMERICAL: Final = {
     ),
     "fft": (
         "Frigo and Johnson, benchFFT: 5·N·log2 N for complex and half of it for real data, the count of the radix-2"
-        " algorithm of Cooley and Tukey (1965) whichever one runs"
+        " algorithm of Cooley and Tukey (1965) whichever algorithm runs"
     ),
     "nbody": (
         "Nyland, Harris and Prins, Fast N-Body Simulation with CUDA (GPU Gems 3, 2007): 20 FLOPs for each pair, tiles"

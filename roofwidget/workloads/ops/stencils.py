@@ -14,8 +14,8 @@ __all__ = ["stencil"]
 
 _FLOPS: Final = {5: 4, 7: 8, 27: 30}
 _AXES: Final = {5: 2, 7: 3, 27: 3}
-# Reads of the grid besides one, by what no longer fits into the cache.
-_AGAIN: Final[Mapping[int, Mapping[str, int]]] = {
+# Extra reads of the grid, by the layer condition that still holds.
+_EXTRA_READS: Final[Mapping[int, Mapping[str, int]]] = {
     5: {"held": 0, "rows": 2},
     7: {"held": 0, "planes": 2, "rows": 4},
     27: {"held": 0, "planes": 2, "rows": 8},
@@ -40,17 +40,17 @@ def stencil(
     graph, name
         The graph, the op's name.
     x
-        The grid: two axes for 5 points, three for 7 and 27. Its border is counted as its inside.
+        The grid: two axes for 5 points, three for 7 and 27. Border points count like inner points.
     points
-        5 (4 FLOPs a point: Jacobi), 7 (8 FLOPs) or 27 (30 FLOPs, coefficients by symmetry).
+        5 (4 FLOPs per point: Jacobi), 7 (8 FLOPs) or 27 (30 FLOPs, coefficients by symmetry).
     layer_condition
-        What the cache holds between uses. ``"held"``: all that a sweep comes back to, x is read once. ``"planes"``:
-        not the planes, x is read three times. ``"rows"``: not even the rows, each row that the stencil touches is read
-        (3, 5 or 9).
+        What the cache keeps between uses. ``"held"``: everything, so x is read once. ``"planes"``: planes do not fit,
+        so x is read three times. ``"rows"``: rows do not fit either, so x is read once per row that the stencil
+        touches (3, 5 or 9 times).
     in_place
-        Whether x itself is overwritten: then nothing is allocated for the store.
+        Whether x itself is overwritten; the store then needs no write-allocate.
     flops
-        FLOPs a point, in place of the usual ones.
+        FLOPs per point, instead of the usual number.
 
     Examples
     --------
@@ -64,14 +64,15 @@ def stencil(
     if points not in _FLOPS:
         raise fail(op, f"points must be 5, 7 or 27, got {points!r:.40}")
     rank(op, x, _AXES[points])
-    again = _AGAIN[points].get(layer_condition)
+    again = _EXTRA_READS[points].get(layer_condition)
     if again is None:
         raise fail(
-            op, f"layer_condition of {points} points must be one of {list(_AGAIN[points])}, got {layer_condition!r}"
+            op,
+            f"layer_condition of {points} points must be one of {list(_EXTRA_READS[points])}, got {layer_condition!r}",
         )
     each = _FLOPS[points] if flops is None else flops
     if type(each) is not int or each < 0:
-        raise fail(op, f"flops must be an int from 0, got {flops!r:.40}")
+        raise fail(op, f"flops must be an int of at least 0, got {flops!r:.40}")
     out = Tensor(op, x.shape, x.dtype)
     allocated = 0 if in_place else WRITE_ALLOCATE * out.bytes
     done = work((f"{each} a point", "vector", each * x.size))
