@@ -31,3 +31,12 @@ def test_the_example_of_a_graph_runs() -> None:
 def test_every_file_the_readme_names_is_there() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8")):
         assert (README.parent / target).exists(), target
+
+
+def test_every_place_that_the_guide_for_contributors_names_is_there() -> None:
+    root = README.parent
+    names = {path.name for folder in ("roofwidget", "js", "docs", "tests") for path in (root / folder).rglob("*")}
+    places = re.findall(r"`([\w/.]+(?:/|\.(?:py|tsx?|toml|md|json)))`", (root / "CONTRIBUTING.md").read_text("utf-8"))
+    assert len(places) > 50
+    for place in places:
+        assert (root / place).exists() or Path(place).name in names, place
