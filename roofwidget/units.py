@@ -1,7 +1,7 @@
-"""Numbers to text and text to numbers, with SI prefixes and units.
+"""Converts between numbers and text with SI prefixes and units.
 
-Everything inside the package is in SI base units (FLOP/s, bytes/s, bytes, seconds). Prefixes exist only here,
-where text is read or shown. `js/src/text/numbers.ts` mirrors this file; both are held to `tests/golden/units.json`.
+All numbers inside the package are in SI base units (FLOP/s, bytes/s, bytes, seconds). Only this file handles prefixes.
+`js/src/text/numbers.ts` mirrors this file; both are held to `tests/golden/units.json`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SHOWN: Final = {
     24: "Y",
 }
 
-# The spellings of each unit that people type, without prefix. The key is the one that is shown.
+# Accepted spellings of each unit, without prefix. The key is the spelling that is shown.
 _SPELLINGS: Final = {
     "FLOP/s": r"(?:FLOPs?/s(?:ec)?|FLOPS|flops?/s|flops|Flops?/s|Flops|OPs?/s|OPS|ops/s)",
     "B/s": r"(?:B/s(?:ec)?|bytes?/s(?:ec)?|Bytes?/s|Bps)",
@@ -48,7 +48,7 @@ _SPELLINGS: Final = {
 UNITS: Final = frozenset(_SPELLINGS)
 """The units that `parse` knows."""
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-# Units of which a chip has less than one: they are read and shown with prefixes below it too.
+# Units with typical values below one: they also take the prefixes milli to pico.
 _BELOW_ONE: Final = frozenset({"s", "J/FLOP", "J/B"})
 _EXAMPLES: Final = {
     "FLOP/s": "989.5 TFLOP/s",
@@ -65,28 +65,28 @@ _EXAMPLES: Final = {
 
 
 def parse(value: object, unit: str, what: str) -> float:
-    """Read a number or a text with a unit.
+    """Return the value of a number or of text with a unit, in base units.
 
     Parameters
     ----------
     value
-        A real number in SI base units, or text such as ``"989.5 TFLOP/s"``; a bare number in text is in base units.
+        A real number in SI base units, or text such as ``"989.5 TFLOP/s"``. Text without a unit is in base units.
     unit
         One of ``FLOP/s``, ``B/s``, ``FLOP``, ``B``, ``s``, ``FLOP/B``, ``Hz``, ``W``, ``J/FLOP``, ``J/B``.
     what
-        What the number is, for the error: ``"peak_flops['bf16'] of chip 'H100'"``.
+        What the number is, for error messages: ``"peak_flops['bf16'] of chip 'H100'"``.
 
     Returns
     -------
     float
-        The value in base units; the nearest double to the decimal that was written.
+        The value in base units: the double nearest to the written decimal.
 
     Raises
     ------
     TypeError
-        If `value` is neither a real number nor text (a bool is not a number here).
+        If `value` is neither a real number nor text. A bool is not a number here.
     ValueError
-        If the text has no number, another unit, or a number too large for a double.
+        If the text has no number or another unit, or the number is too large for a double.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _parse_text(text: str, unit: str, what: str) -> float:
         raise ValueError(f"{what}: '{rest[:40]}' is not a unit of {unit}; write for example '{_EXAMPLES[unit]}'")
     shift, multiple = scale
     mantissa, _, exponent = digits.lower().partition("e")
-    # Shifting the exponent in the text keeps 3.35 TB/s the double nearest to 3.35e12.
+    # Changing the exponent in the text makes 3.35 TB/s exactly the double nearest to 3.35e12.
     result = float(f"{mantissa}e{int(exponent[:9] or 0) + shift}") * multiple
     if math.isinf(result):
         raise ValueError(f"{what}: {_short(text)} does not fit a double-precision number")
@@ -126,7 +126,7 @@ def _parse_text(text: str, unit: str, what: str) -> float:
 
 
 def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
-    """Return the power of ten and the exact factor that a suffix stands for, or None if it is none of `unit`'s."""
+    """Return the power of ten and the exact factor of a suffix, or None if it is not a form of `unit`."""
     if not suffix:
         return 0, 1.0
     if re.fullmatch("[kKMGTPEZY]", suffix) and unit not in _BELOW_ONE:
@@ -143,7 +143,7 @@ def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
 
 
 def finite(value: float, what: str) -> float:
-    """Return `value` if it is finite and not negative, else raise `ValueError` naming `what`.
+    """Return `value` if it is finite and not negative, else raise a `ValueError` that names `what`.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def finite(value: float, what: str) -> float:
 
 
 def positive(value: float, what: str) -> float:
-    """Return `value` if it is finite and above zero, else raise `ValueError` naming `what`.
+    """Return `value` if it is finite and above zero, else raise a `ValueError` that names `what`.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def positive(value: float, what: str) -> float:
 
 
 def format_significant(value: float, digits: int = 3) -> str:
-    """Show `value` with at most `digits` significant digits, ties to even, trailing zeros dropped, no prefix.
+    """Return `value` as text with at most `digits` significant digits (ties to even), without trailing zeros or prefix.
 
     Examples
     --------
@@ -184,14 +184,14 @@ def format_significant(value: float, digits: int = 3) -> str:
 
 
 def format_quantity(value: float, unit: str, digits: int = 3) -> str:
-    """Show `value` with an SI prefix and `unit`.
+    """Return `value` as text with an SI prefix and `unit`.
 
     Parameters
     ----------
     value
         In base units; NaN shows as "unknown".
     unit
-        As `parse` knows it, or any other that takes prefixes from one up.
+        A unit of `parse`, or any other unit; other units take only prefixes above one.
     digits
         Significant digits: 4 for peaks, bandwidths and ridge points, 3 for the rest.
 
@@ -213,7 +213,7 @@ def format_quantity(value: float, unit: str, digits: int = 3) -> str:
 
 
 def format_intensity(value: float, digits: int = 3) -> str:
-    """Show an arithmetic intensity in FLOP/B: plain up to 9,999, with a prefix above.
+    """Return an arithmetic intensity as text in FLOP/B: without a prefix up to 9,999, with a prefix above.
 
     Examples
     --------
@@ -237,13 +237,13 @@ def _special(value: float) -> str | None:
 
 
 def _decompose(value: float, digits: int) -> tuple[str, str, int]:
-    """Sign, significant figures without trailing zeros, decimal exponent. Python's formatting rounds ties to even."""
+    """Return sign, significant digits without trailing zeros, and decimal exponent. Ties round to even."""
     mantissa, exponent = f"{abs(value):.{digits - 1}e}".split("e")
     return "-" if value < 0 else "", mantissa.replace(".", "").rstrip("0"), int(exponent)
 
 
 def _place(figures: str, exponent: int) -> str:
-    """Put the decimal point into `figures`, which stand for d.ddd times 10**exponent."""
+    """Return `figures`, read as d.ddd times 10**exponent, with the decimal point in its place."""
     if exponent < 0:
         return "0." + "0" * (-exponent - 1) + figures
     whole = figures[: exponent + 1].ljust(exponent + 1, "0")
