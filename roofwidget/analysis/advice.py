@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from roofwidget.analysis.result import ABOVE_ROOF_FROM, Bound
 from roofwidget.kernels.non_kernels import FEED, IDLE, LINK, NON_KERNELS
 from roofwidget.support.did_you_mean import keywords
-from roofwidget.support.text_tables import aligned, and_more, html_table, one_line, percent
+from roofwidget.support.text_tables import aligned, and_more, counted, html_table, one_line, percent
 from roofwidget.units import format_quantity
 
 __all__ = ["SUGGESTIONS", "Advice", "Advices", "advise"]
@@ -94,7 +94,7 @@ class Advices(tuple[Advice, ...]):
     def __repr__(self) -> str:
         kernels = sum(one.situation not in NON_KERNELS for one in self)
         others = f"; {len(self) - kernels:,} of the rows no kernel" if kernels < len(self) else ""
-        count = f"{kernels:,} kernel{'' if kernels == 1 else 's'}, {sum(one.done for one in self):,} done{others}"
+        count = f"{counted(kernels, 'kernel')}, {sum(one.done for one in self):,} done{others}"
         rows = aligned([_HEADER[:3], *(_row(one)[:3] for one in self[:_MAX_LINES])])
         return "\n".join([f"Advice: {count}", *(rows if self else []), *and_more(len(self), _MAX_LINES)])
 
@@ -234,8 +234,7 @@ def _binding(bound: Bound, row: int) -> str:
 
 def _what_is_unknown(bound: Bound, row: int) -> str:
     lacking = ["FLOPs"] if math.isnan(bound.compute_time[row]) else []
-    times: list[Any] = [bound.memory_time[level][row] for level in bound.judged if level in bound.memory_time]
-    if all(math.isnan(seconds) for seconds in times):
+    if all(math.isnan(seconds[row]) for seconds in bound.judged_memory_time.values()):
         lacking.append("bytes" if bound.memory == "all" else f"bytes at {bound.memory}")
     return f"{' and '.join(lacking)} not known" if lacking else "its bound is not known"
 

@@ -14,6 +14,7 @@ from roofwidget.chips import FLOP_CLASSES, Chip, MissingFigureError
 from roofwidget.kernels.columns import Bools
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.table import Kernels
+from roofwidget.support.text_tables import counted
 
 __all__ = ["bound_lenient", "lacking", "without_figures"]
 
@@ -51,7 +52,7 @@ def lacking(lost: Bools, chip: Chip) -> str:
     '2 kernels need a figure that My chip lacks, such as the peak of its precision.'
     """
     count = int(lost.sum())
-    who = "1 kernel needs" if count == 1 else f"{count:,} kernels need"
+    who = f"{counted(count, 'kernel')} need{'s' if count == 1 else ''}"
     return f"{who} a figure that {chip.name} lacks, such as the peak of its precision."
 
 

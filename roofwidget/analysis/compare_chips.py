@@ -18,7 +18,7 @@ from roofwidget.kernels.columns import Bools, Floats, frozen
 from roofwidget.kernels.presets import Preset
 from roofwidget.kernels.table import as_kernels
 from roofwidget.support.did_you_mean import keywords
-from roofwidget.support.text_tables import aligned, html_table, html_with_notes, one_line
+from roofwidget.support.text_tables import aligned, counted, first_few, html_table, html_with_notes, one_line
 from roofwidget.units import format_quantity, format_significant
 
 __all__ = ["Comparison", "Flip", "compare_chips"]
@@ -144,17 +144,14 @@ class Comparison:
         return html_with_notes(html_table(self._title(), _HEADER, self._rows()), self._remarks())
 
     def _overlapped(self, one: Bound) -> float:
-        inside = [one.compute_time, *(one.memory_time[level] for level in one.judged if level in one.memory_time)]
+        inside = [one.compute_time, *one.judged_memory_time.values()]
         body = max(float(np.nansum(seconds[self.known])) for seconds in inside)
         outside = (float(seconds[self.known].sum()) for seconds in (one.network_time, one.overhead_time))
         return max(body / (1 - one.exposed_comm), *outside)
 
     def _title(self) -> str:
-        kernels, chips = len(self.bounds[0]), len(self.bounds)
-        return (
-            f"Comparison: {kernels:,} kernel{'' if kernels == 1 else 's'} on {chips} chip{'' if chips == 1 else 's'}, "
-            "one kernel after the other"
-        )
+        kernels, chips = counted(len(self.bounds[0]), "kernel"), counted(len(self.bounds), "chip")
+        return f"Comparison: {kernels} on {chips}, one kernel after the other"
 
     def _rows(self) -> list[list[str]]:
         return [
@@ -171,16 +168,15 @@ class Comparison:
     def _remarks(self) -> list[str]:
         remarks = []
         if self.unknown:
-            remarks.append(
-                f"left out of all times, because a bound is unknown: {_first(list(map(one_line, self.unknown)))}"
-            )
+            names = first_few(list(map(one_line, self.unknown)), _MAX_NAMED_KERNELS)
+            remarks.append(f"left out of all times, because a bound is unknown: {names}")
         if self.flips:
             verb = "changes" if len(self.flips) == 1 else "change"
             sides = [
                 f"{one_line(flip.name)} ({', '.join(f'{regime} on {label}' for label, regime in flip.regimes.items())})"
                 for flip in self.flips
             ]
-            remarks.append(f"{verb} sides: {_first(sides)}")
+            remarks.append(f"{verb} sides: {first_few(sides, _MAX_NAMED_KERNELS)}")
         return remarks
 
 
@@ -286,8 +282,3 @@ def _labelled(entry: Any) -> tuple[str, Chip, str | None]:
         return f"{found.name} ({own})", found, own
     msg = f"expected a chip, its name or a pair (chip, precision), got {entry!r:.60}"
     raise TypeError(msg)
-
-
-def _first(words: list[str]) -> str:
-    more = len(words) - _MAX_NAMED_KERNELS
-    return "; ".join(words[:_MAX_NAMED_KERNELS]) + (f"; and {more:,} more" if more > 0 else "")

@@ -19,7 +19,16 @@ from roofwidget.kernels.matching import does_other_work, match_rows
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
-from roofwidget.support.text_tables import aligned, and_more, html_table, html_with_notes, one_line, percent
+from roofwidget.support.text_tables import (
+    aligned,
+    and_more,
+    counted,
+    first_few,
+    html_table,
+    html_with_notes,
+    one_line,
+    percent,
+)
 from roofwidget.units import format_quantity
 
 __all__ = ["RunComparison", "compare_runs"]
@@ -176,7 +185,7 @@ class RunComparison:
 
     def _title(self) -> str:
         before, after = (float(np.nansum(run.self_time)) for run in (self.run_before, self.run_after))
-        kernels = f"{len(self):,} kernel{'' if len(self) == 1 else 's'} in both runs"
+        kernels = f"{counted(len(self), 'kernel')} in both runs"
         alone = f"{len(self.only_before):,} only before, {len(self.only_after):,} only after"
         times = f"{format_quantity(before, 's')} to {format_quantity(after, 's')} ({_change(before, after)})"
         return f"{kernels}, {alone}; self time {times}"
@@ -203,7 +212,7 @@ class RunComparison:
         ]
         counts = int((self.matched_before.count != self.matched_after.count).sum())
         if counts:
-            who = "1 kernel was" if counts == 1 else f"{counts:,} kernels were"
+            who = f"{counted(counts, 'kernel')} {'was' if counts == 1 else 'were'}"
             remarks.append(f"{who} launched more or less often than before; seconds are over all launches")
         return remarks
 
@@ -303,6 +312,4 @@ def _change(before: float, after: float) -> str:
 def _first(kernels: Kernels) -> str:
     """Return the names of the longest kernels, and the number of the others."""
     order = np.argsort(-kernels.self_time, kind="stable")
-    more = len(kernels) - _MAX_NAMED_KERNELS
-    named = "; ".join(one_line(name) for name in kernels.names[order[:_MAX_NAMED_KERNELS]])
-    return named + (f"; and {more:,} more" if more > 0 else "")
+    return first_few([one_line(name) for name in kernels.names[order]], _MAX_NAMED_KERNELS)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from roofwidget.kernels.kernel import NETWORK
-from roofwidget.support.text_tables import aligned, and_more, html_table, html_with_notes, one_line, percent
+from roofwidget.support.text_tables import aligned, and_more, counted, html_table, html_with_notes, one_line, percent
 from roofwidget.units import format_intensity, format_quantity
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ _ELSE: Final = "or the time, a peak rate, a clock or a sparsity is not as assume
 def plain(bound: Bound) -> str:
     """Return a few aligned lines: a title, the first kernels, and the number of further kernels."""
     lines = aligned([_header(bound), *_rows(bound, _MAX_LINES)]) if len(bound) else []
-    count = f"{len(bound):,} kernel{'' if len(bound) == 1 else 's'}"
-    return "\n".join([f"Bound: {count} on {_conditions(bound)}", *lines, *and_more(len(bound), _MAX_LINES)])
+    title = f"Bound: {counted(len(bound), 'kernel')} on {_conditions(bound)}"
+    return "\n".join([title, *lines, *and_more(len(bound), _MAX_LINES)])
 
 
 def html(bound: Bound) -> str:
@@ -66,12 +66,16 @@ def _intensity(bound: Bound, row: int) -> str:
     """Return the intensity at the given level; for all levels that at the slowest one, with its name."""
     if bound.memory != "all":
         return format_intensity(float(bound.ai[bound.memory][row]) if bound.memory in bound.ai else math.nan)
-    times = {level: float(bound.memory_time[level][row]) for level in bound.judged if level in bound.memory_time}
+    level, _ = _slowest(bound, row)
+    return f"{format_intensity(float(bound.ai[level][row]))} ({level})" if level else format_intensity(math.nan)
+
+
+def _slowest(bound: Bound, row: int) -> tuple[str, float]:
+    """Return the level with the largest known memory time, and this time; an empty name if none is known."""
+    times = {level: float(seconds[row]) for level, seconds in bound.judged_memory_time.items()}
     known = {level: seconds for level, seconds in times.items() if not math.isnan(seconds)}
-    if not known:
-        return format_intensity(math.nan)
-    level = max(known, key=lambda one: known[one])
-    return f"{format_intensity(float(bound.ai[level][row]))} ({level})"
+    level = max(known, key=known.__getitem__, default="")
+    return level, known.get(level, 0.0)
 
 
 def _header(bound: Bound) -> list[str]:
@@ -110,72 +114,50 @@ def _name(bound: Bound, row: int) -> str:
 
 def _reason(bound: Bound, row: int) -> str:
     """Return why the measured time is impossible: a resource that alone needs longer, or the sum of several."""
-    for part in (_bytes_reason, _flops_reason, _link_reason, _launch_reason):
-        reason = part(bound, row)
-        if reason:
-            return reason
-    needed, measured = (format_quantity(float(column[row]), "s") for column in (bound.time, bound.measured))
+    measured = float(bound.measured[row])
+    ran = format_quantity(measured, "s")
+    for seconds, describe in (
+        (_slowest(bound, row)[1], _of_bytes),
+        (float(bound.compute_time[row]), _of_flops),
+        (float(bound.network_time[row]), _of_link),
+        (float(bound.overhead_time[row]), _of_launches),
+    ):
+        if seconds > measured:
+            work, rate, causes = describe(bound, row)
+            needed = format_quantity(seconds, "s")
+            return f"is above its roof: its {work} need {needed} at {rate}, but it ran {ran}{causes}"
+    needed = format_quantity(float(bound.time[row]), "s")
     return (
-        f"ran {measured}, but its resources one after the other need {needed}, although none alone needs longer: more "
-        f"of them overlap than assumed, {_ELSE}"
+        f"ran {ran}, but its resources one after the other need {needed}, although none alone needs longer: more of "
+        f"them overlap than assumed, {_ELSE}"
     )
 
 
-def _beats(bound: Bound, seconds: float, row: int) -> bool:
-    return seconds > float(bound.measured[row])
-
-
-def _bytes_reason(bound: Bound, row: int) -> str:
-    times = {level: float(bound.memory_time[level][row]) for level in bound.judged if level in bound.memory_time}
-    level = max(times, key=lambda one: -1.0 if math.isnan(times[one]) else times[one], default="")
-    if not level or not _beats(bound, times[level], row):
-        return ""
+def _of_bytes(bound: Bound, row: int) -> tuple[str, str, str]:
+    """Return the work, its rate, and the possible causes, for memory; the next three functions for the others."""
+    level, _ = _slowest(bound, row)
     bandwidth, measured, flops = bound.chip.bandwidth(level), float(bound.measured[row]), float(bound.flops[row])
-    moved = format_quantity(float(bound.bytes[level][row]), "B")
-    needed, ran = format_quantity(times[level], "s"), format_quantity(measured, "s")
-    reason = f"is above its roof: its {moved} of {level} need {needed} at {format_quantity(bandwidth, 'B/s', 4)}, but "
-    reason += f"it ran {ran}"
+    moved = float(bound.bytes[level][row])
+    causes = f". So the bytes are miscounted or are those of a nearer level, {_ELSE}"
     if flops > 0:
-        stated, least = (format_intensity(flops / one) for one in (bound.bytes[level][row], measured * bandwidth))
-        reason += (
-            f" at {format_quantity(flops / measured, 'FLOP/s')}. At that rate its intensity at {level} must be at "
-        )
-        reason += f"least {least}, not {stated}"
-    return f"{reason}. So the bytes are miscounted or are those of a nearer level, {_ELSE}"
+        stated, least = (format_intensity(flops / amount) for amount in (moved, measured * bandwidth))
+        rate = format_quantity(flops / measured, "FLOP/s")
+        needed = f"its intensity at {level} must be at least {least}, not {stated}"
+        causes = f" at {rate}. At that rate {needed}{causes}"
+    return f"{format_quantity(moved, 'B')} of {level}", format_quantity(bandwidth, "B/s", 4), causes
 
 
-def _flops_reason(bound: Bound, row: int) -> str:
-    seconds = float(bound.compute_time[row])
-    if not _beats(bound, seconds, row):
-        return ""
+def _of_flops(bound: Bound, row: int) -> tuple[str, str, str]:
     flops, peak = format_quantity(float(bound.flops[row]), "FLOP"), format_quantity(float(bound.peak[row]), "FLOP/s", 4)
-    needed, ran = format_quantity(seconds, "s"), format_quantity(float(bound.measured[row]), "s")
-    return (
-        f"is above its roof: its {flops} need {needed} at {peak}, but it ran {ran}. "
-        f"So the FLOPs are miscounted or are of another precision, {_ELSE}"
-    )
+    return flops, peak, f". So the FLOPs are miscounted or are of another precision, {_ELSE}"
 
 
-def _link_reason(bound: Bound, row: int) -> str:
-    seconds = float(bound.network_time[row])
-    if not _beats(bound, seconds, row):
-        return ""
+def _of_link(bound: Bound, row: int) -> tuple[str, str, str]:
     moved = format_quantity(float(bound.bytes[NETWORK][row]), "B")
-    needed, ran = format_quantity(seconds, "s"), format_quantity(float(bound.measured[row]), "s")
-    return (
-        f"is above its roof: its {moved} over the link need {needed} at "
-        f"{format_quantity(bound.chip.link_bandwidth(), 'B/s', 4)} one way, but it ran {ran}. "
-        f"So the bytes are miscounted or cross several links, {_ELSE}"
-    )
+    rate = format_quantity(bound.chip.link_bandwidth(), "B/s", 4)
+    return f"{moved} over the link", f"{rate} one way", f". So the bytes are miscounted or cross several links, {_ELSE}"
 
 
-def _launch_reason(bound: Bound, row: int) -> str:
-    seconds = float(bound.overhead_time[row])
-    if not _beats(bound, seconds, row):
-        return ""
-    needed, ran = format_quantity(seconds, "s"), format_quantity(float(bound.measured[row]), "s")
+def _of_launches(bound: Bound, _row: int) -> tuple[str, str, str]:
     each = format_quantity(bound.launch_overhead, "s")
-    return (
-        f"is above its roof: its launches need {needed} at {each} each, but it ran {ran}. "
-        "So a launch costs less, or launches overlap"
-    )
+    return "launches", f"{each} each", ". So a launch costs less, or launches overlap"

@@ -120,6 +120,11 @@ class Bound:
         return len(self.names)
 
     @property
+    def judged_memory_time(self) -> Mapping[str, Floats]:
+        """`memory_time` at the levels whose bytes count."""
+        return {level: self.memory_time[level] for level in self.judged if level in self.memory_time}
+
+    @property
     def total_time(self) -> float:
         """The bound of the whole program, seconds: the sum of the kernels' bounds; NaN if one is unknown."""
         return float(self.time.sum())
@@ -140,25 +145,25 @@ class Bound:
     @_formula
     def attainable(self) -> Floats:
         """The highest rate that the roof allows, FLOP/s: ``(1 - exposed_comm) * flops / body_time``."""
-        return np.asarray((1 - self.exposed_comm) * self.flops / self.body_time)
+        return (1 - self.exposed_comm) * self.flops / self.body_time
 
     @cached_property
     @_formula
     def attainable_fraction(self) -> Floats:
         """Attainable over peak; reports show it as "at most" for a kernel that was not measured."""
-        return np.asarray(self.attainable / self.peak)
+        return self.attainable / self.peak
 
     @cached_property
     @_formula
     def achieved(self) -> Floats:
         """FLOPs over measured time, FLOP/s."""
-        return np.asarray(self.flops / self.measured)
+        return self.flops / self.measured
 
     @cached_property
     @_formula
     def utilization(self) -> Floats:
         """Bound time over measured time: "% of roof". It is defined for zero FLOPs too."""
-        return np.asarray(self.time / self.measured)
+        return self.time / self.measured
 
     @cached_property
     @_formula
@@ -170,7 +175,7 @@ class Bound:
     @_formula
     def peak_fraction(self) -> Floats:
         """Achieved over peak."""
-        return np.asarray(self.achieved / self.peak)
+        return self.achieved / self.peak
 
     @cached_property
     def bandwidth_utilization(self) -> Mapping[str, Floats]:
@@ -186,13 +191,13 @@ class Bound:
     @_formula
     def headroom(self) -> Floats:
         """Measured time minus bound time, seconds: the time saved by reaching the roof."""
-        return np.asarray(self.measured - self.time)
+        return self.measured - self.time
 
     @cached_property
     @_formula
     def above_roof(self) -> Bools:
         """Whether a kernel is faster than its bound: its counts, its time or the peaks must be wrong."""
-        return np.asarray(self.utilization > ABOVE_ROOF_FROM)
+        return self.utilization > ABOVE_ROOF_FROM
 
     @cached_property
     @_formula
@@ -216,7 +221,7 @@ class Bound:
         if cost is None or moved is None:
             return np.full(len(self), np.nan)
         seconds = np.where(np.isnan(self.measured), self.time, self.measured)
-        return np.asarray(self.flops * cost.per_flop + moved * cost.per_byte + seconds * cost.constant_power)
+        return self.flops * cost.per_flop + moved * cost.per_byte + seconds * cost.constant_power
 
     @cached_property
     @_formula
@@ -251,13 +256,13 @@ class Bound:
 
         The resources are compute and each judged level (their times over ``1 - exposed_comm``), link and launches.
         """
-        within = [self.compute_time, *(self.memory_time[level] for level in self.judged if level in self.memory_time)]
+        within = [self.compute_time, *self.judged_memory_time.values()]
         first, second = np.zeros(len(self)), np.zeros(len(self))
         for seconds in (*map(self._stretched, within), self.network_time, self.overhead_time):
             # fmax ignores unknown times.
             second = np.fmax(second, np.minimum(first, seconds))
             first = np.fmax(first, seconds)
-        return np.asarray((first > 0) & (first - second <= _BALANCE_TOLERANCE * first) & ~np.isnan(self.time))
+        return (first > 0) & (first - second <= _BALANCE_TOLERANCE * first) & ~np.isnan(self.time)
 
     def _stretched(self, seconds: Floats) -> Floats:
         """Return seconds of the body, extended by the share of exposed communication."""

@@ -129,10 +129,7 @@ def _binding_bytes(bound: Bound) -> tuple[Floats, Floats]:
     """Return the bytes of the level that binds each kernel (else of its first level), and its memory time."""
     moved = np.full(len(bound), np.nan)
     slowest = np.full(len(bound), np.nan)
-    for level in bound.judged:
-        seconds = bound.memory_time.get(level)
-        if seconds is None:
-            continue
+    for level, seconds in bound.judged_memory_time.items():
         first = np.isnan(slowest) & ~np.isnan(seconds)
         binds = (bound.bound_by == level) & ~np.isnan(seconds)
         moved = np.where(first | binds, bound.bytes[level], moved)

@@ -29,6 +29,7 @@ __all__ = [
     "dict_column",
     "dict_encoded",
     "float_cells",
+    "float_column",
     "folded",
     "from_plain",
     "frozen",
@@ -188,8 +189,8 @@ def by_key(
     return MappingProxyType(found or {plain: checked(np.full(n, np.nan), field, n)})
 
 
-def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
-    """Return a read-only float64 column of n rows; raise a ValueError that names row and column for a bad number."""
+def float_column(given: npt.ArrayLike, field: str, n: int) -> Floats:
+    """Return a read-only float64 column of n rows; raise a ValueError for a bad cell or another length."""
     try:
         column = np.array(given, dtype=np.float64)
     except (OverflowError, TypeError, ValueError):
@@ -197,6 +198,12 @@ def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
     if column.shape != (n,):
         msg = f"column '{field}' has shape {column.shape}, expected ({n},)"
         raise ValueError(msg)
+    return frozen(column)
+
+
+def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
+    """Return a read-only float64 column of n rows; raise a ValueError that names row and column for a bad number."""
+    column = float_column(given, field, n)
     if field == "count":
         bad, rule = (
             ~(np.isfinite(column) & (column >= 1) & (column == np.floor(column))),
@@ -208,7 +215,7 @@ def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
         row = int(np.argmax(bad))
         msg = f"row {row}, column '{field}': {column[row]} {rule}"
         raise ValueError(msg)
-    return frozen(column)
+    return column
 
 
 def real(given: npt.ArrayLike, unit: str, what: str) -> Floats:

@@ -13,12 +13,12 @@ from roofwidget.chips import is_off_chip
 from roofwidget.kernels.columns import ASKED_PRECISION, DictColumn, Floats
 from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.metadata import Rows
-from roofwidget.support.did_you_mean import nearest
+from roofwidget.support.did_you_mean import listed, nearest
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-__all__ = ["PER_LAUNCH", "grouped"]
+__all__ = ["PER_LAUNCH", "column_of", "grouped"]
 
 PER_LAUNCH: Final = ("time min (s)", "time median (s)", "time max (s)")
 """The columns that grouping adds to `Kernels.extra`: seconds per launch."""
@@ -29,7 +29,7 @@ Codes = npt.NDArray[np.int32]
 
 def grouped(kernels: Kernels, by: Sequence[str]) -> Kernels:
     """Return one row per group of equal values in these columns, in order of appearance; see `Kernels.groupby`."""
-    groups = _Groups.of([_column(kernels, name) for name in by], len(kernels))
+    groups = _Groups.of([_keys(column_of(kernels, name, "groupby: the table")) for name in by], len(kernels))
     flops, unknown_flops = _summed_flops(kernels, groups)
     moved, unknown_bytes = _summed_bytes(kernels, groups)
     time = groups.sum(kernels.time)
@@ -151,19 +151,23 @@ class _Groups:
         return DictColumn(tuple(words), codes)
 
 
-def _column(kernels: Kernels, name: str) -> Codes:
-    known = ["name", "precision", "category", *kernels.extra]
-    if name not in known:
-        close = nearest(name, known, most=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(known)}"
-        msg = f"groupby: there is no column '{name}'; {hint}"
-        raise ValueError(msg)
-    column = kernels.extra_columns.get(name)
-    if column is None or isinstance(column, DictColumn):
-        coded = kernels.codes(name)
+def column_of(kernels: Kernels, name: str, where: str) -> Floats | DictColumn:
+    """Return a column to group or match by: ``name``, ``precision``, ``category`` or one of `Kernels.extra`."""
+    extra = kernels.extra_columns
+    if name in extra:
+        return extra[name]
+    known = ["name", "precision", "category", *extra]
+    if name in known:
+        return kernels.codes(name)
+    msg = f"{where} has no column '{name}'; nearest: {listed(nearest(name, known) or known)}"
+    raise ValueError(msg)
+
+
+def _keys(column: Floats | DictColumn) -> Codes:
+    if isinstance(column, DictColumn):
         # A part of a column keeps the values of the whole, and a value may occur twice.
         same: dict[str | None, int] = {}
-        return np.array([same.setdefault(word, len(same)) for word in coded.values], dtype=np.int32)[coded.codes]
+        return np.array([same.setdefault(word, len(same)) for word in column.values], dtype=np.int32)[column.codes]
     _, codes = np.unique(column, return_inverse=True, equal_nan=True)
     return codes.astype(np.int32)
 
@@ -172,12 +176,8 @@ def _names(kernels: Kernels, groups: _Groups, by: Sequence[str]) -> list[str]:
     first = groups.first
     if "name" in by:
         return list(kernels.names[first])
-    parts = [
-        kernels.codes(name)[first].texts()
-        if name in {"precision", "category"}
-        else np.asarray(kernels.extra[name])[first]
-        for name in by
-    ]
+    columns = [column_of(kernels, name, "groupby: the table")[first] for name in by]
+    parts = [column.texts() if isinstance(column, DictColumn) else column for column in columns]
     return [" · ".join(_shown(value) for value in values) for values in zip(*parts, strict=True)]
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.groupby import column_of
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
-from roofwidget.support.did_you_mean import listed, nearest
 
 __all__ = ["does_other_work", "match_rows"]
 
@@ -121,7 +121,8 @@ def _occurrence(keys: Keys) -> Keys:
 
 def _column_keys(before: Kernels, after: Kernels, name: str) -> Keys:
     """Return keys of both runs' rows that are equal where the column is; unknown equals unknown."""
-    first, second = (_column(run, which, name) for run, which in ((before, "before"), (after, "after")))
+    first = column_of(before, name, "compare_runs: the run before")
+    second = column_of(after, name, "compare_runs: the run after")
     if isinstance(first, DictColumn) and isinstance(second, DictColumn):
         index: dict[str | None, int] = {}
         parts = [_numbered(column, index)[column.codes] for column in (first, second)]
@@ -135,13 +136,3 @@ def _column_keys(before: Kernels, after: Kernels, name: str) -> Keys:
 
 def _numbered(column: DictColumn, index: dict[str | None, int]) -> Keys:
     return np.array([index.setdefault(word, len(index)) for word in column.values], dtype=np.int64)
-
-
-def _column(run: Kernels, which: str, name: str) -> DictColumn | npt.NDArray[np.float64]:
-    if name in {"name", "precision", "category"}:
-        return run.codes(name)
-    if name not in run.extra_columns:
-        known = ["name", "precision", "category", *run.extra]
-        msg = f"compare_runs: the run {which} has no column '{name}'; nearest: {listed(nearest(name, known) or known)}"
-        raise ValueError(msg)
-    return run.extra_columns[name]

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from roofwidget.kernels import columns
-from roofwidget.kernels.columns import DictColumn, Floats, frozen
+from roofwidget.kernels.columns import DictColumn, Floats
+from roofwidget.kernels.dataframes import FIELDS
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
 __all__ = ["Extra", "Launches", "Rows", "TextsByName", "extra_columns", "origins"]
-
-_TAKEN: Final = ("name", "flops", "bytes", "time", "precision", "category", "count", "self_time")
 
 Rows: TypeAlias = npt.NDArray[np.intp]
 Extra: TypeAlias = Mapping[str, Floats | DictColumn]
@@ -56,10 +55,15 @@ def extra_columns(given: Mapping[str, Any] | None, n: int) -> Extra:
     """
     found: dict[str, Floats | DictColumn] = {}
     for name, column in (given or {}).items():
-        if name in _TAKEN or name.startswith(("flops:", "bytes:", "origin:")):
+        if name in FIELDS or name.startswith(("flops:", "bytes:", "origin:")):
             msg = f"extra: '{name}' is the name of a regular column of the table; use another name"
             raise ValueError(msg)
-        found[name] = _text_column(column, name, n) if _is_text(column) else _number_column(column, name, n)
+        if _is_text(column):
+            found[name] = _text_column(column, name, n)
+        else:
+            found[name] = columns.float_column(
+                column if hasattr(column, "__len__") else np.broadcast_to(column, n), name, n
+            )
     return MappingProxyType(found)
 
 
@@ -79,19 +83,6 @@ def _text_column(given: Any, name: str, n: int) -> DictColumn:
     if isinstance(given, np.ndarray):
         given = given.tolist()
     return columns.dict_column(given, name, n)
-
-
-def _number_column(given: Any, name: str, n: int) -> Floats:
-    if not hasattr(given, "__len__"):
-        given = np.broadcast_to(given, n)
-    try:
-        column = np.array(given, dtype=np.float64)
-    except (OverflowError, TypeError, ValueError):
-        column = columns.float_cells(given, name)
-    if column.shape != (n,):
-        msg = f"column '{name}' has shape {column.shape}, expected ({n},)"
-        raise ValueError(msg)
-    return frozen(column)
 
 
 @dataclass(frozen=True, eq=False)

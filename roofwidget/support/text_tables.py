@@ -9,7 +9,17 @@ from typing import Final
 
 from roofwidget.units import format_significant
 
-__all__ = ["aligned", "and_more", "html_table", "html_with_notes", "one_line", "percent", "without_surrogates"]
+__all__ = [
+    "aligned",
+    "and_more",
+    "counted",
+    "first_few",
+    "html_table",
+    "html_with_notes",
+    "one_line",
+    "percent",
+    "without_surrogates",
+]
 
 _MAX_NAME_LETTERS: Final = 40
 
@@ -94,6 +104,29 @@ def and_more(count: int, shown: int) -> list[str]:
     (['… and 1,002 more'], [])
     """
     return [f"… and {count - shown:,} more"] if count > shown else []
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, which takes a plural s unless the number is 1.
+
+    Examples
+    --------
+    >>> counted(1, "kernel"), counted(2000, "kernel")
+    ('1 kernel', '2,000 kernels')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def first_few(texts: Sequence[str], most: int) -> str:
+    """Return the first texts as a list for a sentence, with the number of the others.
+
+    Examples
+    --------
+    >>> first_few(["a", "b", "c"], 2)
+    'a; b; and 1 more'
+    """
+    more = len(texts) - most
+    return "; ".join(texts[:most]) + (f"; and {more:,} more" if more > 0 else "")
 
 
 def html_with_notes(table: str, notes: Iterable[str]) -> str:

@@ -134,7 +134,7 @@ def test_plain_flops_of_several_precisions_go_to_their_own() -> None:
 
 
 def test_an_unknown_column_to_group_by_names_the_nearest(launches: Kernels) -> None:
-    with pytest.raises(ValueError, match="groupby: there is no column 'shpae'; did you mean 'shape'"):
+    with pytest.raises(ValueError, match="groupby: the table has no column 'shpae'; nearest: 'shape'"):
         launches.groupby("shpae")
 
 
