@@ -1,10 +1,10 @@
-"""A million kernels held against a chip: seconds, memory, and how much faster than the exercise's loop that is.
+"""Bounds of a million kernels on a chip: seconds, memory, and the speed-up over the exercise's loop.
 
-Three things are timed, each the median of several rounds after a warm one: `rw.bound`; `rw.bound` with every quantity
-touched; and the exercise's five quantities alone (`rw.attainable`, `rw.ridge_point` and numpy on arrays). They are held
-against two loops over a list of dicts with the same numbers: a bare one, which is what the exercise's own solution
-does, and `rw.roofline_analysis`, which also checks what it is given. Memory is the peak of a fresh process that makes
-the table and the bound and touches every quantity, imports and the table included.
+Three things are timed, each as the median of several rounds after a warm-up: `rw.bound`; `rw.bound` with every quantity
+read; and the exercise's five quantities alone (`rw.attainable`, `rw.ridge_point` and numpy on arrays). They are
+compared with two loops over a list of dicts with the same numbers: the exercise's own solution, and
+`rw.roofline_analysis`, which also checks its input. Memory is the peak of a fresh process that makes the table and the
+bound and reads every quantity, including imports and the table.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from roofwidget.analysis.exercise import roofline_analysis
 KERNELS = 1_000_000
 ROUNDS = 7
 LIMIT_S, LIMIT_MB = 0.25, 600
-LEAST_BOUND, LEAST_ARRAYS = 20, 100
+MIN_SPEEDUP_BOUND, MIN_SPEEDUP_ARRAYS = 20, 100
 PEAK, BANDWIDTH = 989e12, 3.35e12
 CHIP = rw.Chip("H100", {"bf16": PEAK, "fp8": 2 * PEAK, "fp32": 67e12}, {"HBM": BANDWIDTH})
 QUANTITIES = (
@@ -41,7 +41,7 @@ QUANTITIES = (
 
 
 def made(precisions: tuple[str | None, ...] = (None,)) -> rw.Kernels:
-    """Return measured kernels whose intensities lie on both sides of the ridge point."""
+    """Return measured kernels with intensities on both sides of the ridge point."""
     random = np.random.default_rng(1)
     flops, moved = 10 ** random.uniform(6, 13, KERNELS), 10 ** random.uniform(5, 10, KERNELS)
     seconds = np.maximum(flops / PEAK, moved / BANDWIDTH) / random.uniform(0.05, 1.0, KERNELS)
@@ -64,7 +64,7 @@ def from_arrays(flops: np.ndarray, moved: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def bare_loop(operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Answer the exercise without a check, one dict at a time."""
+    """Solve the exercise without checks, one dict at a time."""
     ridge, answers = PEAK / BANDWIDTH, []
     for operation in operations:
         work, moved = operation["flops"], operation["memory_bytes"]
@@ -95,9 +95,9 @@ def median(run: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def peak_megabytes() -> float:
-    """Return the peak memory of a fresh process, which asks itself.
+    """Return the peak memory that a fresh process measures of itself, MB.
 
-    Linux counts what its parent held when it started, so the parent must still be small.
+    Linux includes the parent's memory at the start of the process, so the parent must still be small.
     """
     run = subprocess.run([sys.executable, __file__, "--memory"], check=True, capture_output=True, text=True)  # noqa: S603
     return float(run.stdout)
@@ -122,11 +122,11 @@ def main() -> None:
     print(f"the exercise's quantities from arrays  {arrays * 1e3:8.1f} ms")
     print(f"the exercise's loop, bare              {loop * 1e3:8.1f} ms")
     print(f"rw.roofline_analysis                   {checked * 1e3:8.1f} ms")
-    print(f"the bare loop over rw.bound            {loop / bound:8.0f} times (at least {LEAST_BOUND})")
+    print(f"the bare loop over rw.bound            {loop / bound:8.0f} times (at least {MIN_SPEEDUP_BOUND})")
     print(f"the bare loop over every quantity      {loop / touched:8.1f} times")
-    print(f"the bare loop over the arrays          {loop / arrays:8.0f} times (at least {LEAST_ARRAYS})")
+    print(f"the bare loop over the arrays          {loop / arrays:8.0f} times (at least {MIN_SPEEDUP_ARRAYS})")
     print(f"peak memory, every quantity            {memory:8.0f} MB (limit {LIMIT_MB} MB)")
-    if bound > LIMIT_S or memory > LIMIT_MB or loop < LEAST_BOUND * bound or loop < LEAST_ARRAYS * arrays:
+    if bound > LIMIT_S or memory > LIMIT_MB or loop < MIN_SPEEDUP_BOUND * bound or loop < MIN_SPEEDUP_ARRAYS * arrays:
         sys.exit("rw.bound is too slow or too large")
 
 

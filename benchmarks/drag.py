@@ -1,9 +1,9 @@
-"""A slider drag over 1,000 kernels in a real JupyterLab: states of the chart a second, frames to the new roof, traffic.
+"""A slider drag over 1,000 kernels in a real JupyterLab: chart states per second, frames to the new roof, traffic.
 
-The drag is done twice: by real mouse events, one about every 1/60 s; and by input events dispatched in the page, one
-a frame, which leaves out the automation's own cost. A state is a distinct path of the focus roof, read in the first
-task after a frame. "one step" dispatches single inputs at a random phase and counts the animation frames until the path
-has changed. The last round repeats the drag while the notebook's kernel is blocked: nothing can come back from it.
+The drag runs twice: with real mouse events, about one per 1/60 s, and with input events dispatched in the page, one per
+frame, which excludes the cost of automation. A state is a distinct path of the focus roof, read in the first task after
+a frame. "one step" dispatches single inputs at a random phase and counts animation frames until the path changes. The
+last round repeats the drag while the notebook's kernel is blocked and cannot answer.
 """
 
 from __future__ import annotations
@@ -98,11 +98,11 @@ def main() -> None:
         book.wait(1)
         shown = drawn.box("bandwidth").input_value()
         held = book.python("rw.units.format_quantity(w.bandwidth, 'B/s', 4)")
-        print(f"{'afterwards':34} the box shows {shown}, Python holds {held}")
+        print(f"{'afterwards':34} the box shows {shown}, Python has {held}")
         book.close()
         browser.close()
     if min(states, blocked) < 55 or max(frames) > 2 or shown != held:
-        sys.exit("a promise is broken: 55 states a second, 2 frames to the new roof, the last value in Python")
+        sys.exit("a target is missed: 55 states a second, 2 frames to the new roof, the last value in Python")
 
 
 if __name__ == "__main__":

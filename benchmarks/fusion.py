@@ -1,8 +1,8 @@
-"""Fusion: how long the exact search takes, and what a person feels on a graph of a thousand ops.
+"""Fusion: time of the exact search, and response times on a graph of a thousand ops.
 
-The search runs on a graph of 14 ops and width 3 with 20 downsets, whose kinds forbid nothing, so that it looks at every
-connected group; each time is the median of several rounds after a warm one, and includes reading the graph. The large
-graph has ops of all kinds, each with up to two tensors of the last few.
+The search runs on a graph of 14 ops and width 3 with 20 downsets. Its op kinds forbid no merge, so the search evaluates
+every connected group. Each time is the median of several rounds after a warm-up, and includes reading the graph. The
+large graph has ops of all kinds; each op reads up to two of the latest tensors.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def block() -> Graph:
 
 
 def large() -> Graph:
-    graph, dice = Graph("large"), random.Random(1)  # noqa: S311 - drawn, not secret
+    graph, dice = Graph("large"), random.Random(1)  # noqa: S311 - not for security
     tensors = [graph.input("x", (512, 1024), "bf16")]
     for number in range(OPS):
         kind = dice.choice(KINDS)
@@ -66,7 +66,7 @@ def median_ms(run: Callable[[], object]) -> float:
 
 
 def mergeable(partition: Partition) -> tuple[str, str]:
-    """Return two neighbours in the middle that may be merged."""
+    """Return two neighbouring ops from the middle on that may be merged."""
     pairs = ((f"op{number}", f"op{number + 1}") for number in range(OPS // 2, OPS))
     return next(pair for pair in pairs if partition.why_not(*pair) is None)
 
@@ -77,14 +77,14 @@ def main() -> None:
     assert (best.how, len(best)) == ("optimal", 1)
     search = median_ms(lambda: Partition.best(small, CHIP))
     print(f"{len(small.ops)} ops: the exact search, {best.evaluations} steps {search:18.1f} ms (limit {LIMIT_MS} ms)")
-    apart = Partition.unfused(graph)
-    a, b = mergeable(apart)
+    unfused = Partition.unfused(graph)
+    a, b = mergeable(unfused)
     moves: dict[str, Callable[[], object]] = {
         "unfused": lambda: Partition.unfused(graph),
-        "why_not": lambda: apart.why_not(a, b),
-        "fuse": lambda: apart.fuse(a, b),
-        "total_bytes": apart.total_bytes,
-        "kernels": apart.kernels,
+        "why_not": lambda: unfused.why_not(a, b),
+        "fuse": lambda: unfused.fuse(a, b),
+        "total_bytes": unfused.total_bytes,
+        "kernels": unfused.kernels,
     }
     presets: dict[str, Callable[[], Partition]] = {
         "fully": lambda: Partition.fully(graph),

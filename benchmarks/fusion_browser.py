@@ -1,14 +1,15 @@
-"""Graphs of operations in a real JupyterLab: a size that is dragged, and merging and searching among a thousand ops.
+"""Graphs in a real JupyterLab: dragging a size, and merging and searching among a thousand ops.
 
-The size is the length of sequences of the 483 ops of an 8B decoder, dragged by the mouse and by one input a frame, at
-last with the notebook's kernel shut down; it goes fast enough that few frames fall on one power of two, to which it
-snaps. A state is a distinct set of places at which kernels are drawn on the canvas, read in the first task after a
-frame. The graph of a thousand ops is that of `fusion.py`. Gestures come from mouse and keyboard; what is told of them
-are the tasks of the page's main thread, JupyterLab's own among them: those of a cell that sends the same message to a
-widget that does nothing with it are told beside. A task that keeps a processor busy for longer than a frame drops as
-many as it goes on beyond the first: those that JupyterLab drops by itself as a graph arrives are not the widget's. The
-first gestures of a page are not counted: until its code is compiled, each takes longer. The search is timed in a page
-of its own; a step of it is what it does at least before a frame may be drawn.
+The size is the sequence length of an 8B decoder with 483 ops. It is dragged with the mouse and with one input per
+frame, and finally with the notebook's kernel shut down. The drag is fast, so that few frames show the same power of two
+(the slider snaps to these). A state is a distinct set of positions at which kernels are drawn on the canvas, read in
+the first task after a frame.
+
+The graph of a thousand ops is that of `fusion.py`. Gestures come from mouse and keyboard. Reported are the tasks of the
+page's main thread, including JupyterLab's own; for comparison, the same message is sent to a widget that ignores it. A
+task longer than a frame drops frames; frames that JupyterLab alone drops when a graph arrives do not count. The first
+gestures of a page do not count either, because code is not compiled yet. The search is timed in a separate page; its
+step is the smallest amount of work between two frames.
 """
 
 from __future__ import annotations
@@ -57,10 +58,10 @@ class Bare(anywidget.AnyWidget):
 w = Bare()
 w"""
 SENT = "w.graphs = [['', graph_to_wire(fusion.large())]]"
-# The edges of the first ops that may be clicked, as "from to".
+# Edges of the first ops whose click merges, as "from to".
 MERGEABLE = """[f"{a.name} {b.name}" for a in w.graph.ops[:300] for b in w.graph.ops[:300]
  if set(a.outputs) & set(b.inputs) and w.partition.why_not(a.name, b.name) is None]"""
-# Sums up where kernels are drawn.
+# A checksum of the positions of drawn kernels.
 STAMPS = """() => {
   let [sum, count, last] = [0, 0, 0];
   const { prototype } = CanvasRenderingContext2D;
@@ -75,7 +76,7 @@ STAMPS = """() => {
     return last;
   };
 }"""
-# From the message with the graph, unread, to the frame after the first op is there.
+# The time from the unparsed message with the graph to the frame after the first op is drawn.
 ARRIVAL = """() => {
   const { parse } = JSON;
   JSON.parse = (text, ...rest) => {
@@ -92,7 +93,7 @@ ARRIVAL = """() => {
     });
   }).observe(document.body, { childList: true, subtree: true });
 }"""
-# The next edge that may be clicked: its middle, and those of its ops, where each is what a pointer there is on.
+# The next edge whose click merges: its middle and the middles of its ops, if the pointer would hit each of them.
 NEXT = """(pairs) => {
   const flow = document.querySelector('.roofwidget-flow');
   const frame = flow.getBoundingClientRect();
@@ -139,13 +140,13 @@ SEARCH = """([wire, rounds]) => {
   const { how, evaluations, groups } = found.value;
   return { first: times[0], times, longest, how, evaluations, kernels: groups.length };
 }"""
-# Two branches in a chain: 20 sets of ops can be finished.
+# Two branches in a chain; the graph has 20 downsets.
 BRANCHED = (
     "a: x > a; b: a > b; p: b > p; q: p b > q; r: b > r; c: q r > c; d: c > d; s: d > s; t: s d > t; u: t d > u; "
     "v: d > v; e: u v > e; f: e > f; g: f > g"
 )
 STATES, FRAME_MS, SEARCH_MS = 55, 1000 / 60, 20
-UNCOUNTED, GESTURES = 4, 10
+WARM_UP_GESTURES, GESTURES = 4, 10
 
 
 def branched() -> Graph:
@@ -160,7 +161,7 @@ def branched() -> Graph:
 
 
 def masked() -> Graph:
-    """Return a chain of ops that all read one tensor besides."""
+    """Return a chain of ops that also read one common tensor."""
     graph = Graph("masked")
     mask, last = (graph.input(name, (512, 1024), "bf16") for name in ("mask", "x"))
     for number in range(fusion.OPS):
@@ -171,7 +172,7 @@ def masked() -> Graph:
 
 
 def drag_size(browser: Browser, server: lab.Server) -> list[float]:
-    """Print what a drag of the sequences' length comes to, and return its states a second, by input events."""
+    """Drag the sequence length, print the results, and return the states per second with input events."""
     book = lab.Notebook(browser, server, "size.ipynb", [DECODER], width=1200, height=1400)
     book.run(0)
     drawn = Drawn(book)
@@ -185,7 +186,7 @@ def drag_size(browser: Browser, server: lab.Server) -> list[float]:
         look = "() => window.stamps()"
         found = sample(book.page, look, lambda: moves.append(mouse_drag(slider, -60, 60)))  # noqa: B023 - called at once
         print(f"{f'{name}, {moves[0]:.0f} mouse moves/s':50} {found}")
-        # A first sweep is not counted: until its code is compiled, a page shows fewer states.
+        # The first sweep does not count: code is not compiled yet.
         sweep(slider, 0.3, 0.95, period=1000)
         time.sleep(1)
         found = sample(book.page, look, lambda: sweep(slider, 0.3, 0.95, period=1000))
@@ -206,14 +207,14 @@ class Tasks:
         browser.start_tracing(page=page, categories=categories)
 
     def during(self, gesture: Callable[[], object]) -> None:
-        """Do something and wait until all that it brings about has been done."""
+        """Run a gesture and wait until its work is done."""
         self.page.evaluate(f"performance.mark('gesture {self.marks}')")
         self.marks += 1
         gesture()
         time.sleep(0.4)
 
     def longest(self) -> list[tuple[float, float]]:
-        """Return for each gesture the longest that a task took, ms, and that one kept a processor busy."""
+        """Return for each gesture its longest task: wall time and processor time, ms."""
         events = json.loads(self.browser.stop_tracing())["traceEvents"]
         marks = [event for event in events if str(event["name"]).startswith("gesture ")]
         thread = (marks[0]["pid"], marks[0]["tid"])
@@ -238,8 +239,8 @@ def report(name: str, found: list[tuple[float, float]]) -> None:
     )
 
 
-def pairs_in_sight(page: Page, pairs: list[str]) -> Iterator[dict[str, Any]]:
-    """Find edges to click, each between ops that were not touched before."""
+def visible_edges(page: Page, pairs: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield edges to click, each between ops that no earlier edge used."""
     used: set[str] = set()
     while True:
         left = [pair for pair in pairs if used.isdisjoint(pair.split())]
@@ -254,12 +255,12 @@ def pairs_in_sight(page: Page, pairs: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def dropped(busy: float) -> int:
-    """Return how many frames a task that keeps a processor busy for so many ms leaves out."""
+    """Return how many frames a task of this processor time (ms) drops."""
     return math.ceil(busy / FRAME_MS) - 1
 
 
 def bare(browser: Browser, server: lab.Server) -> float:
-    """Print what JupyterLab itself does with the message of a thousand ops, and return its longest busy task, ms."""
+    """Measure JupyterLab alone with the message of a thousand ops; return the longest processor time of a task, ms."""
     book = lab.Notebook(browser, server, "bare.ipynb", [BARE, SENT], width=1200, height=1400)
     book.run(0)
     time.sleep(1)
@@ -273,9 +274,9 @@ def bare(browser: Browser, server: lab.Server) -> float:
 
 
 def merge(browser: Browser, server: lab.Server, least: float) -> list[float]:
-    """Print what gestures on a thousand ops come to, and return by how much they keep a frame waiting, ms.
+    """Print the results of gestures on a thousand ops, and return how late they make a frame, ms.
 
-    What JupyterLab does by itself as a graph arrives, `least` ms, is no fault of the widget.
+    JupyterLab alone takes `least` ms when a graph arrives; this time does not count.
     """
     book = lab.Notebook(browser, server, "merge.ipynb", [EMPTY, LARGE], width=1200, height=1400)
     book.run(0)
@@ -291,7 +292,7 @@ def merge(browser: Browser, server: lab.Server, least: float) -> list[float]:
     late = [FRAME_MS * (dropped(max(busy for _, busy in loaded)) - dropped(least))]
     arrival = page.evaluate("window.painted - window.arrived")
     print(f"{f'{fusion.OPS:,} ops: from the message to the first frame':50} {arrival:6.1f} ms")
-    edges = pairs_in_sight(page, book.python(MERGEABLE))
+    edges = visible_edges(page, book.python(MERGEABLE))
     flow = drawn.root.locator(".roofwidget-flow")
     flow.scroll_into_view_if_needed()
     time.sleep(2)
@@ -300,7 +301,7 @@ def merge(browser: Browser, server: lab.Server, least: float) -> list[float]:
         edge = next(edges)
         tasks.during(lambda: page.mouse.click(*edge["edge"]))
 
-    def carry() -> None:
+    def drag_op() -> None:
         edge = next(edges)
         page.mouse.move(*edge["start"])
 
@@ -319,24 +320,24 @@ def merge(browser: Browser, server: lab.Server, least: float) -> list[float]:
     def scroll() -> None:
         tasks.during(lambda: page.mouse.wheel(0, 200))
 
-    gestures = {"click on an edge": click, "an op dragged": carry, "keyboard": keys, "scroll": scroll}
+    gestures = {"click on an edge": click, "an op dragged": drag_op, "keyboard": keys, "scroll": scroll}
     for name, gesture in gestures.items():
         before = book.python("len(w.partition)")
         if gesture is keys:
             flow.focus()
         tasks = Tasks(browser, page)
-        for _ in range(UNCOUNTED + GESTURES):
+        for _ in range(WARM_UP_GESTURES + GESTURES):
             gesture()
-        found = tasks.longest()[UNCOUNTED:]
+        found = tasks.longest()[WARM_UP_GESTURES:]
         merged = before - book.python("len(w.partition)")
         late.append(statistics.median(busy for _, busy in found) - FRAME_MS)
-        report(f"{name}, {merged} of {UNCOUNTED + GESTURES} merged", found)
+        report(f"{name}, {merged} of {WARM_UP_GESTURES + GESTURES} merged", found)
     book.close()
     return late
 
 
 def search(browser: Browser) -> list[float]:
-    """Print what the search takes in a page, and return the longest times that it does not pause, ms."""
+    """Time the search in a page, print the results, and return the longest times without a pause, ms."""
     files = ("fusion/search", "fusion/graph", "ui/slices")
     text = "".join(f'export * from "./src/{file}.ts";' for file in files)
     options = ["--bundle", "--minify", "--format=iife", "--global-name=fused", "--target=es2022"]
@@ -372,7 +373,7 @@ def main() -> None:
         late = merge(browser, server, bare(browser, server))
         browser.close()
     if min(states) < STATES or max(late) > 0 or max(searches) > SEARCH_MS:
-        sys.exit("a promise is broken: 55 states a second, no frame dropped, 20 ms of search before a frame")
+        sys.exit("a target is missed: 55 states per second, no dropped frame, 20 ms of search before a frame")
 
 
 if __name__ == "__main__":

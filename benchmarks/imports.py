@@ -1,4 +1,4 @@
-"""What `import roofwidget` adds to `import anywidget, numpy`: the median of five fresh interpreters of each."""
+"""Time that `import roofwidget` adds to `import anywidget, numpy`: medians over five fresh interpreters each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROUNDS = 5
 
 def seconds(modules: str) -> float:
     """Return how long the imports take in a fresh interpreter."""
-    # An installed package has its bytecode; a checkout gets it in the first round, unless that is forbidden.
+    # An installed package has bytecode. A checkout gets it in the first round, unless this variable forbids it.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, "-c", PROBE.format(modules)]
     run = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)  # noqa: S603

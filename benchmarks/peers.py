@@ -1,9 +1,9 @@
-"""Hold the widget against bqplot, plotly, altair and a bare canvas, and write `docs/benchmarks.md`.
+"""Compare the widget with bqplot, plotly, altair and a bare canvas, and write `docs/benchmarks.md`.
 
-All do one job in one JupyterLab; that page tells what is measured and how. Peers that take a second a step are measured
-once, with fewer points. Then the widget alone: its roof grabbed on the chart, full redraws, whether what was drawn step
-by step is what a fresh view draws, a kernel that is busy or that rounds what it is told, and what closed widgets leave
-behind. Ends with an error if something is broken; a target that is missed is told, and no error.
+All contestants do the same job in one JupyterLab; docs/benchmarks.md describes what is measured and how. Peers that
+take a second per step are measured once, with fewer points. Then the widget alone: dragging its roof on the chart, full
+redraws, incremental drawing compared with a fresh view, a kernel that is busy or rounds values, and what closed widgets
+leave in memory. Exits with an error if something is broken; a missed target is only reported.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def contend(browser: Browser, server: lab.Server, found: verdict.Findings) -> No
 
 
 def examine(browser: Browser, server: lab.Server, found: verdict.Findings) -> None:
-    """Ask this widget alone."""
+    """Measure this widget alone."""
     for count in verdict.COUNTS:
         found.own.append(own.examine(browser, server, count))
         found.faults += found.own[-1].faults

@@ -1,8 +1,8 @@
-"""How fast large tables in text are read, beside pandas' and Python's own readers of the same file, and peak memory.
+"""Speed and peak memory of reading large text tables, compared with pandas and Python's csv on the same file.
 
-Writes synthetic tables to the folder for temporary files, of 30 MB or as many MB as the first argument says: a plain
-CSV, the same with a program's output among its rows, rocprof-compute's pmc_perf.csv and Nsight Compute's wide CSV. Each
-reading runs in a process of its own, whose peak memory is its own; importing is not counted.
+Writes synthetic tables to the temporary folder, each of 30 MB (or the first argument, in MB): a plain CSV, the same
+with output of a program between its rows, rocprof-compute's pmc_perf.csv and Nsight Compute's wide CSV. Each read runs
+in a separate process, so that peak memory is measured separately. Import time is not counted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def plain(chance: random.Random) -> Iterator[Row]:
 
 
 def with_output(chance: random.Random) -> Iterator[Row]:
-    """Yield the same with a line of a program's output now and then."""
+    """Yield the same table with a line of program output after every 1,000 rows."""
     for number, row in enumerate(plain(chance)):
         if number % OUTPUT_EVERY == OUTPUT_EVERY - 1:
             yield (f"step {number} loss {chance.random():.4f}",)
@@ -109,13 +109,13 @@ def reading(path: str, how: str) -> None:
     """Read in this process; print seconds, and peak memory in bytes."""
     sys.path.insert(0, str(ROOT))
     if how == "pandas":
-        import pandas as pd  # noqa: PLC0415 - the other ways have no such import to pay for
+        import pandas as pd  # noqa: PLC0415 - the other readers must not pay for this import
 
         read: Callable[[str], object] = pd.read_csv
     elif how == "csv":
         read = _csv
     else:
-        import roofwidget as rw  # noqa: PLC0415 - as above
+        import roofwidget as rw  # noqa: PLC0415 - only this reader pays for the import
 
         rw.read(b"name,flops,bytes\na,1,2\n")
         read = rw.read
@@ -131,7 +131,7 @@ def _csv(path: str) -> list[list[str]]:
 
 
 def measured(path: Path, how: str) -> tuple[float, float]:
-    """Return seconds and MB of a reading in a process of its own."""
+    """Return seconds and peak MB of a read in a separate process."""
     command = [sys.executable, __file__, "--read", str(path), how]
     run = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
     seconds, memory = run.stdout.split()
@@ -141,10 +141,10 @@ def measured(path: Path, how: str) -> tuple[float, float]:
 def main() -> None:
     size = float(sys.argv[1]) * 1e6 if len(sys.argv) > 1 else 3e7
     for name, rows in TABLES.items():
-        # Beside a file of the name pmc_perf.csv a reader looks for others: each table gets a folder of its own.
+        # The reader looks for other files in the folder of pmc_perf.csv, so each table gets its own folder.
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "pmc_perf.csv")
-            write(path, rows(random.Random(1)), size, quoted=name == "ncu wide")  # noqa: S311 - any numbers will do
+            write(path, rows(random.Random(1)), size, quoted=name == "ncu wide")  # noqa: S311 - not for security
             megabytes = path.stat().st_size / 1e6
             ways = ["pandas"] if importlib.util.find_spec("pandas") and name != "with output" else []
             for how in (*ways, "csv", "roofwidget"):

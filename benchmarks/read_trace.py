@@ -1,7 +1,7 @@
-"""How fast a large Chrome trace of PyTorch's profiler is read, beside `json.load` of the same file, and its memory.
+"""Speed and peak memory of reading a large Chrome trace of PyTorch's profiler, compared with `json.load`.
 
-Writes a synthetic trace to the folder for temporary files: 1 GB, or as many GB as the first argument says. Each reading
-runs in a process of its own, whose peak memory is its own.
+Writes a synthetic trace of 1 GB (or the first argument, in GB) to the temporary folder. Each read runs in a separate
+process, so that peak memory is measured separately.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LIMIT_GB = 1.5
-CALLS_A_STEP = 1000
+CALLS_PER_STEP = 1000
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096)
 
 
 def events(step: int) -> str:
     """Return the events of one step: an operation, its launch and its kernel for each call."""
     rows = []
-    for call in range(CALLS_A_STEP):
-        number = step * CALLS_A_STEP + call + 1
+    for call in range(CALLS_PER_STEP):
+        number = step * CALLS_PER_STEP + call + 1
         start = number * 40.125
         m, n, k = (SIZES[(call // stride) % len(SIZES)] for stride in (1, 7, 49))
         operation = {
@@ -78,18 +78,18 @@ def write(path: Path, size: float) -> int:
             file.write((",\n" if steps else "") + events(steps))
             steps += 1
         file.write("\n]}\n")
-    return steps * CALLS_A_STEP
+    return steps * CALLS_PER_STEP
 
 
 def reading(path: str, how: str) -> None:
-    """Read in this process; print seconds, peak memory in bytes and the calls that were found."""
+    """Read in this process; print seconds, peak memory in bytes and the number of calls."""
     sys.path.insert(0, str(ROOT))
     start = time.perf_counter()
     if how == "json":
         with Path(path).open("rb") as file:
             calls = sum(event["name"] == "aten::addmm" for event in json.load(file)["traceEvents"])
     else:
-        import roofwidget as rw  # noqa: PLC0415 - json.load has no such import to pay for
+        import roofwidget as rw  # noqa: PLC0415 - json.load must not pay for this import
 
         calls = int(rw.read(path, format="torch", idle=False, progress=False).count.sum())
     seconds = time.perf_counter() - start
@@ -97,7 +97,7 @@ def reading(path: str, how: str) -> None:
 
 
 def measured(path: Path, how: str) -> tuple[float, float, int]:
-    """Return seconds, GB and calls of a reading in a process of its own."""
+    """Return seconds, peak GB and calls of a read in a separate process."""
     command = [sys.executable, __file__, "--read", str(path), how]
     run = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
     seconds, memory, calls = run.stdout.split()

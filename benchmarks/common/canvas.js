@@ -1,6 +1,6 @@
-// The least that draws the job: what no widget of the same job can be expected to beat by much.
-// Three canvases, one above the other. A step of the slider redraws the roof that moves, and of the points, which are
-// sorted by intensity, those alone whose side of the ridge point has changed; all are drawn anew when the slider rests.
+// The minimum that draws the job: a practical lower limit for widgets.
+// Three canvases are stacked. A step of the slider redraws the moving roof, and of the points (sorted by intensity) only
+// those that changed their side of the ridge point. When the slider stops, all points are redrawn.
 
 const SIZE = { width: 800, height: 450 };
 const SIDES = ["#1f77b4", "#d62728"];

@@ -1,4 +1,4 @@
-"""One contestant in one fresh page: first paint, steps, a drag, and what the kernel's websocket carries meanwhile."""
+"""Measure one contestant in one fresh page: first paint, steps, a drag, and websocket traffic with the kernel."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ WIDTH, HEIGHT = 1200, 1000
 
 @dataclass(frozen=True)
 class Round:
-    """What one page showed.
+    """The results of one page.
 
     Attributes
     ----------
     cold, warm : float
-        ms from running the cell to the frame with the complete chart: the first of the page, and once more.
+        ms from running the cell to the frame with the complete chart: the first time, and a second time.
     steps : list of float
-        ms from an event to the task after the frame in which roof and points are new.
+        ms from an event to the task after the frame with the new roof and points.
     states, frames : float
-        Distinct states of the chart, and frames, per second of a drag.
+        Distinct chart states and frames per second of a drag.
     long : int
         Tasks of more than 50 ms in the drag.
     busy : float
         ms of the main thread's tasks per second of the drag.
     messages, size : float
-        Messages to the kernel in the busiest second of another drag, and the bytes there and back for each.
+        Messages to the kernel in the busiest second of another drag, and bytes in both directions per message.
     """
 
     cold: float
@@ -60,20 +60,20 @@ class Round:
 
 
 class Thread:
-    """The main thread of a page: the time that a processor gave it, whatever else the machine does."""
+    """Processor time of a page's main thread, independent of other load on the machine."""
 
     def __init__(self, book: lab.Notebook) -> None:
         self._client = book.page.context.new_cdp_session(book.page)
         self._client.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def busy(self) -> float:
-        """Return the seconds of its tasks up to now."""
+        """Return the total seconds of its tasks so far."""
         metrics = self._client.send("Performance.getMetrics")["metrics"]
         return float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
 
 
 def opened(browser: Browser, server: lab.Server, contestant: Contestant, count: int, *more: str) -> lab.Notebook:
-    """Return a fresh notebook whose data are ready, and whose page can be asked."""
+    """Return a fresh notebook with prepared data and the measuring scripts in its page."""
     name = f"{contestant.name.replace(' ', '-')}-{count}-{time.monotonic_ns()}.ipynb"
     book = lab.Notebook(browser, server, name, [*contestant.cells(count), *more], width=WIDTH, height=HEIGHT)
     book.run(0)
@@ -83,7 +83,7 @@ def opened(browser: Browser, server: lab.Server, contestant: Contestant, count: 
 
 
 def measure(browser: Browser, server: lab.Server, contestant: Contestant, count: int) -> Round:
-    """Return what one round of a contestant shows."""
+    """Return the results of one round of a contestant."""
     book = opened(browser, server, contestant, count)
     ask = book.page.evaluate
     time.sleep(SETTLE_S)
@@ -104,7 +104,7 @@ def measure(browser: Browser, server: lab.Server, contestant: Contestant, count:
 
 
 def p95(times: list[float]) -> float:
-    """Return what 95 of 100 times do not exceed."""
+    """Return the 95th percentile."""
     return sorted(times)[min(len(times) - 1, int(len(times) * 0.95))]
 
 

@@ -1,4 +1,4 @@
-"""The widgets that `peers.py` holds against one another: how a notebook makes each, as one would who knows it well."""
+"""The widgets that `peers.py` compares, each used as an experienced user would use it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Contestant:
     Parameters
     ----------
     name : str
-        What it is called in the tables, and in `contest.js`.
+        The name in the tables and in `contest.js`.
     package : str
-        What it needs beside this project.
+        The package that it needs beside this project.
     prepare, show : str
-        The cell that imports and makes the data, and the one that makes and shows the widget.
+        The cell that imports and makes the data, and the cell that makes and shows the widget.
     counts : tuple of int
-        With how many points it is measured.
+        The numbers of points to measure.
     rounds : int
-        How often; more for those that are held to each other.
+        The number of rounds; more for contestants that are compared by ratios.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Contestant:
     rounds: int
 
     def cells(self, count: int) -> list[str]:
-        """Return the cells of a notebook with so many points."""
+        """Return the cells of a notebook with this number of points."""
         return [f"count = {count}\n{self.prepare}", self.show]
 
 
@@ -52,7 +52,7 @@ OURS = Contestant(
     "roofwidget",
     COMMON
     + """import roofwidget as rw
-rw.RooflineWidget  # imported when it is first asked for; the others are imported here, too
+rw.RooflineWidget  # loads lazily; load it here, as the other packages are
 chips = [rw.Chip(name, {"bf16": peak}, {"HBM": slope})
          for name, (peak, slope) in zip(["moving", "a", "b", "c"], jobs.ROOFS)]
 flops = job.rate * job.time
@@ -176,8 +176,8 @@ ALL = (OURS, BARE, ALTAIR, BQPLOT, PLOTLY)
 
 
 def require() -> None:
-    """End with one sentence if a peer's package is missing."""
-    # altair draws without the network by what vl-convert brings.
+    """Exit with a message if the package of a peer is missing."""
+    # altair needs vl-convert to draw without network access.
     packages = [*(one.package for one in ALL), "vl_convert"]
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:

@@ -1,5 +1,5 @@
-// In the page: sets window.hook, which moves a contestant's roof and tells what of it is drawn: "roof" the roof that moves,
-// "tracers" the points that its ridge point passes. Any two states of either differ.
+// In the page: sets window.hook, which moves a contestant's roof and returns the drawn state: "roof" for the moving roof,
+// "tracers" for the points that its ridge point passes. Different positions give different states.
 
 ([name, region, axes, { low, step, tracers }]) => {
   const $ = (selector, from = document) => from.querySelector(selector);
@@ -77,7 +77,7 @@
     const perPower = () => boxOfOurs($(".roofwidget-chart"))[3] / Math.log10(region[3] / region[2]);
     const send = (type) => {
       const place = { clientX: x, clientY: y, button: type === "pointermove" ? -1 : 0, buttons: 1 };
-      // Of the mouse, so that it may be captured.
+      // The pointer id of the mouse, so that pointer capture works.
       const mouse = { pointerId: 1, isPrimary: true, pointerType: "mouse" };
       target.dispatchEvent(new PointerEvent(type, { ...place, ...mouse, bubbles: true }));
     };

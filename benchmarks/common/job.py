@@ -1,4 +1,4 @@
-"""The job that every contestant of `peers.py` does: one roof that moves, three that stay, and points on both sides."""
+"""The job of every contestant in `peers.py`: one moving roof, three fixed roofs, and points on both sides."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 Column = NDArray[np.float64]
 
-# FLOP/s and bytes/s; the first moves.
+# FLOP/s and bytes/s; the first roof moves.
 ROOFS = ((1e14, 1e12), (4e15, 4e12), (5e13, 5e11), (2e13, 2e12))
-# Powers of ten: the peaks between which it moves, away from the values of other roofs, and how far in a step.
+# Powers of ten: the lowest and highest peak of the moving roof (different from other roofs), and the step.
 LOW, HIGH, STEP = 14.3, 15.3, 0.02
-# One for each step: a point whose side of the ridge point a step changes, whichever it is.
+# One point per step, which changes its side of the ridge point in this step.
 TRACERS = 50
-# Powers of ten of FLOP/B and FLOP/s: the axes of contestants that do not choose their own.
+# Axis limits as powers of ten of FLOP/B and FLOP/s, for contestants without automatic limits.
 DOMAIN = (-2.0, 4.5, 9.0, 17.0)
-# Where the tracers are, and nothing else: FLOP/B from and to, FLOP/s from and to.
+# A region with only the tracers: FLOP/B from and to, FLOP/s from and to.
 REGION = (1.8e2, 2.2e3, 6e9, 2e11)
 
 
@@ -28,7 +28,7 @@ class Job:
     Parameters
     ----------
     count : int
-        How many points.
+        The number of points.
 
     Attributes
     ----------
@@ -46,23 +46,23 @@ class Job:
         others = self.count - TRACERS
         peak, bandwidth = ROOFS[0]
         ai = 10 ** random.uniform(-1, 3.5, others)
-        # None is above its roof, wherever that is moved.
+        # No point is above the roof at any position of the roof.
         rate = np.minimum(peak, ai * bandwidth) * random.uniform(0.05, 0.95, others)
         at = np.arange(TRACERS)
         tracers = 10 ** (LOW + STEP * (at + 0.5)) / bandwidth
-        # In four rows, so that neighbours do not hide each other.
+        # Four rows, so that neighbours do not cover each other.
         rows = 10 ** (10 + 0.35 * (at % 4))
         object.__setattr__(self, "ai", np.concatenate([ai, tracers]))
         object.__setattr__(self, "rate", np.concatenate([rate, rows]))
         object.__setattr__(self, "time", np.concatenate([10 ** random.uniform(-6, -3, others), np.full(TRACERS, 1e-7)]))
 
     def sides(self, peak: float) -> list[int]:
-        """Return of each point whether the roof that moves leaves it bound by compute."""
+        """Return for each point whether it is compute-bound under the moving roof."""
         result: list[int] = (self.ai * ROOFS[0][1] >= peak).astype(int).tolist()
         return result
 
 
 def roof(peak: float, bandwidth: float) -> tuple[Column, Column]:
-    """Return the 200 places of a roof that libraries draw as a line."""
+    """Return a roof as a line of 200 points, for plotting libraries."""
     ai = np.logspace(DOMAIN[0], DOMAIN[1], 200)
     return ai, np.minimum(peak, ai * bandwidth)

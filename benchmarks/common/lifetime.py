@@ -1,4 +1,4 @@
-"""What closed widgets leave behind: a hundred in a page, and 10,000 in Python."""
+"""Memory that closed widgets leave behind: a hundred in a page, and 10,000 in Python."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CYCLE = """for _ in range({count}):
     widget.layout.close()
     clear_output()
     await asyncio.sleep(0.03)"""
-# Counts the views that were drawn.
+# Counts drawn views.
 WATCH = """() => {
   window.drawn = 0;
   new MutationObserver((records) => {
@@ -62,7 +62,7 @@ print(sum(one() is not None for one in gone))"""
 
 @dataclass(frozen=True)
 class Left:
-    """What one cycle of making, showing and closing left in the page, on average: bytes, nodes, listeners."""
+    """What one cycle of making, showing and closing leaves in the page on average: bytes, nodes, listeners."""
 
     heap: float
     nodes: float
@@ -71,7 +71,7 @@ class Left:
 
 
 def held(client: Any) -> tuple[float, float, float]:
-    """Return what is in use after a thorough collection of garbage."""
+    """Return used heap, nodes and listeners after repeated garbage collection."""
     for _ in range(3):
         client.send("HeapProfiler.collectGarbage")
     counters = client.send("Memory.getDOMCounters")
@@ -99,6 +99,6 @@ def cycles(browser: Browser, server: lab.Server, name: str, make: str) -> Left:
 
 
 def alive() -> int:
-    """Return how many of `CLOSED` closed widgets a fresh interpreter still holds."""
+    """Return how many of `CLOSED` closed widgets are still alive in a fresh interpreter."""
     run = subprocess.run([sys.executable, "-c", ALIVE], check=True, capture_output=True, text=True)  # noqa: S603
     return int(run.stdout)

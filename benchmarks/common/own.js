@@ -1,4 +1,4 @@
-// In the page, beside probe.js: what is asked of this widget alone.
+// In the page, with probe.js: measurements of this widget alone.
 
 ({ low, high, step }) => {
   const task = () =>
@@ -65,7 +65,7 @@
         const next = frame().then(() => {
           begun = performance.now();
         });
-        // Registered before the gesture asks for a frame of its own, so that this is counted too.
+        // Registered before the gesture requests its frame, so that this frame is counted too.
         const start = performance.now();
         gestures[name](turn);
         await Promise.resolve();

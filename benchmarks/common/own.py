@@ -1,4 +1,4 @@
-"""What `peers.py` asks of this widget alone: grabbing, full redraws, what is drawn, a busy kernel, one that coerces."""
+"""Measurements of this widget alone: roof drags, full redraws, drawing errors, a busy kernel, a coercing kernel."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ COERCED = """def coerce(change):
     if rounded != w.peak_flops:
         w.peak_flops = rounded
 w.observe(coerce, "what_if")"""
-# How often each is done, and how long it rests in between, ms: a hand zooms and pans without a rest.
+# Repetitions of each gesture and the pause between them, ms; users zoom and pan without a pause.
 GESTURES = {"theme": (6, 300), "filter": (6, 300), "zoom": (30, 0), "pan": (30, 0)}
 SETTLE_S = 0.7
 
 
 @dataclass
 class Own:
-    """What was found, with so many points.
+    """The results for a number of points.
 
     Attributes
     ----------
     states, long, busy
-        Of a drag of the flat itself, as of `Round`.
+        Results of dragging the flat roof itself, as in `Round`.
     redraws : dict of str to float
-        ms of work of a full redraw by gesture, the median; a gesture that redraws nothing is left out.
+        Median ms of work of a full redraw, by gesture; gestures without a redraw are left out.
     page : float
-        ms that the page itself takes to change its theme, without the widget.
+        ms of a theme change of the page without the widget.
     faults : list of str
-        What is broken, in sentences.
+        Descriptions of what is broken.
     """
 
     count: int
@@ -55,10 +55,10 @@ class Own:
 
 
 def started(browser: Browser, server: lab.Server, count: int, *more: str) -> lab.Notebook:
-    """Return a notebook that shows the widget, and whose page can be asked."""
+    """Return a notebook that shows the widget, with the measuring scripts in its page."""
     book = opened(browser, server, OURS, count, *more)
     book.page.evaluate((HERE / "own.js").read_text(), SLIDER)
-    # The mouse is there, as a pointer that may be captured.
+    # The mouse must be in the page for pointer capture to work.
     book.page.mouse.move(5, 5)
     book.page.evaluate("count => probe.create(1, count)", count)
     time.sleep(1)
@@ -66,7 +66,7 @@ def started(browser: Browser, server: lab.Server, count: int, *more: str) -> lab
 
 
 def examine(browser: Browser, server: lab.Server, count: int) -> Own:
-    """Return what the flat's drag, full redraws and the check of what is drawn come to."""
+    """Measure a drag of the flat roof and full redraws, and check what is drawn."""
     found = Own(count)
     book = started(browser, server, count, AGAIN)
     ask = book.page.evaluate
@@ -76,7 +76,7 @@ def examine(browser: Browser, server: lab.Server, count: int) -> Own:
     drag: dict[str, Any] = ask("seconds => probe.drag(seconds, 'flat')", DRAG_S)
     found.busy = (thread.busy() - before) * 1000 / drag["seconds"]
     found.states, found.long = drag["states"], drag["long"]
-    # One view is there, of which a person sees the redraw.
+    # The redraw of the single view is visible to a user.
     for name, (turns, rest) in GESTURES.items():
         times: list[float] = ask("([name, turns, rest]) => own.redraws(name, turns, rest)", [name, turns, rest])
         if len(times) > turns // 2:
@@ -88,7 +88,7 @@ def examine(browser: Browser, server: lab.Server, count: int) -> Own:
 
 
 def misdrawn(book: lab.Notebook, count: int) -> list[str]:
-    """Return where what was drawn step by step is not what a fresh view of the same state draws."""
+    """Return differences between incremental drawing and a fresh view of the same state."""
     ask, faults = book.page.evaluate, []
     middle = (job.LOW + job.HIGH) / 2
     for start, end, part in (
@@ -105,12 +105,14 @@ def misdrawn(book: lab.Notebook, count: int) -> list[str]:
         differs = ask("() => own.compare()")
         if differs["pixels"] or differs["roofs"]:
             how = f"{differs['pixels']} pixels of points" + (", the roofs" if differs["roofs"] else "")
-            faults.append(f"{count:,} points, {part or 'slider'} from {start:.2f} to {end:.2f}: drawn otherwise: {how}")
+            faults.append(
+                f"{count:,} points, {part or 'slider'} from {start:.2f} to {end:.2f}: a fresh view differs: {how}"
+            )
     return faults
 
 
 def while_busy(browser: Browser, server: lab.Server) -> tuple[float, list[str]]:
-    """Return the states a second while the kernel is busy for 10 s, and what Python missed of the last value."""
+    """Return the states per second while the kernel is busy for 10 s, and faults of Python's last value."""
     book = started(browser, server, 1_000, COUNTED, SLEEP)
     book.run(2)
     book.start(3)
@@ -125,23 +127,23 @@ def while_busy(browser: Browser, server: lab.Server) -> tuple[float, list[str]]:
     held = book.python("rw.units.format_quantity(w.peak_flops, 'FLOP/s', 4)")
     faults = []
     if held != shown:
-        faults.append(f"after a busy kernel the page shows {shown}, Python holds {held}")
+        faults.append(f"after a busy kernel the page shows {shown}, Python has {held}")
     if seen.count(told) != 1:
-        faults.append(f"after a busy kernel Python heard of the last value {seen.count(told)} times")
+        faults.append(f"after a busy kernel Python received the last value {seen.count(told)} times")
     book.close()
     return states, faults
 
 
 def while_coerced(browser: Browser, server: lab.Server) -> tuple[int, list[str]]:
-    """Return how often the thumb jumped while Python rounded each value, and what is wrong about it."""
+    """Return how often the thumb jumped while Python rounded each value, and the faults."""
     book = started(browser, server, 1_000, COERCED)
     book.run(2)
     jumps = int(book.page.evaluate("seconds => own.jumps(seconds)", DRAG_S))
     told, shown = (book.python("w.peak_flops"), float(book.page.evaluate("10 ** hook.value()")))
-    faults = [f"a kernel that rounds moved the thumb {jumps} times under the hand"] if jumps else []
+    faults = [f"a kernel that rounds moved the thumb {jumps} times during the drag"] if jumps else []
     if told != float(f"{told:.1e}"):
-        faults.append(f"Python held {told} in spite of its own rounding")
+        faults.append(f"Python has {told} in spite of its own rounding")
     if abs(shown / told - 1) > 2e-3:
-        faults.append(f"let go, the thumb is at {shown:.4g}, Python holds {told:.4g}")
+        faults.append(f"after the drag the thumb is at {shown:.4g}, Python has {told:.4g}")
     book.close()
     return jumps, faults

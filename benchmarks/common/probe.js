@@ -1,5 +1,5 @@
-// In the page, beside hooks.js: when a contestant is there, how long a step takes to be seen, and what a drag shows.
-// "Seen" is the first task after the frame in which both the roof and the points are new.
+// In the page, with hooks.js: first paint of a contestant, the visible time of a step, and the states of a drag.
+// A step is visible in the first task after the frame with the new roof and points.
 
 ({ low, high, step }) => {
   const afterFrame = () =>

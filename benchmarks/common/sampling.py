@@ -1,4 +1,4 @@
-"""What several benchmarks look at in a page: states a second, long tasks, and what the kernel's websocket carries."""
+"""Sampling for several benchmarks: states per second, long tasks, and websocket traffic with the kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.browser.lab import Notebook
 
 SECONDS = 3.0
 
-# Counts distinct states, one look a frame, in the task after it: what is drawn goes with the same render.
+# Counts distinct states; looks once per frame, in the first task after it.
 SAMPLE = """(look) => {
   const start = performance.now();
   const sampler = window.sampler = { states: 0, frames: 0, last: look(), running: true, start, long: 0 };
@@ -39,7 +39,7 @@ STOP = """() => {
   const seconds = (performance.now() - sampler.start) / 1000;
   return { states: sampler.states / seconds, frames: sampler.frames / seconds, long: sampler.long };
 }"""
-# Goes to and fro between two shares of the track, one input a frame.
+# Moves back and forth between two fractions of the track, one input per frame.
 SWEEP = """async ([slider, seconds, from, to, period]) => {
   slider.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
   const [low, high] = [Number(slider.min), Number(slider.max)];
@@ -56,7 +56,7 @@ SWEEP = """async ([slider, seconds, from, to, period]) => {
 
 @dataclass(frozen=True)
 class Sample:
-    """What was seen: states and frames a second, and tasks of more than 50 ms."""
+    """States and frames per second, and the number of tasks of more than 50 ms."""
 
     states: float
     frames: float
@@ -67,20 +67,20 @@ class Sample:
 
 
 def sample(page: Page, state: str, action: Callable[[], object]) -> Sample:
-    """Do something and count the states of what the JavaScript function `state` returns meanwhile."""
+    """Run an action and count the distinct results of the JavaScript function `state` meanwhile."""
     page.evaluate(f"({SAMPLE})({state})")
     action()
     return Sample(**page.evaluate(STOP))
 
 
 def sweep(slider: Locator, low: float, high: float, *, period: int = 1500) -> None:
-    """Drag a slider to and fro by events dispatched in its page, from the one end to the other in `period` ms."""
+    """Drag a slider back and forth with events dispatched in its page, from end to end in `period` ms."""
     handle = slider.element_handle()
     slider.page.evaluate(SWEEP, [handle, SECONDS, low, high, period])
 
 
 def mouse_drag(slider: Locator, low: int, high: int) -> float:
-    """Drag a thumb to and fro with the mouse, from `low` to `high` px beside its place; return moves a second."""
+    """Drag a thumb back and forth with the mouse, between `low` and `high` px from its position; return moves/s."""
     box = slider.bounding_box()
     assert box is not None
     first, last, now = (float(slider.evaluate(f"(input) => input.{name}")) for name in ("min", "max", "value"))
@@ -100,7 +100,7 @@ def mouse_drag(slider: Locator, low: int, high: int) -> float:
 
 
 class Traffic:
-    """Counts what the kernel's websocket carries: messages, and bytes there and back."""
+    """Counts messages of the kernel's websocket, and bytes in both directions."""
 
     def __init__(self, book: Notebook) -> None:
         self.sent = self.received = self.bytes_received = self.size = 0
@@ -115,12 +115,12 @@ class Traffic:
         self._count(event["response"], sent=True)
 
     def most_in_a_second(self) -> int:
-        """Return how many messages went out in the busiest second."""
+        """Return how many messages were sent in the busiest second."""
         return max((sum(start <= time < start + 1 for time in self._times) for start in self._times), default=0)
 
     def _count(self, frame: dict[str, Any], *, sent: bool = False) -> None:
         data = str(frame["payloadData"])
-        # What is not text comes as base 64.
+        # Binary frames are encoded as base 64.
         size = len(data.encode()) if frame["opcode"] == 1 else len(base64.b64decode(data))
         self.sent += sent
         self.received += not sent
@@ -128,7 +128,7 @@ class Traffic:
         self.bytes_received += 0 if sent else size
 
     def since(self, work: float) -> str:
-        """Return the rates over `work` seconds, and start again."""
+        """Return the rates over `work` seconds, and reset the counts."""
         came = f"{self.received / work:5.1f} in ({self.bytes_received / work:,.0f} B)"
         text = f"{self.sent / work:5.1f} messages out, {came}"
         self.sent = self.received = self.bytes_received = self.size = 0

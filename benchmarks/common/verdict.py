@@ -1,4 +1,4 @@
-"""What `peers.py` found, as tables, and which of the promises of speed hold."""
+"""The results of `peers.py` as tables, and which speed targets are met."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAINT_MS = {1_000: 200.0, 100_000: 500.0}
 
 @dataclass
 class Findings:
-    """All that was measured: rounds by contestant and number of points, and what this widget alone was asked."""
+    """All results: rounds by contestant and number of points, and measurements of this widget alone."""
 
     rounds: dict[tuple[str, int], list[Round]] = field(default_factory=dict)
     own: list[Own] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Findings:
         return self.rounds.get((name, count), [])
 
     def figure(self, name: str, count: int, figure: str) -> float:
-        """Return the median over rounds; of steps the median or the 95th percentile of all of them."""
+        """Return the median over rounds; for steps the median or the 95th percentile of all steps."""
         rounds = self.of(name, count)
         steps = [step for one in rounds for step in one.steps]
         if figure == "step":
@@ -53,13 +53,13 @@ class Findings:
         return p95(steps) if figure == "p95" else middle(rounds, figure)
 
     def ratio(self, name: str, count: int, figure: str) -> float:
-        """Return a figure over that of the bare canvas, the median of the rounds in which both were measured."""
+        """Return a figure relative to the bare canvas: the median over rounds with both."""
         pairs = zip(self.of(name, count), self.of(BARE.name, count), strict=False)
         return statistics.median(_figure(one, figure) / _figure(bare, figure) for one, bare in pairs)
 
 
 def _figure(one: Round, figure: str) -> float:
-    # A frame that is left out must not make the others seem cheap.
+    # Per frame, so that dropped frames do not reduce the figure.
     if figure == "busy":
         return one.busy / one.frames
     return statistics.median(one.steps) if figure == "step" else float(getattr(one, figure))
@@ -67,7 +67,7 @@ def _figure(one: Round, figure: str) -> float:
 
 @dataclass(frozen=True)
 class Target:
-    """A promise of speed, and whether it holds here."""
+    """A speed target, and whether it is met."""
 
     words: str
     value: float
@@ -109,13 +109,13 @@ def targets(found: Findings) -> Iterator[Target]:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown, its numbers to the right."""
+    """Return a Markdown table with numbers aligned right."""
     lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def contests(found: Findings, count: int) -> str:
-    """Return the table of all contestants with so many points."""
+    """Return the table of all contestants for a number of points."""
     rows = []
     for name in (one.name for one in ALL if found.of(one.name, count)):
         at, figure, ratio = (name, count), found.figure, found.ratio
@@ -132,7 +132,7 @@ def contests(found: Findings, count: int) -> str:
 
 
 def alone(found: Findings) -> str:
-    """Return the table of what this widget alone was asked."""
+    """Return the table of this widget alone."""
     gestures = list(dict.fromkeys(name for own in found.own for name in own.redraws))
     heads = (
         *("points", "roof drag, states/s", "tasks > 50 ms", "thread, ms/s"),
@@ -153,7 +153,7 @@ def alone(found: Findings) -> str:
 def disturbed(found: Findings) -> str:
     return (
         f"While the kernel is busy for 10 s a drag shows {found.busy_states:.1f} states/s. While Python rounds every "
-        f"value that it is told, the thumb jumps {found.jumps} times under the hand."
+        f"value that it receives, the thumb jumps {found.jumps} times during the drag."
     )
 
 
@@ -169,7 +169,7 @@ def left_behind(found: Findings) -> str:
 
 
 def machine(found: Findings) -> str:
-    """Return the processor, its cores, what else they did, and the versions."""
+    """Return the processor, its cores and load, and the versions."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -182,24 +182,24 @@ def machine(found: Findings) -> str:
 
 
 METHOD = """\
-The job: a roof that a slider moves by 0.02 decades of peak FLOP/s a step, three more roofs, and points, of which a step
-has one in 250 change side. Every figure comes from a fresh page and kernel of one JupyterLab; rounds are interleaved,
-and ratios are between pages of one round. *bare canvas* is `benchmarks/common/canvas.js`, an anywidget of a hundred
-lines that does this job and nothing else, and never talks to Python: what there is to win.
+The job: a slider moves a roof by 0.02 decades of peak FLOP/s per step, past three more roofs and points; one point in
+250 changes its side per step. Each figure comes from a fresh page and kernel of one JupyterLab. Rounds are interleaved,
+and ratios compare pages of the same round. *bare canvas* is `benchmarks/common/canvas.js`, an anywidget of a hundred
+lines that only does this job and sends nothing to Python: a practical lower limit.
 
-- *cold*, *warm*: from running the cell to the frame with the complete chart, the first time in a page and once more.
-- *step*: from an event at a random phase of a frame to the first task after the frame in which both the roof and a
-  point that it passes are new. One frame is 16.7 ms. *p95*: 95 of 100 steps take no longer.
-- *states/s*: a drag with one position a frame; a state counts when both roof and points are new. *thread*: processor
-  time of the page's main thread per second of it, JupyterLab's and the measurement's included; its ratio is that of
-  one frame.
-- *messages/s*, *bytes each*: to the kernel in the busiest second, with all that comes back.
+- *cold*, *warm*: from running the cell to the frame with the complete chart, for the first and the second time in a
+  page.
+- *step*: from an event at a random phase of a frame to the first task after the frame that shows the new roof and the
+  new side of a point that it passes. One frame is 16.7 ms. *p95*: the 95th percentile.
+- *states/s*: a drag with one position per frame; a state counts if both roof and points are new. *thread*: processor
+  time of the page's main thread per second, including JupyterLab and the measurement; its ratio is per frame.
+- *messages/s*, *bytes each*: messages to the kernel in the busiest second, and bytes in both directions per message.
 """
 
 ALONE = """\
-Its roof grabbed on the chart, and full redraws: the work of the gesture's own task and of the next frame's, the median.
-Theme and filter change once and rest; zoom and pan go on frame by frame, as a hand does. *page's theme*: what the page
-takes to change its theme when the widget has been taken away, and a part of the widget's *theme*.
+Dragging its roof on the chart, and full redraws: the median work of the gesture's own task and of the next frame's.
+Theme and filter change once, followed by a pause; zoom and pan continue frame by frame. *page's theme*: the time that
+the page takes to change its theme without the widget; it is a part of the widget's *theme*.
 """
 
 
