@@ -123,13 +123,13 @@ def while_busy(browser: Browser, server: lab.Server) -> tuple[float, list[str]]:
     book.wait(3)
     time.sleep(1)
     seen: list[float] = book.python("seen")
-    told = book.python("w.peak_flops")
+    value = book.python("w.peak_flops")
     held = book.python("rw.units.format_quantity(w.peak_flops, 'FLOP/s', 4)")
     faults = []
     if held != shown:
         faults.append(f"after a busy kernel the page shows {shown}, Python has {held}")
-    if seen.count(told) != 1:
-        faults.append(f"after a busy kernel Python received the last value {seen.count(told)} times")
+    if seen.count(value) != 1:
+        faults.append(f"after a busy kernel Python received the last value {seen.count(value)} times")
     book.close()
     return states, faults
 
@@ -139,11 +139,11 @@ def while_coerced(browser: Browser, server: lab.Server) -> tuple[int, list[str]]
     book = started(browser, server, 1_000, COERCED)
     book.run(2)
     jumps = int(book.page.evaluate("seconds => own.jumps(seconds)", DRAG_S))
-    told, shown = (book.python("w.peak_flops"), float(book.page.evaluate("10 ** hook.value()")))
+    value, shown = (book.python("w.peak_flops"), float(book.page.evaluate("10 ** hook.value()")))
     faults = [f"a kernel that rounds moved the thumb {jumps} times during the drag"] if jumps else []
-    if told != float(f"{told:.1e}"):
-        faults.append(f"Python has {told} in spite of its own rounding")
-    if abs(shown / told - 1) > 2e-3:
-        faults.append(f"after the drag the thumb is at {shown:.4g}, Python has {told:.4g}")
+    if value != float(f"{value:.1e}"):
+        faults.append(f"Python has {value} in spite of its own rounding")
+    if abs(shown / value - 1) > 2e-3:
+        faults.append(f"after the drag the thumb is at {shown:.4g}, Python has {value:.4g}")
     book.close()
     return jumps, faults

@@ -60,19 +60,19 @@ def named_points(places: Sequence[tuple[float, float]], texts: Sequence[str]) ->
     >>> named_points([(0.1, 0.5), (0.09, 0.51), (0.1, 0.9), (0.99, 0.1)], ["first", "over it", "above", "outside"])
     [0, 2]
     """
-    kept: list[int] = []
+    labelled: list[int] = []
     for i, (x, y) in enumerate(places):
         end = x + _LABEL_OFFSET + _LETTER_WIDTH * len(texts[i])
         on_name = (
             x <= places[j][0] + _LABEL_OFFSET + _LETTER_WIDTH * len(texts[j])
             and end >= places[j][0]
             and abs(y - places[j][1]) < _LINE_HEIGHT
-            for j in kept
+            for j in labelled
         )
         on_point = (x + _LABEL_OFFSET < px < end and abs(y + _LABEL_RISE - py) < _POINT_CLEARANCE for px, py in places)
         if end <= 1 and not any(on_name) and not any(on_point):
-            kept.append(i)
-    return kept
+            labelled.append(i)
+    return labelled
 
 
 # -- figure --------------------------------------------------------------------------------------------------------
@@ -246,11 +246,11 @@ def _name(names: Any, known: list[_Point], x_span: tuple[float, float], y_span: 
     width, height = x_span[1] - x_span[0], np.log(y_span[1] / y_span[0])
     places = [((p.year - x_span[0]) / width, float(np.log(p.ridge / y_span[0]) / height)) for p in ranked]
     texts = [sendable_name(point.chip) for point in ranked]
-    kept = named_points(places, texts)
+    labelled = named_points(places, texts)
     with names.hold_sync():
-        names.x = np.array([ranked[i].year for i in kept])
-        names.y = within(np.array([ranked[i].ridge for i in kept]))
-        names.text = np.array([texts[i] for i in kept], dtype=np.str_)
+        names.x = np.array([ranked[i].year for i in labelled])
+        names.y = within(np.array([ranked[i].ridge for i in labelled]))
+        names.text = np.array([texts[i] for i in labelled], dtype=np.str_)
 
 
 def _title(left_out: int) -> str:

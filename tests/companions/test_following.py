@@ -1,4 +1,4 @@
-"""All figures follow until they are closed, leave nothing behind, and work with ipywidgets' links and layouts."""
+"""Figures follow their model until they are closed, leave no references, and work with links and layouts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tail() -> Graph:
 
 
 def observers(model: RooflineModel) -> int:
-    """How many listen to a model, itself included."""
+    """Return the number of a model's observers, including its own."""
     return sum(len(of_type) for of_trait in model._trait_notifiers.values() for of_type in of_trait.values())
 
 

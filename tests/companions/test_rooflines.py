@@ -1,4 +1,4 @@
-"""The bqplot roofline shows what the model holds, follows it, and hands bqplot only what a log scale can take."""
+"""The bqplot roofline shows the model's content, follows it, and passes only values that a log scale accepts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _no_widget_is_left_open() -> Iterator[None]:
 
 
 def roofs(figure: Any) -> dict[str, tuple[list[float], list[float]]]:
-    """Intensities and rates of each line, by its label."""
+    """Return intensities and rates of each line by label."""
     lines = figure.marks[0]
     return {
         label: (x.tolist(), y.tolist())
@@ -140,7 +140,7 @@ def test_kernels_of_a_graph_follow_partition_dims_dtype_convention_phase_and_gra
 
     model = RooflineModel([SMALL], graphs={"first": tail(10), "second": tail(30)})
     hollow = roofline_figure(model).marks[3]
-    # One FLOP an element each; 2 bytes in and 2 out.
+    # One FLOP per element; 2 bytes in and 2 bytes out.
     assert (hollow.names.tolist(), hollow.x.tolist()) == (["scale", "relu"], [0.25, 0.25])
     model.partition = [[0, 1]]
     assert (hollow.names.tolist(), hollow.x.tolist()) == (["scale + relu"], [0.5])
@@ -254,7 +254,7 @@ def test_the_figure_can_be_imported_where_every_warning_is_an_error() -> None:
 
 
 def test_a_widget_can_be_followed_like_a_model(model: RooflineModel) -> None:
-    from roofwidget import RooflineWidget  # noqa: PLC0415 - the other tests do without it
+    from roofwidget import RooflineWidget  # noqa: PLC0415 - only this test needs it
 
     widget = RooflineWidget(model.chips, model.kernels)
     figure = roofline_figure(widget)

@@ -18,7 +18,7 @@ from roofwidget.workloads.ops.linear import matmul
 
 # "Square MatMul AI (bf16, dtype=2 bytes)", section 4 of the TPU guide.
 GUIDE_TABLE = {64: 21.3, 256: 85.3, 1024: 341.3, 4096: 1365.3, 16384: 5461.3}
-# Its ridge points, and the first whole number from three times each on.
+# The guide's ridge points, and the first whole number of at least three times each.
 GUIDE_RIDGES = {"v7x (fp8)": (640.8, 1923), "v7x (bf16)": (320.4, 962), "v6e": (573.8, 1722), "v5p": (166.3, 499)}
 
 
@@ -118,7 +118,7 @@ def test_the_kernel_that_an_op_is_in_is_swept_as_the_partition_has_it(layer: Gra
     figure = size_sweep(model, "relu", {"tokens": [1024, 2048]})
     assert drawn(figure) == {1024: 0.2, 2048: 0.2}
     model.partition = [["linear", "relu"]]
-    # The activation's 2 T D D + T D FLOPs over the same bytes as the product's alone.
+    # 2 T D D + T D FLOPs with the activation, over the same bytes as for the product alone.
     assert figure.marks[1].labels == ["linear + relu"]
     assert figure.marks[1].y.tolist() == pytest.approx([2049 / 2 / 3, 2049 / (2 + 1 / 2) / 2])
 

@@ -1,4 +1,4 @@
-"""Who wins where: exact times over a grid, the same as one size at a time."""
+"""The fastest chip: times over a grid are the same as for one size at a time."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_the_precision_of_a_kernel_is_that_of_what_weighs_most_at_each_size() ->
     env = {**both.environment(), "m": across, "n": up}
     assert model.partition is not None
     found = times_over(model.partition, env, 3, [FLOPS], precision="auto", memory="main", launch_overhead=0.0)
-    # The larger of 2 m and n bytes a column says whose peak counts; a tie goes to the first.
+    # The larger tensor (2 m or n bytes per column) decides the precision; the first wins a tie.
     assert found[0].tolist() == pytest.approx([1001e9 / 800e12, 1001e9 / 400e12, 1500e9 / 400e12])
 
 

@@ -1,4 +1,4 @@
-"""Bars of time: segments add up to the sum of the kernels' bounds, and all chips do the same work."""
+"""Bars of time: segments add up to the kernels' bounds, and all chips have the same work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ridge points by year: the catalogue's years and families, a model's what-ifs, names that do not collide."""
+"""Ridge points by year: the catalogue's years and families, a model's what-ifs, labels that do not overlap."""
 
 from __future__ import annotations
 

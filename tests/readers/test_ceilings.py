@@ -1,4 +1,4 @@
-"""What reading ceilings promises: what a benchmark measured becomes a chip, or ceilings under a chip of one's own."""
+"""Reading ceilings: measured figures become a chip, or ceilings of a given chip."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def real(name: str) -> Path:
 
 
 def changed(name: str, change: Callable[[Any], object], folder: Path) -> Path:
-    """Copy a JSON twin and change it."""
+    """Copy a JSON fixture and change it."""
     document = json.loads((FIXTURES / name).read_text(encoding="utf-8"))
     change(document)
     path = folder / name

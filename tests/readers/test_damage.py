@@ -1,4 +1,4 @@
-"""Damaged, cut off, swollen and wrong files: each format ends in one error that names the file, in little memory."""
+"""Damaged, incomplete, oversized and wrong files: each format gives one error with the file's name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def parquet() -> bytes:
 
 
 def twins() -> dict[str, bytes]:
-    """Return a file of each format by the name of its reader and its own."""
+    """Return a file of each format, by reader and file name."""
     folders = {
         "xprof_*.json": "xprof",
         "xprof_*.csv": "xprof",
@@ -49,7 +49,7 @@ TWINS: Final = twins()
 
 
 def refused(data: bytes, **options: str) -> str:
-    """Return what is said of the file; empty where it is read all the same."""
+    """Return the error message for the file; empty if the file could be read."""
     try:
         rw.read(data, **options)
     except ProfileError as error:
@@ -67,7 +67,7 @@ def test_a_file_cut_off_anywhere_is_read_or_refused_by_its_name(name: str) -> No
 
 @pytest.mark.parametrize("name", TWINS)
 def test_a_file_with_changed_bytes_is_read_or_refused_by_its_name(name: str) -> None:
-    chance = random.Random(name)  # noqa: S311 - any bytes will do
+    chance = random.Random(name)  # noqa: S311 - not for security
     for _ in range(40):
         data = bytearray(TWINS[name])
         for _ in range(chance.choice([1, 3])):

@@ -1,4 +1,4 @@
-"""Tables in text: found among other output, in either notation, and refused by line and column."""
+"""Tables in text: found between other output, in either notation; errors name line and column."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def has_kernel(cells: Sequence[str]) -> bool:
 
 def read(text: str | bytes, **more: object) -> DelimitedTable:
     data = text.encode() if isinstance(text, str) else text
-    return read_table(Source.of(data), header=has_kernel, **more)  # type: ignore[arg-type]  # as each test gives it
+    return read_table(Source.of(data), header=has_kernel, **more)  # type: ignore[arg-type]  # each test passes valid options
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])

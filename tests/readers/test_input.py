@@ -1,4 +1,4 @@
-"""Inputs of readers: compression undone within bounds, encodings, folders and archives, damage said by its place."""
+"""Inputs of readers: limited decompression, encodings, folders and archives; errors of damage name the place."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_file_that_unpacks_to_much_but_not_to_200_times_its_size_is_read(monke
         (gzip.compress(gzip.compress(gzip.compress(gzip.compress(b"x")))), "more than 3 times"),
         (zipped({"a.zip": zipped({"b": b"x"})}), "decompress the outer one"),
     ],
-    # Without names the compressed bytes are the name, and they hold the time at which they were made.
+    # Without names the compressed bytes are the test's id, and they contain the time of compression.
     ids=["Zstandard", "gzip in gzip", "zip in zip"],
 )
 def test_what_is_compressed_in_another_way_is_named(data: bytes, message: str) -> None:

@@ -1,4 +1,4 @@
-"""What reading LIKWID promises: regions become kernels, in all three forms of its output."""
+"""Reading LIKWID: regions become kernels, in all three forms of its output."""
 
 from __future__ import annotations
 

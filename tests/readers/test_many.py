@@ -1,4 +1,4 @@
-"""`rw.read_many`: many files in threads, processes or on a Dask cluster; one that fails loses itself alone."""
+"""`rw.read_many`: many files in threads, processes or on a Dask cluster; a failure does not affect other files."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_an_executor_may_run_the_readings(flawed: Path) -> None:
 
 
 class _Dying(Executor):
-    """Loses every reading but those of one file."""
+    """An executor on which all reads fail except those of one file."""
 
     def submit(self, function: Any, /, *given: Any, **more: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -107,7 +107,7 @@ def test_a_worker_that_dies_loses_its_own_file_alone(folder: Path) -> None:
 
 
 class _AtOnce(Executor):
-    """Runs each reading when it is handed over."""
+    """An executor that runs each read at submission."""
 
     def submit(self, function: Any, /, *given: Any, **more: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -191,6 +191,6 @@ def test_without_tqdm_a_notebook_reads_without_a_bar_and_one_that_is_asked_for_n
         advance(1)
     with (
         pytest.raises(ImportError, match=r"pip install 'roofwidget\[progress\]'"),
-        advancing(True, 3, unit="file", description="reading"),  # noqa: FBT003 - one of three
+        advancing(True, 3, unit="file", description="reading"),  # noqa: FBT003 - True, False or None
     ):
         pass

@@ -1,4 +1,4 @@
-"""What reading Nsight Compute promises: counts by their rules, the same in every form, roofs at the measured clock."""
+"""Reading Nsight Compute: counts by their rules, equal in all forms of the file, and roofs at the measured clock."""
 
 from __future__ import annotations
 

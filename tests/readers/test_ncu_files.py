@@ -1,4 +1,4 @@
-"""What reading Nsight Compute promises of bad files: one clear error that says where, within bounded memory."""
+"""Reading bad files of Nsight Compute: one clear error that names the place, in limited memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def refused(data: bytes, words: str, **options: object) -> ProfileError:
 
 
 def problem(data: bytes) -> ProfileError | None:
-    """Return the error of a file that may be read or refused, but nothing else."""
+    """Return the `ProfileError` of a file, or None if it could be read."""
     try:
         read(data, format="ncu")
     except ProfileError as error:
@@ -65,7 +65,7 @@ def test_a_damaged_report_never_ends_in_another_error() -> None:
 def test_a_report_that_claims_a_huge_block_takes_no_memory() -> None:
     tracemalloc.start()
     refused(b"NVR\0" + (2**32 - 1).to_bytes(4, "little") + b"x" * 100, "the report is damaged here")
-    # A header of two bytes, then one that tells of a payload of 2**60 bytes.
+    # A header of two bytes, then a header with a payload size of 2**60 bytes.
     claim = bytes([0x28, *[0x80] * 8, 0x10])
     refused(b"NVR\0\2\0\0\0\x08\x07" + len(claim).to_bytes(4, "little") + claim, "the report ends too early")
     peak = tracemalloc.get_traced_memory()[1]

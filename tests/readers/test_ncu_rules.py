@@ -1,4 +1,4 @@
-"""Which counter of Nsight Compute counts as what: one rule a test, on tables of one launch."""
+"""The rules for Nsight Compute's counters: one rule per test, on tables with one launch."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_other_digits_in_a_name_are_no_shape(name: str) -> None:
 )
 def test_a_name_tells_of_tensor_cores_only_in_words_of_their_own(name: str, *, uses_tensor_cores: bool) -> None:
     assert is_tensor_name(name) == uses_tensor_cores
-    # Such a kernel's FP32 work is not all of it, and that of the others is.
+    # The FP32 work of this kernel is incomplete; that of the other kernels is complete.
     assert np.isnan(launch({f"{SASS}ffma_pred_on.sum": "10"}, name=name, cc="8.0").flops[0]) == uses_tensor_cores
 
 
@@ -132,7 +132,7 @@ def test_half_precision_that_may_be_register_moves_is_left_out_and_said() -> Non
     kernels = launch(fp32, cc="8.0")
     assert {key: column.tolist() for key, column in kernels.flops_by_precision.items()} == {"fp32": [20]}
     assert said(kernels, "hfma is left out in this launch ('k'): on this chip it also counts register moves")
-    # Arithmetic has additions too, other chips move otherwise, and a pipe that never ran moved nothing.
+    # No register moves: other additions were counted, another chip, or the pipe was never active.
     for other in (
         launch(fp32 | {f"{SASS}hadd_pred_on.sum": "5"}, cc="8.0"),
         launch(fp32, cc="8.6"),
@@ -155,7 +155,7 @@ def test_zeros_of_tensor_counters_on_a_busy_new_chip_are_said_and_flops_by_name_
     assert {key: np.nansum(column) for key, column in given.flops_by_precision.items()} == {"fp32": 0, "bf16": 8e6}
     assert given.flops.tolist() == [8e6]
     assert not said(given, "all tensor counters are 0")
-    # Before Hopper a zero is a zero.
+    # Before Hopper a zero counter means zero work.
     assert not said(launch(told, cc="8.6"), "all tensor counters are 0")
 
 

@@ -49,7 +49,7 @@ def test_one_that_names_no_chip_is_kept_as_it_is_with_a_warning(words: list[str]
     assert kernels.extra["measured on"].tolist() == [word or None for word in words]
     (said,) = kernels.warnings
     assert said.startswith(f"column 'measured on' does not name one chip: {reason}")
-    # One that the user named has to.
+    # A column that the user named must name a chip.
     with pytest.raises(rw.ProfileError, match=r"row 3, column 'measured on': .*chip"):
         read("name,time,measured on", "k,1,v5p", "k,1,My chip", columns={"chip": "measured on"})
 
@@ -64,11 +64,11 @@ def test_what_is_no_text_is_a_column_like_others() -> None:
 
 def test_a_column_of_another_name_is_used_when_the_user_says_so() -> None:
     rows = ("name,time,chip,device", "a,1,v6e,v5p")
-    # What judges in a file of the widget's is no chip that anything ran on.
+    # The focus chip in a file of the widget is not the chip of a measurement.
     assert read(*rows).chip is None
     found = read(*rows, columns={"chip": "device"})
     assert found.chip is not None
     assert (found.chip.id, found.extra["chip"].tolist()) == ("tpu-v5p", ["v6e"])
-    # It is one for all.
+    # All kernels have the same chip.
     with pytest.raises(TypeError, match="chip:HBM"):
         read(*rows, columns={"chip:HBM": "device"})

@@ -1,4 +1,4 @@
-"""`rw.read`: the reader is found by what a file holds, and what no reader knows ends in one clear error."""
+"""`rw.read`: the reader is found by the file's content, and an unknown file gives one clear error."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_whatever_a_reader_tells_goes_through_a_data_frame(path: Path) -> None:
         pytest.skip("a twin of a file that tells nothing")
     again = rw.Kernels.from_dataframe(kernels.to_dataframe())
     assert again.extra.keys() == kernels.extra.keys()
-    # A data frame has no room for the launches behind a row.
+    # A data frame does not keep the launches of a row.
     kernels._launches = None
     assert again == kernels
 

@@ -1,4 +1,4 @@
-"""The page of readers says what the readers say."""
+"""docs/readers.md is generated from the readers' doc strings."""
 
 from __future__ import annotations
 

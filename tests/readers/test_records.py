@@ -299,7 +299,7 @@ def test_kernels_of_no_bytes_or_next_to_none_stay_and_are_bound_by_compute() -> 
 
 
 def tracelens(**more: Any) -> pd.DataFrame:
-    """Return a twin: a batched product of 4 x 32x16x8 in bf16, 2*4*32*16*8 FLOPs, 2 bytes an element."""
+    """Return a table with a batched product of 4 x 32x16x8 in bf16: 2*4*32*16*8 FLOPs, 2 bytes per element."""
     flops, moved = 2 * 4 * 32 * 16 * 8, 2 * 4 * (32 * 8 + 8 * 16 + 32 * 16)
     return pd.DataFrame(
         {
@@ -344,7 +344,7 @@ def test_a_real_table_of_tracelens_comes_out_as_its_own_columns_say() -> None:
 
 
 def xprof(*, labels: bool) -> pd.DataFrame:
-    """Return a twin: one product, one opaque call and the program's row, each with and without infeed."""
+    """Return a table with a product, an opaque call and the program's row, each with and without infeed."""
     rows = {
         ("Step", "step"): ["Total", "Total", "Total", "0"],
         ("Rank", "rank"): [0.0, 1.0, 2.0, 1.0],

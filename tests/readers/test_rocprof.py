@@ -1,4 +1,4 @@
-"""What reading AMD's profiles promises: counters become FLOPs and bytes by the architecture's own rules."""
+"""Reading AMD's profiles: counters become FLOPs and bytes by the rules of the architecture."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def real(name: str) -> Path:
 
 
 def changed(folder: Path, name: str, old: str, new: str) -> Path:
-    """Copy the folder of the MI200 twin and change one of its tables."""
+    """Copy the folder of the MI200 fixture and change one of its tables."""
     shutil.copytree(FIXTURES / "gfx90a", folder, dirs_exist_ok=True)
     text = (folder / name).read_bytes().decode()
     assert old in text
@@ -194,7 +194,7 @@ def test_a_divided_gpu_is_not_taken_for_the_whole_one(tmp_path: Path) -> None:
 def test_gfx950_counts_its_reads_by_size() -> None:
     kernels = rw.read(FIXTURES / "gfx950_counter_collection.csv", gfx="gfx950")
     assert kernels.names.tolist() == ["touch", "scale"]
-    # A counter in two rows is summed; the other dispatch has one of the six only.
+    # A counter in two rows is summed; the other dispatch has only one of the six counters.
     scaled = 128 * 1000 + 64 * 200 + 32 * 30 + 64 * 500
     assert np.array_equal(kernels.bytes_by_level["HBM"], [np.nan, scaled], equal_nan=True)
     assert kernels.time.tolist() == [50e-9, 600e-9]

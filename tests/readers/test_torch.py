@@ -1,4 +1,4 @@
-"""What reading a PyTorch trace promises: work from shapes, time from kernels, each joined to what launched it."""
+"""Reading a PyTorch trace: work from shapes, time from kernels, each matched to its operation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def row(kernels: rw.Kernels, name: str, shape: str | None = None) -> int:
 
 
 def without(*keys: str) -> bytes:
-    """Return the twin of a device with some arguments left out."""
+    """Return the device fixture without some arguments."""
     document = json.loads(DEVICE.read_text(encoding="utf-8"))
     for event in document["traceEvents"]:
         for key in keys:

@@ -1,4 +1,4 @@
-"""What reading PyTorch's averages promises: the profiler's FLOPs over the right seconds, and no dtype made up."""
+"""Reading PyTorch's averages: the profiler's FLOPs with the right seconds, and no guessed dtype."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_averages_without_shapes_say_how_to_get_them() -> None:
             "row 1, column 'cpu_time_total': expected a number from 0, got -1.0",
         ),
         ([average("aten::mm", count=float("inf"))], "row 1, column 'count': expected a number from 0, got inf"),
-        ([average(3)], "row 1, column 'key': expected a text, got 3"),  # type: ignore[arg-type]  # that is the flaw
+        ([average(3)], "row 1, column 'key': expected a text, got 3"),  # type: ignore[arg-type]  # the error under test
     ],
 )
 def test_bad_averages_end_in_one_error(rows: list[Any], message: str) -> None:

@@ -1,4 +1,4 @@
-"""What reading PyTorch's profiles promises of bad files and odd values: one clear error, or work that stays unknown."""
+"""Reading bad PyTorch profiles: one clear error, or work that stays unknown."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_launch_at_no_time_joins_nothing() -> None:
 
 
 def test_operations_are_found_on_their_thread_however_long_the_trace_is() -> None:
-    # Microseconds since 1970 beside an event at 0: a thousand threads, each with two operations a microsecond long.
+    # Times since 1970 and one event at 0: a thousand threads, each with two operations of one microsecond.
     threads = np.repeat(np.arange(1000), 2)
     start = np.tile([1.6e15, 1.6e15 + 1.5], 1000)
     start[0] = 0

@@ -1,4 +1,4 @@
-"""What the shapes of PyTorch's operations tell: FLOPs and compulsory bytes, each worked out by hand beside it."""
+"""FLOPs and compulsory bytes of PyTorch's operations from shapes; a comment has the calculation by hand."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ CONV = ["", "", "", "[3, 1]", "[2, 0]", "[1, 2]"]
 CASES = [
     # 2 x 5 x 7 x 11; 5 x 11 and 11 x 7 read, 5 x 7 written, 4 bytes each.
     (call("aten::mm", [[5, 11], [11, 7]]), 770, 4 * (55 + 77 + 35)),
-    # The bias of 7 is read and not counted.
+    # The bias of 7 is read; it has no FLOPs.
     (call("aten::addmm", [[7], [5, 11], [11, 7], NONE, NONE], "c10::BFloat16"), 770, 2 * (7 + 55 + 77 + 35)),
     (call("aten::bmm", [[3, 5, 11], [3, 11, 7]], "double"), 2310, 8 * 3 * (55 + 77 + 35)),
     (call("aten::baddbmm", [[3, 5, 7], [3, 5, 11], [3, 11, 7]], "c10::Half"), 2310, 2 * 3 * (35 + 55 + 77 + 35)),
-    # Whole numbers of one byte add up in four.
+    # Products of one-byte integers are accumulated in four bytes.
     (call("aten::_int_mm", [[5, 11], [11, 7]], "signed char"), 770, 55 + 77 + 4 * 35),
     # ScalarType 15 is bfloat16: two bytes written.
     (
@@ -46,7 +46,7 @@ CASES = [
         2 * 6 * 7 * 5 * 2 * 5 * 3,
         4 * (720 + 180 + 210),
     ),
-    # cuDNN's own operation tells padding before stride, and no bias.
+    # cuDNN's own operation has padding before stride, and no bias.
     (
         call(
             "aten::cudnn_convolution",
@@ -66,7 +66,7 @@ CASES = [
         2 * 30 * 20,
         4 * (30 + 60 + 84),
     ),
-    # The gradients of input and weight cost as much as the convolution each; that of the bias is not counted.
+    # The gradients of input and weight each cost as much as the convolution; the bias gradient is not counted.
     (
         call(
             "aten::convolution_backward",
@@ -87,7 +87,7 @@ CASES = [
         576_000,
         4 * (2 * 5760 + 2 * 4800),
     ),
-    # The same heads after the rows; custom_mask_type 1 is causal.
+    # The same with heads after rows; custom_mask_type 1 is causal.
     (
         call(
             "aten::_efficient_attention_forward",
@@ -110,14 +110,14 @@ CASES = [
     ),
     (call("aten::add", [[4, 1, 3], [5, 1], NONE]), 60, 4 * (12 + 5 + 60)),
     (call("aten::mul_", [[4, 3], NONE]), 12, 4 * 24),
-    # A number is recorded as a tensor without sizes.
+    # A scalar is recorded as a tensor without sizes.
     (Call("aten::mul", [[4, 3], NONE], ["float", "double"]), 12, 4 * 24),
     (Call("aten::add_", [NONE, NONE, NONE], ["float", "long int", "Scalar"]), 1, 4 * 2),
     (call("aten::relu", [[4, 3]]), 12, 4 * 24),
     (call("aten::silu", [[4, 3]]), 60, 4 * 24),
     (call("aten::gelu", [[4, 3], NONE], values=["", "tanh"]), 96, 4 * 24),
     (call("aten::gelu", [[4, 3], NONE], values=["", "none"]), 60, 4 * 24),
-    # Eight an element, three a row; gamma and beta are read.
+    # 8 per element and 3 per row; gamma and beta are read.
     (call("aten::native_layer_norm", [[6, 10], NONE, [10], [10], NONE]), 8 * 60 + 18, 4 * (60 + 20 + 60)),
     (call("aten::native_layer_norm", [[6, 10], NONE, NONE, NONE, NONE]), 6 * 60 + 18, 4 * 120),
     # Rows of two axes.

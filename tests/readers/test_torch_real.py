@@ -1,4 +1,4 @@
-"""What real traces of PyTorch's profiler give, beside what others made of them; skipped where they are absent."""
+"""Real traces of PyTorch's profiler compared with results of other tools; skipped if the files are absent."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_an_h100_trace_agrees_with_the_tables_beside_it(table: str) -> None:
         at = row(kernels, told["name"], shape)
         count = kernels.count[at]
         assert count == int(told["name_count"])
-        # Theirs counts the bias.
+        # The other tool counts the bias.
         assert kernels.flops[at] / count == pytest.approx(float(told["GFLOPS_first"]) * 1e9, rel=2e-3)
         assert kernels.bytes[at] / count == pytest.approx(float(told["Data Moved (MB)_first"]) * 2**20, rel=1e-12)
         assert kernels.time[at] == pytest.approx(float(told["Kernel Time (µs)_sum"]) * 1e-6, rel=1e-4)

@@ -1,4 +1,4 @@
-"""What the reader of PyTorch's traces says of a device that waits: idle time, and copies that cross a link."""
+"""Idle time of devices in PyTorch's traces, and copies that cross a link."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IDLE = "idle or not profiled"
 
 
 def ran(name: str, start: float, microseconds: float, *, device: int = 0, stream: int = 7, **more: Any) -> Any:
-    """Return the event of a kernel, or of a copy where its bytes are given."""
+    """Return the event of a kernel, or of a copy if bytes are given."""
     args = {"device": device, "stream": stream, **more}
     category = "gpu_memcpy" if "bytes" in more else "kernel"
     return {"ph": "X", "cat": category, "name": name, "ts": start, "dur": microseconds, "args": args}
@@ -29,7 +29,7 @@ def trace(*events: Any) -> bytes:
 
 @pytest.mark.parametrize("by", ["operation", "kernel"])
 def test_the_span_less_the_union_of_all_streams_is_idle(by: str) -> None:
-    # From 10 to 40; something runs from 10 to 20 on two streams and from 25 to 26.
+    # The span is 10 to 40; two streams are busy from 10 to 20, one from 25 to 26.
     events = [ran("b", 12, 8, stream=8), ran("a", 10, 4), ran("c", 25, 1), ran("d", 38, 2)]
     kernels = read(trace(*events), by=by)
     assert kernels.names.tolist() == ["a", "b", "c", "d", IDLE]
@@ -50,7 +50,7 @@ def test_a_short_kernel_beside_a_long_one_does_not_end_it() -> None:
 
 
 def test_devices_are_idle_each_by_itself() -> None:
-    # Device 0 waits from 2 to 6, device 1 from 3 to 4 and neither before nor after its own events.
+    # Device 0 is idle from 2 to 6, device 1 from 3 to 4; time outside a device's own events does not count.
     kernels = read(trace(*(ran("k", start, 2, device=device) for start, device in ((0, 0), (1, 1), (4, 1), (6, 0)))))
     assert kernels.names.tolist() == ["k", IDLE]
     assert (kernels.time[1], kernels.count[1]) == (pytest.approx(5e-6), 2)
@@ -88,7 +88,7 @@ def test_idle_time_can_be_left_out() -> None:
     [
         trace(ran("alone", 3, 2)),
         trace(ran("a", 0, 2), ran("b", 2, 1)),
-        # A billionth of the span is what rounding leaves.
+        # A gap of a billionth of the span is a rounding error.
         trace(ran("a", 0, 1000), ran("b", 1000.000001, 1)),
         trace(ran("a", 0, 0)),
         (FIXTURES / "host.trace.json").read_bytes(),

@@ -1,4 +1,4 @@
-"""Twins of Nsight Compute's and PyTorch's files are no copies: a reader made for the real ones alone fails on them."""
+"""The fixtures differ from real files of Nsight Compute and PyTorch: a reader fitted to real files fails on them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def real(pattern: str) -> list[Path]:
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows under the header, each with its cells by column and in the header's order."""
+    """Return the rows under the header: cells by column, in the header's order."""
     lines = path.read_text(encoding="utf-8-sig").splitlines()
     begin = next(at for at, line in enumerate(lines) if "Kernel Name" in line)
     delimiter = ";" if lines[begin].count(";") > lines[begin].count(",") else ","
@@ -91,7 +91,7 @@ def test_no_kernel_and_no_shape_of_a_real_trace_is_in_a_twin() -> None:
 
 @pytest.mark.parametrize("name", TRACES)
 def test_events_of_a_twin_have_their_keys_in_another_order(name: str) -> None:
-    # One that takes fields by their place would take the wrong ones.
+    # A reader that finds fields by position would get wrong fields.
     own = {tuple(event) for event in events(FIXTURES / "torch" / f"{name}.trace.json")}
     for path in real("torch/*.json*"):
         if "key_averages" not in path.name:

@@ -1,4 +1,4 @@
-"""What reading XProf's roofline_model promises: the file's own verdicts come out again, and bad files say where."""
+"""Reading XProf's roofline_model: results agree with the file's own columns, and errors name the place."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def properties(path: Path) -> dict[str, str]:
 
 
 def agrees_with_its_file(path: Path, *, infeed: bool) -> Kernels:
-    """Check everything that the file itself says of its operations."""
+    """Compare the kernels with all columns of the file's operations."""
     kernels, rows = read(path, infeed=infeed, idle=False, shapes=False), records(path, infeed=infeed)
     assert kernels.chip is not None
     assert kernels.names.tolist() == [row["operation"] for row in rows]
@@ -219,7 +219,7 @@ def test_cmem_is_read_where_the_device_has_it() -> None:
     assert kernels.chip is not None
     assert list(kernels.chip.memories) == ["HBM", "CMEM read", "CMEM write"]
     assert kernels.bytes_by_level["CMEM read"][0] == pytest.approx(100 * 2**30 * kernels.time[0])
-    # No row tells of a byte written to CMEM: the level was not counted.
+    # No row has bytes written to CMEM, so the level was not counted.
     assert list(kernels.bytes_by_level) == ["HBM", "CMEM read"]
 
 
@@ -262,7 +262,7 @@ def load(name: str) -> Any:
 
 
 def put(document: Any, row: int, name: str, value: object) -> None:
-    """Set one cell, its row counted from 1."""
+    """Set a cell; the row counts from 1."""
     position = [column["id"] for column in document[0]["cols"]].index(name)
     document[0]["rows"][row - 1]["c"][position] = {"v": value}
 
@@ -272,7 +272,7 @@ def column_of(document: Any, name: str) -> dict[str, Any]:
 
 
 def refusal(tmp_path: Path, content: object, **options: Any) -> str:
-    """Return what `read` says of the content, without the folder's name."""
+    """Return the error message of `read`, without the folder's name."""
     path = tmp_path / "p.json"
     if isinstance(content, bytes):
         path.write_bytes(content)

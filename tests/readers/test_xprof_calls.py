@@ -1,4 +1,4 @@
-"""What reading XProf's opaque calls promises: FLOPs from the shapes of their own program, and shares that add up."""
+"""Reading XProf's opaque calls: FLOPs from the shapes of their own program, and shares that add up."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_type_that_the_chip_has_no_peak_for_is_judged_by_the_one_it_has_and_sa
     assert kernels.bytes[at] == (1024 * 512 + 2048 * 512 + 4 + 4 + 2 * 1024 * 2048) * 7
     assert (kernels.precision[at], kernels.extra["dtype"][at]) == (None, "f8e4m3fn")
     assert any("some of them are fp8, for which the profile has no peak" in warning for warning in kernels.warnings)
-    # Without a chip nothing has to be judged yet.
+    # Without a chip no peak is needed.
     assert read(STATS).precision[row(read(STATS), "gemm.f8", "8813")] == "fp8"
 
 
@@ -116,7 +116,7 @@ def test_the_program_gains_what_its_operations_gain() -> None:
 
 def test_idle_time_is_a_row_and_shares_of_self_time_add_up_to_one() -> None:
     kernels = read(CALLS)
-    # The twin idles a quarter of its operations' time.
+    # The fixture is idle for a quarter of its operations' time.
     assert (kernels.names[-1], kernels.category[-1]) == ("idle or not profiled", "idle")
     assert kernels.time[-1] == pytest.approx(201.25e-6 / 4)
     assert kernels.self_time.sum() == pytest.approx(kernels.program.time[0], rel=1e-12)
@@ -201,7 +201,7 @@ def test_every_column_of_the_table_is_kept_with_its_unit() -> None:
     kernels = read(FIXTURES / "xprof_tpu.roofline_model.json")
     table = json.loads((FIXTURES / "xprof_tpu.roofline_model.json").read_text(encoding="utf-8"))[0]
     fields = {"step", "category", "operation", "occurrences", "total_time", "total_self_time", "include_infeed_outfeed"}
-    # Source information is two columns: the line, and the stack above it.
+    # Source information gives two columns: the line and the stack.
     assert len(kernels.extra) == len({column["id"] for column in table["cols"]} - fields) + 1
     first = kernels.names.tolist().index("fusion.mlp_up")
     assert kernels.extra["source"][first] == "model.py:118"

@@ -1,4 +1,4 @@
-"""What reading XProf's other forms promises: the same operations as its JSON, as far as the form tells them."""
+"""Reading XProf's other forms: the same operations as in the JSON, as far as the form has them."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_hlo_stats_alone_gives_the_same_operations_without_a_chip() -> None:
     assert kernels.chip is None
     assert kernels.warnings[0] == "hlo_stats has no peaks, so there is no chip: choose a chip to see a roof"
     assert kernels.program.time[0] == pytest.approx(201.25e-6 * 1.25, rel=1e-12)
-    # One of its operations is of unknown FLOPs, and so the sum is.
+    # One operation has unknown FLOPs, so the sum is unknown.
     assert np.isnan(kernels.program.flops[0])
     assert kernels.extra["share of self time"].sum() == pytest.approx(1, rel=1e-12)
     assert kernels.extra["framework op"][0] == "jit(step)/cudnn-conv.2:"
@@ -268,9 +268,9 @@ TRACE = b"\n\x10\x12\x0e/host:metadata"
 
 
 def converter(monkeypatch: pytest.MonkeyPatch, convert: Callable[[list[str], str, dict[str, Any]], Any]) -> None:
-    """Put a stand-in where the extra's converter is."""
+    """Replace the converter of the extra by a fake."""
     module = types.ModuleType("xprof.convert.raw_to_tool_data")
-    module.xspace_to_tool_data = convert  # type: ignore[attr-defined]  # a stand-in
+    module.xspace_to_tool_data = convert  # type: ignore[attr-defined]  # a fake
     for name in ("xprof", "xprof.convert"):
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
     monkeypatch.setitem(sys.modules, "xprof.convert.raw_to_tool_data", module)

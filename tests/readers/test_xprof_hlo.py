@@ -1,4 +1,4 @@
-"""What reading HLO text promises: shapes as printed, and FLOPs only where the shapes tell them."""
+"""Reading HLO text: shapes as printed, and FLOPs only if the shapes are enough."""
 
 from __future__ import annotations
 

@@ -54,8 +54,8 @@ def read(source: File, *, precision: str | None = None) -> Kernels:
         The precision of the FLOPs if the file does not have it.
     """
     chip = ceilings(source, precision=precision)
-    said = "ERT measures a machine, not a program: the file has ceilings and no kernels"
-    return Kernels(chip=chip, warnings=[said, *chip.notes], source=source.name)
+    message = "ERT measures a machine, not a program: the file has ceilings and no kernels"
+    return Kernels(chip=chip, warnings=[message, *chip.notes], source=source.name)
 
 
 def ceilings(source: File, *, precision: str | None = None) -> Chip:
@@ -77,13 +77,13 @@ def ceilings(source: File, *, precision: str | None = None) -> Chip:
     empirical = document.get("empirical") if isinstance(document, dict) else None
     if not isinstance(empirical, dict):
         raise ProfileError(source.name, f"expected an object, as {EXPECTED} has", place="'empirical'")
-    metadata = empirical.get("metadata")
-    told = metadata if isinstance(metadata, dict) else {}
-    usual = precision.casefold() if precision else _configured(told)
+    given = empirical.get("metadata")
+    metadata = given if isinstance(given, dict) else {}
+    usual = precision.casefold() if precision else _configured(metadata)
     pairs = _pairs(source.name, empirical, "empirical", "gflops")
     rates = [_rate(label, value, usual) for label, value in pairs]
     levels, lower = _levels(_pairs(source.name, empirical, "empirical", "gbytes"))
-    version = told.get("ERT_VERSION")
+    version = metadata.get("ERT_VERSION")
     title = f"ERT {version}" if isinstance(version, str) else "ERT"
     notes = []
     if any(rate.precision == UNSPECIFIED for rate in rates):
@@ -92,7 +92,7 @@ def ceilings(source: File, *, precision: str | None = None) -> Chip:
         )
     return measured_chip(
         source.name,
-        _host(told) or "ERT machine",
+        _host(metadata) or "ERT machine",
         rates,
         levels,
         Source(f"{title}, {PurePath(source.name).name}", confidence="measured"),

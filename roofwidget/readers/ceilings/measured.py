@@ -134,14 +134,14 @@ def _sourced(ceiling: Ceiling, source: Source) -> Ceiling:
 
 def _distinct(ceilings: list[Ceiling], peaks: Mapping[str, float]) -> list[Ceiling]:
     """Return the highest ceiling of each key; ceilings with the name of a peak are renamed."""
-    kept: dict[str, Ceiling] = {}
+    highest: dict[str, Ceiling] = {}
     for ceiling in ceilings:
         spoken = f"measured {ceiling.name}" if ceiling.name.casefold() in peaks else ceiling.name
         named = Ceiling(spoken, ceiling.rate, ceiling.memory, ceiling.precision, measured=True, source=ceiling.source)
         key = named.key.casefold()
-        if key not in kept or named.rate > kept[key].rate:
-            kept[key] = named
-    return list(kept.values())
+        if key not in highest or named.rate > highest[key].rate:
+            highest[key] = named
+    return list(highest.values())
 
 
 def onto(base: Chip, measured: Chip) -> Chip:

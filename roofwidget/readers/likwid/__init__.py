@@ -142,7 +142,7 @@ def _merged(parts: list[Group], warnings: list[str], *, is_one_run: bool) -> Tot
     rows = [count(part) for part in parts]
     base = next((row for row in rows if row.flops), rows[0])
     for part, row in zip(parts, rows, strict=True):
-        warnings += [said for said in row.warnings if said not in warnings]
+        warnings += [message for message in row.warnings if message not in warnings]
         if row is base:
             continue
         scale = base.time / row.time if is_one_run and row.time > 0 else 1.0
@@ -158,8 +158,8 @@ def _merged(parts: list[Group], warnings: list[str], *, is_one_run: bool) -> Tot
                 f"{region} took {row.time:g} s in the run of group {part.group}, {base.time:g} s in another"
             )
     if len(rows) > 1 and is_one_run:
-        said = "the groups of one run alternate: their amounts are scaled to one time"
-        warnings += [said] if said not in warnings else []
+        message = "the groups of one run alternate: their amounts are scaled to one time"
+        warnings += [message] if message not in warnings else []
     return base
 
 

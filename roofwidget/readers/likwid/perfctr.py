@@ -283,8 +283,8 @@ def _flops(block: Group, times: list[float], found: Totals) -> None:
         found.flops[precision] = printed
         found.rules[f"flops:{precision}"] = f"{name} x {_RUNTIME}, summed over threads"
         if not math.isnan(exact):
-            said = f"group {block.group}: {rule} gives {exact:g} FLOPs, '{name}' {printed:g}: the latter is used"
-            found.warnings.append(said)
+            message = f"group {block.group}: {rule} gives {exact:g} FLOPs, '{name}' {printed:g}: the latter is used"
+            found.warnings.append(message)
         if match["assumed"]:
             found.warnings.append(f"group {block.group}: '{name}' is based on an assumption of LIKWID")
 

@@ -90,7 +90,7 @@ def flop_warnings(launches: Launches, counts: FlopCounts) -> list[str]:
             f"hfma is left out in {_which(launches, tensor.may_move)}: on this chip it "
             "also counts register moves, and only sm__inst_executed_pipe_tensor.sum shows which hfma are arithmetic"
         )
-    estimated = [told for told in counts.flops.values() if any("shape" in (rule or "") for rule in told.rules)]
+    estimated = [sourced for sourced in counts.flops.values() if any("shape" in (rule or "") for rule in sourced.rules)]
     if estimated:
         remarks.append("tensor FLOPs are estimates from the instruction shape: see origin['flops']")
     if tensor.sparse.any():
@@ -157,10 +157,10 @@ def read_launches(files: Sequence[Source], device: int | str | None) -> Launches
         launches = merge_passes(launches, _joined_runs(part))
     if device is None:
         return launches
-    told = launches.words["device"]
-    rows = [row for row, number in enumerate(told) if number == str(device)]
+    devices = launches.words["device"]
+    rows = [row for row, number in enumerate(devices) if number == str(device)]
     if not rows:
-        known = ", ".join(sorted({str(number) for number in told}))
+        known = ", ".join(sorted({str(number) for number in devices}))
         raise ProfileError(launches.source, f"no launch on device {device}; there is {known}")
     return launches.at(np.array(rows, dtype=np.intp))
 
@@ -173,8 +173,8 @@ def _joined_runs(launches: Launches) -> Launches:
     processes = list(dict.fromkeys(launches.words["process"]))
     if len(processes) < 2 or (launches.count > 1).any():  # noqa: PLR2004 - one process is one pass
         return launches
-    told = np.array(launches.words["process"], dtype=object)
-    runs = [launches.at(np.flatnonzero(told == process)) for process in processes]
+    process_of = np.array(launches.words["process"], dtype=object)
+    runs = [launches.at(np.flatnonzero(process_of == process)) for process in processes]
     read = [{name for name, column in run.metrics.items() if _distinguishes(name, column)} for run in runs]
     same = all(launch_shapes(run) == launch_shapes(runs[0]) for run in runs)
     if not same or sum(map(len, read)) > len(set().union(*read)) or not all(read):
@@ -205,20 +205,20 @@ def kernels(
     if not (time.is_known.any() or traffic or counts.flops or flops):
         reason = f"no time, bytes or FLOPs for any of {len(launches)} launches; collect them with '{COMMAND}'"
         raise ProfileError(source, reason)
-    parts, counts, precision, said = _with_given(launches, counts, flops)
+    parts, counts, precision, messages = _with_given(launches, counts, flops)
     most = _most_common_precision(parts, launches)
-    roof, heard = chip_with_roofs(launches, traffic, given=chip, precision=most, fp16_packed=fp16_packed)
+    roof, roof_warnings = chip_with_roofs(launches, traffic, given=chip, precision=most, fp16_packed=fp16_packed)
     parts = _with_fp16_vector_charged(parts, roof)
     if roof is not None and (lacking := [key for key in parts if _is_precision(key) and key not in roof.peak_flops]):
         name = "name the chip, such as chip='h100-sxm', for its data sheet"
-        heard = [*heard, f"the file has no peak of {', '.join(lacking)}, so there is no chip: {name}"]
+        roof_warnings = [*roof_warnings, f"the file has no peak of {', '.join(lacking)}, so there is no chip: {name}"]
         roof = None
     n, count = len(launches), launches.count
-    rules = {f"flops:{key}" if key else "flops": told.rules for key, told in parts.items()}
+    rules = {f"flops:{key}" if key else "flops": sourced.rules for key, sourced in parts.items()}
     return Kernels(
         launches.names,
-        {key: told.values * count for key, told in parts.items()} or np.full(n, np.nan),
-        {level: told.values * count for level, told in traffic.items()} or np.full(n, np.nan),
+        {key: sourced.values * count for key, sourced in parts.items()} or np.full(n, np.nan),
+        {level: sourced.values * count for level, sourced in traffic.items()} or np.full(n, np.nan),
         time=time.values * count,
         precision=[given or _launch_precision(parts, row) for row, given in enumerate(precision)],
         count=count,
@@ -226,11 +226,11 @@ def kernels(
             **rules,
             "flops": _flop_rules(parts, counts.reasons),
             "time": time.rules,
-            **{f"bytes:{level}": told.rules for level, told in traffic.items()},
+            **{f"bytes:{level}": sourced.rules for level, sourced in traffic.items()},
         },
         extra=_extra(launches),
         chip=roof,
-        warnings=[*launches.warnings, *launch_warnings(launches, counts, time, traffic), *said, *heard],
+        warnings=[*launches.warnings, *launch_warnings(launches, counts, time, traffic), *messages, *roof_warnings],
         source=source,
     )
 
@@ -246,21 +246,21 @@ def _with_given(
         return parts, counts, precision, []
     is_unknown = np.array([reason is not None for reason in reasons], dtype=np.bool_)
     # Where zeros of tensor counters prove nothing, the FLOPs of other units may be incomplete.
-    found, said = match_given(given, list(launches.names), is_unknown | counts.tensor.all_zero)
+    found, messages = match_given(given, list(launches.names), is_unknown | counts.tensor.all_zero)
     rows = list(found)
-    for told in parts.values():
-        told.values[rows], told.rules[rows] = np.nan, None
-    for row, (flops, judged, rule) in found.items():
+    for sourced in parts.values():
+        sourced.values[rows], sourced.rules[rows] = np.nan, None
+    for row, (flops, own_precision, rule) in found.items():
         for key, number in flops.items():
             if key not in parts:
                 parts[key] = all_unknown(n)
             parts[key].values[row] = number
             parts[key].rules[row] = rule
-        reasons[row], precision[row] = None, judged
+        reasons[row], precision[row] = None, own_precision
     all_zero = counts.tensor.all_zero.copy()
     all_zero[rows] = False
     tensor = dataclasses.replace(counts.tensor, all_zero=all_zero)
-    return parts, dataclasses.replace(counts, reasons=reasons, tensor=tensor), precision, said
+    return parts, dataclasses.replace(counts, reasons=reasons, tensor=tensor), precision, messages
 
 
 def _with_fp16_vector_charged(parts: dict[str, Sourced], chip: Chip | None) -> dict[str, Sourced]:
@@ -270,19 +270,23 @@ def _with_fp16_vector_charged(parts: dict[str, Sourced], chip: Chip | None) -> d
     half, tensor = parts[FP16_VECTOR], parts.get("fp16", all_unknown(len(parts[FP16_VECTOR].values)))
     values = sum_of_known([tensor.values, half.values], len(half.values))
     rules = [" + ".join(filter(None, pair)) or None for pair in zip(tensor.rules, half.rules, strict=True)]
-    kept = {key: told for key, told in parts.items() if key != FP16_VECTOR}
-    return {**kept, "fp16": Sourced(values, np.array(rules, dtype=object))}
+    others = {key: sourced for key, sourced in parts.items() if key != FP16_VECTOR}
+    return {**others, "fp16": Sourced(values, np.array(rules, dtype=object))}
 
 
 def _most_common_precision(parts: Mapping[str, Sourced], launches: Launches) -> str | None:
     """Return the precision of most FLOPs of all launches."""
-    totals = {key: float(np.nansum(told.values * launches.count)) for key, told in parts.items() if _is_precision(key)}
+    totals = {
+        key: float(np.nansum(sourced.values * launches.count)) for key, sourced in parts.items() if _is_precision(key)
+    }
     return max(totals, key=lambda key: totals[key], default=None)
 
 
 def _launch_precision(parts: Mapping[str, Sourced], row: int) -> str | None:
     """Return the precision of most FLOPs of a launch; None without FLOPs."""
-    known = {key: told.values[row] for key, told in parts.items() if _is_precision(key) and told.values[row] > 0}
+    known = {
+        key: sourced.values[row] for key, sourced in parts.items() if _is_precision(key) and sourced.values[row] > 0
+    }
     return max(known, key=lambda key: known[key], default=None)
 
 
@@ -292,7 +296,7 @@ def _is_precision(key: str) -> bool:
 
 
 def _flop_rules(parts: Mapping[str, Sourced], reasons: Any) -> list[str | None]:
-    rows = zip(*(told.rules for told in parts.values()), strict=True) if parts else ((),) * len(reasons)
+    rows = zip(*(sourced.rules for sourced in parts.values()), strict=True) if parts else ((),) * len(reasons)
     keys = list(parts)
     texts: dict[tuple[str | None, ...], str] = {}
     found: list[str | None] = []
@@ -308,9 +312,9 @@ def _extra(launches: Launches) -> dict[str, Any]:
     """Return the extra columns: launch fields, and metrics that are useful beside a roofline."""
     found: dict[str, Any] = {}
     for word in LAUNCH_FIELDS:
-        told = launches.words[word]
-        if word != "cc" and any(value is not None for value in told):
-            found[word] = told
+        values = launches.words[word]
+        if word != "cc" and any(value is not None for value in values):
+            found[word] = values
     clock = sm_clock(launches)
     told_of = {"compute capability": launches.capability, "SM clock (Hz)": clock}
     columns = {**told_of, **{name: launches.metric(metric) for name, metric in _COLUMNS.items()}}

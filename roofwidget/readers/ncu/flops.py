@@ -80,10 +80,10 @@ def flops_by_path(launches: Launches) -> PathFlops:
     sparse = np.zeros(n, dtype=np.bool_)
     bases = {found["base"]: found for found in map(PATH_METRIC.fullmatch, launches.metrics) if found}
     for base, part in bases.items():
-        told = amount(launches, [base])
+        sourced = amount(launches, [base])
         units = kinds.setdefault(part["src"], {})
-        units.setdefault(part["unit"] or "", {}).setdefault(part["dst"] or "", {})[part["sparsity"] or ""] = told
-        sparse |= (part["sparsity"] == "on") & (told.values > 0)
+        units.setdefault(part["unit"] or "", {}).setdefault(part["dst"] or "", {})[part["sparsity"] or ""] = sourced
+        sparse |= (part["sparsity"] == "on") & (sourced.values > 0)
     by_source = {
         source: _larger_of_whole_and_parts(
             {
@@ -99,24 +99,24 @@ def flops_by_path(launches: Launches) -> PathFlops:
     flops: dict[str, Sourced] = {}
     # Types with a counter of their own come first; a counter that several types share is used only where these are 0.
     for source in sorted(by_source, key=lambda word: word.count("_")):
-        told = by_source[source]
+        sourced = by_source[source]
         types = source.split("_")
         own = [by_source[other].values for other in by_source if other != source and {*other.split("_")} < {*types}]
-        used = told.where((told.values > 0) & ~(sum_of_known(own, n) > 0))
+        used = sourced.where((sourced.values > 0) & ~(sum_of_known(own, n) > 0))
         flops[types[-1]] = flops[types[-1]].or_else(used) if types[-1] in flops else used
-    used_values = [told.values for told in flops.values()]
-    read = [told.values for told in by_source.values()]
+    used_values = [sourced.values for sourced in flops.values()]
+    read = [sourced.values for sourced in by_source.values()]
     total = np.where(np.isnan(sum_of_known(read, n)), np.nan, np.nan_to_num(sum_of_known(used_values, n)))
-    return PathFlops({key: told for key, told in flops.items() if told.is_known.any()}, total, sparse)
+    return PathFlops({key: sourced for key, sourced in flops.items() if sourced.is_known.any()}, total, sparse)
 
 
 def _larger_of_whole_and_parts(parts: Mapping[str, Sourced], n: int) -> Sourced:
     """Return the larger of the total (key ``""``) and the sum of the other parts."""
     whole = parts.get("", all_unknown(n))
-    others = [told for key, told in parts.items() if key]
-    summed = sum_of_known([told.values for told in others], n)
+    others = [sourced for key, sourced in parts.items() if key]
+    summed = sum_of_known([sourced.values for sourced in others], n)
     is_more = summed > np.nan_to_num(whole.values, nan=-1)
-    texts = (texts_where(told.values > 0, told.rules) for told in others)
+    texts = (texts_where(sourced.values > 0, sourced.rules) for sourced in others)
     rules = np.array([_joined_rules(row) for row in zip(*texts, strict=True)] or [None] * n, dtype=object)
     return Sourced(np.where(is_more, summed, whole.values), np.where(is_more, rules, whole.rules))
 
@@ -313,20 +313,20 @@ def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> Tens
 def _instructions(launches: Launches) -> Sourced:
     """Return the instructions that the tensor pipe executed for matrix products."""
     n = len(launches)
-    told = amount(launches, ["sm__inst_executed_pipe_tensor", "smsp__inst_executed_pipe_tensor"])
+    sourced = amount(launches, ["sm__inst_executed_pipe_tensor", "smsp__inst_executed_pipe_tensor"])
     bases = dict.fromkeys(found["base"] for found in map(_PIPE.fullmatch, launches.metrics) if found)
     parts = [amount(launches, [base]) for base in bases]
     if parts:
         text = " + ".join(f"{base}.sum" for base in bases)
         summed = Sourced(sum_of_known([part.values for part in parts], n), np.full(n, text, dtype=object))
-        told = told.or_else(summed)
-    told = told.or_else(
+        sourced = sourced.or_else(summed)
+    sourced = sourced.or_else(
         Sourced(
             np.where(_pipe_active_percent(launches) == 0, 0.0, np.nan), np.full(n, "pipe never active", dtype=object)
         )
     )
     moves = amount(launches, [f"{unit}__inst_executed_pipe_tensor_op_hmma_type_hfma2" for unit in ("sm", "smsp")])
-    return Sourced(np.maximum(told.values - np.nan_to_num(moves.values), 0), told.rules)
+    return Sourced(np.maximum(sourced.values - np.nan_to_num(moves.values), 0), sourced.rules)
 
 
 def _pipe_active_percent(launches: Launches) -> Floats:
@@ -349,9 +349,9 @@ def _by_shape(launches: Launches, instructions: Sourced, wanted: Mask) -> tuple[
         if shape is None:
             no_shape[row] = True
             continue
-        told = flops.setdefault(shape.precision, all_unknown(n))
-        told.values[row] = instructions.values[row] * shape.flops
-        told.rules[row] = f"{instructions.rules[row]} x {shape.flops} ({shape.text} shape {where})"
+        sourced = flops.setdefault(shape.precision, all_unknown(n))
+        sourced.values[row] = instructions.values[row] * shape.flops
+        sourced.rules[row] = f"{instructions.rules[row]} x {shape.flops} ({shape.text} shape {where})"
     return flops, no_shape
 
 
@@ -399,33 +399,33 @@ def count_flops(launches: Launches, *, fp16_packed: bool = True) -> FlopCounts:
     moved = tensor.moves | tensor.may_move
     families[FP16_VECTOR] = Sourced(np.where(moved, 0.0, families[FP16_VECTOR].values), families[FP16_VECTOR].rules)
     parts: dict[str, Sourced] = {**families, **tensor.flops}
-    known = sum_of_known([told.values for told in parts.values()], n)
+    known = sum_of_known([sourced.values for sourced in parts.values()], n)
     is_zero_known = families["fp32"].is_known & (known == 0)
     is_known = ~tensor.is_unknown & ((known > 0) | is_zero_known)
-    missing = [key for key, told in families.items() if not told.is_known.any()]
+    missing = [key for key, sourced in families.items() if not sourced.is_known.any()]
     partly = [word for key, three in words.items() if key not in missing for word in three]
     missing += [word for word in partly if not executed[word].is_known.any()]
     # Only precisions with FLOPs are kept; a kernel without any gets 0 FLOPs in fp32.
-    flops = {key: told.where(is_known & (told.values > 0)) for key, told in parts.items()}
+    flops = {key: sourced.where(is_known & (sourced.values > 0)) for key, sourced in parts.items()}
     flops["fp32"] = flops["fp32"].or_else(families["fp32"].where(is_known & is_zero_known))
-    kept = {key: told for key, told in flops.items() if told.is_known.any()}
-    return FlopCounts(kept, _reasons(tensor, known, is_known), tensor, missing)
+    known_flops = {key: sourced for key, sourced in flops.items() if sourced.is_known.any()}
+    return FlopCounts(known_flops, _reasons(tensor, known, is_known), tensor, missing)
 
 
 def _vector_flops(words: Sequence[str], executed: Mapping[str, Sourced], n: int, *, packed: int) -> Sourced:
     """Return the FLOPs of one precision outside the tensor cores."""
     weights = {word: packed * (2 if word.endswith("fma") else 1) for word in words}
     parts = {word: executed[word] for word in words}
-    values = round_counts(sum_of_known([weights[word] * told.values for word, told in parts.items()], n))
-    told = list(zip(*(part.rules for part in parts.values()), strict=True))
-    texts = {rules: _vector_rule(weights, rules) for rules in set(told)}
-    rules = np.array([texts[row] for row in told], dtype=object)
+    values = round_counts(sum_of_known([weights[word] * sourced.values for word, sourced in parts.items()], n))
+    rule_rows = list(zip(*(part.rules for part in parts.values()), strict=True))
+    texts = {rules: _vector_rule(weights, rules) for rules in set(rule_rows)}
+    rules = np.array([texts[row] for row in rule_rows], dtype=object)
     return Sourced(values, rules)
 
 
-def _vector_rule(weights: Mapping[str, int], told: Sequence[str | None]) -> str | None:
+def _vector_rule(weights: Mapping[str, int], rules: Sequence[str | None]) -> str | None:
     """Return the rule of a sum, such as ``fadd + fmul + 2 x ffma of smsp__…_op_*_pred_on.sum``."""
-    known = {word: rule for word, rule in zip(weights, told, strict=True) if rule is not None}
+    known = {word: rule for word, rule in zip(weights, rules, strict=True) if rule is not None}
     terms = " + ".join(f"{weights[word]} x {word}" if weights[word] != 1 else word for word in known)
     forms = dict.fromkeys(rule.replace(f"_{word}_", "_*_") for word, rule in known.items())
     return f"{terms} of {' and '.join(forms)}" if known else None
@@ -434,14 +434,14 @@ def _vector_rule(weights: Mapping[str, int], told: Sequence[str | None]) -> str 
 def _executed(launches: Launches, word: str) -> Sourced:
     """Return how often threads executed an operation such as ``ffma``."""
     metrics = [f"{unit}__sass_thread_inst_executed_op_{word}_pred_on" for unit in ("smsp", "sm")]
-    told = amount(launches, metrics)
+    sourced = amount(launches, metrics)
     for factor in (2, 4):
         # Of the derived sums only smsp counts executed instructions; sm is the peak.
         name = f"derived__{metrics[0]}_x{factor}"
         derived = round_counts(launches.metric(name) / factor * elapsed_cycles(launches))
         rule = f"{name} / {factor} x cycles"
-        told = told.or_else(first_known(len(derived), [(derived, rule)]))
-    return told
+        sourced = sourced.or_else(first_known(len(derived), [(derived, rule)]))
+    return sourced
 
 
 def _reasons(tensor: TensorWork, known: Floats, is_known: Mask) -> Texts:
@@ -481,7 +481,7 @@ def match_given(
         msg = f"flops must map patterns of kernels' names to FLOPs of one launch, got {type(given).__name__}"
         raise TypeError(msg)
     found: dict[int, tuple[dict[str, float], str | None, str]] = {}
-    remarks: list[str] = []
+    messages: list[str] = []
     for pattern, value in given.items():
         test = _compiled(pattern)
         rows = [row for row, name in enumerate(names) if test.search(name)]
@@ -493,12 +493,12 @@ def match_given(
         flops, precision = _of_launch(value, pattern)
         open_rows = [row for row in rows if is_unknown[row]]
         if not open_rows:
-            remarks.append(
+            messages.append(
                 f"flops: '{pattern}' has no effect, because counters give the FLOPs of all its {len(rows)} launches"
             )
         for row in open_rows:
             found.setdefault(row, (flops, precision, f"given for names that contain '{pattern}'"))
-    return found, remarks
+    return found, messages
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -514,8 +514,8 @@ def _of_launch(value: Any, pattern: str) -> tuple[dict[str, float], str | None]:
     what = f"flops['{pattern}']"
     if isinstance(value, Op):
         kernel = Graph(value.name, [value], value.outputs).kernels()[0]
-        told = kernel.flops
-        return dict(told) if isinstance(told, Mapping) else {"": float(told or 0.0)}, kernel.precision
+        flops = kernel.flops
+        return dict(flops) if isinstance(flops, Mapping) else {"": float(flops or 0.0)}, kernel.precision
     if isinstance(value, Mapping):
         if not value:
             msg = f"{what} is empty; give FLOPs by precision, such as {{'bf16': 1e12}}"

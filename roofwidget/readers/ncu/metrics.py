@@ -187,8 +187,8 @@ class Launches:
         major = self.metric("device__attribute_compute_capability_major")
         minor = self.metric("device__attribute_compute_capability_minor")
         versions = {word: _version(word) for word in set(self.words["cc"])}
-        told = [versions[word] for word in self.words["cc"]]
-        return np.where(np.isnan(told), major + minor / 10, told)
+        stated = [versions[word] for word in self.words["cc"]]
+        return np.where(np.isnan(stated), major + minor / 10, stated)
 
     def with_warning(self, text: str) -> Launches:
         """Return the launches with one more warning."""
@@ -286,9 +286,9 @@ class Sourced:
 
 def texts_where(mask: npt.NDArray[np.bool_], texts: Texts) -> Texts:
     """Return the texts of the rows in the mask, None in the others."""
-    kept = texts.copy()
-    kept[~mask] = None
-    return kept
+    picked = texts.copy()
+    picked[~mask] = None
+    return picked
 
 
 def all_unknown(n: int) -> Sourced:
@@ -305,8 +305,8 @@ def first_known(n: int, candidates: Iterable[tuple[Floats, str]]) -> Sourced:
     >>> told.values.tolist(), told.rules.tolist()
     ([1.0, 2.0], ['a.sum', 'b.sum x 32'])
     """
-    told = all_unknown(n)
-    values, rules = told.values, told.rules
+    sourced = all_unknown(n)
+    values, rules = sourced.values, sourced.rules
     for column, rule in candidates:
         new = np.isnan(values) & ~np.isnan(column)
         values[new] = column[new]
@@ -324,8 +324,8 @@ def launch_seconds(launches: Launches) -> Sourced:
         rest = ("gpu__time_duration.avg", "gpu__time_active.sum", "gpu__time_active.avg")
         candidates += [(launches.metric(name), name) for name in rest]
         launches.memoized["time"] = first_known(len(launches), candidates)
-    told: Sourced = launches.memoized["time"]
-    return told
+    sourced: Sourced = launches.memoized["time"]
+    return sourced
 
 
 def elapsed_cycles(launches: Launches) -> Floats:
@@ -367,8 +367,8 @@ def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, ra
             rate = launches.metrics.get(f"{name}.{form}")
             if rate is not None:
                 candidates.append((rate * factor(launches), f"{name}.{form} x {word}{suffix}"))
-    told = first_known(len(launches), candidates)
-    return Sourced(round_counts(told.values * times), told.rules)
+    sourced = first_known(len(launches), candidates)
+    return Sourced(round_counts(sourced.values * times), sourced.rules)
 
 
 def quotient(above: Floats, below: Floats) -> Floats:

@@ -128,8 +128,8 @@ def read_pages(source: Source) -> Launches:
 
 
 def _nothing(source: Source) -> ProfileError:
-    said = _MESSAGE.search(source.beginning)
-    words = f"; ncu said: {said[1].strip()[:_MAX_MESSAGE_CHARS]}" if said else ""
+    message = _MESSAGE.search(source.beginning)
+    words = f"; ncu said: {message[1].strip()[:_MAX_MESSAGE_CHARS]}" if message else ""
     return ProfileError(source.name, f"no kernel was profiled{words}; profile again, for example with '{COMMAND}'")
 
 

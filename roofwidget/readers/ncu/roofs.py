@@ -90,8 +90,8 @@ def peak_rates(launches: Launches, *, fp16_packed: bool) -> dict[str, Peak]:
 def peak_bandwidths(launches: Launches, traffic: Traffic) -> dict[str, Peak]:
     """Return the bandwidths of the report by level, each with the same definition as the bytes."""
     found: dict[str, Peak] = {}
-    for level, told in traffic.items():
-        rule = next((rule for rule in told.rules if rule), "")
+    for level, sourced in traffic.items():
+        rule = next((rule for rule in sourced.rules if rule), "")
         metric, factor, unit = _definition(level, rule)
         per_cycle = launches.metric(f"{metric}.sum.peak_sustained") * factor
         rate = time_weighted_mean(launches, per_cycle * clock_of(launches, unit))
@@ -137,8 +137,8 @@ def _tensor_peaks(launches: Launches) -> list[tuple[str, str, float]]:
 
 
 def _highest_clock(launches: Launches, names: tuple[str, ...]) -> float:
-    told = first_known(len(launches), [(launches.metric(name), "") for name in names]).values
-    return time_weighted_mean(launches, told) * _KILO
+    clocks = first_known(len(launches), [(launches.metric(name), "") for name in names]).values
+    return time_weighted_mean(launches, clocks) * _KILO
 
 
 # -- the chip ------------------------------------------------------------------------------------------------------

@@ -60,8 +60,8 @@ def traffic_by_level(launches: Launches) -> Traffic:
             _noted(_sum(launches, *loads, times=SECTOR_BYTES), "global loads and stores only"),
         ],
     }
-    found = {level: _first(told, len(launches)) for level, told in levels.items()}
-    return {level: told for level, told in found.items() if told.is_known.any()}
+    found = {level: _first(sourced, len(launches)) for level, sourced in levels.items()}
+    return {level: sourced for level, sourced in found.items() if sourced.is_known.any()}
 
 
 def _sum(launches: Launches, *metrics: str, times: float = 1.0) -> Sourced:
@@ -73,13 +73,13 @@ def _sum(launches: Launches, *metrics: str, times: float = 1.0) -> Sourced:
     return first_known(len(launches), [(values, rule)])
 
 
-def _noted(told: Sourced, note: str) -> Sourced:
-    rules = [None if rule is None else f"{rule} ({note})" for rule in told.rules]
-    return Sourced(told.values, np.array(rules, dtype=object))
+def _noted(sourced: Sourced, note: str) -> Sourced:
+    rules = [None if rule is None else f"{rule} ({note})" for rule in sourced.rules]
+    return Sourced(sourced.values, np.array(rules, dtype=object))
 
 
-def _first(told: list[Sourced], n: int) -> Sourced:
+def _first(candidates: list[Sourced], n: int) -> Sourced:
     found = all_unknown(n)
-    for one in told:
+    for one in candidates:
         found = found.or_else(one)
     return found

@@ -95,8 +95,8 @@ def read(source: Source, *, gfx: str | None = None) -> Kernels:
         msg = f"gfx must be one of {listed(ARCHITECTURES)}, got {gfx!r}"
         raise ValueError(msg)
     if not source.is_folder and _CEILINGS.search(source.beginning):
-        said = "roofline.csv has ceilings and no kernels: read the folder, or its pmc_perf.csv"
-        return Kernels(chip=ceilings(source), warnings=[said], source=source.name)
+        message = "roofline.csv has ceilings and no kernels: read the folder, or its pmc_perf.csv"
+        return Kernels(chip=ceilings(source), warnings=[message], source=source.name)
     found = passes.files(source)
     about = machine.system(found.sysinfo)
     rows = passes.joined(found.passes)
@@ -156,12 +156,12 @@ def _flops(rows: passes.Joined, chip: Chip | None) -> tuple[dict[str, Floats], d
     parts, missing = flops_by_unit(rows.counters)
     n = len(rows.names)
     if not parts:
-        said = "no counter of FLOPs was profiled (SQ_INSTS_VALU_*, SQ_INSTS_VALU_MFMA_MOPS_*): FLOPs are unknown"
-        return {"": np.full(n, np.nan)}, {}, [said]
+        message = "no counter of FLOPs was profiled (SQ_INSTS_VALU_*, SQ_INSTS_VALU_MFMA_MOPS_*): FLOPs are unknown"
+        return {"": np.full(n, np.nan)}, {}, [message]
     warnings = []
     if missing:
-        told = f"counters of {' and '.join(missing)} vector instructions are missing: FLOPs may be too low"
-        warnings.append(told)
+        message = f"counters of {' and '.join(missing)} vector instructions are missing: FLOPs may be too low"
+        warnings.append(message)
     used = [part for part in parts if (part.values > 0).any()]
     if not used:
         known = np.all([~np.isnan(part.values) for part in parts], axis=0)

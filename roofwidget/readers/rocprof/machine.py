@@ -136,8 +136,8 @@ def gpu(about: System, roofline: File | None) -> tuple[Chip | None, list[str]]:
     found = None if roofline is None else measured(roofline, about)
     sheet = _catalogued(about)
     if sheet is not None:
-        told = f"the roofs are those of the catalogue's {sheet.name}, the model in sysinfo.csv"
-        return (sheet, [told]) if found is None else (onto(sheet, found), [told, *found.notes])
+        message = f"the roofs are those of the catalogue's {sheet.name}, the model in sysinfo.csv"
+        return (sheet, [message]) if found is None else (onto(sheet, found), [message, *found.notes])
     if found is not None:
         return found, [f"the roofs are those of roofline.csv, measured; {note}" for note in found.notes]
     if not about.model:

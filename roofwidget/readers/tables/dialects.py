@@ -106,9 +106,9 @@ def lacking(names: Sequence[str], known: Collection[str]) -> str:
     call |= {one.field: repr((one.column, one.units[0])) for one in reversed(meanings(names, known))}
     if not call.keys() & _QUANTITIES.keys():
         call |= {"flops": "('…', 'GFLOP')", "time": "('…', 'us')"}
-    said = ", ".join(f"'{field}': {call[field]}" for field in ("name", *_QUANTITIES) if field in call)
+    message = ", ".join(f"'{field}': {call[field]}" for field in ("name", *_QUANTITIES) if field in call)
     shown = f"{listed(names[:_MAX_SHOWN_COLUMNS])}{more}"
-    return f"no column of {' and no column of '.join(what)} among {shown}; name them: columns={{{said}}}"
+    return f"no column of {' and no column of '.join(what)} among {shown}; name them: columns={{{message}}}"
 
 
 _QUANTITIES: Final[Mapping[str, str]] = {"flops": "FLOPs", "bytes": "bytes", "time": "seconds"}

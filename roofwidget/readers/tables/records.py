@@ -294,7 +294,7 @@ class _Columns(Protocol):
     def names(self) -> Sequence[str]: ...
     def numbers(self, column: str) -> Floats: ...
     def words(self, column: str) -> list[str | None]: ...
-    def refuse(self, parse_row: int, column: str, reason: str) -> ProfileError: ...
+    def refuse(self, row: int, column: str, reason: str) -> ProfileError: ...
 
 
 class _Read:
@@ -312,8 +312,8 @@ class _Read:
     def words(self, column: str) -> list[str | None]:
         return [cell or None for cell in self._read.texts(column)]
 
-    def refuse(self, parse_row: int, column: str, reason: str) -> ProfileError:
-        return self._read.error(parse_row, column, reason)
+    def refuse(self, row: int, column: str, reason: str) -> ProfileError:
+        return self._read.error(row, column, reason)
 
 
 class _Given:
@@ -344,8 +344,8 @@ class _Given:
         except ValueError as error:
             raise ProfileError(self.name, str(error)) from None
 
-    def refuse(self, parse_row: int, column: str, reason: str) -> ProfileError:
-        return ProfileError(self.name, reason, row=parse_row, column=column)
+    def refuse(self, row: int, column: str, reason: str) -> ProfileError:
+        return ProfileError(self.name, reason, row=row, column=column)
 
 
 def _plain(value: Any) -> Any:
@@ -374,9 +374,9 @@ def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
     flops, moved = amounts.by_key("flops", ""), amounts.by_key("bytes", MAIN_LEVEL)
     warnings = _remarks(given, dialect)
     if dialect.name in {"XProf", "fasterbench"}:
-        flops, moved, told = _with_unknowns(dialect, flops, moved)
-        warnings += told
-    chip, told = _chip_of_column(given, dialect.fields.get(CHIP), rows, is_asked=CHIP in (own or {}))
+        flops, moved, more_warnings = _with_unknowns(dialect, flops, moved)
+        warnings += more_warnings
+    chip, more_warnings = _chip_of_column(given, dialect.fields.get(CHIP), rows, is_asked=CHIP in (own or {}))
     used = {field.column for key, field in dialect.fields.items() if key != CHIP or chip is not None}
     try:
         return Kernels(
@@ -390,7 +390,7 @@ def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
             count=amounts.count,
             origin=_origins(given, dialect, rows),
             extra=_extra(given, [name for name in given.names if name not in used], rows),
-            warnings=[*warnings, *told],
+            warnings=[*warnings, *more_warnings],
             source=given.name,
             chip=chip,
         )
@@ -438,8 +438,8 @@ class _Amounts:
             return None
         numbers = self._given.numbers(field.column)[self._rows]
         if (numbers < 0).any():
-            parse_row = int(np.argmax(numbers < 0))
-            raise self._given.refuse(int(self._rows[parse_row]), field.column, f"{numbers[parse_row]:g} is negative")
+            row = int(np.argmax(numbers < 0))
+            raise self._given.refuse(int(self._rows[row]), field.column, f"{numbers[row]:g} is negative")
         return numbers
 
     def amount(self, key: str) -> Floats | None:
@@ -463,7 +463,7 @@ class _Amounts:
         if key not in self._fields:
             return None
         words = self._given.words(self._fields[key].column)
-        return [words[parse_row] for parse_row in self._rows]
+        return [words[row] for row in self._rows]
 
     def names(self) -> list[str]:
         return [word or "" for word in self.words("name") or []]
@@ -509,7 +509,7 @@ def _origins(given: _Columns, dialect: Dialect, rows: npt.NDArray[np.intp]) -> d
         head, _, key = name.partition(":")
         if head == "origin" and key:
             words = given.words(name)
-            found[key] = [words[parse_row] for parse_row in rows]
+            found[key] = [words[row] for row in rows]
     return found
 
 
@@ -526,7 +526,7 @@ def _extra(given: _Columns, names: Sequence[str], rows: npt.NDArray[np.intp]) ->
                 words = given.words(name)
             except ProfileError:
                 continue
-            kept[name] = [words[parse_row] for parse_row in rows]
+            kept[name] = [words[row] for row in rows]
             continue
         if not np.isnan(column).all():
             kept[name] = column

@@ -57,9 +57,13 @@ class Spans:
     added: Floats
 
     @classmethod
-    def of(cls, kept: Collected) -> Spans:
+    def of(cls, collected: Collected) -> Spans:
         """Return the spans of a trace that has device events."""
-        start, duration, device = (kept.device.start.floats(), kept.device.duration.floats(), kept.device.device)
+        start, duration, device = (
+            collected.device.start.floats(),
+            collected.device.duration.floats(),
+            collected.device.device,
+        )
         number = device.integers()
         order = np.lexsort((start, number))
         found = []
@@ -156,13 +160,13 @@ class _Amounts:
     copies: Mask
 
     @classmethod
-    def on_device(cls, kept: Collected, table: WorkTable, rows: Rows) -> _Amounts:
+    def on_device(cls, collected: Collected, table: WorkTable, rows: Rows) -> _Amounts:
         events = rows.device
-        copies, alone = is_copy(kept)[events], rows.members == 1
-        flops, moved = kept.device.flops.floats()[events], kept.device.bytes.floats()[events]
-        across = {level: copies & _has_name(kept, way)[events] for level, way in _ACROSS.items()}
+        copies, alone = is_copy(collected)[events], rows.members == 1
+        flops, moved = collected.device.flops.floats()[events], collected.device.bytes.floats()[events]
+        across = {level: copies & _has_name(collected, way)[events] for level, way in _ACROSS.items()}
         is_across = np.any(list(across.values()), axis=0)
-        moved *= np.where(copies & ~is_across & _has_name(kept, _WITHIN)[events], 2, 1)
+        moved *= np.where(copies & ~is_across & _has_name(collected, _WITHIN)[events], 2, 1)
         event_flops, event_bytes = alone & ~copies & ~np.isnan(flops), alone & ~np.isnan(moved)
         counted = rows.carries & ~copies
         formula = np.where(copies, 0, np.where(counted, table.flops[rows.call], np.nan))
@@ -220,9 +224,9 @@ class _Amounts:
         }
 
 
-def device_kernels(kept: Collected, table: WorkTable, rows: Rows, *, by_operation: bool) -> Kernels:
+def device_kernels(collected: Collected, table: WorkTable, rows: Rows, *, by_operation: bool) -> Kernels:
     """Return the rows of the device as kernels; with `by_operation` named by operation, if there is one."""
-    work = _Amounts.on_device(kept, table, rows)
+    work = _Amounts.on_device(collected, table, rows)
     kernel = dict_column(rows.kernel_words, rows.kernels)
     operation = table.name[rows.call]
     name = _first_known(operation, kernel) if by_operation else kernel
@@ -240,7 +244,7 @@ def device_kernels(kept: Collected, table: WorkTable, rows: Rows, *, by_operatio
             "shape": table.shape[rows.call],
             "dtype": table.dtype[rows.call],
             **other,
-            **_launch_resources(kept, rows),
+            **_launch_resources(collected, rows),
         },
     )
 
@@ -261,10 +265,10 @@ def host_kernels(table: WorkTable, rows: Rows) -> Kernels:
     )
 
 
-def chip_of(kept: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None, list[str]]:
+def chip_of(collected: Collected, properties: Mapping[str, Any]) -> tuple[Chip | None, list[str]]:
     """Return the chip that the kernels ran on (None if the catalogue lacks it) and warnings."""
     devices = properties.get("deviceProperties")
-    used = set(kept.device.device.integers().tolist())
+    used = set(collected.device.device.integers().tolist())
     entries = [entry for entry in devices if isinstance(entry, dict)] if isinstance(devices, list) else []
     names = {
         str(entry["name"])
@@ -286,30 +290,32 @@ def work_warnings(kernels: Kernels, *, shapes: bool) -> list[str]:
     """Return the warnings about unknown work and about bytes that were not measured."""
     if not shapes:
         return [NO_SHAPES]
-    said = ["bytes are compulsory bytes from shapes, each operand once; memory traffic was not measured"]
+    messages = ["bytes are compulsory bytes from shapes, each operand once; memory traffic was not measured"]
     unknown = np.isnan(kernels.flops)
     if unknown.any():
         time = np.bincount(kernels.codes("name").codes[unknown], kernels.self_time[unknown])
         most = np.argsort(-time, kind="stable")[: min(_MAX_NAMED, int((time > 0).sum()))]
         names = listed(_cut(str(kernels.codes("name").values[code])) for code in most)
         share = time.sum() / max(kernels.self_time.sum(), np.finfo(float).tiny)
-        said.append(f"FLOPs are unknown for {share:.1%} of the time, most of it in {names}")
-    return said
+        messages.append(f"FLOPs are unknown for {share:.1%} of the time, most of it in {names}")
+    return messages
 
 
-def attribution_warnings(calls: Kernels, rows: Rows, kept: Collected) -> list[str]:
+def attribution_warnings(calls: Kernels, rows: Rows, collected: Collected) -> list[str]:
     """Return warnings about kernels without operation, and about the work of operations with several kernels."""
-    copies = is_copy(kept)[rows.device]
+    copies = is_copy(collected)[rows.device]
     alone = (rows.call < 0) & ~copies
-    said = []
+    messages = []
     if alone.any():
         share = calls.time[alone].sum() / max(calls.time[~copies].sum(), np.finfo(float).tiny)
-        said.append(f"kernels without operation in the trace: {int(alone.sum()):,}, {share:.1%} of all kernels' time")
-    if not rows.carries.all() and kept.shapes:
-        said.append(
+        messages.append(
+            f"kernels without operation in the trace: {int(alone.sum()):,}, {share:.1%} of all kernels' time"
+        )
+    if not rows.carries.all() and collected.shapes:
+        messages.append(
             "the longest kernel of each operation gets its FLOPs and bytes; those of its other kernels are unknown"
         )
-    return said
+    return messages
 
 
 def without_launches(rows: Kernels, calls: int) -> Kernels:
@@ -318,10 +324,10 @@ def without_launches(rows: Kernels, calls: int) -> Kernels:
     return rows.replace(launches=None, warnings=[*rows.warnings, warning])
 
 
-def _has_name(kept: Collected, pattern: re.Pattern[str]) -> Mask:
+def _has_name(collected: Collected, pattern: re.Pattern[str]) -> Mask:
     """Return which device rows have a name that the pattern matches, shape (m,)."""
-    found = np.array([pattern.search(name) is not None for name in kept.names.values()], dtype=np.bool_)
-    return found[kept.device.name.integers()]
+    found = np.array([pattern.search(name) is not None for name in collected.names.values()], dtype=np.bool_)
+    return found[collected.device.name.integers()]
 
 
 def _cut(name: str) -> str:
@@ -357,10 +363,10 @@ def _with_words(column: DictColumn, replaced: Sequence[tuple[str | None, Mask]])
     return dict_column(words, codes)
 
 
-def _launch_resources(kept: Collected, rows: Rows) -> dict[str, Any]:
+def _launch_resources(collected: Collected, rows: Rows) -> dict[str, Any]:
     """Return the resources of launches; unknown for rows of several kernels."""
-    given = kept.resources()
-    code: Integers = kept.device.resources.integers()[rows.device]
+    given = collected.resources()
+    code: Integers = collected.device.resources.integers()[rows.device]
     alone = rows.members == 1
 
     def numbers(values: list[float]) -> Floats:
@@ -376,7 +382,9 @@ def _launch_resources(kept: Collected, rows: Rows) -> dict[str, Any]:
         "shared memory (B)": numbers([each.shared_memory for each in given]),
         "occupancy (%)": numbers([each.occupancy for each in given]),
         "kernels per call": rows.members.astype(np.float64),
-        "device": np.where(kept.device.device.integers() >= 0, kept.device.device.integers(), np.nan)[rows.device],
+        "device": np.where(collected.device.device.integers() >= 0, collected.device.device.integers(), np.nan)[
+            rows.device
+        ],
     }
     return {name: column for name, column in columns.items() if not _is_empty(column)}
 

@@ -342,9 +342,9 @@ def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kern
         for row, work in zip(rows, works, strict=True)
     )
     shapes = any(row.shapes for row in rows)
-    said = ["these averages have no device time: times are the host's"] if not on_device else []
-    said += [_NO_DTYPE if dtype is None else _ONE_DTYPE, *([] if shapes else [_NO_SHAPES])]
-    said += [_IN_FULL] if any(work and work.family == "attention" for work in works) else []
+    messages = ["these averages have no device time: times are the host's"] if not on_device else []
+    messages += [_NO_DTYPE if dtype is None else _ONE_DTYPE, *([] if shapes else [_NO_SHAPES])]
+    messages += [_IN_FULL] if any(work and work.family == "attention" for work in works) else []
     return Kernels(
         [row.key for row in rows],
         flops,
@@ -360,7 +360,7 @@ def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kern
             "time": "device_time_total" if on_device else "cpu_time_total",
         },
         extra={"shape": [_call(row, None).shape or None for row in rows]},
-        warnings=said,
+        warnings=messages,
         source=name,
     )
 

@@ -48,21 +48,21 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
     launches = _launches(ranges, properties, name)
     counts, levels = count_flops(launches), traffic_by_level(launches)
     if not counts.flops and not levels:
-        told = ", ".join(sorted({metric for each in ranges for metric in each.metrics})[:4]) or "nothing"
-        reason = f"no counter of FLOPs or bytes in this trace ({told}); profile with {_HALF.format('ffma')} and so on"
+        names = ", ".join(sorted({metric for each in ranges for metric in each.metrics})[:4]) or "nothing"
+        reason = f"no counter of FLOPs or bytes in this trace ({names}); profile with {_HALF.format('ffma')} and so on"
         raise ProfileError(name, reason)
     unknown = [reason for reason in dict.fromkeys(counts.reasons.tolist()) if reason]
-    said = [f"FLOPs of {int((counts.reasons == reason).sum())} launches are {reason}" for reason in unknown]
+    messages = [f"FLOPs of {int((counts.reasons == reason).sum())} launches are {reason}" for reason in unknown]
     nothing = np.full(len(ranges), np.nan)
     rows = Kernels(
         launches.names,
-        {key: told.values for key, told in counts.flops.items()} or nothing,
-        {level: told.values for level, told in levels.items()} or nothing,
+        {key: sourced.values for key, sourced in counts.flops.items()} or nothing,
+        {level: sourced.values for level, sourced in levels.items()} or nothing,
         origin={
-            **{f"flops:{key}": told.rules for key, told in counts.flops.items()},
-            **{f"bytes:{level}": told.rules for level, told in levels.items()},
+            **{f"flops:{key}": sourced.rules for key, sourced in counts.flops.items()},
+            **{f"bytes:{level}": sourced.rules for level, sourced in levels.items()},
         },
-        warnings=[_NO_TIME, *said, *flop_warnings(launches, counts)],
+        warnings=[_NO_TIME, *messages, *flop_warnings(launches, counts)],
         source=name,
     )
     return rows.groupby("name")
@@ -70,8 +70,8 @@ def counted_kernels(ranges: Sequence[Counted], properties: Mapping[str, Any], na
 
 def _launches(ranges: Sequence[Counted], properties: Mapping[str, Any], name: str) -> Launches:
     n = len(ranges)
-    told = dict.fromkeys(metric for each in ranges for metric in each.metrics)
-    metrics = {metric: _column(ranges, metric, name) for metric in told if WANTED_METRICS.fullmatch(metric)}
+    names = dict.fromkeys(metric for each in ranges for metric in each.metrics)
+    metrics = {metric: _column(ranges, metric, name) for metric in names if WANTED_METRICS.fullmatch(metric)}
     for word, number in _capability(properties).items():
         metrics[f"{_CAPABILITY}{word}"] = np.full(n, float(number))
     words = {word: [None] * n for word in LAUNCH_FIELDS}
@@ -94,6 +94,6 @@ def _capability(properties: Mapping[str, Any]) -> dict[str, int]:
     found = [(entry.get("computeMajor"), entry.get("computeMinor")) for entry in entries]
     if not found or found.count(found[0]) < len(found):
         return {}
-    told = zip(("major", "minor"), found[0], strict=True)
-    known = {word: number for word, number in told if isinstance(number, int) and 0 <= number < _MAX_CAPABILITY}
+    versions = zip(("major", "minor"), found[0], strict=True)
+    known = {word: number for word, number in versions if isinstance(number, int) and 0 <= number < _MAX_CAPABILITY}
     return known if len(known) == len(found[0]) else {}

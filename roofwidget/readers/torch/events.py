@@ -157,7 +157,7 @@ class Collected:
 
     def resources(self) -> list[Resources]:
         """Return the different resources of launches, by code."""
-        return [_resources(told) for told in self._resource_codes.values()]
+        return [_resources(raw) for raw in self._resource_codes.values()]
 
     def take(self, batch: Iterable[Any]) -> None:
         """Add a batch of events.
@@ -226,8 +226,8 @@ class Collected:
             rows.resources.append(self._resource_codes(_raw_resources(args)))
             # Compiled kernels may state their own work; 0 FLOPs means that it was not counted.
             rows.flops.append(_amount(args, "kernel_flop") or np.nan)
-            told = _amount(args, "bytes")
-            rows.bytes.append((_amount(args, "kernel_num_gb") or np.nan) * 1e9 if told is None else told)
+            raw = _amount(args, "bytes")
+            rows.bytes.append((_amount(args, "kernel_num_gb") or np.nan) * 1e9 if raw is None else raw)
 
     def _counters(self, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:
         metrics = {key: float(value) for key, value in args.items() if _is_number(value)}
@@ -244,10 +244,10 @@ _CATEGORIES: Final = {"Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu
 
 def collect(batches: Iterable[list[Any]], source: str) -> Collected:
     """Return the columns of a trace."""
-    kept = Collected(source)
+    collected = Collected(source)
     for batch in batches:
-        kept.take(batch)
-    return kept
+        collected.take(batch)
+    return collected
 
 
 def _raw_resources(args: Mapping[str, Any]) -> tuple[object, ...]:
@@ -257,8 +257,8 @@ def _raw_resources(args: Mapping[str, Any]) -> tuple[object, ...]:
     return *sizes, get("registers per thread"), get("shared memory"), get("est. achieved occupancy %")
 
 
-def _resources(told: tuple[Any, ...]) -> Resources:
-    grid, block, *numbers = told
+def _resources(raw: tuple[Any, ...]) -> Resources:
+    grid, block, *numbers = raw
     return Resources(_size(grid), _size(block), *(_number(given) for given in numbers))
 
 

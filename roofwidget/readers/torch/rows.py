@@ -181,19 +181,19 @@ def _by_depth(depth: Integers) -> list[Integers]:
     return [part for part in np.split(by_depth, bounds) if len(part)]
 
 
-def launching_operations(kept: Collected, nest: Nest) -> Integers:
+def launching_operations(collected: Collected, nest: Nest) -> Integers:
     """Return for each row on the device the operation that launched it, or -1.
 
     The external id counts if the operation was running at the time of the runtime call, or if this time is unknown.
     Older profilers number launches and operations separately, so equal ids alone prove nothing.
     """
-    by_id = _positions(kept.operations.external.integers(), kept.device.external.integers())
-    launch = _positions(kept.launches.correlation.integers(), kept.device.correlation.integers())
-    if not len(kept.launches.start):
+    by_id = _positions(collected.operations.external.integers(), collected.device.external.integers())
+    launch = _positions(collected.launches.correlation.integers(), collected.device.correlation.integers())
+    if not len(collected.launches.start):
         return by_id
     known = launch >= 0
-    time = np.where(known, kept.launches.start.floats()[launch], 0)
-    by_time = nest.enclosing(kept.launches.thread.integers()[launch], time)
+    time = np.where(known, collected.launches.start.floats()[launch], 0)
+    by_time = nest.enclosing(collected.launches.thread.integers()[launch], time)
     is_by_id = (by_id >= 0) & (~known | nest.covers(by_id, time))
     return np.where(is_by_id, by_id, np.where(known, by_time, NONE))
 
@@ -247,10 +247,10 @@ class Rows:
         return len(self.call)
 
 
-def is_copy(kept: Collected) -> Mask:
+def is_copy(collected: Collected) -> Mask:
     """Return which device rows are copies and fills, whose events have bytes, shape (m,)."""
-    of_category = np.array([word in _COPIES for word in kept.categories.values()], dtype=np.bool_)
-    return of_category[kept.device.category.integers()]
+    of_category = np.array([word in _COPIES for word in collected.categories.values()], dtype=np.bool_)
+    return of_category[collected.device.category.integers()]
 
 
 def _outermost_with_work(nest: Nest, has_work: Mask) -> Integers:
@@ -267,51 +267,51 @@ def _outermost_with_work(nest: Nest, has_work: Mask) -> Integers:
     return found
 
 
-def _owners(kept: Collected, table: WorkTable) -> tuple[Integers, Integers]:
+def _owners(collected: Collected, table: WorkTable) -> tuple[Integers, Integers]:
     """Return for each device row its operation, or -1; and the call of each operation."""
-    operations = kept.operations
+    operations = collected.operations
     nest = Nest(operations.thread.integers(), operations.start.floats(), operations.duration.floats())
     call = operations.call.integers()
-    launcher = np.where(is_copy(kept), NONE, launching_operations(kept, nest))
+    launcher = np.where(is_copy(collected), NONE, launching_operations(collected, nest))
     if not len(call):
         return launcher, call
     root = _outermost_with_work(nest, table.has_work[call])
     return np.where((launcher >= 0) & (root[launcher] >= 0), root[launcher], launcher), call
 
 
-def launch_rows(kept: Collected, table: WorkTable) -> Rows:
+def launch_rows(collected: Collected, table: WorkTable) -> Rows:
     """Return a row for each launch; the longest kernel of an operation carries its work."""
-    owner, call = _owners(kept, table)
-    n, time = len(owner), kept.device.duration.floats()
+    owner, call = _owners(collected, table)
+    n, time = len(owner), collected.device.duration.floats()
     order = np.lexsort((-time, owner))
     longest = np.ones(n, dtype=np.bool_)
     longest[order[1:]] = (owner[order[1:]] != owner[order[:-1]]) | (owner[order[1:]] < 0)
-    rows = np.argsort(kept.device.start.floats(), kind="stable")
+    rows = np.argsort(collected.device.start.floats(), kind="stable")
     return Rows(
         _calls_of(call, owner)[rows],
         time[rows],
         time[rows],
         longest[rows],
         rows,
-        kept.device.name.integers()[rows],
-        kept.names.values(),
+        collected.device.name.integers()[rows],
+        collected.names.values(),
         np.ones(n, dtype=np.int64),
     )
 
 
-def operation_rows(kept: Collected, table: WorkTable) -> Rows:
+def operation_rows(collected: Collected, table: WorkTable) -> Rows:
     """Return a row per call of an operation that ran on the device, and a row per launch without operation."""
-    owner, call = _owners(kept, table)
-    time, name = kept.device.duration.floats(), kept.device.name.integers()
+    owner, call = _owners(collected, table)
+    time, name = collected.device.duration.floats(), collected.device.name.integers()
     # Launches without operation get keys after all operations.
     key = np.where(owner >= 0, owner, len(call) + np.arange(len(owner)))
     _, first, group, members = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    names = kept.names.values()
+    names = collected.names.values()
     words: Codes[str] = Codes()
     for word in names:
         words(word)
     kernels = name[first]
-    order = np.lexsort((kept.device.start.floats(), group))
+    order = np.lexsort((collected.device.start.floats(), group))
     begins = np.searchsorted(group[order], np.arange(len(first)))
     for row in np.flatnonzero(members > 1):
         ran = dict.fromkeys(name[order[begins[row] : begins[row] + members[row]]].tolist())
@@ -319,7 +319,7 @@ def operation_rows(kept: Collected, table: WorkTable) -> Rows:
     total: Floats = np.bincount(group, time, len(first)).astype(np.float64)
     carries = np.ones(len(first), dtype=np.bool_)
     # In order of start, because users read the launches one by one.
-    rows = np.argsort(kept.device.start.floats()[first], kind="stable")
+    rows = np.argsort(collected.device.start.floats()[first], kind="stable")
     return Rows(
         _calls_of(call, owner[first])[rows],
         total[rows],
@@ -332,9 +332,9 @@ def operation_rows(kept: Collected, table: WorkTable) -> Rows:
     )
 
 
-def host_rows(kept: Collected, table: WorkTable) -> Rows:
+def host_rows(collected: Collected, table: WorkTable) -> Rows:
     """Return a row per call on the host, without calls inside an operation of known work."""
-    operations = kept.operations
+    operations = collected.operations
     time = operations.duration.floats()
     nest = Nest(operations.thread.integers(), operations.start.floats(), time)
     call = operations.call.integers()

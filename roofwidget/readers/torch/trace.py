@@ -127,34 +127,34 @@ def read(source: Source, *, by: str | None = None, idle: bool = True, progress: 
         raise TypeError(msg)
     with advancing(progress, source.size, unit="B", description=f"reading {source.name}") as advance:
         trace = Trace(source, advance)
-        kept = collect(trace.batches(), source.name)
-    if kept.counted:
-        return counted_kernels(kept.counted, trace.properties, source.name)
-    if not len(kept.device.start) and not len(kept.operations.start):
+        collected = collect(trace.batches(), source.name)
+    if collected.counted:
+        return counted_kernels(collected.counted, trace.properties, source.name)
+    if not len(collected.device.start) and not len(collected.operations.start):
         raise ProfileError(source.name, _NOTHING)
-    said = [f"events without a duration were left out: {kept.unfinished:,}"] if kept.unfinished else []
-    table = WorkTable(kept.calls)
-    if not len(kept.device.start):
-        calls = host_kernels(table, host_rows(kept, table))
-        said.append("no kernels in this trace: these are operations on the host")
-        return _added(calls, ["name", "shape", "dtype"], said, shapes=kept.shapes, name=source.name)
-    by_operation = by == "operation" or (by is None and kept.shapes)
-    rows = operation_rows(kept, table) if by_operation else launch_rows(kept, table)
-    calls = device_kernels(kept, table, rows, by_operation=by_operation)
-    calls.chip, about_chip = chip_of(kept, trace.properties)
-    spans = Spans.of(kept)
-    said += [*about_chip, *attribution_warnings(calls, rows, kept), *spans.overlap()]
+    messages = [f"events without a duration were left out: {collected.unfinished:,}"] if collected.unfinished else []
+    table = WorkTable(collected.calls)
+    if not len(collected.device.start):
+        calls = host_kernels(table, host_rows(collected, table))
+        messages.append("no kernels in this trace: these are operations on the host")
+        return _added(calls, ["name", "shape", "dtype"], messages, shapes=collected.shapes, name=source.name)
+    by_operation = by == "operation" or (by is None and collected.shapes)
+    rows = operation_rows(collected, table) if by_operation else launch_rows(collected, table)
+    calls = device_kernels(collected, table, rows, by_operation=by_operation)
+    calls.chip, about_chip = chip_of(collected, trace.properties)
+    spans = Spans.of(collected)
+    messages += [*about_chip, *attribution_warnings(calls, rows, collected), *spans.overlap()]
     # Without shapes only the kernels distinguish calls of an operation.
     keys = ["name", "shape", "dtype", "kernel" if by_operation else "operation"]
-    keys = [key for key in keys if key != "kernel" or not kept.shapes]
-    return _added(calls, keys, said, shapes=kept.shapes, name=source.name, spans=spans if idle else None)
+    keys = [key for key in keys if key != "kernel" or not collected.shapes]
+    return _added(calls, keys, messages, shapes=collected.shapes, name=source.name, spans=spans if idle else None)
 
 
 def _added(
-    calls: Kernels, keys: list[str], said: list[str], *, shapes: bool, name: str, spans: Spans | None = None
+    calls: Kernels, keys: list[str], messages: list[str], *, shapes: bool, name: str, spans: Spans | None = None
 ) -> Kernels:
     """Return one row per kind of call, and one row for the idle time of the spans."""
-    calls.warnings = (*said, *work_warnings(calls, shapes=shapes))
+    calls.warnings = (*messages, *work_warnings(calls, shapes=shapes))
     calls.source = name
     rows = (calls if spans is None else with_idle(calls, spans)).groupby(*keys)
     return rows if len(calls) < _MAX_LAUNCHES else without_launches(rows, len(calls))

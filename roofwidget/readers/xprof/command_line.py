@@ -79,7 +79,7 @@ def read(source: Source, *, idle: bool = True, shapes: Any = None) -> Kernels:
     given = document if isinstance(document, dict) else {}
     device = _object(given, "device_info", source.name)
     properties = Properties(source.name, {key.removesuffix(_SUFFIX): str(value) for key, value in device.items()})
-    options, said = chosen_options(source, properties, idle=idle, shapes=shapes, executions=None)
+    options, messages = chosen_options(source, properties, idle=idle, shapes=shapes, executions=None)
     operations = given.get("top_operations")
     if not isinstance(operations, list) or not all(isinstance(one, dict) for one in operations):
         raise ProfileError(source.name, "expected a list of objects", place="'top_operations'")
@@ -100,7 +100,7 @@ def read(source: Source, *, idle: bool = True, shapes: Any = None) -> Kernels:
         source.name,
         program=program.kernels(chip, source.name),
         warnings=[
-            *said,
+            *messages,
             *remarks,
             *more,
             *peak_warnings(properties),

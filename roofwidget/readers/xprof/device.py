@@ -130,9 +130,9 @@ def peak_warnings(properties: Properties) -> list[str]:
     slowest = min(sheets, key=lambda chip: chip.bandwidth())
     if bandwidth >= _MIN_SHARE_OF_SHEET * slowest.bandwidth():
         return []
-    said = (
+    message = (
         f"the profile's HBM peak, {bandwidth / 1e12:.2f} TB/s, is {bandwidth / slowest.bandwidth():.0%} of the "
         f"{slowest.bandwidth() / 1e12:.2f} TB/s on the data sheet of {slowest.name}: the profiler undercounts HBM3, so "
         f"memory-bound points are too high; set kernels.chip = rw.chip('{slowest.id}') to use the data sheet"
     )
-    return [said]
+    return [message]

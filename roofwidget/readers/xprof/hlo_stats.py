@@ -148,11 +148,11 @@ def read(source: Source, *, infeed: bool = True, idle: bool = True, executions: 
         draft = draft.rows(~feeds)
     on_tpu = any(draft.extra.get("core type", ()))
     options = Options(idle, checked_executions(executions), infer=not on_tpu)
-    said = [] if len(draft) else ["XProf lists no operation: it supports only TPU and GPU profiles with operations"]
+    messages = [] if len(draft) else ["XProf lists no operation: it supports only TPU and GPU profiles with operations"]
     operations, _, remarks = finish_operations(draft, None, program_time, options)
     program = _program(operations, program_time, source.name) if program_time else None
     peaks = "hlo_stats has no peaks, so there is no chip: choose a chip to see a roof"
-    return operations.kernels(None, source.name, program=program, warnings=[*said, peaks, *remarks])
+    return operations.kernels(None, source.name, program=program, warnings=[*messages, peaks, *remarks])
 
 
 def _table(document: object) -> object:

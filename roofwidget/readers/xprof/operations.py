@@ -161,7 +161,7 @@ def checked_executions(executions: object) -> Mapping[str, int] | None:
     return executions
 
 
-def correct_executions(draft: Draft, told: Mapping[str, int] | None, *, infer: bool) -> list[str]:
+def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None, *, infer: bool) -> list[str]:
     """Scale counts per kernel to counts per execution, in place; return a warning with the operations.
 
     Parameters
@@ -180,7 +180,7 @@ def correct_executions(draft: Draft, told: Mapping[str, int] | None, *, infer: b
         If a pattern matches no operation.
     """
     executions = _inferred(draft) if infer else draft.count.copy()
-    for pattern, count in (told or {}).items():
+    for pattern, count in (given_executions or {}).items():
         found = [fnmatch.fnmatchcase(name.casefold(), pattern.casefold()) for name in draft.names]
         if not any(found):
             msg = f"executions: no operation is called '{pattern}'{did_you_mean(pattern, draft.names)}"
@@ -269,10 +269,10 @@ def join_stats(draft: Draft, stats: XProfTable) -> list[str]:
         at[~agree] = -1
         if (at < 0).all():
             raise ProfileError(stats.source, "none of its operations is in the profile: the file is of another run")
-    told = extras(stats) if len(stats) else {}
+    given_executions = extras(stats) if len(stats) else {}
     for name in _STATS_COLUMNS:
-        if name in told:
-            draft.extra.setdefault(name, _rows_of(told[name], at))
+        if name in given_executions:
+            draft.extra.setdefault(name, _rows_of(given_executions[name], at))
     missing = int((at < 0).sum())
     return [f"the shapes of {missing} of {len(draft)} operations are not in {stats.source}"] if missing else []
 
@@ -310,15 +310,15 @@ def complete_calls(draft: Draft, parsed: Sequence[Instruction | None], chip: Chi
         return []
     total = draft.self_time.sum()
     share = f", {seconds / total:.1%} of the operations' time" if total else ""
-    said = (
+    message = (
         f"XLA's cost model counts nothing for {found} library calls{share}: their FLOPs and bytes were derived from "
         "their shapes x executions, see kernels.origin"
     )
     if not (chip and without):
-        return [said]
+        return [message]
     words = " and ".join(sorted(without))
     return [
-        said,
+        message,
         f"some of them are {words}, for which the profile has no peak: their bound uses {chip.default_precision}",
     ]
 
@@ -360,7 +360,7 @@ class Options:
     """
 
     idle: bool = True
-    told: Mapping[str, int] | None = None
+    given_executions: Mapping[str, int] | None = None
     stats: XProfTable | None = None
     infer: bool = False
     cut: bool = False
@@ -435,8 +435,8 @@ def finish_operations(
     remarks: list[str] = []
     if options.stats is not None:
         remarks += join_stats(draft, options.stats)
-    if options.infer or options.told:
-        remarks += correct_executions(draft, options.told, infer=options.infer)
+    if options.infer or options.given_executions:
+        remarks += correct_executions(draft, options.given_executions, infer=options.infer)
     if "HLO" in draft.extra:
         remarks += complete_calls(draft, add_shapes(draft), chip)
     after = _totals(draft)
@@ -448,8 +448,8 @@ def finish_operations(
         )
     if program_time:
         cut = options.cut or len(draft) >= _MAX_LISTED
-        draft, said = _with_idle(draft, program_time, wanted=options.idle, cut=cut)
-        remarks += said
+        draft, messages = _with_idle(draft, program_time, wanted=options.idle, cut=cut)
+        remarks += messages
     return draft, added, remarks
 
 
@@ -457,17 +457,17 @@ def above_roof(kernels: Kernels) -> list[str]:
     """Warn about operations faster than the profile's own peaks allow."""
     if kernels.chip is None or not len(kernels):
         return []
-    judged = bound(kernels, kernels.chip, memory="all")
-    above = judged.above_roof
+    bounds = bound(kernels, kernels.chip, memory="all")
+    above = bounds.above_roof
     if not above.any():
         return []
-    most = int(np.nanargmax(np.where(above, judged.utilization, np.nan)))
-    said = (
+    most = int(np.nanargmax(np.where(above, bounds.utilization, np.nan)))
+    message = (
         f"operations above their roof: {int(above.sum())}, the highest '{kernels.names[most]:.60}' at "
-        f"{judged.utilization[most]:.4g} times: peaks or counts in the profile are wrong, or other units do the "
+        f"{bounds.utilization[most]:.4g} times: peaks or counts in the profile are wrong, or other units do the "
         "work, as for asynchronous copies"
     )
-    return [said]
+    return [message]
 
 
 def _totals(draft: Draft) -> _Added:
@@ -485,11 +485,11 @@ def _opaque_remark(draft: Draft, *, joined: bool) -> list[str]:
     total = draft.self_time.sum()
     share = draft.self_time[unknown].sum() / total if total else 0.0
     mend = "" if joined else "; give shapes='….hlo_stats.json' to derive those of matrix products"
-    said = (
+    message = (
         f"operations with neither FLOPs nor bytes: {unknown.sum()} of {len(draft)}, {share:.1%} of the operations' "
         f"time; XLA cannot count opaque calls, so they are unknown, not zero{mend}"
     )
-    return [said]
+    return [message]
 
 
 def _with_idle(draft: Draft, program_time: float, *, wanted: bool, cut: bool) -> tuple[Draft, list[str]]:

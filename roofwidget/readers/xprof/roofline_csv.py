@@ -63,13 +63,13 @@ def read(
     table = _by_id(rows)
     is_gpu = "SHM/L1 BW (GiB/s)" in rows.columns
     properties = _implied(table, is_gpu=is_gpu)
-    options, said = chosen_options(source, properties, idle=idle, shapes=shapes, executions=executions)
+    options, messages = chosen_options(source, properties, idle=idle, shapes=shapes, executions=executions)
     lost = "the CSV does not have the device and its peaks"
     if properties.number("peak_flop_rate") and properties.number("peak_hbm_bw"):
         lost += ": the peaks were computed from rates and efficiencies; read the JSON for the device's name"
     else:
         lost += ", and too few rows are bound by them to compute them: read the JSON, or choose a chip"
-    return kernels_of(table, properties, options, infeed=infeed, said=[lost, *said])
+    return kernels_of(table, properties, options, infeed=infeed, messages=[lost, *messages])
 
 
 def _is_header(cells: Sequence[str]) -> bool:

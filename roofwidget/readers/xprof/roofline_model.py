@@ -129,9 +129,9 @@ def read(
     if not isinstance(document, list) or not document:
         raise ProfileError(source.name, "expected a list [table, diagnostics]")
     table, properties = XProfTable.of(document[0], source.name), Properties.of(document[0], source.name)
-    said = _diagnostics(document[1], source.name) if len(document) > 1 else []
+    messages = _diagnostics(document[1], source.name) if len(document) > 1 else []
     chosen, more = chosen_options(source, properties, idle=idle, shapes=shapes, executions=executions)
-    return kernels_of(table, properties, chosen, infeed=infeed, said=[*said, *more])
+    return kernels_of(table, properties, chosen, infeed=infeed, messages=[*messages, *more])
 
 
 def chosen_options(
@@ -139,13 +139,13 @@ def chosen_options(
 ) -> tuple[Options, list[str]]:
     """Return the checked options with the shapes, and a warning if the shapes file could not be read."""
     check_switches(idle=idle)
-    told = checked_executions(executions)
-    table, said = stats_beside(source, shapes)
-    return Options(idle, told, table, infer=properties.is_gpu), said
+    given_executions = checked_executions(executions)
+    table, messages = stats_beside(source, shapes)
+    return Options(idle, given_executions, table, infer=properties.is_gpu), messages
 
 
 def kernels_of(
-    table: XProfTable, properties: Properties, options: Options, *, infeed: bool, said: list[str]
+    table: XProfTable, properties: Properties, options: Options, *, infeed: bool, messages: list[str]
 ) -> Kernels:
     """Return `Kernels` from the table, from whichever file it was read."""
     check_switches(infeed=infeed)
@@ -176,7 +176,7 @@ def kernels_of(
         program=program.kernels(chip, table.source),
         steps=per_step.kernels(chip, table.source),
         warnings=[
-            *said,
+            *messages,
             *_remarks(properties, chip, found, no_steps=bool((is_step & is_empty).any())),
             *remarks,
             *peak_warnings(properties),
