@@ -5,7 +5,7 @@ import { type ComponentChildren, render as renderTree } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { Chart } from "./chart/chart.tsx";
 import { followTheme, themeOf } from "./chart/host.ts";
-import { chartHeight, SMALLEST } from "./chart/scales.ts";
+import { chartHeight, MIN_CHART_PX } from "./chart/scales.ts";
 import type { Theme } from "./chart/theme.ts";
 import { TimeChart } from "./chart/time/view.tsx";
 import { Chips } from "./panels/chips/chips.tsx";
@@ -110,7 +110,7 @@ function View({ store, box, theme }: ViewProps) {
   const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
   // Show the chart first: the panels are rendered after its first frame.
   const isSeen = useSignal(false);
-  const hasRoom = width >= SMALLEST;
+  const hasRoom = width >= MIN_CHART_PX;
   useEffect(() => {
     if (hasRoom) isSeen.value = true;
   }, [hasRoom]);

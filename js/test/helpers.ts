@@ -1,7 +1,7 @@
 // Chips, kernels and models for tests: kernels go through the wire, as they do from Python.
 
 import { afterEach, beforeEach, vi } from "vitest";
-import { USUAL, unitsOf } from "../src/chart/axis_units.ts";
+import { DEFAULT_AXES, unitsOf } from "../src/chart/axis_units.ts";
 import { type Conditions, isRoof, PLAIN, type Roof, roofOf } from "../src/roofline/roofline.ts";
 import type { Model } from "../src/state/sync.ts";
 import type { Kernels } from "../src/wire/columns.ts";
@@ -172,7 +172,7 @@ const lowerKeys = (amount: Amount): Amount =>
     : amount;
 
 /** FLOP/s and FLOP/B. */
-export const UNITS = unitsOf(USUAL);
+export const UNITS = unitsOf(DEFAULT_AXES);
 
 /** How a model is looked at when it starts. */
 export const VIEWING = {

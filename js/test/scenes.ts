@@ -1,6 +1,6 @@
 // Scenes of the roofline plane for tests: as they are told, and at random.
 
-import { USUAL, unitsOf } from "../src/chart/axis_units.ts";
+import { DEFAULT_AXES, unitsOf } from "../src/chart/axis_units.ts";
 import { gutterOf } from "../src/chart/labels/column.ts";
 import { chartHeight, project, type Scale, scalesOf } from "../src/chart/scales.ts";
 import type { Scene } from "../src/chart/scene.ts";
@@ -28,7 +28,7 @@ export function scene(specs: readonly KernelSpec[], more: Partial<Scene> = {}, w
   const kernels = makeKernels(specs);
   const points = pointsOf(kernels, roofs, focus);
   const names = new Map(roofs.map(({ chip }) => [chip.id, chip.name]));
-  const lines = { roofs, focus, subRoofs: [], names, units: unitsOf(USUAL) };
+  const lines = { roofs, focus, subRoofs: [], names, units: unitsOf(DEFAULT_AXES) };
   const gutter = (y: Scale) => gutterOf(lines, width, y);
   const scales = more.scales ?? scalesOf({ width, height: chartHeight(width) }, roofs, points, focus, gutter);
   return {

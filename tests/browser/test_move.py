@@ -36,7 +36,7 @@ def moves(drawn: Drawn) -> dict[str, dict[str, float]]:
 
 def shadow(drawn: Drawn) -> tuple[float, float]:
     """Return where the kernel that is carried would stand, px in the page."""
-    box = drawn.root.locator(".roofwidget-carried [data-row='0'] [data-shadow]").bounding_box()
+    box = drawn.root.locator(".roofwidget-carried [data-row='0'] [data-ghost]").bounding_box()
     assert box is not None
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
@@ -98,7 +98,7 @@ def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_b
     finger.press(x, y)
     finger.move(x + 40, y)
     finger.lift()
-    assert drawn.root.locator("[data-shadow]").count() == 0
+    assert drawn.root.locator("[data-ghost]").count() == 0
     finger.press(x, y)
     drawn.root.locator("[data-kernel='dragged']").wait_for()
     for step in range(1, 9):
@@ -140,7 +140,7 @@ def test_keys_carry_a_kernel_also_without_python(drawn: Drawn) -> None:
     keys.press("Enter")
     keys.press("Delete")
     assert "what if" not in drawn.sentence()
-    assert drawn.root.locator("[data-shadow]").count() == 0
+    assert drawn.root.locator("[data-ghost]").count() == 0
     # Every message that nobody is there for is one.
     errors = drawn.book.console_errors
     errors[:] = [error for error in errors if "Could not send" not in error]

@@ -25,12 +25,12 @@ export interface Units {
   time(seconds: number, digits?: number): string;
 }
 
-export type Counted = Omit<Axes, "timeScale">;
+export type AxisChoices = Omit<Axes, "timeScale">;
 
-export const USUAL: Counted = { rateUnit: "FLOP/s", word: 0, xAxis: "intensity", tickBase: 10 };
+export const DEFAULT_AXES: AxisChoices = { rateUnit: "FLOP/s", word: 0, xAxis: "intensity", tickBase: 10 };
 
 /** `clock`: Hz of the chip whose cycles count, null where it is not known: then rates stay per second. */
-export function unitsOf({ rateUnit, word, xAxis, tickBase }: Counted, clock: number | null = null): Units {
+export function unitsOf({ rateUnit, word, xAxis, tickBase }: AxisChoices, clock: number | null = null): Units {
   const hertz = (rateUnit === "FLOP/cycle" && clock) || 1;
   const per = hertz === 1 ? "s" : words.cycle;
   const bytes = word || 1;

@@ -20,14 +20,14 @@ import { earlierPoints, RunArrows, runArrows } from "./layers/compare_runs.tsx";
 import { Gaps, gapsOf, Joins, Ties } from "./layers/gaps.tsx";
 import { useGlide } from "./layers/glide.ts";
 import { Leaders } from "./layers/marks.tsx";
-import { Carried, hollowed, MoveButtons, moveLabels, shadowsOf } from "./layers/moved_kernels.tsx";
+import { ghostsOf, hollowGhosts, MovedKernels, NoteButtons, noteLabels } from "./layers/moved_kernels.tsx";
 import { Roofs } from "./layers/roofs.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
-import { changesSince, frozenIn, Ghosts, snapshotLabels } from "./layers/snapshots.tsx";
+import { changesSince, Ghosts, shownSnapshots, snapshotLabels } from "./layers/snapshots.tsx";
 import { cardOf, Tooltip } from "./layers/tooltip.tsx";
 import { glided, TrailMarks, trailLines } from "./layers/trails.tsx";
 import { lengthOf } from "./paths.ts";
-import { sightOf } from "./points/visible.ts";
+import { visiblePoints } from "./points/visible.ts";
 import { sceneOf } from "./roofline_scene.ts";
 import type { Size } from "./scales.ts";
 import { heaviestRows, joinsOf, pointColours, type Scene, tiesOf } from "./scene.ts";
@@ -68,8 +68,8 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const resting = sceneOf(store, points.value, heaviest.value, size, theme, before, room);
   const scene = glided(resting, trails, parts.value, share);
   const { kernels, roofs, focus, scales, at } = scene;
-  const shadows = shadowsOf(store, scene, carried.value);
-  const kernelDrag = useKernelDrag(store, scene, shadows, gesture);
+  const ghosts = ghostsOf(store, scene, carried.value);
+  const kernelDrag = useKernelDrag(store, scene, ghosts, gesture);
   const pointing = usePointing({ store, scene, gesture, pointedChip, kernelDrag });
   const { index } = pointing;
   const isMoving = store.dragging.value || pointing.navigation.isMoving;
@@ -78,26 +78,26 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   });
 
   // What is asked of a kernel is told in the place of its gap.
-  const gaps = gapsOf(scene, store.ranking.value.rows).filter(({ row }) => !shadows.some((one) => one.row === row));
+  const gaps = gapsOf(scene, store.ranking.value.rows).filter(({ row }) => !ghosts.some((one) => one.row === row));
   const lines = trailLines(scene, trails, parts.value);
   const arrows = runArrows(scene, earlier.value);
-  const frozen = frozenIn(store);
+  const frozen = shownSnapshots(store);
   const changes = changesSince(scene, frozen.at(-1)?.snapshot, store.drawnRows.value);
   const bends = [...lines, ...arrows, ...changes].flatMap(bentLineBoxes);
   const others = [
-    ...moveLabels(store, scene, shadows),
+    ...noteLabels(store, scene, ghosts),
     // Each merged kernel's number stands at its longest trail that has room.
     ...arrowLabels("trail", share < 1 ? [] : [...lines].sort((a, b) => lengthOf(b) - lengthOf(a)), theme),
     ...arrowLabels("run", arrows, theme),
     ...snapshotLabels(scene, frozen, changes),
   ];
-  const looks = hollowed(pointColours(scene), shadows);
+  const looks = hollowGhosts(pointColours(scene), ghosts);
   // Names stand still while a roof is dragged or a point is pointed at.
   const labels = useStableLabels(isMoving || index >= 0, (before) =>
-    rooflineLabels(scene, gaps, { before, isMoving, others, shadows, arrows: bends }),
+    rooflineLabels(scene, gaps, { before, isMoving, others, ghosts, arrows: bends }),
   );
   const picture = {
-    ...{ points: points.value, at: sightOf(scene).at, scales, inMotion: isMoving, ...looks },
+    ...{ points: points.value, at: visiblePoints(scene).at, scales, inMotion: isMoving, ...looks },
     ...{ outline: theme.background, alert: theme.alert },
   };
   const axes = useMemo(
@@ -127,7 +127,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
         <>
           {axes}
           <Ties xs={tiesOf(scene)} scales={scales} theme={theme} />
-          <Ghosts scene={scene} frozen={frozen} changes={changes} />
+          <Ghosts scene={scene} shown={frozen} changes={changes} />
           <Roofs {...scene} />
           <Clip box={scales.whole ? scales.plot : frameOf(scales)}>
             <Joins joins={joinsOf(scene)} marked={scene.marked} theme={theme} />
@@ -145,7 +145,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
             <RoofHandles {...scene} />
           </Clip>
           <Clip box={frameOf(scales)}>
-            <Carried shadows={shadows} looks={looks} held={held?.row} theme={theme} />
+            <MovedKernels ghosts={ghosts} looks={looks} held={held?.row} theme={theme} />
           </Clip>
           <Leaders labels={labels} scene={scene} />
           {store.rulers.value && (
@@ -160,7 +160,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
       }
     >
       {card && <Tooltip {...card} box={box} />}
-      <MoveButtons store={store} labels={labels} scene={scene} />
+      <NoteButtons store={store} labels={labels} scene={scene} />
     </Stage>
   );
 }

@@ -18,9 +18,9 @@ const PATHS = {
   more: "M3 2v11h11M3 5h2M3 9h2M7 13v-2M11 13v-2",
 };
 
-export type Picture = keyof typeof PATHS;
+export type IconName = keyof typeof PATHS;
 
-export const Icon = ({ picture }: { readonly picture: Picture }) => (
+export const Icon = ({ picture }: { readonly picture: IconName }) => (
   <svg
     width={16}
     height={16}

@@ -5,14 +5,14 @@ import { toolWords } from "../words/words.ts";
 import { linesOf, textWidth } from "./labels/text_fitting.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
-const [SIZE, LINE, EDGE] = [12, 18, 12];
+const [FONT_PX, LINE_PX, EDGE_PX] = [12, 18, 12];
 /** What the style sheet, or the host's, may say of a mark; a file has none. */
-const LOOK = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity"];
-const LETTERS = ["font-family", "font-size", "font-weight", "font-variant-numeric"];
+const MARK_STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity"];
+const TEXT_STYLES = ["font-family", "font-size", "font-weight", "font-variant-numeric"];
 /** Pixels of a PNG for each of the screen's. */
-const SHARP = 2;
+const PNG_SCALE = 2;
 
-interface Picture {
+interface ChartPicture {
   readonly svg: string;
   readonly width: number;
   readonly height: number;
@@ -28,7 +28,7 @@ export async function savePicture(within: Element, kind: "png" | "svg", name: st
 }
 
 /** What the widget shows in `root`. */
-function pictureOf(root: HTMLElement): Picture {
+function pictureOf(root: HTMLElement): ChartPicture {
   const chart = root.querySelector(".roofwidget-chart") as HTMLElement;
   const [first] = chart.getElementsByTagName("svg");
   const [width = 0, height = 0] = [first?.width.baseVal.value, first?.height.baseVal.value];
@@ -43,11 +43,11 @@ function pictureOf(root: HTMLElement): Picture {
   };
   const ground = add("rect", { width: "100%", height: "100%", fill: groundOf(chart) });
   const ink = style.color;
-  let y = EDGE;
+  let y = EDGE_PX;
   const title = root.querySelector("h2")?.textContent;
   if (title) {
-    add("text", { x: EDGE, y: y + SIZE, "font-weight": 600, "font-size": SIZE + 2, fill: ink }, title);
-    y += LINE + EDGE / 2;
+    add("text", { x: EDGE_PX, y: y + FONT_PX, "font-weight": 600, "font-size": FONT_PX + 2, fill: ink }, title);
+    y += LINE_PX + EDGE_PX / 2;
   }
   for (const layer of chart.children) {
     if (layer instanceof HTMLCanvasElement) add("image", { y, width, height, href: layer.toDataURL() });
@@ -57,36 +57,36 @@ function pictureOf(root: HTMLElement): Picture {
     copy.setAttribute("y", String(y));
     sheet.append(copy);
   }
-  y += height + LINE / 2;
-  let x = EDGE;
+  y += height + LINE_PX / 2;
+  let x = EDGE_PX;
   for (const entry of root.querySelectorAll(".roofwidget-legend > span")) {
     const [name, colour] = [entry.textContent ?? "", entry.querySelector("circle")?.getAttribute("fill")];
-    const room = textWidth(name) + 2 * EDGE;
-    if (x > EDGE && x + room > width) [x, y] = [EDGE, y + LINE];
+    const room = textWidth(name) + 2 * EDGE_PX;
+    if (x > EDGE_PX && x + room > width) [x, y] = [EDGE_PX, y + LINE_PX];
     if (colour) add("circle", { cx: x + 4, cy: y + 8, r: 4, fill: colour });
-    add("text", { x: x + EDGE, y: y + SIZE, fill: ink }, name);
-    x += room + EDGE;
+    add("text", { x: x + EDGE_PX, y: y + FONT_PX, fill: ink }, name);
+    x += room + EDGE_PX;
   }
-  if (x > EDGE) y += LINE;
-  for (const line of linesOf(root.querySelector(".roofwidget-sentence")?.textContent ?? "", width - 2 * EDGE)) {
-    add("text", { x: EDGE, y: y + SIZE, fill: ink }, line);
-    y += LINE;
+  if (x > EDGE_PX) y += LINE_PX;
+  for (const line of linesOf(root.querySelector(".roofwidget-sentence")?.textContent ?? "", width - 2 * EDGE_PX)) {
+    add("text", { x: EDGE_PX, y: y + FONT_PX, fill: ink }, line);
+    y += LINE_PX;
   }
-  const whole = Math.ceil(y + EDGE / 2);
+  const whole = Math.ceil(y + EDGE_PX / 2);
   ground.setAttribute("height", String(whole));
   const frame = { width, height: whole, viewBox: `0 0 ${width} ${whole}`, "font-family": style.fontFamily };
-  for (const [key, value] of Object.entries({ ...frame, "font-size": SIZE })) sheet.setAttribute(key, String(value));
+  for (const [key, value] of Object.entries({ ...frame, "font-size": FONT_PX })) sheet.setAttribute(key, String(value));
   return { svg: new XMLSerializer().serializeToString(sheet), width, height: whole };
 }
 
 /** The same as pixels. */
-async function pngOf({ svg, width, height }: Picture, document: Document): Promise<Blob> {
+async function pngOf({ svg, width, height }: ChartPicture, document: Document): Promise<Blob> {
   const image = document.createElement("img");
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = width * SHARP;
-  canvas.height = height * SHARP;
+  canvas.width = width * PNG_SCALE;
+  canvas.height = height * PNG_SCALE;
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((done, fail) =>
     canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("no PNG"))), "image/png"),
@@ -108,7 +108,7 @@ function groundOf(element: Element): string {
 function engrave(from: Element, to: Element): void {
   const style = styleOf(from);
   const isText = from.localName === "text";
-  for (const name of isText ? [...LOOK, ...LETTERS] : LOOK) {
+  for (const name of isText ? [...MARK_STYLES, ...TEXT_STYLES] : MARK_STYLES) {
     const value = style.getPropertyValue(name);
     if (from.localName !== "g" && from.localName !== "svg") to.setAttribute(name, value);
   }

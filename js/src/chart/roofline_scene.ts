@@ -7,7 +7,7 @@ import { shortNames } from "../text/names.ts";
 import { memoize } from "../ui/memoize.ts";
 import { gutterOf } from "./labels/column.ts";
 import { project, type Scale, type Scales, type Size, scalesOf, stableScales } from "./scales.ts";
-import { chosenIn, MAX_NAMED_KERNELS, type Scene, unitsIn } from "./scene.ts";
+import { MAX_NAMED_KERNELS, type Scene, selectionOf, unitsIn } from "./scene.ts";
 import { chipColours, type Theme } from "./theme.ts";
 import { zoomed } from "./zoom.ts";
 
@@ -52,7 +52,7 @@ export function sceneOf(
     units,
     theme,
     named: [...rowsAbove(points), ...heaviest],
-    ...chosenIn(store),
+    ...selectionOf(store),
   };
 }
 

@@ -46,11 +46,11 @@ function keyOf({ width, height, plot, x, y, strip, whole }: Scales): string {
 }
 
 /** Nothing is drawn in less than this, px. */
-export const SMALLEST = 40;
-const STRIP = 76;
+export const MIN_CHART_PX = 40;
+const STRIP_PX = 76;
 
 /** The strip ends at this many times the roof, and goes on by this factor beyond its first and last point. */
-const [ABOVE, MARGIN] = [10, 1.6];
+const [MAX_STRIP_FACTOR, STRIP_MARGIN] = [10, 1.6];
 
 /** Whether a chart is so narrow that less is written in it, and that in brief. */
 export const isNarrow = ({ width }: Pick<Size, "width">) => width < 520;
@@ -90,12 +90,12 @@ export function scalesOf(
   const y = scaleLog(yExtent, [bottom, top]);
   const gutter = gutterOf(y);
   const hasStrip = fastest > 0 || before?.strip !== undefined;
-  const plot = { left: left + (hasStrip ? STRIP : 0), top, right: width - 12 - gutter, bottom };
+  const plot = { left: left + (hasStrip ? STRIP_PX : 0), top, right: width - 12 - gutter, bottom };
   const judge = focus ?? roofs[0];
   const slow = Math.min(slowest, (judge?.sheetBandwidth ?? fastest) / 30);
   const roof = Math.max(judge?.sheetBandwidth ?? fastest, judge?.bandwidth ?? fastest);
   // What only seems so fast, as the start of an asynchronous copy does, would leave the others no room.
-  const fast = Math.max(roof, Math.min(fastest, roof * ABOVE));
+  const fast = Math.max(roof, Math.min(fastest, roof * MAX_STRIP_FACTOR));
   return {
     width,
     height,
@@ -104,10 +104,13 @@ export function scalesOf(
     strip: hasStrip
       ? {
           left: left + 4,
-          right: left + STRIP - 6,
+          right: left + STRIP_PX - 6,
           top: plot.top,
           bottom: plot.bottom,
-          y: scaleLog(joined([slow / MARGIN, fast * MARGIN], before?.strip?.y.domain), [plot.bottom, plot.top]),
+          y: scaleLog(joined([slow / STRIP_MARGIN, fast * STRIP_MARGIN], before?.strip?.y.domain), [
+            plot.bottom,
+            plot.top,
+          ]),
         }
       : undefined,
     x: scaleLog(x, [plot.left, plot.right]),
@@ -171,7 +174,7 @@ function findSpots(points: Points, scales: Scales): Spots {
   const x = new Float32Array(points.n);
   const y = new Float32Array(points.n);
   const middle = strip ? strip.left + 0.72 * (strip.right - strip.left) : plot.left;
-  const end = ((scales.whole ?? scales).strip?.y.domain[1] ?? 0) / MARGIN;
+  const end = ((scales.whole ?? scales).strip?.y.domain[1] ?? 0) / STRIP_MARGIN;
   const [xOne, yOne] = [scales.x(1), scales.y(1)];
   const [across, up] = [scales.x(10) - xOne, scales.y(10) - yOne];
   for (let at = 0; at < points.n; at++) {

@@ -39,9 +39,9 @@ export interface Scene {
 /** More kernels than this are never named at once. */
 export const MAX_NAMED_KERNELS = 40;
 /** More selected kernels than this stand out by what fades around them alone. */
-const MOST_MARKED = 50;
+const MAX_MARKED_KERNELS = 50;
 /** With more points than this, lines that tie marks together would hide the chart. */
-const MOST_TIES = 400;
+const MAX_POINTS_WITH_TIES = 400;
 
 /** Of the rows that are drawn, in the order of drawing, those that are named where there is room. */
 export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
@@ -54,22 +54,22 @@ export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
   return [...totals.sort((a, b) => a - b), ...own].slice(0, MAX_NAMED_KERNELS);
 }
 
-const countings = memoize<Units>();
+const memoUnits = memoize<Units>();
 
 /** How the axes count: by the cycles of the focus chip, where its clock is known. */
 export function unitsIn({ axes }: Store, focus: Roof | undefined): Units {
   const { rateUnit, word, xAxis, tickBase } = axes;
   const counted = { rateUnit: rateUnit.value, word: word.value, xAxis: xAxis.value, tickBase: tickBase.value };
   const clock = focus?.chip.clock ?? null;
-  return countings(axes, [...Object.values(counted), clock], () => unitsOf(counted, clock));
+  return memoUnits(axes, [...Object.values(counted), clock], () => unitsOf(counted, clock));
 }
 
 const sets = memoize<ReadonlySet<number>>();
 
 /** What is pointed at and selected. */
-export function chosenIn(store: Store): Pick<Scene, "marked" | "selected"> {
+export function selectionOf(store: Store): Pick<Scene, "marked" | "selected"> {
   const [pointed, rows] = [store.pointed.value, store.selected.value];
-  const few = rows.length > MOST_MARKED ? [] : rows;
+  const few = rows.length > MAX_MARKED_KERNELS ? [] : rows;
   const marked = [...new Set(pointed === null ? few : [pointed, ...few])];
   return { marked, selected: sets(rows, [], () => new Set(rows)) };
 }
@@ -133,7 +133,7 @@ export function indicesOf({ points: { row: rows, home } }: Scene, row: number): 
 /** Where lines tie an unmeasured kernel's marks on several roofs together, px. */
 export function tiesOf({ points, at, levels, scales }: Scene): number[] {
   const xs = new Set<number>();
-  const few = points.n <= MOST_TIES && levels.length === 0;
+  const few = points.n <= MAX_POINTS_WITH_TIES && levels.length === 0;
   for (let index = 0; index < points.n && few; index++) {
     const x = at.x[index] as number;
     const isWithin = x >= scales.plot.left && x <= scales.plot.right;
@@ -146,7 +146,7 @@ export function tiesOf({ points, at, levels, scales }: Scene): number[] {
 export function joinsOf({ points, at, levels, marked }: Scene): Join[] {
   if (levels.length === 0) return [];
   const joins = new Map<number, Join>();
-  const few = points.n <= MOST_TIES * levels.length;
+  const few = points.n <= MAX_POINTS_WITH_TIES * levels.length;
   for (let index = 0; index < points.n; index++) {
     const row = points.row[index] as number;
     if (points.x[index] === 0 || !(few || marked.includes(row))) continue;

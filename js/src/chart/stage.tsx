@@ -7,9 +7,9 @@ import type { Pointing } from "./gestures/pointing.ts";
 import type { Choices, PlacedLabel } from "./labels/engine.ts";
 import { Labels, Marquee, Rings } from "./layers/marks.tsx";
 import { isNote } from "./layers/moved_kernels.tsx";
-import type { KernelsPicture } from "./points/looks.ts";
+import type { PointsPicture } from "./points/frame_diff.ts";
 import { createPainter } from "./points/painter.ts";
-import { sightOf } from "./points/visible.ts";
+import { visiblePoints } from "./points/visible.ts";
 import type { Scene } from "./scene.ts";
 import { Toolbar } from "./toolbar.tsx";
 
@@ -20,7 +20,7 @@ interface StageProps {
   /** The width that the title of the horizontal axis leaves for the tools, px. */
   readonly room: number;
   readonly pointing: Pointing;
-  readonly picture: KernelsPicture;
+  readonly picture: PointsPicture;
   readonly labels: readonly PlacedLabel[];
   /** What lies under the points. */
   readonly under: ComponentChildren;
@@ -40,7 +40,7 @@ export function Stage({ store, scene, label, room, pointing, picture, labels, un
   const size = { width: scales.width, height: scales.height };
   const box = { width: `${size.width}px`, height: `${size.height}px` };
   const { navigation } = pointing;
-  const { outside } = sightOf(scene);
+  const { outside } = visiblePoints(scene);
   const latest = useRef(pointing.handlers.onKeyDown);
   latest.current = pointing.handlers.onKeyDown;
   const keys = useCallback((event: KeyboardEvent) => latest.current(event), []);

@@ -99,14 +99,14 @@ export function chipColours(
       const family = familyOf(chip);
       // Equal generations keep their order: each has a step of its own.
       const rank = Math.max(0, [...family].sort((a, b) => b.generation - a.generation).indexOf(chip));
-      const step = Math.min(0.28, DARKEST / Math.max(1, family.length - 1));
+      const step = Math.min(0.28, MAX_SHADE / Math.max(1, family.length - 1));
       return [chip.id, mix(hue(vendors.indexOf(chip.vendor)), theme.text, rank * step)];
     }),
   );
 }
 
 /** How far the oldest of many generations goes from its vendor's hue towards the colour of text. */
-const DARKEST = 0.66;
+const MAX_SHADE = 0.66;
 
 export function mix(from: string, to: string, share: number): string {
   const goal = channels(to);

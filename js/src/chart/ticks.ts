@@ -17,9 +17,9 @@ export interface Counting {
 export const PLAIN: Counting = { told: (base) => base, base: (told) => told };
 
 /** An axis with fewer ticks than this says too little. */
-const FEW = 3;
+const MIN_TICKS = 3;
 /** Between powers, from rough to fine, as multiples of the lower power. */
-const BETWEEN = {
+const MULTIPLES = {
   10: [[1], [1, 2, 5], steps(1, 10, 1), steps(1, 10, 0.5), steps(1, 10, 0.2)],
   2: [[1], [1, 1.5], [1, 1.25, 1.5, 1.75]],
 };
@@ -55,7 +55,7 @@ export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting:
   const needed = Math.max(1, Math.ceil(room / pixels - 1e-9));
   const step = base === 2 ? ([1, 2, 5, 10, 20, 50, 100].find((wide) => wide >= needed) ?? needed) : needed;
   let best: number[] = [];
-  for (const multiples of BETWEEN[base]) {
+  for (const multiples of MULTIPLES[base]) {
     if (multiples.length > 1 && step > 1) break;
     const some = put(
       exponents
@@ -65,7 +65,7 @@ export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting:
     const places = some.map(at).sort((a, b) => a - b);
     if (multiples.length > 1 && places.some((place, index) => place - (places[index - 1] ?? -1e9) < room)) continue;
     if (some.length > best.length) best = some;
-    if (best.length >= FEW) break;
+    if (best.length >= MIN_TICKS) break;
   }
   return best.map((shown) => ({ shown, value: counting.base(shown) }));
 }

@@ -9,7 +9,7 @@ import { isModified, used } from "../ui/keys.ts";
 import { numerals, rulerWords, snapshotWords, toolWords as words } from "../words/words.ts";
 import { AxesMenu } from "./axes_menu.tsx";
 import { type Navigation, STEP, type Tool } from "./gestures/navigate.ts";
-import { Icon, type Picture } from "./icons.tsx";
+import { Icon, type IconName } from "./icons.tsx";
 import { textWidth } from "./labels/text_fitting.ts";
 import { savePicture } from "./picture.ts";
 import type { Scene } from "./scene.ts";
@@ -27,7 +27,7 @@ interface ToolbarProps {
 }
 
 interface Entry {
-  readonly picture: Picture;
+  readonly picture: IconName;
   readonly label: string;
   /** Undefined where there is nothing to do. */
   readonly act: ((event: MouseEvent) => unknown) | undefined;
@@ -38,9 +38,9 @@ interface Entry {
 }
 
 /** A button, and what the count of those out of sight has at its sides, px. */
-const [SIDE, PADDING] = [24, 8];
+const [BUTTON_PX, HINT_PADDING_PX] = [24, 8];
 /** Beside fewer buttons than this the count stands in the place of one. */
-const LEAST = 10;
+const MIN_BUTTONS_BESIDE_HINT = 10;
 
 export function Toolbar({ store, scene, outside, navigation, keys, room }: ToolbarProps) {
   const hasRoof = useComputed(() => store.focusRoof.value !== undefined);
@@ -49,8 +49,8 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const opener = useRef<HTMLButtonElement>(null);
   // Its room is there before it comes, for as many as there are: nothing gives way to it.
   const most = numerals.whole(Math.max(store.kernels.value.n, 999));
-  const left = room - textWidth(words.outsideShort(most)) - 2 * PADDING;
-  const isApart = left >= LEAST * SIDE;
+  const left = room - textWidth(words.outsideShort(most)) - 2 * HINT_PADDING_PX;
+  const isApart = left >= MIN_BUTTONS_BESIDE_HINT * BUTTON_PX;
   const hasHint = outside > 0 && isApart;
   const out = outside > 0 ? words.outside(numerals.whole(outside), outside === 1) : "";
   const told = words.outsideFit(out, words.fit);
@@ -60,7 +60,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
       : button,
   );
   // One place is the menu's.
-  const fit = Math.max(2, Math.floor((isApart ? left : room) / SIDE) - 1);
+  const fit = Math.max(2, Math.floor((isApart ? left : room) / BUTTON_PX) - 1);
   const [shown, rest] = [buttons.slice(0, fit), buttons.slice(fit)];
   const stops = [...shown.map(({ picture }) => picture), "more", ...(hasHint ? ["outside"] : [])];
   const tabStop = stops.includes(current.value) ? current.value : "in";

@@ -8,9 +8,9 @@ import { type Box, type Scale, type Scales, scaleLike, scaleLog } from "./scales
 type Ends = readonly [from: number, to: number];
 
 /** No axis shows less than this many decades, so that its ticks still differ. */
-export const LEAST = 1 / 3;
+export const MIN_DECADES = 1 / 3;
 /** And no linear one less than this share of its upper end. */
-export const SHARE = 1 / 50;
+export const MIN_LINEAR_SHARE = 1 / 50;
 /** The ends of what can be shown, in base units: beyond them nothing is computed, measured or built. */
 const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
   rates: [
@@ -23,7 +23,7 @@ const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
   ],
 };
 /** What differs from the whole by less than this is the whole, px. */
-const SAME = 0.5;
+const SAME_PX = 0.5;
 
 /** What is shown of `whole` under a zoom: the frame stays, and the strip follows up and down. */
 export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
@@ -42,7 +42,7 @@ export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
 }
 
 /** What was at one place is at another, and everything around it this many times as large. */
-export function moved(
+export function zoomAround(
   scales: Scales,
   from: readonly [number, number],
   to: readonly [number, number],
@@ -59,7 +59,7 @@ export function moved(
 }
 
 /** What a rectangle holds; one that is a mere line leaves the axis that it does not measure. */
-export function within(scales: Scales, { left, right, top, bottom }: Box, line = 8): Zoom | null {
+export function zoomToBox(scales: Scales, { left, right, top, bottom }: Box, line = 8): Zoom | null {
   const { plot } = scales;
   const across: Ends = right - left < line ? [plot.left, plot.right] : [left, right];
   return shown(scales, across, bottom - top < line ? [plot.bottom, plot.top] : [bottom, top]);
@@ -73,19 +73,19 @@ function shown(scales: Scales, across: Ends, up: Ends): Zoom | null {
   const [x, y] = [part(scales.x, across, limits[0]), part(scales.y, up, limits[1])];
   const whole = scales.whole ?? scales;
   const isWhole = (scale: Scale, part: Extent) =>
-    part.every((end, at) => Math.abs(scale(end) - scale(scale.domain[at] as number)) < SAME);
+    part.every((end, at) => Math.abs(scale(end) - scale(scale.domain[at] as number)) < SAME_PX);
   return isWhole(whole.x, x) && isWhole(whole.y, y) ? null : [...x, ...y];
 }
 
 /** How many times as large an axis may become at the most. */
 const closer = ({ domain: [low, high], isLinear }: Scale) =>
-  isLinear ? (high - low) / (SHARE * high) : Math.log10(high / low) / LEAST;
+  isLinear ? (high - low) / (MIN_LINEAR_SHARE * high) : Math.log10(high / low) / MIN_DECADES;
 
 /** Neither too short nor beyond the limits. */
 function legal(part: Extent, [least, most]: Extent): Extent {
   // A scale that is asked for a place far away answers with zero or infinity.
   const [low, high] = part.map((end) => Math.max(1e-150, Math.min(end, 1e150))) as [number, number];
-  const missing = LEAST - Math.log10(high / low);
+  const missing = MIN_DECADES - Math.log10(high / low);
   const [from, to] = missing > 1e-9 ? [low / 10 ** (missing / 2), high * 10 ** (missing / 2)] : [low, high];
   const ratio = Math.min(to / from, most / least);
   const start = Math.max(least, Math.min(from, most / ratio));
@@ -96,7 +96,7 @@ function legal(part: Extent, [least, most]: Extent): Extent {
 function legalFromZero([low, high]: Extent, [least, most]: Extent): Extent {
   const middle = (low + high) / 2;
   // At this length it is that share of its own upper end.
-  const shortest = Math.max(least, (SHARE * middle) / (1 - SHARE / 2));
+  const shortest = Math.max(least, (MIN_LINEAR_SHARE * middle) / (1 - MIN_LINEAR_SHARE / 2));
   const length = high - low < shortest * (1 - 1e-9) ? shortest : Math.min(high - low, most);
   const start = Math.max(0, Math.min(middle - length / 2, most - length));
   return [start, start + length];

@@ -1,14 +1,14 @@
 // The units of the axes, with exercises from lectures as numbers.
 
 import { describe, expect, it } from "vitest";
-import { namedTicks, USUAL, unitsOf } from "../../src/chart/axis_units.ts";
+import { DEFAULT_AXES, namedTicks, unitsOf } from "../../src/chart/axis_units.ts";
 import { scaleLog } from "../../src/chart/scales.ts";
 import { tooltipRows } from "../../src/text/describe.ts";
 import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 describe("words instead of bytes", () => {
   // A machine of 2 Gword/s and 8 GFLOP/s, 8 bytes a word; a 2-D stencil of 6 FLOP that moves 2 words a point.
-  const units = unitsOf({ ...USUAL, word: 8 });
+  const units = unitsOf({ ...DEFAULT_AXES, word: 8 });
   it("are what intensities and bandwidths are counted in", () => {
     expect(units.bandwidth(16e9)).toBe("2 Gword/s");
     expect(units.intensity(8e9 / 16e9)).toBe("4 FLOP/word");
@@ -25,7 +25,7 @@ describe("words instead of bytes", () => {
 });
 
 describe("balance", () => {
-  const units = unitsOf({ ...USUAL, xAxis: "balance" });
+  const units = unitsOf({ ...DEFAULT_AXES, xAxis: "balance" });
   it("is the inverse of intensity, at the same place", () => {
     expect(units.intensity(4)).toBe("0.25 B/FLOP");
     const ticks = namedTicks(scaleLog([0.05, 200], [0, 720]), 40, 2, units.x);
@@ -34,7 +34,7 @@ describe("balance", () => {
   });
   it("in words is words per FLOP", () => {
     // The same stencil: 2 words for 6 FLOP.
-    const inWords = unitsOf({ ...USUAL, xAxis: "balance", word: 8 });
+    const inWords = unitsOf({ ...DEFAULT_AXES, xAxis: "balance", word: 8 });
     expect(inWords.intensity(6 / 16, 4)).toBe("0.3333 word/FLOP");
     expect([inWords.xTitle, inWords.xShort, units.xTitle]).toEqual([
       ...["balance (word/FLOP, words of 8 B)", "balance (word/FLOP, words of 8 B)", "balance (B/FLOP)"],
@@ -43,7 +43,7 @@ describe("balance", () => {
 });
 
 describe("powers of two", () => {
-  const units = unitsOf({ ...USUAL, tickBase: 2 });
+  const units = unitsOf({ ...DEFAULT_AXES, tickBase: 2 });
   it("are those of the ticks: what rulers, cards and sentences say stays decimal", () => {
     const ticks = namedTicks(scaleLog([1e12, 5e12], [0, 300]), 40, units.tickBase, units.y);
     // The tick of 1Ti stands at 1.0995 T.
@@ -60,7 +60,7 @@ describe("powers of two", () => {
 });
 
 describe("cycles instead of seconds", () => {
-  const counted = { ...USUAL, rateUnit: "FLOP/cycle" } as const;
+  const counted = { ...DEFAULT_AXES, rateUnit: "FLOP/cycle" } as const;
   it("are those of the chip's clock, for rates and bandwidths", () => {
     // 2 cores of 2.2 GHz with 4 FLOP a cycle each: 17.6 GFLOP/s.
     const units = unitsOf(counted, 2.2e9);

@@ -1,7 +1,7 @@
 // Very many points: which of them are hidden by others and so need not be drawn, and colours one over another.
 
 import { expect, it } from "vitest";
-import { fromTheFront, mixed } from "../../src/chart/points/dense_raster.ts";
+import { blend, visibleFrontToBack } from "../../src/chart/points/dense_raster.ts";
 import type { Points } from "../../src/roofline/points.ts";
 import { seeded } from "../helpers.ts";
 
@@ -28,7 +28,7 @@ function covered(spots: readonly Spot[], ratio = 1): number[] {
     ratio,
   };
   const largest = new Float32Array(100).fill(7);
-  const seen = [...fromTheFront(picture as Parameters<typeof fromTheFront>[0], 10, 10, largest)];
+  const seen = [...visibleFrontToBack(picture as Parameters<typeof visibleFrontToBack>[0], 10, 10, largest)];
   return spots.map((_, index) => (seen.includes(index) ? 0 : 1));
 }
 
@@ -67,7 +67,7 @@ const parts = (colour: number) => [0, 8, 16, 24].map((shift) => (colour >>> shif
 it("a colour over another shows of it what its own opacity leaves, by Porter and Duff to one part of 255", () => {
   // Two thirds of (240, 0, 90) and a third of (0, 240, 30).
   const over: Colour = [240, 0, 90, 170];
-  expect(parts(mixed(word(over), word([0, 240, 30, 255])))).toEqual([160, 80, 70, 255]);
+  expect(parts(blend(word(over), word([0, 240, 30, 255])))).toEqual([160, 80, 70, 255]);
   const random = seeded(29);
   const byte = () => Math.floor(256 * random());
   for (let turn = 0; turn < 2000; turn++) {
@@ -78,7 +78,7 @@ it("a colour over another shows of it what its own opacity leaves, by Porter and
       ...([0, 1, 2] as const).map((part) => (one[part] * mine + other[part] * theirs) / (mine + theirs)),
       255 * (mine + theirs),
     ];
-    for (const [part, found] of parts(mixed(word(one), word(other))).entries()) {
+    for (const [part, found] of parts(blend(word(one), word(other))).entries()) {
       expect(Math.abs(found - (exact[part] as number)), `${one} over ${other}`).toBeLessThanOrEqual(1);
     }
   }

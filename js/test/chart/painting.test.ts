@@ -1,8 +1,8 @@
-// What is painted anew when some points have changed.
+// What is frame anew when some points have changed.
 
 import { expect, it } from "vitest";
-import type { KernelsPicture } from "../../src/chart/points/looks.ts";
-import { changes, looksOf, type Painted } from "../../src/chart/points/looks.ts";
+import type { PointsPicture } from "../../src/chart/points/frame_diff.ts";
+import { changedPoints, type PaintedFrame, spriteKeysOf } from "../../src/chart/points/frame_diff.ts";
 import { createPainter } from "../../src/chart/points/painter.ts";
 import type { Points } from "../../src/roofline/points.ts";
 
@@ -20,7 +20,7 @@ const drawn = {
 const picture = (flipped: readonly number[], more: Partial<Points> = {}) => {
   const side = new Uint8Array(N);
   for (const at of flipped) side[at] = 1;
-  return { ...drawn, points: { ...columns, side, ...more } } as unknown as KernelsPicture;
+  return { ...drawn, points: { ...columns, side, ...more } } as unknown as PointsPicture;
 };
 
 /** A canvas of so many device pixels a px that notes the rectangles of what is cleared. */
@@ -35,7 +35,7 @@ function makeCanvas(ratio: number) {
   return { canvas: make() as unknown as HTMLCanvasElement, cleared };
 }
 
-it("is cleared by whole device pixels: one that is cleared in part would keep a trace of what was there", () => {
+it("is cleared by whole device pixels: one that is cleared in part would keep a tracePolygon of what was there", () => {
   for (const ratio of [1, 1.5, 2]) {
     const { canvas, cleared } = makeCanvas(ratio);
     const paint = createPainter();
@@ -57,15 +57,15 @@ it("is cleared by whole device pixels: one that is cleared in part would keep a 
 it("are the points that a roof has changed, whether all are looked through or those alone that it can concern", () => {
   const radius = new Float32Array(N).fill(5);
   const first = picture([1, 2]);
-  const painted = (of: KernelsPicture, before?: Painted): Painted => ({
-    ...{ key: "", n: N, ...places, radius, isRough: false },
-    ...looksOf(of, radius, before),
+  const frame = (of: PointsPicture, before?: PaintedFrame): PaintedFrame => ({
+    ...{ key: "", n: N, ...places, radius, isOutOfOrder: false },
+    ...spriteKeysOf(of, radius, before),
   });
-  const before = painted(first);
+  const before = frame(first);
   const since = { side: first.points.side, points: [Int32Array.of(40, 2, 9), Int32Array.of(9, 1)] };
   const [all, some] = [picture([1, 9, 40]), picture([1, 9, 40], { since })];
-  const [after, sooner] = [painted(all, before), painted(some, before)];
-  expect(changes(before, after, all.points)).toEqual([2, 9, 40]);
-  expect(changes(before, sooner, some.points)).toEqual([2, 9, 40]);
+  const [after, sooner] = [frame(all, before), frame(some, before)];
+  expect(changedPoints(before, after, all.points)).toEqual([2, 9, 40]);
+  expect(changedPoints(before, sooner, some.points)).toEqual([2, 9, 40]);
   expect(sooner.look).toEqual(after.look);
 });

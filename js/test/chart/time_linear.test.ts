@@ -1,7 +1,7 @@
 // The time view on linear axes: from 0, a second as long across as up.
 
 import { describe, expect, it } from "vitest";
-import { isShown, sightOf } from "../../src/chart/points/visible.ts";
+import { isShown, visiblePoints } from "../../src/chart/points/visible.ts";
 import type { Zoom } from "../../src/state/sync.ts";
 import type { KernelSpec } from "../helpers.ts";
 import { labelsOf, MATMUL, type Options, sceneOf, TWICE, textsOf } from "../timescenes.ts";
@@ -74,7 +74,7 @@ describe("linear axes", () => {
     const specs = [{ flops: 0, bytes: 500 }, { flops: 15_000, bytes: 0 }, MATMUL];
     const scene = linear(specs, { zoom: [100, 200, 0, 100] });
     expect([0, 1, 2].map((index) => isShown(scene, index))).toEqual([false, true, false]);
-    expect(sightOf(scene).outside).toBe(2);
+    expect(visiblePoints(scene).outside).toBe(2);
     // 52 px up are 11.5 s; none is less than 100 s here.
     expect(scene.isochrones).toEqual([100, 120, 140, 160, 180, 200]);
     const log = sceneOf(specs, { zoom: [100, 200, 1, 100] });

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { describe, expect, it } from "vitest";
 import { overlap } from "../../src/chart/labels/box_index.ts";
 import { boxOf, type Label, type PlacedLabel } from "../../src/chart/labels/engine.ts";
-import { shadowsOf } from "../../src/chart/layers/moved_kernels.tsx";
+import { ghostsOf } from "../../src/chart/layers/moved_kernels.tsx";
 import { timeLabels } from "../../src/chart/time/labels.ts";
 import { sceneWith, timeGaps } from "../../src/chart/time/scene.ts";
 import type { Moves } from "../../src/roofline/what_if_arithmetic.ts";
@@ -24,19 +24,19 @@ function movesOf(moves: Moves, options: Options = {}, specs = SPECS) {
   const after = afterOf(scene.kernels, moves, makeRoof(SLOW));
   const then = sceneWith(scene, after);
   const store = { moved: signal(after) } as unknown as Store;
-  return { scene, shadows: shadowsOf(store, scene, after.points, then.at, scene.scales.outer), gaps: timeGaps(then) };
+  return { scene, ghosts: ghostsOf(store, scene, after.points, then.at, scene.scales.outer), gaps: timeGaps(then) };
 }
 
 describe.each(["linear", "log"] as const)("on %s axes a kernel that is moved", (scale) => {
   it("stands where its other bytes take it, above or below where it was", () => {
-    const { scene, shadows } = movesOf({ 0: { bytes: 2 }, 2: { bytes: 0.5 } }, { scale });
+    const { scene, ghosts } = movesOf({ 0: { bytes: 2 }, 2: { bytes: 0.5 } }, { scale });
     const { at, scales } = scene;
     const [first, last] = [0, 2].map((row) => at.x[row] as number) as [number, number];
-    expect(shadows.map(({ row, index, from }) => [row, index, ...from])).toEqual([
+    expect(ghosts.map(({ row, index, from }) => [row, index, ...from])).toEqual([
       [0, 0, first, at.y[0]],
       [2, 2, last, at.y[2]],
     ]);
-    expect(shadows.map(({ to }) => to)).toEqual([
+    expect(ghosts.map(({ to }) => to)).toEqual([
       [first, expect.closeTo(scales.y(20), 3)],
       [last, expect.closeTo(scales.y(10), 3)],
     ]);
@@ -71,18 +71,18 @@ describe.each(["linear", "log"] as const)("on %s axes a kernel that is moved", (
 describe("under a zoom", () => {
   it("a kernel that would stand out of sight is at the edge, and none where it is out of sight both ways", () => {
     const near = (moves: Moves) => movesOf(moves, { scale: "linear", zoom: [0, 20, 0, 12] });
-    const { scene, shadows } = near({ 0: { bytes: 2 }, 1: { bytes: 2 } });
-    expect(shadows.map(({ row, to }) => [row, to[1]])).toEqual([[0, scene.scales.outer.top]]);
+    const { scene, ghosts } = near({ 0: { bytes: 2 }, 1: { bytes: 2 } });
+    expect(ghosts.map(({ row, to }) => [row, to[1]])).toEqual([[0, scene.scales.outer.top]]);
   });
 });
 
 describe("what is written", () => {
   const NOTE: Label = { kind: "note", key: "move 0", text: "note", bold: true, colour: "", positions: [] };
   const written = (moves: Moves, specs = SPECS) => {
-    const { scene, shadows } = movesOf(moves, {}, specs);
-    const [x, y] = shadows[0]?.to ?? [0, 0];
-    const notes = shadows.map(() => ({ ...NOTE, positions: [{ x: x + 12, y, anchor: "start" as const }] }));
-    return { labels: timeLabels(scene, timeGaps(scene), { shadows, others: notes }), shadows };
+    const { scene, ghosts } = movesOf(moves, {}, specs);
+    const [x, y] = ghosts[0]?.to ?? [0, 0];
+    const notes = ghosts.map(() => ({ ...NOTE, positions: [{ x: x + 12, y, anchor: "start" as const }] }));
+    return { labels: timeLabels(scene, timeGaps(scene), { ghosts, others: notes }), ghosts };
   };
   it("of a moved kernel is a note in the place of its gap", () => {
     const keys = (moves: Moves) => new Set(written(moves).labels.map(({ key }) => key));
@@ -94,17 +94,17 @@ describe("what is written", () => {
   });
   it("keeps clear of where a kernel would stand, and of the way there", () => {
     // The second stands left of its middle: right of it its name would lie across.
-    const { labels, shadows } = written({ 0: { bytes: 0.05 } }, [TWICE, { name: "beside", flops: 450, bytes: 20 }]);
-    const [{ from, to, radius }] = shadows as [(typeof shadows)[number]];
+    const { labels, ghosts } = written({ 0: { bytes: 0.05 } }, [TWICE, { name: "beside", flops: 450, bytes: 20 }]);
+    const [{ from, to, radius }] = ghosts as [(typeof ghosts)[number]];
     const way = { left: to[0] - 2, right: to[0] + 2, top: from[1], bottom: to[1] + radius };
     const across = (label: PlacedLabel) => overlap(boxOf(label), way);
     expect(labels.filter((label) => !label.angle && across(label)).map(({ text }) => text)).toEqual([]);
   });
   it("lies rather across the way there than on where a kernel would stand", () => {
-    const { scene, shadows } = movesOf({ 0: { bytes: 0.05 } }, {}, [TWICE]);
-    const [{ from, to }] = shadows as [(typeof shadows)[number]];
+    const { scene, ghosts } = movesOf({ 0: { bytes: 0.05 } }, {}, [TWICE]);
+    const [{ from, to }] = ghosts as [(typeof ghosts)[number]];
     const positions = [to[1], (from[1] + to[1]) / 2].map((y) => ({ x: to[0], y, anchor: "middle" as const }));
-    const labels = timeLabels(scene, timeGaps(scene), { shadows, others: [{ ...NOTE, positions }] });
+    const labels = timeLabels(scene, timeGaps(scene), { ghosts, others: [{ ...NOTE, positions }] });
     expect(labels.find(({ key }) => key === NOTE.key)?.y).toBe(positions[1]?.y);
   });
 });

@@ -1,7 +1,7 @@
 // Which point is under the pointer: the grid answers as a look at every point would.
 
 import { describe, expect, it } from "vitest";
-import { isShown, nearest, sightOf } from "../../src/chart/points/visible.ts";
+import { isShown, nearest, visiblePoints } from "../../src/chart/points/visible.ts";
 import { project, type Spots, scalesOf } from "../../src/chart/scales.ts";
 import { zoomed } from "../../src/chart/zoom.ts";
 import { pointsOf } from "../../src/roofline/points.ts";
@@ -74,7 +74,7 @@ describe("under a zoom", () => {
   it("a point is hit and counted only where it is in sight", () => {
     // Around 10 FLOP/B and 1 TFLOP/s.
     const scene = under([2, 50, ...whole.y.domain]);
-    const { at, outside } = sightOf(scene);
+    const { at, outside } = visiblePoints(scene);
     expect(outside).toBe(2);
     expect(nearest(at, scene.at.x[0] as number, scene.at.y[0] as number, 4)).toBe(0);
     expect(nearest(at, scene.at.x[3] as number, scene.at.y[3] as number, 4)).toBe(-1);
@@ -91,12 +91,12 @@ describe("under a zoom", () => {
     const sightUnder = (peak: number) => {
       const dragged = { ...roof, peak };
       const own = pointsOf(kernels, [dragged], dragged, rows);
-      return sightOf({ points: own, at: project(own, scales), scales });
+      return visiblePoints({ points: own, at: project(own, scales), scales });
     };
     expect(sightUnder(2e12)).toBe(sightUnder(3e12));
   });
   it("none is left out without one", () => {
     const all = { points, at: project(points, whole), scales: whole };
-    expect(sightOf(all)).toEqual({ at: all.at, outside: 0 });
+    expect(visiblePoints(all)).toEqual({ at: all.at, outside: 0 });
   });
 });

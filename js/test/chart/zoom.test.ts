@@ -1,8 +1,8 @@
-// Zooming and panning: what is under the pointer stays there, within limits.
+// Zooming and panning: what is under the pointer stays there, zoomToBox limits.
 
 import { describe, expect, it } from "vitest";
 import { type Scales, scaleLinear, scaleLog } from "../../src/chart/scales.ts";
-import { LEAST, moved, within, zoomed } from "../../src/chart/zoom.ts";
+import { MIN_DECADES, zoomAround, zoomed, zoomToBox } from "../../src/chart/zoom.ts";
 
 // 100 px a decade: 0.01 to 100 FLOP/B, 1e9 to 1e12 FLOP/s; in the strip 1e8 to 1e11 B/s.
 const plot = { left: 0, right: 400, top: 0, bottom: 300 };
@@ -28,40 +28,40 @@ describe("a zoom", () => {
 describe("a step", () => {
   it("closer keeps what is under the pointer there", () => {
     // Twice as close around 1 FLOP/B and 1e11 FLOP/s: a decade to each side across, half a decade up.
-    expect(round(moved(whole, [200, 100], [200, 100], 2))).toEqual(
+    expect(round(zoomAround(whole, [200, 100], [200, 100], 2))).toEqual(
       [0.1, 10, 10 ** 10, 10 ** 11.5].map((v) => Number(v.toPrecision(6))),
     );
   });
   it("sideways shows as much as before", () => {
-    expect(round(moved(whole, [0, 0], [100, 100]))).toEqual([0.001, 10, 1e10, 1e13]);
+    expect(round(zoomAround(whole, [0, 0], [100, 100]))).toEqual([0.001, 10, 1e10, 1e13]);
   });
   it("with two fingers does both at once", () => {
     // What was at 200 is at 300, with 200 px a decade: 1.5 decades left of it, half a decade right.
-    const next = moved(whole, [200, 150], [300, 150], 2);
+    const next = zoomAround(whole, [200, 150], [300, 150], 2);
     expect(round(next?.slice(0, 2) ?? null)).toEqual([10 ** -1.5, 10 ** 0.5].map((v) => Number(v.toPrecision(6))));
   });
   it("and back is no zoom any more", () => {
-    const zoom = moved(whole, [130, 70], [130, 70], 3);
-    expect(moved(zoomed(whole, zoom), [130, 70], [130, 70], 1 / 3)).toBeNull();
-    expect(moved(whole, [50, 50], [50, 50])).toBeNull();
+    const zoom = zoomAround(whole, [130, 70], [130, 70], 3);
+    expect(zoomAround(zoomed(whole, zoom), [130, 70], [130, 70], 1 / 3)).toBeNull();
+    expect(zoomAround(whole, [50, 50], [50, 50])).toBeNull();
   });
   it("goes no closer than a third of a decade, and still follows the hand", () => {
-    const [left, right, low, high] = moved(whole, [200, 100], [200, 100], 1e6) as readonly number[] as [
+    const [left, right, low, high] = zoomAround(whole, [200, 100], [200, 100], 1e6) as readonly number[] as [
       number,
       number,
       number,
       number,
     ];
-    expect(Math.log10(right / left)).toBeCloseTo(LEAST, 9);
-    expect(Math.log10(high / low)).toBeCloseTo(LEAST, 9);
+    expect(Math.log10(right / left)).toBeCloseTo(MIN_DECADES, 9);
+    expect(Math.log10(high / low)).toBeCloseTo(MIN_DECADES, 9);
     const closest = zoomed(whole, [left, right, low, high]);
-    const panned = moved(closest, [0, 0], [400, 0], 1) as readonly number[];
+    const panned = zoomAround(closest, [0, 0], [400, 0], 1) as readonly number[];
     expect(panned[1]).toBeCloseTo(left, 9);
   });
   it("shows nothing beyond what could be computed, measured or built", () => {
-    expect(round(moved(whole, [200, 150], [200, 150], 1e-9))).toEqual([1e-6, 1e12, 1, 1e24]);
-    expect(round(moved(whole, [0, 0], [1e4, 0]))?.slice(0, 2)).toEqual([1e-6, 0.01]);
-    expect(round(moved(whole, [0, 0], [-1e4, 0]))?.slice(0, 2)).toEqual([1e8, 1e12]);
+    expect(round(zoomAround(whole, [200, 150], [200, 150], 1e-9))).toEqual([1e-6, 1e12, 1, 1e24]);
+    expect(round(zoomAround(whole, [0, 0], [1e4, 0]))?.slice(0, 2)).toEqual([1e-6, 0.01]);
+    expect(round(zoomAround(whole, [0, 0], [-1e4, 0]))?.slice(0, 2)).toEqual([1e8, 1e12]);
   });
 });
 
@@ -80,36 +80,36 @@ describe("on linear axes of times", () => {
     expect(zoomed(whole, [0, 10, 1e9, 1e10])).toBe(whole);
   });
   it("a step keeps what is under the pointer there", () => {
-    expect(moved(linear, [200, 150], [200, 150], 2)).toEqual([10, 30, 7.5, 22.5]);
-    expect(moved(linear, [0, 300], [0, 300], 4)).toEqual([0, 10, 0, 7.5]);
-    expect(moved(zoomed(linear as Scales, [10, 30, 7.5, 22.5]), [200, 150], [200, 150], 0.5)).toBeNull();
+    expect(zoomAround(linear, [200, 150], [200, 150], 2)).toEqual([10, 30, 7.5, 22.5]);
+    expect(zoomAround(linear, [0, 300], [0, 300], 4)).toEqual([0, 10, 0, 7.5]);
+    expect(zoomAround(zoomed(linear as Scales, [10, 30, 7.5, 22.5]), [200, 150], [200, 150], 0.5)).toBeNull();
   });
   it("a hand moves the chart as far as 0", () => {
     const part = zoomed(linear as Scales, [10, 30, 7.5, 22.5]);
-    expect(moved(part, [0, 0], [100, 0])).toEqual([5, 25, 7.5, 22.5]);
-    expect(moved(part, [0, 0], [300, -300])).toEqual([0, 20, 0, 15]);
+    expect(zoomAround(part, [0, 0], [100, 0])).toEqual([5, 25, 7.5, 22.5]);
+    expect(zoomAround(part, [0, 0], [300, -300])).toEqual([0, 20, 0, 15]);
   });
   it("goes as close as a fiftieth of the upper end, and as far as the longest time", () => {
-    const [left, right, low, high] = moved(linear, [400, 0], [400, 0], 1e6) as readonly number[];
+    const [left, right, low, high] = zoomAround(linear, [400, 0], [400, 0], 1e6) as readonly number[];
     expect([left, right, low, high]).toEqual([39.2, 40, 29.4, 30].map((end) => expect.closeTo(end, 9)));
-    expect(moved(linear, [200, 150], [200, 150], 1e-9)).toEqual([0, 1e6, 0, 1e6]);
+    expect(zoomAround(linear, [200, 150], [200, 150], 1e-9)).toEqual([0, 1e6, 0, 1e6]);
     // 9.9 to 10.1 s as it was drawn: an interval of 0.2 s about 10.
-    const [from = 0, to = 0] = within(linear, { left: 99.9, right: 100.1, top: 0, bottom: 300 }, 0) ?? [];
+    const [from = 0, to = 0] = zoomToBox(linear, { left: 99.9, right: 100.1, top: 0, bottom: 300 }, 0) ?? [];
     expect([(to - from) / to, (from + to) / 2]).toEqual([0.02, 10].map((value) => expect.closeTo(value, 9)));
   });
 });
 
 describe("a rectangle", () => {
   it("fills the plot with what it holds", () => {
-    expect(round(within(whole, { left: 100, right: 300, top: 50, bottom: 150 }))).toEqual(
+    expect(round(zoomToBox(whole, { left: 100, right: 300, top: 50, bottom: 150 }))).toEqual(
       [0.1, 10, 10 ** 10.5, 10 ** 11.5].map((value) => Number(value.toPrecision(6))),
     );
   });
   it("that is a mere line leaves the other axis as it is", () => {
-    expect(round(within(whole, { left: 100, right: 300, top: 50, bottom: 54 }))).toEqual([0.1, 10, 1e9, 1e12]);
+    expect(round(zoomToBox(whole, { left: 100, right: 300, top: 50, bottom: 54 }))).toEqual([0.1, 10, 1e9, 1e12]);
   });
   it("too small for its ticks is widened around its middle", () => {
-    const zoom = within(whole, { left: 195, right: 205, top: 0, bottom: 300 }) as readonly number[];
+    const zoom = zoomToBox(whole, { left: 195, right: 205, top: 0, bottom: 300 }) as readonly number[];
     expect(Math.log10((zoom[1] as number) / (zoom[0] as number))).toBeCloseTo(1 / 3, 9);
     expect((zoom[0] as number) * (zoom[1] as number)).toBeCloseTo(1, 9);
   });

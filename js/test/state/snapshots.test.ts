@@ -1,7 +1,7 @@
 // Snapshots: what a frozen curve keeps, what has moved since, and what can be undone.
 
 import { describe, expect, it } from "vitest";
-import { changesSince, frozenIn } from "../../src/chart/layers/snapshots.tsx";
+import { changesSince, shownSnapshots } from "../../src/chart/layers/snapshots.tsx";
 import { movesSince } from "../../src/state/snapshots.ts";
 import { createStore } from "../../src/state/store.ts";
 import { eachWithClock, type KernelSpec, wireKernels } from "../helpers.ts";
@@ -111,7 +111,8 @@ describe("a snapshot", () => {
     store.freeze("first");
     store.freeze("second");
     store.hideSnapshot(0, true);
-    const shown = () => frozenIn(store).map(({ snapshot, place }) => [place, snapshot.name, snapshot.kernels.length]);
+    const shown = () =>
+      shownSnapshots(store).map(({ snapshot, place }) => [place, snapshot.name, snapshot.kernels.length]);
     expect(shown()).toEqual([[1, "second", 1]]);
     store.setScope("program");
     expect(shown()).toEqual([[1, "second", 0]]);

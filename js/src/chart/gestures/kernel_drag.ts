@@ -8,7 +8,7 @@ import type { Store } from "../../state/store.ts";
 import type { Gesture } from "../../state/sync.ts";
 import { askable } from "../../text/what_if.ts";
 import { lookUp } from "../../ui/keys.ts";
-import type { Shadow } from "../layers/moved_kernels.tsx";
+import type { Ghost } from "../layers/moved_kernels.tsx";
 import type { Scene } from "../scene.ts";
 import { type ChartDrag, type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 import { changedBy, type Factor, type KernelTarget, moveAt, moveBy } from "./kernel_target.ts";
@@ -37,19 +37,19 @@ export const KERNEL_DRAG_KEYS = {
 
 export type KernelDrag = ReturnType<typeof useKernelDrag>;
 
-export function useKernelDrag(store: Store, scene: Scene, shadows: readonly Shadow[], gesture: ChartGesture) {
+export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost[], gesture: ChartGesture) {
   const pickedUp = useRef<{ readonly target: KernelTarget; readonly moves: Gesture<Move> }>(undefined);
 
   /** The target of a drag that starts at `from`: a kernel at its own place or, by its mark, at the place of its what-if. */
-  function targetOf(index: number, from: readonly [x: number, y: number], shadow?: Shadow): KernelTarget | undefined {
+  function targetOf(index: number, from: readonly [x: number, y: number], ghost?: Ghost): KernelTarget | undefined {
     const { points, kernels, focus, scales } = scene;
     const row = points.row[index] as number;
     if (!focus || index < 0 || isTotal(kernels, row)) return undefined;
     const { utilization } = judge(kernels, judgeOf(kernels, focus))(row);
     return {
-      ...{ row, from, start: (shadow && store.moves.value[row]) ?? {} },
+      ...{ row, from, start: (ghost && store.moves.value[row]) ?? {} },
       ...{ leastTime: Math.min(utilization || 0, 1), can: askable(kernels, row, focus) },
-      at: shadow?.to ?? [scene.at.x[index] as number, scene.at.y[index] as number],
+      at: ghost?.to ?? [scene.at.x[index] as number, scene.at.y[index] as number],
       ...{ x: scales.x, y: (points.x[index] === 0 && scales.strip?.y) || scales.y },
     };
   }
@@ -90,7 +90,7 @@ export function useKernelDrag(store: Store, scene: Scene, shadows: readonly Shad
     };
   }
   function pickUpByKeys(index: number) {
-    const target = targetOf(index, [0, 0], shadowOf(index));
+    const target = targetOf(index, [0, 0], ghostOf(index));
     if (!target || !canMove(target)) return;
     const moves = store.dragKernel(target.row, true);
     pickedUp.current = { target, moves };
@@ -113,10 +113,10 @@ export function useKernelDrag(store: Store, scene: Scene, shadows: readonly Shad
   };
   /** The index of the point whose what-if mark the event is on, or -1. */
   function indexAt({ target }: Event): number {
-    const { shadow } = (target as SVGElement).dataset;
-    return shadow === undefined ? -1 : Number(shadow);
+    const { ghost } = (target as SVGElement).dataset;
+    return ghost === undefined ? -1 : Number(ghost);
   }
-  const shadowOf = (index: number) => shadows.find((one) => one.index === index);
+  const ghostOf = (index: number) => ghosts.find((one) => one.index === index);
   return {
     indexAt,
     /** The actions of KERNEL_KEYS for the kernel that is pointed at. */
@@ -137,9 +137,9 @@ export function useKernelDrag(store: Store, scene: Scene, shadows: readonly Shad
     /** Handles a press on a point. A mouse picks the kernel up when it moves, a touch when it rests. */
     press(event: PointerEvent, index: number, x: number, y: number) {
       if (event.button !== 0) return;
-      const shadow = indexAt(event) >= 0 ? shadowOf(index) : undefined;
-      const target = targetOf(index, [x, y], shadow);
-      const isLongPress = event.pointerType === "touch" && !shadow;
+      const ghost = indexAt(event) >= 0 ? ghostOf(index) : undefined;
+      const target = targetOf(index, [x, y], ghost);
+      const isLongPress = event.pointerType === "touch" && !ghost;
       if (target) gesture.start(pointerDrag(target, isLongPress), isLongPress ? undefined : event);
     },
     /** While a touch drags a kernel, it must not scroll the page or open a menu. */

@@ -4,10 +4,10 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { isTotal } from "../../roofline/totals.ts";
 import type { Store } from "../../state/store.ts";
-import { sightOf } from "../points/visible.ts";
+import { visiblePoints } from "../points/visible.ts";
 import type { Box } from "../scales.ts";
 import type { Scene } from "../scene.ts";
-import { within } from "../zoom.ts";
+import { zoomToBox } from "../zoom.ts";
 import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
 /** `zooms`: zoom to the rectangle instead of selecting. */
@@ -38,7 +38,7 @@ export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zo
           end(up) {
             const drawn = clear();
             if (!drawn || !up) return;
-            if (zooms) return store.setZoom(within(latest.current.scales, drawn));
+            if (zooms) return store.setZoom(zoomToBox(latest.current.scales, drawn));
             const rows = rowsWithin(latest.current, drawn);
             store.select(isAdding(up) ? [...new Set([...store.selected.value, ...rows])] : rows);
           },
@@ -56,7 +56,7 @@ export const isAdding = (event: MouseEvent) => event.shiftKey || event.ctrlKey |
 /** The rows of the kernels with a point in the box, in the order of the table. */
 export function rowsWithin(scene: Scene, { left, right, top, bottom }: Box): number[] {
   const { points, kernels } = scene;
-  const { at } = sightOf(scene);
+  const { at } = visiblePoints(scene);
   const rows = new Set<number>();
   for (let index = 0; index < points.n; index++) {
     const [x, y, row] = [at.x[index] as number, at.y[index] as number, points.row[index] as number];

@@ -7,7 +7,7 @@ import type { Zoom } from "../../state/sync.ts";
 import { lookUp } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
 import type { Scene } from "../scene.ts";
-import { moved, zoomed } from "../zoom.ts";
+import { zoomAround, zoomed } from "../zoom.ts";
 import { type ChartDrag, type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
 /** What dragging over the chart does. */
@@ -70,13 +70,13 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     let hasMoved = false;
     function to(place: PlanePoint, factor = 1) {
       hasMoved ||= factor !== 1 || Math.hypot(place[0] - from[0], place[1] - from[1]) > CLICK_PX;
-      if (hasMoved) zoom.move(moved(scales, from, place, factor));
+      if (hasMoved) zoom.move(zoomAround(scales, from, place, factor));
     }
     return { to, drag: { kind: "plane", hasMoved: () => hasMoved, end: zoom.end, cancel: zoom.cancel } as const };
   }
   /** Zooms or pans by one step. Steps in quick succession make one undo entry. Returns whether the plane has changed. */
   function step(from: PlanePoint, to: PlanePoint, factor: number, time: number): boolean {
-    const next = moved(now(), from, to, factor);
+    const next = zoomAround(now(), from, to, factor);
     if (isBusy() || isSame(next)) return false;
     if (time - lastStep.current.time > UNDO_PAUSE_MS) lastStep.current.run = time;
     lastStep.current.time = time;

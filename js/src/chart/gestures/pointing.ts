@@ -5,8 +5,8 @@ import { MEASURED, type Points } from "../../roofline/points.ts";
 import type { Store } from "../../state/store.ts";
 import { isModified, keyShortcuts, lookUp, UNDO_KEYS, used } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
-import type { Spot } from "../layers/rulers.tsx";
-import { isShown, nearest, sightOf } from "../points/visible.ts";
+import type { PointerPosition } from "../layers/rulers.tsx";
+import { isShown, nearest, visiblePoints } from "../points/visible.ts";
 import { indicesOf, type Scene } from "../scene.ts";
 import type { ChartGesture } from "./chart_drag.ts";
 import { KERNEL_DRAG_KEYS, KERNEL_KEYS, type KernelDrag } from "./kernel_drag.ts";
@@ -59,7 +59,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   const last = useSignal(-1);
   const pinnedChip = useSignal<string | undefined>(undefined);
   const { points, roofs } = scene;
-  const { at } = sightOf(scene);
+  const { at } = visiblePoints(scene);
   const hovered = store.pointed.value;
   const stands = indexOf(points, hovered, last.value);
   const index = stands >= 0 && isShown(scene, stands) ? stands : -1;
@@ -67,7 +67,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   const zooms = navigation.tool.value === "zoom";
   const marquee = useMarquee(store, scene, gesture, zooms);
   /** The place of the pointer, if no point is hovered. */
-  const spot = useSignal<Spot | undefined>(undefined);
+  const spot = useSignal<PointerPosition | undefined>(undefined);
 
   function point(next: number) {
     last.value = next;

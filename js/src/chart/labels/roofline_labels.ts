@@ -3,7 +3,7 @@
 import { judge } from "../../roofline/bound.ts";
 import { gapText, upToText } from "../../text/describe.ts";
 import { strings } from "../../words/words.ts";
-import { boxOfShadow, type Shadow } from "../layers/moved_kernels.tsx";
+import { type Ghost, ghostBox } from "../layers/moved_kernels.tsx";
 import type { Gap, LabelledArrow } from "../paths.ts";
 import { type Box, isNarrow } from "../scales.ts";
 import type { Scene } from "../scene.ts";
@@ -31,13 +31,13 @@ export interface LabelContext {
   /** Labels of further layers. */
   readonly others?: readonly Label[];
   /** Moved kernels: labels keep clear of where they would stand. */
-  readonly shadows?: readonly Shadow[];
+  readonly ghosts?: readonly Ghost[];
   /** Arrows of further layers. */
   readonly arrows?: readonly Box[];
 }
 
 export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: LabelContext = {}): PlacedLabel[] {
-  const { before, isMoving = false, others = [], shadows = [], arrows = [] } = context;
+  const { before, isMoving = false, others = [], ghosts = [], arrows = [] } = context;
   const { plot, width, gutter } = scene.scales;
   const labels = [
     ...roofLabels(scene),
@@ -48,7 +48,7 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
   ];
   const surroundings = {
     bounds: { left: TICKS_PX, top: 2, right: gutter > 0 ? plot.right : width - 2, bottom: plot.bottom - 2 },
-    points: [...pointBoxes(scene), ...shadows.map(boxOfShadow)],
+    points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
     // During a drag names stand still, whatever line passes under them.
     lines: before ? [] : lineBoxes(scene),
     arrows: [...stripBoxes(scene), ...gaps.map(gapBox), ...arrows],

@@ -19,9 +19,9 @@ interface AxesProps {
 }
 
 /** In a chart that is narrower than this the horizontal axis has the short form of its title, px. */
-export const NARROW_TITLE = 520;
+export const SHORT_TITLE_BELOW_PX = 520;
 
-export const titleOf = ({ xTitle, xShort }: Units, width: number) => (width < NARROW_TITLE ? xShort : xTitle);
+export const titleOf = ({ xTitle, xShort }: Units, width: number) => (width < SHORT_TITLE_BELOW_PX ? xShort : xTitle);
 
 /** A text at a tick: where along the axis, px, and what it says. */
 export type TickText = readonly [at: number, text: string];

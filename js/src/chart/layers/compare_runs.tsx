@@ -21,8 +21,8 @@ export interface RunArrow extends LabelledArrow {
 }
 
 /** More arrows than this at once would hide the chart. */
-const MOST = 16;
-const GHOST = 4;
+const MAX_ARROWS = 16;
+const START_RADIUS_PX = 4;
 
 /** The points before of those drawn now whose times have changed most. */
 export function earlierPoints(
@@ -34,7 +34,7 @@ export function earlierPoints(
   const isShown = ({ verdict, row }: RunChange) =>
     (verdict === "faster" || verdict === "slower") && (home[row] as number) >= 0;
   const shown: RunChange[] = [];
-  for (const change of changes) if (shown.length < MOST && isShown(change)) shown.push(change);
+  for (const change of changes) if (shown.length < MAX_ARROWS && isShown(change)) shown.push(change);
   const rows = Int32Array.from(shown, ({ earlier }) => earlier);
   return { changes: shown, points: pointsOf(before, roofs, focus, rows) };
 }
@@ -78,7 +78,7 @@ export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; them
           stroke={arrow.faster ? theme.memoryWash : theme.computeWash}
           stroke-width={arrow.isMarked ? 2.25 : 1.5}
         >
-          <circle cx={arrow.from[0]} cy={arrow.from[1]} r={GHOST} stroke-dasharray="2 2" />
+          <circle cx={arrow.from[0]} cy={arrow.from[1]} r={START_RADIUS_PX} stroke-dasharray="2 2" />
           <path d={arrowPath(arrow, arrow.rim)} stroke-dasharray={arrow.faster ? undefined : "4 2"} />
         </g>
       ))}

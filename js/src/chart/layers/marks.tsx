@@ -59,12 +59,12 @@ export function Leaders({ labels, scene }: { labels: readonly PlacedLabel[]; sce
 }
 
 /** px from one line of a label to the next. */
-export const LINE = 15;
+export const LINE_PX = 15;
 
 function spansOf({ text, x }: PlacedLabel) {
   if (!text.includes("\n")) return text;
   return text.split("\n").map((line, at) => (
-    <tspan key={line} x={x} dy={at && LINE}>
+    <tspan key={line} x={x} dy={at && LINE_PX}>
       {line}
     </tspan>
   ));
@@ -75,7 +75,7 @@ export function Labels({ labels, theme }: { labels: readonly PlacedLabel[]; them
   // Most names stand still while a roof is dragged: what they were drawn as stands for them.
   const now = labels.map((label): DrawnLabel => {
     const before = known.current.get(label.key);
-    const isSame = before?.theme === theme && LOOKS.every((part) => before.label[part] === label[part]);
+    const isSame = before?.theme === theme && DRAWN_PARTS.every((part) => before.label[part] === label[part]);
     return isSame ? before : { label, theme, text: <Text key={label.key} label={label} theme={theme} /> };
   });
   known.current = new Map(now.map((one) => [one.label.key, one]));
@@ -89,7 +89,7 @@ interface DrawnLabel {
 }
 
 /** All that is drawn of a label. */
-const LOOKS = ["text", "x", "y", "anchor", "angle", "bold", "colour"] as const;
+const DRAWN_PARTS = ["text", "x", "y", "anchor", "angle", "bold", "colour"] as const;
 
 // A component, since what an element was drawn as is compared part by part all the same.
 const Text = ({ label, theme }: { label: PlacedLabel; theme: Theme }) => (

@@ -19,10 +19,10 @@ import { isShown } from "../points/visible.ts";
 import { type Box, project } from "../scales.ts";
 import { indicesOf, isInSight, type pointColours, type Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
-import { LINE } from "./marks.tsx";
+import { LINE_PX } from "./marks.tsx";
 
 /** One mark of a kernel that is carried. */
-export interface Shadow {
+export interface Ghost {
   readonly row: number;
   /** The point of the data that it is of. */
   readonly index: number;
@@ -33,18 +33,18 @@ export interface Shadow {
 }
 
 /** The marks of what is moved, on top those at the points that stand for their kernels; none leaves the `frame`. */
-export function shadowsOf(
+export function ghostsOf(
   store: Store,
   scene: Scene,
   points: Points | undefined,
   places = points && project(points, scene.scales),
   frame = scene.scales.plot,
-): Shadow[] {
+): Ghost[] {
   const moved = store.moved.value;
   if (!moved || !points || !places) return [];
   const { at, scales } = scene;
   const within = (place: number, low: number, high: number) => Math.max(low, Math.min(place, high));
-  return Array.from({ length: points.n }, (_, mark) => mark).flatMap((mark): Shadow[] => {
+  return Array.from({ length: points.n }, (_, mark) => mark).flatMap((mark): Ghost[] => {
     const row = moved.rows[points.row[mark] as number] as number;
     const isSame = (index: number) =>
       scene.points.roof[index] === points.roof[mark] && scene.points.level[index] === points.level[mark];
@@ -65,14 +65,14 @@ export function shadowsOf(
 }
 
 /** What labels keep clear of. */
-export const boxOfShadow = ({ to: [x, y], radius }: Shadow): Box => squareAround(x, y, radius + 1);
+export const ghostBox = ({ to: [x, y], radius }: Ghost): Box => squareAround(x, y, radius + 1);
 
 /** The looks of points with those of kernels that are carried elsewhere as outlines. */
-export function hollowed(looks: ReturnType<typeof pointColours>, shadows: readonly Shadow[]) {
-  if (shadows.length === 0) return looks;
-  const hollow = hollows(looks.hollow, [shadows.map(({ index }) => index).join()], () => {
+export function hollowGhosts(looks: ReturnType<typeof pointColours>, ghosts: readonly Ghost[]) {
+  if (ghosts.length === 0) return looks;
+  const hollow = hollows(looks.hollow, [ghosts.map(({ index }) => index).join()], () => {
     const column = looks.hollow.slice();
-    for (const { index } of shadows) column[index] = 1;
+    for (const { index } of ghosts) column[index] = 1;
     return column;
   });
   return { ...looks, hollow };
@@ -81,18 +81,18 @@ export function hollowed(looks: ReturnType<typeof pointColours>, shadows: readon
 // While one is carried the same points are outlines.
 const hollows = memoize<Uint8Array>();
 
-interface CarriedProps {
-  readonly shadows: readonly Shadow[];
+interface MovedKernelsProps {
+  readonly ghosts: readonly Ghost[];
   readonly looks: ReturnType<typeof pointColours>;
   /** The row that is held; null where none can be. */
   readonly held: number | undefined | null;
   readonly theme: Theme;
 }
 
-export function Carried({ shadows, looks: { colours, colour }, held, theme }: CarriedProps) {
+export function MovedKernels({ ghosts, looks: { colours, colour }, held, theme }: MovedKernelsProps) {
   return (
     <g class="roofwidget-carried" stroke={theme.text}>
-      {shadows.map(({ row, index, from, to, radius, side }) => (
+      {ghosts.map(({ row, index, from, to, radius, side }) => (
         <g key={index} data-row={row}>
           <path d={arrowPath({ from, bend: between(from, to), to }, radius)} fill="none" stroke-width={1.75} />
           <path
@@ -102,10 +102,10 @@ export function Carried({ shadows, looks: { colours, colour }, held, theme }: Ca
           />
           {held !== null && (
             <circle
-              class="roofwidget-shadow"
+              class="roofwidget-ghost-handle"
               fill="transparent"
               stroke="none"
-              data-shadow={index}
+              data-ghost={index}
               cx={to[0]}
               cy={to[1]}
               r={Math.max(12, radius)}
@@ -131,16 +131,16 @@ function shape([x, y]: Spot, radius: number, side: number): string {
 const BUTTON_PX = 24;
 
 /** A note for each moved kernel, beside where it would stand. */
-export function moveLabels(store: Store, scene: Scene, shadows: readonly Shadow[]): Label[] {
+export function noteLabels(store: Store, scene: Scene, ghosts: readonly Ghost[]): Label[] {
   const told = store.kernelWhatIfs.value;
   const { left, right } = scene.scales.plot;
   const fits = (line: string) => textWidth(line, true) < right - left - BUTTON_PX - 2 * NOTE_EDGE_PX;
-  return shadows.flatMap(({ row, index, to: [x, y], radius }): Label[] => {
+  return ghosts.flatMap(({ row, index, to: [x, y], radius }): Label[] => {
     const lines = told && scene.points.home[row] === index ? noteOf(told, row, fits) : [];
     if (lines.length === 0) return [];
     const text = lines.join("\n");
     const mark = { x, y, radius };
-    const size = { width: textWidth(text, true) + BUTTON_PX, down: (lines.length - 1) * LINE, button: BUTTON_PX };
+    const size = { width: textWidth(text, true) + BUTTON_PX, down: (lines.length - 1) * LINE_PX, button: BUTTON_PX };
     const positions = RULES.note.positions(mark, size, scene.scales);
     return [{ kind: "note", key: `move ${row}`, text, bold: true, colour: scene.theme.text, positions, mark }];
   });
@@ -156,7 +156,7 @@ interface ButtonsProps {
 }
 
 /** Beside each note what takes it back. */
-export function MoveButtons({ store, labels, scene }: ButtonsProps) {
+export function NoteButtons({ store, labels, scene }: ButtonsProps) {
   const notes = store.kernelDrag.value ? [] : labels.filter(isNote);
   return (
     <>

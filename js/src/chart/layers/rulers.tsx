@@ -17,7 +17,7 @@ import { isInSight, type Scene, unitsIn } from "../scene.ts";
 import { Labels } from "./marks.tsx";
 
 /** A place on the chart, px. */
-export interface Spot {
+export interface PointerPosition {
   readonly x: number;
   readonly y: number;
 }
@@ -25,7 +25,7 @@ export interface Spot {
 type Boxes = readonly Box[];
 type Names = readonly PlacedLabel[];
 
-interface Tick {
+interface RulerTick {
   readonly x: number;
   readonly y: number;
   readonly colour: string;
@@ -34,7 +34,7 @@ interface Tick {
 export interface Ruler {
   /** The lines, as a path. */
   readonly d: string;
-  readonly ticks: readonly Tick[];
+  readonly ticks: readonly RulerTick[];
   readonly labels: readonly PlacedLabel[];
   readonly isLight: boolean;
 }
@@ -43,7 +43,7 @@ export interface Ruler {
 const MIN_RATIO = 1.005;
 
 /** A crossing with what is said of it. */
-interface Limit extends Crossing {
+interface RulerLimit extends Crossing {
   readonly text: string;
   readonly brief: readonly string[];
 }
@@ -64,14 +64,14 @@ export function roofsAbove(store: Store, row: number): string {
 }
 
 /** The roofs over a point, or the point's own where it was not measured. */
-export function limitsOver(scene: Judged, index: number): Limit[] {
+export function limitsOver(scene: Judged, index: number): RulerLimit[] {
   const { kernels, points, focus } = scene;
   const [row, ai, rate] = [points.row[index] as number, points.x[index] as number, points.y[index] as number];
   const flops = kernels.totalFlops[row] as number;
   const aiAt = (level?: string) =>
     level !== undefined && focus ? flops / (bytesAt(kernels, focus.chip, level)[row] as number) : ai;
   const least = isMeasured(points, index) ? 1 : 1 - 1e-9;
-  return crossingsAt(scene, aiAt).flatMap((crossing): Limit[] => {
+  return crossingsAt(scene, aiAt).flatMap((crossing): RulerLimit[] => {
     const ratio = crossing.rate / rate;
     if (!(ratio >= least)) return [];
     const [limit, alone] = textsOf(scene, crossing);
@@ -120,11 +120,11 @@ export function rulerBeside(
 }
 
 /** Where the pointer is on empty space, with the intensity there; none beside the plot. */
-export function rulerAt(scene: Scene, { x, y }: Spot, names: Names, arrows: Boxes = []): Ruler | undefined {
+export function rulerAt(scene: Scene, { x, y }: PointerPosition, names: Names, arrows: Boxes = []): Ruler | undefined {
   const { plot, x: across } = scene.scales;
   const ai = across.invert(x);
   if (x <= plot.left || !isInSight(scene.scales, ai, x, y)) return undefined;
-  const limits = crossingsAt(scene, () => ai).map((crossing): Limit => {
+  const limits = crossingsAt(scene, () => ai).map((crossing): RulerLimit => {
     const [text, alone] = textsOf(scene, crossing);
     return { ...crossing, text, brief: [alone] };
   });
@@ -137,8 +137,8 @@ export function rulerAt(scene: Scene, { x, y }: Spot, names: Names, arrows: Boxe
 
 function rulerOf(
   scene: Scene,
-  limits: readonly Limit[],
-  from: Spot,
+  limits: readonly RulerLimit[],
+  from: PointerPosition,
   names: Names,
   others: Boxes,
   arrows: Boxes,
@@ -200,7 +200,7 @@ function rulerOf(
 }
 
 /** A line at each place across, up to the highest roof there. */
-function columnsOf(spots: readonly Spot[], from: Spot, top: number): string {
+function columnsOf(spots: readonly PointerPosition[], from: PointerPosition, top: number): string {
   const ends = new Map<number, number>();
   for (const { x, y } of spots) {
     const at = Math.round(x * 10) / 10;
@@ -216,7 +216,7 @@ interface RulersProps {
   /** Over the point that is meant. */
   readonly ruler: Ruler | undefined;
   /** Where the pointer is on empty space: what follows it draws nothing else anew. */
-  readonly spot: ReadonlySignal<Spot | undefined>;
+  readonly spot: ReadonlySignal<PointerPosition | undefined>;
 }
 
 export function Rulers({ scene, names, arrows, ruler, spot }: RulersProps): VNode | null {

@@ -1,4 +1,4 @@
-// Ghosts of frozen curves: the roof and the kernels as they stood, and arrows from there to where they stand now.
+// Ghosts of shown curves: the roof and the kernels as they stood, and arrows from there to where they stand now.
 
 import type { Roof } from "../../roofline/roofline.ts";
 import { hasMoved, type KernelChange, memoryOf, movesSince } from "../../state/snapshots.ts";
@@ -15,19 +15,19 @@ import { isNarrow } from "../scales.ts";
 import { isInSight, type Scene } from "../scene.ts";
 import { Clip } from "./clip.tsx";
 
-export interface Frozen {
+export interface ShownSnapshot {
   readonly snapshot: Snapshot;
   /** Its place among all, by which its name stands still. */
   readonly place: number;
 }
 
 /** More arrows than this at once would hide the chart, or a narrow one. */
-const [MOST, FEW] = [16, 4];
+const [MAX_CHANGES, MAX_CHANGES_IN_NARROW_CHART] = [16, 4];
 /** Where along the flat and the slope the roof's own arrows stand. */
 const [ON_FLAT, ON_SLOPE] = [0.35, 0.3];
 
 /** Those that are not hidden; of what stands nowhere, as kernels where their totals are on show, the roofs alone. */
-export const frozenIn = ({ snapshots, showsTotals }: Pick<Store, "snapshots" | "showsTotals">): Frozen[] =>
+export const shownSnapshots = ({ snapshots, showsTotals }: Pick<Store, "snapshots" | "showsTotals">): ShownSnapshot[] =>
   snapshots.value.flatMap((snapshot, place) =>
     snapshot.hidden ? [] : [{ snapshot: showsTotals.value ? { ...snapshot, kernels: [] } : snapshot, place }],
   );
@@ -52,7 +52,7 @@ function kernelChanges(scene: Scene, moves: readonly KernelChange[]): LabelledAr
   const { points, at, marked, selected } = scene;
   const changes: LabelledArrow[] = [];
   for (const { index, row, from, ratio, intensity } of moves) {
-    if (changes.length === (isNarrow(scene.scales) ? FEW : MOST)) break;
+    if (changes.length === (isNarrow(scene.scales) ? MAX_CHANGES_IN_NARROW_CHART : MAX_CHANGES)) break;
     const start = spotOf(scene, from.ai, from.rate);
     const end: Spot = [at.x[index] as number, at.y[index] as number];
     if (!start || !isShown(scene, index) || (selected.size > 0 && !selected.has(row))) continue;
@@ -96,9 +96,13 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): LabelledAr
 }
 
 /** The names of snapshots along their roofs, and by how much what moved has changed. */
-export function snapshotLabels(scene: Scene, frozen: readonly Frozen[], changes: readonly LabelledArrow[]): Label[] {
+export function snapshotLabels(
+  scene: Scene,
+  shown: readonly ShownSnapshot[],
+  changes: readonly LabelledArrow[],
+): Label[] {
   const { theme, colours, scales } = scene;
-  const names = frozen.map(
+  const names = shown.map(
     ({ snapshot, place }): Label => ({
       ...{ kind: "snapshot", key: `snapshot ${place}`, text: snapshot.name },
       colour: colours.get(snapshot.chip) ?? theme.muted,
@@ -116,17 +120,17 @@ export function snapshotLabels(scene: Scene, frozen: readonly Frozen[], changes:
 
 interface GhostsProps {
   readonly scene: Scene;
-  readonly frozen: readonly Frozen[];
+  readonly shown: readonly ShownSnapshot[];
   readonly changes: readonly LabelledArrow[];
 }
 
-export function Ghosts({ scene, frozen, changes }: GhostsProps) {
+export function Ghosts({ scene, shown, changes }: GhostsProps) {
   const { scales, theme, colours, points } = scene;
   const radius = radiusOf(points) - 0.5;
   return (
     <g class="roofwidget-snapshots" fill="none">
       <Clip box={scales.plot}>
-        {frozen.map(({ snapshot, place }) => (
+        {shown.map(({ snapshot, place }) => (
           <path
             key={place}
             data-snapshot={place}
@@ -137,7 +141,7 @@ export function Ghosts({ scene, frozen, changes }: GhostsProps) {
           />
         ))}
       </Clip>
-      {frozen.map(({ snapshot, place }) => (
+      {shown.map(({ snapshot, place }) => (
         <path
           key={place}
           data-kernels={place}

@@ -9,7 +9,7 @@ import { boxOf, type PlacedLabel, squareAround } from "../labels/engine.ts";
 import { linesOf, textWidth } from "../labels/text_fitting.ts";
 import type { Box, Scales } from "../scales.ts";
 
-interface Told {
+interface TooltipContent {
   readonly kernels: Kernels;
   readonly row: number;
   readonly roof: Roof;
@@ -34,16 +34,16 @@ export interface Card {
   readonly boxes: readonly Box[];
 }
 
-const WIDTH = 272;
-const LINE = 17;
-const PADDING = 24;
-const LONGEST = 300;
+const WIDTH_PX = 272;
+const LINE_PX = 17;
+const PADDING_PX = 24;
+const MAX_NAME_LETTERS = 300;
 /** To the edges of the chart and to what is written, px. */
-const APART = 4;
+const GAP_PX = 4;
 /** What is kept in sight around the point, px. */
-const RIM = 12;
+const POINT_PX = 12;
 /** Of the tools under the plot, with the numbers of the axis over them, and of those left of it, px. */
-const [TOOLS, FOOT, SIDE] = [22, 30, 50];
+const [TOOLS_PX, FOOT_PX, AXIS_PX] = [22, 30, 50];
 
 export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly box?: Box | undefined }) {
   const { left = 0, top = 0, right = 0 } = box ?? {};
@@ -64,26 +64,38 @@ export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly
 }
 
 /** What is said of a kernel, as far as there is room, and where: clear of its name. */
-export function cardOf({ kernels, row, roof, roofs, view, more = [], names, x, y, scales, below }: Told): Card {
+export function cardOf({
+  kernels,
+  row,
+  roof,
+  roofs,
+  view,
+  more = [],
+  names,
+  x,
+  y,
+  scales,
+  below,
+}: TooltipContent): Card {
   const isUnder = isHalfHidden(scales) && below > scales.height / 2;
-  const width = isUnder ? scales.width - 2 * APART : Math.min(WIDTH, scales.width - 2 * APART);
+  const width = isUnder ? scales.width - 2 * GAP_PX : Math.min(WIDTH_PX, scales.width - 2 * GAP_PX);
   const whole = nameOf(kernels, row);
-  const name = whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole;
-  const room = (isUnder ? below : scales.height) - 2 * APART - PADDING;
-  let height = Math.ceil(textWidth(name, true) / (width - 18)) * LINE;
+  const name = whole.length > MAX_NAME_LETTERS ? `${whole.slice(0, MAX_NAME_LETTERS)}…` : whole;
+  const room = (isUnder ? below : scales.height) - 2 * GAP_PX - PADDING_PX;
+  let height = Math.ceil(textWidth(name, true) / (width - 18)) * LINE_PX;
   const rows = [...more, ...tooltipRows(kernels, row, roof, view, roofs)].filter(([label, value]) => {
-    height += linesOf(value, width - 26 - textWidth(label)).length * LINE;
+    height += linesOf(value, width - 26 - textWidth(label)).length * LINE_PX;
     return height <= room;
   });
   const own = ["kernel", "move", "gap"]
     .flatMap((kind) => names.filter(({ key }) => key === `${kind} ${row}`))
     .map(boxOf);
-  const size = { width, height: Math.min(height, room) + PADDING };
+  const size = { width, height: Math.min(height, room) + PADDING_PX };
   return { name, rows, boxes: placesFor({ x, y }, size, scales, below, own) };
 }
 
 /** Whether a card beside a point would hide half of the chart. */
-const isHalfHidden = ({ width }: { readonly width: number }) => width < 2 * WIDTH;
+const isHalfHidden = ({ width }: { readonly width: number }) => width < 2 * WIDTH_PX;
 
 /**
  * Beside the point or its `own` names where there is room, rather over the chart alone than over what stands below it;
@@ -98,25 +110,25 @@ export function placesFor(
 ): Box[] {
   const bottom = chart.height + below;
   const at = (left: number, wanted: number, end = bottom): Box => {
-    const top = Math.max(APART, Math.min(wanted, end - height - APART));
+    const top = Math.max(GAP_PX, Math.min(wanted, end - height - GAP_PX));
     return { left, top, right: left + width, bottom: top + height };
   };
-  const middle = Math.max(APART, Math.min(x - width / 2, chart.width - width - APART));
-  const under = chart.height + APART;
-  if (isHalfHidden(chart) && under + height + APART <= bottom) return [at(middle, under)];
-  const seen = [squareAround(x, y, RIM), ...own];
+  const middle = Math.max(GAP_PX, Math.min(x - width / 2, chart.width - width - GAP_PX));
+  const under = chart.height + GAP_PX;
+  if (isHalfHidden(chart) && under + height + GAP_PX <= bottom) return [at(middle, under)];
+  const seen = [squareAround(x, y, POINT_PX), ...own];
   const sides = seen
-    .flatMap(({ left, right }) => [right + APART, left - APART - width])
+    .flatMap(({ left, right }) => [right + GAP_PX, left - GAP_PX - width])
     .filter((left) => left >= 0 && left + width <= chart.width);
-  const tops = seen.flatMap(({ top, bottom: foot }) => [foot + APART, top - APART - height]);
-  for (const end of [chart.height - FOOT, chart.height - TOOLS, chart.height, bottom]) {
+  const tops = seen.flatMap(({ top, bottom: foot }) => [foot + GAP_PX, top - GAP_PX - height]);
+  for (const end of [chart.height - FOOT_PX, chart.height - TOOLS_PX, chart.height, bottom]) {
     const boxes = [...sides.map((left) => at(left, y - 30, end)), ...tops.map((top) => at(middle, top, end))].filter(
       (box) => box.bottom <= end,
     );
     // Of what is its own the first, its name, matters most: numbers of the axes are hidden before the rest of it.
-    for (const clear of end < chart.height - TOOLS ? [seen] : [seen, seen.slice(0, 2)]) {
+    for (const clear of end < chart.height - TOOLS_PX ? [seen] : [seen, seen.slice(0, 2)]) {
       const free = boxes.filter((box) => !clear.some((other) => overlap(box, other)));
-      const isOver = ({ left }: Box) => Number(left < SIDE);
+      const isOver = ({ left }: Box) => Number(left < AXIS_PX);
       if (free.length > 0) return free.sort((a, b) => isOver(a) - isOver(b)).slice(0, 2);
     }
   }

@@ -11,7 +11,7 @@ import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
 /** More merges than this at once, and only the points glide. */
-const MOST = 3;
+const MAX_TRAILED_KERNELS = 3;
 /** The scene with merged points this share of the way from the middle of their parts to their places. */
 export function glided(scene: Scene, trails: Trails | undefined, parts: Points | undefined, share: number): Scene {
   if (!trails || !parts || share >= 1) return scene;
@@ -62,7 +62,7 @@ export function trailLines(scene: Scene, trails: Trails | undefined, parts: Poin
     }
   }
   const kernels = new Set([...lines.values()].map(({ to }) => to.map(Math.round).join()));
-  return kernels.size > MOST ? [] : [...lines.values()];
+  return kernels.size > MAX_TRAILED_KERNELS ? [] : [...lines.values()];
 }
 
 export function TrailMarks({ lines, theme }: { lines: readonly LabelledArrow[]; theme: Theme }) {

@@ -1,9 +1,9 @@
 // Very many points: their pixels are put together here, since the canvas takes longer over as many copies of a picture.
 
 import { memoize } from "../../ui/memoize.ts";
-import type { KernelsPicture } from "./looks.ts";
+import type { PointsPicture } from "./frame_diff.ts";
 
-export interface Crowd extends KernelsPicture {
+export interface DensePoints extends PointsPicture {
   /** px, of each point. */
   readonly radius: Float32Array;
   /** Points of one number have the same small picture. */
@@ -14,8 +14,8 @@ export interface Crowd extends KernelsPicture {
   spriteOf(index: number): HTMLCanvasElement;
 }
 
-/** The pixels of a small picture: how far each is from the middle, also as one number on a plate, and its colour. */
-interface Stamp {
+/** The pixels of a small picture: how far each is from the middle, also as one number on a raster, and its colour. */
+interface SpritePixels {
   readonly dx: Int16Array;
   readonly dy: Int16Array;
   readonly away: Int32Array;
@@ -26,47 +26,57 @@ interface Stamp {
 }
 
 /** What is stamped on, its pixels as numbers, and the radius of the largest point that lies on each. */
-interface Plate {
+interface Raster {
   readonly image: ImageData;
   readonly whole: Uint32Array;
   readonly largest: Float32Array;
 }
 
 /** One a canvas: a new one for each picture would be more to throw away than to draw. */
-const plates = memoize<Plate>();
+const rasters = memoize<Raster>();
 /** Of small pictures: to read a canvas takes long. */
-const stamps = memoize<Stamp>();
+const spritePixels = memoize<SpritePixels>();
 
 /** More points than this are a crowd. */
-export const CROWD = 2000;
+export const DENSE_FROM_POINTS = 2000;
 
-export function paintCrowd(context: CanvasRenderingContext2D, crowd: Crowd): void {
+export function paintDenseRaster(context: CanvasRenderingContext2D, crowd: DensePoints): void {
   const { at, ratio } = crowd;
   const { width, height } = context.canvas;
-  const plate = plates(context.canvas, [width, height], () => {
+  const raster = rasters(context.canvas, [width, height], () => {
     const image = context.createImageData(width, height);
     return { image, whole: new Uint32Array(image.data.buffer), largest: new Float32Array(width * height) };
   });
-  plate.whole.fill(0);
-  const looks = new Map<number, Stamp>();
-  for (const index of fromTheFront(crowd, width, height, plate.largest)) {
+  raster.whole.fill(0);
+  const looks = new Map<number, SpritePixels>();
+  for (const index of visibleFrontToBack(crowd, width, height, raster.largest)) {
     const look = crowd.look[index] as number;
-    let stamp = looks.get(look);
-    if (!stamp) {
+    let pixels = looks.get(look);
+    if (!pixels) {
       const sprite = crowd.spriteOf(index);
-      stamp = stamps(sprite, [width], () => stampOf(sprite, width));
-      looks.set(look, stamp);
+      pixels = spritePixels(sprite, [width], () => pixelsOf(sprite, width));
+      looks.set(look, pixels);
     }
-    press(plate, stamp, Math.round((at.x[index] as number) * ratio), Math.round((at.y[index] as number) * ratio));
+    blendUnder(
+      raster,
+      pixels,
+      Math.round((at.x[index] as number) * ratio),
+      Math.round((at.y[index] as number) * ratio),
+    );
   }
-  context.putImageData(plate.image, 0, 0);
+  context.putImageData(raster.image, 0, 0);
 }
 
 /**
  * The points by how far in front they lie, later ones before earlier and whole ones before faint ones, without those
  * that one before them hides: one on the same pixel and at least as large. `largest` is a number a pixel to work with.
  */
-export function fromTheFront(crowd: Crowd, width: number, height: number, largest: Float32Array): Uint32Array {
+export function visibleFrontToBack(
+  crowd: DensePoints,
+  width: number,
+  height: number,
+  largest: Float32Array,
+): Uint32Array {
   const { points, at, hollow, faded, radius, ratio } = crowd;
   const found = new Uint32Array(points.n);
   let count = 0;
@@ -89,7 +99,7 @@ export function fromTheFront(crowd: Crowd, width: number, height: number, larges
   return found.subarray(0, count);
 }
 
-function stampOf(sprite: HTMLCanvasElement, across: number): Stamp {
+function pixelsOf(sprite: HTMLCanvasElement, across: number): SpritePixels {
   const { width, height } = sprite;
   const all = sprite.getContext("2d")?.getImageData(0, 0, width, height).data ?? new Uint8ClampedArray();
   const colours = new Uint32Array(all.buffer);
@@ -101,8 +111,8 @@ function stampOf(sprite: HTMLCanvasElement, across: number): Stamp {
   return { dx, dy, away, ink, reach: Math.max(0, ...[...dx, ...dy].map(Math.abs)) };
 }
 
-/** Lays a stamp under what is there. */
-function press({ image, whole }: Plate, { dx, dy, away, ink, reach }: Stamp, x: number, y: number) {
+/** Lays a pixels under what is there. */
+function blendUnder({ image, whole }: Raster, { dx, dy, away, ink, reach }: SpritePixels, x: number, y: number) {
   const { width, height } = image;
   if (x < -reach || x >= width + reach || y < -reach || y >= height + reach) return;
   const middle = y * width + x;
@@ -115,12 +125,12 @@ function press({ image, whole }: Plate, { dx, dy, away, ink, reach }: Stamp, x: 
     const place = middle + (away[pixel] as number);
     const over = whole[place] as number;
     if (over === 0) whole[place] = ink[pixel] as number;
-    else if (over >>> 24 < 255) whole[place] = mixed(over, ink[pixel] as number);
+    else if (over >>> 24 < 255) whole[place] = blend(over, ink[pixel] as number);
   }
 }
 
 /** One colour over another: each part counts as much as is seen of it. */
-export function mixed(over: number, under: number): number {
+export function blend(over: number, under: number): number {
   const [mine, theirs] = [255 * (over >>> 24), (255 - (over >>> 24)) * (under >>> 24)];
   // Blue and red at once, of 256 parts.
   const share = ((theirs << 8) / (mine + theirs) + 0.5) | 0;

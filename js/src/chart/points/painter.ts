@@ -3,45 +3,52 @@
 import { MEASURED, type Points, SIDES } from "../../roofline/points.ts";
 import { MIN_RADIUS_PX } from "../../roofline/positions.ts";
 import { memoize } from "../../ui/memoize.ts";
-import { CROWD, paintCrowd } from "./dense_raster.ts";
-import { changes, isOverlaid, isSigned, type KernelsPicture, looksOf, type Painted } from "./looks.ts";
+import { DENSE_FROM_POINTS, paintDenseRaster } from "./dense_raster.ts";
+import {
+  canPaintOver,
+  changedPoints,
+  hasAlert,
+  type PaintedFrame,
+  type PointsPicture,
+  spriteKeysOf,
+} from "./frame_diff.ts";
 
 type Region = readonly [x: number, y: number, reach: number];
 
 /** When more points than this have changed all are drawn anew: it costs less. */
-const MANY = 64;
+const MAX_REGIONS = 64;
 /** How far the ring and the arrow of a point above its roof reach beyond it, px. */
-const RING = 11;
+const ALERT_PX = 11;
 /** How far what is drawn of a point reaches from its middle, px: the corners of a star are the farthest. */
-const reachOf = (radius: number, isSigned: boolean) => (isSigned ? radius + RING : 1.3 * radius + 2);
+const reachOf = (radius: number, hasAlert: boolean) => (hasAlert ? radius + ALERT_PX : 1.3 * radius + 2);
 /** The opacity of a faded point. */
-const FAINT = 0.22;
+const FADED_OPACITY = 0.22;
 
-/** A painter for one canvas: it remembers what it painted. */
-export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPicture) => void {
-  let painted: Painted | undefined;
+/** A painter for one canvas: it remembers what it frame. */
+export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPicture) => void {
+  let frame: PaintedFrame | undefined;
   let zoom = 1;
   const sprites = new Map<number, HTMLCanvasElement>();
   return (canvas, picture) => {
     const { points, at, scales, faded, inMotion = false } = picture;
     // To ask for the zoom has the browser work out every style: not in each frame.
-    if (!painted || !inMotion) zoom = canvas.currentCSSZoom ?? 1;
+    if (!frame || !inMotion) zoom = canvas.currentCSSZoom ?? 1;
     const ratio = (canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1) * zoom;
     const [width, height] = [Math.round(scales.width * ratio), Math.round(scales.height * ratio)];
     const context = canvas.getContext("2d");
     if (!context) return;
     const key = [width, height, ratio, picture.outline, picture.alert, ...picture.colours].join();
     const radius = sizes(points.radius, [radiusOf(points)], () => radiiOf(points));
-    if (painted?.key !== key) sprites.clear();
-    const before = painted?.key === key && painted.n === points.n ? painted : undefined;
-    const looks = looksOf(picture, radius, before);
-    const next: Painted = { key, n: points.n, ...at, radius, ...looks, isRough: false };
-    const changed = before && changes(before, next, points);
-    if (changed?.length === 0 && (inMotion || !before?.isRough)) return;
+    if (frame?.key !== key) sprites.clear();
+    const before = frame?.key === key && frame.n === points.n ? frame : undefined;
+    const looks = spriteKeysOf(picture, radius, before);
+    const next: PaintedFrame = { key, n: points.n, ...at, radius, ...looks, isOutOfOrder: false };
+    const changed = before && changedPoints(before, next, points);
+    if (changed?.length === 0 && (inMotion || !before?.isOutOfOrder)) return;
     if (canvas.width !== width) canvas.width = width;
     if (canvas.height !== height) canvas.height = height;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const draw = (index: number) => stamp(context, spriteOf(index), at, index, ratio);
+    const draw = (index: number) => drawSprite(context, spriteOf(index), at, index, ratio);
     const drawAll = (isInSight: (index: number) => boolean) => {
       for (const turn of faded.includes(1) ? [1, 0] : [0]) {
         for (let index = 0; index < points.n; index++) if (faded[index] === turn && isInSight(index)) draw(index);
@@ -56,18 +63,18 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
       sprites.set(look, sprite);
       return sprite;
     };
-    const isCrowd = points.n > CROWD;
-    const isRough = isCrowd && inMotion && !!before && !!changed && isOverlaid(before, next, changed);
-    if (isRough) for (const index of changed) draw(index);
-    else if (isCrowd) paintCrowd(context, { ...picture, radius, look: next.look, ratio, spriteOf });
-    else if (before && changed && changed.length <= MANY) {
-      const reachIn = (of: Painted, index: number) => reachOf(of.radius[index] as number, isSigned(of, index)) + 1;
-      const regionsOf = (of: Painted): Region[] =>
+    const isDense = points.n > DENSE_FROM_POINTS;
+    const isOutOfOrder = isDense && inMotion && !!before && !!changed && canPaintOver(before, next, changed);
+    if (isOutOfOrder) for (const index of changed) draw(index);
+    else if (isDense) paintDenseRaster(context, { ...picture, radius, look: next.look, ratio, spriteOf });
+    else if (before && changed && changed.length <= MAX_REGIONS) {
+      const reachIn = (of: PaintedFrame, index: number) => reachOf(of.radius[index] as number, hasAlert(of, index)) + 1;
+      const regionsOf = (of: PaintedFrame): Region[] =>
         changed.map((index) => [of.x[index] as number, of.y[index] as number, reachIn(of, index)]);
       const regions = [...regionsOf(before), ...regionsOf(next)];
       context.save();
       context.beginPath();
-      // Whole device pixels: one that is cleared in part keeps a trace of what was there.
+      // Whole device pixels: one that is cleared in part keeps a tracePolygon of what was there.
       const whole = (place: number) => Math.round(place * ratio) / ratio;
       for (const [x, y, reach] of regions) {
         const [left, top] = [whole(x - reach), whole(y - reach)];
@@ -91,7 +98,7 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: KernelsPic
       context.clearRect(0, 0, scales.width, scales.height);
       drawAll(() => true);
     }
-    painted = { ...next, isRough };
+    frame = { ...next, isOutOfOrder };
   };
 }
 
@@ -120,7 +127,7 @@ function radiiOf(points: Points): Float32Array {
 /** Points of one look are copies of one small picture: drawing a path for each would cost ten times as much. */
 function makeSprite(
   document: Document,
-  { points, hollow, faded, outline, alert }: KernelsPicture,
+  { points, hollow, faded, outline, alert }: PointsPicture,
   index: number,
   colour: string,
   radius: number,
@@ -135,12 +142,12 @@ function makeSprite(
   const context = sprite.getContext("2d");
   if (!context) return sprite;
   context.setTransform(ratio, 0, 0, ratio, half, half);
-  context.globalAlpha = faded[index] ? FAINT : 1;
+  context.globalAlpha = faded[index] ? FADED_OPACITY : 1;
   context.beginPath();
   const side = radius * 0.88;
   if (points.side[index] === SIDES.compute) context.rect(-side, -side, 2 * side, 2 * side);
-  else if (points.side[index] === SIDES.outside) trace(context, 4, 1.25 * radius, 1.25 * radius);
-  else if (points.side[index] === SIDES.program) trace(context, 10, 1.3 * radius, 0.55 * radius);
+  else if (points.side[index] === SIDES.outside) tracePolygon(context, 4, 1.25 * radius, 1.25 * radius);
+  else if (points.side[index] === SIDES.program) tracePolygon(context, 10, 1.3 * radius, 0.55 * radius);
   else context.arc(0, 0, radius, 0, 2 * Math.PI);
   context.fillStyle = hollow[index] ? outline : colour;
   context.fill();
@@ -161,7 +168,7 @@ function makeSprite(
 }
 
 /** Corners all around, outer and inner ones by turns, from the top. */
-function trace(context: CanvasRenderingContext2D, corners: number, outer: number, inner: number) {
+function tracePolygon(context: CanvasRenderingContext2D, corners: number, outer: number, inner: number) {
   for (let corner = 0; corner < corners; corner++) {
     const angle = (2 * Math.PI * corner) / corners;
     const away = corner % 2 === 0 ? outer : inner;
@@ -170,10 +177,10 @@ function trace(context: CanvasRenderingContext2D, corners: number, outer: number
   context.closePath();
 }
 
-function stamp(
+function drawSprite(
   context: CanvasRenderingContext2D,
   sprite: HTMLCanvasElement,
-  at: KernelsPicture["at"],
+  at: PointsPicture["at"],
   index: number,
   ratio: number,
 ) {

@@ -5,34 +5,34 @@ import { memoize } from "../../ui/memoize.ts";
 import type { Scale, Scales, Spots } from "../scales.ts";
 
 /** Of a point out of sight: far from every place that can be pointed at, and finite, as drawing wants it. */
-const AWAY = -1e5;
+const HIDDEN_PX = -1e5;
 /** The side of a cell, px. */
-const CELL = 16;
+const CELL_PX = 16;
 
-interface Placed {
+interface PlacedPoints {
   readonly points: Points;
   readonly at: Spots;
   readonly scales: Scales;
 }
 
-export interface Sight {
+export interface VisiblePoints {
   /** Places as they are drawn and hit. */
   readonly at: Spots;
   /** How many rows have no point in it. */
   readonly outside: number;
 }
 
-const sights = memoize<Sight>();
+const memo = memoize<VisiblePoints>();
 
 /** Kept while a roof is dragged over points that stay. Without a zoom all is in sight; a point on an edge for those without FLOPs or bytes only leaves it along that edge. */
-export const sightOf = (placed: Placed): Sight =>
+export const visiblePoints = (placed: PlacedPoints): VisiblePoints =>
   placed.scales.whole
-    ? sights(placed.at, [placed.points.x, placed.points.home, placed.scales], () => findSight(placed))
+    ? memo(placed.at, [placed.points.x, placed.points.home, placed.scales], () => findVisible(placed))
     : { at: placed.at, outside: 0 };
 
-export const isShown = (placed: Placed, index: number) => sightOf(placed).at.x[index] !== AWAY;
+export const isShown = (placed: PlacedPoints, index: number) => visiblePoints(placed).at.x[index] !== HIDDEN_PX;
 
-function findSight({ points, at, scales }: Placed): Sight {
+function findVisible({ points, at, scales }: PlacedPoints): VisiblePoints {
   const { plot } = scales;
   const x = at.x.slice();
   const isOnEdge = (value: number | undefined, scale: Scale) => value === 0 && !scale.isLinear;
@@ -43,7 +43,7 @@ function findSight({ points, at, scales }: Placed): Sight {
       (isOnEdge(points.x[index], scales.x) || (left >= plot.left && left <= plot.right)) &&
       (isOnEdge(points.y[index], scales.y) || (top >= plot.top && top <= plot.bottom));
     if (isWithin) continue;
-    x[index] = AWAY;
+    x[index] = HIDDEN_PX;
     if (points.home[points.row[index] as number] === index) outside++;
   }
   return { at: { x, y: at.y }, outside };
@@ -79,11 +79,11 @@ export function nearest(at: Spots, x: number, y: number, reach: number): number 
 }
 
 /** What is beyond the ends is in the first or the last cell: so a search finds it there. */
-const cell = (px: number, cells: number) => Math.max(0, Math.min(Math.floor(px / CELL), cells - 1));
+const cell = (px: number, cells: number) => Math.max(0, Math.min(Math.floor(px / CELL_PX), cells - 1));
 
 /** Over all points in sight. */
 function gridOf(at: Spots): Grid {
-  const isHere = (index: number) => at.x[index] !== AWAY;
+  const isHere = (index: number) => at.x[index] !== HIDDEN_PX;
   const [left, across] = spanOf(at.x, isHere);
   const [top, down] = spanOf(at.y, isHere);
   const n = at.x.length;
@@ -115,8 +115,8 @@ function spanOf(places: Float32Array, isHere: (index: number) => boolean): [from
     low = Math.min(low, places[index] as number);
     high = Math.max(high, places[index] as number);
   }
-  return low <= high ? [low, Math.min(MOST, Math.floor((high - low) / CELL) + 1)] : [0, 1];
+  return low <= high ? [low, Math.min(MAX_CELLS, Math.floor((high - low) / CELL_PX) + 1)] : [0, 1];
 }
 
 /** Cells along a side. */
-const MOST = 512;
+const MAX_CELLS = 512;

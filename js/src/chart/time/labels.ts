@@ -13,13 +13,13 @@ import type { LabelContext } from "../labels/roofline_labels.ts";
 import { RULES } from "../labels/rules.ts";
 import { shortenToWords, textWidth } from "../labels/text_fitting.ts";
 import { MAX_KERNELS_WITH_GAPS } from "../layers/gaps.tsx";
-import { boxOfShadow } from "../layers/moved_kernels.tsx";
+import { ghostBox } from "../layers/moved_kernels.tsx";
 import type { Spot } from "../paths.ts";
 import type { Box } from "../scales.ts";
-import { end, start, type TimeGap, type TimeScene, tickText } from "./scene.ts";
+import { diagonalEnd, diagonalStart, type TimeGap, type TimeScene, tickText } from "./scene.ts";
 
 export function timeLabels(scene: TimeScene, gaps: readonly TimeGap[], context: LabelContext = {}): PlacedLabel[] {
-  const { before, others = [], shadows = [] } = context;
+  const { before, others = [], ghosts = [] } = context;
   const { outer } = scene.scales;
   const labels = [
     ...others,
@@ -27,7 +27,7 @@ export function timeLabels(scene: TimeScene, gaps: readonly TimeGap[], context: 
     // A moved kernel has a note in the place of its gap.
     ...gapLabels(
       scene,
-      gaps.filter(({ row }) => !shadows.some((shadow) => shadow.row === row)),
+      gaps.filter(({ row }) => !ghosts.some((ghost) => ghost.row === row)),
     ),
     ...emptyLabel(scene),
     ...lineLabels(scene),
@@ -36,9 +36,9 @@ export function timeLabels(scene: TimeScene, gaps: readonly TimeGap[], context: 
   ];
   const surroundings = {
     bounds: { ...outer, left: outer.left + 2, bottom: outer.bottom - 2 },
-    points: [...pointBoxes(scene), ...shadows.map(boxOfShadow)],
+    points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
     // During a drag names stand still, whatever line passes under them.
-    lines: before ? [] : lineBoxes(scene, [...gaps, ...shadows]),
+    lines: before ? [] : lineBoxes(scene, [...gaps, ...ghosts]),
     isochrones: before ? [] : scene.isochrones.flatMap((seconds) => cornerBoxes(seconds, scene.scales)),
   };
   return placeLabels(labels, surroundings, before);
@@ -61,7 +61,7 @@ function lineLabels({ focus, overhead, names, colours, scales, theme }: TimeScen
     ...{ colour: theme.text, positions: RULES.overhead.positions(right, top, outer.left, outer.bottom) },
   };
   const chip = shortenToWords(names.get(focus.chip.id) ?? focus.chip.name, (text) => text.length <= MAX_ROOF_LETTERS);
-  const [from, to] = [start(scales), end(scales)];
+  const [from, to] = [diagonalStart(scales), diagonalEnd(scales)];
   const diagonal: Label = {
     ...{ kind: "diagonal", key: "diagonal", text: strings.time.diagonal(chip), bold: true },
     shorter: [chip, briefNamesOf([focus], names).get(focus.chip.id) ?? chip],
@@ -122,7 +122,7 @@ const boxAround = ([x1, y1]: Spot, [x2, y2]: Spot, margin: number): Box => ({
 
 /** Gaps, the diagonal and the square of launch overhead. */
 function lineBoxes({ scales, overhead }: TimeScene, lines: readonly Pick<TimeGap, "from" | "to">[]): Box[] {
-  const [from, to] = [start(scales), end(scales)];
+  const [from, to] = [diagonalStart(scales), diagonalEnd(scales)];
   const diagonal = Array.from({ length: 121 }, (_, step) => {
     const [x, y] = [scales.x, scales.y].map((scale) => scale(from) + (scale(to) - scale(from)) * (step / 120));
     return squareAround(x as number, y as number, 3);

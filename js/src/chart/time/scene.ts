@@ -19,7 +19,7 @@ import {
   scaleLog,
   stableScales,
 } from "../scales.ts";
-import { chosenIn, type Scene, unitsIn } from "../scene.ts";
+import { type Scene, selectionOf, unitsIn } from "../scene.ts";
 import { chipColours, type Theme } from "../theme.ts";
 import { ticksOf } from "../ticks.ts";
 import { zoomed } from "../zoom.ts";
@@ -53,12 +53,12 @@ export function judgeOf(store: Store): Roof | undefined {
   return roofs.find((roof) => roof === store.focusRoof.value) ?? roofs[0];
 }
 
-const [COLUMN, ROW] = [48, 32];
+const [ZERO_COLUMN_PX, ZERO_ROW_PX] = [48, 32];
 /** With more points than this only marked ones have their gap drawn. */
-const MOST_GAPS = 400;
+const MAX_POINTS_WITH_GAPS = 400;
 
 /** Kernels and where they stand. */
-type Standing = Pick<Scene, "kernels" | "points">;
+type PlacedKernels = Pick<Scene, "kernels" | "points">;
 
 /**
  * The scene now, with room for kernels that are moved as they would stand `after`. With the scales of the `last` one where
@@ -71,14 +71,14 @@ export function timeSceneOf(
   size: Size,
   theme: Theme,
   last: TimeScene | undefined,
-  after?: Standing,
+  after?: PlacedKernels,
 ): TimeScene {
   const kernels = store.drawn.value;
   const focus = judgeOf(store);
   const isLinear = store.axes.timeScale.value === "linear";
   const isHeld = last?.scales.width === size.width && last.scales.x.isLinear === isLinear && store.dragging.value;
   const before = isHeld ? last.scales : undefined;
-  const around = (all: Standing, room: TimeScales | undefined) =>
+  const around = (all: PlacedKernels, room: TimeScales | undefined) =>
     isLinear
       ? linearScales(size, longestTimes(all.kernels, all.points, focus), room)
       : timeScales(size, all.points, timesShown(all.kernels, all.points, focus), room);
@@ -101,20 +101,20 @@ export function timeSceneOf(
     units: unitsIn(store, focus),
     theme,
     named: heaviest,
-    ...chosenIn(store),
+    ...selectionOf(store),
     // Nothing takes less than its launch.
     isochrones: isochronesIn(scales).filter((time) => time > 0 && time >= Math.max(overhead, startOf(scales))),
     overhead,
   };
 }
 
-/** Where the diagonal comes into sight and where it leaves it, seconds; of one out of sight the end is before the start. */
-export const start = ({ x, y }: Scales) => Math.max(x.domain[0], y.domain[0]);
-export const end = ({ x, y }: Scales) => Math.min(x.domain[1], y.domain[1]);
+/** Where the diagonal comes into sight and where it leaves it, seconds; of one out of sight the diagonalEnd is before the diagonalStart. */
+export const diagonalStart = ({ x, y }: Scales) => Math.max(x.domain[0], y.domain[0]);
+export const diagonalEnd = ({ x, y }: Scales) => Math.min(x.domain[1], y.domain[1]);
 
 /** Of a part of the plane one arm may be in sight without the other. */
 const startOf = (scales: TimeScales) =>
-  scales.whole && !scales.x.isLinear ? Math.min(scales.x.domain[0], scales.y.domain[0]) : start(scales);
+  scales.whole && !scales.x.isLinear ? Math.min(scales.x.domain[0], scales.y.domain[0]) : diagonalStart(scales);
 
 function isochronesIn({ x, y, whole }: TimeScales): number[] {
   const domain = whole || x.isLinear ? joined(x.domain, y.domain) : y.domain;
@@ -152,8 +152,8 @@ export function timeScales(
   const hasZero = (times: Float64Array) => times.subarray(0, points.n).includes(0);
   const plot = {
     ...outer,
-    left: Math.max(outer.left + (hasZero(points.x) ? COLUMN : 0), before?.plot.left ?? 0),
-    bottom: Math.min(outer.bottom - (hasZero(points.y) ? ROW : 0), before?.plot.bottom ?? height),
+    left: Math.max(outer.left + (hasZero(points.x) ? ZERO_COLUMN_PX : 0), before?.plot.left ?? 0),
+    bottom: Math.min(outer.bottom - (hasZero(points.y) ? ZERO_ROW_PX : 0), before?.plot.bottom ?? height),
   };
   const x = scaleLog(joined(xTimes, before?.x.domain), [plot.left, plot.right]);
   const y = scaleLog(joined(yTimes, before?.y.domain), [plot.bottom, plot.top]);
@@ -172,7 +172,7 @@ function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
 }
 
 /** The same plane with other kernels on it. */
-export const sceneWith = <T extends Standing>(scene: TimeScene, after: T): TimeScene & T => ({
+export const sceneWith = <T extends PlacedKernels>(scene: TimeScene, after: T): TimeScene & T => ({
   ...{ ...scene, ...after },
   at: place(after.points, scene.scales),
 });
@@ -184,7 +184,9 @@ export function timeGaps(scene: TimeScene): TimeGap[] {
   if (focus && roofElsewhere(kernels, focus)) return [];
   const gaps: TimeGap[] = [];
   const indices =
-    points.n <= MOST_GAPS ? Array.from({ length: points.n }, (_, k) => k) : marked.map((row) => points.home[row] ?? -1);
+    points.n <= MAX_POINTS_WITH_GAPS
+      ? Array.from({ length: points.n }, (_, k) => k)
+      : marked.map((row) => points.home[row] ?? -1);
   for (const index of indices) {
     if (index < 0 || !isMeasured(points, index) || points.aboveRoof[index] || !isShown(scene, index)) continue;
     const row = points.row[index] as number;

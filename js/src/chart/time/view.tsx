@@ -13,9 +13,9 @@ import { usePointing } from "../gestures/pointing.ts";
 import { textWidth } from "../labels/text_fitting.ts";
 import { Clip, frameOf } from "../layers/clip.tsx";
 import { Leaders } from "../layers/marks.tsx";
-import { Carried, hollowed, MoveButtons, moveLabels, shadowsOf } from "../layers/moved_kernels.tsx";
+import { ghostsOf, hollowGhosts, MovedKernels, NoteButtons, noteLabels } from "../layers/moved_kernels.tsx";
 import { cardOf, Tooltip } from "../layers/tooltip.tsx";
-import { sightOf } from "../points/visible.ts";
+import { visiblePoints } from "../points/visible.ts";
 import type { Size } from "../scales.ts";
 import { heaviestRows, pointColours } from "../scene.ts";
 import { Stage, useStableLabels } from "../stage.tsx";
@@ -62,17 +62,17 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
   });
 
   const then = after.value && sceneWith(scene, after.value);
-  const shadows = shadowsOf(store, scene, then?.points, then?.at, scales.outer);
+  const ghosts = ghostsOf(store, scene, then?.points, then?.at, scales.outer);
   const gaps = timeGaps(scene);
   for (const gap of then ? timeGaps(then) : []) gaps.push({ ...gap, row: then?.rows[gap.row] as number });
-  const others = moveLabels(store, scene, shadows);
-  const looks = hollowed(pointColours(scene), shadows);
+  const others = noteLabels(store, scene, ghosts);
+  const looks = hollowGhosts(pointColours(scene), ghosts);
   // Names stand still beside their points while a rate is dragged or a point is pointed at.
   const labels = useStableLabels(isMoving || index >= 0, (before) =>
-    timeLabels(scene, gaps, { before, others, shadows }),
+    timeLabels(scene, gaps, { before, others, ghosts }),
   );
   const picture = {
-    ...{ points: scene.points, at: sightOf(scene).at, inMotion: isMoving, ...looks, scales },
+    ...{ points: scene.points, at: visiblePoints(scene).at, inMotion: isMoving, ...looks, scales },
     ...{ outline: theme.background, alert: theme.alert },
   };
   const axes = useMemo(() => <TimeAxes scales={scales} theme={theme} />, [scales, theme]);
@@ -98,7 +98,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
       over={
         <>
           <Clip box={frameOf(scales)}>
-            <Carried shadows={shadows} looks={looks} held={null} theme={theme} />
+            <MovedKernels ghosts={ghosts} looks={looks} held={null} theme={theme} />
           </Clip>
           <Leaders labels={labels} scene={scene} />
         </>
@@ -113,7 +113,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
           })}
         />
       )}
-      <MoveButtons store={store} labels={labels} scene={scene} />
+      <NoteButtons store={store} labels={labels} scene={scene} />
     </Stage>
   );
 }

@@ -4,7 +4,7 @@ import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";
 import type { Scales } from "../scales.ts";
 
-export interface KernelsPicture {
+export interface PointsPicture {
   readonly points: Points;
   readonly at: { readonly x: Float32Array; readonly y: Float32Array };
   /** The colours points can have, and which of them each has. */
@@ -17,44 +17,48 @@ export interface KernelsPicture {
   readonly outline: string;
   readonly alert: string;
   readonly scales: Scales;
-  /** Whether it changes with every frame: of a crowd what changed is laid over what was there, until it rests. */
+  /** Whether it changedPoints with every frame: of a crowd what changed is laid over what was there, until it rests. */
   readonly inMotion?: boolean;
 }
 
 /** What is on the canvas. */
-export interface Painted extends Looks {
+export interface PaintedFrame extends SpriteKeys {
   readonly key: string;
   readonly n: number;
   readonly x: Float32Array;
   readonly y: Float32Array;
   readonly radius: Float32Array;
   /** Whether points were laid over others that they lie under. */
-  readonly isRough: boolean;
+  readonly isOutOfOrder: boolean;
 }
 
-interface Looks {
+interface SpriteKeys {
   /** All that a point looks like, but for its place. */
   readonly look: Uint32Array;
-  /** Of what it is made: what no roof changes, and the sides that a roof gives. */
+  /** Of what it is made: what no roof changedPoints, and the sides that a roof gives. */
   readonly base: Uint32Array;
   readonly side: Uint8Array;
 }
 
 /** When more points than this have changed all of a crowd are drawn anew. */
-const MANY_OF_CROWD = 3000;
+const MAX_CHANGES_PAINTED_OVER = 3000;
 /** Of a look, the sign above a point. */
-const SIGN = 128;
+const ALERT = 128;
 
 // While a roof is dragged measured points keep these.
 const constants = memoize<Uint32Array>();
 
-export function looksOf(picture: KernelsPicture, radius: Float32Array, before: Painted | undefined): Looks {
+export function spriteKeysOf(
+  picture: PointsPicture,
+  radius: Float32Array,
+  before: PaintedFrame | undefined,
+): SpriteKeys {
   const { points, colour, hollow, faded } = picture;
   const { side, aboveRoof } = points;
-  const base = constants(radius, [colour, hollow, faded], () => lasting(picture, radius));
+  const base = constants(radius, [colour, hollow, faded], () => baseKeys(picture, radius));
   const lookAt = (index: number) =>
-    (base[index] as number) + ((side[index] as number) * 4 + (aboveRoof[index] as number)) * SIGN;
-  const some = before?.base === base ? newSince(before, points) : undefined;
+    (base[index] as number) + ((side[index] as number) * 4 + (aboveRoof[index] as number)) * ALERT;
+  const some = before?.base === base ? changedSince(before, points) : undefined;
   const look = before && some ? before.look.slice() : new Uint32Array(base.length);
   if (some) for (const part of some) for (const index of part) look[index] = lookAt(index);
   else for (let index = 0; index < look.length; index++) look[index] = lookAt(index);
@@ -62,26 +66,26 @@ export function looksOf(picture: KernelsPicture, radius: Float32Array, before: P
 }
 
 /** The points that can look different from what is on the canvas, where they are known. */
-const newSince = ({ side }: Looks, { since }: Points) => (since?.side === side ? since.points : undefined);
+const changedSince = ({ side }: SpriteKeys, { since }: Points) => (since?.side === side ? since.points : undefined);
 
-/** What of a look no roof changes. */
-function lasting({ colour, hollow, faded }: KernelsPicture, radius: Float32Array): Uint32Array {
+/** What of a look no roof changedPoints. */
+function baseKeys({ colour, hollow, faded }: PointsPicture, radius: Float32Array): Uint32Array {
   const look = new Uint32Array(radius.length);
   for (let index = 0; index < look.length; index++) {
     const shape = (colour[index] as number) * 16 + (hollow[index] as number) * 2;
-    look[index] = shape * SIGN + 2 * (radius[index] as number) + 64 * (faded[index] as number);
+    look[index] = shape * ALERT + 2 * (radius[index] as number) + 64 * (faded[index] as number);
   }
   return look;
 }
 
 /** Points that look different, or are elsewhere, in the order of drawing. */
-export function changes(before: Painted, after: Painted, points: Points): number[] {
+export function changedPoints(before: PaintedFrame, after: PaintedFrame, points: Points): number[] {
   const isStill = before.x === after.x && before.y === after.y;
   const isNew = (index: number) =>
     before.look[index] !== after.look[index] ||
     (!isStill && (before.x[index] !== after.x[index] || before.y[index] !== after.y[index]));
   const found: number[] = [];
-  const some = isStill && before.base === after.base ? newSince(before, points) : undefined;
+  const some = isStill && before.base === after.base ? changedSince(before, points) : undefined;
   if (!some) {
     for (let index = 0; index < after.n; index++) if (isNew(index)) found.push(index);
     return found;
@@ -91,14 +95,14 @@ export function changes(before: Painted, after: Painted, points: Points): number
 }
 
 /** Whether it has the sign of one above its roof. */
-export const isSigned = ({ look }: Looks, index: number) => ((look[index] as number) & SIGN) !== 0;
+export const hasAlert = ({ look }: SpriteKeys, index: number) => ((look[index] as number) & ALERT) !== 0;
 
 /** Whether what changed may be laid over what was there: points that stay, none of which loses the sign above it. */
-export function isOverlaid(before: Painted, after: Painted, changed: readonly number[]): boolean {
+export function canPaintOver(before: PaintedFrame, after: PaintedFrame, changed: readonly number[]): boolean {
   return (
-    changed.length <= MANY_OF_CROWD &&
+    changed.length <= MAX_CHANGES_PAINTED_OVER &&
     before.x === after.x &&
     before.y === after.y &&
-    !changed.some((index) => isSigned(before, index) && !isSigned(after, index))
+    !changed.some((index) => hasAlert(before, index) && !hasAlert(after, index))
   );
 }
