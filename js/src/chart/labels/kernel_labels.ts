@@ -21,30 +21,39 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
   const joins = new Map(joinsOf(scene).map((join) => [join.row, join]));
   const boxes = pointBoxes(scene);
   const canBeFar = points.n <= MAX_POINTS_TO_AVOID;
-  return [...new Set([...marked, ...[...new Set(named)].slice(0, max)])].flatMap((row): Label[] => {
-    const key = `kernel ${row}`;
+  const isDrawn = (row: number) => {
     const index = points.home[row] ?? -1;
+    return index >= 0 && isShown(scene, index);
+  };
+  const rows = [...new Set([...marked, ...[...new Set(named)].slice(0, max)])].filter(isDrawn);
+  const briefs = rows.map((row) => shorten(shortNameOf(kernels, row), MAX_BRIEF_LETTERS));
+  return rows.flatMap((row, nth): Label[] => {
+    const key = `kernel ${row}`;
+    const index = points.home[row] as number;
     const isMarked = marked.includes(row);
-    if (index < 0 || !isShown(scene, index) || (before && !isMarked && !before.has(key))) return [];
+    if (before && !isMarked && !before.has(key)) return [];
     const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) };
     const join = joins.get(row);
     const isTied = isRoofline && !isMeasured(points, index) && levels.length === 0;
     // Above a selected point its ruler has the room.
     const far = canBeFar ? (selected.has(row) ? "below" : "all") : "none";
-    const name = shortNameOf(kernels, row);
-    const reach = mark.radius + OWN_MARGIN_PX;
+    const text = shorten(shortNameOf(kernels, row), MAX_NAME_LETTERS);
     const label: Label = {
-      ...{ kind: "kernel", key, text: shorten(name, MAX_NAME_LETTERS), bold: isMarked },
+      ...{ kind: "kernel", key, text, bold: isMarked },
       colour: selected.size === 0 || isMarked ? theme.text : theme.muted,
       positions: RULES.kernel.positions(mark, join, isTied ? mark.x : undefined, far, scales),
     };
     // Along its own line a name is near enough, however far from the point.
     if (join) return [label];
     if (!canBeFar) return [{ ...label, mark }];
+    const reach = mark.radius + OWN_MARGIN_PX;
     const near = {
       own: [{ left: mark.x - reach, right: mark.x + reach, top: 0, bottom: scales.height }],
       others: before?.has(key) ? [] : boxes.filter((box) => box.row !== row),
     };
-    return [{ ...label, mark, shorter: [shorten(name, MAX_BRIEF_LETTERS)], near }];
+    // A brief name that several kernels would have names none.
+    const brief = briefs[nth] as string;
+    const shorter = briefs.indexOf(brief) === briefs.lastIndexOf(brief) ? [brief] : [];
+    return [{ ...label, mark, shorter, near }];
   });
 }
