@@ -1,4 +1,4 @@
-"""Numbers to text and back: the golden cases, what is refused and how, and what holds for any number."""
+"""Numbers to text and back: golden cases, refused texts, and properties of all numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNITS: dict[str, Any] = json.loads((GOLDEN / "units.json").read_text(encoding="u
 SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 SAYS = {"number": "no number in", "unit": "is not a unit of", "size": "does not fit a double-precision number"}
 
-# A deadline for each example would make slow machines fail.
+# On a slow machine a deadline per example would fail.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 

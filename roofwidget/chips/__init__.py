@@ -1,4 +1,4 @@
-"""Chips: what one is, and the catalogue of those that are known."""
+"""Chips: the class `Chip` and its parts, the catalogue of known chips, and files of a user's own chips."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from roofwidget.support.did_you_mean import keywords, listed, unknown_keyword
 
 __all__ = ["Chip", "Share", "share_on_chip"]
 
-# Frameworks and vendors give the matrix unit these three names; a peak under any of them is its peak.
+# Names of the matrix unit in frameworks and data sheets. A peak under any of them is the matrix unit's peak.
 _MATRIX_UNIT_NAMES: Final = ("matmul", "tensor", "matrix")
 # Memories next to the compute units, nearest first.
 _NEAREST_MEMORIES: Final = ("vmem", "smem", "sbuf", "lds", "l1")
@@ -300,7 +300,7 @@ class Chip:
     def with_rates(self, peak_flops: Mapping[str, float], bandwidths: Mapping[str, float]) -> Chip:
         """Return this chip with other peaks by precision, FLOP/s, and other bandwidths by level, bytes/s.
 
-        Keeps everything else, also the sources of changed figures: it is fast enough for each step of a drag. Use
+        Everything else stays, also the sources of changed figures, so it is fast enough for each step of a drag. Use
         `replace` for lasting changes.
         """
         changed = {
@@ -538,7 +538,7 @@ class Chip:
 
     @property
     def disputed(self) -> Mapping[str, tuple[Check, ...]]:
-        """By figure, the other sources whose value is more than 3 % off."""
+        """By figure: the checks that differ from our value by more than 3 %."""
         return card.disputed(self)
 
 

@@ -16,7 +16,7 @@ Path: TypeAlias = tuple["str | int", ...]
 _BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE: Final = re.compile(r"[ \t]*")
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
-# The longest quotes first: they hold the shorter ones.
+# Triple quotes first: a single quote would also match their first character.
 _STRING: Final = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}|' + r"'''.*?'{3,5}|" + r'"(?:[^"\\\n]|\\.)*"|' + r"'[^'\n]*'",
     re.DOTALL,

@@ -1,4 +1,4 @@
-"""Look-ups: every name that finds a chip, and what a wrong one is told."""
+"""Look-ups: every name that finds a chip, and the errors for wrong names."""
 
 from __future__ import annotations
 

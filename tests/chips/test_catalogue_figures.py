@@ -1,4 +1,4 @@
-"""The catalogue's figures: each with its source, each the one of the file it came from."""
+"""The catalogue's figures: each has a source and equals the figure of the file it was made from."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LINKS = {
     "pcie": "PCIe",
     "xgmi": "xGMI",
 }
-# What share of a printed figure is the bandwidth one way over all links, and over one of them.
+# The factors from a printed figure to the one-way bandwidth of all links, and of a single link.
 DIRECTIONS = {
     "one direction": (1, None),
     "one direction, per link": (None, 1),
@@ -172,7 +172,7 @@ def test_every_formula_is_the_one_of_the_data_file(data: dict[str, Any]) -> None
 
 
 def test_every_check_is_the_one_of_the_data_file(data: dict[str, Any]) -> None:
-    # Of a figure that a chip lacks there is nothing to check: what others print is told in its notes.
+    # A figure that a chip lacks has no checks; its notes name the values of other sources.
     left_out = []
     for original in data["chips"]:
         main = original["levels"][0]

@@ -1,4 +1,4 @@
-"""A chip: its figures, what it refuses, and what it answers when asked for a figure it has or has not."""
+"""A chip: its figures, refused arguments, and look-ups of known and missing figures."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_the_bandwidth_of_the_main_memory_is_needed() -> None:
 @pytest.mark.parametrize("name", ["", "  ", None, 3])
 def test_a_chip_needs_a_name(name: object) -> None:
     with pytest.raises(ValueError, match="a chip's name must be text that is not empty"):
-        Chip(name, {"bf16": 1e12}, {"HBM": 1e12})  # type: ignore[arg-type]  # what is under test
+        Chip(name, {"bf16": 1e12}, {"HBM": 1e12})  # type: ignore[arg-type]  # the wrong type is under test
 
 
 def test_an_unknown_keyword_names_the_nearest_one() -> None:
@@ -182,10 +182,10 @@ def test_the_id_is_made_from_the_name_unless_given() -> None:
 
 def test_a_chip_cannot_be_changed(h100: Chip) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        h100.name = "other"  # type: ignore[misc]  # what is under test
+        h100.name = "other"  # type: ignore[misc]  # the wrong type is under test
     for mapping in (h100.peak_flops, h100.memories, h100.sources):
         with pytest.raises(TypeError):
-            mapping["bf16"] = 1.0  # type: ignore[index]  # what is under test
+            mapping["bf16"] = 1.0  # type: ignore[index]  # the wrong type is under test
 
 
 def test_a_chip_does_not_follow_the_mapping_it_was_made_from() -> None:

@@ -1,4 +1,4 @@
-"""The page of chips says what the catalogue says."""
+"""The generated page of chips is up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chips as plain dicts and in files of one's own, and what is said of a wrong line."""
+"""Chips as plain dicts and in a user's own files, and the errors for wrong lines."""
 
 from __future__ import annotations
 

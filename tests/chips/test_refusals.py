@@ -1,4 +1,4 @@
-"""What a chip refuses: names with a meaning of their own, ceilings of one key, and sources and checks of no figure."""
+"""Arguments that a chip refuses: reserved names, ceilings with the same key, sources and checks without a figure."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_a_check_is_in_the_unit_of_its_figure(mine: Chip) -> None:
     with pytest.raises(ValueError, match=r"check of peak_flops\.bf16 of chip 'Mine': 'TB/s' is not a unit of FLOP/s"):
         mine.replace(checks=[Check("peak_flops.bf16", bad, SHEET)])
     with pytest.raises(TypeError, match=r"the source of the check of power of chip 'Mine' must be a Source, got None"):
-        mine.replace(checks=[Check("power", 1.0, None)])  # type: ignore[arg-type]  # what is under test
+        mine.replace(checks=[Check("power", 1.0, None)])  # type: ignore[arg-type]  # the wrong type is under test
 
 
 # -- what is no mapping or list ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What a unit of a chip may keep on chip, and how the front end hears of it."""
+"""The part of an on-chip memory that one unit may use, and its form on the wire."""
 
 from __future__ import annotations
 

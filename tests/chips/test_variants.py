@@ -1,4 +1,4 @@
-"""A chip's links, ceilings and card, and chips with something changed."""
+"""A chip's links, ceilings and card, and changed copies of chips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is odd in a file of chips and read all the same: a warning with its line for each."""
+"""Odd figures in a file of chips: each gives a warning with its line, and the file is read."""
 
 from __future__ import annotations
 

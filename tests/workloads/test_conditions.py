@@ -1,4 +1,4 @@
-"""Dimensions away from their defaults: every size stays at least 1, and what is divided divides."""
+"""Dimensions that differ from their defaults: sizes stay at least 1, and divisions leave no remainder."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ M, N, K = (dim(name, 1, 4096, default=512) for name in "MNK")
 NAMES = ("M", "N", "K", "@fma")
 LEAVES: list[Count] = [M, N, K, symbol("@fma")]
 
-# A tree is a leaf's index, an int, or (operation, tree, tree): built once with expressions and once with ints.
+# A tree is the index of a leaf, an int, or (operation, tree, tree). It is built with expressions and with ints.
 Tree = Any
 trees: st.SearchStrategy[Tree] = st.recursive(
     st.one_of(st.sampled_from(NAMES), st.integers(-5, 5), st.integers(-(10**30), 10**30)),

@@ -1,4 +1,4 @@
-"""Partitions, refusals, totals, presets and the search agree with what follows from sets and exact fractions."""
+"""Partitions, refusals, totals, presets and the search agree with results from sets and exact fractions."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_totals_of_partitions_are_exact(case: dict[str, Any]) -> None:
         assert flops == [{k: int(n) for k, n in group.items()} for group in partition["flops"]]
         table = made.kernels(env_of(case))
         told = zip(table.precision.tolist(), partition["precision"], flops, strict=True)
-        # A kernel that computes nothing has no precision.
+        # A kernel without FLOPs has no precision.
         assert all(found == (wanted if any(work.values()) else None) for found, wanted, work in told)
         assert evaluate(made.total_bytes(), env) == int(partition["total_bytes"])
         assert evaluate(made.compulsory_bytes, env) == int(partition["compulsory"]) == int(case["compulsory"])

@@ -1,4 +1,4 @@
-"""What holds of every partition of every graph."""
+"""Properties of every partition of every graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from roofwidget.workloads.quotient import QuotientGraph, in_order
 from roofwidget.workloads.search import optimal, takes_more
 from roofwidget.workloads.structure import Structure
 
-# A deadline for each example would make slow machines fail.
+# On a slow machine a deadline per example would fail.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 

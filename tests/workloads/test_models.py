@@ -1,4 +1,4 @@
-"""Models: what is in them, phases, presets, and how fast they are counted."""
+"""Models: their ops, phases and presets, and how fast they are counted."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_every_preset_is_held_to_a_published_number() -> None:
 
 @pytest.mark.parametrize(("name", "billions"), BILLIONS.items())
 def test_the_presets_have_the_published_number_of_parameters_less_their_embedding(name: str, billions: float) -> None:
-    # All experts are touched by this many tokens.
+    # This many tokens reach all experts.
     assert parameters(decoder(name, batch=1, seq=64)) / 1e9 == pytest.approx(billions, rel=0.03)
 
 
@@ -275,7 +275,7 @@ def test_a_wrong_decoder_is_refused(given: dict[str, Any], error: type[Exception
 
 
 def test_residual_networks_have_their_published_parameters() -> None:
-    # 11,689,512 and 25,557,032 in all, of which these are norms and the last bias.
+    # Of 11,689,512 and 25,557,032 parameters, these belong to norms and the last bias.
     assert parameters(resnet18()) == 11_689_512 - 2 * 4800 - 1000
     assert parameters(resnet50()) == 25_557_032 - 2 * 26_560 - 1000
 

@@ -187,7 +187,7 @@ def test_500_billion_parameters() -> None:
     bounds = rw.bound(layer(1, 500_000, 1_000_000).kernels(), chip)
     assert round(bounds.total_time * 1e3) == 100
     assert round(float(bounds.compute_time[0]) * 1e3, 3) == 1
-    # At 100 the two are equal but for the activations.
+    # At 100 the two differ only by the activations.
     assert is_first_compute_bound(chip, lambda batch: layer(batch, 500_000, 1_000_000), 101)
 
 
@@ -244,7 +244,7 @@ def test_the_utilisation_of_deepseek_v3_follows_from_six_flops_a_parameter_and_t
     g = transformer_block(1, 64, 512, 4, rope=False, phase="train", convention="torch")
     weights = sum(evaluate(t.size, {}) for name, t in g.tensors.items() if name.endswith(".weight"))
     products = sum(evaluate(g.flops(op), {}) for op in g.ops if op.kind == "matmul")
-    # The gradients of the input itself are among the products, so the six are exact.
+    # The gradient of the input is among the products, so the factor 6 is exact.
     assert products == 6 * weights * 64
     training = rw.Kernel("training", 6 * 37e9 * 14.8e12, 0, time=2.79e6 * 3600)
     utilization = rw.bound(training, rw.Chip("H800", {"fp8": 1.513e15}, {"HBM": 3.35e12})).utilization
@@ -299,7 +299,7 @@ def test_the_same_head_on_an_h100() -> None:
     assert flash.count("bytes") == 66 * 2**20
     assert round(intensity(flash)) == 125
     assert round(seconds_on(H100, flash) * 1e6, 2) == 20.66
-    # Scores and softmax as one kernel, then the values.
+    # Scores and softmax in one kernel, then the values.
     g = Graph()
     q, k, v = (g.input(name, (4096, 128), "bf16") for name in "qkv")
     weights = Tensor("weights", (4096, 4096), "bf16")

@@ -1,4 +1,4 @@
-"""Operators: the FLOPs and bytes of each against its formula, written again here with plain ints."""
+"""Operators: FLOPs and bytes against the formula of each, written here with plain ints."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ def test_a_sigmoid_costs_the_same_wherever_it_stands() -> None:
     g = Graph(convention=dear)
     b, i, h = 5, 7, 11
     g.lstm_cell(*inputs(g, x=(b, i), h=(b, h), c=(b, h)))
-    # Three sigmoids and two tanh a cell, and 4 + 3 + 1 for the bias, the new c and the new h.
+    # Three sigmoids and two tanh per cell, and 4 + 3 + 1 for the bias, the new c and the new h.
     assert g.count("vector") == b * h * (3 * (2 + 100 + 10) + 2 * 100 + 8)
     assert g.flops(g.producer(g.sigmoid(*inputs(g, y=(1,)))) or "") == 112
 

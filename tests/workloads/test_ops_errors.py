@@ -1,4 +1,4 @@
-"""What an operator refuses: the op and the tensor are named, and the graph stays as it was."""
+"""Arguments that operators refuse: errors name the op and the tensor, and the graph is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of operators says what the operators say."""
+"""The generated page of operators is up to date, and every operator has a source."""
 
 from __future__ import annotations
 

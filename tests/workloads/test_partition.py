@@ -455,7 +455,7 @@ def test_a_graph_too_wide_for_the_search_is_merged_greedily() -> None:
 
 @pytest.mark.parametrize("ops", [18, 11])
 def test_what_is_sure_to_be_too_much_is_not_searched(ops: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Of 11 siblings 3^11 - 2^11 = 175,099 steps are needed.
+    # 11 siblings need 3^11 - 2^11 = 175,099 steps.
     monkeypatch.setattr(search, "optimal", None)
     wide = made("; ".join(f"o{i} elementwise: x > y{i}" for i in range(ops)), outputs="y0")
     found = Partition.best(wide, CHIP)
@@ -485,7 +485,7 @@ def test_a_greedy_merge_that_saves_no_time_is_not_made(monkeypatch: pytest.Monke
 
 
 def test_pairs_that_do_not_fit_on_a_chip_are_not_merged() -> None:
-    # A row of 4096 bf16 numbers, which a layer norm hands on, is 8,192 B; a vector of 128 is 256 B.
+    # A row of 4096 bf16 numbers, the output of a layer norm, has 8,192 B; a vector of 128 has 256 B.
     graph = Graph("tail")
     x = graph.input("x", (512, 4096), "bf16")
     graph.output(graph.add(graph.dropout(graph.gelu(graph.layernorm(x))), x))

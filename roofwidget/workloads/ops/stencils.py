@@ -14,7 +14,7 @@ __all__ = ["stencil"]
 
 _FLOPS: Final = {5: 4, 7: 8, 27: 30}
 _AXES: Final = {5: 2, 7: 3, 27: 3}
-# Extra reads of the grid, by the layer condition that still holds.
+# Reads of the grid besides the first one, by number of points and layer condition.
 _EXTRA_READS: Final[Mapping[int, Mapping[str, int]]] = {
     5: {"held": 0, "rows": 2},
     7: {"held": 0, "planes": 2, "rows": 4},
