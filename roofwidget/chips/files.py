@@ -12,7 +12,7 @@ from typing import Any, Final
 from roofwidget import units
 from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
-from roofwidget.support.did_you_mean import nearest
+from roofwidget.support.did_you_mean import did_you_mean
 
 __all__ = ["load_chips"]
 
@@ -113,9 +113,8 @@ class _File:
         self.lines = toml.line_numbers(self.text)
         for key in table:
             if key not in {"chips", "sources"}:
-                close = nearest(key, ["chips", "sources"], most=1)
-                hint = f"did you mean '{close[0]}'?" if close else "a chip is a table of its own, [[chips]]"
-                raise self.error((key,), f"a file of chips has no key '{key}'; {hint}")
+                hint = did_you_mean(key, ["chips", "sources"], "; a chip is a table of its own, [[chips]]")
+                raise self.error((key,), f"a file of chips has no key '{key}'{hint}")
         self.tables = table.get("chips", [])
         if not isinstance(self.tables, list) or not self.tables:
             raise self.error(("chips",), f"there is no chip; begin each with a line [[chips]], such as\n{_EXAMPLE}")

@@ -16,7 +16,7 @@ from roofwidget import units
 from roofwidget.chips import card, validation
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, Source
 from roofwidget.chips.toml import Path
-from roofwidget.support.did_you_mean import listed, nearest
+from roofwidget.support.did_you_mean import did_you_mean, listed
 
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip
@@ -173,18 +173,12 @@ class _Reader:
 
     def energy(self, given: Any) -> Energy:
         known = [field.name for field in fields(Energy)]
-        table = _table(given, ("energy",), f"energy {self.of}", known)
-        missing = [key for key in known if key not in table]
-        if missing:
-            raise RecordError(("energy",), f"energy {self.of} has no {missing[0]}")
+        table = _table(given, ("energy",), f"energy {self.of}", known, required=known)
         found = {key: self.plain(("energy", key), table[key], validation.ENERGY_UNITS[key]) for key in known}
         return Energy(**found)
 
     def ceiling(self, path: Path, given: Any) -> Ceiling:
-        table = _table(given, path, f"a ceiling {self.of}", _CEILING)
-        for needed in ("name", "rate"):
-            if needed not in table:
-                raise RecordError(path, f"a ceiling {self.of} has no {needed}")
+        table = _table(given, path, f"a ceiling {self.of}", _CEILING, required=("name", "rate"))
         what = f"of a ceiling {self.of}"
         under = {key: _text(table, key, what, path) for key in ("memory", "precision") if key in table}
         measured = table.get("measured", False)
@@ -199,10 +193,7 @@ class _Reader:
 
     def check(self, path: Path, given: Any, known: Mapping[str, str]) -> Check:
         """Return the value of another source for one of the `known` figures, given with their units."""
-        table = _table(given, path, f"a check {self.of}", _CHECK)
-        for needed in ("figure", "value", "source"):
-            if needed not in table:
-                raise RecordError(path, f"a check {self.of} has no {needed}")
+        table = _table(given, path, f"a check {self.of}", _CHECK, required=("figure", "value", "source"))
         with _at((*path, "figure")):
             key = validation.figure(_text(table, "figure", f"of a check {self.of}", path), known, f"a check {self.of}")
         source = self.source(path, table) or Source("")
@@ -240,9 +231,7 @@ class _Reader:
         """Return the value of a figure, and record its source under `key`."""
         if not isinstance(given, Mapping):
             return given
-        table = _table(given, path, f"{key} {self.of}", _FIGURE)
-        if "value" not in table:
-            raise RecordError(path, f"{key} {self.of} has no value")
+        table = _table(given, path, f"{key} {self.of}", _FIGURE, required=("value",))
         source = self.source(path, table)
         if source is not None:
             self.sources[key] = source
@@ -258,8 +247,8 @@ class _Reader:
             return None
         document = self.documents.get(texts["source"])
         if document is None:
-            hint = _hint(texts["source"], self.documents) if self.documents else "there is no [sources] table"
-            raise RecordError((*path, "source"), f"no source is called '{texts['source']}'; {hint}")
+            hint = _hint(texts["source"], self.documents) if self.documents else "; there is no [sources] table"
+            raise RecordError((*path, "source"), f"no source is called '{texts['source']}'{hint}")
         title = document.title
         title += f": {texts['formula']}" if "formula" in texts else ""
         title += f" ({texts['note']})" if "note" in texts else ""
@@ -334,29 +323,30 @@ def documents(given: Any) -> dict[str, Source]:
     found = {}
     for key, value in _table(given, ("sources",), "sources", None).items():
         path: Path = ("sources", key)
-        table = _table(value, path, f"sources['{key}']", _SOURCE)
+        table = _table(value, path, f"sources['{key}']", _SOURCE, required=("title",))
         texts = {word: _text(table, word, f"of sources['{key}']", path) for word in table}
-        if "title" not in texts:
-            raise RecordError(path, f"sources['{key}'] has no title")
         found[key] = Source(**texts)
     return found
 
 
-def _table(given: Any, path: Path, what: str, known: Iterable[str] | None) -> Mapping[str, Any]:
+def _table(
+    given: Any, path: Path, what: str, known: Iterable[str] | None, *, required: Iterable[str] = ()
+) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise RecordError(path, f"{what} must be a table, got {given!r}")
     for key in given:
         if not isinstance(key, str) or not key:
             raise RecordError(path, f"{what}: a key must be text that is not empty, got {key!r}")
         if known is not None and key not in known:
-            raise RecordError((*path, key), f"{what} has no key '{key}'; {_hint(key, known)}")
+            raise RecordError((*path, key), f"{what} has no key '{key}'{_hint(key, known)}")
+    for key in required:
+        if key not in given:
+            raise RecordError(path, f"{what} has no {key}")
     return given
 
 
 def _hint(word: str, known: Iterable[str]) -> str:
-    options = list(known)
-    close = nearest(word, options, most=1)
-    return f"did you mean '{close[0]}'?" if close else f"it has {listed(options)}"
+    return did_you_mean(word, known, f"; it has {listed(known)}")
 
 
 def _text(table: Mapping[str, Any], word: str, of: str, path: Path = ()) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from roofwidget import units
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, MissingFigureError, Source, is_off_chip
-from roofwidget.support.did_you_mean import listed, nearest
+from roofwidget.support.did_you_mean import did_you_mean, listed
 
 __all__ = [
     "ENERGY_UNITS",
@@ -172,9 +172,8 @@ def figure(key: str, known: Iterable[str], what: str) -> str:
     options = list(known)
     if key in options:
         return key
-    close = nearest(str(key), options, most=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"there is {listed(options)}"
-    raise ValueError(f"{what} is of a figure that it lacks: '{key}'; {hint}")
+    hint = did_you_mean(str(key), options, f"; there is {listed(options)}")
+    raise ValueError(f"{what} is of a figure that it lacks: '{key}'{hint}")
 
 
 def energy(name: str, given: Energy | None) -> Energy | None:

@@ -455,7 +455,7 @@ def dim(name: str, low: int, high: int, *, default: int | None = None) -> Dim:
             f"dim '{name}' has no default: give it a default, such as dim('{name}', {low}, {high}, default={low})"
         )
     for word, number in (("low", low), ("high", high), ("default", default)):
-        if not isinstance(number, int) or isinstance(number, bool):
+        if type(number) is not int:
             raise TypeError(f"{word} of dim '{name}' must be an int, got {number!r:.60}")
     if not 1 <= low <= default <= high:
         raise ValueError(

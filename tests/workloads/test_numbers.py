@@ -187,7 +187,7 @@ def test_500_billion_parameters() -> None:
     bounds = rw.bound(layer(1, 500_000, 1_000_000).kernels(), chip)
     assert round(bounds.total_time * 1e3) == 100
     assert round(float(bounds.compute_time[0]) * 1e3, 3) == 1
-    # At 100 the two differ only by the activations.
+    # At a batch of 100 compute time and memory time differ only by the activations.
     assert is_first_compute_bound(chip, lambda batch: layer(batch, 500_000, 1_000_000), 101)
 
 

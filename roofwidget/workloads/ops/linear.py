@@ -145,7 +145,7 @@ def blocked_matmul(graph: Graph, a: Tensor, b: Tensor, *, cache: int, name: str 
     rank(op, a, 2)
     rank(op, b, 2)
     k = same(op, a, 1, b, 0)
-    if isinstance(cache, bool) or not isinstance(cache, int) or cache < 3:  # noqa: PLR2004 - three blocks of one
+    if type(cache) is not int or cache < 3:  # noqa: PLR2004 - three blocks of one
         raise fail(op, f"cache must be an int of at least 3 elements, one per matrix, got {cache!r:.40}")
     side = isqrt(cache // 3)
     out = Tensor(op, (a.shape[0], b.shape[1]), a.dtype)

@@ -149,7 +149,7 @@ def cross_entropy(graph: Graph, logits: Tensor, targets: Tensor, *, name: str | 
 def reduce_sum(graph: Graph, x: Tensor, *, axis: int = -1, name: str | None = None) -> Tensor:
     """Sum the elements along an axis: one FLOP per element except the first."""
     op = named(graph, name, "reduce_sum")
-    if isinstance(axis, bool) or not isinstance(axis, int) or not -len(x.shape) <= axis < len(x.shape):
+    if type(axis) is not int or not -len(x.shape) <= axis < len(x.shape):
         raise fail(op, f"axis {axis!r:.20} is none of the {len(x.shape)} axes of {x}")
     place = axis % len(x.shape)
     out = Tensor(op, (*x.shape[:place], *x.shape[place + 1 :]), x.dtype)
@@ -159,13 +159,13 @@ def reduce_sum(graph: Graph, x: Tensor, *, axis: int = -1, name: str | None = No
 def _given(op: str, terms: list[tuple[str, str, Count]], each: int | None, n: Count) -> Work:
     if each is None:
         return work(*terms)
-    if isinstance(each, bool) or not isinstance(each, int) or each < 0:
+    if type(each) is not int or each < 0:
         raise fail(op, f"flops_per_element must be an int of at least 0, got {each!r:.40}")
     return work((f"{each} an element, as given", "vector", each * n))
 
 
 def _along_rows(graph: Graph, op: str, x: Tensor, words: tuple[str, ...], done: Work, *, passes: int) -> Tensor:
-    if isinstance(passes, bool) or not isinstance(passes, int) or passes < 2:  # noqa: PLR2004 - a read and a write
+    if type(passes) is not int or passes < 2:  # noqa: PLR2004 - a read and a write
         raise fail(op, f"passes must be an int of at least 2 (one read, one write), got {passes!r:.40}")
     weights = [weight(graph, op, word, (x.shape[-1],), x.dtype) for word in words]
     return add(
