@@ -45,7 +45,7 @@ def modules_of(pickled: bytes) -> set[str]:
         GRAPH.ops[0].total_flops,
         rw.Partition.fully(GRAPH),
         rw.workloads.CONVENTIONS["mac"],
-        rw.workloads.FusionError(rw.workloads.Refusal("same", "it is one kernel already")),
+        rw.workloads.FusionError(rw.workloads.Refusal("same", "it is already one kernel")),
         rw.ProfileError("a.json", "expected a number", row=3, column="time"),
     ],
     ids=lambda value: type(value).__name__,

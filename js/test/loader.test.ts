@@ -229,7 +229,7 @@ describe("the style", () => {
 
 describe("without the code", () => {
   const SENTENCE =
-    "The code of this roofwidget has not reached the page. Run the cell that makes the widget again; if that does not " +
+    "The code of this roofwidget has not reached the page. Run the cell that makes the widget again. If that does not " +
     "help, set the environment variable ROOFWIDGET_INLINE=1 before the kernel starts.";
 
   it.each<[string, Record<string, Shared>, unknown, RegExp]>([

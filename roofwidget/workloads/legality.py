@@ -93,7 +93,7 @@ class Rules:
         """Return why two groups may not be merged, or None if they may."""
         s, one, other = self.structure, quotient.groups[a], quotient.groups[b]
         if a == b:
-            return Refusal("same", f"{s.label(one)} is one kernel already", tuple(self._names(one)))
+            return Refusal("same", f"{s.label(one)} is already one kernel", tuple(self._names(one)))
         if b not in quotient.near(a):
             return Refusal("not-connected", f"{s.label(one)} and {s.label(other)} share no tensor")
         if refusal := self.refusal(one | other):
@@ -118,7 +118,7 @@ class Rules:
             return None
         if opaque := group & self.opaque:
             (name, *_) = self._names(opaque)
-            sentence = f"{name} is opaque, a whole algorithm in one kernel: nothing else can run in it"
+            sentence = f"{name} is opaque: a whole algorithm that cannot share its kernel"
             return Refusal("barrier", sentence, (name,))
         return self._kinds(group) or self._detour(group)
 
@@ -175,8 +175,8 @@ class Rules:
         if group & self.matmuls and (loose := self._loose(group)):
             names = self._names(loose)
             sentence = (
-                f"{names[0]} works on nothing that {self._names(group & self.matmuls)[0]} makes: "
-                "a matrix product only takes into its kernel what works on its result"
+                f"{names[0]} does not use the result of {self._names(group & self.matmuls)[0]}: "
+                "only ops on its result can join a matrix product"
             )
             return Refusal("kinds", sentence, (self._names(group & self.matmuls)[0], names[0]))
         return None
@@ -186,22 +186,21 @@ class Rules:
         names, s = self.structure.names, self.structure
         one, other, product = names[a], names[b], 1 << b & self.matmuls
         if product and s.needs[b] >> a & 1:
-            sentence = f"{other} reads what {one} makes: a matrix product takes nothing before it into its kernel"
+            sentence = f"{other} reads the output of {one}: an op before a matrix product cannot join its kernel"
         elif product and 1 << a & self.matmuls:
             sentence = (
-                f"{one} and {other} read no tensor in common: two matrix products share a kernel only side by side"
+                f"{one} and {other} share no input: two matrix products share a kernel only if they share an input"
             )
         elif (1 << a | 1 << b) & self.matmuls:
             product_name, op = (other, a) if product else (one, b)
             sentence = (
-                f"{product_name} is a matrix product, which takes into its kernel what works on its tile, "
-                "elementwise ops after it; "
+                f"{product_name} is a matrix product: only elementwise ops that follow it can join its kernel; "
                 f"{names[op]} is {_article(s.ops[op].kind)}{_INJECTIVE_REMARK if 1 << op & self.injective else ''}"
             )
         elif 1 << b & self.injective:
-            sentence = f"{other} moves elements to other places, so it cannot follow {one} row by row in its kernel"
+            sentence = f"{other} moves elements to other places, so it cannot follow {one} row by row in one kernel"
         else:
-            sentence = f"{one} and {other} go through different rows: they reduce tensors of different shapes"
+            sentence = f"{one} and {other} reduce tensors of different shapes"
         return Refusal("kinds", sentence, (one, other))
 
     # -- order -----------------------------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ def undone_from_what_goes_away(drawn: Drawn) -> None:
         drawn.page.keyboard.press(key)
     assert "what if: 50 " in drawn.sentence()
     assert centre(filters) == before
-    back = drawn.root.get_by_role("button", name="Take back the moved kernel")
+    back = drawn.root.get_by_role("button", name="Remove this what-if")
     back.press("Control+z")
     expect(back).to_have_count(0)
     # What stood behind it.

@@ -398,7 +398,7 @@ def by_menu(drawn: Drawn) -> None:
     book.python("setattr(w, 'chips', [rw.Chip('Other', {'bf16': '50 TFLOP/s'}, {'HBM': '1 TB/s'})])")
     expect(titles).to_contain_text("FLOP/s")
     press("Enter")
-    expect(menu).to_contain_text("Other: clock unknown, so per second")
+    expect(menu).to_contain_text("Other: clock unknown, rates are per second")
 
 
 def test_keys_zoom_pan_fit_and_undo_and_the_menu_changes_what_the_axes_count(drawn: Drawn) -> None:

@@ -51,7 +51,7 @@ def test_with_all_levels_those_that_bind_have_a_roof_and_a_tick_shows_the_others
     assert drawn.label("ridge deep") == "ridge 100 FLOP/B"
     fold(drawn, "Levels")
     expect(drawn.root.get_by_text("Bandwidth unknown, so not drawn: L1")).to_be_visible()
-    drawn.root.get_by_role("checkbox", name="show levels that bind nothing").check()
+    drawn.root.get_by_role("checkbox", name="show levels that bind no kernel").check()
     assert sorted(levels(drawn)) == ["CMEM", "L2"]
     drawn.eventually(lambda: book.python("w.all_levels") is True)
     assert book.python("w.bound().bound_by.tolist()") == ["L2", "HBM"]

@@ -73,7 +73,7 @@ def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_b
     drawn.eventually(lambda: list(moves(drawn)["0"]) == ["bytes"])
     # The button beside the note, undo, and the one for all of them.
     drawn.page.mouse.move(x - 60, y + 60)
-    button = drawn.root.get_by_role("button", name="Take back what is asked of norm")
+    button = drawn.root.get_by_role("button", name="Remove the what-if of norm")
     button.press("Control+z")
     drawn.eventually(lambda: moves(drawn) == {})
     drawn.chart.press("Control+y")
@@ -83,7 +83,7 @@ def test_a_mouse_and_a_finger_carry_a_kernel_sideways_and_up_and_it_can_be_put_b
     expect(drawn.chart).to_be_focused()
     drawn.page.keyboard.press("Control+z")
     drawn.eventually(lambda: list(moves(drawn)) == ["0"])
-    drawn.root.get_by_role("button", name="Take back the moved kernel").click()
+    drawn.root.get_by_role("button", name="Remove this what-if").click()
     drawn.eventually(lambda: moves(drawn) == {})
     expect(drawn.chart).to_be_focused()
     # A click means what it did.
@@ -119,7 +119,7 @@ def test_keys_carry_a_kernel_also_without_python(drawn: Drawn) -> None:
     assert drawn.tooltip().startswith("norm")
     keys.press("m")
     drawn.page.mouse.move(5, 5)
-    assert "norm is picked up: left and right change its bytes, up and down its time, by 5 %" in drawn.sentence()
+    assert "norm can be moved: left and right change its bytes, up and down its time, by 5 %" in drawn.sentence()
     for key in ("ArrowRight", "ArrowRight", "ArrowUp"):
         keys.press(key)
     keys.press("Enter")

@@ -57,7 +57,7 @@ def kernels(drawn: Drawn, panel: str) -> list[str]:
 def test_what_to_fix_first_is_told_while_folded_and_selects(notebook: OpenNotebook) -> None:
     book, drawn = shown(notebook, PLAIN)
     # 1 + 3 + 1.5 + 1 + 1 of 18 seconds.
-    expect(fold(drawn, "Fix these 5 first")).to_contain_text("42 % of the time")
+    expect(fold(drawn, "Fix these 5 first")).to_contain_text("42 % of run time to gain")
     fold(drawn, "Fix these 5 first").click()
     assert kernels(drawn, "ranking") == ["norm", "gelu", "matmul", "new", "attention"]
     first = drawn.root.locator(".roofwidget-ranking .roofwidget-kernel").first
@@ -78,12 +78,12 @@ def test_what_to_fix_first_is_judged_where_it_ran_and_says_so(notebook: OpenNote
     expect(drawn.root.locator(".roofwidget-gaps path")).to_have_count(4)
     book.python("setattr(w, 'focus_chip', 'twice')")
     title = fold(drawn, "Fix these 5 first")
-    note = title.get_by_text("42 % of the time on My chip", exact=True)
+    note = title.get_by_text("42 % of run time to gain on My chip", exact=True)
     expect(note).to_be_visible()
     assert note.evaluate("(one) => one.getClientRects()[0].height") < 24, "it stands in one line"
     expect(drawn.root.locator(".roofwidget-gaps path")).to_have_count(0)
     title.click()
-    expect(drawn.root.get_by_text("would give back on reaching its roof on My chip")).to_be_visible()
+    expect(drawn.root.get_by_text("saves if it reaches its roof on My chip")).to_be_visible()
     book.python("setattr(w, 'selected', [0])")
     expect(drawn.root.locator(".roofwidget-sentence")).to_contain_text("matmul on Twice · measured on My chip · min(")
 
@@ -156,7 +156,7 @@ def test_a_kernel_at_its_roof_is_ticked(notebook: OpenNotebook) -> None:
     drawn.eventually(lambda: book.python("list(w.at_roof)") == [2])
     book.python("setattr(w, 'at_roof', [])")
     expect(line).to_contain_text("18 s on My chip")
-    expect(drawn.root.get_by_text("Select kernels that are to reach their roof.")).to_be_visible()
+    expect(drawn.root.get_by_text("Select kernels to see the time if they reach their roof.")).to_be_visible()
 
 
 def test_where_kernels_tell_no_chip_one_is_chosen(notebook: OpenNotebook) -> None:

@@ -132,7 +132,7 @@ def moved_and_back(drawn: Drawn, microsecond: float) -> None:
     middle = (mark["x"] + mark["width"] / 2 - box["x"], mark["y"] + mark["height"] / 2 - box["y"])
     # Each of its two launches moves bytes for 100 µs.
     assert middle == pytest.approx((x, y + 50 * microsecond), abs=0.75)
-    drawn.root.get_by_role("button", name="Take back what is asked of norm").click()
+    drawn.root.get_by_role("button", name="Remove the what-if of norm").click()
     drawn.eventually(lambda: drawn.book.python("list(w.moves)") == [])
     expect(drawn.root.locator(".roofwidget-carried [data-row]")).to_have_count(0)
     expect(drawn.chart).to_be_focused()

@@ -202,7 +202,7 @@ def test_siblings_that_share_an_input_save_reading_it() -> None:
 
 def test_an_op_is_not_merged_with_itself() -> None:
     parts = Partition.unfused(made(TAIL)).fuse("ln", "gelu")
-    assert refused(parts, "gelu", "ln").sentence == "ln + gelu is one kernel already"
+    assert refused(parts, "gelu", "ln").sentence == "ln + gelu is already one kernel"
     assert refused(parts, "gelu", "gelu").code == "same"
 
 
@@ -234,30 +234,27 @@ def test_kernels_that_would_wait_for_each_other_are_refused_though_each_is_conve
         (
             "a opaque: x > y; b elementwise: y > z",
             "a b",
-            "a is opaque, a whole algorithm in one kernel: nothing else can run in it",
+            "a is opaque: a whole algorithm that cannot share its kernel",
         ),
         (
             "a elementwise: x > y; b matmul: y w > z",
             "a b",
-            "b reads what a makes: a matrix product takes nothing before it into its kernel",
+            "b reads the output of a: an op before a matrix product cannot join its kernel",
         ),
         (
             "a matmul: x w > y; b reduction: y > z",
             "a b",
-            (
-                "a is a matrix product, which takes into its kernel what works on its tile, elementwise ops after it; "
-                "b is a reduction"
-            ),
+            ("a is a matrix product: only elementwise ops that follow it can join its kernel; b is a reduction"),
         ),
         (
             "a elementwise: x > y; b matmul: x w > z",
             "a b",
-            "a works on nothing that b makes: a matrix product only takes into its kernel what works on its result",
+            "a does not use the result of b: only ops on its result can join a matrix product",
         ),
         (
             "a reduction: x > y; b injective: y > z",
             "a b",
-            "b moves elements to other places, so it cannot follow a row by row in its kernel",
+            "b moves elements to other places, so it cannot follow a row by row in one kernel",
         ),
     ],
 )
@@ -273,7 +270,7 @@ def test_matrix_products_share_a_kernel_on_a_common_input_only() -> None:
     parts = Partition.unfused(made(text)).fuse("q", "k").fuse("q", "sum")
     assert parts.groups[0] == ("o",)
     assert refused(parts, "q", "o").sentence == (
-        "q and o read no tensor in common: two matrix products share a kernel only side by side"
+        "q and o share no input: two matrix products share a kernel only if they share an input"
     )
 
 
@@ -283,7 +280,7 @@ def test_reductions_of_different_shapes_go_through_different_rows() -> None:
     graph.op("reduction", "rows", [x, w], [Tensor("y", (64,), "bf16")], 64)
     graph.op("reduction", "weights", [w], [Tensor("z", (1,), "bf16")], 64)
     refusal = refused(Partition.unfused(graph), "rows", "weights")
-    assert refusal.sentence == "rows and weights go through different rows: they reduce tensors of different shapes"
+    assert refusal.sentence == "rows and weights reduce tensors of different shapes"
 
 
 def test_a_refused_merge_raises_what_why_not_says() -> None:
@@ -307,7 +304,7 @@ def test_an_op_that_leaves_the_middle_parts_what_ran_before_from_what_ran_after(
 def test_what_is_recomputed_is_not_stored() -> None:
     graph = made("p elementwise: x > t; a matmul: t w > u; b elementwise: t > v; c elementwise: t > s", outputs="u v s")
     parts = Partition(graph, [["p"], ["a"], ["b", "c"]])
-    with pytest.raises(FusionError, match="a matrix product takes nothing before it"):
+    with pytest.raises(FusionError, match="an op before a matrix product cannot join"):
         parts.recompute("t")
     plain = made("p elementwise: x > t; a elementwise: t > u; b elementwise: t > v", outputs="u v")
     again = Partition.unfused(plain).recompute("t")

@@ -110,7 +110,7 @@ describe("what is unknown", () => {
 test("the facts are those the chip tells, and a single source is said in words", () => {
   expect(factsOf(chip([], { vendor: "AMD", family: "", year: null, status: "single-source" }))).toEqual([
     ["Vendor", "AMD"],
-    ["Status", "single source: no second one was found to check it"],
+    ["Status", "from one source; no second source found"],
   ]);
   expect(factsOf(chip([], { year: 2022, status: "illustrative" }))).toEqual([
     ["Year", "2022"],

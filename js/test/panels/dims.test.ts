@@ -152,9 +152,9 @@ describe("sizes that are typed", () => {
     ["1,5", "no number in “1,5”"],
     ["12 apples", "no number in “12 apples”"],
     ["1.5", "“1.5” is not a whole number"],
-    ["0", "batch goes from 1 to 1024"],
-    ["2Ki", "batch goes from 1 to 1024"],
-    ["×100", "batch goes from 1 to 1024"],
+    ["0", "batch must be from 1 to 1024"],
+    ["2Ki", "batch must be from 1 to 1024"],
+    ["×100", "batch must be from 1 to 1024"],
   ])("%j is refused with a sentence", (text, sentence) => {
     expect(parseSize(text, BATCH, 48)).toContain(sentence);
   });

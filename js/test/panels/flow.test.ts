@@ -278,7 +278,7 @@ describe("a refusal", () => {
     return refusal && sentenceOf({ graph, values: valuesOf(graph), partition }, a, b, refusal);
   };
   it("says that ops are one kernel already", () => {
-    expect(refusalOf(TAIL, 0, 1, [[0, 1], [2], [3]])).toBe("norm + gelu is one kernel already");
+    expect(refusalOf(TAIL, 0, 1, [[0, 1], [2], [3]])).toBe("norm + gelu is already one kernel");
   });
   it("says that nothing joins them", () => {
     expect(refusalOf(TAIL, 0, 2)).toBe("norm and drop share no tensor");
@@ -294,28 +294,28 @@ describe("a refusal", () => {
   });
   it("names the op that is opaque", () => {
     expect(refusalOf("?sort: x > y; gelu: y > z", 0, 1)).toBe(
-      "sort is opaque, a whole algorithm in one kernel: nothing else can run in it",
+      "sort is opaque: a whole algorithm that cannot share its kernel",
     );
   });
   it("says what a matrix product takes", () => {
     expect(refusalOf("gelu: x > y; *mm: y w > z", 0, 1)).toBe(
-      "mm reads what gelu makes: a matrix product takes nothing before it into its kernel",
+      "mm reads the output of gelu: an op before a matrix product cannot join its kernel",
     );
     expect(refusalOf("*mm: x w > y; !norm: y > z", 0, 1)).toBe(
-      "mm is a matrix product, which takes into its kernel what works on its tile, elementwise ops after it; norm is a reduction",
+      "mm is a matrix product: only elementwise ops that follow it can join its kernel; norm is a reduction",
     );
     expect(refusalOf("*mm: x w > y; ~turn: y > z", 0, 1)).toContain("turn is an injective op");
     expect(refusalOf("*one: x w > y; *two: a b > z; +add: y z > o", 1, 0, [[0, 2], [1]])).toContain(
-      "one and two read no tensor in common",
+      "one and two share no input",
     );
-    expect(refusalOf("*mm: x w > y; gelu: x > z", 0, 1)).toContain("gelu works on nothing that mm makes");
+    expect(refusalOf("*mm: x w > y; gelu: x > z", 0, 1)).toContain("gelu does not use the result of mm");
   });
   it("says which reductions go through other rows, and what moves elements", () => {
     expect(refusalOf("!norm: x > y; !sum: y > z", 0, 1, undefined, { y: [10, 100] })).toBe(
-      "norm and sum go through different rows: they reduce tensors of different shapes",
+      "norm and sum reduce tensors of different shapes",
     );
     expect(refusalOf("!norm: x > y; ~turn: y > z", 0, 1)).toBe(
-      "turn moves elements to other places, so it cannot follow norm row by row in its kernel",
+      "turn moves elements to other places, so it cannot follow norm row by row in one kernel",
     );
   });
 });
@@ -344,9 +344,9 @@ describe("a kernel that does not fit on chip", () => {
     expect(tooLarge(workload, [0, 1], undefined)).toBe("");
   });
   it("is said to be counted as if it fitted, alone and among others", () => {
-    expect(fusionWords.crowded("no", 0)).toBe("no: the figures count as if they fit");
-    expect(fusionWords.crowded("no", 1)).toBe("no, and 1 more kernel does not fit: the figures count as if they fit");
-    expect(fusionWords.crowded("no", 2)).toBe("no, and 2 more kernels do not fit: the figures count as if they fit");
+    expect(fusionWords.crowded("no", 0)).toBe("no: the figures assume that they fit");
+    expect(fusionWords.crowded("no", 1)).toBe("no, and 1 more kernel does not fit: the figures assume that they fit");
+    expect(fusionWords.crowded("no", 2)).toBe("no, and 2 more kernels do not fit: the figures assume that they fit");
   });
 });
 

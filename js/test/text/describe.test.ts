@@ -258,7 +258,7 @@ describe("with all levels of memory", () => {
   const TILED = { name: "tiled", flops: 1e12, bytes: { HBM: 1e9, L2: 5e11 }, time: 0.1 };
   it("the sentence of the roof names no single ridge point", () => {
     expect(sentenceOfRoof(DEEP)).toBe(
-      "Deep · 100 TFLOP/s at bf16 · a roof and a ridge point for each level: the slowest binds",
+      "Deep · 100 TFLOP/s at bf16 · one roof and ridge point per level; the slowest level binds",
     );
   });
   it("the sentence of a kernel has a slope for each level, and the tooltip an intensity", () => {
@@ -285,7 +285,7 @@ describe("a kernel that something outside its roof binds", () => {
   it("by its launches says so, and the time view has the times of one", () => {
     const kernels = makeKernels([{ name: "tiny", flops: 1e9, bytes: 4e6, count: 2, time: 5e-5 }]);
     const roof = makeRoof(chip, "auto", "main", {}, { launchOverhead: 1e-5 });
-    expect(sentenceOf(kernels, 0, roof)).toContain("bound by its launches: 20 µs");
+    expect(sentenceOf(kernels, 0, roof)).toContain("launch-bound: 20 µs of launch overhead");
     const found = Object.fromEntries(tooltipRows(kernels, 0, roof, "time"));
     expect([found[strings.time.axisX], found[strings.time.axisY]]).toEqual(["5 µs", "2 µs"]);
   });

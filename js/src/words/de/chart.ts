@@ -7,8 +7,7 @@ export const strings: Like<typeof en.strings> = {
   unknown: "unbekannt",
   noNumber: (typed, example) => `keine Zahl in „${typed}“; zum Beispiel „${example}“ schreiben`,
   notAUnit: (suffix, unit, example) => `„${suffix}“ ist keine Einheit von ${unit}; zum Beispiel „${example}“ schreiben`,
-  unitMissing: (typed, example) =>
-    `„${typed}“ allein wäre sehr wenig: die Einheit dazuschreiben, zum Beispiel „${example}“`,
+  unitMissing: (typed, example) => `„${typed}“ hat keine Einheit; zum Beispiel „${example}“ schreiben`,
   notAboveZero: (example) => `eine Rate muss größer als null sein; zum Beispiel „${example}“ schreiben`,
   chips: "Chips",
   precision: "Genauigkeit",
@@ -16,7 +15,7 @@ export const strings: Like<typeof en.strings> = {
   auto: (names) => (names.length === 1 ? `auto (${names[0]})` : "auto"),
   main: (names) => (names.length === 1 ? `Haupt (${names[0]})` : "Haupt"),
   otherVendor: "Andere",
-  focus: (chip) => `Regler auf ${chip} richten`,
+  focus: (chip) => `${chip} in den Fokus: die Regler ändern ihn`,
   show: (chip) => `${chip} zeigen`,
   lacksPeak: (precision) => `ohne ${precision}`,
   lacksBandwidth: (memory) => `ohne ${memory}`,
@@ -29,16 +28,15 @@ export const strings: Like<typeof en.strings> = {
   reset: "Zurück zum Datenblatt",
   factor: (ratio) => `×${ratio}`,
   chart: (chips, kernels) =>
-    `Roofline von ${chips || "keinem Chip"} mit ${kernels} Kerneln. Pfeiltasten gehen die Kernel entlang, Enter wählt aus, M nimmt einen auf.`,
+    `Roofline von ${chips || "keinem Chip"} mit ${kernels} Kerneln. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus, M verschiebt einen.`,
   memoryRegion: "speichergebunden",
   computeRegion: "rechengebunden",
   noChip: "Kein Chip wird gezeigt: einen einschalten.",
-  noChips:
-    'Kein Chip ist bekannt, an dem diese Kernel zu messen wären: chips setzen, zum Beispiel w.chips = ["h100-sxm"].',
+  noChips: 'Kein Chip, mit dem diese Kernel zu vergleichen sind: chips setzen, zum Beispiel w.chips = ["h100-sxm"].',
   ridge: (roof, ridge, peak, bandwidth) =>
     `${roof.chip.name} · ${peak} bei ${roof.precision}, ${bandwidth} aus ${roof.level} · Ridge Point ${ridge}`,
   ridges: (roof, peak) =>
-    `${roof.chip.name} · ${peak} bei ${roof.precision} · je Ebene eine Roofline und ein Ridge Point: die langsamste begrenzt`,
+    `${roof.chip.name} · ${peak} bei ${roof.precision} · eine Roofline und ein Ridge Point je Ebene; die langsamste Ebene begrenzt`,
   ridgeAt: (ai) => `Ridge ${ai}`,
   sides: {
     roofline: "links davon sind Kernel speichergebunden, rechts davon rechengebunden",
@@ -53,7 +51,7 @@ export const strings: Like<typeof en.strings> = {
       memory: `speichergebunden (${by})`,
       compute: "rechengebunden",
       network: `netzgebunden: ${time} über den Link`,
-      overhead: `begrenzt durch die Kernelstarts: ${time}`,
+      overhead: `startgebunden: ${time} Start-Overhead`,
     })[regime] ?? "Grenze unbekannt",
   binding: {
     compute: "Rechenleistung",
@@ -73,7 +71,7 @@ export const strings: Like<typeof en.strings> = {
   aboveRoof: "über der Roofline: Zählung, Zeit und Spitzenleistung prüfen",
   aboveRoofShort: "über der Roofline",
   zeroFlopsSentence: (bytes, time, bandwidth) => `0 FLOP, ${bytes}: mindestens ${time} bei ${bandwidth}`,
-  unknownSentence: "FLOPs oder Bytes sind unbekannt, daher kein Platz im Diagramm",
+  unknownSentence: "FLOPs oder Bytes sind unbekannt, daher nicht im Diagramm",
   noPeakForKernel: (chip, precision) => `${chip} hat keine Spitzenleistung für die FLOPs in ${precision}`,
   notDrawn: (count) =>
     count === 1
@@ -92,7 +90,7 @@ export const strings: Like<typeof en.strings> = {
     aiAt: (level) => `AI bei ${level}`,
     achieved: "erreicht",
     attainable: "erreichbar",
-    attainableAlone: "ohne Link und Starts",
+    attainableAlone: "ohne Netzwerk und Starts",
     possible: "erreichbar",
     roof: "der Roofline",
     peak: "der Spitze",
@@ -103,7 +101,7 @@ export const strings: Like<typeof en.strings> = {
     computeBoundOn: "rechengebunden auf",
     ofNow: (rate, ratio) => `${rate} (×${ratio})`,
     time: "Zeit",
-    selfTime: "davon eigene",
+    selfTime: "eigene Zeit",
     boundTime: "Mindestzeit",
     launches: "Starts",
     share: (percent) => `${percent} von allem`,
@@ -111,7 +109,7 @@ export const strings: Like<typeof en.strings> = {
   },
   time: {
     chart: (chip, kernels) =>
-      `Rechen- und Speicherzeit von ${kernels} Kerneln auf ${chip || "keinem Chip"}. Pfeiltasten gehen sie entlang, Enter wählt aus.`,
+      `Rechen- und Speicherzeit von ${kernels} Kerneln auf ${chip || "keinem Chip"}. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus.`,
     axisX: "Rechenzeit je Start",
     axisY: "Speicherzeit je Start",
     diagonal: (chip) => `${chip}: Rechnen = Speicher`,

@@ -50,7 +50,7 @@ export const words: Like<typeof en.words> = {
   year: "Jahr",
   status: "Stand",
   statuses: {
-    "single-source": "eine Quelle: keine zweite zum Vergleich gefunden",
+    "single-source": "aus einer Quelle; keine zweite gefunden",
     "cross-checked": "mit einer zweiten Quelle verglichen",
     given: "wie angegeben, nicht geprüft",
   },
@@ -74,6 +74,6 @@ export const words: Like<typeof en.words> = {
   noFraction: (typed) => `keine Zahl in „${typed}“; zum Beispiel „20; 40; 60 %“ schreiben`,
   notAFraction: (typed) => `„${typed}“ ist kein Anteil von 0 bis unter 100 %`,
   levels: "Ebenen",
-  showAllLevels: "auch Ebenen zeigen, die nichts begrenzen",
+  showAllLevels: "auch Ebenen zeigen, die keinen Kernel begrenzen",
   unknownLevels: "Bandbreite unbekannt, daher nicht gezeichnet:",
 };

@@ -10,23 +10,22 @@ const told = (how: string) => HOW[how] ?? how;
 export const fusionWords: Like<typeof en.fusionWords> = {
   title: "Fusion",
   graph: (name, ops) =>
-    `${name || "Graph"} mit ${ops} Operationen. Pfeiltasten gehen sie entlang, M merkt eine vor, Enter verschmilzt mit der vorgemerkten oder der nächsten dahinter, S löst eine heraus, X schneidet ihren Kernel über ihr durch, Strg+Z und Strg+Y machen rückgängig und stellen wieder her.`,
+    `${name || "Graph"} mit ${ops} Operationen. Pfeiltasten gehen von Operation zu Operation, M merkt eine vor, Enter verschmilzt mit der vorgemerkten oder der nächsten dahinter, S löst eine heraus, X schneidet ihren Kernel über ihr durch, Strg+Z und Strg+Y machen rückgängig und stellen wieder her.`,
   hint: "Verschmelzen: eine Kante anklicken oder eine Operation auf eine andere ziehen; trennen: eine Kante im Kernel anklicken oder eine Operation hinausziehen. Tasten: Pfeile, Enter verschmilzt, S löst heraus, X schneidet, M merkt vor.",
   ends: (first, last, count) => `${first} + … + ${last} (${count} Operationen)`,
   same: (group) => `${group} ist schon ein Kernel`,
   notConnected: (one, other) => `${one} und ${other} haben keinen Tensor gemeinsam`,
-  barrier: (op) => `${op} ist undurchsichtig, ein ganzer Algorithmus in einem Kernel: nichts anderes kann darin laufen`,
+  barrier: (op) => `${op} ist undurchsichtig: ein ganzer Algorithmus, der seinen Kernel nicht teilen kann`,
   kinds: {
     epilogue: (product, op, kind = "") =>
-      `${product} ist ein Matrixprodukt; es nimmt in seinen Kernel auf, was auf seiner Kachel arbeitet, elementweise Operationen dahinter; ${op} ist ${kind === "injective" ? "injektiv: Elemente wechseln die Kachel" : `von der Art ${kind}`}`,
+      `${product} ist ein Matrixprodukt: nur elementweise Operationen dahinter passen in seinen Kernel; ${op} ist ${kind === "injective" ? "injektiv: Elemente wechseln die Kachel" : `von der Art ${kind}`}`,
     fed: (one, product) =>
-      `${product} liest, was ${one} liefert: ein Matrixprodukt nimmt nichts in seinen Kernel auf, was vor ihm läuft`,
+      `${product} liest die Ausgabe von ${one}: eine Operation vor einem Matrixprodukt passt nicht in dessen Kernel`,
     operands: (one, other) =>
-      `${one} und ${other} lesen keinen gemeinsamen Tensor: zwei Matrixprodukte teilen einen Kernel nur nebeneinander`,
+      `${one} und ${other} haben keinen gemeinsamen Eingang: zwei Matrixprodukte teilen einen Kernel nur mit gemeinsamem Eingang`,
     apart: (product, op) =>
-      `${op} arbeitet auf nichts, was ${product} liefert: ein Matrixprodukt nimmt nur auf, was auf seinem Ergebnis arbeitet`,
-    rows: (one, other) =>
-      `${one} und ${other} laufen durch verschiedene Zeilen: sie reduzieren Tensoren verschiedener Form`,
+      `${op} verwendet das Ergebnis von ${product} nicht: nur Operationen auf dem Ergebnis passen in den Kernel eines Matrixprodukts`,
+    rows: (one, other) => `${one} und ${other} reduzieren Tensoren verschiedener Form`,
     moved: (one, op) =>
       `${op} bringt Elemente an andere Stellen und kann daher ${one} im Kernel nicht Zeile für Zeile folgen`,
   },
@@ -35,13 +34,13 @@ export const fusionWords: Like<typeof en.fusionWords> = {
   capacity: (group, need, { level, units }, chip, there) =>
     `die Kacheln von ${group} brauchen ${need} zugleich; ${units > 1 ? `der Anteil einer Einheit am ${level}` : `der ${level}`} von ${chip} fasst ${there}`,
   crowded: (sentence, more) =>
-    `${sentence}${more > 0 ? `, und ${more} ${more === 1 ? "weiterer Kernel passt" : "weitere Kernel passen"} nicht` : ""}: gezählt, als passten sie`,
+    `${sentence}${more > 0 ? `, und ${more} ${more === 1 ? "weiterer Kernel passt" : "weitere Kernel passen"} nicht` : ""}: die Zahlen nehmen an, dass sie passen`,
   merged: (group) => `${group}: ein Kernel`,
-  apartNow: (op) => `${op} steht für sich`,
+  apartNow: (op) => `${op} ist jetzt ein eigener Kernel`,
   alone: (op) => `${op} ist schon ein eigener Kernel`,
-  last: (op) => `nichts liest, was ${op} liefert: ein Ende mit M vormerken`,
+  last: (op) => `keine Operation liest die Ausgabe von ${op}: eine der beiden mit M vormerken`,
   marked: (op) => `${op} ist vorgemerkt: Enter auf einer anderen verschmilzt beide`,
-  topmost: (op) => `nichts in seinem Kernel läuft vor ${op}`,
+  topmost: (op) => `${op} ist die erste Operation ihres Kernels`,
   at: (op, kind, parts) =>
     [
       ...[op, kind, `${parts.enters} hinein, ${parts.leaves} hinaus`],
@@ -71,8 +70,8 @@ export const fusionWords: Like<typeof en.fusionWords> = {
   times: (ratio) => (ratio === "1" ? "gleich schnell" : `${ratio}×`),
   trail: (ratio) => `diese Fusion ${ratio}× · gleiche FLOPs`,
   faster: (ratio, how) => `${ratio}× schneller (${told(how)})`,
-  isBest: (how) => (how === "optimal" ? "diese hier (optimal)" : "keine bessere gefunden (Greedy-Suche)"),
-  isNone: "diese passt nicht auf den Chip",
+  isBest: (how) => (how === "optimal" ? "diese Partition (optimal)" : "keine bessere gefunden (Greedy-Suche)"),
+  isNone: "diese Partition passt nicht auf den Chip",
   found: (chip, kernels, how) => `beste für ${chip}: ${kernels} (${told(how)})`,
   working: "wird berechnet…",
   counted: (kernels) => `${kernels} Kernel`,

@@ -21,9 +21,9 @@ export const moveWords: Like<typeof en.moveWords> = {
       ...(can.bytes ? ["links und rechts ändern die Bytes"] : []),
       ...(can.time ? [can.bytes ? "auf und ab die Zeit" : "auf und ab ändern die Zeit"] : []),
     ];
-    return `${kernel} ist aufgenommen: ${ways.join(", ")}${byKeys ? ", um 5 %; Enter legt ab, Escape nimmt zurück" : ""}`;
+    return `${kernel} lässt sich verschieben: ${ways.join(", ")}${byKeys ? ", um 5 %; Enter beendet, Escape nimmt zurück" : ""}`;
   },
-  reset: (kernel) => `Zurücknehmen, was ${kernel} betrifft`,
+  reset: (kernel) => `Annahme zu ${kernel} zurücknehmen`,
   moved: (count) => (count === 1 ? "1 Kernel ist verschoben" : `${count} Kernel sind verschoben`),
   back: "Zurücknehmen",
   resetAll: (count) => (count === 1 ? "Den verschobenen Kernel zurücknehmen" : "Alle verschobenen Kernel zurücknehmen"),

@@ -15,7 +15,7 @@ export const rulerWords: Like<typeof en.rulerWords> = {
 export const snapshotWords: Like<typeof en.snapshotWords> = {
   title: "Momentaufnahmen",
   freeze: "Diese Kurve festhalten (F)",
-  hint: "F hält die Kurve fest, wie sie ist; R zeigt und verbirgt Lineale.",
+  hint: "F hält die jetzige Kurve fest; R zeigt und verbirgt Lineale.",
   name: (place) => `Aufnahme ${place}`,
   nameOf: (name) => `Name von ${name}`,
   show: (name) => `${name} zeigen`,

@@ -5,8 +5,8 @@ import type * as en from "../en/runs.ts";
 
 export const runWords: Like<typeof en.runWords> = {
   fixFirst: (count) => `Diese ${count} zuerst`,
-  back: (percent) => `${percent} der Zeit`,
-  gains: (chip) => `Was jeder einspart, der seine Roofline auf ${chip} erreicht, von der Zeit aller Kernel:`,
+  back: (percent) => `${percent} der Laufzeit zu gewinnen`,
+  gains: (chip) => `Was jeder Kernel spart, wenn er seine Roofline auf ${chip} erreicht, von der Zeit aller Kernel:`,
   selectThem: (count) => `Diese ${count} auswählen`,
 
   projected: "Hochgerechnete Zeit",
@@ -15,14 +15,14 @@ export const runWords: Like<typeof en.runWords> = {
   goesFor: (time, chip, precision, ratio) =>
     `${time} auf ${chip} (${precision}): ${ratio === "1" ? "genauso" : `${ratio}× so`} schnell`,
   keeps: "Jeder Kernel behält seinen Anteil an der Roofline.",
-  stays: (time) => `${time} bleiben, wie sie sind: eine Grenze ist unbekannt.`,
+  stays: (time) => `${time} von Kerneln mit unbekannter Grenze bleiben wie gemessen.`,
   far: (percent, limit) =>
-    `${percent} der Zeit entfallen auf Kernel unter ${limit} der Roofline, die eine andere Roofline kaum beschleunigt.`,
+    `Kernel unter ${limit} ihrer Roofline (${percent} der Zeit) werden auf einem anderen Chip vielleicht nicht schneller.`,
   ranOn: "Gelaufen auf",
   runIn: "Alle FLOPs in",
   asTold: "wie gemessen",
   reaching: "Wenn diese ihre Roofline erreichen:",
-  selectSome: "Kernel auswählen, die ihre Roofline erreichen sollen.",
+  selectSome: "Kernel auswählen, um die Zeit zu sehen, wenn sie ihre Roofline erreichen.",
   allSelected: (count) => `alle ${count} ausgewählten`,
   more: (count) => `und ${count} weitere`,
 

@@ -7,8 +7,7 @@ export const strings = {
   noNumber: (typed: string, example: string) => `no number in “${typed}”; write for example “${example}”`,
   notAUnit: (suffix: string, unit: string, example: string) =>
     `“${suffix}” is not a unit of ${unit}; write for example “${example}”`,
-  unitMissing: (typed: string, example: string) =>
-    `“${typed}” alone would be very little: write its unit, for example “${example}”`,
+  unitMissing: (typed: string, example: string) => `“${typed}” has no unit; write for example “${example}”`,
   notAboveZero: (example: string) => `a rate must be above zero; write for example “${example}”`,
   chips: "Chips",
   precision: "Precision",
@@ -16,7 +15,7 @@ export const strings = {
   auto: (names: readonly string[]) => (names.length === 1 ? `auto (${names[0]})` : "auto"),
   main: (names: readonly string[]) => (names.length === 1 ? `main (${names[0]})` : "main"),
   otherVendor: "Other",
-  focus: (chip: string) => `Give the sliders to ${chip}`,
+  focus: (chip: string) => `Focus ${chip}: the sliders change it`,
   show: (chip: string) => `Show ${chip}`,
   lacksPeak: (precision: string) => `no ${precision}`,
   lacksBandwidth: (memory: string) => `no ${memory}`,
@@ -29,15 +28,15 @@ export const strings = {
   reset: "Back to the data sheet",
   factor: (ratio: string) => `×${ratio}`,
   chart: (chips: string, kernels: number) =>
-    `Roofline of ${chips || "no chip"} with ${kernels} kernels. Arrow keys walk along the kernels, Enter selects, M picks one up.`,
+    `Roofline of ${chips || "no chip"} with ${kernels} kernels. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
   memoryRegion: "memory-bound",
   computeRegion: "compute-bound",
-  noChip: "No chip is shown: toggle one on.",
-  noChips: 'No chip is known to hold these kernels against: set chips, for example w.chips = ["h100-sxm"].',
+  noChip: "No chip is shown: switch one on.",
+  noChips: 'No chip to compare these kernels with: set chips, for example w.chips = ["h100-sxm"].',
   ridge: (roof: Roof, ridge: string, peak: string, bandwidth: string) =>
     `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}`,
   ridges: (roof: Roof, peak: string) =>
-    `${roof.chip.name} · ${peak} at ${roof.precision} · a roof and a ridge point for each level: the slowest binds`,
+    `${roof.chip.name} · ${peak} at ${roof.precision} · one roof and ridge point per level; the slowest level binds`,
   /** At the ridge point. */
   ridgeAt: (ai: string) => `ridge ${ai}`,
   sides: {
@@ -53,7 +52,7 @@ export const strings = {
       memory: `memory-bound (${by})`,
       compute: "compute-bound",
       network: `network-bound: ${time} over its link`,
-      overhead: `bound by its launches: ${time}`,
+      overhead: `launch-bound: ${time} of launch overhead`,
     })[regime] ?? "bound unknown",
   /** What binds a kernel if it is not a memory level. */
   binding: {
@@ -75,7 +74,7 @@ export const strings = {
   aboveRoofShort: "above its roof",
   zeroFlopsSentence: (bytes: string, time: string, bandwidth: string) =>
     `0 FLOP, ${bytes}: at least ${time} at ${bandwidth}`,
-  unknownSentence: "its FLOPs or bytes are unknown, so it has no place on the chart",
+  unknownSentence: "its FLOPs or bytes are unknown, so it is not on the chart",
   noPeakForKernel: (chip: string, precision: string) => `${chip} has no peak for its ${precision} FLOPs`,
   notDrawn: (count: number) =>
     count === 1
@@ -95,7 +94,7 @@ export const strings = {
     aiAt: (level: string) => `AI at ${level}`,
     achieved: "achieved",
     attainable: "attainable",
-    attainableAlone: "without link and launches",
+    attainableAlone: "without network and launches",
     possible: "attainable",
     roof: "of roof",
     peak: "of peak",
@@ -106,7 +105,7 @@ export const strings = {
     computeBoundOn: "compute-bound on",
     ofNow: (rate: string, ratio: string) => `${rate} (×${ratio})`,
     time: "time",
-    selfTime: "of its own",
+    selfTime: "self time",
     boundTime: "least time",
     launches: "launches",
     share: (percent: string) => `${percent} of all`,
@@ -114,7 +113,7 @@ export const strings = {
   },
   time: {
     chart: (chip: string, kernels: number) =>
-      `Compute and memory time of ${kernels} kernels on ${chip || "no chip"}. Arrow keys walk along them, Enter selects.`,
+      `Compute and memory time of ${kernels} kernels on ${chip || "no chip"}. Arrow keys move from kernel to kernel, Enter selects one.`,
     axisX: "compute time per launch",
     axisY: "memory time per launch",
     diagonal: (chip: string) => `${chip}: compute = memory`,

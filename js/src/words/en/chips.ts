@@ -21,7 +21,7 @@ export const words = {
   year: "Year",
   status: "Status",
   statuses: {
-    "single-source": "single source: no second one was found to check it",
+    "single-source": "from one source; no second source found",
     "cross-checked": "checked against a second source",
     given: "as given, not checked",
   } as Record<string, string>,
@@ -46,6 +46,6 @@ export const words = {
   noFraction: (typed: string) => `no number in “${typed}”; write for example “20, 40, 60 %”`,
   notAFraction: (typed: string) => `“${typed}” is not a share from 0 to below 100 %`,
   levels: "Levels",
-  showAllLevels: "show levels that bind nothing",
+  showAllLevels: "show levels that bind no kernel",
   unknownLevels: "Bandwidth unknown, so not drawn:",
 } as const;

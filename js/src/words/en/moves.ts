@@ -18,10 +18,10 @@ export const moveWords = {
       ...(can.bytes ? ["left and right change its bytes"] : []),
       ...(can.time ? [can.bytes ? "up and down its time" : "up and down change its time"] : []),
     ];
-    return `${kernel} is picked up: ${ways.join(", ")}${byKeys ? ", by 5 %; Enter drops it, Escape takes it back" : ""}`;
+    return `${kernel} can be moved: ${ways.join(", ")}${byKeys ? ", by 5 %; Enter ends, Escape undoes" : ""}`;
   },
-  reset: (kernel: string) => `Take back what is asked of ${kernel}`,
-  moved: (count: number) => (count === 1 ? "1 kernel is moved" : `${count} kernels are moved`),
-  back: "Take back",
-  resetAll: (count: number) => (count === 1 ? "Take back the moved kernel" : "Take back all moved kernels"),
+  reset: (kernel: string) => `Remove the what-if of ${kernel}`,
+  moved: (count: number) => (count === 1 ? "1 kernel has a what-if" : `${count} kernels have a what-if`),
+  back: "Remove",
+  resetAll: (count: number) => (count === 1 ? "Remove this what-if" : "Remove all what-ifs"),
 } as const;

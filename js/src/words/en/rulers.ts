@@ -13,7 +13,7 @@ export const rulerWords = {
 export const snapshotWords = {
   title: "Snapshots",
   freeze: "Freeze this curve (F)",
-  hint: "F freezes the curve as it stands; R shows and hides rulers.",
+  hint: "F freezes the current curve; R shows and hides rulers.",
   /** The default name. */
   name: (place: number) => `snapshot ${place}`,
   nameOf: (name: string) => `Name of ${name}`,

@@ -4,8 +4,8 @@ const kernels = (count: number) => (count === 1 ? "1 kernel" : `${count} kernels
 
 export const runWords = {
   fixFirst: (count: number) => `Fix these ${count} first`,
-  back: (percent: string) => `${percent} of the time`,
-  gains: (chip: string) => `What each would give back on reaching its roof on ${chip}, of the time of all kernels:`,
+  back: (percent: string) => `${percent} of run time to gain`,
+  gains: (chip: string) => `What each kernel saves if it reaches its roof on ${chip}, of the time of all kernels:`,
   selectThem: (count: number) => `Select these ${count}`,
 
   projected: "Projected time",
@@ -14,14 +14,14 @@ export const runWords = {
   goesFor: (time: string, chip: string, precision: string, ratio: string) =>
     `${time} on ${chip} (${precision}): ${ratio === "1" ? "just" : `${ratio}×`} as fast`,
   keeps: "Each kernel keeps its share of the roof.",
-  stays: (time: string) => `${time} stay as they are: a bound of theirs is unknown.`,
+  stays: (time: string) => `${time} of kernels with an unknown bound stay as measured.`,
   far: (percent: string, limit: string) =>
-    `${percent} of the time is that of kernels below ${limit} of their roof, which another roof may not speed up.`,
+    `Kernels below ${limit} of their roof (${percent} of the time) may not get faster on another chip.`,
   ranOn: "Ran on",
   runIn: "All FLOPs in",
   asTold: "their precision",
   reaching: "If these reach their roof:",
-  selectSome: "Select kernels that are to reach their roof.",
+  selectSome: "Select kernels to see the time if they reach their roof.",
   allSelected: (count: number) => `all ${count} selected`,
   more: (count: number) => `and ${count} more`,
 

@@ -10,12 +10,12 @@ export const axisWords = {
   noFlops: "0 FLOP",
   menu: "Axes",
   /** Explains why the sentence may use other units than the axes. */
-  note: "What is written on the chart. Sentences, tooltips and tables stay in FLOP/s and bytes.",
+  note: "Units of the chart. Sentences, tooltips and tables stay in FLOP/s and bytes.",
   rate: "Rate",
   rates: { "FLOP/s": "per second", "FLOP/cycle": "per clock cycle" },
   /** The chip whose cycles are counted. */
   clock: (chip: string, clock: string) => `Cycles of ${chip}: ${clock}`,
-  noClock: (chip: string) => `${chip}: clock unknown, so per second`,
+  noClock: (chip: string) => `${chip}: clock unknown, rates are per second`,
   data: "Data",
   bytes: (bytes: number) => (bytes === 0 ? "in bytes" : `in words of ${bytes} bytes`),
   across: "Across",
