@@ -53,7 +53,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const isApart = left >= MIN_BUTTONS_BESIDE_HINT * BUTTON_PX;
   const hasHint = outside > 0 && isApart;
   const out = outside > 0 ? words.outside(numerals.whole(outside), outside === 1) : "";
-  const told = words.outsideFit(out, words.fit);
+  const told = `${out}: ${words.fit}`;
   const buttons = buttonsOf(store, navigation, hasRoof.value).map((button) =>
     button.picture === "fit" && outside > 0 && !isApart
       ? { ...button, label: told, count: outside > 99 ? "99+" : numerals.whole(outside) }

@@ -50,7 +50,7 @@ function asked(rate: number, sheet: number, unit: "FLOP/s" | "B/s"): string {
 /** The factor of a rate over the data sheet's; empty if it is 1. */
 export function factorOf(rate: number, sheet: number): string {
   const ratio = formatSignificant(rate / sheet);
-  return ratio === "1" ? "" : strings.factor(ratio);
+  return ratio === "1" ? "" : `×${ratio}`;
 }
 
 /** The sentence of a kernel; `isBrief` leaves out the formula. */
@@ -106,7 +106,7 @@ function yardsticks(bound: Bound, ranElsewhere: boolean): string[] {
 
 export function gapText(bound: Bound): string {
   const [share, upTo] = [shareText(bound), upToText(bound)];
-  return bound.aboveRoof || upTo === share ? upTo : strings.gap(isFar(bound) ? strings.farBelow : share, upTo);
+  return bound.aboveRoof || upTo === share ? upTo : `${isFar(bound) ? strings.farBelow : share} · ${upTo}`;
 }
 
 const shareText = ({ utilization }: Bound) => strings.ofRoof(formatPercent(utilization));
@@ -116,7 +116,7 @@ export function upToText(bound: Bound): string {
   if (bound.aboveRoof) return strings.aboveRoofShort;
   const factor = factorText(bound);
   if (factor === "1") return shareText(bound);
-  return (isFar(bound) ? strings.times : strings.upTo)(factor);
+  return isFar(bound) ? `${factor}×` : strings.upTo(factor);
 }
 
 /** Larger factors are shown as "> 1000": the roof does not explain such a kernel. */
@@ -165,7 +165,7 @@ export function tooltipRows(
     const ratio = bound.memoryTime / bound.computeTime;
     // Round up: a rounded-down bandwidth would not make the kernel compute-bound.
     const least = formatQuantity(roundUp(ratio * bound.slowest.bandwidth, 4), "B/s", 4);
-    add(words.flip, words.ofNow(least, formatSignificant(roundUp(ratio, 3))));
+    add(words.flip, `${least} (×${formatSignificant(roundUp(ratio, 3))})`);
   }
   add(words.computeBoundOn, computeBoundOn(kernels, row, roofs));
   const own = kernels.selfTime[row] as number;
@@ -206,7 +206,7 @@ function bandwidthRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] 
     const rate = (bytesAt(kernels, roof.chip, level)[row] as number) / (kernels.time[row] as number);
     if (bandwidth === null || Number.isNaN(rate)) continue;
     const percent = formatPercent(rate / bandwidth);
-    rows.push([strings.tooltip.bandwidth(level), strings.tooltip.ofBandwidth(formatQuantity(rate, "B/s"), percent)]);
+    rows.push([strings.tooltip.bandwidth(level), `${formatQuantity(rate, "B/s")} · ${percent}`]);
   }
   return rows;
 }

@@ -4,7 +4,7 @@ import { judge } from "../roofline/bound.ts";
 import type { Roof } from "../roofline/roofline.ts";
 import { judgeOf, type Moved, type Moves, totalOf } from "../roofline/what_if_arithmetic.ts";
 import type { Kernels } from "../wire/columns.ts";
-import { moveWords, runWords, strings } from "../words/words.ts";
+import { moveWords, strings } from "../words/words.ts";
 import { shortNameOf, type TooltipRow } from "./describe.ts";
 import { ofChip } from "./names.ts";
 import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
@@ -83,7 +83,7 @@ function rateText(kernels: Kernels, { rows, kernels: then }: Moved, at: number, 
 function changeOf(from: number, to: number, unit: "s" | "FLOP/s" = "s"): string {
   const [before, after] = [formatQuantity(from, unit), formatQuantity(to, unit)];
   const [figure = "", prefixed] = before.split(" ");
-  return runWords.fromTo(after.endsWith(` ${prefixed}`) ? figure : before, after);
+  return `${after.endsWith(` ${prefixed}`) ? figure : before} → ${after}`;
 }
 
 /** Adds the what-if to a kernel's sentence, or replaces the sentence while the kernel is dragged. */
@@ -117,6 +117,6 @@ function sentenceOfCarried(whatIfs: KernelWhatIfs, row: number, byKeys: boolean)
   const name = shortNameOf(whatIfs.kernels, row);
   const note = noteOf(whatIfs, row);
   return note.length > 0
-    ? moveWords.said(name, line(note))
+    ? `${name}: ${line(note)}`
     : moveWords.pickedUp(name, askable(whatIfs.kernels, row, whatIfs.focus), byKeys);
 }

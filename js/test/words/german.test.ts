@@ -59,9 +59,7 @@ describe("what a person types", () => {
     (typed) => expect(parseRate(typed, "FLOP/s", 1e15)).toBe(2.5e15),
   );
   it("is quoted as it was typed, with a German example", () => {
-    expect(parseRate("2,5", "B/s", 1)).toBe(
-      "„2,5“ hat keine Einheit; zum Beispiel „3,35 TB/s“ schreiben",
-    );
+    expect(parseRate("2,5", "B/s", 1)).toBe("„2,5“ hat keine Einheit; zum Beispiel „3,35 TB/s“ schreiben");
     expect(parseRate("viel, sehr", "B/s", 1)).toBe("keine Zahl in „viel, sehr“; zum Beispiel „3,35 TB/s“ schreiben");
     expect(parseRate("1.000,5 TB/s", "B/s", 1)).toMatch(/ist keine Einheit von B\/s/);
   });

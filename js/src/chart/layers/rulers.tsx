@@ -76,7 +76,7 @@ export function limitsOver(scene: Judged, index: number): RulerLimit[] {
     if (!(ratio >= least)) return [];
     const [limit, alone] = textsOf(scene, crossing);
     if (ratio < MIN_RATIO) return [{ ...crossing, text: limit, brief: [alone] }];
-    return [{ ...crossing, text: words.withRatio(limit, formatFactor(ratio)), brief: [limit, alone] }];
+    return [{ ...crossing, text: `${limit} · ${formatFactor(ratio)}×`, brief: [limit, alone] }];
   });
 }
 
@@ -84,7 +84,7 @@ export function limitsOver(scene: Judged, index: number): RulerLimit[] {
 function textsOf({ units }: Judged, { name, ai, rate, isFigure }: Crossing): [limit: string, rate: string] {
   const digits = isFigure ? 4 : 3;
   const told = ai === 0 ? units.bandwidth(rate, digits) : units.rate(rate, digits);
-  return [words.limit(name, told), told];
+  return [`${name} ${told}`, told];
 }
 
 /** Over a point, clear of all names, and of the `others` as of the tooltip beside it. */

@@ -117,7 +117,7 @@ function Controls({ store }: { store: Store }) {
         chosen={store.categories.value}
         offered={categories.map(({ name, share }) => {
           const said = name || strings.noCategory;
-          return [name, Number.isNaN(share) ? said : words.withShare(said, formatPercent(share))];
+          return [name, Number.isNaN(share) ? said : `${said} · ${formatPercent(share)}`];
         })}
         choose={store.setCategories}
       />

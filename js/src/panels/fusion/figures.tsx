@@ -47,7 +47,7 @@ export function Figures({ workload: { graph, values, partition }, cost, found, c
 type FigureRow = [name: string, value: string];
 
 function rowsOf(before: Tally, now: Tally, least: number, best: string | undefined): FigureRow[] {
-  const from = (texts: [string, string]) => (texts[0] === texts[1] ? texts[0] : words.from(...texts));
+  const from = (texts: [string, string]) => (texts[0] === texts[1] ? texts[0] : texts.join(" → "));
   const both = (text: (one: Tally) => string) => from([text(before), text(now)]);
   return [
     [words.kernels, both(({ kernels }) => `${kernels}`)],

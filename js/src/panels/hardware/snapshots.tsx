@@ -82,10 +82,8 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
         </Button>
       </span>
       <small class="roofwidget-muted">
-        {words.what(
-          chipName(store, snapshot.chip),
-          formatQuantity(peak, "FLOP/s", 4),
-          formatQuantity(bandwidth, "B/s", 4),
+        {[chipName(store, snapshot.chip), formatQuantity(peak, "FLOP/s", 4), formatQuantity(bandwidth, "B/s", 4)].join(
+          " · ",
         )}
       </small>
       <Fault entry={entry} />

@@ -23,7 +23,7 @@ export function Compare({ store }: { store: Store }) {
   const runs = passed.value;
   if (!runs) return null;
   const [from, to] = [runs.before.totalTime, store.kernels.value.totalTime];
-  const total = `${words.fromTo(seconds(from), seconds(to))} (${formatChange(from, to)})`;
+  const total = `${seconds(from)} → ${seconds(to)} (${formatChange(from, to)})`;
   const found = countsOf(runs.changes);
   const counts = Object.entries(words.verdicts).flatMap(([verdict, word]) => {
     const count = found.get(verdict) ?? 0;

@@ -48,11 +48,7 @@ export function Projected({ store }: { store: Store }) {
   const seconds = (time: number) => formatQuantity(time, "s");
   const [before = "", time = ""] = result ? [seconds(result.before), seconds(result.time)] : [];
   return (
-    <Fold
-      name="projected"
-      title={words.projected}
-      note={before === time ? "" : words.fromTo(ofChip(before, ran, to), time)}
-    >
+    <Fold name="projected" title={words.projected} note={before === time ? "" : `${ofChip(before, ran, to)} → ${time}`}>
       {() => (
         <>
           {!store.kernels.value.chip && store.chips.value.length > 1 && (

@@ -26,7 +26,6 @@ export const strings: Like<typeof en.strings> = {
   bandwidth: (level) => `Bandbreite ${level}`,
   typed: (label) => `${label}, eingetippt`,
   reset: "Zurück zum Datenblatt",
-  factor: (ratio) => `×${ratio}`,
   chart: (chips, kernels) =>
     `Roofline von ${chips || "keinem Chip"} mit ${kernels} Kerneln. Pfeiltasten gehen von Kernel zu Kernel, Enter wählt einen aus, M verschiebt einen.`,
   memoryRegion: "speichergebunden",
@@ -63,9 +62,7 @@ export const strings: Like<typeof en.strings> = {
   atMostOfPeak: (percent) => `höchstens ${percent} der Spitze`,
   ofRoof: (percent) => `${percent} der Roofline`,
   possible: (ratio) => `${ratio}× möglich`,
-  gap: (below, gain) => `${below} · ${gain}`,
   upTo: (ratio) => `bis zu ${ratio}×`,
-  times: (ratio) => `${ratio}×`,
   farBelow: "weit unter der Roofline",
   moreThan: (ratio) => `> ${ratio}`,
   aboveRoof: "über der Roofline: Zählung, Zeit und Spitzenleistung prüfen",
@@ -99,13 +96,11 @@ export const strings: Like<typeof en.strings> = {
     bandwidth: (level) => `Rate ${level}`,
     flip: "rechengebunden ab",
     computeBoundOn: "rechengebunden auf",
-    ofNow: (rate, ratio) => `${rate} (×${ratio})`,
     time: "Zeit",
     selfTime: "eigene Zeit",
     boundTime: "Mindestzeit",
     launches: "Starts",
     share: (percent) => `${percent} von allem`,
-    ofBandwidth: (rate, percent) => `${rate} · ${percent}`,
   },
   time: {
     chart: (chip, kernels) =>

@@ -17,7 +17,6 @@ export const filterWords: Like<typeof en.filterWords> = {
   precision: "Genauigkeit",
   all: "alle",
   chosen: (count) => `${count} gewählt`,
-  withShare: (name, percent) => `${name} · ${percent}`,
   notTold: "ohne Angabe",
   timeShare: "Zeit",
   longest: (percent) => `die längsten Kernel, zusammen ${percent} der Zeit`,

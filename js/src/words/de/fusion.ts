@@ -66,7 +66,6 @@ export const fusionWords: Like<typeof en.fusionWords> = {
   compulsory: "Bytes mindestens",
   least: (bytes, ratio) => `${bytes} · jetzt ${ratio}×`,
   toBest: "Beste",
-  from: (before, after) => `${before} → ${after}`,
   times: (ratio) => (ratio === "1" ? "gleich schnell" : `${ratio}×`),
   trail: (ratio) => `diese Fusion ${ratio}× · gleiche FLOPs`,
   faster: (ratio, how) => `${ratio}× schneller (${told(how)})`,

@@ -15,7 +15,6 @@ export const moveWords: Like<typeof en.moveWords> = {
   all: (change) => `alle Kernel ${change}`,
   whatIf: (parts) => `was wäre, wenn: ${parts}`,
   told: "was wäre, wenn",
-  said: (kernel, parts) => `${kernel}: ${parts}`,
   pickedUp: (kernel, can, byKeys) => {
     const ways = [
       ...(can.bytes ? ["links und rechts ändern die Bytes"] : []),

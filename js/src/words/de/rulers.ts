@@ -6,8 +6,6 @@ import type * as en from "../en/rulers.ts";
 const kernels = (count: number) => (count === 1 ? "1 Kernel" : `${count} Kernel`);
 
 export const rulerWords: Like<typeof en.rulerWords> = {
-  limit: (name, rate) => `${name} ${rate}`,
-  withRatio: (limit, ratio) => `${limit} · ${ratio}×`,
   roofsAbove: (limits) => `Rooflines darüber: ${limits.join("; ")}.`,
   rulers: "Lineale (R)",
 };
@@ -21,7 +19,6 @@ export const snapshotWords: Like<typeof en.snapshotWords> = {
   show: (name) => `${name} zeigen`,
   remove: (name) => `${name} löschen`,
   noName: "Eine Momentaufnahme braucht einen Namen.",
-  what: (chip, peak, bandwidth) => `${chip} · ${peak} · ${bandwidth}`,
   kept: (name, chip, peak, count) => `Festgehalten als ${name}: ${chip}, ${peak}, ${kernels(count)}.`,
   faster: (ratio) => `${ratio}×`,
   intensity: (ratio) => `AI ${ratio}×`,

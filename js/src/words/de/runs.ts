@@ -10,7 +10,6 @@ export const runWords: Like<typeof en.runWords> = {
   selectThem: (count) => `Diese ${count} auswählen`,
 
   projected: "Hochgerechnete Zeit",
-  fromTo: (from, to) => `${from} → ${to}`,
   ranFor: (time, chip, precision) => `${time} auf ${chip} (${precision})`,
   goesFor: (time, chip, precision, ratio) =>
     `${time} auf ${chip} (${precision}): ${ratio === "1" ? "genauso" : `${ratio}× so`} schnell`,

@@ -50,7 +50,6 @@ export const toolWords: Like<typeof en.toolWords> = {
   more: "Achsen und weitere Werkzeuge",
   outside: (count) => `${count} Kernel außerhalb`,
   outsideShort: (count) => `${count} außerhalb`,
-  outsideFit: (outside, fit) => `${outside}: ${fit}`,
   shows: (x, y, outside) => `Ausschnitt: ${x.join(" bis ")}, ${y.join(" bis ")}.${outside && ` ${outside}.`}`,
   whole: "Alles ist zu sehen.",
 };

@@ -26,7 +26,6 @@ export const strings = {
   bandwidth: (level: string) => `${level} bandwidth`,
   typed: (label: string) => `${label}, typed`,
   reset: "Back to the data sheet",
-  factor: (ratio: string) => `×${ratio}`,
   chart: (chips: string, kernels: number) =>
     `Roofline of ${chips || "no chip"} with ${kernels} kernels. Arrow keys move from kernel to kernel, Enter selects one, M moves one.`,
   memoryRegion: "memory-bound",
@@ -65,9 +64,7 @@ export const strings = {
   atMostOfPeak: (percent: string) => `at most ${percent} of peak`,
   ofRoof: (percent: string) => `${percent} of roof`,
   possible: (ratio: string) => `${ratio}× possible`,
-  gap: (below: string, gain: string) => `${below} · ${gain}`,
   upTo: (ratio: string) => `up to ${ratio}×`,
-  times: (ratio: string) => `${ratio}×`,
   farBelow: "far below its roof",
   moreThan: (ratio: string) => `> ${ratio}`,
   aboveRoof: "above its roof: check its counts, its time and the peaks",
@@ -103,13 +100,11 @@ export const strings = {
     bandwidth: (level: string) => `${level} rate`,
     flip: "compute-bound from",
     computeBoundOn: "compute-bound on",
-    ofNow: (rate: string, ratio: string) => `${rate} (×${ratio})`,
     time: "time",
     selfTime: "self time",
     boundTime: "least time",
     launches: "launches",
     share: (percent: string) => `${percent} of all`,
-    ofBandwidth: (rate: string, percent: string) => `${rate} · ${percent}`,
   },
   time: {
     chart: (chip: string, kernels: number) =>

@@ -15,7 +15,6 @@ export const filterWords = {
   precision: "Precision",
   all: "all",
   chosen: (count: number) => `${count} chosen`,
-  withShare: (name: string, percent: string) => `${name} · ${percent}`,
   notTold: "not given",
   timeShare: "Time",
   longest: (percent: string) => `the longest kernels, together ${percent} of the time`,

@@ -61,7 +61,6 @@ export const fusionWords = {
   compulsory: "Compulsory bytes",
   least: (bytes: string, ratio: string) => `${bytes} · now ${ratio}×`,
   toBest: "Best",
-  from: (before: string, after: string) => `${before} → ${after}`,
   times: (ratio: string) => (ratio === "1" ? "as fast" : `${ratio}×`),
   /** On the chart, beside a merged kernel: its intensity over that of its parts before the merge. */
   trail: (ratio: string) => `this merge ${ratio}× · same FLOPs`,

@@ -12,7 +12,6 @@ export const moveWords = {
   all: (change: string) => `all kernels ${change}`,
   whatIf: (parts: string) => `what if: ${parts}`,
   told: "what if",
-  said: (kernel: string, parts: string) => `${kernel}: ${parts}`,
   pickedUp: (kernel: string, can: { readonly bytes: boolean; readonly time: boolean }, byKeys: boolean) => {
     const ways = [
       ...(can.bytes ? ["left and right change its bytes"] : []),

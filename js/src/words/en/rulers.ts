@@ -3,9 +3,6 @@
 const kernels = (count: number) => (count === 1 ? "1 kernel" : `${count} kernels`);
 
 export const rulerWords = {
-  /** At a crossing; with the possible factor if there is one. */
-  limit: (name: string, rate: string) => `${name} ${rate}`,
-  withRatio: (limit: string, ratio: string) => `${limit} · ${ratio}×`,
   roofsAbove: (limits: readonly string[]) => `Roofs above it: ${limits.join("; ")}.`,
   rulers: "Rulers (R)",
 } as const;
@@ -20,7 +17,6 @@ export const snapshotWords = {
   show: (name: string) => `Show ${name}`,
   remove: (name: string) => `Delete ${name}`,
   noName: "A snapshot needs a name.",
-  what: (chip: string, peak: string, bandwidth: string) => `${chip} · ${peak} · ${bandwidth}`,
   kept: (name: string, chip: string, peak: string, count: number) =>
     `Frozen as ${name}: ${chip}, ${peak}, ${kernels(count)}.`,
   faster: (ratio: string) => `${ratio}×`,

@@ -9,7 +9,6 @@ export const runWords = {
   selectThem: (count: number) => `Select these ${count}`,
 
   projected: "Projected time",
-  fromTo: (from: string, to: string) => `${from} → ${to}`,
   ranFor: (time: string, chip: string, precision: string) => `${time} on ${chip} (${precision})`,
   goesFor: (time: string, chip: string, precision: string, ratio: string) =>
     `${time} on ${chip} (${precision}): ${ratio === "1" ? "just" : `${ratio}×`} as fast`,

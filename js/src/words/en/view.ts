@@ -49,8 +49,6 @@ export const toolWords = {
   more: "Axes and more tools",
   outside: (count: string, one: boolean) => `${count} ${one ? "kernel" : "kernels"} outside`,
   outsideShort: (count: string) => `${count} outside`,
-  /** What is outside, and the key that brings it in. */
-  outsideFit: (outside: string, fit: string) => `${outside}: ${fit}`,
   shows: (x: readonly [string, string], y: readonly [string, string], outside: string) =>
     `Zoomed: ${x.join(" to ")}, ${y.join(" to ")}.${outside && ` ${outside}.`}`,
   whole: "Everything is shown.",
