@@ -9,7 +9,7 @@ interface ChainSpec {
   dtype?: string;
 }
 
-/** a, b, …: each reads and writes n elements, 16-bit ones, with two FLOPs an element, unless told otherwise. */
+/** Ops a, b, …: by default each reads and writes n elements of 16 bits, with two FLOPs per element. */
 export function chain(name: string, { ops = 2, dims = [["n", 1, 1024, 100]], ...own }: ChainSpec = {}): unknown {
   const { convention = "textbook", dtype = "bf16" } = own;
   const numbers = Array.from({ length: ops }, (_, at) => at);
@@ -30,7 +30,7 @@ export function chain(name: string, { ops = 2, dims = [["n", 1, 1024, 100]], ...
   };
 }
 
-/** Of a model with these graphs, the first of them in force and nothing merged. */
+/** The state of a model with these graphs: the first is shown, and nothing is merged. */
 export function stateOf(graphs: readonly (readonly [phase: string, graph: unknown])[]): Record<string, unknown> {
   const [phase, graph] = graphs[0] ?? ["", { ops: [] }];
   return {

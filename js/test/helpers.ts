@@ -1,4 +1,4 @@
-// Chips, kernels and models for tests: kernels go through the wire, as they do from Python.
+// Chips, kernels and models for tests. Kernels are encoded and decoded as if Python had sent them.
 
 import { afterEach, beforeEach, vi } from "vitest";
 import { DEFAULT_AXES, unitsOf } from "../src/chart/axis_units.ts";
@@ -32,13 +32,13 @@ export interface KernelSpec {
   precision?: string | null;
   category?: string | null;
   count?: number;
-  /** Seconds of its own, where they are not its time. */
+  /** Its self time, seconds, if that is not its time. */
   selfTime?: number | null;
   short?: string | null;
 }
 
-/** What comes with kernels beside them. */
-export interface ToldSpec {
+/** The metadata of kernels. */
+export interface MetadataSpec {
   program?: readonly KernelSpec[];
   extra?: Readonly<Record<string, readonly (string | null)[] | readonly number[]>>;
   origin?: Readonly<Record<string, readonly (string | null)[]>>;
@@ -46,7 +46,7 @@ export interface ToldSpec {
   source?: string;
 }
 
-/** 100 TFLOP/s and 1 TB/s, unless told otherwise: its ridge point is 100. */
+/** By default 100 TFLOP/s and 1 TB/s, so that the ridge point is 100 FLOP/byte. */
 export function makeChip({
   id = "chip",
   peaks = { bf16: 1e14 },
@@ -98,14 +98,14 @@ export function makeRoof(
   return roof;
 }
 
-export const makeKernels = (specs: readonly KernelSpec[], told: ToldSpec = {}): Kernels =>
+export const makeKernels = (specs: readonly KernelSpec[], told: MetadataSpec = {}): Kernels =>
   decodeKernels(wireKernels(specs, 0, told));
 
-/** Kernels as Python sends them; `offset` is where each buffer starts in its message, bytes. */
+/** Kernels as Python sends them; each buffer starts at `offset` bytes in its message. */
 export function wireKernels(
   specs: readonly KernelSpec[],
   offset = 0,
-  { program, extra = {}, origin = {}, warnings = [], source = "" }: ToldSpec = {},
+  { program, extra = {}, origin = {}, warnings = [], source = "" }: MetadataSpec = {},
 ): Record<string, unknown> {
   const floats = (values: readonly number[]) =>
     buffer(values, 8, offset, (view, at, value) => view.setFloat64(at, value, true));
@@ -171,17 +171,17 @@ const lowerKeys = (amount: Amount): Amount =>
     ? Object.fromEntries(Object.entries(amount).map(([key, part]) => [key.toLowerCase(), part]))
     : amount;
 
-/** FLOP/s and FLOP/B. */
+/** The default units: FLOP/s and FLOP/B. */
 export const UNITS = unitsOf(DEFAULT_AXES);
 
-/** How a model is looked at when it starts. */
+/** The view traits of a new model. */
 export const VIEWING = {
   ...{ view: "roofline", zoom: null, rate_unit: "FLOP/s", word: 0, x_axis: "intensity", tick_base: 10 },
   ...{ time_scale: "log", presentation: false, rulers: true, snapshots: [] },
   moves: {},
 };
 
-/** The traits of profiles as a model starts with them. */
+/** The profile traits of a new model. */
 export const PROFILE = {
   search: "",
   categories: null as string[] | null,
@@ -197,10 +197,10 @@ export const PROFILE = {
   at_roof: [] as number[],
 };
 
-/** anywidget's model without Python: it remembers what it was told, and `receive` stands for a change from Python. */
+/** anywidget's model without Python: it records what is sent; `receive` simulates a change from Python. */
 export class FakeModel implements Model {
   readonly state: Record<string, unknown>;
-  /** What each `save_changes` sent, in order. */
+  /** The message of each `save_changes`, in order. */
   readonly sent: Record<string, unknown>[] = [];
   readonly #listeners = new Map<string, Set<() => void>>();
   #unsaved: Record<string, unknown> = {};
@@ -235,7 +235,7 @@ export class FakeModel implements Model {
   }
 }
 
-/** Numbers in [0, 1), the same at every run: Mulberry32. */
+/** Random numbers in [0, 1), the same in every run (Mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -246,7 +246,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** For each test of a file a clock that stands until it is moved, and a signal that is aborted at its end. */
+/** For each test of a file: a fake clock, and a signal that is aborted at the end of the test. */
 export function eachWithClock(): () => AbortController {
   let abort: AbortController;
   beforeEach(() => {

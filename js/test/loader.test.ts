@@ -1,4 +1,4 @@
-// The loader: one import a page however many widgets, the code of each widget's own kernel, and what is said without it.
+// The loader: one import per page for all widgets, the code of each widget's own kernel, and the message without code.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loaderOf } from "../src/loader.ts";
@@ -8,10 +8,10 @@ import { loadWords as english } from "../src/words/en/loader.ts";
 const REGISTRY = Symbol.for("roofwidget");
 const page = globalThis as unknown as Record<symbol, unknown>;
 
-/** What the code that is loaded in these tests did, in order. */
+/** What the loaded code has done, in order. */
 const done: unknown[] = [];
 
-/** Code that tells what it is told. */
+/** Code that logs its calls. */
 const script = (name: string) => `
   globalThis.loaded.push("import ${name}");
   export default () => ({
@@ -33,7 +33,7 @@ interface Shared {
   digest: string;
 }
 
-/** A kernel's models as its widget manager finds them. */
+/** The models of a kernel, as its widget manager finds them. */
 function manager(models: Record<string, Shared>) {
   return {
     models,
@@ -125,7 +125,7 @@ beforeEach(() => {
     },
   );
   vi.stubGlobal("URL", {
-    // Each its own, as a blob's is: the runtime would know the same text again.
+    // A different address each time, as for blobs: the runtime caches modules by their address.
     createObjectURL: ({ text }: { text: string }) => {
       made.push(text);
       return `data:text/javascript,${encodeURIComponent(`${text}//${Math.random()}`)}`;

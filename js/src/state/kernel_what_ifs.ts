@@ -49,12 +49,8 @@ export function createKernelWhatIfs(
       /** The input of texts about what-ifs; undefined without a roof. */
       kernelWhatIfs: computed((): KernelWhatIfs | undefined => {
         const focus = focusRoof.value;
-        return (
-          focus && {
-            ...{ kernels: kernels.value, moves: moves.value, moved: movedNow.value },
-            ...{ focus, dragged: kernelDrag.value },
-          }
-        );
+        if (!focus) return undefined;
+        return { kernels: kernels.value, moves: moves.value, moved: movedNow.value, focus, dragged: kernelDrag.value };
       }),
     },
     actions: {

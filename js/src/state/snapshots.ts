@@ -63,8 +63,8 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now)
       const [kernels, rows] = [drawn.value, longestFirst.value];
       // As in Python, a snapshot holds kernels even while their totals are shown.
       const hidden = showsTotals.value && pointsOf(kernels, shownRoofs.value, focusRoof.value, rows);
-      const standing = { kernels, rows, points: hidden || points.value };
-      change([...snapshots.value, frozen(own, focusRoof.value, standing)]);
+      const shown = { kernels, rows, points: hidden || points.value };
+      change([...snapshots.value, frozen(own, focusRoof.value, shown)]);
     },
     renameSnapshot: (place: number, name: string) => edit(place, { name }),
     hideSnapshot: (place: number, hidden: boolean) => edit(place, { hidden }),
@@ -85,7 +85,11 @@ function frozen(name: string, roof: Roof, { kernels, rows, points }: DrawnKernel
     if (places.size === MAX_SNAPSHOT_KERNELS) break;
   }
   return {
-    ...{ name, chip: roof.chip.id, precision: roof.precision, peak: roof.peak, bandwidth: roof.bandwidth },
+    name,
+    chip: roof.chip.id,
+    precision: roof.precision,
+    peak: roof.peak,
+    bandwidth: roof.bandwidth,
     memory: memoryOf(roof),
     hidden: false,
     kernels: [...places.values()],

@@ -46,7 +46,10 @@ interface Trait<T, O extends Owner> {
 const kind =
   <O extends Owner>(owner: O, undoable?: "alone" | "with graph") =>
   <T>(decode = (wire: unknown) => wire as T, encode: (value: T) => unknown = (value) => value): Trait<T, O> => ({
-    ...{ owner, undoable, decode, encode },
+    owner,
+    undoable,
+    decode,
+    encode,
   });
 const [python, browser, shared] = [kind("python"), kind("browser"), kind("shared")];
 const [undoable, ofGraph] = [kind("shared", "alone"), kind("shared", "with graph")];

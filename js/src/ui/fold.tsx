@@ -1,4 +1,4 @@
-// A heading with content that can be folded.
+// A heading with content that can be folded, and a panel of the widget, which folds in presentation.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { type ComponentChildren, createContext } from "preact";
@@ -57,3 +57,28 @@ const turnOf = (inUse: Signal<string>, name: string) => ({
     inUse.value = open ? name : "";
   },
 });
+
+interface SectionProps {
+  /** The name that identifies the panel. */
+  readonly name: string;
+  readonly title: string;
+  /** Shown while the panel is folded. */
+  readonly note?: string;
+  readonly class: string;
+  readonly children: ComponentChildren;
+}
+
+/** A panel of the widget. In presentation it is folded while another panel is in use. */
+export function Section({ name, title, note = "", class: look, children }: SectionProps) {
+  return (
+    <section class={look} aria-label={title}>
+      {useContext(InUse) ? (
+        <Fold name={name} title={title} note={note}>
+          {children}
+        </Fold>
+      ) : (
+        children
+      )}
+    </section>
+  );
+}

@@ -6,7 +6,7 @@ import { Button } from "./button.tsx";
 export type TypedValue = ReturnType<typeof useTypedValue>;
 
 /** The text while a person types. `parse` returns the value, or a sentence that says why there is none. */
-export function useTypedValue<T>(parse: (typed: string) => T | string, take: (value: T) => void) {
+export function useTypedValue<T>(parse: (typed: string) => T | string, accept: (value: T) => void) {
   const draft = useSignal<string | null>(null);
   const fault = useSignal("");
   function clear() {
@@ -17,7 +17,7 @@ export function useTypedValue<T>(parse: (typed: string) => T | string, take: (va
     if (draft.value === null) return;
     const value = parse(draft.value);
     if (typeof value === "string") fault.value = value;
-    else take(value);
+    else accept(value);
   }
   const typing = {
     onInput: (event: { readonly currentTarget: HTMLInputElement }) => {

@@ -32,31 +32,30 @@ export function decodeKernels(wire: unknown): Kernels {
   };
 }
 
-function decodeColumns(told: WireColumns): Kernels {
-  const { n } = told;
+function decodeColumns({ n, time, self_time, count, extra, origin, ...wire }: WireColumns): Kernels {
   const texts = (column: WireDictColumn) => textsOf(column, n);
-  const flops = columns(told.flops);
-  const time = told.time ? floats(told.time) : new Float64Array(n).fill(Number.NaN);
-  const selfTime = told.self_time ? floats(told.self_time) : time;
+  const flops = columns(wire.flops);
+  const seconds = time ? floats(time) : new Float64Array(n).fill(Number.NaN);
+  const selfTime = self_time ? floats(self_time) : seconds;
   return {
     ...withoutMetadata(
       {
         n,
-        name: texts(told.name),
-        precision: texts(told.precision),
-        category: byTime(texts(told.category), selfTime),
-        time,
-        count: told.count ? floats(told.count) : new Float64Array(n).fill(1),
+        name: texts(wire.name),
+        precision: texts(wire.precision),
+        category: byTime(texts(wire.category), selfTime),
+        time: seconds,
+        count: count ? floats(count) : new Float64Array(n).fill(1),
         flops,
-        bytes: columns(told.bytes),
+        bytes: columns(wire.bytes),
         byLevel: new Map(),
         totalFlops: sumOfKnown([...flops.values()], n),
       },
       selfTime,
     ),
-    short: texts(told.short),
-    extra: new Map(told.extra.map(([name, column]) => [name, isTexts(column) ? texts(column) : floats(column)])),
-    origin: new Map(told.origin.map(([key, column]) => [key, texts(column)])),
+    short: texts(wire.short),
+    extra: new Map(extra.map(([name, column]) => [name, isTexts(column) ? texts(column) : floats(column)])),
+    origin: new Map(origin.map(([key, column]) => [key, texts(column)])),
   };
 }
 

@@ -1,4 +1,4 @@
-// Pointing at marks: each can be reached, also where several lie in one place.
+// Walking from point to point by keys: each can be reached, also where several lie in one place.
 
 import { describe, expect, it } from "vitest";
 import { marksOf, step } from "../../src/chart/gestures/pointing.ts";

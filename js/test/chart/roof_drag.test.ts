@@ -1,4 +1,4 @@
-// The roof in the hand: which rates it has at a place.
+// A drag of the roof: the rates at each place of the pointer.
 
 import { describe, expect, it } from "vitest";
 import { type RoofDragStart, ratesAt } from "../../src/chart/gestures/roof_drag.tsx";
@@ -30,7 +30,7 @@ describe("a roof in the hand", () => {
     expect(at("ridge", 290, 96, { dx: 10, dy: 4 })).toEqual([1000, 10]);
   });
   it("keeps to the last bit the rate that the hand does not change", () => {
-    // Their logarithms, and back, are others.
+    // Taking the logarithm and its inverse changes these numbers.
     const [peak, bandwidth] = [459e12, 2.765e12];
     const scales = { x: scaleLog([0.5, 3000], [46, 748]), y: scaleLog([1e12, 2e15], [427, 53]) } as unknown as Scales;
     const [x, y] = [scales.x(peak / bandwidth), scales.y(peak)];

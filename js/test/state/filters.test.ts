@@ -1,12 +1,12 @@
-// The filters of a model: what passes, what is said of it, and what Python is told.
+// The filters: which rows pass, the figures about them, and what is sent to Python.
 
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";
 import { textAt } from "../../src/wire/columns.ts";
 import { stateOf } from "../chains.ts";
-import { eachWithClock, FakeModel, type KernelSpec, makeKernels, type ToldSpec, wireKernels } from "../helpers.ts";
+import { eachWithClock, FakeModel, type KernelSpec, type MetadataSpec, makeKernels, wireKernels } from "../helpers.ts";
 
-// Ten FLOP a byte is the ridge of the chip: 100 FLOP/s over 10 bytes/s.
+// The ridge point of the chip is 10 FLOP/byte: 100 FLOP/s / 10 bytes/s.
 const KERNELS: readonly KernelSpec[] = [
   { name: "gemm", flops: 4000, bytes: 100, time: 50, category: "dot" },
   { name: "copy", flops: 0, bytes: 100, time: 30, category: "copy" },
@@ -14,7 +14,7 @@ const KERNELS: readonly KernelSpec[] = [
   { name: "norm", flops: 100, bytes: 100, time: 5, category: "dot" },
   { name: "later", flops: 100, bytes: 1 },
 ];
-const TOTALS: ToldSpec = {
+const TOTALS: MetadataSpec = {
   program: [
     { name: "Total", flops: 4200, bytes: 310, time: 100, category: "program" },
     { name: "1", flops: 2100, bytes: 155, time: 60, category: "step" },
@@ -24,7 +24,7 @@ const TOTALS: ToldSpec = {
 
 const abort = eachWithClock();
 
-function make(told: ToldSpec = {}, changes: Record<string, unknown> = {}) {
+function make(told: MetadataSpec = {}, changes: Record<string, unknown> = {}) {
   const state = { ...stateOf([]), phase: "", partition: null, kernels: wireKernels(KERNELS, 0, told), ...changes };
   const model = new FakeModel(state);
   return { model, store: createStore(model, abort().signal) };
@@ -216,7 +216,7 @@ describe("a big table", () => {
     expect(store.rows.value[0]).toBe(2000);
     store.setTop(null);
     store.setSearch("k29*9");
-    // 299, as "*" may be nothing; 2909, 2919 … 2989; and 2990 to 2999.
+    // 299, because "*" also matches nothing; 2909, 2919 … 2989; and 2990 to 2999.
     expect(store.rows.value.length).toBe(20);
   });
 });

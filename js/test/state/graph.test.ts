@@ -1,4 +1,4 @@
-// The graph of a model in the store: sizes, conventions and partitions, what Python is told, and undo.
+// The graph in the store: sizes, conventions and partitions, what is sent to Python, and undo.
 
 import { describe, expect, it, vi } from "vitest";
 import type { Partition } from "../../src/fusion/legality.ts";
@@ -38,7 +38,7 @@ describe("a graph", () => {
     const { model, store, bytes } = make();
     store.setConvention("mac");
     store.setDtype("fp8");
-    // A multiply-add is two FLOPs on the chart, as in peaks, whatever the convention.
+    // On the chart a multiply-add counts as two FLOPs, as in the peaks, whichever convention is chosen.
     expect([...store.kernels.value.totalFlops]).toEqual([200, 200]);
     expect(bytes()).toEqual([200, 200]);
     store.setConvention("textbook");

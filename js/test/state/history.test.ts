@@ -1,9 +1,9 @@
-// One history of several parts: what is one entry, what a step brings back, and what is forgotten.
+// The history of several parts: what makes an entry, what undo restores, and what is forgotten.
 
 import { describe, expect, it } from "vitest";
 import { createHistory } from "../../src/state/history.ts";
 
-/** A history of two parts: a number, and a word that may be absent. */
+/** A history of two parts: a number, and a text that may be undefined. */
 function parts() {
   const history = createHistory();
   const state: { number: number; word: string | undefined } = { number: 0, word: "a" };

@@ -1,4 +1,4 @@
-// Kernels that are moved: their arithmetic on the golden file that the Python is held to as well, and their history.
+// Per-kernel what-ifs: their arithmetic, tested with the golden file that Python uses too, and their history.
 
 import { describe, expect, it } from "vitest";
 import golden from "../../../tests/golden/moves.json";
@@ -56,7 +56,7 @@ describe("a kernel that is moved", () => {
   });
 });
 
-// 62 of 124 µs and 100 of 125: half and four fifths of their roofs; of the third no time is known.
+// The first is at half of its roof (62 of 124 µs), the second at four fifths (100 of 125 µs); the third has no time.
 const KERNELS: KernelSpec[] = [
   { name: "norm", flops: 1e9, bytes: 62e6, time: 124e-6 },
   { name: "matmul", flops: 1e10, bytes: 40e6, time: 125e-6 },
@@ -113,7 +113,7 @@ describe("the note beside it", () => {
       "124 → 93 µs on Ran here (1.3× faster)",
       "67 % of roof on Ran here · all kernels 249 → 218 µs",
     ]);
-    // But where a narrow chart has no room for that.
+    // In a narrow chart the chip is left out.
     expect(note({ 0: { time: 0.75 } }, 0, { ...table, chip: ran }, 30)).toEqual(["124 → 93 µs (1.3× faster)"]);
     expect(note({ 1: { bytes: 0.5 } }, 1, { ...table, chip: ran })).toEqual([
       "2× less traffic · still 125 µs on Ran here",
@@ -178,7 +178,7 @@ describe("a kernel in the hand", () => {
     expect(moveBy(target, there, "bytes", 1.05)).toEqual({ bytes: 1 });
     expect(moveBy(target, { bytes: 0.0101 }, "bytes", 1 / 1.05)).toEqual({ bytes: 0.0101 });
     expect(moveBy(target, { time: 0.51 }, "time", 1 / 1.25)).toEqual({ time: 0.5 });
-    // It stands at 100 FLOP/s: 95.2 times as long it is 5 % above the lowest.
+    // It is at 100 FLOP/s. With 95.2 times its time it is 5 % above the lower end of the axis.
     expect(moveBy(target, { time: 76 }, "time", 1.25)).toEqual({ time: 95 });
     expect(moveBy(target, { time: 77 }, "time", 1.25)).toEqual({ time: 77 });
     expect(moveBy({ ...target, start: { time: 8 } }, { time: 600 }, "time", 1.25)).toEqual({ time: 750 });
@@ -277,7 +277,7 @@ describe("what is asked of kernels", () => {
   it("is judged by what-if rates", () => {
     const { store } = start({ moves: { 0: { bytes: 1 / 62 } } });
     expect((store.moved.value?.kernels.time[0] as number) * 1e6).toBeCloseTo(20, 9);
-    // 31 µs of memory before, 10 of compute after.
+    // Before: 31 µs of memory. After: 10 µs of compute.
     store.setRate("bandwidth", 2e12);
     expect((store.moved.value?.kernels.time[0] as number) * 1e6).toBeCloseTo(40, 9);
   });

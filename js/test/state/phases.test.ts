@@ -1,4 +1,4 @@
-// Phases of a workload in the store: what stays and what does not, what Python is told, and undo across them.
+// The phases of a workload in the store: what each keeps, what is sent to Python, and undo across phases.
 
 import { describe, expect, it, vi } from "vitest";
 import { fuse } from "../../src/fusion/partition.ts";
@@ -6,7 +6,7 @@ import { createStore, type Store } from "../../src/state/store.ts";
 import { chain, stateOf } from "../chains.ts";
 import { eachWithClock, FakeModel } from "../helpers.ts";
 
-/** As many ops as the other has; of the sizes it has n alone, up to 50 and of default 10. */
+/** Has as many ops as PREFILL, but only the size n, up to 50 and 10 by default. */
 const DECODE = chain("decode", { dims: [["n", 1, 50, 10]] });
 const PREFILL = chain("prefill", {
   dims: [
@@ -26,7 +26,7 @@ function make(state: Record<string, unknown> = {}) {
   const store = createStore(model, abort().signal);
   return { model, store };
 }
-/** As the real model does, it repeats at once what it is told. */
+/** Like the real model it reports a change as soon as it is set. */
 class Repeating extends FakeModel {
   override set(name: string, value: unknown): void {
     super.set(name, value);

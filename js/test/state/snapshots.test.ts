@@ -1,4 +1,4 @@
-// Snapshots: what a frozen curve keeps, what has moved since, and what can be undone.
+// Snapshots: what they hold, which kernels have moved since, and undo.
 
 import { describe, expect, it } from "vitest";
 import { changesSince, shownSnapshots } from "../../src/chart/layers/snapshots.tsx";

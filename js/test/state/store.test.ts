@@ -1,4 +1,4 @@
-// The store: what Python is told and when, what is taken from it, and what each action means.
+// The store: what is sent to Python and when, which values from Python are taken, and what each action does.
 
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";
@@ -98,7 +98,7 @@ describe("a stream of changes", () => {
       vi.advanceTimersByTime(10);
     }
     expect(store.focusRoof.value?.peak).toBe(150);
-    // 500 ms: the first at once, then one after each 125 ms.
+    // 500 ms: the first at once, then one every 125 ms.
     expect(peaks(model)).toEqual([101, 113, 125, 138, 150]);
     vi.advanceTimersByTime(1000);
     expect(peaks(model).at(-1)).toBe(150);
@@ -237,7 +237,7 @@ describe("a rate", () => {
     store.setRate("peak_flops", 120);
     expect(model.get("what_if")).toEqual({ a: { peak_flops: { bf16: 120 } } });
     store.setRate("peak_flops", 100);
-    // Nothing empty is left: Python would answer with what it makes of it.
+    // No empty mapping is left: Python would remove it and send the result back.
     expect(model.get("what_if")).toEqual({});
     expect(store.focusRoof.value?.peak).toBe(100);
   });

@@ -1,4 +1,4 @@
-// The table of synced traits, and the front end's side of what it promises.
+// The table of synced traits: the same traits and owners as in Python, and none of Python's own traits is sent.
 
 import { describe, expect, it } from "vitest";
 import declared from "../../../tests/golden/traits.json";

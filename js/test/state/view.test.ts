@@ -1,4 +1,4 @@
-// How the chart is looked at: what is told of it, and what of it can be undone.
+// The view of the chart: what is sent to Python, and what can be undone.
 
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "../../src/state/store.ts";

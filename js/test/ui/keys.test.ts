@@ -1,9 +1,9 @@
-// Undo and redo by key, wherever the focus is in the widget.
+// Undo and redo by keys, wherever the focus is in the widget.
 
 import { describe, expect, it } from "vitest";
 import { undoByKey } from "../../src/ui/keys.ts";
 
-/** What a key does on an element that text is typed into, or on another. */
+/** What happens on a key: in a text input (`isTyped`), or elsewhere. */
 function pressed(key: string, held: Partial<KeyboardEvent> = {}, isTyped = false): string[] {
   const done: string[] = [];
   const event = {

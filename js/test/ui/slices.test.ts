@@ -1,4 +1,4 @@
-// Long work that frames are drawn between.
+// Long work in slices, with frames between them.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { heapOf } from "../../src/fusion/greedy.ts";
@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Three ms a step. */
+/** Each step takes 3 ms. */
 function* steps(count: number, done: number[] = []): Work<string> {
   for (let step = 1; step <= count; step++) {
     vi.advanceTimersByTime(3);

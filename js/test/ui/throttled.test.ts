@@ -1,4 +1,4 @@
-// What panels say of roofs keeps a pace that can be read while a control is held, and is never behind once it is let go.
+// Throttled signals: during a drag they change at a readable pace, and at its end they have the last value.
 
 import { computed, effect, signal } from "@preact/signals";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -29,7 +29,7 @@ describe("calm signals", () => {
     const { seen, held, move } = make();
     held.value = true;
     seen.length = 0;
-    // A frame of 60 hertz each, a quarter of a second.
+    // 15 frames at 60 Hz: a quarter of a second.
     for (let frame = 1; frame <= 15; frame++) {
       move(frame);
       vi.advanceTimersByTime(1000 / 60);

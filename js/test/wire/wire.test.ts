@@ -1,4 +1,4 @@
-// What Python sends, decoded: from anywhere in a message, and text stays text.
+// Decoding of what Python sends, with buffers at any offset of a message; text from files stays text.
 
 import { describe, expect, it } from "vitest";
 import { type DictColumn, sumOfKnown, textAt } from "../../src/wire/columns.ts";

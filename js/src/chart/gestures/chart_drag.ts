@@ -8,6 +8,8 @@ export interface ChartDrag extends Drag {
   hasMoved(): boolean;
   /** Axes that are kept until the end. If they followed the drag, the roof would move away from the pointer. */
   readonly axes?: Scales;
+  /** Moves a drag by two fingers: their middle and their distance, px. */
+  pinch?(middle: readonly [x: number, y: number], spread: number): void;
   /** Whether the drag has become void, because its kernel is gone. */
   isVoid?(): boolean;
 }

@@ -47,10 +47,14 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
     if (!focus || index < 0 || isTotal(kernels, row)) return undefined;
     const { utilization } = judge(kernels, judgeOf(kernels, focus))(row);
     return {
-      ...{ row, from, start: (ghost && store.moves.value[row]) ?? {} },
-      ...{ leastTime: Math.min(utilization || 0, 1), can: askable(kernels, row, focus) },
+      row,
+      from,
+      start: (ghost && store.moves.value[row]) ?? {},
+      leastTime: Math.min(utilization || 0, 1),
+      can: askable(kernels, row, focus),
       at: ghost?.to ?? [scene.at.x[index] as number, scene.at.y[index] as number],
-      ...{ x: scales.x, y: (points.x[index] === 0 && scales.strip?.y) || scales.y },
+      x: scales.x,
+      y: (points.x[index] === 0 && scales.strip?.y) || scales.y,
     };
   }
   const canMove = ({ can }: KernelTarget) => can.bytes || can.time;

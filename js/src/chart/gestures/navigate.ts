@@ -8,7 +8,7 @@ import { lookUp } from "../../ui/keys.ts";
 import { placeIn } from "../../ui/pointer_position.ts";
 import type { Scene } from "../scene.ts";
 import { zoomAround, zoomed } from "../zoom.ts";
-import { type ChartDrag, type ChartGesture, CLICK_PX } from "./chart_drag.ts";
+import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
 /** What dragging over the chart does. */
 export type Tool = "select" | "zoom" | "pan";
@@ -49,11 +49,6 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
   /** Whether Space is pressed. */
   const isSpace = useRef(false);
   const lastStep = useRef({ time: Number.NEGATIVE_INFINITY, run: 0 });
-  const pinch = useRef<{
-    readonly drag: ChartDrag;
-    readonly spread: number;
-    to(place: PlanePoint, factor: number): void;
-  }>(undefined);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const { plot, width } = scene.scales;
@@ -97,8 +92,13 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     const [across, down] = [KEY_STRIDE * (plot.right - plot.left), KEY_STRIDE * (plot.bottom - plot.top)];
     const go = (right: number, up: number) => () => step(middle, [middle[0] + right, middle[1] + up], 1, time);
     const acts = {
-      ...{ zoomIn: () => by(STEP, at, time), zoomOut: () => by(1 / STEP, at, time), fit },
-      ...{ up: go(0, down), left: go(across, 0), down: go(0, -down), right: go(-across, 0) },
+      zoomIn: () => by(STEP, at, time),
+      zoomOut: () => by(1 / STEP, at, time),
+      fit,
+      up: go(0, down),
+      left: go(across, 0),
+      down: go(0, -down),
+      right: go(-across, 0),
     };
     const name = lookUp(NAVIGATION_KEYS, key);
     return name && acts[name];
@@ -145,14 +145,14 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
       // Without this the middle button starts the browser's own scrolling.
       onMouseDown: (event: MouseEvent) => event.button === 1 && event.preventDefault(),
       onWheel(event: WheelEvent) {
-        const isAsked = event.ctrlKey || event.metaKey;
+        const isControl = event.ctrlKey || event.metaKey;
         const element = event.currentTarget as Element;
-        if (!isAsked && (event.shiftKey || event.altKey || !element.matches(":focus"))) return;
+        if (!isControl && (event.shiftKey || event.altKey || !element.matches(":focus"))) return;
         const pixels = event.deltaY * (WHEEL_UNITS_PX[event.deltaMode] ?? 1);
         const power = Math.max(-MAX_EXPONENT, Math.min(pixels * (event.ctrlKey ? PINCH : WHEEL), MAX_EXPONENT));
         const has = power !== 0 && by(Math.exp(-power), placeIn(element, width, event), event.timeStamp);
         // At the limit of the zoom the wheel scrolls the page. With Ctrl it must not zoom the page instead.
-        if (has || isAsked || isBusy()) event.preventDefault();
+        if (has || isControl || isBusy()) event.preventDefault();
       },
       onTouchStart(event: TouchEvent) {
         const two = event.touches.length === 2 && fingers(event);
@@ -160,14 +160,13 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
         if (gesture.drag?.kind !== "plane") gesture.cancel();
         const [middle, spread] = two;
         const { drag, to } = planeDrag(middle);
-        pinch.current = { drag, spread, to };
-        gesture.start(drag);
+        gesture.start({ ...drag, pinch: (middle, now) => to(middle, now / spread) });
       },
       onTouchMove(event: TouchEvent) {
-        const { drag, spread = 1, to } = pinch.current ?? {};
-        const two = gesture.drag && gesture.drag === drag && fingers(event);
+        const pinch = gesture.drag?.pinch;
+        const two = pinch && fingers(event);
         if (!two) return;
-        to?.(two[0], two[1] / spread);
+        pinch(...two);
         // A pinch must not scroll the page.
         if (event.cancelable) event.preventDefault();
       },

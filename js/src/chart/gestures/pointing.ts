@@ -61,8 +61,8 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   const { points, roofs } = scene;
   const { at } = visiblePoints(scene);
   const hovered = store.pointed.value;
-  const stands = indexOf(points, hovered, last.value);
-  const index = stands >= 0 && isShown(scene, stands) ? stands : -1;
+  const found = indexOf(points, hovered, last.value);
+  const index = found >= 0 && isShown(scene, found) ? found : -1;
   const navigation = useNavigation(store, scene, gesture);
   const zooms = navigation.tool.value === "zoom";
   const marquee = useMarquee(store, scene, gesture, zooms);

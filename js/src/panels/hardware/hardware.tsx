@@ -6,7 +6,7 @@ import { reasonOf } from "../../text/reasons.ts";
 import { Button } from "../../ui/button.tsx";
 import { useDisclosure } from "../../ui/disclosure.ts";
 import { focusNeighbour } from "../../ui/focus.ts";
-import { Section } from "../../ui/section.tsx";
+import { Section } from "../../ui/fold.tsx";
 import type { Chip } from "../../wire/types.ts";
 import { moveWords, strings, words } from "../../words/words.ts";
 import { Card } from "../chips/card.tsx";
