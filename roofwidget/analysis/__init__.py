@@ -1,1 +1,1 @@
-"""The roofline arithmetic, and every answer that is made of it; no traitlets, no pixels."""
+"""The roofline arithmetic and all results that are based on it. This room knows no traitlets and no pixels."""

@@ -78,7 +78,7 @@ class RunComparison:
         return len(self.rows_before)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is derived is derived again: it has types that a pickle should not name.
+        # Cached properties are left out: a pickle must not name their internal types.
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
@@ -171,8 +171,8 @@ class RunComparison:
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
         columns = ("before", "after", "change", "ratio", "verdict", "ai_before", "ai_after")
-        words = ("bound_by_before", "bound_by_after")
-        return pd.DataFrame({"name": self.names} | {name: getattr(self, name) for name in (*columns, *words)})
+        texts = ("bound_by_before", "bound_by_after")
+        return pd.DataFrame({"name": self.names} | {name: getattr(self, name) for name in (*columns, *texts)})
 
     def __repr__(self) -> str:
         rows = aligned([_HEADER, *self._rows(_MAX_LINES)]) if len(self) else []

@@ -134,7 +134,7 @@ def _reason(bound: Bound, row: int) -> str:
 
 
 def _of_bytes(bound: Bound, row: int) -> tuple[str, str, str]:
-    """Return the work, its rate, and the possible causes, for memory; the next three functions for the others."""
+    """Return the work, its rate and the possible causes for memory; the functions below do so for other resources."""
     level, _ = _slowest(bound, row)
     bandwidth, measured, flops = bound.chip.bandwidth(level), float(bound.measured[row]), float(bound.flops[row])
     moved = float(bound.bytes[level][row])

@@ -80,7 +80,7 @@ def _rates(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> tuple[Floats,
 def join_times(
     compute: Floats, memory: Floats, network: Floats, overhead: Floats, *, overlap: float, exposed: float
 ) -> tuple[Floats, Floats]:
-    """Return the seconds of compute and memory together (the body), and the bound of body, link and launches."""
+    """Return the seconds of compute and memory together (the body), and the bound with link and launches."""
     body = np.maximum(compute, memory)
     if overlap < 1:
         # Written as a sum on top of the larger time, so that an overlap of 1 gives exactly the larger time.

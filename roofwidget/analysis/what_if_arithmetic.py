@@ -12,13 +12,13 @@ from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 
-__all__ = ["Judge", "apply_what_ifs", "least_time"]
+__all__ = ["BoundFunction", "apply_what_ifs", "least_time"]
 
-Judge = Callable[[Kernels], Bound]
+BoundFunction = Callable[[Kernels], Bound]
 """Returns the bound of kernels."""
 
 
-def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], judge: Judge) -> Kernels:
+def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], bound_of: BoundFunction) -> Kernels:
     """Return the kernels with what-ifs applied.
 
     The factor ``bytes`` multiplies a kernel's bytes at every memory level, but not those over the link. The kernel
@@ -33,7 +33,7 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], j
         The n kernels as they are.
     moves
         By row, the factors ``"bytes"`` and ``"time"``, above 0; a missing factor is 1.
-    judge
+    bound_of
         Returns the bound of some of the kernels.
 
     Returns
@@ -57,10 +57,10 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], j
     before = kernels[rows]
     by_bytes, by_time = (np.array([move.get(key, 1.0) for move in moves.values()]) for key in ("bytes", "time"))
     after = _with_bytes(before, by_bytes)
-    bound = judge(before)
+    bound = bound_of(before)
     # With unchanged bytes the time is known even if the bound is not.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        follows = np.where(by_bytes == 1, 1.0, judge(after).time / bound.time)
+        follows = np.where(by_bytes == 1, 1.0, bound_of(after).time / bound.time)
     factor = follows * np.fmax(by_time, least_time(bound))
     return _put_back(kernels, rows, after, factor)
 

@@ -124,13 +124,13 @@ def dict_column(
 
 def dict_encoded(values: list[str | None]) -> DictColumn:
     """Return these values, which are texts or None, as a dictionary-encoded column."""
-    words = tuple(dict.fromkeys(values))
-    if len(words) == len(values):
-        codes = np.arange(len(words), dtype=np.int32)
+    unique = tuple(dict.fromkeys(values))
+    if len(unique) == len(values):
+        codes = np.arange(len(unique), dtype=np.int32)
     else:
-        code_of = dict(zip(words, range(len(words)), strict=True))
+        code_of = dict(zip(unique, range(len(unique)), strict=True))
         codes = np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
-    return DictColumn(words, frozen(codes))
+    return DictColumn(unique, frozen(codes))
 
 
 def _checked_text(value: Any, field: str, row: int, *, casefold: bool) -> str | None:
@@ -148,8 +148,8 @@ def folded(precision: str) -> str:
     >>> folded("BF16"), folded("Auto")
     ('bf16', '')
     """
-    word = precision.casefold()
-    return "" if word == "auto" else word
+    lower = precision.casefold()
+    return ASKED_PRECISION if lower == "auto" else lower
 
 
 def by_key_of_rows(amounts: list[float | Mapping[str, float] | None], plain: str) -> dict[str, Floats]:

@@ -14,7 +14,7 @@ from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-__all__ = ["FIELDS", "extra_columns", "from_frame", "to_frame"]
+__all__ = ["FIELDS", "from_frame", "readable_columns", "to_frame"]
 
 FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "count", "self_time")
 _NEEDED: Final = ("name", "flops", "bytes")
@@ -44,7 +44,7 @@ def from_frame(frame: Any) -> dict[str, Any]:
     def optional(read: Any, *fields: str) -> dict[str, Any]:
         return {field: read(frame[field], field) for field in fields if field in found}
 
-    extra, unread = extra_columns(frame, others)
+    extra, unread = readable_columns(frame, others)
     origins = [name for name in found if name.startswith("origin:")]
     return {
         "names": list(frame["name"]),
@@ -84,21 +84,21 @@ def _is_another(name: str, field: str) -> bool:
     return field in name.casefold().split()
 
 
-def extra_columns(frame: Any, names: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
+def readable_columns(frame: Any, names: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
     """Return the columns that hold only numbers or only texts, and the names of the other columns."""
-    kept: dict[str, Any] = {}
+    readable: dict[str, Any] = {}
     unread: list[str] = []
     for name in names:
         column = frame[name]
         for read in (columns.float_cells, columns.text_cells):
             try:
-                kept[name] = read([bool_as_number(value) for value in column], name)
+                readable[name] = read([bool_as_number(value) for value in column], name)
             except (TypeError, ValueError):
                 continue
             break
         else:
             unread.append(name)
-    return kept, unread
+    return readable, unread
 
 
 def bool_as_number(value: Any) -> Any:
@@ -120,5 +120,5 @@ def to_frame(kernels: Kernels) -> Any:
     if kernels.has_self_time:
         frame["self_time"] = kernels.self_time
     frame |= dict(kernels.extra)
-    frame |= {f"origin:{key}": words for key, words in kernels.origin.items()}
+    frame |= {f"origin:{key}": texts for key, texts in kernels.origin.items()}
     return pd.DataFrame(frame)

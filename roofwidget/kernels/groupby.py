@@ -145,9 +145,9 @@ class _Groups:
         for group in np.flatnonzero(~self.is_shared(column.codes)):
             end = self.start[group + 1] if group + 1 < len(self) else None
             found = dict.fromkeys(column.codes[self.order[self.start[group] : end]].tolist())
-            told = [column.values[code] or "unknown" for code in found]
-            more = [f"{len(told) - _MAX_ORIGINS_NAMED} more"] if len(told) > _MAX_ORIGINS_NAMED else []
-            codes[group] = words.setdefault("; ".join([*told[:_MAX_ORIGINS_NAMED], *more]), len(words))
+            texts = [column.values[code] or "unknown" for code in found]
+            more = [f"{len(texts) - _MAX_ORIGINS_NAMED} more"] if len(texts) > _MAX_ORIGINS_NAMED else []
+            codes[group] = words.setdefault("; ".join([*texts[:_MAX_ORIGINS_NAMED], *more]), len(words))
         return DictColumn(tuple(words), codes)
 
 

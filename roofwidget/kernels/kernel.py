@@ -76,7 +76,7 @@ class Kernel:
         self,
         name: str,
         flops: Number | Mapping[str, Number],
-        bytes: Number | Mapping[str, Number],  # noqa: A002 - the field's word
+        bytes: Number | Mapping[str, Number],  # noqa: A002 - the usual name of this quantity
         time: Number = None,
         *,
         precision: str | None = None,

@@ -113,7 +113,7 @@ def _of_cpp(text: str) -> str:
     name = _unwrapped(parsed)
     if name.base in _WRAPPERS and name.scope:
         name = _Name(f"{name.scope}::{name.base}", name.arguments)
-    return _written(name) if _is_telling(name) else ""
+    return _written(name) if _names_a_kernel(name) else ""
 
 
 def _parsed(pieces: list[str]) -> _Name:
@@ -181,7 +181,7 @@ def _unwrapped(name: _Name) -> _Name:
     for _ in range(_MAX_DEPTH):
         if name.base not in _WRAPPERS or not name.arguments:
             break
-        inner = next((argument for argument in name.arguments if _is_telling(argument)), None)
+        inner = next((argument for argument in name.arguments if _names_a_kernel(argument)), None)
         if inner is None:
             break
         name = inner
@@ -197,7 +197,7 @@ def _is_noise(name: _Name) -> bool:
     return name.base.startswith("(bool)") or name.base in _NOISE or not name.base or bool(_NOISY.search(name.base))
 
 
-def _is_telling(name: _Name) -> bool:
+def _names_a_kernel(name: _Name) -> bool:
     """Return whether a name can name a kernel: it is no number, element type or boilerplate."""
     return not (_is_noise(name) or _integer(name) is not None or name.base in {"float", "double", *_TYPES})
 

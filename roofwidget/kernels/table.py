@@ -90,7 +90,7 @@ class Kernels:
         self,
         names: Iterable[str] = (),
         flops: npt.ArrayLike | Mapping[str, npt.ArrayLike] = (),
-        bytes: npt.ArrayLike | Mapping[str, npt.ArrayLike] = (),  # noqa: A002 - the field's word
+        bytes: npt.ArrayLike | Mapping[str, npt.ArrayLike] = (),  # noqa: A002 - the usual name of this quantity
         *,
         time: npt.ArrayLike | None = None,
         precision: Iterable[str | None] | DictColumn | None = None,
@@ -180,7 +180,7 @@ class Kernels:
 
     @property
     def flops_by_precision(self) -> Mapping[str, Floats]:
-        """FLOPs by precision or class, each of shape (n,); NaN is "none". The key ``""`` is for plain numbers."""
+        """FLOPs by precision or class, each of shape (n,); NaN means none. The key ``""`` is for plain numbers."""
         return self._flops
 
     @property

@@ -1,4 +1,4 @@
-"""Advice: which situation the numbers put a kernel in, that the evidence prints them, and when to stop."""
+"""Advice: the situation that follows from the numbers, the numbers in the evidence, and when to stop."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_share_is_shown_in_as_many_digits_as_leave_it_on_its_side_of_a_thresho
 
 
 def test_each_threshold_belongs_to_the_better_side() -> None:
-    # A bound of 3 s over these times is exactly 3/4, 1/2 and 1/4.
+    # With a bound of 3 s the utilizations are exactly 3/4, 1/2 and 1/4.
     quarters = {"close": 0.5, "stop": 0.75, "way_below": 0.25}
     by_time = {time: one(rw.Kernel("k", 0, 30, time=time), thresholds=quarters) for time in (4, 6, 12)}
     assert [(found.situation, found.done) for found in by_time.values()] == [

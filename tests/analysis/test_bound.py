@@ -1,4 +1,4 @@
-"""What a bound says of particular kernels: unknowns, options, links, classes of FLOPs, balance, energy."""
+"""`bound` for special kernels: unknown values, options, links, classes of FLOPs, balance, energy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for the bound of any kernel on any chip."""
+"""Properties of the bound of any kernel on any chip."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ factors = st.floats(1, 1e3)
 
 @dataclass(frozen=True)
 class Rates:
-    """A chip's figures: two precisions, a vector unit, two memory levels and a link."""
+    """The figures of a chip: two precisions, a vector unit, two memory levels and a link."""
 
     bf16: float
     fp32: float
@@ -41,7 +41,7 @@ class Rates:
     link: float
 
     def chip(self, **faster: float) -> rw.Chip:
-        """Return the chip, with some of its rates times a factor."""
+        """Return the chip, with a factor on some of its rates."""
         rate = {name: getattr(self, name) * faster.get(name, 1.0) for name in self.__annotations__}
         peaks = {name: rate[name] for name in ("bf16", "fp32", "vector")}
         return rw.Chip("chip", peaks, {"HBM": rate["hbm"], "L2": rate["l2"]}, links={"link": rate["link"]})
@@ -57,7 +57,7 @@ anywhere = st.fixed_dictionaries({"HBM": amounts_or_zero}, optional={"L2": amoun
 
 @st.composite
 def situations(draw: st.DrawFn) -> tuple[rw.Kernel, dict[str, Any]]:
-    """Draw a measured kernel and options that go with it."""
+    """Draw a measured kernel and options that are valid for it."""
     exposed = draw(st.one_of(st.just(0.0), st.floats(0.01, 0.99)))
     kernel = rw.Kernel(
         "k",

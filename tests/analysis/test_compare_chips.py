@@ -1,4 +1,4 @@
-"""The same kernels on several chips: sums against perfect overlap, speed-ups, and which kernels change sides."""
+"""The same kernels on several chips: sums and perfect overlap, speed-ups, and kernels whose regime changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two runs of one program: who belongs together, who became faster, and who is in one of them alone."""
+"""Two runs of one program: matching kernels, faster ones, and kernels that are only in one run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_kernels_of_one_name_with_others_between_stay_in_the_order_of_the_run_be
 def test_of_several_with_one_name_those_of_one_shape_belong_together() -> None:
     before = run(["a", "a", "a", "b"], [1] * 4, extra={"shape": ["8x8", "4x4", "8x8", "2x2"]})
     after = run(["a", "a", "b", "a"], [1] * 4, extra={"shape": ["4x4", "8x8", "16x16", "32x32"]})
-    # b is alone with its name in both runs, so that its shape may differ.
+    # The name b is unique in both runs, so its shape may differ.
     assert pairs(before, after) == [(0, 1), (1, 0), (3, 2)]
 
 
@@ -183,7 +183,7 @@ def test_times_are_compared_as_difference_and_ratio() -> None:
         ((4, 5, 6), (1, 2, 5), "equal"),
         ((1, 9), (4, 5), "equal"),
         ((4, 5), (1, 9), "equal"),
-        # All launches: 12 to 18 s before, then 8 to 10 s, or 3 to 30 s.
+        # The ranges over all launches: 12 to 18 s before; after 8 to 10 s, or 3 to 30 s.
         ((4, 5, 6), (4, 5), "faster"),
         ((4, 5, 6), (1, 5, 10), "equal"),
         ((0.1,), (0.1,), "equal"),

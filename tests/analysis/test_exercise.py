@@ -1,4 +1,4 @@
-"""The exercise: the same answers to the last digit, but for the case where its own solution is wrong."""
+"""The exercise: the same answers to the last digit, except where the exercise's own solution is wrong."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ask(flops: Any, moved: Any, peak: float = 100, bandwidth: float = 10) -> dic
 
 
 def as_the_exercise_defines_it(operation: Mapping[str, Any], peak: float, bandwidth: float) -> list[Any]:
-    """State the six quantities by the exercise's text, one after the other."""
+    """Return the six quantities as the text of the exercise defines them."""
     work, traffic = operation["flops"], operation["memory_bytes"]
     x = math.inf if traffic == 0 else work / traffic
     under_slope = x * bandwidth

@@ -111,7 +111,7 @@ def test_layer_norm_at_half_a_percent_of_the_peak_uses_all_the_bandwidth(guide: 
     chip = guide.chips[1]
     attainable = rw.bound(layer_norm, chip)
     assert f"{attainable.ai['HBM'][0]:.3f}" == "1.667"
-    # As the guide does: run it as fast as its roof allows.
+    # As in the guide: the kernel runs at its roof.
     bound = rw.bound(rw.Kernel("LayerNorm", layer_norm.flops, layer_norm.bytes, time=float(attainable.time[0])), chip)
     assert f"{bound.achieved[0] / TERA:.1f}" == "12.0"
     assert f"{bound.peak_fraction[0] * 100:.1f}" == "0.5"
@@ -124,7 +124,7 @@ def test_fusing_a_chain_of_four_moves_it_up_the_slope() -> None:
     kernels = [(f"{n} kernels", flops * elements, n * 2 * elements * BF16_BYTES) for n in (4, 2, 1)]
     bound = rw.bound(kernels, rw.preset("tpu-roofline-guide").chips[1])
     assert [f"{moved / 1e9:.2f}" for moved in bound.bytes["HBM"]] == ["4.29", "2.15", "1.07"]
-    # Python rounds 1.25 to even, and so does the guide.
+    # Python and the guide both round 1.25 to even.
     assert [f"{ai:.1f}" for ai in bound.ai["HBM"]] == ["1.2", "2.5", "5.0"]
     assert [f"{rate / TERA:.1f}" for rate in bound.attainable] == ["9.0", "18.0", "36.0"]
 
@@ -148,5 +148,5 @@ def test_exposed_communication_lowers_the_flat_roof_as_printed(
 
 
 def cell(rate: float, share: float, bound: str) -> str:
-    """Write as the guide does; it centres the result in its column."""
+    """Return the text of the guide's table; the guide centres it in its column."""
     return f"{rate:>5.0f}T ({share * 100:>3.0f}%) {bound}".strip()

@@ -1,4 +1,4 @@
-"""Collectives over a link: printed results, the formulas counted message by message, and what is refused."""
+"""Collectives over a link: printed results, formulas checked by counting messages, and refused arguments."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def test_the_links_ridge_point_of_a_v5p_is_2550_along_one_axis() -> None:
 
 
 def sent_around_a_ring(n: int) -> dict[str, list[float]]:
-    """Count what one link of a one-way ring carries, in shards of an n-th of the array, message by message."""
+    """Count the messages over one link of a one-way ring, in shards of an n-th of the array."""
     farthest = range(1, n)
     return {
         "all-gather": [1.0 for _ in farthest],
         "reduce-scatter": [1.0 for _ in farthest],
         "all-reduce": [1.0 for _ in (*farthest, *farthest)],
-        # To each rank an n-th of a shard, which crosses as many links as it is far away.
+        # Each rank gets an n-th of a shard, and it crosses as many links as the rank is hops away.
         "all-to-all": [distance / n for distance in farthest],
         "broadcast": [1.0 for _ in range(n)] if n > 1 else [],
         "permute": [1.0] if n > 1 else [],
@@ -157,7 +157,7 @@ def test_without_latency_time_is_the_bytes_sent_over_the_bandwidth_they_are_sent
 ) -> None:
     sent = float(network_bytes(kind, size, n, topology=topology))
     directions = 2 if topology == "ring-both-ways" else 1
-    # In the last step of a ring of an even number of ranks one direction has nothing left to send.
+    # With an even number of ranks one direction has nothing to send in the last step.
     idle = n / (n - 1) if topology == "ring-both-ways" and kind in WHOLE_SHARDS and n % 2 == 0 else 1
     time = float(collective_time(kind, size, n, bandwidth, topology=topology))
     assert time == pytest.approx(idle * sent / (directions * bandwidth), rel=1e-14)
@@ -168,7 +168,7 @@ def test_without_latency_time_is_the_bytes_sent_over_the_bandwidth_they_are_sent
 @pytest.mark.parametrize("n", [2, 3, 4, 7, 8])
 @pytest.mark.parametrize("kind", WHOLE_SHARDS)
 def test_both_ways_a_rank_sends_what_it_sends_one_way(kind: str, n: int) -> None:
-    """Each of the n - 1 shards that a rank passes on goes left or right, whichever way that is shared out."""
+    """Each of the n - 1 shards that a rank passes on goes left or right, however these are distributed."""
     left, right = n // 2, (n - 1) // 2
     rounds = 2 if kind == "all-reduce" else 1
     sent = float(network_bytes(kind, 840, n, topology="ring-both-ways"))

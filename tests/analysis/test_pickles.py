@@ -1,4 +1,4 @@
-"""Pickles of kernels and results: they name packages and no file of them, so that they survive a move of a file."""
+"""Pickles of kernels and results: they name packages but not files, so they can be read after a file has moved."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def modules_named_in(data: bytes) -> set[str]:
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_pickle_names_packages_alone_and_can_be_read_again(name: str) -> None:
     value = RESULTS[name]
-    shown = repr(value)  # What is derived on the way is not pickled.
+    shown = repr(value)  # This fills cached properties, which must not be pickled.
     assert type(value).__module__ == "roofwidget"
     assert getattr(rw, type(value).__name__) is type(value)
     for protocol in (2, pickle.HIGHEST_PROTOCOL):

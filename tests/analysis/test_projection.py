@@ -1,4 +1,4 @@
-"""A measured program on another chip: each kernel keeps its utilization, and what is not known stays."""
+"""A measured program on another chip: each kernel keeps its utilization; without a known bound it keeps its time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHIPS: Final = {name: Chip(name, **told) for name, told in GOLDEN["chips"].items
 
 @pytest.fixture
 def step() -> Kernels:
-    """On Old they need 4, 1, 2 (compute; 1.5 for its bytes), unknown and 1 s; on New 1, 0.5, 0.75 (bytes), unknown."""
+    """Bounds on Old are 4, 1, 2 (compute; 1.5 for bytes), unknown and 1 s; on New 1, 0.5, 0.75 (bytes), unknown."""
     return Kernels(
         ["matmul", "gelu", "near the ridge", "opaque", "unmeasured"],
         [4e14, 1e12, 2e14, np.nan, 1e14],
@@ -96,12 +96,12 @@ def test_self_time_grows_and_shrinks_as_the_time_does() -> None:
 
 @pytest.mark.parametrize("clock", [0.5, "1 GHz", "1000 MHz", np.float64(0.5)])
 def test_a_clock_moves_the_peaks_alone(step: Kernels, clock: Any) -> None:
-    # The peak halves: 8 s and 4 s instead of 4 and 2, while the bytes of gelu need 1 s as before.
+    # The peak halves: 8 s and 4 s instead of 4 s and 2 s. The bytes of gelu still need 1 s.
     same(project(step, OLD, clock=clock).by_kernel, [16, 2, 8, 1, math.nan])
 
 
 def test_a_precision_judges_what_tells_none_of_its_own(step: Kernels) -> None:
-    # At 800 TFLOP/s 0.5 s for the FLOPs of the matmul, as for its bytes.
+    # At 800 TFLOP/s the FLOPs of the matmul need 0.5 s, and so do its bytes.
     same(project(step, NEW, precision="fp8").by_kernel, [1, 1, 1.5, 1, math.nan])
     own = Kernels(["told", "apart"], {"": [4e14, np.nan], "bf16": [np.nan, 4e14]}, [1e12] * 2, time=[8, 8], chip=OLD)
     same(project(own, NEW, precision="fp8").by_kernel, [1, 2])
@@ -203,7 +203,7 @@ def test_many_kernels_are_cut_short_and_names_are_text() -> None:
 
 
 def test_it_says_how_much_of_the_time_is_far_below_its_roof_and_may_not_follow_another() -> None:
-    # Of 1 s each: 5 %, 10 % and 50 % of their roof, an unknown bound; 7.5 % of 2 s, of which 1 is its own.
+    # The utilizations are 5 %, 10 %, 50 %, unknown, and 7.5 % for a time of 2 s with 1 s self time.
     table = Kernels(
         ["far", "a tenth", "half", "opaque", "shared"],
         [5e12, 1e13, 5e13, np.nan, 1.5e13],
@@ -242,7 +242,7 @@ def test_recast_work_is_judged_by_one_precision_whatever_it_tells() -> None:
         chip=OLD,
     )
     new = Chip("New", {"bf16": 4e14, "fp8": 8e14, "fp8_vector": 8e13}, {"DRAM": 2e12})
-    # On Old 8, 4, 8 and 4.8 s; recast on New 1, 0.5, 1 and 1.5 s.
+    # The bounds are 8, 4, 8 and 4.8 s on Old; recast on New 1, 0.5, 1 and 1.5 s.
     found = project(told, new, recast="fp8")
     assert found.by_kernel.tolist() == pytest.approx([2, 0.5, 2, 2.5, 1], rel=1e-12)
     assert found.precision == "fp8"

@@ -1,4 +1,4 @@
-"""The arithmetic of a projected time, on the golden file that the front end is held to as well."""
+"""The arithmetic of projected times, checked against the golden file that the front end uses too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a bound shows itself: the notes, lines of text, the HTML table, the data frame and its columns."""
+"""The text of a bound: notes, lines, the HTML table, and the data frame with its columns."""
 
 from __future__ import annotations
 

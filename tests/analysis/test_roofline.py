@@ -1,4 +1,4 @@
-"""The roofline arithmetic: the golden cases, what it refuses, and the two curves every roof is made of."""
+"""The roofline arithmetic: golden cases, refused arguments, and the two curves of a roof."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def at_level(columns: Any, level: str) -> float:
 
 
 def wrong(bound: rw.Bound, expected: dict[str, Any], levels: list[str]) -> dict[str, Any]:
-    """Every quantity of a golden case that is not what exact fractions give."""
+    """Return the quantities of a golden case that differ from those of exact fractions."""
     found: dict[str, tuple[float, Any]] = {}
     for name in [*NUMBERS, *(name for name in OF_OPTIONS if name in expected)]:
         found[name] = float(getattr(bound, name)[0]), expected[name]
@@ -119,7 +119,7 @@ def test_a_table_of_kernels_gives_row_by_row_what_each_gives_alone() -> None:
         together = rw.bound(table, CHIPS[chip], precision=precision, memory=memory, **options)
         alone = [bound_of(case) for case in cases]
         for name in [*NUMBERS, *OF_OPTIONS, "peak"]:
-            # FLOPs of three precisions are summed in the order in which the table first names them.
+            # FLOPs of three precisions are summed in the order of their first appearance in the table.
             column = [getattr(b, name)[0] for b in alone]
             np.testing.assert_allclose(getattr(together, name), column, rtol=1e-15, atol=0, err_msg=name)
         for name in WORDS:

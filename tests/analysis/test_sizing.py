@@ -1,4 +1,4 @@
-"""Where a matrix product crosses the ridge point: printed sizes, worked exercises, and agreement with `bound`."""
+"""The sizes at which a matrix product reaches the ridge point: printed sizes, exercises, agreement with `bound`."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_an_int8_layer_of_16384_by_4096_needs_263_from_hbm_and_12_from_vmem() ->
 
 def test_a_layer_too_small_for_its_chip_is_compute_bound_at_no_batch() -> None:
     assert critical_batch(H100, 128, 128) == math.inf
-    # On the very edge the FLOPs of a sample take as long as its activations: weights always come on top.
+    # At the limit the FLOPs of a sample take as long as its activations, and the weights need extra time.
     assert critical_batch(chip_of(100, 1), 200, 200) == math.inf
 
 

@@ -1,4 +1,4 @@
-"""Snapshots: what a frozen curve keeps, what is refused, and what travels."""
+"""Snapshots: their content, refused arguments, and their form on the wire."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from traitlets import TraitError
 
 from roofwidget import Chip, Kernels, RooflineModel, Snapshot, wire
 
-# Ridge points at 100 FLOP/byte from HBM and at 10 from L2.
+# The ridge points are 100 FLOP/byte for HBM and 10 for L2.
 CHIP = Chip("Example", {"bf16": 100e12}, {"HBM": 1e12, "L2": 10e12})
 KERNELS = [
     ("measured", 1e12, 1e11, 0.4),
@@ -42,7 +42,7 @@ def test_a_snapshot_keeps_the_roof_in_force_and_where_each_kernel_stands(model: 
     assert model.snapshots == (frozen,)
     assert (frozen.name, frozen.chip, frozen.precision, frozen.memory) == ("before", "example", "bf16", "HBM")
     assert (frozen.peak_flops, frozen.bandwidth, frozen.hidden) == (100e12, 2e12, False)
-    # Measured ones where they were measured, others on the roof, copies by bytes a second; the longest first.
+    # Measured kernels at their measured rate, others on the roof, copies in bytes/s; the longest first.
     assert frozen.kernels == (
         ("no bytes", math.inf, 1e12),
         ("measured", 10, 2.5e12),

@@ -1,4 +1,4 @@
-"""Kernels that are moved: their arithmetic on the golden file that the front end is held to, and a model's what-ifs."""
+"""What-ifs on single kernels: the arithmetic against the golden file of the front end, and the model's trait."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHIP = rw.Chip(
     FILE["chip"]["memories"],
     links={"Wire": Link("Wire", FILE["chip"]["link"])},
 )
-# 62 of 124 µs, and 100 of 125: half and four fifths of their roofs.
+# Bounds of 62 µs and 100 µs for 124 µs and 125 µs: utilizations of 50 % and 80 %.
 NORM = ("norm", 1e9, 62e6, 124e-6)
 MATMUL = ("matmul", 1e10, 40e6, 125e-6)
 
@@ -85,7 +85,7 @@ def test_no_factor_brings_a_kernel_above_its_roof(
     table = rw.Kernels(["one"], [flops], [moves], time=[time])
     before = rw.bound(table, CHIP).utilization[0]
     after = apply_what_ifs(table, {0: {"bytes": by, "time": slower}}, lambda kernels: rw.bound(kernels, CHIP))
-    # One that beat its roof as it was goes no higher.
+    # A kernel above its roof does not go higher.
     assert rw.bound(after, CHIP).utilization[0] <= max(before, 1) * (1 + 1e-9)
 
 
@@ -218,7 +218,7 @@ def test_a_merge_forgets_what_was_asked_and_other_sizes_keep_it() -> None:
     model.move("relu", bytes=0.5)
     model.dims = {"batch": 16}
     assert model.moves == {0: {"bytes": 0.5}}
-    # 16 x 1024 of 2 bytes each go in, and come out.
+    # 16 x 1024 items of 2 bytes are read, and as many written.
     assert model.moved_kernels.bytes.tolist() == [32768, 65536]
     model.partition = [["relu", "gelu"]]
     assert model.moves == {}
@@ -228,12 +228,12 @@ def test_what_if_rates_count_and_so_does_the_chip_that_kernels_ran_on() -> None:
     model = _model(NORM)
     model.move(0, bytes=1 / 62)
     np.testing.assert_allclose(model.moved_kernels.time, [20e-6], rtol=1e-12)
-    # 31 µs of memory before, 10 of compute after.
+    # The bound is 31 µs (memory) before and 10 µs (compute) after.
     model.bandwidth = "2 TB/s"
     np.testing.assert_allclose(model.moved_kernels.time, [40e-6], rtol=1e-12)
     ran_on = rw.Kernels(["norm"], [1e9], [62e6], time=[124e-6], chip=CHIP)
     faster = rw.Chip("Faster", {"bf16": 1e15}, {"DRAM": 5e12})
-    # On the other chip they would be 12.4 and 1 µs.
+    # On the other chip these would be 12.4 µs and 1 µs.
     elsewhere = rw.RooflineModel([faster], ran_on, moves={0: {"bytes": 1 / 62}})
     np.testing.assert_allclose(elsewhere.moved_kernels.time, [20e-6], rtol=1e-12)
 

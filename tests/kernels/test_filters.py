@@ -1,4 +1,4 @@
-"""The filters mean in Python what the golden file says, and a table's own one-liners refuse what they do not know."""
+"""Filters: Python gives the results of the golden file, and `filter` and `top` refuse unknown values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def filters_of(case: dict[str, Any]) -> Filters:
 
 @pytest.fixture
 def step() -> Kernels:
-    """Matmul needs 4 s, copy 2 s and gelu 1 s; opaque tells nothing and quad has a precision that the chip lacks."""
+    """Bounds are 4 s (matmul), 2 s (copy) and 1 s (gelu); opaque and quad (a precision the chip lacks) have none."""
     return Kernels(
         ["matmul", "copy", "gelu", "opaque", "quad"],
         [4e14, 0, 1e12, np.nan, 1e14],

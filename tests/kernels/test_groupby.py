@@ -1,4 +1,4 @@
-"""Sums of kernels over groups, the launches behind them, and what a table carries beside its counts."""
+"""Sums of kernels over groups, their launches, and the metadata of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names as charts show them: what tells kernels apart stays, what C++ adds goes."""
+"""Short names for charts: the parts that distinguish kernels stay, the boilerplate of C++ is dropped."""
 
 from __future__ import annotations
 

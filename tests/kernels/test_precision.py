@@ -1,4 +1,4 @@
-"""The peak that judges a kernel of a graph: what a product multiplies decides, not what its group writes."""
+"""The peak for a kernel of a graph: the inputs of a product decide, not the output of its group."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_what_is_held_against_peaks_counts_a_multiply_add_as_2(convention: str |
 
 
 def test_the_search_is_the_same_under_a_convention_that_counts_multiply_adds() -> None:
-    # At 1 FLOP a multiply-add the product would take half a second, here it takes one and 1/256 with the GELU.
+    # A multiply-add counts as 2 FLOPs, so the product takes 1 s, and 1/256 s more with the GELU.
     graph = Graph(convention=Convention("one", fma=1))
     x, w = graph.input("x", (1024, 1024), "bf16"), graph.input("w", (1024, 1024), "bf16")
     graph.output(graph.gelu(graph.matmul(x, w)))

@@ -1,4 +1,4 @@
-"""Published tables: the guide's and that of Williams, Waterman and Patterson, exactly as printed."""
+"""Published tables: those of the TPU guide and of Williams, Waterman and Patterson, exactly as printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Kernels.replace`: a changed copy keeps every argument that is not replaced, and so does all that is made with it."""
+"""`Kernels.replace`: a changed copy, and every function that makes one, keeps all arguments that are not replaced."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def table() -> rw.Kernels:
 
 
 def arguments(kernels: rw.Kernels) -> dict[str, Any]:
-    """Return every argument of the constructor, as a user can read it from the table, in plain types."""
+    """Return every argument of the constructor in plain types, read from the table's public attributes."""
 
     def plain(column: Any) -> Any:
         if isinstance(column, DictColumn):
@@ -132,7 +132,7 @@ def test_an_unknown_argument_names_the_nearest_real_one(table: rw.Kernels) -> No
         table.replace(categroy=["x", "y"])
 
 
-# -- what is made with it ----------------------------------------------------------------------------------------------
+# -- functions that use replace ----------------------------------------------------------------------------------------
 
 
 def mixed() -> rw.Kernels:

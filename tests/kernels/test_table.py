@@ -1,4 +1,4 @@
-"""A kernel and a table of kernels: what they take, what they refuse and how, and what they give back."""
+"""`Kernel` and `Kernels`: what they accept, what they refuse with which message, and what they return."""
 
 from __future__ import annotations
 
