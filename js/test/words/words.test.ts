@@ -39,7 +39,7 @@ const SAME = new Set([
     "words.details",
   ],
   ...["filterWords.searchHint", "fusionWords.title", "fusionWords.flops", "fusionWords.bytes", "runWords.kernel"],
-  ...["tableWords.aiAt", "tableWords.csv"],
+  ...["snapshotWords.intensity", "tableWords.aiAt", "tableWords.csv"],
   ...["tableWords.heads.name", "tableWords.heads.flops", "tableWords.flopsOf", "tableWords.saved"],
   ...["workloadWords.phase", "workloadWords.bytes", "workloadWords.flops"],
 ]);
