@@ -12,6 +12,7 @@ import numpy as np
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.chips import chip as look_up
 from roofwidget.companions.parts import (
+    CHIP_TRAITS,
     INK,
     PALETTE,
     ROOMY,
@@ -77,7 +78,6 @@ def named_points(places: Sequence[tuple[float, float]], texts: Sequence[str]) ->
 
 # -- figure --------------------------------------------------------------------------------------------------------
 
-_FOLLOWED: Final = ("chips", "shown", "precision", "memory", "what_if")
 _EMPTY: Final = (1.0, 1e3)
 _FREE_SPACE: Final = 1.6
 # With more families a legend would cover the plot.
@@ -166,7 +166,7 @@ def ridge_history(
     if model is None:
         draw()
         return shown
-    return follow(shown, model, _FOLLOWED, draw)
+    return follow(shown, model, CHIP_TRAITS, draw)
 
 
 def _chosen(

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from roofwidget.model import RooflineModel
 
 __all__ = [
+    "CHIP_TRAITS",
+    "GRAPH_TRAITS",
     "GREY",
     "INK",
     "PALETTE",
@@ -39,6 +41,9 @@ __all__ = [
     "within",
 ]
 
+CHIP_TRAITS: Final = ("chips", "shown", "precision", "memory", "what_if")
+GRAPH_TRAITS: Final = ("graph", "partition", "dims")
+"""Changes of `convention`, `dtype` and `phase` also change these traits."""
 INK: Final = "var(--jp-content-font-color1, #1f2328)"
 """The host's text colour; no fixed colour is readable on white and on black."""
 PALETTE: Final = ("#0072b2", "#d55e00", "#0f9d74", "#c2569b", "#a87800", "#6b74e6")

@@ -12,6 +12,8 @@ from roofwidget.analysis.bound import bytes_by_level
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.companions.parts import (
+    CHIP_TRAITS,
+    GRAPH_TRAITS,
     INK,
     Limits,
     axis,
@@ -33,11 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["roofline_figure"]
 
-_FOLLOWED: Final = (
-    *("chips", "shown", "focus_chip", "precision", "memory", "what_if", "kernels"),
-    # Changes of `convention`, `dtype` and `phase` also change these traits.
-    *("graph", "partition", "dims"),
-)
 # The limits of the axes without data.
 _EMPTY_X: Final = (0.1, 1e4)
 _EMPTY_Y: Final = (1e9, 1e15)
@@ -97,7 +94,7 @@ def roofline_figure(model: RooflineModel) -> bqplot.Figure:
             with mark.hold_sync():
                 mark.x, mark.y, mark.names = within(intensity), within(rate), names
 
-    return follow(shown, model, _FOLLOWED, draw)
+    return follow(shown, model, (*CHIP_TRAITS, "focus_chip", "kernels", *GRAPH_TRAITS), draw)
 
 
 def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show

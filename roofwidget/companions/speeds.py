@@ -14,6 +14,8 @@ from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.companions.arrays import allowed, evaluate_arrays, swept
 from roofwidget.companions.parts import (
+    CHIP_TRAITS,
+    GRAPH_TRAITS,
     GREY,
     PALETTE,
     ROOMY,
@@ -138,11 +140,6 @@ def _precisions(structure: Structure, group: Mask) -> tuple[tuple[Count, str], .
 
 # -- figure --------------------------------------------------------------------------------------------------------
 
-_FOLLOWED: Final = (
-    *("chips", "shown", "precision", "memory", "what_if", "launch_overhead"),
-    # Changes of `convention`, `dtype` and `phase` also change these traits.
-    *("graph", "partition", "dims"),
-)
 # Times closer than this (relative) are a tie.
 _TIE: Final = 1e-9
 # From each of these speed-ups on, a cell has the next stronger shade; text stays readable on all shades.
@@ -233,7 +230,7 @@ def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str]
         _paint(cells, colour, texts, found)
         shown.title = _title(found)
 
-    return follow(shown, model, _FOLLOWED, draw)
+    return follow(shown, model, (*CHIP_TRAITS, "launch_overhead", *GRAPH_TRAITS), draw)
 
 
 _Axes = tuple[tuple[str, "Floats"], tuple[str, "Floats"]]

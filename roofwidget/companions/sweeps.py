@@ -13,6 +13,8 @@ import numpy as np
 from roofwidget.chips import MissingFigureError
 from roofwidget.companions.arrays import allowed, evaluate_arrays, swept, whole_numbers
 from roofwidget.companions.parts import (
+    CHIP_TRAITS,
+    GRAPH_TRAITS,
     INK,
     Limits,
     axis,
@@ -235,11 +237,6 @@ def _counted(made: Any, size: int) -> tuple[float, float]:
 
 # -- figure --------------------------------------------------------------------------------------------------------
 
-_FOLLOWED: Final = (
-    *("chips", "shown", "precision", "memory", "what_if"),
-    # Changes of `convention`, `dtype` and `phase` also change these traits.
-    *("graph", "partition", "dims"),
-)
 _GUIDE: Final = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 _EMPTY_X: Final = (1.0, 1e4)
 _EMPTY_Y: Final = (1.0, 1e4)
@@ -316,7 +313,7 @@ def size_sweep(model: RooflineModel, op: Any = "matmul", sizes: Any = _GUIDE) ->
             line.labels = [text_to_wire(curve.name or "nothing to sweep")]
         _draw_ridges(ridges, crossings, model, curve, found, left, right)
 
-    return follow(shown, model, _FOLLOWED, draw)
+    return follow(shown, model, (*CHIP_TRAITS, *GRAPH_TRAITS), draw)
 
 
 def _ridges(model: RooflineModel) -> list[tuple[Chip, float]]:

@@ -10,6 +10,8 @@ import numpy as np
 from roofwidget.analysis.bound_lenient import bound_lenient
 from roofwidget.chips import MissingFigureError
 from roofwidget.companions.parts import (
+    CHIP_TRAITS,
+    GRAPH_TRAITS,
     GREY,
     INK,
     PALETTE,
@@ -32,11 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["time_bars"]
 
-_FOLLOWED: Final = (
-    *("chips", "shown", "precision", "memory", "what_if", "kernels", "launch_overhead"),
-    # Changes of `convention`, `dtype` and `phase` also change these traits.
-    *("graph", "partition", "dims"),
-)
 _BY: Final = ("resource", "kernel")
 _RESOURCES: Final = {
     "compute": ("compute", PALETTE[1]),
@@ -109,7 +106,7 @@ def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
         limits.set(0.0, float(bars.y.sum(axis=0).max(initial=0.0)) / (1 - legend_share(len(parts))) or 1.0)
         shown.title = _title(by, int((~known).sum()), without_bound)
 
-    return follow(shown, model, _FOLLOWED, draw)
+    return follow(shown, model, (*CHIP_TRAITS, "kernels", "launch_overhead", *GRAPH_TRAITS), draw)
 
 
 _Parts = list[tuple[str, str, "Floats"]]

@@ -119,7 +119,7 @@ def measured_chip(
             vendor=vendor,
             kind=kind,
             sources=dict.fromkeys(figures, source),
-            ceilings=_distinct([_sourced(ceiling, source) for ceiling in [*lower, *ceilings]], peaks),
+            ceilings=_distinct([replace(one, measured=True, source=source) for one in (*lower, *ceilings)], peaks),
             checks=[Check(key, value, seen) for key, value in (checks or {}).items() if key in figures and value > 0],
             notes=notes,
         )
@@ -128,16 +128,12 @@ def measured_chip(
         raise ProfileError(file, str(error)) from None
 
 
-def _sourced(ceiling: Ceiling, source: Source) -> Ceiling:
-    return Ceiling(ceiling.name, ceiling.rate, ceiling.memory, ceiling.precision, measured=True, source=source)
-
-
 def _distinct(ceilings: list[Ceiling], peaks: Mapping[str, float]) -> list[Ceiling]:
     """Return the highest ceiling of each key; ceilings with the name of a peak are renamed."""
     highest: dict[str, Ceiling] = {}
     for ceiling in ceilings:
         spoken = f"measured {ceiling.name}" if ceiling.name.casefold() in peaks else ceiling.name
-        named = Ceiling(spoken, ceiling.rate, ceiling.memory, ceiling.precision, measured=True, source=ceiling.source)
+        named = replace(ceiling, name=spoken)
         key = named.key.casefold()
         if key not in highest or named.rate > highest[key].rate:
             highest[key] = named

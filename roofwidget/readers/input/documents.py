@@ -45,7 +45,9 @@ def parse(text: str, name: str) -> Parsed:
         objects_read += 1
         found = dict(pairs)
         if len(found) < len(pairs):
-            _refuse_duplicate([key for key, _ in pairs], _end_of_object(text, objects_read), name)
+            twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+            reason = f"the key {twice!r} is twice in the object that ends here"
+            raise ProfileError(name, reason, place=_end_of_object(text, objects_read))
         return found
 
     def constant(word: str) -> float:
@@ -89,11 +91,6 @@ def described(document: object) -> str:
     if isinstance(document, list):
         return f"a list of {len(document)} values, the first {described(document[0])}" if document else "an empty list"
     return {str: "a text", bool: "a truth value", type(None): "null"}.get(type(document), "a number")
-
-
-def _refuse_duplicate(keys: list[str], place: str, name: str) -> NoReturn:
-    twice = next(key for key, times in Counter(keys).items() if times > 1)
-    raise ProfileError(name, f"the key {twice!r} is twice in the object that ends here", place=place)
 
 
 def _end_of_object(text: str, nth: int) -> str:

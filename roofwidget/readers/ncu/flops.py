@@ -125,7 +125,7 @@ def _joined_rules(rules: Iterable[str | None]) -> str | None:
     return " + ".join(rule for rule in rules if rule) or None
 
 
-# -- the instruction that a tensor kernel's name tells -------------------------------------------------------------
+# -- matrix instructions in kernel names --------------------------------------------------------------------------
 
 _INT: Final = r"(?:\(int\))?"
 _PATTERNS: Final = (

@@ -22,7 +22,7 @@ from roofwidget.readers.ncu.traffic import SECTOR_BYTES, WRITEBACK_BYTES, Traffi
 
 __all__ = ["chip_with_roofs", "sm_clock"]
 
-# -- peaks and clocks that the report tells ------------------------------------------------------------------------
+# -- peaks and clocks of the report --------------------------------------------------------------------------------
 
 _KILO: Final = 1e3
 _MAX_SM: Final = ("device__attribute_max_gpu_frequency_khz", "device__attribute_clock_rate")

@@ -89,6 +89,7 @@ def measured(source: File, about: System) -> Chip:
         if f"{stem}Bw" in rows.columns and not np.isnan(rows.numbers(f"{stem}Bw")[0])
     }
     rates = [rate for name in rows.columns if (rate := _rate(name, rows.numbers)) is not None]
+    several = [f"{len(rows)} devices were measured; these are the figures of the first device"] if len(rows) > 1 else []
     return measured_chip(
         source.name,
         about.model or about.gfx or "AMD GPU",
@@ -99,7 +100,7 @@ def measured(source: File, about: System) -> Chip:
         check_source=Source("data sheet, by sysinfo.csv"),
         vendor="AMD",
         kind="gpu",
-        notes=[*_devices(len(rows)), *_doubts(rates)],
+        notes=[*several, *_doubts(rates)],
     )
 
 
@@ -112,10 +113,6 @@ def _rate(name: str, numbers: object) -> Rate | None:
         return None
     precision = "tf32" if match[2] == "XF" else f"{_KINDS[match[2]]}{match[3]}"
     return Rate("fp6_fp4" if match[4] else precision, MATRIX if match[1] else VECTOR, value * _GIGA, name)
-
-
-def _devices(count: int) -> list[str]:
-    return [f"{count} devices were measured; these are the figures of the first device"] if count > 1 else []
 
 
 def _doubts(rates: list[Rate]) -> list[str]:

@@ -607,7 +607,7 @@ class DelimitedTable:
             bad = int(wrong[0])
         if bad is not None:
             kind = "a finite number" if least == -np.inf else f"a finite number from {least:g}"
-            raise self.error(bad, name, f"expected {kind}, got {_brief(cells[bad])}")
+            raise self.error(bad, name, f"expected {kind}, got {cells[bad]!a:.60}")
         return column
 
     def error(self, row: int, name: str | None, reason: str) -> ProfileError:
@@ -660,21 +660,13 @@ def read_table(
         rows = _Rows(lines, delimiter, len(names), source, short=short, strict=strict)
         cells = rows.read()
     units = None
-    if rows.numbers and _are_units(first := cells.first_row()):
+    first = cells.first_row() if rows.numbers else []
+    # A row of units, as in Nsight Compute: no numbers, and an empty first cell.
+    if first and not first[0].strip() and any(first) and not any(map(notation.is_number, first)):
         units = {name: cell for name, cell in zip(names, first, strict=True) if name}
         rows.numbers.pop(0)
     columns = Columns(cells, {name: at for at, name in enumerate(names) if name}, first=int(units is not None))
     return DelimitedTable(source, columns, rows.numbers, skipped=rows.skipped, units=units, plain=plain)
-
-
-def _are_units(cells: Sequence[str]) -> bool:
-    """Whether the first row holds units, as in Nsight Compute: no numbers, and an empty first cell."""
-    return not cells[0].strip() and any(cells) and not any(map(notation.is_number, cells))
-
-
-def _brief(cell: str) -> str:
-    text = ascii(cell)
-    return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004 - a line of an error message
 
 
 # -- what looks like a header, for messages ------------------------------------------------------------------------

@@ -121,13 +121,12 @@ def _meaning(name: str) -> _Meaning | None:
         meant = _of_unit(found["unit"].strip(), is_alone=pattern is _ALONE) if found else None
         if found and meant:
             field, units = meant
-            return _Meaning(field, name, units, is_certain=pattern is _ALONE and _is_certain(found["unit"], units))
+            unit = found["unit"]
+            # A column "MB" may also be the memory that a kernel occupies.
+            says_all = unit.casefold() in _TIME_UNITS or "flop" in unit.casefold() or unit.endswith("/s")
+            is_certain = pattern is _ALONE and len(units) == 1 and says_all
+            return _Meaning(field, name, units, is_certain=is_certain)
     return None
-
-
-def _is_certain(unit: str, units: Sequence[str]) -> bool:
-    # A column "MB" may also be the memory that a kernel occupies.
-    return len(units) == 1 and (unit.casefold() in _TIME_UNITS or "flop" in unit.casefold() or unit.endswith("/s"))
 
 
 def _of_unit(unit: str, *, is_alone: bool) -> tuple[str, tuple[str, ...]] | None:

@@ -24,14 +24,14 @@ NONE: Final = -1
 
 
 class Column:
-    """A column of float64 that grows: eight bytes a row."""
+    """A column of float64 that grows: eight bytes per row."""
 
     def __init__(self) -> None:
         self._values = array("d")
         self.append = self._values.append
 
     def floats(self) -> Floats:
-        """Return its numbers."""
+        """Return the numbers."""
         return np.array(self._values, dtype=np.float64)
 
     def __len__(self) -> int:
@@ -39,14 +39,14 @@ class Column:
 
 
 class WholeColumn:
-    """A column of int64 that grows: eight bytes a row."""
+    """A column of int64 that grows: eight bytes per row."""
 
     def __init__(self) -> None:
         self._values = array("q")
         self.append = self._values.append
 
     def integers(self) -> Integers:
-        """Return its numbers."""
+        """Return the numbers."""
         return np.array(self._values, dtype=np.int64)
 
 

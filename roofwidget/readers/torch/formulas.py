@@ -231,14 +231,11 @@ def _product(call: Call, left: int, *, result: int | None = None) -> Work:
     if len(a) < 2 or len(a) != len(b) or a[-1] != b[-2] or a[:-2] != b[:-2]:  # noqa: PLR2004 - two axes
         raise UnknownWork
     written = prod(a[:-1]) * b[-1]
-    size = result or _scaled_result(call) or call.itemsize(left)
+    scaled = _WRITTEN.get(call.value(6)) if call.name == "aten::_scaled_mm" else None
+    size = result or scaled or call.itemsize(left)
     read = call.read()
     moved = None if read is None or size is None else read + written * size
     return Work("matrix product", 2 * written * a[-1], moved, f"2 M N K from the shapes of {call.name}")
-
-
-def _scaled_result(call: Call) -> int | None:
-    return _WRITTEN.get(call.value(6)) if call.name == "aten::_scaled_mm" else None
 
 
 def _times_vector(call: Call, left: int) -> Work:

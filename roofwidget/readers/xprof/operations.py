@@ -70,18 +70,11 @@ class Draft:
 
     def rows(self, mask: npt.NDArray[np.bool_]) -> Draft:
         """Return the operations in the mask."""
-        return Draft(
-            self.names[mask],
-            self.flops[mask],
-            _masked(self.bytes, mask),
-            self.time[mask],
-            self.self_time[mask],
-            self.category[mask],
-            self.count[mask],
-            self.precision[mask],
-            _masked(self.origin, mask),
-            _masked(self.extra, mask),
-        )
+        columns: dict[str, Any] = {
+            name: {key: part[mask] for key, part in column.items()} if isinstance(column, dict) else column[mask]
+            for name, column in vars(self).items()
+        }
+        return Draft(**columns)
 
     def set_work(self, row: int, flops: float, moved: float, why: str) -> None:
         """Set one operation's FLOPs and HBM bytes."""
@@ -125,10 +118,6 @@ class Draft:
             source=source,
             **more,
         )
-
-
-def _masked(columns: Mapping[str, npt.NDArray[Any]], mask: npt.NDArray[np.bool_]) -> dict[str, npt.NDArray[Any]]:
-    return {key: column[mask] for key, column in columns.items()}
 
 
 # -- executions of library calls -----------------------------------------------------------------------------------
@@ -207,7 +196,10 @@ def _inferred(draft: Draft) -> npt.NDArray[np.float64]:
         members[program].append(row)
     executions = draft.count.copy()
     nested = draft.contains_others
-    is_call = [_is_library_call(draft, row) for row in range(len(draft))]
+    is_call = [
+        _LIBRARY_CALL.match(name) is not None or category == "custom-call"
+        for name, category in zip(draft.names, draft.category, strict=True)
+    ]
     for program, rows in members.items():
         calls = [row for row in rows if is_call[row]]
         counts = {draft.count[row] for row in rows if not is_call[row]}
@@ -219,10 +211,6 @@ def _inferred(draft: Draft) -> npt.NDArray[np.float64]:
             if draft.count[row] > runs and draft.count[row] % runs == 0:
                 executions[row] = runs
     return executions
-
-
-def _is_library_call(draft: Draft, row: int) -> bool:
-    return bool(_LIBRARY_CALL.match(draft.names[row])) or draft.category[row] == "custom-call"
 
 
 def _executions_warning(draft: Draft, rows: npt.NDArray[np.intp]) -> str:
@@ -258,7 +246,7 @@ def join_stats(draft: Draft, stats: XProfTable) -> list[str]:
     ProfileError
         If it has none of the operations.
     """
-    operations = zip(_programs(stats), stats.texts("hlo_op_name"), strict=True)
+    operations = zip(stats.texts("program_id"), stats.texts("hlo_op_name"), strict=True)
     place = {key: row for row, key in enumerate(operations)}
     keys = zip(draft.programs, draft.names, strict=True)
     at = np.array([place.get(key, -1) for key in keys], dtype=np.intp)
@@ -321,10 +309,6 @@ def complete_calls(draft: Draft, parsed: Sequence[Instruction | None], chip: Chi
         message,
         f"some of them are {words}, for which the profile has no peak: their bound uses {chip.default_precision}",
     ]
-
-
-def _programs(stats: XProfTable) -> list[str]:
-    return [str(word) for word in stats.texts("program_id")]
 
 
 def _rows_of(column: npt.NDArray[Any], at: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
