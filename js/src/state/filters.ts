@@ -35,15 +35,10 @@ export function deriveRows(
   kernels: ReadonlySignal<Kernels>,
   focusRoof: ReadonlySignal<Roof | undefined>,
 ) {
-  const filters = computed<Filters>(() => ({
-    search: state.search.value,
-    categories: state.categories.value,
-    bounds: state.bounds.value,
-    precisions: state.precisions.value,
-    timeShare: state.timeShare.value,
-    top: state.top.value,
-    infeed: state.infeed.value,
-  }));
+  const names = Object.keys(UNFILTERED) as (keyof Filters)[];
+  const filters = computed(
+    () => Object.fromEntries(names.map((name) => [name, state[name].value])) as unknown as Filters,
+  );
   const now = prepare(kernels, focusRoof);
   let last: Int32Array = new Int32Array();
   /** The same array as long as the same rows pass, so that dependent values stay valid. */
@@ -81,9 +76,10 @@ export function deriveRows(
     timeOrder: computed(now.order),
     /** Whether any filter is set. */
     isFiltered: computed(() =>
-      Object.entries(filters.value).some(
-        ([name, value]) => value !== UNFILTERED[name as keyof Filters] && !(name === "top" && value === null),
-      ),
+      names.some((name) => {
+        const value = state[name].value;
+        return value !== UNFILTERED[name] && !(name === "top" && value === null);
+      }),
     ),
   };
 }

@@ -188,6 +188,7 @@ export function createSync(model: Model, history: History) {
   let receivers: Receivers = {};
 
   const isUndoable = (name: TraitName) => traitOf(name).undoable !== undefined;
+  const isDragged = (name: TraitName) => active.peek()?.traits.includes(name) === true;
   const namesOf = (changes: object) => Object.keys(changes) as Writable[];
   function assign(changes: Partial<TraitValues>) {
     batch(() => {
@@ -216,8 +217,7 @@ export function createSync(model: Model, history: History) {
     assign(changes);
     for (const name of namesOf(changes)) {
       pending.set(name, changes[name]);
-      const gesture = active.peek();
-      if (gesture?.traits.includes(name)) gesture.hasMoved = true;
+      if (isDragged(name)) (active.peek() as ActiveGesture).hasMoved = true;
     }
   }
   /** Change traits, with an undo entry if they are undoable, and send them. */
@@ -234,9 +234,9 @@ export function createSync(model: Model, history: History) {
       set({ [name]: value }, how);
 
   function receive(name: TraitName) {
-    const gesture = active.peek();
     let value: unknown = received(name);
-    if (gesture?.traits.includes(name)) {
+    if (isDragged(name)) {
+      const gesture = active.peek() as ActiveGesture;
       gesture.deferred.add(name);
       if (!gesture.merge) return;
       value = gesture.merge(value as never);
@@ -293,7 +293,7 @@ export function createSync(model: Model, history: History) {
   function replace(changes: Changes) {
     for (const name of namesOf(changes)) pending.delete(name);
     assign(changes);
-    if (namesOf(changes).some((name) => active.peek()?.traits.includes(name))) stop();
+    if (namesOf(changes).some(isDragged)) stop();
   }
 
   /** Listen to the model until `abort`. The undoable traits become parts of the history, after those that it has already. */
@@ -301,13 +301,14 @@ export function createSync(model: Model, history: History) {
     receivers = special;
     for (const name of TRAIT_NAMES) {
       if (traitOf(name).undoable === "alone") {
-        const usable = (restorable[name] ?? ((value) => value)) as (value: unknown) => unknown;
-        const restore = (entry: unknown) => queue({ [name]: usable(entry) });
+        const usable = restorable[name] as ((entry: unknown) => unknown) | undefined;
+        const restore = (entry: unknown) => queue({ [name]: usable ? usable(entry) : entry });
         parts.set(name, history.add<unknown>({ here: () => signals[name].peek(), isSame: isEqual, restore }));
       }
+      const event = `change:${wireName(name)}`;
       const listener = () => receive(name);
-      model.on(`change:${wireName(name)}`, listener);
-      abort.addEventListener("abort", () => model.off(`change:${wireName(name)}`, listener));
+      model.on(event, listener);
+      abort.addEventListener("abort", () => model.off(event, listener));
     }
     abort.addEventListener("abort", () => {
       clearTimeout(timer);
@@ -319,7 +320,7 @@ export function createSync(model: Model, history: History) {
     signals,
     /** Whether something is being dragged. Slow updates and screen readers wait for the end. */
     dragging: computed(() => active.value?.isQuiet === false),
-    isDragged: (name: TraitName) => active.peek()?.traits.includes(name) === true,
+    isDragged,
     /** The value in the model. */
     received,
     set,
