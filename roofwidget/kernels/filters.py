@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 __all__ = [
     "RESOURCES",
     "Filters",
-    "checked_filters",
+    "checked_text",
     "is_feed",
+    "known_resources",
+    "known_values",
     "share_above_zero",
     "share_of_time",
     "small",
@@ -99,30 +101,6 @@ class Filters:
         return rows
 
 
-def checked_filters(
-    kernels: Kernels,
-    chip: Chip | None,
-    *,
-    search: str,
-    categories: Iterable[str] | str | None,
-    bounds: Iterable[str] | str | None,
-    precisions: Iterable[str] | str | None,
-    time_share: float,
-    top: int | None,
-    infeed: bool,
-) -> Filters:
-    """Return the filters for the arguments of `Kernels.filter`, or raise an error. `bounds` needs the chip."""
-    return Filters(
-        _text(search, "search"),
-        _known_words(categories, "categories", kernels.codes("category")),
-        _resources(bounds, chip),
-        _known_words(precisions, "precisions", kernels.codes("precision"), casefold=True),
-        share_above_zero(time_share),
-        None if top is None else whole_from_one(top, "filter: top"),
-        bool(infeed),
-    )
-
-
 def whole_from_one(value: Any, what: str) -> int:
     """Return a positive whole number; raise an error that names `what` for anything else.
 
@@ -157,7 +135,8 @@ def share_above_zero(value: Any) -> float:
     return float(value)
 
 
-def _text(value: Any, what: str) -> str:
+def checked_text(value: Any, what: str) -> str:
+    """Return a text; raise an error that names the argument `what` for anything else."""
     if not isinstance(value, str):
         msg = f"filter: {what} must be text, got {value!r:.60}"
         raise TypeError(msg)
@@ -166,10 +145,10 @@ def _text(value: Any, what: str) -> str:
 
 def _as_list(given: Any, what: str) -> list[str]:
     words = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
-    return [_text(word, what) for word in words]
+    return [checked_text(word, what) for word in words]
 
 
-def _known_words(given: Any, what: str, column: DictColumn, *, casefold: bool = False) -> tuple[str, ...] | None:
+def known_values(given: Any, what: str, column: DictColumn, *, casefold: bool = False) -> tuple[str, ...] | None:
     """Return the given texts as a tuple; raise an error if no kernel has one of them."""
     if given is None:
         return None
@@ -184,7 +163,8 @@ def _known_words(given: Any, what: str, column: DictColumn, *, casefold: bool = 
     return tuple(words)
 
 
-def _resources(given: Any, chip: Chip | None) -> tuple[str, ...] | None:
+def known_resources(given: Any, chip: Chip | None) -> tuple[str, ...] | None:
+    """Return the given resources in the chip's spelling; raise an error if the chip does not have one of them."""
     if given is None or chip is None:
         return None
     by_key = {name.casefold(): name for name in (*RESOURCES, *chip.memories)}

@@ -110,7 +110,9 @@ class Kernel:
     @property
     def total_flops(self) -> float:
         """FLOPs over all precisions and launches; NaN when unknown."""
-        return _total(self.flops)
+        if isinstance(self.flops, Mapping):
+            return sum(self.flops.values())
+        return math.nan if self.flops is None else self.flops
 
     @property
     def arithmetic_intensity(self) -> float:
@@ -198,9 +200,3 @@ def _launches(value: object, what: str) -> int:
         msg = f"{what} must be a whole number from 1, got {value!r}"
         raise ValueError(msg)
     return int(number)
-
-
-def _total(value: float | Mapping[str, float] | None) -> float:
-    if value is None:
-        return math.nan
-    return sum(value.values()) if isinstance(value, Mapping) else value

@@ -109,19 +109,15 @@ class _Name:
 
 def _of_cpp(text: str) -> str:
     plain = _ANONYMOUS.sub("", _LAMBDA.sub("", text))
-    parsed = _parsed(_TOKEN.findall(plain))
-    name = _unwrapped(parsed)
+    name = _unwrapped(_Parser(_TOKEN.findall(plain)).name(0))
     if name.base in _WRAPPERS and name.scope:
         name = _Name(f"{name.scope}::{name.base}", name.arguments)
     return _written(name) if _names_a_kernel(name) else ""
 
 
-def _parsed(pieces: list[str]) -> _Name:
-    """Return the name that C++ tokens form; parsing stops at the first token that does not fit."""
-    return _Parser(pieces).name(0)
-
-
 class _Parser:
+    """Reads a name from C++ tokens; it stops at the first token that does not fit."""
+
     def __init__(self, pieces: list[str]) -> None:
         self._pieces = pieces
         self._at = 0

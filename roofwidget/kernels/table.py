@@ -15,7 +15,14 @@ from roofwidget.chips import chip as look_up
 from roofwidget.kernels import columns
 from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL, DictColumn, Floats, Texts
 from roofwidget.kernels.dataframes import from_frame, to_frame
-from roofwidget.kernels.filters import checked_filters, whole_from_one
+from roofwidget.kernels.filters import (
+    Filters,
+    checked_text,
+    known_resources,
+    known_values,
+    share_above_zero,
+    whole_from_one,
+)
 from roofwidget.kernels.groupby import grouped
 from roofwidget.kernels.kernel import NETWORK, Kernel, as_kernel
 from roofwidget.kernels.metadata import Extra, Launches, Rows, TextsByName, extra_columns, origins
@@ -257,12 +264,12 @@ class Kernels:
     @property
     def program(self) -> Kernels:
         """Whole-program totals as `Kernels`; empty if the source has none."""
-        return self._program if self._program is not None else Kernels()
+        return self._program or Kernels()
 
     @property
     def steps(self) -> Kernels:
         """Per-step totals and their average as `Kernels`; empty if the source has none."""
-        return self._steps if self._steps is not None else Kernels()
+        return self._steps or Kernels()
 
     def __len__(self) -> int:
         return len(self._names)
@@ -556,16 +563,14 @@ class Kernels:
         ['fusion.2']
         """
         on = self._chip_or_own(chip, "filter(bounds=…)") if bounds is not None else None
-        filters = checked_filters(
-            self,
-            on,
-            search=search,
-            categories=categories,
-            bounds=bounds,
-            precisions=precisions,
-            time_share=time_share,
-            top=top,
-            infeed=infeed,
+        filters = Filters(
+            checked_text(search, "search"),
+            known_values(categories, "categories", self._category),
+            known_resources(bounds, on),
+            known_values(precisions, "precisions", self._precision, casefold=True),
+            share_above_zero(time_share),
+            None if top is None else whole_from_one(top, "filter: top"),
+            bool(infeed),
         )
         return self[filters.rows(self, None if on is None else lambda: self._bound(on).bound_by)]
 
