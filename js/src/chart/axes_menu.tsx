@@ -1,4 +1,4 @@
-// How the axes count: per second or per cycle, bytes or words, intensity or balance, powers of ten or of two.
+// The menu of units: rates per second or per cycle, bytes or words, intensity or balance, powers of ten or of two.
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -14,9 +14,9 @@ interface AxesMenuProps {
   readonly store: Store;
   readonly scene: Scene;
   readonly opener: RefObject<HTMLElement | null>;
-  /** `isDone`: the focus goes back to the button; else it has gone elsewhere. */
+  /** Closes the menu. With `isDone` the focus returns to the button; otherwise it has already moved elsewhere. */
   close(isDone: boolean): void;
-  /** Tools without room in the bar. */
+  /** Tools that the bar has no room for. */
   readonly children: ComponentChildren;
 }
 

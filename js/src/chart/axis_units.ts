@@ -1,4 +1,4 @@
-// In which units the axes count, and what is written along the roofs: per second or per cycle, bytes or words.
+// The units of the axes and of the numbers along the roofs: per second or per cycle, bytes or words.
 
 import type { Axes } from "../state/sync.ts";
 import { formatBinary, formatIntensity, formatQuantity, formatSignificant, formatTick } from "../text/numbers.ts";
@@ -10,14 +10,14 @@ import { type Counting, PLAIN, type Tick, ticksOf } from "./ticks.ts";
 export interface Units {
   readonly x: Counting;
   readonly y: Counting;
-  /** Of bytes/s. */
+  /** For bytes/s. */
   readonly moved: Counting;
   readonly tickBase: 10 | 2;
   readonly xTitle: string;
   readonly xShort: string;
   readonly yTitle: string;
   readonly movedTitle: string;
-  /** Of intensities (or balances), with their unit and without. */
+  /** Writes intensities (or balances), with their unit and without. */
   intensity(base: number, digits?: number): string;
   intensityAlone(base: number, digits?: number): string;
   rate(base: number, digits?: number): string;
@@ -29,7 +29,7 @@ export type AxisChoices = Omit<Axes, "timeScale">;
 
 export const DEFAULT_AXES: AxisChoices = { rateUnit: "FLOP/s", word: 0, xAxis: "intensity", tickBase: 10 };
 
-/** `clock`: Hz of the chip whose cycles count, null where it is not known: then rates stay per second. */
+/** Builds the units. `clock` is the rate of the chip's cycles, Hz; where it is null, rates stay per second. */
 export function unitsOf({ rateUnit, word, xAxis, tickBase }: AxisChoices, clock: number | null = null): Units {
   const hertz = (rateUnit === "FLOP/cycle" && clock) || 1;
   const per = hertz === 1 ? "s" : words.cycle;
@@ -63,12 +63,12 @@ export function unitsOf({ rateUnit, word, xAxis, tickBase }: AxisChoices, clock:
 const counting = (one: number): Counting =>
   one === 1 ? PLAIN : { told: (base) => base / one, base: (told) => told * one };
 
-/** Ticks with what is written at them. */
+/** Ticks with their texts. */
 export function namedTicks(scale: Scale, room: number, base: 10 | 2, counting: Counting): (Tick & { text: string })[] {
   return ticksOf(scale, room, base, counting).map((tick) => ({ ...tick, text: textOf(tick.shown, base) }));
 }
 
-/** Powers of two have prefixes of their own, since k is 1000 wherever it stands; below one they are fractions. */
+/** Writes a tick. Powers of two have binary prefixes (k is always 1000); powers of two below one are fractions. */
 function textOf(shown: number, base: 10 | 2): string {
   if (base === 10) return formatTick(shown);
   if (shown < 1 && Number.isInteger(1 / shown)) return `1/${formatBinary(1 / shown)}`;

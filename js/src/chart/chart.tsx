@@ -1,4 +1,4 @@
-// The roofline plane: roofs, kernels and what is said of them.
+// The roofline plane: roofs, kernels, labels, rulers and the tooltip.
 
 import { type ReadonlySignal, type Signal, useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -39,9 +39,9 @@ interface ChartProps {
   readonly size: Size;
   readonly theme: Theme;
   readonly points: ReadonlySignal<Points>;
-  /** How far the widget goes on below the chart, px. */
+  /** How far the widget extends below the chart, px. */
   readonly below: number;
-  /** Set to the chip on whose roof an unmeasured kernel is pointed at. */
+  /** Set to the chip whose roof an unmeasured kernel is pointed at on. */
   readonly pointedChip: Signal<string | undefined>;
 }
 
@@ -77,7 +77,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
     last.current = scene;
   });
 
-  // What is asked of a kernel is told in the place of its gap.
+  // A moved kernel has a note in the place of its gap.
   const gaps = gapsOf(scene, store.ranking.value.rows).filter(({ row }) => !ghosts.some((one) => one.row === row));
   const lines = trailLines(scene, trails, parts.value);
   const arrows = runArrows(scene, earlier.value);
@@ -86,13 +86,13 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const bends = [...lines, ...arrows, ...changes].flatMap(bentLineBoxes);
   const others = [
     ...noteLabels(store, scene, ghosts),
-    // Each merged kernel's number stands at its longest trail that has room.
+    // A merged kernel's number goes to its longest trail that has room.
     ...arrowLabels("trail", share < 1 ? [] : [...lines].sort((a, b) => lengthOf(b) - lengthOf(a)), theme),
     ...arrowLabels("run", arrows, theme),
     ...snapshotLabels(scene, frozen, changes),
   ];
   const looks = hollowGhosts(pointColours(scene), ghosts);
-  // Names stand still while a roof is dragged or a point is pointed at.
+  // Labels keep their places while a roof is dragged or a point is pointed at.
   const labels = useStableLabels(isMoving || index >= 0, (before) =>
     rooflineLabels(scene, gaps, { before, isMoving, others, ghosts, arrows: bends }),
   );

@@ -1,4 +1,4 @@
-// How far the axes go: room for every roof and for every point.
+// The extents of the roofline plane's axes.
 
 import type { Points } from "../roofline/points.ts";
 import type { Roof } from "../roofline/roofline.ts";
@@ -8,7 +8,9 @@ import type { Snapshot } from "../wire/types.ts";
 
 export type Extent = readonly [low: number, high: number];
 
-/** Room for every roof on its data sheet and every point, so that a drag moves the roof and not the axes. */
+/**
+ * Extents with room for every roof of the data sheets and every point, so that a drag moves the roof and not the axes.
+ */
 export function extents(
   roofs: readonly Roof[],
   tables: readonly Points[],
@@ -23,7 +25,7 @@ export function extents(
     xHigh = Math.max(xHigh, sheet * 12, ridgePoint(roof) * 2);
     yHigh = Math.max(yHigh, roof.sheetPeak * 3, roof.peak * 1.5);
   }
-  // The ridge points of the focus chip's faster levels lie far left.
+  // The ridge points of the focus chip's faster levels are far to the left.
   for (const { bandwidth, sheet } of focus?.levels ?? []) {
     xLow = Math.min(xLow, (focus?.sheetPeak ?? 0) / sheet / 3, (focus?.peak ?? 0) / bandwidth / 2);
   }
@@ -54,18 +56,18 @@ export function extents(
       ];
 }
 
-/** From the lowest to the highest; of none from infinity to zero. */
+/** Lowest and highest values; from infinity to zero if there is no point. */
 export interface Span {
-  /** Of all points but those in the strip. */
+  /** Intensities of all points outside the strip. */
   readonly x: Extent;
-  /** Of those that were measured. */
+  /** Rates of the measured points. */
   readonly y: Extent;
-  /** Of those in the strip, bytes/s. */
+  /** Bytes/s of the points in the strip. */
   readonly slowest: number;
   readonly fastest: number;
 }
 
-/** While a roof is dragged measured points keep their columns, and what is known of these. */
+/** Memoized by column: while a roof is dragged, measured points keep their columns. */
 const span = memoize<Span>();
 export const spanOf = (points: Points): Span => span(points.x, [], () => findSpan(points));
 

@@ -1,10 +1,13 @@
-// What the host's page tells of its colours: its theme, the system's preference, and colours that a person forces.
+// The theme of the host's page: light or dark, or the colours that the user forces.
 
 import { DARK, forcedTheme, hexOf, LIGHT, type Theme } from "./theme.ts";
 
 const QUERIES = { dark: "(prefers-color-scheme: dark)", forced: "(forced-colors: active)" };
 
-/** The host switches its theme by an attribute of body; a plain page by the system's preference. */
+/**
+ * Calls `changed` when the theme may have changed: JupyterLab sets an attribute of body, a plain page follows the
+ * system.
+ */
 export function followTheme(
   { ownerDocument: { body, defaultView } }: HTMLElement,
   abort: AbortSignal,
@@ -26,7 +29,7 @@ export function themeOf({ ownerDocument }: HTMLElement): Theme {
   return (told === undefined ? matches(QUERIES.dark) : told === "false") ? DARK : LIGHT;
 }
 
-/** "#rrggbb" of a colour that has a name alone. */
+/** A named colour as "#rrggbb". */
 function systemColour(document: Document, name: string): string {
   const probe = document.createElement("span");
   probe.style.color = name;

@@ -1,4 +1,4 @@
-// The pictures of the chart's tools, drawn in lines of the text's colour.
+// The icons of the chart's tools, as line drawings in the colour of the text.
 
 const PATHS = {
   in: "M8 3v10M3 8h10",

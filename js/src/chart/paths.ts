@@ -1,4 +1,4 @@
-// Lines of the chart as SVG paths: roofs, and arrows that bend.
+// The geometry of the chart's lines, as SVG paths: roofs, and bent arrows.
 
 import { ridgePoint } from "../roofline/roofline.ts";
 import type { Scales } from "./scales.ts";
@@ -10,7 +10,7 @@ export interface Rates {
 
 export type Spot = readonly [x: number, y: number];
 
-/** A line that bends once, px. */
+/** A line with one bend, px. */
 export interface BentLine {
   readonly from: Spot;
   readonly bend: Spot;
@@ -21,13 +21,13 @@ export interface BentLine {
 export interface LabelledArrow extends BentLine {
   readonly key: string;
   readonly text: string;
-  /** How far the point that it leads to reaches from its middle, px. */
+  /** Radius of the point at its head, px. */
   readonly rim: number;
-  /** Whether it is drawn stronger: of a marked kernel, or of the roof itself. */
+  /** Whether it is drawn stronger: for marked kernels and for the roof itself. */
   readonly isMarked: boolean;
 }
 
-/** One kernel's points at its memory levels: from the first to the last, px. */
+/** The line between a kernel's points at its memory levels, px. */
 export interface Join {
   readonly row: number;
   readonly from: number;
@@ -35,27 +35,27 @@ export interface Join {
   readonly y: number;
 }
 
-/** A gap arrow: from a measured point up (or down) to the roof that binds it, px. */
+/** A gap arrow: vertical, from a measured point to the roof that binds it, px. */
 export interface Gap {
   readonly row: number;
   readonly x: number;
   readonly from: number;
-  /** How far the point reaches from its middle. */
+  /** Radius of the point, px. */
   readonly rim: number;
   readonly to: number;
   readonly isMarked: boolean;
-  /** Whether the roof is out of sight: the arrow ends at the edge of the plot, without a head. */
+  /** Whether the roof is out of sight. The arrow then ends at the edge of the plot, without a head. */
   readonly isCut?: boolean;
 }
 
-/** The line bends away from a roof that both its ends may lie on: by this share of its length, and at most so far, px. */
+/** How far a line bends to the side, in case both its ends are on a roof: as a share of its length, and at most, px. */
 const [BEND_SHARE, MAX_BEND_PX] = [0.25, 36];
-/** An arrow shorter than this outside the rim of its point would be a blot, px. */
+/** Shorter arrows (outside the rim of their point) are not drawn, px. */
 const MIN_ARROW_PX = 7;
 
 export const px = (value: number) => Math.round(value * 100) / 100;
 
-/** From the left edge up the slope to the ridge and along the flat; the flat alone for another precision's ceiling. */
+/** From the left edge up the slope to the ridge and along the flat. With `flatOnly` just the flat. */
 export function roofPath(roof: Rates, scales: Scales, flatOnly = false): string {
   const [, high] = scales.x.domain;
   const ridge = ridgePoint(roof);
@@ -75,7 +75,7 @@ export function circlePath([x, y]: Spot, radius: number): string {
   return `M${px(x - radius)},${px(y)}${arc}${2 * radius},0${arc}${-2 * radius},0`;
 }
 
-/** Where a line bends: beside its middle, on its lower side. */
+/** The control point of a bent line: beside its middle, on the lower side. */
 export function bendOf([x0, y0]: Spot, [x1, y1]: Spot): Spot {
   const [dx, dy] = [x1 - x0, y1 - y0];
   const length = Math.hypot(dx, dy) || 1;
@@ -91,7 +91,7 @@ export const middleOf = ({ from, bend, to }: BentLine): Spot => [
   (from[1] + 2 * bend[1] + to[1]) / 4,
 ];
 
-/** The curve to the rim of the point that it ends at, with an arrow head. */
+/** The curve up to the rim of the point at its end, with an arrow head. */
 export function arrowPath(line: BentLine, radius: number): string {
   if (lengthOf(line) < radius + MIN_ARROW_PX) return "";
   const { from, bend, to } = line;

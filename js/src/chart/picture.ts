@@ -1,4 +1,4 @@
-// The chart as a picture in a file: its layers as they are on the screen, its title above, legend and sentence below.
+// Saves the chart as a picture: its layers as on the screen, the title above, legend and sentence below.
 
 import { fileName, saveFile } from "../ui/download.ts";
 import { toolWords } from "../words/words.ts";
@@ -6,10 +6,10 @@ import { linesOf, textWidth } from "./labels/text_fitting.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [FONT_PX, LINE_PX, EDGE_PX] = [12, 18, 12];
-/** What the style sheet, or the host's, may say of a mark; a file has none. */
+/** Styles that may come from a style sheet. They are copied to attributes, because a picture has no style sheet. */
 const MARK_STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity"];
 const TEXT_STYLES = ["font-family", "font-size", "font-weight", "font-variant-numeric"];
-/** Pixels of a PNG for each of the screen's. */
+/** Device pixels of a PNG per px of the screen. */
 const PNG_SCALE = 2;
 
 interface ChartPicture {
@@ -18,7 +18,7 @@ interface ChartPicture {
   readonly height: number;
 }
 
-/** Save what is shown of the widget that an element is part of. */
+/** Saves a picture of the widget that contains the element. */
 export async function savePicture(within: Element, kind: "png" | "svg", name: string): Promise<void> {
   const document = within.ownerDocument;
   const picture = pictureOf(within.closest(".roofwidget") as HTMLElement);
@@ -27,7 +27,7 @@ export async function savePicture(within: Element, kind: "png" | "svg", name: st
   saveFile(document, fileName(name, kind, toolWords.pictureName), content);
 }
 
-/** What the widget shows in `root`. */
+/** Builds the picture of the widget in `root`. */
 function pictureOf(root: HTMLElement): ChartPicture {
   const chart = root.querySelector(".roofwidget-chart") as HTMLElement;
   const [first] = chart.getElementsByTagName("svg");
@@ -79,7 +79,7 @@ function pictureOf(root: HTMLElement): ChartPicture {
   return { svg: new XMLSerializer().serializeToString(sheet), width, height: whole };
 }
 
-/** The same as pixels. */
+/** Renders the picture as a PNG. */
 async function pngOf({ svg, width, height }: ChartPicture, document: Document): Promise<Blob> {
   const image = document.createElement("img");
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
@@ -95,7 +95,7 @@ async function pngOf({ svg, width, height }: ChartPicture, document: Document): 
 
 const styleOf = (element: Element) => (element.ownerDocument.defaultView as Window).getComputedStyle(element);
 
-/** The first colour that lies behind it. */
+/** The first opaque background colour of the element or its ancestors. */
 function groundOf(element: Element): string {
   for (let at: Element | null = element; at; at = at.parentElement) {
     const { backgroundColor } = styleOf(at);
@@ -104,7 +104,7 @@ function groundOf(element: Element): string {
   return "#ffffff";
 }
 
-/** Give a copy what style sheets say of what it was made from. */
+/** Copies the computed styles of an element and its children to attributes. */
 function engrave(from: Element, to: Element): void {
   const style = styleOf(from);
   const isText = from.localName === "text";

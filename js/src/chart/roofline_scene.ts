@@ -1,4 +1,4 @@
-// The scene of the roofline plane, worked out from the state.
+// Builds the scene of the roofline plane from the state.
 
 import { flatsOf } from "../roofline/ceilings.ts";
 import type { Points } from "../roofline/points.ts";
@@ -13,7 +13,10 @@ import { zoomed } from "./zoom.ts";
 
 const coloursOf = memoize<ReadonlyMap<string, string>>();
 
-/** The scene now, with room for the `parts` of what was merged. With the scales of the scene before where they are the same: what hangs on them need not be redrawn; a hand that holds the roof keeps its axes. */
+/**
+ * Builds the scene, with room for the `parts` of merged kernels. Reuses the last scales if they are equal, so that what
+ * depends on them is not redrawn. During a roof drag the axes stay.
+ */
 export function sceneOf(
   store: Store,
   points: Points,
@@ -30,7 +33,7 @@ export function sceneOf(
   const subRoofs = focus ? [...drawn, ...flatsOf(store.drawn.value, focus, drawn)] : [];
   const units = unitsIn(store, focus);
   const gutter = (y: Scale) => gutterOf({ roofs, focus, subRoofs, names, units }, size.width, y);
-  // While a control is held nothing that was in the picture makes it smaller by leaving: the hand would lose its place.
+  // During a drag the axes never shrink: the roof would move away from the pointer.
   const before = last?.scales.width === size.width && store.dragging.value ? last.scales : undefined;
   const ghosts = store.snapshots.value.filter(({ hidden }) => !hidden);
   const whole = scalesOf(size, roofs, points, focus, gutter, parts, before?.whole ?? before, ghosts);
@@ -56,7 +59,7 @@ export function sceneOf(
   };
 }
 
-/** Rows that beat their roof: what is wrong is named first. */
+/** Rows of kernels above their roof: they are named first, because their data is probably wrong. */
 function rowsAbove({ aboveRoof, row, n }: Points): number[] {
   const rows: number[] = [];
   for (let index = 0; index < n && rows.length < MAX_NAMED_KERNELS; index++) {

@@ -1,4 +1,4 @@
-// From FLOP/B and FLOP/s to pixels: the frame of the chart and its scales, logarithmic or linear.
+// The frame and the scales of the roofline plane, from FLOP/B and FLOP/s to pixels, logarithmic or linear.
 
 import type { Points } from "../roofline/points.ts";
 import type { Roof } from "../roofline/roofline.ts";
@@ -6,11 +6,11 @@ import { memoize } from "../ui/memoize.ts";
 import type { Snapshot } from "../wire/types.ts";
 import { type Extent, extents, spanOf } from "./extents.ts";
 
-/** A function to pixels that knows its domain, and the way back. */
+/** A function from values to px, with its domain and its inverse. */
 export interface Scale {
   (value: number): number;
   readonly domain: Extent;
-  /** Whether it goes evenly, and so has a place for 0, or by the logarithm. */
+  /** Linear scales have a place for 0, logarithmic ones do not. */
   readonly isLinear: boolean;
   invert(px: number): number;
 }
@@ -26,17 +26,17 @@ export interface Scales {
   readonly width: number;
   readonly height: number;
   readonly plot: Box;
-  /** How much of the width right of the plot is a column for the names of roofs, px; 0 when there is none. */
+  /** Width of the column of roof names right of the plot, px; 0 if there is none. */
   readonly gutter: number;
-  /** Where kernels without FLOPs stand, by bytes/s; undefined when there are none. */
+  /** The strip for kernels without FLOPs, with a scale of bytes/s; undefined if there are none. */
   readonly strip: (Box & { readonly y: Scale }) | undefined;
   readonly x: Scale;
   readonly y: Scale;
-  /** In a zoomed chart, what it shows without the zoom. */
+  /** Under a zoom: the scales without it. */
   readonly whole?: Scales | undefined;
 }
 
-/** The last scales where the next are the same, so that what was drawn with them need not be redrawn. */
+/** Returns the last scales if the next are equal, so that what was drawn with them need not be redrawn. */
 export const stableScales = <S extends Scales>(last: S | undefined, next: S): S =>
   last && keyOf(last) === keyOf(next) ? last : next;
 
@@ -45,31 +45,31 @@ function keyOf({ width, height, plot, x, y, strip, whole }: Scales): string {
   return [width, height, ...Object.values(plot), x.isLinear, ...domains, whole && keyOf(whole)].join();
 }
 
-/** Nothing is drawn in less than this, px. */
+/** A chart smaller than this is not drawn, px. */
 export const MIN_CHART_PX = 40;
 const STRIP_PX = 76;
 
-/** The strip ends at this many times the roof, and goes on by this factor beyond its first and last point. */
+/** The strip ends at this many times the roof, and extends by this factor beyond its first and last point. */
 const [MAX_STRIP_FACTOR, STRIP_MARGIN] = [10, 1.6];
 
-/** Whether a chart is so narrow that less is written in it, and that in brief. */
+/** Whether a chart is so narrow that it has fewer and shorter texts. */
 export const isNarrow = ({ width }: Pick<Size, "width">) => width < 520;
 
-/** Of a chart, px. */
+/** Size of a chart, px. */
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** A readable shape; `room`: the height that a screen of its own has for it, px. */
+/** The height of a chart of this width, px. `room`: the height available in full screen, px. */
 export function chartHeight(width: number, room?: number): number {
   const most = room === undefined ? Math.min(width * 0.56, Math.max(520, width * 0.28)) : Math.min(width * 0.75, room);
   return Math.round(Math.max(280, most));
 }
 
 /**
- * `gutterOf` tells from the vertical scale how wide a column the names of the roofs need; `parts` need room too, and
- * what was shown `before` keeps the room that it had; `ghosts` that were frozen have room too.
+ * Builds the scales. `gutterOf` returns the width of the column of names for a vertical scale. There is room for `parts` and
+ * for the snapshots in `ghosts` too. The extents contain those of the scales `before`.
  */
 export function scalesOf(
   size: { width: number; height: number },
@@ -94,7 +94,7 @@ export function scalesOf(
   const judge = focus ?? roofs[0];
   const slow = Math.min(slowest, (judge?.sheetBandwidth ?? fastest) / 30);
   const roof = Math.max(judge?.sheetBandwidth ?? fastest, judge?.bandwidth ?? fastest);
-  // What only seems so fast, as the start of an asynchronous copy does, would leave the others no room.
+  // Kernels that only seem so fast, such as the start of an asynchronous copy, must not compress the rest of the strip.
   const fast = Math.max(roof, Math.min(fastest, roof * MAX_STRIP_FACTOR));
   return {
     width,
@@ -118,13 +118,13 @@ export function scalesOf(
   };
 }
 
-/** Room for what is shown now and what was before. */
+/** The extent that contains both. */
 export const joined = (now: Extent, before: Extent = now): Extent => [
   Math.min(now[0], before[0]),
   Math.max(now[1], before[1]),
 ];
 
-/** Written out: a library's scale would bring its colours, dates and interpolation, a third of the bundle. */
+/** Written by hand: a library's scales would bring colours, dates and interpolation, a third of the bundle. */
 export function scaleLog(domain: Extent, [from, to]: Extent): Scale {
   const [low, high] = [Math.log10(domain[0]), Math.log10(domain[1])];
   const slope = (to - from) / (high - low);
@@ -143,7 +143,7 @@ export function scaleLinear(domain: Extent, [from, to]: Extent): Scale {
   return Object.assign((value: number) => from + (value - low) * slope, { domain, invert, isLinear: true });
 }
 
-/** Of the same kind. */
+/** A scale of the same kind. */
 export const scaleLike = ({ isLinear }: Scale, domain: Extent, range: Extent): Scale =>
   (isLinear ? scaleLinear : scaleLog)(domain, range);
 
@@ -152,7 +152,7 @@ export interface Spots {
   readonly y: Float32Array;
 }
 
-/** The logarithms of points' places: they stay while a chart is zoomed and panned. */
+/** Logarithms of the points' values: memoized, because they do not change while a chart is zoomed and panned. */
 interface Logs {
   readonly x: Float64Array;
   readonly y: Float64Array;
@@ -161,7 +161,7 @@ interface Logs {
 const logs = memoize<Logs>();
 const spots = memoize<Spots>();
 
-/** Where each point stands, px: those without bytes at the right edge, those without FLOPs in the strip, to its end. */
+/** Positions of points, px. Without bytes: at the right edge. Without FLOPs: in the strip, at most at its end. */
 export const project = (points: Points, scales: Scales): Spots =>
   spots(points.x, [scales], () => findSpots(points, scales));
 

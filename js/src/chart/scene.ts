@@ -1,4 +1,4 @@
-// What one picture of the chart shows, worked out from the state: every layer draws from it.
+// The scene: everything that one picture of a plane shows. All layers draw from it.
 
 import type { SubRoof } from "../roofline/ceilings.ts";
 import { MEASURED, type Points } from "../roofline/points.ts";
@@ -19,31 +19,34 @@ export interface Scene {
   readonly at: { readonly x: Float32Array; readonly y: Float32Array };
   readonly roofs: readonly Roof[];
   readonly focus: Roof | undefined;
-  /** In hierarchical mode, the levels of the focus chip that have a roof; else none. */
+  /** In hierarchical mode: the levels of the focus chip that have a roof. Otherwise empty. */
   readonly levels: readonly Level[];
   readonly subRoofs: readonly SubRoof[];
   readonly colours: ReadonlyMap<string, string>;
   readonly names: ReadonlyMap<string, string>;
   readonly scales: Scales;
-  /** How its axes count. */
+  /** Units of the axes. */
   readonly units: Units;
   readonly theme: Theme;
-  /** Rows that get a name where there is room, the most important first. */
+  /** Rows whose kernels are named where there is room, the most important first. */
   readonly named: readonly number[];
-  /** Rows that matter now: hovered, then selected; of very many selected ones none. */
+  /** The hovered and the selected rows. Empty if very many are selected. */
   readonly marked: readonly number[];
-  /** Rows beside which all others fade; with none, none does. */
+  /** Selected rows; all others are faded. If empty, none is faded. */
   readonly selected: ReadonlySet<number>;
 }
 
-/** More kernels than this are never named at once. */
+/** At most this many kernels are named. */
 export const MAX_NAMED_KERNELS = 40;
-/** More selected kernels than this stand out by what fades around them alone. */
+/** If more kernels than this are selected, they stand out only because the others are faded. */
 const MAX_MARKED_KERNELS = 50;
-/** With more points than this, lines that tie marks together would hide the chart. */
+/** Above this many points, lines between marks would hide the chart. */
 const MAX_POINTS_WITH_TIES = 400;
 
-/** Of the rows that are drawn, in the order of drawing, those that are named where there is room. */
+/**
+ * The rows to name where there is room, out of the drawn rows in drawing order: totals first, then the heaviest
+ * kernels.
+ */
 export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
   const totals: number[] = [];
   const own: number[] = [];
@@ -56,7 +59,7 @@ export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
 
 const memoUnits = memoize<Units>();
 
-/** How the axes count: by the cycles of the focus chip, where its clock is known. */
+/** The units of the axes: in cycles of the focus chip, if its clock is known. */
 export function unitsIn({ axes }: Store, focus: Roof | undefined): Units {
   const { rateUnit, word, xAxis, tickBase } = axes;
   const counted = { rateUnit: rateUnit.value, word: word.value, xAxis: xAxis.value, tickBase: tickBase.value };
@@ -66,7 +69,7 @@ export function unitsIn({ axes }: Store, focus: Roof | undefined): Units {
 
 const sets = memoize<ReadonlySet<number>>();
 
-/** What is pointed at and selected. */
+/** The hovered and selected rows. */
 export function selectionOf(store: Store): Pick<Scene, "marked" | "selected"> {
   const [pointed, rows] = [store.pointed.value, store.selected.value];
   const few = rows.length > MAX_MARKED_KERNELS ? [] : rows;
@@ -74,7 +77,7 @@ export function selectionOf(store: Store): Pick<Scene, "marked" | "selected"> {
   return { marked, selected: sets(rows, [], () => new Set(rows)) };
 }
 
-/** The colours of categories, for measured kernels, of totals, and of chips, for marks on their roofs. */
+/** The colours of points: of categories (measured kernels), of totals, and of chips (marks on their roofs). */
 export function pointColours(scene: Scene) {
   const { points, roofs, colours, theme, kernels, levels, selected } = scene;
   const chips = roofs.map((roof) => colours.get(roof.chip.id) ?? theme.text);
@@ -87,7 +90,7 @@ export function pointColours(scene: Scene) {
   };
 }
 
-// While a roof is dragged measured points keep their columns, and these.
+// Memoized: while a roof is dragged, measured points keep their columns.
 const [colour, hollow, faded] = [memoize<Uint16Array>(), memoize<Uint8Array>(), memoize<Uint8Array>()];
 
 function colourOf({ kernels, points: { row, roof } }: Scene, hues: number): Uint16Array {
@@ -103,12 +106,12 @@ function colourOf({ kernels, points: { row, roof } }: Scene, hues: number): Uint
   return colour;
 }
 
-/** In hierarchical mode a kernel's points are hollow but for the one at the level that binds. */
+/** In hierarchical mode only the point at the binding level is filled. */
 function hollowOf({ points: { binds }, levels }: Scene): Uint8Array {
   return levels.length > 0 ? binds.map((is) => 1 - is) : new Uint8Array(binds.length);
 }
 
-/** What is not selected while something is; the program's total is no kernel beside others. */
+/** While something is selected, unselected kernels are faded; totals are not. */
 function fadedOf({ kernels, points, selected }: Scene): Uint8Array {
   const { row } = points;
   const faded = new Uint8Array(row.length);
@@ -118,19 +121,22 @@ function fadedOf({ kernels, points, selected }: Scene): Uint8Array {
   return faded;
 }
 
-/** Whether a place lies in the plot, or of what has no FLOPs and so no intensity in the strip beside it, px. */
+/** Whether a position is in the plot or, for a kernel without FLOPs, beside it in the strip; px. */
 export function isInSight({ plot }: Scales, ai: number, x: number, y: number): boolean {
   return (ai === 0 || (x >= plot.left && x <= plot.right)) && y >= plot.top && y <= plot.bottom;
 }
 
-/** All points of a row: one when it was measured, else one on each roof. They follow one another, up to the one that stands for it. */
+/**
+ * The indices of all points of a row: one if it was measured, else one on each roof. They are consecutive and end at
+ * the row's home.
+ */
 export function indicesOf({ points: { row: rows, home } }: Scene, row: number): number[] {
   const found: number[] = [];
   for (let index = home[row] ?? -1; rows[index] === row; index--) found.push(index);
   return found.reverse();
 }
 
-/** Where lines tie an unmeasured kernel's marks on several roofs together, px. */
+/** The x positions, px, of lines that tie the marks of an unmeasured kernel on several roofs. */
 export function tiesOf({ points, at, levels, scales }: Scene): number[] {
   const xs = new Set<number>();
   const few = points.n <= MAX_POINTS_WITH_TIES && levels.length === 0;
@@ -142,7 +148,7 @@ export function tiesOf({ points, at, levels, scales }: Scene): number[] {
   return [...xs];
 }
 
-/** In hierarchical mode what joins the points of each kernel; of very many kernels only of those that are marked. */
+/** In hierarchical mode, lines that join the points of each kernel; above a number of kernels only for marked ones. */
 export function joinsOf({ points, at, levels, marked }: Scene): Join[] {
   if (levels.length === 0) return [];
   const joins = new Map<number, Join>();

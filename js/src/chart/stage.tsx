@@ -1,4 +1,4 @@
-// What both planes are drawn on: layers of one size, one above the other, that the pointer and the keys act on.
+// The stage of both planes: canvas and SVG layers of one size, with pointer and keyboard handlers.
 
 import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -17,16 +17,16 @@ interface StageProps {
   readonly store: Store;
   readonly scene: Scene;
   readonly label: string;
-  /** The width that the title of the horizontal axis leaves for the tools, px. */
+  /** The width left for the tools beside the title of the horizontal axis, px. */
   readonly room: number;
   readonly pointing: Pointing;
   readonly picture: PointsPicture;
   readonly labels: readonly PlacedLabel[];
-  /** What lies under the points. */
+  /** Drawn below the points. */
   readonly under: ComponentChildren;
-  /** What lies over them and under every name. */
+  /** Drawn above the points and below every label. */
   readonly over?: ComponentChildren;
-  /** What lies beside the picture, as the tooltip does. */
+  /** Beside the picture, such as the tooltip. */
   readonly children?: ComponentChildren;
 }
 
@@ -44,7 +44,7 @@ export function Stage({ store, scene, label, room, pointing, picture, labels, un
   const latest = useRef(pointing.handlers.onKeyDown);
   latest.current = pointing.handlers.onKeyDown;
   const keys = useCallback((event: KeyboardEvent) => latest.current(event), []);
-  // No tool is another for a roof that is dragged.
+  // The toolbar does not depend on the roofs: memoized during a drag.
   const toolbar = useMemo(
     () => <Toolbar {...{ store, scene, outside, navigation, keys, room }} />,
     [store, scales, scene.units, scene.focus?.chip, outside, navigation.isMoving, room],
@@ -82,12 +82,12 @@ export function Stage({ store, scene, label, room, pointing, picture, labels, un
   );
 }
 
-/** Places labels; while `isStable`, as during a drag, they keep the choices they had. */
+/** Places labels; while `isStable`, as during a drag, labels keep their choices. */
 export function useStableLabels(isStable: boolean, place: (before?: Choices) => PlacedLabel[]): PlacedLabel[] {
   const choices = useRef<Choices>(new Map());
   const labels = place(isStable ? choices.current : undefined);
   useLayoutEffect(() => {
-    // During a drag the choice of a new label is not kept, but for the note of the kernel that is dragged.
+    // The choices of labels that appear during a drag are not kept, except for notes of moved kernels.
     const kept = isStable ? labels.filter(isNote) : labels;
     const before = isStable ? choices.current : [];
     choices.current = new Map([...before, ...kept.map(({ key, choice }) => [key, choice] as const)]);

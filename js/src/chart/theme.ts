@@ -1,4 +1,4 @@
-// The colours of the widget, light and dark: text at 4.5:1, marks at 3:1 on the host's background.
+// The colours of the widget, light and dark: text has contrast 4.5:1, marks have 3:1 on the host's background.
 
 import type { Chip } from "../wire/types.ts";
 
@@ -12,9 +12,9 @@ export interface Theme {
   readonly alert: string;
   readonly memoryWash: string;
   readonly computeWash: string;
-  /** One a chip or vendor: near Okabe and Ito's hues, at a lightness that can be read as text. */
+  /** One hue for each chip or vendor: near Okabe and Ito's, with a lightness that is legible as text. */
   readonly chips: readonly string[];
-  /** One a category. */
+  /** One hue for each category. */
   readonly categories: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export const DARK: Theme = {
   categories: ["#88bbee", "#ee88bb", "#66cc77", "#ddbb44", "#ff7755", "#44ccdd", "#bca7f0", "#bfc5cc"],
 };
 
-/** Of the two colours that a person has set for all pages, with hues that can be told from them. */
+/** A theme of the two colours that the user forces on all pages, with legible hues. */
 export function forcedTheme(background: string, text: string): Theme {
   const base = luminance(background) < luminance(text) ? DARK : LIGHT;
   const read = (hue: string) => legible(hue, background, text);
@@ -58,13 +58,13 @@ export function forcedTheme(background: string, text: string): Theme {
   };
 }
 
-/** A hue, as far towards the colour of text as it must go to be read. */
+/** Mixes a hue with the colour of text until it is legible. */
 function legible(hue: string, background: string, text: string): string {
   const shares = Array.from({ length: 11 }, (_, tenths) => tenths / 10);
   return shares.map((share) => mix(hue, text, share)).find((colour) => contrast(colour, background) >= 4.5) ?? text;
 }
 
-/** Of two colours, as the Web Content Accessibility Guidelines 2.2 define it: 1 to 21. */
+/** The contrast of two colours as the Web Content Accessibility Guidelines 2.2 define it: 1 to 21. */
 function contrast(one: string, other: string): number {
   const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (high + 0.05) / (low + 0.05);
@@ -79,8 +79,8 @@ function luminance(hex: string): number {
 }
 
 /**
- * A colour by chip id: a hue a chip while there are enough of them, since steps of one hue are hard to tell apart; of
- * more chips a hue a vendor, its generations as steps of it.
+ * Colours by chip id. Each chip has its own hue while there are enough of them, because steps of one hue are hard to tell
+ * apart; with more chips each vendor has a hue, and its generations are steps of it.
  */
 export function chipColours(
   chips: readonly Chip[],
@@ -88,7 +88,7 @@ export function chipColours(
   shown: readonly string[] = chips.map(({ id }) => id),
 ): Map<string, string> {
   const hue = (index: number) => theme.chips[index % theme.chips.length] as string;
-  // Few enough to have their colours for good; of many, those in view are told apart.
+  // With few chips each keeps its colour; with many, only the chips in view are told apart.
   const pool = chips.length <= theme.chips.length ? chips : chips.filter(({ id }) => shown.includes(id));
   const vendors = [...new Set([...pool, ...chips].map(({ vendor }) => vendor))];
   const familyOf = ({ vendor }: Chip) => pool.filter((other) => other.vendor === vendor);
@@ -97,7 +97,7 @@ export function chipColours(
     chips.map((chip) => {
       if (hueEach && pool.includes(chip)) return [chip.id, hue(pool.indexOf(chip))];
       const family = familyOf(chip);
-      // Equal generations keep their order: each has a step of its own.
+      // Chips of the same generation keep their order, so that each has its own step.
       const rank = Math.max(0, [...family].sort((a, b) => b.generation - a.generation).indexOf(chip));
       const step = Math.min(0.28, MAX_SHADE / Math.max(1, family.length - 1));
       return [chip.id, mix(hue(vendors.indexOf(chip.vendor)), theme.text, rank * step)];
@@ -105,7 +105,7 @@ export function chipColours(
   );
 }
 
-/** How far the oldest of many generations goes from its vendor's hue towards the colour of text. */
+/** The share of the text's colour in the colour of a vendor's oldest generation, at most. */
 const MAX_SHADE = 0.66;
 
 export function mix(from: string, to: string, share: number): string {
@@ -115,5 +115,5 @@ export function mix(from: string, to: string, share: number): string {
 
 const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 
-/** Of channels from 0 to 255. */
+/** A colour from channels of 0 to 255. */
 export const hexOf = (rgb: readonly number[]) => `#${rgb.map((value) => value.toString(16).padStart(2, "0")).join("")}`;

@@ -1,14 +1,16 @@
-// Where the ticks of an axis stand, and what they say: powers of ten or of two, with what lies between where few are in sight.
+// The ticks of an axis: powers of ten or of two, and multiples between them where few powers are in sight.
 
 import type { Scale } from "./scales.ts";
 
-/** A tick in base units, and as it is counted on the axis. */
+/** A tick in base units, and the number shown on the axis. */
 export interface Tick {
   readonly value: number;
   readonly shown: number;
 }
 
-/** How an axis counts: `told` from base units, `base` back; of a reciprocal axis both fall. */
+/**
+ * How an axis counts: `told` converts from base units, `base` converts back. For a reciprocal axis both are decreasing.
+ */
 export interface Counting {
   readonly told: (base: number) => number;
   readonly base: (told: number) => number;
@@ -16,15 +18,15 @@ export interface Counting {
 
 export const PLAIN: Counting = { told: (base) => base, base: (told) => told };
 
-/** An axis with fewer ticks than this says too little. */
+/** An axis with fewer ticks gets multiples between the powers. */
 const MIN_TICKS = 3;
-/** Between powers, from rough to fine, as multiples of the lower power. */
+/** Multiples of the lower power, from coarse to fine. */
 const MULTIPLES = {
   10: [[1], [1, 2, 5], steps(1, 10, 1), steps(1, 10, 0.5), steps(1, 10, 0.2)],
   2: [[1], [1, 1.5], [1, 1.25, 1.5, 1.75]],
 };
 
-/** On a linear axis, and of 1, 2 and 5 times the powers of ten. */
+/** Ticks of a linear axis, at multiples of 1, 2 or 5 times a power of ten. */
 function evenTicks(scale: Scale, room: number): Tick[] {
   const [low, high] = scale.domain;
   const least = room / Math.abs(scale(1) - scale(0));
@@ -37,7 +39,7 @@ function evenTicks(scale: Scale, room: number): Tick[] {
   }));
 }
 
-/** As many as have `room` pixels each: whole powers, and others only where there are fewer than three of those. */
+/** As many ticks as have `room` px each: whole powers, with multiples only if there are fewer than three powers. */
 export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting: Counting = PLAIN): Tick[] {
   if (scale.isLinear) return evenTicks(scale, room);
   const told = scale.domain.map(counting.told);
@@ -45,7 +47,7 @@ export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting:
   const at = (shown: number) => scale(counting.base(shown));
   const put = (values: readonly number[]) =>
     values.filter((shown) => shown >= low * (1 - 1e-9) && shown <= high * (1 + 1e-9));
-  // Powers of two are exact as they are.
+  // Products with powers of two are exact.
   const multiple = (by: number, exponent: number) =>
     base === 2 ? by * 2 ** exponent : tidy(by * Number(`1e${exponent}`));
   const log = base === 2 ? Math.log2 : Math.log10;
@@ -70,7 +72,7 @@ export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting:
   return best.map((shown) => ({ shown, value: counting.base(shown) }));
 }
 
-/** Without what the arithmetic of doubles adds. */
+/** Rounds away the error of floating-point arithmetic. */
 function tidy(value: number): number {
   return Number(value.toPrecision(12));
 }

@@ -1,4 +1,4 @@
-// The tools of the chart, in the free corner under it: small pictures, and a menu for what has no room.
+// The toolbar below the chart: icon buttons, and a menu for those that do not fit.
 
 import { useComputed, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -17,29 +17,29 @@ import type { Scene } from "./scene.ts";
 interface ToolbarProps {
   readonly store: Store;
   readonly scene: Scene;
-  /** How many kernels are out of sight. */
+  /** Number of kernels out of sight. */
   readonly outside: number;
   readonly navigation: Navigation;
-  /** What a key does on the chart. */
+  /** The chart's key handler. */
   keys(event: KeyboardEvent): void;
-  /** px. */
+  /** Available width, px. */
   readonly room: number;
 }
 
 interface Entry {
   readonly picture: IconName;
   readonly label: string;
-  /** Undefined where there is nothing to do. */
+  /** Undefined if there is nothing to do. */
   readonly act: ((event: MouseEvent) => unknown) | undefined;
-  /** Of one that is on or off. */
+  /** For toggles. */
   readonly isOn?: boolean;
-  /** What stands there instead of the picture. */
+  /** Text shown instead of the icon. */
   readonly count?: string;
 }
 
-/** A button, and what the count of those out of sight has at its sides, px. */
+/** Width of a button, and padding of the hint with the number of kernels out of sight, px. */
 const [BUTTON_PX, HINT_PADDING_PX] = [24, 8];
-/** Beside fewer buttons than this the count stands in the place of one. */
+/** If fewer buttons than this fit beside the hint, the number replaces the icon of the fit button. */
 const MIN_BUTTONS_BESIDE_HINT = 10;
 
 export function Toolbar({ store, scene, outside, navigation, keys, room }: ToolbarProps) {
@@ -47,7 +47,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const isOpen = useSignal(false);
   const current = useSignal<string>("in");
   const opener = useRef<HTMLButtonElement>(null);
-  // Its room is there before it comes, for as many as there are: nothing gives way to it.
+  // Room for the hint is reserved for the largest number, so that no button moves when it appears.
   const most = numerals.whole(Math.max(store.kernels.value.n, 999));
   const left = room - textWidth(words.outsideShort(most)) - 2 * HINT_PADDING_PX;
   const isApart = left >= MIN_BUTTONS_BESIDE_HINT * BUTTON_PX;
@@ -59,12 +59,12 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
       ? { ...button, label: told, count: outside > 99 ? "99+" : numerals.whole(outside) }
       : button,
   );
-  // One place is the menu's.
+  // One button is the menu's.
   const fit = Math.max(2, Math.floor((isApart ? left : room) / BUTTON_PX) - 1);
   const [shown, rest] = [buttons.slice(0, fit), buttons.slice(fit)];
   const stops = [...shown.map(({ picture }) => picture), "more", ...(hasHint ? ["outside"] : [])];
   const tabStop = stops.includes(current.value) ? current.value : "in";
-  // Fitted again after a zoom, it is told; never zoomed, there is nothing to tell.
+  // Announce the whole view only after a zoom.
   const wasZoomed = useRef(false);
   wasZoomed.current ||= scene.scales.whole !== undefined;
 
@@ -74,7 +74,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
     const now = all.indexOf(event.target as HTMLElement);
     const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: all.length - 1 }[event.key];
     if (now < 0 || isModified(event)) return;
-    // The tools name keys of the chart: they work here, too.
+    // The chart's keys work here too, because the buttons' titles name them.
     if (to === undefined) return /^[^ ]$/.test(event.key) ? keys(event) : undefined;
     all[(to + all.length) % all.length]?.focus();
     used(event);
@@ -106,7 +106,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
           aria-haspopup="dialog"
           aria-expanded={isOpen.value}
           {...own("more")}
-          // Some browsers focus no button that is clicked: the menu would close as if the focus had left it.
+          // Some browsers do not focus a clicked button: without this the menu would see the focus leave and close.
           onMouseDown={(event) => isOpen.value && event.preventDefault()}
           onClick={() => {
             if (isOpen.value) close(true);
@@ -123,7 +123,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
             {...own("outside")}
             onClick={() => {
               navigation.fit();
-              // It goes, and the focus would be lost with it.
+              // The hint disappears: keep the focus in the toolbar.
               opener.current?.focus();
             }}
           >
@@ -145,7 +145,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   );
 }
 
-/** The most needed first: the others move into the menu where there is no room. */
+/** The buttons, the most important first; the last ones move into the menu if there is no room. */
 function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean): Entry[] {
   const choice = (picture: Tool): Entry => ({
     picture,
@@ -201,7 +201,7 @@ function ToolButton({ picture, label, act, isOn, count, ...rest }: ToolButtonPro
       title={label}
       aria-label={label}
       aria-pressed={isOn}
-      // One that is disabled would lose the focus.
+      // A disabled button would lose the focus.
       aria-disabled={act === undefined}
       onClick={act}
       {...rest}
@@ -211,7 +211,7 @@ function ToolButton({ picture, label, act, isOn, count, ...rest }: ToolButtonPro
   );
 }
 
-/** What a part of the plane holds, for those who do not see it. */
+/** Describes the visible part of the plane for screen readers. */
 function spoken({ scales, units }: Scene, outside: string, wasZoomed: boolean): string {
   if (!scales.whole) return wasZoomed ? words.whole : "";
   const ends = ([low, high]: readonly [number, number], text: (value: number) => string) =>

@@ -1,17 +1,17 @@
-// Which part of a plane is shown after a step of zooming or panning: the same arithmetic for both planes.
+// The arithmetic of zooming and panning, the same for both planes.
 
 import type { Zoom } from "../state/sync.ts";
 import type { Extent } from "./extents.ts";
 import { type Box, type Scale, type Scales, scaleLike, scaleLog } from "./scales.ts";
 
-/** A part of an axis: its ends on an axis as it is drawn, px. */
+/** The ends of a part of an axis, px. */
 type Ends = readonly [from: number, to: number];
 
-/** No axis shows less than this many decades, so that its ticks still differ. */
+/** A logarithmic axis never shows less than this many decades, so that its ticks differ. */
 export const MIN_DECADES = 1 / 3;
-/** And no linear one less than this share of its upper end. */
+/** A linear axis never shows less than this share of its upper end. */
 export const MIN_LINEAR_SHARE = 1 / 50;
-/** The ends of what can be shown, in base units: beyond them nothing is computed, measured or built. */
+/** Limits of what can be shown, in base units: no hardware or kernel lies beyond them. */
 const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
   rates: [
     [1e-6, 1e12],
@@ -22,12 +22,12 @@ const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
     [1e-15, 1e6],
   ],
 };
-/** What differs from the whole by less than this is the whole, px. */
+/** A view that differs from the whole by less than this is the whole, px. */
 const SAME_PX = 0.5;
 
-/** What is shown of `whole` under a zoom: the frame stays, and the strip follows up and down. */
+/** The scales of a zoomed view. The frame stays; the strip follows the vertical axis. */
 export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
-  // Zero has no place on a logarithmic axis.
+  // A logarithmic axis cannot show 0.
   if (!zoom || (!whole.x.isLinear && zoom.some((end) => end <= 0))) return whole;
   const { plot, strip } = whole;
   const [left, right, low, high] = zoom;
@@ -41,7 +41,7 @@ export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
   };
 }
 
-/** What was at one place is at another, and everything around it this many times as large. */
+/** Moves the point at `from` to `to` and scales by `factor` about it. */
 export function zoomAround(
   scales: Scales,
   from: readonly [number, number],
@@ -50,7 +50,7 @@ export function zoomAround(
 ): Zoom | null {
   const { plot, x, y } = scales;
   const ends = (start: number, end: number, axis: 0 | 1, scale: Scale): Ends => {
-    // An axis that shows as little as it may goes no closer, and still follows the hand.
+    // An axis at its smallest extent is not scaled, but still moves.
     const by = Math.min(factor, closer(scale));
     const at = (edge: number) => from[axis] + (edge - to[axis]) / by;
     return [at(start), at(end)];
@@ -58,14 +58,14 @@ export function zoomAround(
   return shown(scales, ends(plot.left, plot.right, 0, x), ends(plot.bottom, plot.top, 1, y));
 }
 
-/** What a rectangle holds; one that is a mere line leaves the axis that it does not measure. */
+/** Zooms to a rectangle. A rectangle thinner than `line` px in one direction leaves that axis as it is. */
 export function zoomToBox(scales: Scales, { left, right, top, bottom }: Box, line = 8): Zoom | null {
   const { plot } = scales;
   const across: Ends = right - left < line ? [plot.left, plot.right] : [left, right];
   return shown(scales, across, bottom - top < line ? [plot.bottom, plot.top] : [bottom, top]);
 }
 
-/** The part between these ends as far as it may be shown; null for the whole. */
+/** The zoom between these ends, within the limits; null for the whole. */
 function shown(scales: Scales, across: Ends, up: Ends): Zoom | null {
   const limits = LIMITS["outer" in scales ? "times" : "rates"];
   const part = (scale: Scale, [from, to]: Ends, limit: Extent) =>
@@ -77,13 +77,13 @@ function shown(scales: Scales, across: Ends, up: Ends): Zoom | null {
   return isWhole(whole.x, x) && isWhole(whole.y, y) ? null : [...x, ...y];
 }
 
-/** How many times as large an axis may become at the most. */
+/** The largest factor by which an axis can still be magnified. */
 const closer = ({ domain: [low, high], isLinear }: Scale) =>
   isLinear ? (high - low) / (MIN_LINEAR_SHARE * high) : Math.log10(high / low) / MIN_DECADES;
 
-/** Neither too short nor beyond the limits. */
+/** Makes a part long enough and moves it inside the limits. */
 function legal(part: Extent, [least, most]: Extent): Extent {
-  // A scale that is asked for a place far away answers with zero or infinity.
+  // For positions far away, `invert` returns 0 or infinity.
   const [low, high] = part.map((end) => Math.max(1e-150, Math.min(end, 1e150))) as [number, number];
   const missing = MIN_DECADES - Math.log10(high / low);
   const [from, to] = missing > 1e-9 ? [low / 10 ** (missing / 2), high * 10 ** (missing / 2)] : [low, high];
@@ -92,10 +92,10 @@ function legal(part: Extent, [least, most]: Extent): Extent {
   return [start, start * ratio];
 }
 
-/** On a linear axis, which begins at 0. */
+/** The same for a linear axis, which starts at 0. */
 function legalFromZero([low, high]: Extent, [least, most]: Extent): Extent {
   const middle = (low + high) / 2;
-  // At this length it is that share of its own upper end.
+  // At this length it is the minimum share of its own upper end.
   const shortest = Math.max(least, (MIN_LINEAR_SHARE * middle) / (1 - MIN_LINEAR_SHARE / 2));
   const length = high - low < shortest * (1 - 1e-9) ? shortest : Math.min(high - low, most);
   const start = Math.max(0, Math.min(middle - length / 2, most - length));

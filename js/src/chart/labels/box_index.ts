@@ -34,7 +34,7 @@ export function areClear(boxes: readonly Box[], index: BoxIndex, gap = 0): boole
   return true;
 }
 
-/** How many px across of the indexed boxes these boxes cover. */
+/** The width of the indexed boxes that these boxes cover, px, summed over all of them. */
 export function coveredPx(boxes: readonly Box[], index: BoxIndex): number {
   let sum = 0;
   for (const box of boxes) {

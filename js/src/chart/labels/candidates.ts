@@ -1,4 +1,4 @@
-// Where labels may stand: for each kind of mark the candidate positions of its label, the best first.
+// Candidate positions of labels: for each kind of mark a list, the best first.
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import { ridgePoint } from "../../roofline/roofline.ts";
@@ -11,17 +11,17 @@ export interface Position {
   readonly x: number;
   readonly y: number;
   readonly anchor: Anchor;
-  /** Degrees clockwise that the text is turned about its position; 0 when left out. */
+  /** Degrees clockwise by which the text is turned about its position. Default 0. */
   readonly angle?: number;
   /** Whether the label stands away from its mark. */
   readonly isFar?: boolean;
-  /** Whether the label stands by a line of its mark, and so needs no leader. */
+  /** Whether the label stands beside a line of its mark, and so needs no leader. */
   readonly isByLine?: boolean;
-  /** What the label needs beyond its first line, px: right of the text, and below for further lines. */
+  /** Space needed beyond the first line, px: right of the text, and below it for further lines. */
   readonly extra?: readonly [right: number, down: number];
 }
 
-/** What a label names, px. */
+/** The mark that a label names, px. */
 export interface Mark {
   readonly x: number;
   readonly y: number;
@@ -30,10 +30,10 @@ export interface Mark {
 
 const at = (x: number, y: number, anchor: Anchor): Position => ({ x, y, anchor });
 
-/** Right or left of `x`, `gap` px away. */
+/** Right, then left of `x`, `gap` px away. */
 const beside = (x: number, y: number, gap: number): Position[] => [at(x + gap, y, "start"), at(x - gap, y, "end")];
 
-/** Around a point: below right first, where its gap arrow is not. */
+/** Around a point. Below right comes first, because the gap arrow goes up. */
 function aroundPoint({ x, y, radius }: Mark): Position[] {
   const [right, left] = [x + radius + 6, x - radius - 6];
   return [
@@ -46,7 +46,7 @@ function aroundPoint({ x, y, radius }: Mark): Position[] {
     at(right, y - 6, "start"),
     at(left, y + 15, "end"),
     at(x, y - radius - 21, "middle"),
-    // From the point to the right: where the left edge is near.
+    // To the right from the point: for points near the left edge.
     at(x - radius - 4, y - radius - 8, "start"),
   ];
 }
@@ -57,13 +57,16 @@ export const aroundMiddle = ([x, y]: Spot): Position[] => [
   at(x, y + 32, "middle"),
 ];
 
-/** In rows on both sides of a point: each row lower than the last, and then, if `above`, each row higher. */
+/** In rows on both sides of a point: eight rows downwards and then, if `above`, eight rows upwards. */
 const farFromPoint = ({ x, y, radius }: Mark, above: boolean): Position[] =>
   Array.from({ length: above ? 16 : 8 }, (_, row) => y + 4 + 15 * (row < 8 ? row : 7 - row)).flatMap((line) =>
     beside(x, line, radius + 22).map((position) => ({ ...position, isFar: true })),
   );
 
-/** Around a kernel's point and along its own lines, then far from it. `tie`: where its marks are tied together, px. */
+/**
+ * For a kernel's name: around its point, along its own lines, then far away. `tie`: x of the line that ties its marks,
+ * px.
+ */
 export function besideKernel(
   mark: Mark,
   join: Join | undefined,
@@ -79,7 +82,7 @@ export function besideKernel(
   ];
 }
 
-/** Along the dotted line that ties the marks of an unmeasured kernel, from below. */
+/** Along the dotted line that ties the marks of an unmeasured kernel, from the bottom up. */
 const alongTie = (x: number, { plot }: Scales): Position[] =>
   [26, 42, 58, 74, 90].flatMap((up) =>
     beside(x, plot.bottom - up, 5).map((position) => ({ ...position, isByLine: true })),
@@ -94,10 +97,10 @@ const aboveAndBelow = (x: number, line: number, anchor: Anchor): Position[] => [
   at(x, line + 15, anchor),
 ];
 
-/** How far up a slope its name may stand, as a share of its length: where it reads well, then anywhere. */
+/** Positions along a slope, as shares of its length: first where a name is easiest to read, then anywhere. */
 const SLOPE_SHARES = [0.35, 0.5, 0.2, 0.65, 0.8, ...Array.from({ length: 33 }, (_, step) => 0.02 + 0.03 * step)];
 
-/** Turned to run along a slope, above or below it. */
+/** Along a slope, turned with it, above or below. */
 export function alongSlope(roof: Rates, { x, y, whole }: Scales): Position[] {
   const from = Math.max(x.domain[0], whole ? y.domain[0] / roof.bandwidth : 0);
   const to = Math.min(ridgePoint(roof), x.domain[1], whole ? y.domain[1] / roof.bandwidth : Number.POSITIVE_INFINITY);
@@ -107,11 +110,11 @@ export function alongSlope(roof: Rates, { x, y, whole }: Scales): Position[] {
     [x(to), y(to * roof.bandwidth)],
   ];
   const turn = Math.atan2(y(10) - y(1), x(10) - x(1));
-  // Beyond a neighbouring line only where there is no room between the two.
+  // Beyond a neighbouring line only if there is no room between the two lines.
   return [alongLine(line, turn, SLOPE_SHARES, [-6, 12]), alongLine(line, turn, SLOPE_SHARES, [-19, 26])].flat();
 }
 
-/** Turned by an angle, in radians, at these shares of a line and these distances from it, px. */
+/** Positions at these shares of a line and these distances from it, px, turned by an angle in radians. */
 function alongLine(
   [[left, low], [right, high]]: readonly [Spot, Spot],
   turn: number,
@@ -131,7 +134,7 @@ function alongLine(
   );
 }
 
-/** Whether some of a roof's flat is in sight. */
+/** Whether any part of a roof's flat is in sight. */
 export const hasFlatInSight = (roof: Rates, scales: Scales) =>
   isInPlot(scales, Math.max(scales.plot.left, scales.x(ridgePoint(roof))), scales.y(roof.peak));
 
@@ -161,7 +164,10 @@ export const alongRoof = (roof: Rates, scales: Scales): Position[] => [
 export const alongCeiling = (ceiling: SubRoof, scales: Scales): Position[] =>
   ceiling.kind === "bandwidth" ? alongSlope(ceiling, scales) : alongFlat(ceiling, scales);
 
-/** Beside a ridge point's circle; a little farther only for the number that must be there: any other would seem to belong to a neighbour. */
+/**
+ * Beside a ridge point's circle. Only the focus roof's number may stand farther away: another number would seem to
+ * belong to a neighbour.
+ */
 export const besideRidge = ([x, y]: Spot, isFocus: boolean): Position[] => [
   at(x - 8, y - 6, "end"),
   at(x + 4, y - 8, "start"),
@@ -170,10 +176,13 @@ export const besideRidge = ([x, y]: Spot, isFocus: boolean): Position[] => [
   ...(isFocus ? [at(x + 24, y + 16, "start"), at(x, y - 18, "middle"), at(x + 8, y + 30, "start")] : []),
 ];
 
-/** Beside the middle of a gap arrow; then under its head, beside its point and below it. `text`: the width of the text, px. */
+/**
+ * Beside the middle of a gap arrow; then below its head, beside its point and below the point. `text`: width of the
+ * text, px.
+ */
 function besideGapArrow({ x, from, rim, to }: Gap, { plot }: Scales, text: number): Position[] {
   const middle = (from + to) / 2 + 4;
-  // Left of the arrow only where the text would not lie across the strip.
+  // Left of the arrow only if the text then stays clear of the strip.
   const sides = x - 7 - text > plot.left ? 2 : 1;
   const rows = (lines: readonly number[], gap: number, isFar: boolean) =>
     lines.flatMap((y) => beside(x, y, gap).slice(0, sides)).map((position) => ({ ...position, isFar }));
@@ -185,17 +194,17 @@ function besideGapArrow({ x, from, rim, to }: Gap, { plot }: Scales, text: numbe
   ];
 }
 
-/** Right of the strip, in which there is no room beside its numbers. */
+/** Right of the strip: inside it the axis numbers leave no room. */
 const besideStripArrow = ({ from, to }: Gap, { plot }: Scales): Position[] =>
   [0, -16, 16, -32, 32, -48, 48]
     .filter((shift) => Math.abs(shift) <= Math.abs(from - to) / 2)
     .map((shift) => at(plot.left + 6, (from + to) / 2 + 4 + shift, "start"));
 
-/** Beside a gap arrow. `text`: the width of the text, px. */
+/** Beside a gap arrow. `text`: width of the text, px. */
 export const besideGap = (gap: Gap, scales: Scales, text: number): Position[] =>
   gap.x < scales.plot.left ? besideStripArrow(gap, scales) : besideGapArrow(gap, scales, text);
 
-/** At the foot of the plot between two px; none where less than 24 px of the region are in sight. */
+/** At the bottom of the plot between `left` and `right`, px; none if less than 24 px of the region are in sight. */
 export function atFoot(left: number, right: number, { plot }: Scales): Position[] {
   const y = plot.bottom - 8;
   if (right - left < 24) return [];
@@ -203,7 +212,7 @@ export function atFoot(left: number, right: number, { plot }: Scales): Position[
   return [at(middle, y, "middle"), at(left + 8, y, "start"), at(right - 8, y, "end"), at(middle, y - 16, "middle")];
 }
 
-/** In the upper left or the lower right corner of the plot, then inwards. */
+/** In the upper left or the lower right corner of the plot, then further inside. */
 export function inCorner(corner: "upper left" | "lower right", { plot }: Scales): Position[] {
   const [x, y, step, anchor] =
     corner === "upper left"
@@ -212,7 +221,7 @@ export function inCorner(corner: "upper left" | "lower right", { plot }: Scales)
   return [0, 1, 2, 3].flatMap((row) => [0, 1, 2, 3, 4, 5].map((k) => at(x + k * step, y + row * step, anchor)));
 }
 
-/** By the corner of an isochrone: over its level arm or beside its upright arm. */
+/** At the corner of an isochrone: above its horizontal arm or beside its vertical arm. */
 export const besideIsochrone = (x: number, y: number): Position[] => [
   at(x - 8, y - 5, "end"),
   at(x + 5, y + 24, "start"),
@@ -222,11 +231,14 @@ export const besideIsochrone = (x: number, y: number): Position[] => [
   at(x - 5, y + 24, "end"),
 ];
 
-/** Along the diagonal between two points of it, from the upper end downwards. Nearer above, the letters would lie on the line. */
+/**
+ * Along the diagonal between two of its points, from the upper end down. Any closer above, the letters would touch the
+ * line.
+ */
 export const alongDiagonal = (from: Spot, to: Spot): Position[] =>
   alongLine([from, to], Math.atan2(to[1] - from[1], to[0] - from[0]), [0.82, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25], [-8, 17]);
 
-/** In or beside the square of launch overhead, whose corner is at `right` and `top`, px. */
+/** Inside or beside the square of launch overhead, whose corner is at `right` and `top`, px. */
 export const besideLaunches = (right: number, top: number, left: number, bottom: number): Position[] => [
   at(right - 6, bottom - 8, "end"),
   at(left + 6, top - 6, "start"),
@@ -234,14 +246,14 @@ export const besideLaunches = (right: number, top: number, left: number, bottom:
   at(right + 6, bottom - 8, "start"),
 ];
 
-/** In the middle of an empty plot. */
+/** Around the middle of an empty plot. */
 export const inMiddle = ({ plot: { left, right, top, bottom } }: Scales): Position[] =>
   [0.4, 0.34, 0.28, 0.22, 0.16, 0.1].flatMap((share) => {
     const y = top + share * (bottom - top);
     return [at((left + right) / 2, y, "middle"), at(left + 8, y, "start")];
   });
 
-/** Around the middle of a kernel's arrow; of a roof's, which is upright: beyond its head, then beside its middle. */
+/** Around the middle of a kernel's arrow. A roof's arrow is vertical: beyond its head, then beside its middle. */
 export function besideArrow(line: BentLine): Position[] {
   const { from, bend, to } = line;
   if (from !== bend) return aroundMiddle(middleOf(line));
@@ -253,10 +265,10 @@ export function besideArrow(line: BentLine): Position[] {
 
 const leftFirst = (x: number, y: number) => beside(x, y, 7).reverse();
 
-/** Lines above and below a ruler's crossing, px. */
+/** Distances of a limit's text from its crossing, px. */
 const RULER_SHIFTS = [-6, 14, -21, 29, -36, 44, -51];
 
-/** Beside a ruler where it crosses a roof; of a crossing in the strip, right of `stripEnd`. */
+/** Beside a ruler where it crosses a roof; for a crossing in the strip, right of `stripEnd`. */
 export const besideRuler = (x: number, y: number, stripEnd?: number): Position[] =>
   RULER_SHIFTS.flatMap((shift) =>
     stripEnd === undefined ? leftFirst(x, y + shift) : [at(stripEnd + 6, y + shift, "start")],
@@ -265,10 +277,10 @@ export const besideRuler = (x: number, y: number, stripEnd?: number): Position[]
 export const besideRulerFoot = (x: number, { plot }: Scales): Position[] =>
   [-6, -22, -38].flatMap((up) => leftFirst(x, plot.bottom + up));
 
-/** From the note of a moved kernel to the edges of the plot, px. */
+/** Distance of a note from the edges of the plot, px. */
 export const NOTE_EDGE_PX = 4;
 
-/** Around a moved kernel, ever farther: right and left, below and above; always inside the plot. `size`: that of the note with its button, px. */
+/** Around a moved kernel, inside the plot, further away with each ring. `size`: of the note with its button, px. */
 export function aroundMovedKernel(
   { x, y, radius }: Mark,
   size: { width: number; down: number; button: number },

@@ -1,4 +1,5 @@
-// The column of names right of the plot, for roofs that lie close together: a layout of its own, with a leader from each flat.
+// The column of roof names right of the plot, used when flats are close together. A leader runs from each flat to its
+// name.
 
 import { briefNamesOf } from "../../text/names.ts";
 import { formatPercent } from "../../text/numbers.ts";
@@ -10,15 +11,15 @@ import type { Choices, PlacedLabel } from "./engine.ts";
 import { ceilingText } from "./roof_labels.ts";
 import { shorten, shortenToWords, textWidth } from "./text_fitting.ts";
 
-/** Flats closer together than this leave no room for a name between them, px. */
+/** Between flats closer than this no name fits, px. */
 const MIN_FLAT_DISTANCE_PX = 19;
-/** Flats closer together than this look like one, px. */
+/** Flats closer than this look like one line, px. */
 const SAME_FLAT_PX = 2;
-/** From the end of the flats to the names, px. */
+/** Distance from the end of the flats to the names, px. */
 export const LEADER_PX = 16;
-/** The width that a model's name has in a chart however narrow, px. */
+/** Width for a model's name even in the narrowest chart, px. */
 const MODEL_NAME_PX = 92;
-/** The height of a row, and the gap between two names in a row, px. */
+/** Height of a row, and gap between two names in a row, px. */
 const [ROW_PX, NAME_GAP_PX] = [15, 3];
 
 type Lines = Pick<Scene, "roofs" | "focus" | "subRoofs" | "names" | "units">;
@@ -26,13 +27,13 @@ type Lines = Pick<Scene, "roofs" | "focus" | "subRoofs" | "names" | "units">;
 /** A roof or ceiling with a flat. */
 interface ColumnEntry extends Rates {
   readonly key: string;
-  /** What it is called, the longest text first. */
+  /** Its texts, the longest first. */
   readonly texts: readonly string[];
   readonly bold: boolean;
   readonly chip: string;
-  /** FLOP/s of its flat without what-if. */
+  /** FLOP/s of its flat on the data sheet. */
   readonly sheetPeak: number;
-  /** Whether it moves when the focus roof is dragged. */
+  /** Whether it moves with a drag of the focus roof. */
   readonly moves: boolean;
 }
 
@@ -42,7 +43,9 @@ interface ColumnRow {
   readonly flat: number;
 }
 
-/** The width of the column, px: 0 where every name has room along its flat. It follows data sheets, so that no drag changes it. */
+/**
+ * Width of the column, px: 0 if every name fits along its flat. It depends on data sheets only, so no drag changes it.
+ */
 export function gutterOf(lines: Lines, width: number, y: Scale): number {
   const entries = entriesOf(lines);
   const flats = entries.map(({ sheetPeak }) => y(sheetPeak)).sort((a, b) => a - b);
@@ -56,7 +59,7 @@ export function gutterOf(lines: Lines, width: number, y: Scale): number {
   return LEADER_PX + Math.ceil(Math.min(max, Math.max(...rows.map((row) => widthOf(row.entries, max)))));
 }
 
-/** The names of the flats in sight. During a drag, with the choices `before`, only names of the focus roof move. */
+/** Places the names of the flats in sight. During a drag (`before` is given) only names of the focus roof move. */
 export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
   const { colours, scales, theme } = scene;
   const { plot, gutter, y } = scales;
@@ -83,7 +86,7 @@ export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
     .map((label) => inRow(label, before.get(label.key) ?? label.choice));
   const isFree = (row: number) =>
     row >= plot.top && row <= plot.bottom && done.every(({ choice }) => Math.abs(choice - row) >= ROW_PX);
-  // Those that move take the free rows nearest to their flats, the focus roof's name first.
+  // Moving names take the free rows nearest to their flats, the focus roof's name first.
   for (const label of placed.filter(({ key }) => moving.has(key)).sort((a, b) => Number(b.bold) - Number(a.bold))) {
     const flat = moving.get(label.key) as number;
     const nearest = Array.from({ length: plot.bottom - plot.top }, (_, shift) => [flat - shift, flat + shift]).flat();
@@ -93,7 +96,7 @@ export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
   return done;
 }
 
-/** From the end of each flat to its name in the column, as paths by the names' keys. */
+/** The leaders: a path from the end of each flat to its name in the column. */
 export function columnLeaders(
   scene: Scene,
   labels: readonly PlacedLabel[],
@@ -110,7 +113,7 @@ export function columnLeaders(
   });
 }
 
-/** Those that move with the focus roof come last in their row, so that no other name moves with them. */
+/** All entries. Those that move with the focus roof come last, so that they do not push other names in their row. */
 function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): ColumnEntry[] {
   const brief = briefNamesOf(roofs, names);
   const entries = roofs.map((roof): ColumnEntry => {
@@ -121,7 +124,7 @@ function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): ColumnEntry
   });
   const flats = focus ? subRoofs.filter(({ kind }) => kind !== "bandwidth") : [];
   const ceilings = flats.map((sub): ColumnEntry => {
-    // A communication ceiling is a share of the roof; a software ceiling stays.
+    // A communication ceiling is a fixed share of the roof and moves with it; a software ceiling does not move.
     const moves = sub.kind === "communication";
     const sheetPeak = moves && focus ? (sub.peak / focus.peak) * focus.sheetPeak : sub.peak;
     const short = moves && focus ? formatPercent(1 - sub.peak / focus.peak) : sub.name;
@@ -131,7 +134,7 @@ function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): ColumnEntry
   return [...entries, ...ceilings].sort((a, b) => Number(a.moves) - Number(b.moves));
 }
 
-/** Entries whose flats look like one share a row, as far as their names fit into it. */
+/** Groups entries whose flats look like one into rows, as far as their names fit side by side. */
 function rowsOf(entries: readonly ColumnEntry[], flatOf: (entry: ColumnEntry) => number, max: number): ColumnRow[] {
   const rows: { entries: ColumnEntry[]; flat: number }[] = [];
   for (const entry of entries) {
@@ -145,7 +148,10 @@ function rowsOf(entries: readonly ColumnEntry[], flatOf: (entry: ColumnEntry) =>
   return rows;
 }
 
-/** Rows from top to bottom, each as near to its flat as the others allow. Of too many the important ones stay. */
+/**
+ * Positions of the rows from top to bottom, each as near to its flat as possible. If there are too many, the important
+ * rows stay.
+ */
 function spread(rows: readonly ColumnRow[], top: number, bottom: number): (ColumnRow & { at: number })[] {
   const max = Math.max(1, Math.floor((bottom - top) / ROW_PX) + 1);
   const kept = [...rows].sort((a, b) => importance(b) - importance(a)).slice(0, max);
@@ -153,7 +159,7 @@ function spread(rows: readonly ColumnRow[], top: number, bottom: number): (Colum
     const half = ((count - 1) * ROW_PX) / 2;
     return Math.max(top + half, Math.min(middle, bottom - half));
   };
-  // Rows that would overlap become one block about the middle of their flats.
+  // Rows that would overlap become one block, centred on the mean of their flats.
   const blocks: { rows: ColumnRow[]; middle: number }[] = [];
   for (const row of kept.sort((a, b) => a.flat - b.flat)) {
     let block = { rows: [row], middle: within(row.flat, 1) };
@@ -174,7 +180,7 @@ function spread(rows: readonly ColumnRow[], top: number, bottom: number): (Colum
 const importance = ({ entries }: ColumnRow) =>
   entries.some(({ bold }) => bold) ? 2 : entries.some(({ key }) => key.startsWith("roof ")) ? 1 : 0;
 
-// All names are measured in bold, so that the widths do not depend on which roof has the focus.
+// Names are always measured in bold, so that the widths do not depend on which roof has the focus.
 const widthOf = (entries: readonly ColumnEntry[], max: number) =>
   entries.reduce((sum, entry) => sum + wide(textOf(entry, max)) + NAME_GAP_PX, -NAME_GAP_PX);
 const wide = (text: string) => textWidth(`${text},`, true);

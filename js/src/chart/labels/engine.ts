@@ -16,7 +16,7 @@ import { FONT_PX, textWidth } from "./text_fitting.ts";
 
 export interface Label {
   readonly kind: LabelKind;
-  /** Of several labels with the same key only the first that has room is written. */
+  /** Of several labels with the same key, only the first one that finds room is written. */
   readonly key: string;
   readonly text: string;
   /** Shorter texts, the longest first. */
@@ -24,38 +24,40 @@ export interface Label {
   readonly bold?: boolean;
   readonly colour: string;
   readonly positions: readonly Position[];
-  /** What it names; a leader ends there. */
+  /** The mark that it names. A leader ends there. */
   readonly mark?: Mark;
-  /** It stands clearly nearer to its `own` boxes than to the `others`, to which it could seem to belong. */
+  /** It must be clearly nearer to its `own` boxes than to the `others`, which it could seem to name. */
   readonly near?: { readonly own: readonly Box[]; readonly others: readonly Box[] };
-  /** The key of the label without which this one would be read as another's. */
+  /** The key of a label that must be placed too; without it this label would seem to belong to another mark. */
   readonly needs?: string | false;
 }
 
 export interface PlacedLabel extends Position, Pick<Label, "kind" | "key" | "text" | "bold" | "colour" | "mark"> {
-  /** Which of its candidates it took. */
+  /** Index of the candidate that was chosen. */
   readonly choice: number;
 }
 
-/** The choices of labels by key. */
+/** Chosen candidates by label key. */
 export type Choices = ReadonlyMap<string, number>;
 
-/** What labels keep clear of; how strictly, says their rule. */
+/** What labels avoid. Their rules say how strictly. */
 export type Surroundings = Readonly<Partial<Record<Obstacle, readonly Box[]>>> & {
   readonly bounds: Box;
-  /** What no label may cover: ridge points, and text that is already there. */
+  /** Never covered: ridge points, and text that is already there. */
   readonly ridges?: readonly Box[];
   readonly texts?: readonly Box[];
 };
 
-/** Between two labels in one line, px. */
+/** Minimum gap between two labels on one line, px. */
 const TEXT_GAP_PX = 6;
-/** So many boxes of a leader, counted from its mark, are about the mark, where other points may lie. */
+/** The last boxes of a leader, near its mark, may lie over other points. */
 const LEADER_END_BOXES = 3;
-/** How much nearer a label is to its own mark than to another's, px. */
+/** A label must be nearer to its own mark than to any other by this distance, px. */
 export const CLEARLY_PX = 3;
 
-/** Places labels. With the choices `before`, during a drag, a label keeps the place it had, whatever has come under it. */
+/**
+ * Places labels. During a drag (`before` is given) each label keeps its previous position, whatever is now under it.
+ */
 export function placeLabels(labels: readonly Label[], surroundings: Surroundings, before?: Choices): PlacedLabel[] {
   const { bounds } = surroundings;
   const obstacles = OBSTACLES.map((obstacle) => [obstacle, indexBoxes(surroundings[obstacle])] as const);
@@ -64,7 +66,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
   const placed: PlacedLabel[] = [];
   const keys = new Set<string>();
 
-  /** Whether a position keeps clear of all that no label may cover. What is quick to find out comes first. */
+  /** Whether a position is clear of everything that no label may cover. The cheapest tests come first. */
   function isFree(boxes: readonly Box[], position: Position, label: Label, isByOwnMark: boolean): boolean {
     const { mark, near } = label;
     return (
@@ -76,7 +78,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
       areClear(leaderBoxes(boxes, label, position), written)
     );
   }
-  /** The cost of lying across what is drawn; infinity if it is not less than `limit`. */
+  /** The cost of covering what is drawn; infinity if it reaches `limit`. */
   function costAcross(boxes: readonly Box[], { across }: LabelRule, limit: number): number {
     let cost = 0;
     for (const [obstacle, index] of obstacles) {
@@ -94,7 +96,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     const stepOf = (at: number) => Math.floor(at / positions.length);
     const positionOf = (at: number) => positions[at % positions.length] as Position;
     const boxesOfCandidate = (at: number) => boxesAt(widths[stepOf(at)] as number, positionOf(at));
-    // Until the last turn a name that waits has only its full text and positions by its own mark.
+    // In the first turn, a label that waits may only use its full text and positions next to its mark.
     const isEarly = rule.waits === true && !isLastTurn;
     let [choice, least] = [-1, Number.POSITIVE_INFINITY];
     const kept = before?.get(key) ?? -1;
@@ -134,7 +136,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
   return placed;
 }
 
-/** The box of a text that is not turned. */
+/** The box of an unturned text. */
 export function boxAt(width: number, { x, y, anchor, extra: [right, down] = [0, 0] }: Position): Box {
   const left = x - (anchor === "start" ? 0 : anchor === "end" ? width : width / 2);
   return { left, right: left + width + right, top: y - FONT_PX * 0.86, bottom: y + FONT_PX * 0.26 + down };
@@ -146,11 +148,11 @@ export function boxesAt(width: number, position: Position): Box[] {
   if (!angle) return [boxAt(width, position)];
   const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
   const start = anchor === "start" ? 0 : anchor === "end" ? -width : -width / 2;
-  // Turned by about 30°, such a box reaches as far across the text as the letters do.
+  // For text turned by about 30°, a box of this size is as high as the letters.
   const half = FONT_PX * 0.36;
   const count = Math.max(2, Math.ceil(width / (1.6 * half)));
   return Array.from({ length: count }, (_, at) => {
-    // Along the middle of the letters, which is above the line they stand on.
+    // Along the middle of the letters, which is above the baseline.
     const along = start + half + ((width - 2 * half) * at) / (count - 1);
     const up = FONT_PX * 0.24;
     return squareAround(x + along * cos + up * sin, y + along * sin - up * cos, half);
@@ -161,17 +163,17 @@ export const squareAround = (x: number, y: number, half: number): Box => ({
   ...{ left: x - half, right: x + half, top: y - half, bottom: y + half },
 });
 
-/** The box of a placed label that is not turned, and all boxes that it covers. */
+/** The box of an unturned placed label; and all boxes of any placed label. */
 export const boxOf = (label: PlacedLabel) => boxAt(textWidth(label.text, label.bold), label);
 export const boxesOf = (label: PlacedLabel) => boxesAt(textWidth(label.text, label.bold), label);
 
-/** What a label covers, with its leader. */
+/** The boxes of a label and of its leader. */
 export function coveredBy(label: PlacedLabel): Box[] {
   const boxes = boxesOf(label);
   return [...boxes, ...leaderBoxes(boxes, label, label)];
 }
 
-/** The leader of a label, as a path. */
+/** The leader of a label, as an SVG path. */
 export function leaderOf(label: PlacedLabel): string {
   const [x, y, toX, toY] = leaderFrom(boxOf(label), label, label);
   return x === undefined ? "" : `M${x},${y}L${toX},${toY}`;
@@ -179,7 +181,7 @@ export function leaderOf(label: PlacedLabel): string {
 
 type LeaderOwner = Pick<Label, "kind" | "bold" | "mark">;
 
-/** From a label's box to the rim of its mark: x and y of the start and of the end; empty where no leader is needed. */
+/** From a label's box to the rim of its mark, as [x, y, toX, toY]; empty if no leader is needed. */
 function leaderFrom(box: Box, label: LeaderOwner, { isByLine }: Position): number[] {
   const { mark } = label;
   if (!mark || isByLine || !ruleOf(label).hasLeader) return [];
@@ -191,7 +193,7 @@ function leaderFrom(box: Box, label: LeaderOwner, { isByLine }: Position): numbe
   return [x, y, mark.x + (x - mark.x) * rim, mark.y + (y - mark.y) * rim];
 }
 
-/** A leader as boxes without extent along it. */
+/** A leader as a chain of zero-size boxes. */
 function leaderBoxes([box]: readonly Box[], label: LeaderOwner, position: Position): Box[] {
   const [x = 0, y = 0, toX = 0, toY = 0] = leaderFrom(box as Box, label, position);
   const count = Math.floor(Math.hypot(toX - x, toY - y) / 4);
@@ -200,11 +202,11 @@ function leaderBoxes([box]: readonly Box[], label: LeaderOwner, position: Positi
   );
 }
 
-/** Whether the leaders from two positions on the same side would cross on their way to their marks. */
+/** Whether two leaders that start at the same x would cross. */
 const leadersCross = (mark: Mark, { x, y }: Position, other: PlacedLabel) =>
   !!other.mark && x === other.x && y < other.y !== mark.y < other.mark.y;
 
-/** Whether a text could seem to belong to another mark. */
+/** Whether a text could seem to name another mark. */
 function isAstray(boxes: readonly Box[], { own, others }: NonNullable<Label["near"]>): boolean {
   return boxes.some((box) => {
     const reach = Math.sqrt(Math.min(...own.map((each) => squaredDistance(box, each)))) + CLEARLY_PX;

@@ -1,4 +1,4 @@
-// The names of kernels, on both planes.
+// Labels with the names of kernels, for both planes.
 
 import { shortNameOf } from "../../text/describe.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
@@ -9,12 +9,15 @@ import { MAX_POINTS_TO_AVOID, pointBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
 import { shorten } from "./text_fitting.ts";
 
-/** Letters of a kernel's name, and where that has no room. */
+/** Maximum letters of a kernel's name, in full and in brief. */
 const [MAX_NAME_LETTERS, MAX_BRIEF_LETTERS] = [24, 12];
-/** How near a far name may be above or below its point without seeming to belong to another, px. */
+/** Above or below its own point, a far name may be this much off to a side, px. */
 const OWN_MARGIN_PX = 8;
 
-/** The names of the marked kernels, and of at most `max` others; during a drag only those that had one. */
+/**
+ * Labels of the marked kernels and of at most `max` others. During a drag only those that already had a label, and
+ * marked ones.
+ */
 export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITIVE_INFINITY): Label[] {
   const { kernels, points, at, scales, theme, marked, named, levels, selected } = scene;
   const isRoofline = !("outer" in scales);
@@ -35,7 +38,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
     const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) };
     const join = joins.get(row);
     const isTied = isRoofline && !isMeasured(points, index) && levels.length === 0;
-    // Above a selected point its ruler has the room.
+    // The ruler of a selected kernel needs the room above its point.
     const far = canBeFar ? (selected.has(row) ? "below" : "all") : "none";
     const text = shorten(shortNameOf(kernels, row), MAX_NAME_LETTERS);
     const label: Label = {
@@ -43,7 +46,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
       colour: selected.size === 0 || isMarked ? theme.text : theme.muted,
       positions: RULES.kernel.positions(mark, join, isTied ? mark.x : undefined, far, scales),
     };
-    // Along its own line a name is near enough, however far from the point.
+    // A name on the kernel's own line needs no leader.
     if (join) return [label];
     if (!canBeFar) return [{ ...label, mark }];
     const reach = mark.radius + OWN_MARGIN_PX;
@@ -51,7 +54,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
       own: [{ left: mark.x - reach, right: mark.x + reach, top: 0, bottom: scales.height }],
       others: before?.has(key) ? [] : boxes.filter((box) => box.row !== row),
     };
-    // A brief name that several kernels would have names none.
+    // Two kernels must not have the same brief name.
     const brief = briefs[nth] as string;
     const shorter = briefs.indexOf(brief) === briefs.lastIndexOf(brief) ? [brief] : [];
     return [{ ...label, mark, shorter, near }];

@@ -1,4 +1,4 @@
-// What labels of the roofline plane keep clear of: points, ridge points, and the lines of roofs.
+// Obstacles of the roofline plane, as boxes: points, ridge points and the lines of roofs.
 
 import { ridgePoint } from "../../roofline/roofline.ts";
 import { memoize } from "../../ui/memoize.ts";
@@ -8,19 +8,19 @@ import type { Box } from "../scales.ts";
 import { isInSight, joinsOf, type Scene } from "../scene.ts";
 import { squareAround } from "./engine.ts";
 
-/** More points than this leave no room beside them: labels ignore them. */
+/** Above this many points there is no room beside them: labels ignore the points. */
 export const MAX_POINTS_TO_AVOID = 400;
-/** A slope or an arrow becomes this many small boxes, so that labels may stand beside it. */
+/** A slope or an arrow is approximated by this many small boxes, so that labels may stand beside it. */
 const BOXES_ALONG_LINE = 60;
 
-/** What is drawn of a kernel. */
+/** The box of something drawn for a kernel. */
 export type KernelBox = Box & { readonly row: number };
 
-/** The strip, with the kernels without FLOPs and its own numbers. */
+/** The strip of kernels without FLOPs, with its axis numbers. */
 export const stripBoxes = ({ scales: { strip } }: Scene): Box[] =>
   strip ? [{ ...strip, right: strip.right + 2 }] : [];
 
-/** All points; none of more than `max`. */
+/** The boxes of all points; none if there are more than `max`. */
 export const pointBoxes = (scene: Scene, max = MAX_POINTS_TO_AVOID): readonly KernelBox[] =>
   scene.points.n > max ? [] : knownPoints(scene, [], () => findPoints(scene));
 
@@ -31,15 +31,15 @@ function findPoints({ points, at }: Scene): KernelBox[] {
   }));
 }
 
-/** What a gap arrow covers. */
+/** The box of a gap arrow. */
 export const gapBox = ({ row, x, from, to }: Gap): KernelBox => ({
   ...{ row, left: x - 2, right: x + 2, top: Math.min(from, to), bottom: Math.max(from, to) },
 });
 
-/** Half the side of the box of a ridge point's circle, px. */
+/** Half the side of a ridge point's box, px. */
 export const RIDGE_PX = 4;
 
-/** The circles of the ridge points in sight, of roofs and of levels. */
+/** The boxes of the ridge points in sight, of roofs and of levels. */
 export function ridgeBoxes({ roofs, focus, levels, scales }: Scene): Box[] {
   const inner = levels.map(({ bandwidth }) => ({ peak: focus?.peak ?? 0, bandwidth }));
   return [...roofs, ...inner].flatMap((roof) => {
@@ -49,7 +49,7 @@ export function ridgeBoxes({ roofs, focus, levels, scales }: Scene): Box[] {
   });
 }
 
-/** Boxes along an arrow that bends, wider at its start and at its head. */
+/** Boxes along a bent arrow, larger at its start and at its head. */
 export function bentLineBoxes({ from, bend, to }: BentLine): Box[] {
   return Array.from({ length: BOXES_ALONG_LINE + 1 }, (_, step) => {
     const t = step / BOXES_ALONG_LINE;
@@ -58,10 +58,10 @@ export function bentLineBoxes({ from, bend, to }: BentLine): Box[] {
   });
 }
 
-// Names, gaps and every ruler of a scene ask for the same boxes.
+// Memoized: names, gaps and rulers of a scene use the same boxes.
 const [knownLines, knownPoints] = [memoize<readonly Box[]>(), memoize<readonly KernelBox[]>()];
 
-/** Roofs where they run, and the lines that join the points of a kernel. */
+/** The boxes of all roof lines, and of the lines that join the points of a kernel. */
 export const lineBoxes = (scene: Scene): readonly Box[] => knownLines(scene, [], () => findLines(scene));
 
 function findLines(scene: Scene): Box[] {

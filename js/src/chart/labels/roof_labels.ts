@@ -1,4 +1,4 @@
-// What is written on roofs: names along the flats, numbers at the ridge points, levels and ceilings along their lines.
+// Labels of roofs: names along flats and slopes, numbers at ridge points, names of levels and ceilings.
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
@@ -14,7 +14,7 @@ import { RIDGE_PX, ridgeBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
 import { shortenToWords } from "./text_fitting.ts";
 
-/** Letters of a chip's name on a roof. */
+/** Maximum letters of a chip's name on a roof. */
 export const MAX_ROOF_LETTERS = 26;
 
 export function roofLabels(scene: Scene): Label[] {
@@ -33,7 +33,7 @@ function nameLabel(roof: Roof, { roofs, focus, colours, names, scales, theme }: 
   const name = names.get(roof.chip.id) ?? roof.chip.name;
   return {
     kind: "roof",
-    // A name that has left the column has other positions than there.
+    // A different key from the name in the column, because the candidates differ.
     key: `${scales.gutter > 0 ? "slope" : "roof"} ${roof.chip.id}`,
     text: shortenToWords(name, (text) => text.length <= MAX_ROOF_LETTERS),
     shorter: [briefNamesOf(roofs, names).get(roof.chip.id) ?? roof.chip.name],
@@ -43,7 +43,7 @@ function nameLabel(roof: Roof, { roofs, focus, colours, names, scales, theme }: 
   };
 }
 
-/** The number of a ridge point. */
+/** The label with a ridge point's number. */
 function ridgeLabels(roof: Roof, scene: Scene): Label[] {
   const { focus, colours, scales, units, theme } = scene;
   const ai = ridgePoint(roof);
@@ -63,11 +63,11 @@ function ridgeLabels(roof: Roof, scene: Scene): Label[] {
   const brief = strings.ridgeAt(number);
   const text = isNarrow(scales) ? brief : strings.ridgeAt(units.intensity(ai, 4));
   const own: Label = { ...label, mark: { x, y, radius: 5 } };
-  // A number by itself could be a kernel's: only where there is no room for a word.
+  // A bare number could be read as a kernel's intensity: used only if there is no room for the word.
   return [{ ...own, text, shorter: [brief] }, own];
 }
 
-/** The levels of the focus chip along their slopes, and the numbers of their ridge points. */
+/** The names of the focus chip's levels along their slopes, and the numbers of their ridge points. */
 function levelLabels(scene: Scene): Label[] {
   const { focus, levels, colours, scales, units, theme } = scene;
   if (!focus) return [];
@@ -93,7 +93,7 @@ function levelLabels(scene: Scene): Label[] {
 function ceilingLabels({ focus, levels, subRoofs, colours, scales, units, theme }: Scene): Label[] {
   const colour = (focus && colours.get(focus.chip.id)) ?? theme.text;
   const kind = levels.length > 0 ? "levelCeiling" : "ceiling";
-  // Ceilings with a flat have their names in the column beside the plot, if there is one.
+  // If there is a column, ceilings with a flat have their names there.
   const outside = subRoofs.filter((sub) => sub.kind === "bandwidth" || scales.gutter === 0);
   return outside.map((sub): Label => {
     const positions = RULES.ceiling.positions(sub, scales);
@@ -101,7 +101,7 @@ function ceilingLabels({ focus, levels, subRoofs, colours, scales, units, theme 
   });
 }
 
-/** What a ceiling is called, with its number unless that is its name. */
+/** The name of a ceiling with its number, unless the number is part of the name. */
 export function ceilingText({ name, kind, peak, bandwidth }: SubRoof, units: Units): string {
   if (kind === "communication") return name;
   return `${name} ${kind === "compute" ? units.rate(peak, 4) : units.bandwidth(bandwidth, 4)}`;

@@ -1,4 +1,4 @@
-// What is written on the roofline plane: names of roofs, ridge points, regions and kernels, and how far from its roof a kernel is.
+// The labels of the roofline plane: roofs, ridge points, regions, kernels, and how far kernels are from their roofs.
 
 import { judge } from "../../roofline/bound.ts";
 import { gapText, upToText } from "../../text/describe.ts";
@@ -16,23 +16,23 @@ import { roofLabels } from "./roof_labels.ts";
 import { RULES } from "./rules.ts";
 import { FONT_PX, textWidth } from "./text_fitting.ts";
 
-/** The width of the ticks' text left of the plot, px. */
+/** Width of the ticks' text left of the plot, px. */
 const TICKS_PX = 46;
-/** Kernels that a narrow chart names although none is marked. */
+/** A narrow chart names at most this many kernels that are not marked. */
 const MAX_NAMES_IN_NARROW_CHART = 5;
-/** Among more points than this no number is near to its own arrow alone. */
+/** Above this many points, a number cannot be near its own arrow alone. */
 const MAX_POINTS_BESIDE_GAPS = 2000;
 
-/** What a plane's labels share room with. */
+/** What else is drawn on a plane. */
 export interface LabelContext {
-  /** During a drag, or while a point is pointed at: where labels were before. */
+  /** The previous choices, during a drag or while a point is pointed at. */
   readonly before?: Choices | undefined;
   readonly isMoving?: boolean;
-  /** Labels of further layers. */
+  /** Labels of other layers. */
   readonly others?: readonly Label[];
-  /** Moved kernels: labels keep clear of where they would stand. */
+  /** Moved kernels: labels avoid their marks. */
   readonly ghosts?: readonly Ghost[];
-  /** Arrows of further layers. */
+  /** The boxes of arrows of other layers. */
   readonly arrows?: readonly Box[];
 }
 
@@ -49,7 +49,7 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
   const surroundings = {
     bounds: { left: TICKS_PX, top: 2, right: gutter > 0 ? plot.right : width - 2, bottom: plot.bottom - 2 },
     points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
-    // During a drag names stand still, whatever line passes under them.
+    // During a drag labels keep their places, whatever lines move under them.
     lines: before ? [] : lineBoxes(scene),
     arrows: [...stripBoxes(scene), ...gaps.map(gapBox), ...arrows],
     ridges: isMoving ? [] : ridgeBoxes(scene),
@@ -57,7 +57,10 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
   return [...columnNames(scene, before), ...placeLabels(labels, surroundings, before)];
 }
 
-/** How far kernels are from their roof. During a drag among arrows alone: points are too many to look at in each frame. */
+/**
+ * How far kernels are from their roofs. During a drag these labels only avoid being nearer to another arrow: comparing
+ * with all points would be too slow.
+ */
 function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label[] {
   const { kernels, points, focus, scales, theme } = scene;
   const shown = points.n > MAX_POINTS_BESIDE_GAPS ? gaps.filter(({ isMarked }) => isMarked) : gaps;
@@ -71,7 +74,7 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
   const written: Gap[] = [];
   return shown.flatMap((gap): Label[] => {
     const { row, x, from, to, isMarked } = gap;
-    // Kernels at almost the same place have almost the same gap: it is written once.
+    // Kernels at almost the same place have almost the same gap: write it once.
     if (written.some((other) => Math.abs(other.x - x) < FONT_PX / 2 && Math.abs(other.from - from) < FONT_PX))
       return [];
     written.push(gap);
@@ -82,7 +85,7 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
       {
         ...{ kind: "gap", key: `gap ${row}`, text, shorter: [brief], bold: isMarked },
         colour: theme.text,
-        // In a narrow chart few kernels are named: a number alone would be a neighbour's.
+        // A narrow chart names few kernels: without the name, the number would seem to belong to a neighbour.
         needs: narrow && !isMarked && `kernel ${row}`,
         positions: RULES.gap.positions(gap, scales, textWidth(text, isMarked)),
         ...(isInStrip
@@ -93,7 +96,7 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
   });
 }
 
-/** What arrows of further layers say, at their middles. */
+/** The texts of arrows of other layers, at the middles of the arrows. */
 export const arrowLabels = (
   kind: "trail" | "run",
   arrows: readonly LabelledArrow[],
@@ -113,7 +116,7 @@ function regionLabels({ focus, levels, points, scales, theme }: Scene): Label[] 
     ...{ kind: "region", key, text, colour: theme.muted, positions: RULES.region.positions(left, right, scales) },
   });
   const memory = strings.memoryRegion;
-  // Left of every ridge point some level binds. Right of one level's ridge point another level may bind: only a single level has a compute side.
+  // Left of all ridge points memory binds. With several levels there is no single compute region.
   if (levels.length > 0) return [region("memory region", memory, plot.left, inPlot(Math.min(...ridges)))];
   const ridge = inPlot(ridges[0] as number);
   return [

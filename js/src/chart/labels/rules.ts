@@ -1,8 +1,9 @@
-// The rules of labels, one row for each kind: which labels matter more, where they may stand, and what that costs.
+// The rules of labels, one row for each kind: how important it is, where it may stand, and what each choice costs.
 //
-// The engine places labels in falling order of importance. Each takes the candidate that costs least: a position of
-// its kind, with the full text or a shorter one. No label ever overlaps another label or a ridge point, or leaves the
-// chart; what else it may lie across is said here.
+// The engine places labels in order of importance. A label takes its cheapest candidate: a position from its row's
+// list,
+// with the full text or a shorter one. A label never covers another label or a ridge point and never leaves the chart.
+// What else it may cover, and at which cost, is in its row.
 
 import {
   alongCeiling,
@@ -25,20 +26,20 @@ import {
   type Position,
 } from "./candidates.ts";
 
-/** A candidate that costs this much is none. */
+/** A candidate with this cost is never chosen. */
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** What a px of a line costs that a text covers. For comparison: each position costs 1 more than the one before it. */
+/** Cost of each px of a line that a text covers. Each position in a list costs 1 more than the one before. */
 export const COST_OF_A_PX_ON_LINES = 10;
 
-/** A mark farther from its label than this has a leader to it, px. */
+/** A mark farther than this from its label gets a leader, px. */
 export const LEADER_FROM_PX = 20;
 
-/** What is drawn on a plane. */
+/** The kinds of obstacles on a plane. */
 export const OBSTACLES = ["points", "arrows", "lines", "isochrones"] as const;
 export type Obstacle = (typeof OBSTACLES)[number];
 
-/** What it costs to lie across each kind of obstacle. */
+/** The cost of covering each kind of obstacle. */
 type Across = Readonly<Record<Obstacle, number>>;
 
 const NOTHING: Across = { lines: NEVER, arrows: NEVER, points: NEVER, isochrones: 0 };
@@ -49,16 +50,16 @@ export interface LabelRule {
   readonly importance: number;
   /** The candidate positions, the best first. */
   readonly positions: (...mark: never[]) => readonly Position[];
-  /** What it may lie across where no clear position is left. */
+  /** What it may cover if no clear position is left. */
   readonly across: Across;
-  /** What each shorter text costs, and a position away from its mark. */
+  /** The cost of each shorter text, and of a position away from the mark. */
   readonly shorter: number;
   readonly far: number;
-  /** Whether its shorter texts and its far positions wait until every other label has had its turn. */
+  /** Whether its shorter texts and far positions wait until all other labels have been tried. */
   readonly waits?: boolean;
-  /** Whether a line leads to its mark where that is far. */
+  /** Whether a leader connects it to its mark if that is far. */
   readonly hasLeader?: boolean;
-  /** Whether it stays away during a drag if it had no place before: else names would flicker. */
+  /** Whether it stays hidden during a drag if it had no place before the drag. Otherwise such labels would flicker. */
   readonly staysAway?: boolean;
 }
 
@@ -74,7 +75,7 @@ function rule<Positions extends LabelRule["positions"]>(
   return { importance, shorter: 10_000, far: 0, ...more, positions, across };
 }
 
-/** Each kind: importance, candidate positions, what it may lie across, and what is special. */
+/** A row for each kind: importance, candidate positions, what it may cover, special rules. */
 export const RULES = {
   // Both planes.
   note: rule(82, aroundMovedKernel, ANYTHING, { hasLeader: true }),
@@ -84,7 +85,7 @@ export const RULES = {
   level: rule(92, alongSlope, ANYTHING),
   levelRidge: rule(90, besideRidge, NOTHING, { staysAway: true }),
   ceiling: rule(88, alongCeiling, ANYTHING, { staysAway: true }),
-  // Between the slopes of levels a name across a line would hide which line it names.
+  // Between the slopes of levels, a name that covers a line would hide which line it names.
   levelCeiling: rule(88, alongCeiling, NOTHING, { staysAway: true }),
   roof: rule(86, alongRoof, ANYTHING),
   ridge: rule(84, besideRidge, NOTHING, { staysAway: true }),
@@ -105,14 +106,14 @@ export const RULES = {
 
   // Rulers.
   limit: rule(20, besideRuler, LINES, { hasLeader: true }),
-  // In a narrow chart the tooltip has the same numbers.
+  // In a narrow chart the tooltip shows the same numbers.
   narrowLimit: rule(20, besideRuler, NOTHING, { hasLeader: true }),
   foot: rule(10, besideRulerFoot, LINES),
 };
 
 export type LabelKind = keyof typeof RULES;
 
-/** Labels in bold, of the focus roof and of marked kernels: where their rules differ. */
+/** Different rules for bold labels: those of the focus roof and of marked kernels. */
 const BOLD_RULES: Partial<Record<LabelKind, LabelRule>> = {
   roof: rule(100, alongRoof, ANYTHING),
   ridge: rule(96, besideRidge, ANYTHING, { hasLeader: true }),

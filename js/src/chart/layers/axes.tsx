@@ -1,4 +1,4 @@
-// The axes: grid, ticks, titles, and the strip for kernels without FLOPs.
+// The axes of both planes: grid, ticks, titles; and the strip for kernels without FLOPs.
 
 import type { ComponentChildren } from "preact";
 import type { Roof } from "../../roofline/roofline.ts";
@@ -18,29 +18,29 @@ interface AxesProps {
   readonly focus: Roof | undefined;
 }
 
-/** In a chart that is narrower than this the horizontal axis has the short form of its title, px. */
+/** Below this width the horizontal axis has a short title, px. */
 export const SHORT_TITLE_BELOW_PX = 520;
 
 export const titleOf = ({ xTitle, xShort }: Units, width: number) => (width < SHORT_TITLE_BELOW_PX ? xShort : xTitle);
 
-/** A text at a tick: where along the axis, px, and what it says. */
+/** The text of a tick and its position along the axis, px. */
 export type TickText = readonly [at: number, text: string];
 
-/** Both axes of a plane, the horizontal one first. */
+/** Pairs are of the horizontal and the vertical axis. */
 interface FrameProps {
   readonly box: Box;
-  /** Where the grid has its lines, px. */
+  /** Positions of the grid's lines, px. */
   readonly grid: readonly [across: readonly number[], up: readonly number[]];
   readonly ticks: readonly [across: readonly TickText[], up: readonly TickText[]];
   readonly titles: readonly [across: string, up: string];
-  /** Where the title of the vertical axis stands and where its ticks' texts end, px. */
+  /** The vertical axis: position of its title, and of the right end of its ticks' texts, px. */
   readonly titleTop: number;
   readonly tickEnd: number;
   readonly theme: Theme;
   readonly children: ComponentChildren;
 }
 
-/** What the axes of both planes have: grid, frame, ticks and titles. */
+/** Grid, frame, ticks and titles of either plane. */
 export function AxesFrame({ box, grid, ticks, titles, titleTop, tickEnd, theme, children }: FrameProps) {
   const { left, top, right, bottom } = box;
   const lines = [

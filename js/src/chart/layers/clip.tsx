@@ -1,4 +1,4 @@
-// What is drawn within a box of the chart and nowhere else.
+// Clipping to a box of the chart.
 
 import type { ComponentChildren } from "preact";
 import type { Box, Scales } from "../scales.ts";
@@ -10,7 +10,7 @@ interface ClipProps {
   readonly children: ComponentChildren;
 }
 
-/** A nested svg clips without an id, which two views could share. */
+/** Uses a nested svg: a clip path needs an id, which two views on one page would share. */
 export function Clip({ box, children, ...look }: ClipProps) {
   const { left, top } = box;
   const [width, height] = [Math.max(0, box.right - left), Math.max(0, box.bottom - top)];
@@ -29,7 +29,7 @@ export function Clip({ box, children, ...look }: ClipProps) {
   );
 }
 
-/** Where what belongs to points may be drawn: all over the chart, but under a zoom on its plot and its edges alone. */
+/** The box for what belongs to points: the whole chart, but under a zoom only the plot and its edges. */
 export function frameOf(scales: Scales & { readonly outer?: Box }): Box {
   const { width, height, plot, outer, strip, whole } = scales;
   if (!whole) return { left: 0, top: 0, right: width, bottom: height };

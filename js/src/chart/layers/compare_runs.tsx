@@ -1,4 +1,4 @@
-// From where a kernel stood in the run before to where it stands now, with the change of its time.
+// Arrows from where a kernel was in the earlier run to where it is now, with the change of its time.
 
 import type { RunChange, Runs } from "../../roofline/compare_runs.ts";
 import { type Points, pointsOf } from "../../roofline/points.ts";
@@ -20,11 +20,11 @@ export interface RunArrow extends LabelledArrow {
   readonly faster: boolean;
 }
 
-/** More arrows than this at once would hide the chart. */
+/** Maximum number of arrows, so that they do not hide the chart. */
 const MAX_ARROWS = 16;
 const START_RADIUS_PX = 4;
 
-/** The points before of those drawn now whose times have changed most. */
+/** The earlier points of those drawn kernels whose times changed most. */
 export function earlierPoints(
   { before, changes }: Runs,
   { home }: Points,
@@ -67,7 +67,7 @@ export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[
     });
 }
 
-/** Blue and whole for faster, orange and dashed for slower: the sign of the change tells them apart as well. */
+/** Faster is blue and solid, slower is orange and dashed; the sign of the change tells them apart as well. */
 export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; theme: Theme }) {
   return (
     <g class="roofwidget-runs" fill="none">

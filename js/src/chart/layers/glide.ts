@@ -1,13 +1,13 @@
-// The clock of a merged point's glide.
+// The animation of merged points.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Merge } from "../../state/trails.ts";
 
-/** ms. */
+/** Duration, ms. */
 const GLIDE = 240;
 
-/** How far merged points have come on their way, from 0 to 1: always 1 where motion is not wanted. */
+/** The progress of merged points, from 0 to 1; always 1 if the user prefers reduced motion. */
 export function useGlide(merges: readonly Merge[] | undefined): number {
   const share = useSignal(1);
   const before = useRef(merges);

@@ -1,4 +1,4 @@
-// What lies over the points: the rings of those that matter now, and every text of the chart.
+// Drawn above the points: rings around marked kernels, leaders, and all text of the chart.
 
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
@@ -34,14 +34,14 @@ export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
   );
 }
 
-/** The rectangle that selects, while it is drawn. */
+/** The selection rectangle while it is drawn. */
 export function Marquee({ box }: { box: Box | undefined }) {
   if (!box) return null;
   const { left, right, top, bottom } = box;
   return <rect class="roofwidget-marquee" x={left} y={top} width={right - left} height={bottom - top} />;
 }
 
-/** Lines from the ends of flats to their names in the column beside the plot, and from points to names far off. */
+/** Leaders: from flats to their names in the column, and from points to far names. */
 export function Leaders({ labels, scene }: { labels: readonly PlacedLabel[]; scene: Scene }) {
   return (
     <g class="roofwidget-leaders" fill="none">
@@ -58,7 +58,7 @@ export function Leaders({ labels, scene }: { labels: readonly PlacedLabel[]; sce
   );
 }
 
-/** px from one line of a label to the next. */
+/** Distance between two lines of a label, px. */
 export const LINE_PX = 15;
 
 function spansOf({ text, x }: PlacedLabel) {
@@ -72,7 +72,7 @@ function spansOf({ text, x }: PlacedLabel) {
 
 export function Labels({ labels, theme }: { labels: readonly PlacedLabel[]; theme: Theme }) {
   const known = useRef<ReadonlyMap<string, DrawnLabel>>(new Map());
-  // Most names stand still while a roof is dragged: what they were drawn as stands for them.
+  // Memoized: during a drag most labels do not change.
   const now = labels.map((label): DrawnLabel => {
     const before = known.current.get(label.key);
     const isSame = before?.theme === theme && DRAWN_PARTS.every((part) => before.label[part] === label[part]);
@@ -88,10 +88,10 @@ interface DrawnLabel {
   readonly text: VNode;
 }
 
-/** All that is drawn of a label. */
+/** The parts of a label that are drawn. */
 const DRAWN_PARTS = ["text", "x", "y", "anchor", "angle", "bold", "colour"] as const;
 
-// A component, since what an element was drawn as is compared part by part all the same.
+// A component, so that Preact skips it when its props are the same.
 const Text = ({ label, theme }: { label: PlacedLabel; theme: Theme }) => (
   <text
     data-label={label.key}

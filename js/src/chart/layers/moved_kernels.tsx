@@ -1,4 +1,4 @@
-// Kernels that were carried elsewhere: where they would stand, from where, and what that means.
+// Moved kernels: where a kernel's what-if puts it, an arrow from its own point, and a note of the result.
 
 import { type Points, SIDES } from "../../roofline/points.ts";
 import type { Store } from "../../state/store.ts";
@@ -21,10 +21,10 @@ import { indicesOf, isInSight, type pointColours, type Scene } from "../scene.ts
 import type { Theme } from "../theme.ts";
 import { LINE_PX } from "./marks.tsx";
 
-/** One mark of a kernel that is carried. */
+/** A mark of a moved kernel. */
 export interface Ghost {
   readonly row: number;
-  /** The point of the data that it is of. */
+  /** The index of its point in the data. */
   readonly index: number;
   readonly from: Spot;
   readonly to: Spot;
@@ -32,7 +32,7 @@ export interface Ghost {
   readonly side: number;
 }
 
-/** The marks of what is moved, on top those at the points that stand for their kernels; none leaves the `frame`. */
+/** The marks of moved kernels, inside the `frame`; those of home points are on top. */
 export function ghostsOf(
   store: Store,
   scene: Scene,
@@ -51,7 +51,7 @@ export function ghostsOf(
     const index = indicesOf(scene, row).find(isSame) ?? -1;
     const [ai, x, top] = [points.x[mark], places.x[mark], places.y[mark]] as [number, number, number];
     if (index < 0) return [];
-    // At the edge it stands for a kernel that is in sight, under a zoom for no other.
+    // A mark at the edge stands for a kernel in sight. Under a zoom, kernels out of sight have no mark.
     if (!isShown(scene, index) && !isInSight(scales, ai, x, top)) return [];
     const y = within(top, frame.top, frame.bottom);
     return [
@@ -64,10 +64,10 @@ export function ghostsOf(
   });
 }
 
-/** What labels keep clear of. */
+/** The box that labels avoid. */
 export const ghostBox = ({ to: [x, y], radius }: Ghost): Box => squareAround(x, y, radius + 1);
 
-/** The looks of points with those of kernels that are carried elsewhere as outlines. */
+/** Draws the points of moved kernels as outlines. */
 export function hollowGhosts(looks: ReturnType<typeof pointColours>, ghosts: readonly Ghost[]) {
   if (ghosts.length === 0) return looks;
   const hollow = hollows(looks.hollow, [ghosts.map(({ index }) => index).join()], () => {
@@ -78,13 +78,13 @@ export function hollowGhosts(looks: ReturnType<typeof pointColours>, ghosts: rea
   return { ...looks, hollow };
 }
 
-// While one is carried the same points are outlines.
+// During a kernel drag the same points are outlines in every frame.
 const hollows = memoize<Uint8Array>();
 
 interface MovedKernelsProps {
   readonly ghosts: readonly Ghost[];
   readonly looks: ReturnType<typeof pointColours>;
-  /** The row that is held; null where none can be. */
+  /** The row that is dragged; null where kernels cannot be dragged. */
   readonly held: number | undefined | null;
   readonly theme: Theme;
 }
@@ -119,7 +119,7 @@ export function MovedKernels({ ghosts, looks: { colours, colour }, held, theme }
 
 const between = (from: Spot, to: Spot): Spot => [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
 
-/** As on the canvas: a circle where memory binds, a square where compute does, else a diamond. */
+/** The same shapes as on the canvas: a circle if memory binds, a square if compute does, else a diamond. */
 function shape([x, y]: Spot, radius: number, side: number): string {
   if (side === SIDES.memory) return circlePath([x, y], radius);
   if (side === SIDES.compute) return `M${x - radius},${y - radius}h${2 * radius}v${2 * radius}h${-2 * radius}z`;
@@ -127,10 +127,10 @@ function shape([x, y]: Spot, radius: number, side: number): string {
   return `M${x},${y - far}l${far},${far}l${-far},${far}l${-far},${-far}z`;
 }
 
-/** The button beside a note, px. */
+/** Width of the button beside a note, px. */
 const BUTTON_PX = 24;
 
-/** A note for each moved kernel, beside where it would stand. */
+/** A note for each moved kernel, beside its mark. */
 export function noteLabels(store: Store, scene: Scene, ghosts: readonly Ghost[]): Label[] {
   const told = store.kernelWhatIfs.value;
   const { left, right } = scene.scales.plot;
@@ -146,7 +146,7 @@ export function noteLabels(store: Store, scene: Scene, ghosts: readonly Ghost[])
   });
 }
 
-/** Whether a label is a note of what is asked of a kernel. */
+/** Whether a label is the note of a moved kernel. */
 export const isNote = ({ kind }: PlacedLabel) => kind === "note";
 
 interface ButtonsProps {
@@ -155,7 +155,7 @@ interface ButtonsProps {
   readonly scene: Scene;
 }
 
-/** Beside each note what takes it back. */
+/** A button beside each note that resets the what-if. */
 export function NoteButtons({ store, labels, scene }: ButtonsProps) {
   const notes = store.kernelDrag.value ? [] : labels.filter(isNote);
   return (
@@ -187,5 +187,5 @@ export function NoteButtons({ store, labels, scene }: ButtonsProps) {
   );
 }
 
-/** It is not the chart that is pressed. */
+/** Keeps a press of the button from the chart's handlers. */
 const stop = (event: Event) => event.stopPropagation();

@@ -1,4 +1,4 @@
-// The roofs: solid as they stand, dashed where the data sheet puts them; the focus roof with its regions, levels and ceilings.
+// The roofs: solid in force, dashed on the data sheet; and the regions, levels and ceilings of the focus roof.
 
 import type { VNode } from "preact";
 import type { SubRoof } from "../../roofline/ceilings.ts";
@@ -13,7 +13,7 @@ import { Clip } from "./clip.tsx";
 export interface RoofsProps {
   readonly roofs: readonly Roof[];
   readonly focus: Roof | undefined;
-  /** In hierarchical mode, the levels of the focus chip that have a roof; else none. */
+  /** In hierarchical mode: the levels of the focus chip that have a roof. Otherwise empty. */
   readonly levels: readonly Level[];
   readonly subRoofs: readonly SubRoof[];
   readonly colours: ReadonlyMap<string, string>;
@@ -21,7 +21,7 @@ export interface RoofsProps {
   readonly theme: Theme;
 }
 
-// While one roof is dragged the others stay.
+// Memoized: while one roof is dragged, the others do not change.
 const lines = memoize<VNode>();
 
 export function Roofs({ roofs, focus, levels, subRoofs, colours, scales, theme }: RoofsProps) {
@@ -66,7 +66,7 @@ interface LineProps {
   readonly opacity: number;
 }
 
-/** The focus roof's is the thick one. */
+/** The line of a roof with its ridge point; thick for the focus roof. */
 const Line = ({ roof, scales, theme, colour, width, opacity }: LineProps) => (
   <g stroke={colour} stroke-opacity={opacity}>
     <path
@@ -130,7 +130,7 @@ interface LevelsProps {
   readonly scales: Scales;
 }
 
-/** The faint bands between the slopes of neighbouring levels. */
+/** Faint bands between the slopes of neighbouring levels. */
 function Bands({ roof, levels, colour, scales }: Omit<LevelsProps, "background">) {
   const falling = [...levels].sort((a, b) => b.bandwidth - a.bandwidth);
   const { x, y } = scales;
@@ -153,7 +153,7 @@ function Bands({ roof, levels, colour, scales }: Omit<LevelsProps, "background">
   );
 }
 
-/** A roof for each level but the main one's, the faster the thinner; and, dashed, where the data sheet has it. */
+/** A roof for each level except the main one, thinner for faster levels; dashed on the data sheet. */
 function Levels({ roof, levels, colour, background, scales }: LevelsProps) {
   const near = levels.filter(({ name }) => name !== roof.level).sort((a, b) => a.bandwidth - b.bandwidth);
   return (
@@ -186,7 +186,7 @@ function Levels({ roof, levels, colour, background, scales }: LevelsProps) {
   );
 }
 
-/** Dotted what was measured, dash-dotted what software cannot exceed, long-dashed what communication leaves. */
+/** Measured: dotted. Software ceiling: dash-dotted. Left by communication: long dashes. */
 const STYLES = {
   measured: { "stroke-dasharray": "0.1 5.5", "stroke-linecap": "round", "stroke-width": 2.5 },
   ceiling: { "stroke-dasharray": "9 3 2 3", "stroke-width": 1.5 },

@@ -1,4 +1,5 @@
-// The rulers: from a point, or on empty space from the axis, a line up to every roof, with what each allows there.
+// Rulers: a vertical line from a point (or from the axis, on empty space) to every roof above, with what each roof
+// allows.
 
 import type { ReadonlySignal } from "@preact/signals";
 import type { VNode } from "preact";
@@ -16,7 +17,7 @@ import { type Box, isNarrow } from "../scales.ts";
 import { isInSight, type Scene, unitsIn } from "../scene.ts";
 import { Labels } from "./marks.tsx";
 
-/** A place on the chart, px. */
+/** A position on the chart, px. */
 export interface PointerPosition {
   readonly x: number;
   readonly y: number;
@@ -32,26 +33,26 @@ interface RulerTick {
 }
 
 export interface Ruler {
-  /** The lines, as a path. */
+  /** The lines, as an SVG path. */
   readonly d: string;
   readonly ticks: readonly RulerTick[];
   readonly labels: readonly PlacedLabel[];
   readonly isLight: boolean;
 }
 
-/** A ratio less than this is not written. */
+/** A ratio below this is not written. */
 const MIN_RATIO = 1.005;
 
-/** A crossing with what is said of it. */
+/** A crossing with its texts. */
 interface RulerLimit extends Crossing {
   readonly text: string;
   readonly brief: readonly string[];
 }
 
-/** What of a scene tells what roofs allow. */
+/** The parts of a scene that limits depend on. */
 type Judged = CrossedLines & Pick<Scene, "kernels" | "points" | "units">;
 
-/** What is told of the roofs over a kernel; nothing while rulers are hidden, nor where no roof lies over it. */
+/** Describes the roofs above a kernel for screen readers; empty if rulers are hidden or no roof is above. */
 export function roofsAbove(store: Store, row: number): string {
   const { drawn, points, shownRoofs, focusRoof, shownLevels, subRoofs, chips, rulers } = store;
   const [focus, index] = [focusRoof.value, points.value.home[row] ?? -1];
@@ -63,7 +64,7 @@ export function roofsAbove(store: Store, row: number): string {
   return limits.length > 0 ? words.roofsAbove(limits) : "";
 }
 
-/** The roofs over a point, or the point's own where it was not measured. */
+/** The roofs above a point; for an unmeasured kernel including its own. */
 export function limitsOver(scene: Judged, index: number): RulerLimit[] {
   const { kernels, points, focus } = scene;
   const [row, ai, rate] = [points.row[index] as number, points.x[index] as number, points.y[index] as number];
@@ -80,19 +81,19 @@ export function limitsOver(scene: Judged, index: number): RulerLimit[] {
   });
 }
 
-/** With whose roof it is, and without. */
+/** The text of a limit, with the name of its roof and without. */
 function textsOf({ units }: Judged, { name, ai, rate, isFigure }: Crossing): [limit: string, rate: string] {
   const digits = isFigure ? 4 : 3;
   const told = ai === 0 ? units.bandwidth(rate, digits) : units.rate(rate, digits);
   return [`${name} ${told}`, told];
 }
 
-/** Over a point, clear of all names, and of the `others` as of the tooltip beside it. */
+/** The ruler above a point. Its labels avoid `names` and `others`, such as the tooltip. */
 export function rulerOver(scene: Scene, index: number, names: Names, others: Boxes = [], arrows: Boxes = []): Ruler {
   const { at, points } = scene;
   const from = { x: at.x[index] as number, y: at.y[index] as number };
   const rim = radiusAt(points, index) + 3;
-  // What the call-out of its gap says is said once.
+  // The gap's label already says how far the focus roof is.
   const isTold = names.some(({ key }) => key === `gap ${points.row[index]}`);
   const limits = limitsOver(scene, index).map((limit) => {
     const [text = limit.text, ...brief] = limit.brief;
@@ -101,7 +102,10 @@ export function rulerOver(scene: Scene, index: number, names: Names, others: Box
   return rulerOf(scene, limits, { ...from, y: from.y - rim }, names, others, arrows);
 }
 
-/** The ruler over the point that is meant, or over the one kernel that is selected; and where the tooltip leaves it most room. */
+/**
+ * The ruler above the hovered point, or above the only selected kernel, and the tooltip's box that leaves the ruler
+ * most room.
+ */
 export function rulerBeside(
   { rulers, selected, pointed }: Pick<Store, "rulers" | "selected" | "pointed">,
   scene: Scene,
@@ -119,7 +123,7 @@ export function rulerBeside(
   return options.reduce((best, other) => (other.ruler.labels.length > best.ruler.labels.length ? other : best));
 }
 
-/** Where the pointer is on empty space, with the intensity there; none beside the plot. */
+/** The ruler at the pointer on empty space, with the intensity there; none outside the plot. */
 export function rulerAt(scene: Scene, { x, y }: PointerPosition, names: Names, arrows: Boxes = []): Ruler | undefined {
   const { plot, x: across } = scene.scales;
   const ai = across.invert(x);
@@ -154,10 +158,10 @@ function rulerOf(
   }));
   const rank = ({ limit: { key, chip } }: (typeof spots)[number]) =>
     key.startsWith("sub ") ? 2 : chip === scene.focus?.chip.id ? 0 : 1;
-  // What has no room is named last: lower roofs, then other chips', then the lower of two.
+  // In order of importance: the focus chip's limits, other chips', ceilings; higher limits first.
   const isSeen = ({ limit, x, y }: (typeof spots)[number]) => isInSight(scales, limit.ai, x, y);
   const seen = spots.filter(isSeen).sort((a, b) => rank(a) - rank(b) || a.y - b.y);
-  // A narrow chart has no words for lower roofs, and across lines none that the tooltip has too.
+  // A narrow chart has no room for the names of ceilings, nor for limits across lines that the tooltip shows too.
   const narrow = isNarrow(scales);
   const told = narrow ? seen.filter((spot) => rank(spot) < 2) : seen;
   const labels = told.map(
@@ -178,7 +182,7 @@ function rulerOf(
   };
   const all = foot ? [...labels, foot] : labels;
   const ranked = placeLabels(all, surroundings);
-  // Where the focus chip's has left another no room above or below it: from the top down.
+  // If the focus chip's limit left another no room above or below, try from the top down.
   const isFull = ranked.length === all.length;
   const falling = isFull
     ? ranked
@@ -187,7 +191,7 @@ function rulerOf(
         surroundings,
       );
   return {
-    // A line to a roof that is over the plot ends at its top.
+    // A line to a roof above the plot ends at the top of the plot.
     d: columnsOf(
       spots.filter((spot) => isSeen({ ...spot, y: from.y })),
       from,
@@ -199,7 +203,7 @@ function rulerOf(
   };
 }
 
-/** A line at each place across, up to the highest roof there. */
+/** One line at each x, up to the highest roof there. */
 function columnsOf(spots: readonly PointerPosition[], from: PointerPosition, top: number): string {
   const ends = new Map<number, number>();
   for (const { x, y } of spots) {
@@ -213,9 +217,9 @@ interface RulersProps {
   readonly scene: Scene;
   readonly names: Names;
   readonly arrows: Boxes;
-  /** Over the point that is meant. */
+  /** The ruler above a point. */
   readonly ruler: Ruler | undefined;
-  /** Where the pointer is on empty space: what follows it draws nothing else anew. */
+  /** The pointer on empty space: a signal, so that moving it redraws only the ruler. */
   readonly spot: ReadonlySignal<PointerPosition | undefined>;
 }
 

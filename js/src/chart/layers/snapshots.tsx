@@ -1,4 +1,4 @@
-// Ghosts of shown curves: the roof and the kernels as they stood, and arrows from there to where they stand now.
+// Snapshots: earlier roofs and kernels as ghosts, and arrows to where they are now.
 
 import type { Roof } from "../../roofline/roofline.ts";
 import { hasMoved, type KernelChange, memoryOf, movesSince } from "../../state/snapshots.ts";
@@ -17,22 +17,22 @@ import { Clip } from "./clip.tsx";
 
 export interface ShownSnapshot {
   readonly snapshot: Snapshot;
-  /** Its place among all, by which its name stands still. */
+  /** Its index among all snapshots: the key of its label. */
   readonly place: number;
 }
 
-/** More arrows than this at once would hide the chart, or a narrow one. */
+/** Maximum numbers of arrows, so that they do not hide the chart. */
 const [MAX_CHANGES, MAX_CHANGES_IN_NARROW_CHART] = [16, 4];
-/** Where along the flat and the slope the roof's own arrows stand. */
+/** Where the roof's own arrows are along its flat and its slope, as shares. */
 const [ON_FLAT, ON_SLOPE] = [0.35, 0.3];
 
-/** Those that are not hidden; of what stands nowhere, as kernels where their totals are on show, the roofs alone. */
+/** The snapshots that are not hidden; without their kernels if these are not drawn, as while totals are shown. */
 export const shownSnapshots = ({ snapshots, showsTotals }: Pick<Store, "snapshots" | "showsTotals">): ShownSnapshot[] =>
   snapshots.value.flatMap((snapshot, place) =>
     snapshot.hidden ? [] : [{ snapshot: showsTotals.value ? { ...snapshot, kernels: [] } : snapshot, place }],
   );
 
-/** Where a kernel stood, px; nothing where that is out of sight. */
+/** The position of a kernel of a snapshot, px; undefined if it is out of sight. */
 function spotOf({ scales }: Scene, ai: number, rate: number): Spot | undefined {
   const { plot, strip } = scales;
   if (ai === 0 && !strip) return undefined;
@@ -41,7 +41,7 @@ function spotOf({ scales }: Scene, ai: number, rate: number): Spot | undefined {
   return isInSight(scales, ai, ...at) ? at : undefined;
 }
 
-/** What has moved since the newest snapshot: the roof's peak and bandwidth, and the kernels that took longest. */
+/** What has changed since the newest snapshot: the roof's peak and bandwidth, and the kernels that took longest. */
 export function changesSince(scene: Scene, snapshot: Snapshot | undefined, rows: Int32Array): LabelledArrow[] {
   if (!snapshot) return [];
   const moves = movesSince(snapshot, { ...scene, rows });
@@ -84,7 +84,7 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): LabelledAr
   }
   const first = Math.max(low, y.domain[0] / Math.min(before.bandwidth, now.bandwidth));
   const last = Math.min(high, before.peak / before.bandwidth, now.peak / now.bandwidth);
-  // Another level of its chip has become no faster.
+  // If another memory level is chosen, a different bandwidth is no change.
   const isOther = before.chip === now.chip.id && before.memory !== memoryOf(now);
   if (hasMoved(now.bandwidth / before.bandwidth) && first < last && !isOther) {
     const text = words.bandwidth(now.level, formatFactor(now.bandwidth / before.bandwidth));
@@ -95,7 +95,7 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): LabelledAr
   return changes.filter(({ from, to }) => isSeen(from) && isSeen(to));
 }
 
-/** The names of snapshots along their roofs, and by how much what moved has changed. */
+/** The names of snapshots along their roofs, and the factors of what has changed. */
 export function snapshotLabels(
   scene: Scene,
   shown: readonly ShownSnapshot[],
@@ -111,7 +111,7 @@ export function snapshotLabels(
   );
   const ratios = changes.map((change): Label => {
     const { key, text, from, bend, isMarked } = change;
-    // A roof's own change has the roof's colour: beside another roof's flat it would be read as that roof's.
+    // A roof's own change has that roof's colour; otherwise it could be read as belonging to another roof's flat.
     const colour = (from === bend && colours.get(scene.focus?.chip.id ?? "")) || theme.text;
     return { kind: "change", key, text, bold: isMarked, colour, positions: RULES.change.positions(change) };
   });
@@ -145,7 +145,7 @@ export function Ghosts({ scene, shown, changes }: GhostsProps) {
         <path
           key={place}
           data-kernels={place}
-          // One path: 200 circles would be as many elements.
+          // One path, because 200 circles would be 200 elements.
           d={snapshot.kernels
             .map(([, ai, rate]) => spotOf(scene, ai, rate))
             .map((at) => (at ? circlePath(at, radius) : ""))

@@ -1,4 +1,4 @@
-// The tooltip: a kernel's name and its numbers, beside its point.
+// The tooltip: the name and the numbers of a kernel, beside its point.
 
 import type { Roof } from "../../roofline/roofline.ts";
 import type { View } from "../../state/sync.ts";
@@ -13,24 +13,24 @@ interface TooltipContent {
   readonly kernels: Kernels;
   readonly row: number;
   readonly roof: Roof;
-  /** Those that are shown. */
+  /** The shown roofs. */
   readonly roofs?: readonly Roof[];
   readonly view?: View;
-  /** What else is told. */
+  /** Further rows. */
   readonly more?: readonly TooltipRow[];
   readonly x: number;
   readonly y: number;
   readonly scales: Pick<Scales, "width" | "height">;
-  /** How far below the chart the widget goes on, px: the host cuts off what stands out of it. */
+  /** How far the widget extends below the chart, px: the host clips what lies outside. */
   readonly below: number;
-  /** What is written on the chart. */
+  /** The labels on the chart. */
   readonly names: readonly PlacedLabel[];
 }
 
 export interface Card {
   readonly name: string;
   readonly rows: readonly TooltipRow[];
-  /** Where it may stand, the usual place first. */
+  /** Possible positions, the preferred one first. */
   readonly boxes: readonly Box[];
 }
 
@@ -38,11 +38,14 @@ const WIDTH_PX = 272;
 const LINE_PX = 17;
 const PADDING_PX = 24;
 const MAX_NAME_LETTERS = 300;
-/** To the edges of the chart and to what is written, px. */
+/** Distance from the edges of the chart and from labels, px. */
 const GAP_PX = 4;
-/** What is kept in sight around the point, px. */
+/** Half the size of the area around the point that stays visible, px. */
 const POINT_PX = 12;
-/** Of the tools under the plot, with the numbers of the axis over them, and of those left of it, px. */
+/**
+ * The height of the tools below the plot, the height of the axis numbers above them, and the width of the axis numbers,
+ * px.
+ */
 const [TOOLS_PX, FOOT_PX, AXIS_PX] = [22, 30, 50];
 
 export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly box?: Box | undefined }) {
@@ -63,7 +66,7 @@ export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly
   );
 }
 
-/** What is said of a kernel, as far as there is room, and where: clear of its name. */
+/** The tooltip's content, as far as there is room, and its possible boxes, clear of the kernel's name. */
 export function cardOf({
   kernels,
   row,
@@ -94,12 +97,12 @@ export function cardOf({
   return { name, rows, boxes: placesFor({ x, y }, size, scales, below, own) };
 }
 
-/** Whether a card beside a point would hide half of the chart. */
+/** Whether a tooltip beside a point would hide half of the chart. */
 const isHalfHidden = ({ width }: { readonly width: number }) => width < 2 * WIDTH_PX;
 
 /**
- * Beside the point or its `own` names where there is room, rather over the chart alone than over what stands below it;
- * below a chart of which it would hide half, else below or above the point; never out of the widget.
+ * Boxes beside the point or its `own` labels, preferably over the chart only and not over what is below it. If it would
+ * hide half of the chart: below the chart, else below or above the point. Never outside the widget.
  */
 export function placesFor(
   { x, y }: { x: number; y: number },
@@ -125,7 +128,7 @@ export function placesFor(
     const boxes = [...sides.map((left) => at(left, y - 30, end)), ...tops.map((top) => at(middle, top, end))].filter(
       (box) => box.bottom <= end,
     );
-    // Of what is its own the first, its name, matters most: numbers of the axes are hidden before the rest of it.
+    // The name is the most important of its own labels; the axis numbers are hidden before the other labels.
     for (const clear of end < chart.height - TOOLS_PX ? [seen] : [seen, seen.slice(0, 2)]) {
       const free = boxes.filter((box) => !clear.some((other) => overlap(box, other)));
       const isOver = ({ left }: Box) => Number(left < AXIS_PX);

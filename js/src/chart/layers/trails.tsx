@@ -1,4 +1,4 @@
-// The trails of a merge: from where the parts stood to where their kernel stands now.
+// Trails of merged kernels: from where the parts were to where the merged kernel is now.
 
 import { MEASURED, type Points } from "../../roofline/points.ts";
 import type { Trails } from "../../state/trails.ts";
@@ -10,9 +10,9 @@ import { project } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
-/** More merges than this at once, and only the points glide. */
+/** With more merged kernels than this the points move without trails. */
 const MAX_TRAILED_KERNELS = 3;
-/** The scene with merged points this share of the way from the middle of their parts to their places. */
+/** The scene with merged points on their way from the middle of their parts (share 0) to their positions (share 1). */
 export function glided(scene: Scene, trails: Trails | undefined, parts: Points | undefined, share: number): Scene {
   if (!trails || !parts || share >= 1) return scene;
   const { points, at, scales } = scene;
@@ -38,10 +38,12 @@ function marksOf({ n, row, roof }: Points, part: number, on: number): number[] {
   return found;
 }
 
-/** Whether a part had no FLOPs and the strip where it stood is gone. */
+/** Whether a part had no FLOPs and its strip is gone. */
 const isLost = ({ scales }: Scene, parts: Points, mark: number) => parts.x[mark] === 0 && !scales.strip;
 
-/** A line from each part to its kernel, each drawn once however many of a model's layers share it. */
+/**
+ * A line from each part to its merged kernel. Equal lines are drawn once, however many of a model's layers share them.
+ */
 export function trailLines(scene: Scene, trails: Trails | undefined, parts: Points | undefined): LabelledArrow[] {
   if (!trails || !parts) return [];
   const { points, at, scales } = scene;

@@ -1,47 +1,49 @@
-// Very many points: their pixels are put together here, since the canvas takes longer over as many copies of a picture.
+// Paints very many points: composes their pixels in memory, because as many drawImage calls on the canvas are slower.
 
 import { memoize } from "../../ui/memoize.ts";
 import type { PointsPicture } from "./frame_diff.ts";
 
 export interface DensePoints extends PointsPicture {
-  /** px, of each point. */
+  /** Radius of each point, px. */
   readonly radius: Float32Array;
-  /** Points of one number have the same small picture. */
+  /** The sprite key of each point: points with the same key look the same. */
   readonly look: Uint32Array;
-  /** Device pixels a px. */
+  /** Device pixels per px. */
   readonly ratio: number;
-  /** The small picture of a point, its middle in the middle. */
+  /** The sprite of a point, centred on it. */
   spriteOf(index: number): HTMLCanvasElement;
 }
 
-/** The pixels of a small picture: how far each is from the middle, also as one number on a raster, and its colour. */
+/**
+ * The pixels of a sprite: their offsets from its centre, as x, y and as an index into the raster, and their colours.
+ */
 interface SpritePixels {
   readonly dx: Int16Array;
   readonly dy: Int16Array;
   readonly away: Int32Array;
-  /** Opacity, blue, green and red from the top down. */
+  /** Opacity, blue, green and red, from the highest byte down. */
   readonly ink: Uint32Array;
-  /** How far a pixel is from the middle at most. */
+  /** The largest offset in either direction. */
   readonly reach: number;
 }
 
-/** What is stamped on, its pixels as numbers, and the radius of the largest point that lies on each. */
+/** The image, its pixels as 32-bit numbers, and for each pixel the radius of the largest point centred there. */
 interface Raster {
   readonly image: ImageData;
   readonly whole: Uint32Array;
   readonly largest: Float32Array;
 }
 
-/** One a canvas: a new one for each picture would be more to throw away than to draw. */
+/** One raster per canvas: allocating a new one for each frame costs more than drawing. */
 const rasters = memoize<Raster>();
-/** Of small pictures: to read a canvas takes long. */
+/** Memoized: reading the pixels of a canvas is slow. */
 const spritePixels = memoize<SpritePixels>();
 
-/** More points than this are a crowd. */
+/** Above this many points the dense raster is used. */
 export const DENSE_FROM_POINTS = 2000;
 
-export function paintDenseRaster(context: CanvasRenderingContext2D, crowd: DensePoints): void {
-  const { at, ratio } = crowd;
+export function paintDenseRaster(context: CanvasRenderingContext2D, dense: DensePoints): void {
+  const { at, ratio } = dense;
   const { width, height } = context.canvas;
   const raster = rasters(context.canvas, [width, height], () => {
     const image = context.createImageData(width, height);
@@ -49,11 +51,11 @@ export function paintDenseRaster(context: CanvasRenderingContext2D, crowd: Dense
   });
   raster.whole.fill(0);
   const looks = new Map<number, SpritePixels>();
-  for (const index of visibleFrontToBack(crowd, width, height, raster.largest)) {
-    const look = crowd.look[index] as number;
+  for (const index of visibleFrontToBack(dense, width, height, raster.largest)) {
+    const look = dense.look[index] as number;
     let pixels = looks.get(look);
     if (!pixels) {
-      const sprite = crowd.spriteOf(index);
+      const sprite = dense.spriteOf(index);
       pixels = spritePixels(sprite, [width], () => pixelsOf(sprite, width));
       looks.set(look, pixels);
     }
@@ -68,16 +70,16 @@ export function paintDenseRaster(context: CanvasRenderingContext2D, crowd: Dense
 }
 
 /**
- * The points by how far in front they lie, later ones before earlier and whole ones before faint ones, without those
- * that one before them hides: one on the same pixel and at least as large. `largest` is a number a pixel to work with.
+ * The points from front to back: later points before earlier ones, unfaded before faded ones. Leaves out points hidden by an
+ * equally large or larger point with the same centre pixel. `largest` is scratch memory, a number per pixel.
  */
 export function visibleFrontToBack(
-  crowd: DensePoints,
+  dense: DensePoints,
   width: number,
   height: number,
   largest: Float32Array,
 ): Uint32Array {
-  const { points, at, hollow, faded, radius, ratio } = crowd;
+  const { points, at, hollow, faded, radius, ratio } = dense;
   const found = new Uint32Array(points.n);
   let count = 0;
   largest.fill(0);
@@ -89,7 +91,7 @@ export function visibleFrontToBack(
       if (x >= 0 && x < width && y >= 0 && y < height) {
         const place = y * width + x;
         const [own, before] = [radius[index] as number, largest[place] as number];
-        // The sign of one above its roof goes beyond the point.
+        // The sign of a point above its roof reaches beyond the point that hides it.
         if (before >= own && !points.aboveRoof[index]) continue;
         if (!hollow[index] && own > before) largest[place] = own;
       }
@@ -111,7 +113,7 @@ function pixelsOf(sprite: HTMLCanvasElement, across: number): SpritePixels {
   return { dx, dy, away, ink, reach: Math.max(0, ...[...dx, ...dy].map(Math.abs)) };
 }
 
-/** Lays a pixels under what is there. */
+/** Blends a sprite under what is already in the raster. */
 function blendUnder({ image, whole }: Raster, { dx, dy, away, ink, reach }: SpritePixels, x: number, y: number) {
   const { width, height } = image;
   if (x < -reach || x >= width + reach || y < -reach || y >= height + reach) return;
@@ -129,10 +131,10 @@ function blendUnder({ image, whole }: Raster, { dx, dy, away, ink, reach }: Spri
   }
 }
 
-/** One colour over another: each part counts as much as is seen of it. */
+/** Alpha blending of one colour over another. */
 export function blend(over: number, under: number): number {
   const [mine, theirs] = [255 * (over >>> 24), (255 - (over >>> 24)) * (under >>> 24)];
-  // Blue and red at once, of 256 parts.
+  // Blue and red in one multiplication, with weights of 1/256.
   const share = ((theirs << 8) / (mine + theirs) + 0.5) | 0;
   const rest = 256 - share;
   const outer = (Math.imul(over & 0xff00ff, rest) + Math.imul(under & 0xff00ff, share) + 0x800080) >>> 8;

@@ -1,4 +1,4 @@
-// What points look like, each as one number: enough to tell which of them are another in the next picture.
+// Which points changed since the last painted frame: compares a number per point that encodes its look.
 
 import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";
@@ -7,45 +7,48 @@ import type { Scales } from "../scales.ts";
 export interface PointsPicture {
   readonly points: Points;
   readonly at: { readonly x: Float32Array; readonly y: Float32Array };
-  /** The colours points can have, and which of them each has. */
+  /** The palette, and the index into it of each point. */
   readonly colours: readonly string[];
   readonly colour: Uint16Array;
-  /** Points that are drawn as outlines: those at memory levels that do not bind. */
+  /** Points drawn as outlines: those at memory levels that do not bind, and those of moved kernels. */
   readonly hollow: Uint8Array;
-  /** Points that others stand out from: they are faint, and lie under those. */
+  /** Points drawn faintly, behind all others. */
   readonly faded: Uint8Array;
   readonly outline: string;
   readonly alert: string;
   readonly scales: Scales;
-  /** Whether it changedPoints with every frame: of a crowd what changed is laid over what was there, until it rests. */
+  /**
+   * Whether the picture changes every frame. Changed points of a dense raster are then painted on top, until the motion
+   * ends.
+   */
   readonly inMotion?: boolean;
 }
 
-/** What is on the canvas. */
+/** What is on the canvas now. */
 export interface PaintedFrame extends SpriteKeys {
   readonly key: string;
   readonly n: number;
   readonly x: Float32Array;
   readonly y: Float32Array;
   readonly radius: Float32Array;
-  /** Whether points were laid over others that they lie under. */
+  /** Whether points were painted on top of points that should cover them. */
   readonly isOutOfOrder: boolean;
 }
 
 interface SpriteKeys {
-  /** All that a point looks like, but for its place. */
+  /** Encodes the look of each point, without its position. */
   readonly look: Uint32Array;
-  /** Of what it is made: what no roof changedPoints, and the sides that a roof gives. */
+  /** Parts of the key: `base` does not depend on roofs, `side` does. */
   readonly base: Uint32Array;
   readonly side: Uint8Array;
 }
 
-/** When more points than this have changed all of a crowd are drawn anew. */
+/** If more points than this have changed, the whole dense raster is repainted. */
 const MAX_CHANGES_PAINTED_OVER = 3000;
-/** Of a look, the sign above a point. */
+/** The bit of a sprite key for the sign above its roof. */
 const ALERT = 128;
 
-// While a roof is dragged measured points keep these.
+// Memoized: while a roof is dragged, measured points keep these.
 const constants = memoize<Uint32Array>();
 
 export function spriteKeysOf(
@@ -65,10 +68,10 @@ export function spriteKeysOf(
   return { look, base, side };
 }
 
-/** The points that can look different from what is on the canvas, where they are known. */
+/** The points whose look may differ from the canvas, if the index of roof changes knows them. */
 const changedSince = ({ side }: SpriteKeys, { since }: Points) => (since?.side === side ? since.points : undefined);
 
-/** What of a look no roof changedPoints. */
+/** The part of the sprite keys that no roof changes. */
 function baseKeys({ colour, hollow, faded }: PointsPicture, radius: Float32Array): Uint32Array {
   const look = new Uint32Array(radius.length);
   for (let index = 0; index < look.length; index++) {
@@ -78,7 +81,7 @@ function baseKeys({ colour, hollow, faded }: PointsPicture, radius: Float32Array
   return look;
 }
 
-/** Points that look different, or are elsewhere, in the order of drawing. */
+/** Indices of points whose look or position changed, in drawing order. */
 export function changedPoints(before: PaintedFrame, after: PaintedFrame, points: Points): number[] {
   const isStill = before.x === after.x && before.y === after.y;
   const isNew = (index: number) =>
@@ -94,10 +97,12 @@ export function changedPoints(before: PaintedFrame, after: PaintedFrame, points:
   return [...new Set(found)].sort((a, b) => a - b);
 }
 
-/** Whether it has the sign of one above its roof. */
+/** Whether the point has the sign of a kernel above its roof. */
 export const hasAlert = ({ look }: SpriteKeys, index: number) => ((look[index] as number) & ALERT) !== 0;
 
-/** Whether what changed may be laid over what was there: points that stay, none of which loses the sign above it. */
+/**
+ * Whether changed points may be painted on top of the old ones: the positions are the same and no point loses its sign.
+ */
 export function canPaintOver(before: PaintedFrame, after: PaintedFrame, changed: readonly number[]): boolean {
   return (
     changed.length <= MAX_CHANGES_PAINTED_OVER &&

@@ -1,4 +1,5 @@
-// The kernels on their canvas: circles where memory binds, squares where compute does, diamonds elsewhere, a star for their program; only what changed is redrawn.
+// Paints kernels on a canvas: circle if memory binds, square if compute does, diamond otherwise, star for the program.
+// Repaints only what changed.
 
 import { MEASURED, type Points, SIDES } from "../../roofline/points.ts";
 import { MIN_RADIUS_PX } from "../../roofline/positions.ts";
@@ -15,23 +16,23 @@ import {
 
 type Region = readonly [x: number, y: number, reach: number];
 
-/** When more points than this have changed all are drawn anew: it costs less. */
+/** If more points than this have changed, repainting everything is faster. */
 const MAX_REGIONS = 64;
-/** How far the ring and the arrow of a point above its roof reach beyond it, px. */
+/** How far the ring and the arrow of a point above its roof extend beyond it, px. */
 const ALERT_PX = 11;
-/** How far what is drawn of a point reaches from its middle, px: the corners of a star are the farthest. */
+/** The distance from a point's centre to the farthest painted pixel, px; without a sign, the corners of a star. */
 const reachOf = (radius: number, hasAlert: boolean) => (hasAlert ? radius + ALERT_PX : 1.3 * radius + 2);
-/** The opacity of a faded point. */
+/** The opacity of faded points. */
 const FADED_OPACITY = 0.22;
 
-/** A painter for one canvas: it remembers what it frame. */
+/** Creates a painter for one canvas. It remembers the last painted frame. */
 export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPicture) => void {
   let frame: PaintedFrame | undefined;
   let zoom = 1;
   const sprites = new Map<number, HTMLCanvasElement>();
   return (canvas, picture) => {
     const { points, at, scales, faded, inMotion = false } = picture;
-    // To ask for the zoom has the browser work out every style: not in each frame.
+    // Reading the zoom forces the browser to compute styles, so it is not read in every frame of a motion.
     if (!frame || !inMotion) zoom = canvas.currentCSSZoom ?? 1;
     const ratio = (canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1) * zoom;
     const [width, height] = [Math.round(scales.width * ratio), Math.round(scales.height * ratio)];
@@ -74,7 +75,7 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
       const regions = [...regionsOf(before), ...regionsOf(next)];
       context.save();
       context.beginPath();
-      // Whole device pixels: one that is cleared in part keeps a tracePolygon of what was there.
+      // Rounded to device pixels: a partly cleared pixel would keep a trace of the old point.
       const whole = (place: number) => Math.round(place * ratio) / ratio;
       for (const [x, y, reach] of regions) {
         const [left, top] = [whole(x - reach), whole(y - reach)];
@@ -102,12 +103,12 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
   };
 }
 
-/** px, of a point whose size says nothing: the more there are, the smaller. */
+/** The radius of a point whose size has no meaning, px. It decreases with the number of points. */
 export function radiusOf(points: Points): number {
   return points.n > 20_000 ? 2 : points.n > 2000 ? 2.5 : points.n > 200 ? 3.5 : 5;
 }
 
-/** px. */
+/** The radius of a point, px. */
 export function radiusAt(points: Points, index: number): number {
   const [own, plain] = [points.radius[index] as number, radiusOf(points)];
   return own > MIN_RADIUS_PX ? own : Math.min(plain, own || plain);
@@ -115,7 +116,7 @@ export function radiusAt(points: Points, index: number): number {
 
 export const isMeasured = (points: Points, index: number) => points.roof[index] === MEASURED;
 
-// While a roof is dragged measured points keep these.
+// Memoized: while a roof is dragged, measured points keep their radii.
 const sizes = memoize<Float32Array>();
 
 function radiiOf(points: Points): Float32Array {
@@ -124,7 +125,7 @@ function radiiOf(points: Points): Float32Array {
   return radii;
 }
 
-/** Points of one look are copies of one small picture: drawing a path for each would cost ten times as much. */
+/** Paints one small canvas per look, to be copied for each point: drawing paths would take ten times as long. */
 function makeSprite(
   document: Document,
   { points, hollow, faded, outline, alert }: PointsPicture,
@@ -134,7 +135,7 @@ function makeSprite(
   ratio: number,
 ): HTMLCanvasElement {
   const isAbove = points.aboveRoof[index] === 1;
-  // What is empty around it would be copied too.
+  // As small as possible, because empty margins would be copied too.
   const half = Math.ceil(reachOf(radius, isAbove) * ratio);
   const sprite = document.createElement("canvas");
   sprite.width = 2 * half;
@@ -167,7 +168,7 @@ function makeSprite(
   return sprite;
 }
 
-/** Corners all around, outer and inner ones by turns, from the top. */
+/** Traces a star or polygon: outer and inner corners in turn, clockwise from the top. */
 function tracePolygon(context: CanvasRenderingContext2D, corners: number, outer: number, inner: number) {
   for (let corner = 0; corner < corners; corner++) {
     const angle = (2 * Math.PI * corner) / corners;
@@ -185,7 +186,7 @@ function drawSprite(
   ratio: number,
 ) {
   const half = sprite.width / 2;
-  // Whole device pixels: between two, the copy would be blurred.
+  // Rounded to device pixels: otherwise the copy would be blurred.
   const left = (Math.round((at.x[index] as number) * ratio) - half) / ratio;
   const top = (Math.round((at.y[index] as number) * ratio) - half) / ratio;
   context.drawImage(sprite, left, top, sprite.width / ratio, sprite.height / ratio);

@@ -1,12 +1,12 @@
-// Which points are in sight, and which of them is nearest to a place: from a grid over the chart, not from all of them.
+// Which points are in sight, and which is nearest to a position: a grid over the chart avoids looking at all points.
 
 import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";
 import type { Scale, Scales, Spots } from "../scales.ts";
 
-/** Of a point out of sight: far from every place that can be pointed at, and finite, as drawing wants it. */
+/** The x of points out of sight: far from any pointer, and finite because drawing needs a number. */
 const HIDDEN_PX = -1e5;
-/** The side of a cell, px. */
+/** The side of a grid cell, px. */
 const CELL_PX = 16;
 
 interface PlacedPoints {
@@ -16,15 +16,18 @@ interface PlacedPoints {
 }
 
 export interface VisiblePoints {
-  /** Places as they are drawn and hit. */
+  /** Positions for drawing and hit testing. */
   readonly at: Spots;
-  /** How many rows have no point in it. */
+  /** The number of rows without a point in sight. */
   readonly outside: number;
 }
 
 const memo = memoize<VisiblePoints>();
 
-/** Kept while a roof is dragged over points that stay. Without a zoom all is in sight; a point on an edge for those without FLOPs or bytes only leaves it along that edge. */
+/**
+ * Memoized while a roof is dragged and points stay. Without a zoom all points are in sight. A point at an edge (no
+ * FLOPs or no bytes) can only leave along that edge.
+ */
 export const visiblePoints = (placed: PlacedPoints): VisiblePoints =>
   placed.scales.whole
     ? memo(placed.at, [placed.points.x, placed.points.home, placed.scales], () => findVisible(placed))
@@ -49,20 +52,23 @@ function findVisible({ points, at, scales }: PlacedPoints): VisiblePoints {
   return { at: { x, y: at.y }, outside };
 }
 
-/** Points by the cell that they are in, each cell's in their order. */
+/** Points by grid cell, in index order within each cell. */
 interface Grid {
   readonly left: number;
   readonly top: number;
   readonly across: number;
   readonly down: number;
-  /** Where each cell's begin in `indices`, and behind the last where they end. */
+  /** Where each cell starts in `indices`; the last entry is the end of the last cell. */
   readonly starts: Int32Array;
   readonly indices: Int32Array;
 }
 
 const grids = memoize<Grid>();
 
-/** The point nearest to a place, within `reach` px, or -1; of equally near ones the last, which lies on top. */
+/**
+ * The index of the point nearest to a position within `reach` px, or -1. Of equally near points the last, which is on
+ * top.
+ */
 export function nearest(at: Spots, x: number, y: number, reach: number): number {
   const { left, top, across, down, starts, indices } = grids(at.x, [at.y], () => gridOf(at));
   const [from, to] = [cell(x - reach - left, across), cell(x + reach - left, across)];
@@ -78,10 +84,10 @@ export function nearest(at: Spots, x: number, y: number, reach: number): number 
   return best;
 }
 
-/** What is beyond the ends is in the first or the last cell: so a search finds it there. */
+/** Positions outside the grid belong to its border cells, so that a search finds them. */
 const cell = (px: number, cells: number) => Math.max(0, Math.min(Math.floor(px / CELL_PX), cells - 1));
 
-/** Over all points in sight. */
+/** Builds the grid over all points in sight. */
 function gridOf(at: Spots): Grid {
   const isHere = (index: number) => at.x[index] !== HIDDEN_PX;
   const [left, across] = spanOf(at.x, isHere);
@@ -107,7 +113,7 @@ function gridOf(at: Spots): Grid {
   return { left, top, across, down, starts, indices };
 }
 
-/** Where the cells begin, px, and how many there are: never so many that an odd place fills the memory. */
+/** Start and number of cells, px. The number is limited, so that an outlier does not exhaust memory. */
 function spanOf(places: Float32Array, isHere: (index: number) => boolean): [from: number, cells: number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let index = 0; index < places.length; index++) {
@@ -118,5 +124,5 @@ function spanOf(places: Float32Array, isHere: (index: number) => boolean): [from
   return low <= high ? [low, Math.min(MAX_CELLS, Math.floor((high - low) / CELL_PX) + 1)] : [0, 1];
 }
 
-/** Cells along a side. */
+/** Maximum number of cells in each direction. */
 const MAX_CELLS = 512;

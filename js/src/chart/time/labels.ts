@@ -1,4 +1,4 @@
-// What is written on the time view: isochrones, the diagonal, its two regions, launch overhead, kernels and gaps.
+// The labels of the time view: isochrones, the diagonal, its two regions, launch overhead, kernels and gaps.
 
 import { judge } from "../../roofline/bound.ts";
 import { gapText } from "../../text/describe.ts";
@@ -37,14 +37,14 @@ export function timeLabels(scene: TimeScene, gaps: readonly TimeGap[], context: 
   const surroundings = {
     bounds: { ...outer, left: outer.left + 2, bottom: outer.bottom - 2 },
     points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
-    // During a drag names stand still, whatever line passes under them.
+    // During a drag labels keep their places, whatever lines move under them.
     lines: before ? [] : lineBoxes(scene, [...gaps, ...ghosts]),
     isochrones: before ? [] : scene.isochrones.flatMap((seconds) => cornerBoxes(seconds, scene.scales)),
   };
   return placeLabels(labels, surroundings, before);
 }
 
-/** Why there is nothing to see. */
+/** Why the plane is empty. */
 function emptyLabel({ focus, points, scales, theme }: TimeScene): Label[] {
   if (points.n > 0) return [];
   const text = focus ? strings.time.empty : strings.noChip;
@@ -79,7 +79,7 @@ function regionLabels({ focus, scales, theme }: TimeScene): Label[] {
   const region = (key: string, text: string, corner: "upper left" | "lower right"): Label => ({
     ...{ kind: "timeRegion", key, text, colour: theme.muted, positions: RULES.timeRegion.positions(corner, scales) },
   });
-  // Under a zoom a corner may be in the other region.
+  // Under a zoom, a corner may be in the other region.
   const isAbove = (x: number, y: number) => scales.y.invert(y) > scales.x.invert(x);
   return [
     ...(isAbove(left + 8, top + 8) ? [region("memory region", strings.memoryRegion + memory, "upper left")] : []),
@@ -91,7 +91,7 @@ const isochroneLabels = ({ isochrones, scales: { x, y, plot }, theme }: TimeScen
   isochrones.map((seconds): Label => {
     const text = tickText(seconds);
     const maxStart = plot.right - textWidth(text);
-    // Where the corner is out of sight, by the place where its arm leaves the plot.
+    // If the corner is out of sight: where the arm leaves the plot.
     const positions = RULES.isochrone.positions(Math.min(x(seconds), plot.right), Math.max(y(seconds), plot.top));
     return {
       ...{ kind: "isochrone", key: `isochrone ${seconds}`, text, colour: theme.muted },
@@ -120,7 +120,7 @@ const boxAround = ([x1, y1]: Spot, [x2, y2]: Spot, margin: number): Box => ({
   bottom: Math.max(y1, y2) + margin,
 });
 
-/** Gaps, the diagonal and the square of launch overhead. */
+/** The boxes of gaps, of the diagonal and of the square of launch overhead. */
 function lineBoxes({ scales, overhead }: TimeScene, lines: readonly Pick<TimeGap, "from" | "to">[]): Box[] {
   const [from, to] = [diagonalStart(scales), diagonalEnd(scales)];
   const diagonal = Array.from({ length: 121 }, (_, step) => {
@@ -131,7 +131,7 @@ function lineBoxes({ scales, overhead }: TimeScene, lines: readonly Pick<TimeGap
   return [...lines.map((line) => boxAround(line.from, line.to, 2)), ...diagonal, ...launches];
 }
 
-/** The two arms of one time. */
+/** The boxes of an isochrone's two arms. */
 function cornerBoxes(seconds: number, { outer, x, y }: TimeScene["scales"]): Box[] {
   const [right, top] = [x(seconds), y(seconds)];
   return [

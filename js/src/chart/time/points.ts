@@ -1,4 +1,4 @@
-// The kernels of the time view: compute time against memory time of one launch, on one roof.
+// The points of the time view: compute time against memory time of one launch, on one roof.
 
 import { judge } from "../../roofline/bound.ts";
 import { MEASURED, type Points, SIDES, sideOf } from "../../roofline/points.ts";
@@ -8,7 +8,7 @@ import { isProgram, isTotal } from "../../roofline/totals.ts";
 import { everyRow, type Kernels } from "../../wire/columns.ts";
 import type { Extent } from "../extents.ts";
 
-/** Points whose x and y are seconds a launch of compute and of memory; either may be 0, not both. */
+/** Points whose x and y are seconds of compute and of memory for one launch. Either may be 0, but not both. */
 export function timePointsOf(kernels: Kernels, roof: Roof | undefined, rows: Int32Array = everyRow(kernels)): Points {
   const n = rows.length;
   const points = {
@@ -53,13 +53,13 @@ export function timePointsOf(kernels: Kernels, roof: Roof | undefined, rows: Int
   return points;
 }
 
-/** Seconds that one launch took: NaN where it was not measured. */
+/** Measured seconds of one launch; NaN if not measured. */
 export const measuredTime = (kernels: Kernels, row: number) =>
   (kernels.time[row] as number) / (kernels.count[row] as number) || Number.NaN;
 
 /**
- * The times of both axes: with room around where the data sheet has every point, so that a drag moves points and not
- * axes. Both end at the same time, so the diagonal always ends in a corner.
+ * The extents of both axes, with room for every point at the data sheet's rates, so that a drag moves points and not axes.
+ * Both axes end at the same time, so the diagonal always ends in a corner.
  */
 export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefined): [x: Extent, y: Extent] {
   const [slower, narrower] = fromSheet(roof);
@@ -76,12 +76,12 @@ export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefi
     high = Math.max(high, after(x, x * slower), after(y, y * narrower), took * 2);
   }
   if (high === 0) [xLow, yLow, high] = [1e-6, 1e-6, 1e-2];
-  // At least two isochrones.
+  // Room for at least two isochrones.
   const from = (low: number): Extent => [rounded(Math.min(low, high / 100)), rounded(high)];
   return [from(xLow), from(yLow)];
 }
 
-/** The longest times that linear axes have room for; little more than there is, as the short ones need it. */
+/** The ends of linear axes: just beyond the longest times, because short times need the room. */
 export function longestTimes(kernels: Kernels, points: Points, roof: Roof | undefined): [x: number, y: number] {
   const [slower, narrower] = fromSheet(roof);
   let [x, y] = [0, 0];
@@ -96,9 +96,9 @@ export function longestTimes(kernels: Kernels, points: Points, roof: Roof | unde
   return [rounded(Math.max(x * 1.15, least)), rounded(Math.max(y * 1.15, least))];
 }
 
-/** How many times as long compute and memory take on the data sheet. */
+/** The data sheet's compute and memory times, relative to the current ones. */
 const fromSheet = (roof: Roof | undefined) =>
   roof ? ([roof.peak / roof.sheetPeak, roof.bandwidth / roof.sheetBandwidth] as const) : ([1, 1] as const);
 
-/** Or the last digits of what a drag works out would move the axes. */
+/** Rounded, so that rounding errors during a drag do not move the axes. */
 const rounded = (time: number) => Number(time.toPrecision(6));

@@ -1,4 +1,4 @@
-// What one picture of the time view shows, worked out from the state: every layer draws from it.
+// The scene of the time view, worked out from the state. All its layers draw from it.
 
 import type { Points } from "../../roofline/points.ts";
 import { type Roof, roofElsewhere } from "../../roofline/roofline.ts";
@@ -27,42 +27,42 @@ import { longestTimes, measuredTime, timesShown } from "./points.ts";
 
 export interface TimeScales extends Scales {
   readonly whole?: TimeScales | undefined;
-  /** The plot; where 0 has no place, with the column of kernels without FLOPs left and the row of those without bytes under it. */
+  /** The plot and, on logarithmic axes, the column of kernels without FLOPs and the row of kernels without bytes. */
   readonly outer: Box;
 }
 
-/** A scene of one roof, so that points are painted, ringed and pointed at as in the roofline view. */
+/** A scene of one roof: points are painted, ringed and hit as in the roofline plane. */
 export interface TimeScene extends Scene {
   readonly scales: TimeScales;
-  /** Seconds of the isochrones that are drawn. */
+  /** Times of the isochrones, s. */
   readonly isochrones: readonly number[];
-  /** Seconds each launch costs; 0 when none are told. */
+  /** Launch overhead, s; 0 if unknown. */
   readonly overhead: number;
 }
 
-/** From a measured point to the isochrone of its time, px. */
+/** The gap of a measured point: to the isochrone of its measured time, px. */
 export interface TimeGap {
   readonly row: number;
   readonly from: readonly [x: number, y: number];
   readonly to: readonly [x: number, y: number];
 }
 
-/** The roof that judges: the focus chip's, if it is shown. */
+/** The roof that bounds the kernels: the focus chip's if it is shown, else the first. */
 export function judgeOf(store: Store): Roof | undefined {
   const roofs = store.shownRoofs.value;
   return roofs.find((roof) => roof === store.focusRoof.value) ?? roofs[0];
 }
 
 const [ZERO_COLUMN_PX, ZERO_ROW_PX] = [48, 32];
-/** With more points than this only marked ones have their gap drawn. */
+/** Above this many points only marked kernels have gaps. */
 const MAX_POINTS_WITH_GAPS = 400;
 
-/** Kernels and where they stand. */
+/** Kernels with their points. */
 type PlacedKernels = Pick<Scene, "kernels" | "points">;
 
 /**
- * The scene now, with room for kernels that are moved as they would stand `after`. With the scales of the `last` one where
- * they are the same: what hangs on them need not be redrawn.
+ * Builds the scene, with room for moved kernels at their positions `after`. Reuses the scales of the `last` scene if they are
+ * equal, so that what depends on them is not redrawn.
  */
 export function timeSceneOf(
   store: Store,
@@ -102,37 +102,40 @@ export function timeSceneOf(
     theme,
     named: heaviest,
     ...selectionOf(store),
-    // Nothing takes less than its launch.
+    // No launch takes less than its overhead.
     isochrones: isochronesIn(scales).filter((time) => time > 0 && time >= Math.max(overhead, startOf(scales))),
     overhead,
   };
 }
 
-/** Where the diagonal comes into sight and where it leaves it, seconds; of one out of sight the diagonalEnd is before the diagonalStart. */
+/** The ends of the diagonal in sight, s. If the diagonal is out of sight, its end is before its start. */
 export const diagonalStart = ({ x, y }: Scales) => Math.max(x.domain[0], y.domain[0]);
 export const diagonalEnd = ({ x, y }: Scales) => Math.min(x.domain[1], y.domain[1]);
 
-/** Of a part of the plane one arm may be in sight without the other. */
+/** Under a zoom, one arm of an isochrone may be in sight without the other. */
 const startOf = (scales: TimeScales) =>
   scales.whole && !scales.x.isLinear ? Math.min(scales.x.domain[0], scales.y.domain[0]) : diagonalStart(scales);
 
 function isochronesIn({ x, y, whole }: TimeScales): number[] {
   const domain = whole || x.isLinear ? joined(x.domain, y.domain) : y.domain;
-  // Under a zoom a second may be shorter across than up: arms that are apart there are so on the other axis, too.
+  // Under a zoom, a second may be shorter across than up: ticks need to fit on the axis where they are closest.
   const along = x.isLinear && x(1) - x(0) < y(0) - y(1) ? x : y;
   const scale = scaleLike(along, domain, [along(domain[0]), along(domain[1])]);
   return ticksOf(scale, roomOf(scale)).map(({ value }) => value);
 }
 
-/** Of a close part of linear axes ticks differ in their fourth digit, or fifth. */
+/** Five digits: on zoomed linear axes ticks differ in the fourth or fifth digit. */
 export const tickText = (seconds: number) => formatQuantity(seconds, "s", 5);
 
-/** What a tick up the chart and its isochrone need, px; on linear axes as much as across, so that both have the same. */
+/**
+ * Minimum distance of ticks on the vertical axis, px. On linear axes it is the same as across, so that both axes have
+ * the same ticks.
+ */
 export const roomOf = ({ isLinear }: Scale) => (isLinear ? 52 : 26);
 
 const outerOf = ({ width, height }: Size): Box => ({ left: 56, top: 26, right: width - 12, bottom: height - 40 });
 
-/** From 0, a second as long across as up: isochrones are squares then, and times can be compared by their lengths. */
+/** Linear axes from 0 on which a second has the same length both ways: isochrones are squares. */
 function linearScales(size: Size, [xLongest, yLongest]: readonly [number, number], before?: TimeScales): TimeScales {
   const plot = outerOf(size);
   const [across, up] = [plot.right - plot.left, plot.bottom - plot.top];
@@ -160,7 +163,7 @@ export function timeScales(
   return { width, height, plot, outer, gutter: 0, strip: undefined, x, y };
 }
 
-/** Where each point stands, px: at an edge those without FLOPs or bytes, where these have no place on the axis. */
+/** Positions of points, px. Kernels without FLOPs or bytes are at an edge if the axis has no place for 0. */
 function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
   const at = { x: new Float32Array(points.n), y: new Float32Array(points.n) };
   for (let index = 0; index < points.n; index++) {
@@ -171,16 +174,19 @@ function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
   return at;
 }
 
-/** The same plane with other kernels on it. */
+/** The same scene with other kernels. */
 export const sceneWith = <T extends PlacedKernels>(scene: TimeScene, after: T): TimeScene & T => ({
   ...{ ...scene, ...after },
   at: place(after.points, scene.scales),
 });
 
-/** Up where memory takes longer, right where compute does; of very many kernels only of those that are marked. */
+/**
+ * The gaps: upwards where memory takes longer, to the right where compute does. With very many kernels, only of marked
+ * ones.
+ */
 export function timeGaps(scene: TimeScene): TimeGap[] {
   const { kernels, points, at, scales, marked, focus } = scene;
-  // A time on one chip tells nothing of another's roof.
+  // A time measured on one chip says nothing about another chip's roof.
   if (focus && roofElsewhere(kernels, focus)) return [];
   const gaps: TimeGap[] = [];
   const indices =

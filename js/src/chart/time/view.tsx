@@ -1,4 +1,4 @@
-// The time view: how long each launch computes and moves bytes at the least, and how long it took.
+// The time view: minimum compute and memory time of each launch, and its measured time.
 
 import { type Signal, useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -29,7 +29,7 @@ interface TimeChartProps {
   readonly store: Store;
   readonly size: Size;
   readonly theme: Theme;
-  /** How far the widget goes on below the chart, px. */
+  /** How far the widget extends below the chart, px. */
   readonly below: number;
   /** Set to the focus chip while an unmeasured kernel is pointed at. */
   readonly pointedChip: Signal<string | undefined>;
@@ -39,7 +39,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
   const heaviest = useComputed(() => heaviestRows(store.drawnRows.value, store.drawn.value));
   const points = useComputed(() => {
     const kernels = store.drawn.value;
-    // Beside its kernels a program's time would leave them no room.
+    // A program's total would leave no room for its kernels.
     const rows = store.drawnRows.value.filter((row) => store.showsTotals.value || !isTotal(kernels, row));
     return timePointsOf(kernels, judgeOf(store), rows);
   });
@@ -67,7 +67,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
   for (const gap of then ? timeGaps(then) : []) gaps.push({ ...gap, row: then?.rows[gap.row] as number });
   const others = noteLabels(store, scene, ghosts);
   const looks = hollowGhosts(pointColours(scene), ghosts);
-  // Names stand still beside their points while a rate is dragged or a point is pointed at.
+  // Labels keep their places while a rate is dragged or a point is pointed at.
   const labels = useStableLabels(isMoving || index >= 0, (before) =>
     timeLabels(scene, gaps, { before, others, ghosts }),
   );
