@@ -127,7 +127,7 @@ SEARCH = """([wire, rounds]) => {
   let [longest, found] = [0, null];
   for (let round = 0; round < rounds; round++) {
     const start = performance.now();
-    const work = fused.searching(graph, values, cost);
+    const work = fused.searchPartition(graph, values, cost);
     let now = start;
     do {
       const before = now;

@@ -1,12 +1,12 @@
 // Graphs for tests: those of the golden file, and others written as text.
 
 import golden from "../../tests/golden/fusion.json";
-import { bodies } from "../src/fusion/bodies.ts";
+import { mergeGroupsOf } from "../src/fusion/bodies.ts";
 import { decoding, type Environment, evaluate, type Graph, type GraphValues, type Ops } from "../src/fusion/graph.ts";
-import { fusingLikeXla, greedily, pairing } from "../src/fusion/greedy.ts";
+import { fuseLikeXla, mergeGreedily, pairOps } from "../src/fusion/greedy.ts";
 import { broken, type Fits, linked, type Partition, type RefusalCode, wayBack } from "../src/fusion/legality.ts";
 import { type Cost, partitionOf } from "../src/fusion/partition.ts";
-import { searching } from "../src/fusion/search.ts";
+import { searchPartition } from "../src/fusion/search.ts";
 import { finish } from "../src/ui/slices.ts";
 import type { OpKind } from "../src/wire/types.ts";
 
@@ -130,17 +130,17 @@ export function decodeGraph(wire: unknown): Graph {
 }
 
 export const best = (graph: Graph, values: GraphValues, cost: Cost, fits?: Fits, limit?: number) =>
-  finish(searching(graph, values, cost, fits, limit));
+  finish(searchPartition(graph, values, cost, fits, limit));
 
 export const pairs = (graph: Graph, values: GraphValues, fits?: Fits): Partition =>
-  finish(pairing(graph, values, fits));
+  finish(pairOps(graph, values, fits));
 
 /** Merges as far as it is legal: the merges that save most bytes first. */
 export const fully = (graph: Graph, values: GraphValues, fits?: Fits): Partition =>
-  finish(greedily(graph, finish(bodies(graph, values)), { cost: (_, bytes) => bytes, fits, least: -1 }));
+  finish(mergeGreedily(graph, finish(mergeGroupsOf(graph, values)), { cost: (_, bytes) => bytes, fits, least: -1 }));
 
 export const likeXla = (graph: Graph, values: GraphValues, cost: Cost, fits?: Fits): Partition =>
-  finish(fusingLikeXla(graph, values, cost, fits));
+  finish(fuseLikeXla(graph, values, cost, fits));
 
 /** The first rule that groups break as a whole partition, or null: group by group, in the order of their first ops. */
 export function faultOf(graph: Graph, groups: readonly Ops[]): RefusalCode | null {

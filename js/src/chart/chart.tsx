@@ -4,7 +4,7 @@ import { type ReadonlySignal, type Signal, useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Points, pointsOf } from "../roofline/points.ts";
 import type { Store } from "../state/store.ts";
-import { rowOfMove } from "../text/what_if.ts";
+import { whatIfRow } from "../text/what_if.ts";
 import { useGesture } from "../ui/gesture.ts";
 import { strings } from "../words/words.ts";
 import type { ChartDrag } from "./gestures/chart_drag.ts";
@@ -110,7 +110,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const row = points.value.row[index] as number;
   const spot = { x: at.x[index] as number, y: at.y[index] as number };
   const told = { kernels, row, roofs, scales, below, ...spot, names: labels };
-  const card = roof && !held ? cardOf({ ...told, roof, more: rowOfMove(store.kernelWhatIfs.value, row) }) : undefined;
+  const card = roof && !held ? cardOf({ ...told, roof, more: whatIfRow(store.kernelWhatIfs.value, row) }) : undefined;
   const drawn = [...gaps.map(gapBox), ...bends];
   const { ruler, box } = rulerBeside(store, scene, labels, held ? -1 : index, card?.boxes, drawn);
 

@@ -7,7 +7,7 @@ import { apart, EPILOGUE } from "./legality.ts";
 type Bits = Uint32Array;
 
 /** A group, and what is needed to merge it with another. */
-export interface Body {
+export interface MergeGroup {
   /** Ascending. */
   readonly ops: Ops;
   /** One count per FLOP class of the graph. */
@@ -31,13 +31,13 @@ export interface Body {
 }
 
 /** Each op of a graph as a group, and the rules for merging groups. */
-export interface Bodies extends ReturnType<typeof rulesOf> {
-  readonly singles: readonly Body[];
+export interface MergeGroups extends ReturnType<typeof rulesOf> {
+  readonly singles: readonly MergeGroup[];
 }
 
-const isIn = (bits: Bits, op: number) => (((bits[op >> 5] as number) >>> (op & 31)) & 1) === 1;
-const either = (a: Bits, b: Bits): Bits => a.map((word, at) => word | (b[at] as number));
-const put = (bits: Bits, op: number) => {
+const hasBit = (bits: Bits, op: number) => (((bits[op >> 5] as number) >>> (op & 31)) & 1) === 1;
+const union = (a: Bits, b: Bits): Bits => a.map((word, at) => word | (b[at] as number));
+const setBit = (bits: Bits, op: number) => {
   bits[op >> 5] = (bits[op >> 5] as number) | (1 << (op & 31));
 };
 export const ascending = (a: number, b: number) => a - b;
@@ -46,7 +46,7 @@ export const ascending = (a: number, b: number) => a - b;
 const OPS_PER_PAUSE = 64;
 
 /** For each op, the set of ops reachable along `along`. In `order`, an op comes after those it reaches. */
-function* reaching(order: Ops, along: Graph["after"]): Work<Bits[]> {
+function* reachableFrom(order: Ops, along: Graph["after"]): Work<Bits[]> {
   const rows: Bits[] = [];
   for (const [at, op] of order.entries()) {
     if (at % OPS_PER_PAUSE === 0) yield;
@@ -54,25 +54,25 @@ function* reaching(order: Ops, along: Graph["after"]): Work<Bits[]> {
     for (const next of along[op] as Ops) {
       const further = rows[next] as Bits;
       for (let word = 0; word < row.length; word++) row[word] = (row[word] as number) | (further[word] as number);
-      put(row, next);
+      setBit(row, next);
     }
     rows[op] = row;
   }
   return rows;
 }
 
-export function* bodies(graph: Graph, { bytes, extra, flops }: GraphValues): Work<Bodies> {
+export function* mergeGroupsOf(graph: Graph, { bytes, extra, flops }: GraphValues): Work<MergeGroups> {
   const order = [...graph.ops.keys()];
-  const before = yield* reaching(order, graph.before);
-  const after = yield* reaching([...order].reverse(), graph.after);
+  const before = yield* reachableFrom(order, graph.before);
+  const after = yield* reachableFrom([...order].reverse(), graph.after);
   const nothing = new Uint32Array((order.length + 31) >> 5);
-  function single(op: number): Body {
+  function single(op: number): MergeGroup {
     const { kind, inputs } = graph.ops[op] as Graph["ops"][number];
     const touches = graph.touches[op] as Ops;
     const isShared = (tensor: number) =>
       (graph.consumers[tensor] as Ops).length > ((graph.producer[tensor] as number) < 0 ? 1 : 0);
     const inside = nothing.slice();
-    put(inside, op);
+    setBit(inside, op);
     const isReduction = kind === "reduction";
     return {
       ops: [op],
@@ -92,7 +92,7 @@ export function* bodies(graph: Graph, { bytes, extra, flops }: GraphValues): Wor
       rows: isReduction ? JSON.stringify(graph.tensors[inputs[0] as number]?.shape) : undefined,
     };
   }
-  const singles: Body[] = [];
+  const singles: MergeGroup[] = [];
   for (const op of order) {
     if (op % OPS_PER_PAUSE === 0) yield;
     singles.push(single(op));
@@ -102,10 +102,10 @@ export function* bodies(graph: Graph, { bytes, extra, flops }: GraphValues): Wor
 
 function rulesOf(graph: Graph, bytes: Float64Array) {
   const readers = (tensor: number) => (graph.consumers[tensor] as Ops).length;
-  const isMadeIn = ({ inside }: Body, tensor: number) =>
-    (graph.producer[tensor] as number) >= 0 && isIn(inside, graph.producer[tensor] as number);
+  const isMadeIn = ({ inside }: MergeGroup, tensor: number) =>
+    (graph.producer[tensor] as number) >= 0 && hasBit(inside, graph.producer[tensor] as number);
   /** The bytes of two groups merged into one: a shared tensor is moved once, or not at all. */
-  function bytesOf(a: Body, b: Body): number {
+  function bytesOf(a: MergeGroup, b: MergeGroup): number {
     const [few, many] = a.open.size < b.open.size ? [a, b] : [b, a];
     let moved = a.bytes + b.bytes;
     for (const [tensor, uses] of few.open) {
@@ -117,22 +117,22 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
     return moved;
   }
   /** Whether two groups contain ops that can never share a kernel. */
-  function clashes(a: Body, b: Body): boolean {
+  function clashes(a: MergeGroup, b: MergeGroup): boolean {
     if (a.isOpaque || b.isOpaque) return true;
     if (a.matmuls.length + b.matmuls.length > 0) return a.isStrange || b.isStrange || feeds(a, b) || feeds(b, a);
     if (a.rows === undefined && b.rows === undefined) return false;
     if (a.rows !== undefined && b.rows !== undefined && a.rows !== b.rows) return true;
-    return a.movers.some((op) => isIn(b.reduced, op)) || b.movers.some((op) => isIn(a.reduced, op));
+    return a.movers.some((op) => hasBit(b.reduced, op)) || b.movers.some((op) => hasBit(a.reduced, op));
   }
   /** Whether one group feeds a matmul of the other, or their matmuls share no operand. */
-  const feeds = (a: Body, b: Body) =>
+  const feeds = (a: MergeGroup, b: MergeGroup) =>
     b.matmuls.some(
       (op) =>
-        (graph.before[op] as Ops).some((other) => isIn(a.inside, other)) ||
+        (graph.before[op] as Ops).some((other) => hasBit(a.inside, other)) ||
         a.matmuls.some((other) => !graph.reads[op]?.some((tensor) => graph.reads[other]?.includes(tensor))),
     );
   /** Whether no path leaves the merged group and returns to it. */
-  function areConvex(a: Body, b: Body): boolean {
+  function areConvex(a: MergeGroup, b: MergeGroup): boolean {
     for (let at = 0; at < a.inside.length; at++) {
       const between =
         ((a.after[at] as number) | (b.after[at] as number)) & ((a.before[at] as number) | (b.before[at] as number));
@@ -140,13 +140,13 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
     }
     return true;
   }
-  function join(a: Body, b: Body): Body {
-    const inside = either(a.inside, b.inside);
+  function join(a: MergeGroup, b: MergeGroup): MergeGroup {
+    const inside = union(a.inside, b.inside);
     const open = new Map(a.open);
     for (const [tensor, uses] of b.open) open.set(tensor, uses + (open.get(tensor) ?? 0));
     for (const tensor of (a.open.size < b.open.size ? a : b).open.keys()) {
       const producer = graph.producer[tensor] as number;
-      if (open.get(tensor) === readers(tensor) && (producer < 0 || isIn(inside, producer))) open.delete(tensor);
+      if (open.get(tensor) === readers(tensor) && (producer < 0 || hasBit(inside, producer))) open.delete(tensor);
     }
     return {
       ops: a.ops.concat(b.ops).sort(ascending),
@@ -154,9 +154,9 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
       bytes: bytesOf(a, b),
       open,
       inside,
-      after: either(a.after, b.after),
-      before: either(a.before, b.before),
-      reduced: either(a.reduced, b.reduced),
+      after: union(a.after, b.after),
+      before: union(a.before, b.before),
+      reduced: union(a.reduced, b.reduced),
       isOpaque: a.isOpaque || b.isOpaque,
       isStrange: a.isStrange || b.isStrange,
       matmuls: a.matmuls.concat(b.matmuls),
@@ -165,9 +165,9 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
     };
   }
   /** Whether ops without pairwise clashes may form a kernel. */
-  const isLegal = (body: Body) => areConvex(body, body) && (body.matmuls.length === 0 || !apart(graph, body.ops));
+  const isLegal = (body: MergeGroup) => areConvex(body, body) && (body.matmuls.length === 0 || !apart(graph, body.ops));
   /** Whether two legal groups may merge, leaving other groups out of account. */
-  const isLegalWith = (a: Body, b: Body) =>
+  const isLegalWith = (a: MergeGroup, b: MergeGroup) =>
     !clashes(a, b) &&
     areConvex(a, b) &&
     // If both have matmuls, each op is still connected to its own matmul.

@@ -22,7 +22,7 @@ function tilesOf(shape: Ops, bytes: number): Tiles {
  * writes and reads, from the writing op to the last reading op. A tile has 128 x 128 elements in a kernel with a
  * matmul, one row beside a reduction, else 128 elements.
  */
-export function needing(graph: Graph, values: GraphValues): (ops: Ops) => number {
+export function peakTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => number {
   const are = (kind: string) => Uint8Array.from(graph.ops, (op) => Number(op.kind === kind));
   const [products, reductions] = [are("matmul"), are("reduction")];
   const known: Tiles[] = [];
@@ -67,7 +67,7 @@ export function needing(graph: Graph, values: GraphValues): (ops: Ops) => number
  * Returns a test whether a kernel's tiles fit into `capacity` bytes. A single op always fits: its formula says how it
  * is blocked.
  */
-export function fitting(graph: Graph, values: GraphValues, capacity: number): Fits {
-  const need = needing(graph, values);
+export function fitsWithin(graph: Graph, values: GraphValues, capacity: number): Fits {
+  const need = peakTileBytes(graph, values);
   return (ops) => ops.length < 2 || need(ops) <= capacity;
 }

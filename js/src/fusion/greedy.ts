@@ -1,20 +1,20 @@
 // Partitions built step by step: greedy merges, ops in pairs, and a compiler's rules.
 
 import type { Work } from "../ui/slices.ts";
-import { ascending, type Bodies, type Body, bodies } from "./bodies.ts";
+import { ascending, type MergeGroup, type MergeGroups, mergeGroupsOf } from "./bodies.ts";
 import type { Graph, GraphValues, Ops } from "./graph.ts";
 import { type Fits, type Partition, wayBack } from "./legality.ts";
 import { type Cost, partitionOf } from "./partition.ts";
 
 /** The groups while they are merged. A group has the number of its first op. */
-function mergeStateOf(graph: Graph, { singles, ...rules }: Bodies) {
+function mergeStateOf(graph: Graph, { singles, ...rules }: MergeGroups) {
   const groupOf = Int32Array.from(graph.ops.keys());
-  const found: (Body | undefined)[] = [...singles];
+  const found: (MergeGroup | undefined)[] = [...singles];
   const groups: Ops[] = singles.map(({ ops }) => ops);
   /** By group, the merge that made it. A group that was merged into another never returns. */
   const since = singles.map(() => 0);
   let merges = 0;
-  const at = (group: number) => found[group] as Body;
+  const at = (group: number) => found[group] as MergeGroup;
   /** The groups of these ops, without one. */
   const owners = (ops: Iterable<number>, own: number) => {
     const all = new Set<number>();
@@ -131,9 +131,13 @@ interface Pairing {
 }
 
 /** Merges two groups at a time, the largest gain first. */
-export function* greedily(graph: Graph, kit: Bodies, { cost, fits, least, further = true }: Pairing): Work<Partition> {
+export function* mergeGreedily(
+  graph: Graph,
+  kit: MergeGroups,
+  { cost, fits, least, further = true }: Pairing,
+): Work<Partition> {
   const state = mergeStateOf(graph, kit);
-  const time = ({ flops, bytes, ops }: Body) => cost(flops, bytes, ops);
+  const time = ({ flops, bytes, ops }: MergeGroup) => cost(flops, bytes, ops);
   const times: number[] = [];
   const timeOf = (group: number) => {
     times[group] ??= time(state.at(group));
@@ -174,22 +178,27 @@ export function* greedily(graph: Graph, kit: Bodies, { cost, fits, least, furthe
 const byBytes: Cost = (_, bytes) => bytes;
 
 /** Ops in pairs: the largest saving of bytes first, at equal savings the first ops. */
-export function* pairing(graph: Graph, values: GraphValues, fits?: Fits): Work<Partition> {
-  return yield* greedily(graph, yield* bodies(graph, values), { cost: byBytes, fits, least: -1, further: false });
+export function* pairOps(graph: Graph, values: GraphValues, fits?: Fits): Work<Partition> {
+  return yield* mergeGreedily(graph, yield* mergeGroupsOf(graph, values), {
+    cost: byBytes,
+    fits,
+    least: -1,
+    further: false,
+  });
 }
 
 /**
  * XLA's rule: merge each producer into all of its consumers, the largest saving of time first, as long as time is
  * saved.
  */
-export function* fusingLikeXla(graph: Graph, values: GraphValues, cost: Cost, fits?: Fits): Work<Partition> {
-  const state = mergeStateOf(graph, yield* bodies(graph, values));
-  const time = ({ flops, bytes, ops }: Body) => cost(flops, bytes, ops);
+export function* fuseLikeXla(graph: Graph, values: GraphValues, cost: Cost, fits?: Fits): Work<Partition> {
+  const state = mergeStateOf(graph, yield* mergeGroupsOf(graph, values));
+  const time = ({ flops, bytes, ops }: MergeGroup) => cost(flops, bytes, ops);
   const partsOf = (producer: number) => [producer, ...state.readers(producer)];
   function* offers(producer: number): Generator<Offer | undefined> {
     const parts = partsOf(producer).map(state.at);
     if (parts.length < 2) return;
-    let union = parts[0] as Body;
+    let union = parts[0] as MergeGroup;
     for (const part of parts.slice(1)) {
       if (state.clashes(union, part)) return;
       union = state.join(union, part);

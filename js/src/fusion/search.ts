@@ -2,9 +2,9 @@
 
 import { peakFor, type Roof } from "../roofline/roofline.ts";
 import type { Work } from "../ui/slices.ts";
-import { ascending, type Bodies, type Body, bodies } from "./bodies.ts";
+import { ascending, type MergeGroup, type MergeGroups, mergeGroupsOf } from "./bodies.ts";
 import { dtypeOf, type Graph, type GraphValues, isFloating, type Ops } from "./graph.ts";
-import { greedily } from "./greedy.ts";
+import { mergeGreedily } from "./greedy.ts";
 import { apart, type Fits, linked, neighbours, type Partition } from "./legality.ts";
 import { type Cost, partitionOf, precisionOf, timeOf } from "./partition.ts";
 
@@ -47,19 +47,19 @@ export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecisi
   };
 }
 
-/** Finds the fastest partition: exactly within `limit` evaluations, else by merging pairs greedily. */
-export function* searching(
+/** Finds the fastest partition: exactly within `limit` evaluations, else by merging pairs mergeGreedily. */
+export function* searchPartition(
   graph: Graph,
   values: GraphValues,
   cost: Cost,
   fits?: Fits,
   limit: number = MAX_EVALUATIONS,
 ): Work<BestPartition> {
-  const kit = yield* bodies(graph, values);
+  const kit = yield* mergeGroupsOf(graph, values);
   const { groups, evaluations } = yield* optimal(graph, values, kit, { cost, fits, limit });
   const partition = groups
     ? partitionOf(graph, groups)
-    : yield* greedily(graph, kit, { cost, fits, least: TIE_TOLERANCE });
+    : yield* mergeGreedily(graph, kit, { cost, fits, least: TIE_TOLERANCE });
   const time = timeOf(graph, values, cost);
   const seconds = partition.groups.reduce((sum, group) => sum + time(group), 0);
   return { ...partition, seconds, how: groups ? "optimal" : "greedy", evaluations };
@@ -88,8 +88,13 @@ interface SearchLimits {
 }
 
 /** Searches components that share no tensor one after another. */
-function* optimal(graph: Graph, values: GraphValues, kit: Bodies, { cost, fits, limit }: SearchLimits): Work<Tried> {
-  const kernel = growing(graph, values, kit);
+function* optimal(
+  graph: Graph,
+  values: GraphValues,
+  kit: MergeGroups,
+  { cost, fits, limit }: SearchLimits,
+): Work<Tried> {
+  const kernel = groupEnumerator(graph, values, kit);
   const groups: Ops[] = [];
   let evaluations = 0;
   for (const part of linked(graph, [...graph.ops.keys()])) {
@@ -107,8 +112,8 @@ function* optimal(graph: Graph, values: GraphValues, kit: Bodies, { cost, fits, 
  * Whether the search is sure to need more than `limit` steps: counts runs of connected ops without clashes, since the
  * search visits each of them.
  */
-function* takesMore(graph: Graph, part: Ops, { singles, clashes }: Bodies, limit: number): Work<boolean> {
-  const clashing = (a: number, b: number) => clashes(singles[a] as Body, singles[b] as Body);
+function* takesMore(graph: Graph, part: Ops, { singles, clashes }: MergeGroups, limit: number): Work<boolean> {
+  const clashing = (a: number, b: number) => clashes(singles[a] as MergeGroup, singles[b] as MergeGroup);
   /** By position, the start of the longest run of ops that ends there and has no clash. */
   const last: number[] = [];
   for (const [at, op] of part.entries()) {
@@ -155,7 +160,7 @@ function* takesMore(graph: Graph, part: Ops, { singles, clashes }: Bodies, limit
 function* fastest(
   graph: Graph,
   part: Ops,
-  kernel: ReturnType<typeof growing>,
+  kernel: ReturnType<typeof groupEnumerator>,
   { cost, fits, limit }: SearchLimits,
 ): Work<Tried> {
   const nothing = { seconds: 0, kernels: 0, before: null, group: [] };
@@ -229,12 +234,12 @@ interface Frame extends Step {
 }
 
 /** Enumerates groups by adding and removing ops in dependency order; the load is updated op by op. */
-function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, clashes }: Bodies) {
+function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, clashes }: MergeGroups) {
   const n = graph.ops.length;
   const done = new Uint8Array(n);
   const inside = new Uint8Array(n);
   /** Ops that are excluded because their groups were found before, and ops that are queued. */
-  const past = new Uint8Array(n);
+  const excluded = new Uint8Array(n);
   const queued = new Uint8Array(n);
   const uses = new Int32Array(graph.tensors.length);
   const group: number[] = [];
@@ -244,7 +249,7 @@ function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, 
     known[op] ??= neighbours(graph, alone, op);
     return known[op] as Ops;
   };
-  const clashing = (a: number, b: number) => clashes(singles[a] as Body, singles[b] as Body);
+  const clashing = (a: number, b: number) => clashes(singles[a] as MergeGroup, singles[b] as MergeGroup);
   const isReady = (op: number) => (graph.before[op] as Ops).every((other) => done[other]);
 
   /** Adds an op and returns the bytes that it adds. A tensor read inside may no longer have to be written. */
@@ -279,7 +284,7 @@ function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, 
       if (found.includes(at)) continue;
       const one = at;
       const isApart = (other: number) => clashing(one, other);
-      if (past[one] || group.some(isApart) || found.some(isApart)) return null;
+      if (excluded[one] || group.some(isApart) || found.some(isApart)) return null;
       found.push(one);
       for (const other of graph.before[one] as Ops) if (!done[other]) left.push(other);
     }
@@ -308,7 +313,7 @@ function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, 
       for (let frame = frames.at(-1); frame; frame = frames.at(-1)) {
         const op = frame.others[frame.tried++];
         if (op === undefined) {
-          for (const other of frame.others) past[other] = 0;
+          for (const other of frame.others) excluded[other] = 0;
           for (const other of frame.fresh) queued[other] = 0;
           leave(frame.added);
           frames.pop();
@@ -317,7 +322,7 @@ function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, 
         if (done[op]) continue;
         const added = closure(op);
         // A larger group clashes with everything that this group clashes with.
-        past[op] = 1;
+        excluded[op] = 1;
         if (!added) {
           yield null;
           continue;
@@ -325,7 +330,7 @@ function growing(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, 
         const step = enter(added, frame);
         const fresh: number[] = [];
         for (const other of added.flatMap(near)) {
-          if (done[other] || past[other] || queued[other]) continue;
+          if (done[other] || excluded[other] || queued[other]) continue;
           queued[other] = 1;
           fresh.push(other);
         }

@@ -6,7 +6,7 @@ import { roofsAbove } from "../chart/layers/rulers.tsx";
 import type { Store } from "../state/store.ts";
 import { sentenceOf, sentenceOfRoof } from "../text/describe.ts";
 import { reasonOf } from "../text/reasons.ts";
-import { withMove } from "../text/what_if.ts";
+import { withWhatIf } from "../text/what_if.ts";
 import { LiveText } from "../ui/live_text.tsx";
 import { strings } from "../words/words.ts";
 
@@ -48,7 +48,7 @@ export function Sentence({ store, width, pointedChip }: SentenceProps) {
   const text =
     row === undefined
       ? sentenceOfRoof(roof, store.view.value)
-      : withMove(store.kernelWhatIfs.value, row, sentenceOf(store.drawn.value, row, roof, row in store.moves.value));
+      : withWhatIf(store.kernelWhatIfs.value, row, sentenceOf(store.drawn.value, row, roof, row in store.moves.value));
   return (
     <LiveText
       {...said(unbroken(text), notDrawn > 0 ? strings.notDrawn(notDrawn) : "")}

@@ -53,16 +53,17 @@ export const MIN_UTILIZATION_ABOVE_ROOF = 1 + 1e-9;
  * The peak for FLOPs of a precision or class, by the kernels' precision codes; the last entry is for kernels without a
  * precision.
  */
-export const peaksOf = ({ precision }: Kernels, roof: Roof, key: string) =>
+export const peaksByPrecision = ({ precision }: Kernels, roof: Roof, key: string) =>
   Float64Array.from([...precision.values, null], (own) => peakFor(roof, key, own) ?? Number.NaN);
 
 /** The bytes that cross the chip's link. */
-export const networkOf = (kernels: Kernels) => [...kernels.bytes].find(([name]) => name.toLowerCase() === NETWORK)?.[1];
+export const networkBytes = (kernels: Kernels) =>
+  [...kernels.bytes].find(([name]) => name.toLowerCase() === NETWORK)?.[1];
 
 /** Returns a function from row to compute time in seconds. */
 export function computeTimes(kernels: Kernels, roof: Roof): (row: number) => number {
   const { values, codes } = kernels.precision;
-  const parts = [...kernels.flops].map(([key, column]) => [column, peaksOf(kernels, roof, key)] as const);
+  const parts = [...kernels.flops].map(([key, column]) => [column, peaksByPrecision(kernels, roof, key)] as const);
   const none = values.length;
   return (row) => {
     let total = 0;
@@ -83,12 +84,12 @@ export function computeTimes(kernels: Kernels, roof: Roof): (row: number) => num
  * Returns a function from row to times. It returns the same object each time: a drag asks for 100,000 kernels per
  * frame.
  */
-export function probing(kernels: Kernels, roof: Roof): (row: number) => Readonly<Probe> {
+export function probeOf(kernels: Kernels, roof: Roof): (row: number) => Readonly<Probe> {
   const { levels, conditions } = roof;
   const { overlap, exposedComm, launchOverhead } = conditions;
   const moved = levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
   const rates = levels.map(({ bandwidth }) => bandwidth);
-  const network = networkOf(kernels);
+  const network = networkBytes(kernels);
   const link = roof.chip.link ?? Number.NaN;
   const { count } = kernels;
   const compute = computeTimes(kernels, roof);
@@ -126,17 +127,17 @@ export function probing(kernels: Kernels, roof: Roof): (row: number) => Readonly
   };
 }
 
-const judges = memoize<(row: number) => Bound>();
+const judgeByRoof = memoize<(row: number) => Bound>();
 
 /** Returns a function from row to bound, memoized per roof and table. */
 export const judge = (kernels: Kernels, roof: Roof): ((row: number) => Bound) =>
-  judges(roof, [kernels], () => judging(kernels, roof));
+  judgeByRoof(roof, [kernels], () => boundOf(kernels, roof));
 
-function judging(kernels: Kernels, roof: Roof): (row: number) => Bound {
+function boundOf(kernels: Kernels, roof: Roof): (row: number) => Bound {
   const { levels, conditions, peak: flat } = roof;
   const moved = levels.map(({ name }) => bytesAt(kernels, roof.chip, name));
   const ours = bytesAt(kernels, roof.chip, roof.level);
-  const probe = probing(kernels, roof);
+  const probe = probeOf(kernels, roof);
   return (row) => {
     const { computeTime, memoryTime, slowest, networkTime, overheadTime, body, time, regime } = probe(row);
     const flops = kernels.totalFlops[row] as number;

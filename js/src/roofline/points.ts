@@ -4,15 +4,15 @@ import { memoize } from "../ui/memoize.ts";
 import { everyRow, type Kernels } from "../wire/columns.ts";
 import {
   MIN_UTILIZATION_ABOVE_ROOF,
-  networkOf,
+  networkBytes,
   type Probe,
-  peaksOf,
-  probing,
+  peaksByPrecision,
+  probeOf,
   type Regime,
   TIE_TOLERANCE,
 } from "./bound.ts";
 import { MEASURED, measuredPlaces, type Places, radii } from "./positions.ts";
-import { concerned, type RoofLimits } from "./roof_change_index.ts";
+import { pointsAffected, type RoofLimits } from "./roof_change_index.ts";
 import { bytesAt, type Roof } from "./roofline.ts";
 import { isProgram, isTotal } from "./totals.ts";
 
@@ -50,11 +50,13 @@ export function pointsOf(
   rows: Int32Array = everyRow(kernels),
 ): Points {
   const judging = focus && roofs.includes(focus) ? focus : roofs[0];
-  if (!judging) return pointsAlone(kernels, rows);
+  if (!judging) return pointsWithoutRoof(kernels, rows);
   const [level] = judging.levels;
   const bytes = level && judging.levels.length === 1 && bytesAt(kernels, judging.chip, level.name);
   const places = bytes && measuredPlaces(kernels, rows, bytes);
-  return places ? { ...places, ...judged(kernels, judging, places) } : pointsOnRoofs(kernels, roofs, judging, rows);
+  return places
+    ? { ...places, ...judgeMeasured(kernels, judging, places) }
+    : pointsOnRoofs(kernels, roofs, judging, rows);
 }
 
 const codes = memoize<Int32Array>();
@@ -63,11 +65,11 @@ const MIN_POINTS_FOR_INDEX = 2000;
 
 /** Stands for a chip whose memory is unknown. */
 const UNKNOWN_CHIP = { memories: new Map([["main", null]]) };
-const timed = memoize<Int32Array>();
+const measuredRows = memoize<Int32Array>();
 
 /** Without a roof, measured kernels keep their places. */
-function pointsAlone(kernels: Kernels, all: Int32Array): Points {
-  const rows = timed(all, [kernels], () => all.filter((row) => (kernels.time[row] as number) > 0));
+function pointsWithoutRoof(kernels: Kernels, all: Int32Array): Points {
+  const rows = measuredRows(all, [kernels], () => all.filter((row) => (kernels.time[row] as number) > 0));
   const bytes = bytesAt(kernels, UNKNOWN_CHIP, "main");
   const places = measuredPlaces(kernels, rows, bytes) as Places;
   const side = Uint8Array.from(places.row, (row) => (isProgram(kernels, row) ? SIDES.program : SIDES.memory));
@@ -77,14 +79,14 @@ function pointsAlone(kernels: Kernels, all: Int32Array): Points {
 type Judgement = Pick<Points, "side" | "aboveRoof" | "binding" | "since">;
 
 /** The side of each measured point under a roof, and whether it is above the roof. */
-function judged(kernels: Kernels, roof: Roof, places: Places): Judgement {
+function judgeMeasured(kernels: Kernels, roof: Roof, places: Places): Judgement {
   const peaks = plainPeaks(kernels, roof);
-  return peaks ? judgedPlainly(kernels, roof, places, peaks) : judgedByTime(kernels, roof, places);
+  return peaks ? judgeByLimits(kernels, roof, places, peaks) : judgeByTime(kernels, roof, places);
 }
 
-function judgedByTime(kernels: Kernels, roof: Roof, { n, row }: Places): Judgement {
+function judgeByTime(kernels: Kernels, roof: Roof, { n, row }: Places): Judgement {
   const [side, aboveRoof] = [new Uint8Array(n), new Uint8Array(n)];
-  const probe = probing(kernels, roof);
+  const probe = probeOf(kernels, roof);
   let isBinding = false;
   for (let at = 0; at < n; at++) {
     const one = row[at] as number;
@@ -99,9 +101,9 @@ function judgedByTime(kernels: Kernels, roof: Roof, { n, row }: Places): Judgeme
 const bindingOf = ({ levels }: Roof, isBinding: boolean) => new Set(isBinding ? [levels[0]?.name ?? ""] : []);
 
 /** The latest judgement per set of places, for incremental updates. */
-const said = new WeakMap<
+const latestJudgement = new WeakMap<
   Places,
-  { readonly kernels: Kernels; readonly limits: RoofLimits; readonly judged: Judgement }
+  { readonly kernels: Kernels; readonly limits: RoofLimits; readonly judgement: Judgement }
 >();
 const lowest = memoize<Float64Array>();
 
@@ -109,16 +111,16 @@ const lowest = memoize<Float64Array>();
  * Fast path of `judgeByTime` for a plain roof, where only peak and bandwidth limit a kernel. Judges 100,000 points per
  * frame, and only those that a moved roof can change.
  */
-function judgedPlainly(kernels: Kernels, roof: Roof, places: Places, peaks: Float64Array): Judgement {
+function judgeByLimits(kernels: Kernels, roof: Roof, places: Places, peaks: Float64Array): Judgement {
   const { n, row, x, y } = places;
   const { bandwidth } = roof;
   const code = codes(row, [kernels], () => row.map((one) => kernels.precision.codes[one] as number));
-  const before = said.get(places);
+  const before = latestJudgement.get(places);
   const limits = { peaks, bandwidth };
   const some =
-    n > MIN_POINTS_FOR_INDEX && before?.kernels === kernels ? concerned(places, before.limits, limits) : undefined;
-  const side = some && before ? before.judged.side.slice() : new Uint8Array(n);
-  const aboveRoof = some && before ? before.judged.aboveRoof.slice() : new Uint8Array(n);
+    n > MIN_POINTS_FOR_INDEX && before?.kernels === kernels ? pointsAffected(places, before.limits, limits) : undefined;
+  const side = some && before ? before.judgement.side.slice() : new Uint8Array(n);
+  const aboveRoof = some && before ? before.judgement.aboveRoof.slice() : new Uint8Array(n);
   function judge(at: number) {
     const ai = x[at] as number;
     const rate = y[at] as number;
@@ -133,18 +135,23 @@ function judgedPlainly(kernels: Kernels, roof: Roof, places: Places, peaks: Floa
   }
   if (some) for (const part of some) for (let of = 0; of < part.length; of++) judge(part[of] as number);
   else for (let at = 0; at < n; at++) judge(at);
-  const least = lowest(row, [kernels, x], () => leastOf(places, code, peaks.length));
+  const least = lowest(row, [kernels, x], () => lowestIntensities(places, code, peaks.length));
   const binding = bindingOf(
     roof,
     least.some((ai, of) => ai * bandwidth < (peaks[of] as number)),
   );
-  const judged = { side, aboveRoof, binding, since: some && before && { side: before.judged.side, points: some } };
-  said.set(places, { kernels, limits, judged });
-  return judged;
+  const judgement = {
+    side,
+    aboveRoof,
+    binding,
+    since: some && before && { side: before.judgement.side, points: some },
+  };
+  latestJudgement.set(places, { kernels, limits, judgement });
+  return judgement;
 }
 
 /** The lowest intensity per precision; infinity for a precision without points. */
-function leastOf({ n, x }: Places, code: Int32Array, precisions: number): Float64Array {
+function lowestIntensities({ n, x }: Places, code: Int32Array, precisions: number): Float64Array {
   const least = new Float64Array(precisions).fill(Number.POSITIVE_INFINITY);
   for (let at = 0; at < n; at++) {
     const of = code[at] as number;
@@ -161,8 +168,8 @@ function plainPeaks(kernels: Kernels, roof: Roof): Float64Array | undefined {
   const { overlap, exposedComm, launchOverhead } = roof.conditions;
   const [key] = kernels.flops.keys();
   const isPlain = overlap === 1 && exposedComm === 0 && launchOverhead === 0 && kernels.flops.size === 1;
-  if (!isPlain || key === undefined || networkOf(kernels)) return undefined;
-  return peaksOf(kernels, roof, key);
+  if (!isPlain || key === undefined || networkBytes(kernels)) return undefined;
+  return peaksByPrecision(kernels, roof, key);
 }
 
 /** The general case: some kernels are unmeasured, or have points at several levels. */
@@ -188,7 +195,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
   // Levels of different chips do not correspond: with all levels, only one chip's points are drawn.
   const marked = judging.levels.length > 1 ? [judging] : roofs;
   const moved = new Map([judging, ...marked].map((roof) => [roof, columnsOf(kernels, roof)] as const));
-  const probes = new Map([judging, ...marked].map((roof) => [roof, probing(kernels, roof)] as const));
+  const probes = new Map([judging, ...marked].map((roof) => [roof, probeOf(kernels, roof)] as const));
 
   const radiusOf = radii(kernels);
   const put = (row: number, roof: Roof, index: number) => {

@@ -33,14 +33,14 @@ export interface Places {
 }
 
 /** The places of all rows as if measured; `y` is 0 for rows without a place. */
-interface Grounds {
+interface RowPlaces {
   readonly x: Float64Array;
   readonly y: Float64Array;
   readonly radius: Float32Array;
 }
 
 const measured = memoize<Places | undefined>();
-const grounds = memoize<Grounds>();
+const rowPlaces = memoize<RowPlaces>();
 
 /** The places of these rows, memoized per rows and bytes. Undefined if one row is unmeasured. */
 export const measuredPlaces = (kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined =>
@@ -50,7 +50,7 @@ function findPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Pl
   const { time } = kernels;
   for (let at = 0; at < rows.length; at++) if (!((time[rows[at] as number] as number) > 0)) return undefined;
   // A filter changes the rows but not these columns.
-  const all = grounds(bytes, [kernels], () => groundsOf(kernels, bytes));
+  const all = rowPlaces(bytes, [kernels], () => rowPlacesOf(kernels, bytes));
   const row = new Int32Array(rows.length);
   const [x, y] = [new Float64Array(rows.length), new Float64Array(rows.length)];
   const radius = new Float32Array(rows.length);
@@ -76,7 +76,7 @@ function findPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Pl
   };
 }
 
-function groundsOf(kernels: Kernels, bytes: Float64Array): Grounds {
+function rowPlacesOf(kernels: Kernels, bytes: Float64Array): RowPlaces {
   const { n, totalFlops, time } = kernels;
   const [x, y, radius] = [new Float64Array(n), new Float64Array(n), new Float32Array(n)];
   const radiusOf = radii(kernels);
@@ -104,7 +104,7 @@ const RADIUS_STEP_PX = 0.5;
  */
 export function radii(kernels: Kernels): (row: number) => number {
   const { own, selfTime } = kernels;
-  const equal = isEach(selfTime, own);
+  const equal = areEqual(selfTime, own);
   const busy = busyTime(kernels);
   return (row) => {
     if (isTotal(kernels, row)) return isProgram(kernels, row) ? PROGRAM_RADIUS_PX : Number.NaN;
@@ -116,7 +116,7 @@ export function radii(kernels: Kernels): (row: number) => number {
 }
 
 /** Whether all measured kernels took the same time. */
-function isEach(seconds: Float64Array, own: number): boolean {
+function areEqual(seconds: Float64Array, own: number): boolean {
   let first = Number.NaN;
   for (let row = 0; row < own; row++) {
     const now = seconds[row] as number;

@@ -22,7 +22,7 @@ export interface Projection {
 }
 
 /**
- * The bound time of each kernel in seconds, without exposed communication or launch overhead. Half the time of `probing`:
+ * The bound time of each kernel in seconds, without exposed communication or launch overhead. Half the time of `probeOf`:
  * a drag asks for the whole table.
  */
 export function boundTimes(kernels: Kernels, roof: Roof): Float64Array {
@@ -73,9 +73,9 @@ export function project(
 /** A copy without precisions, so that the roof's precision applies. FLOPs of a class keep their class. */
 export function recast(kernels: Kernels): Kernels {
   const isClass = ([key]: readonly [string, Float64Array]) => CLASSES.includes(key);
-  const told = [...kernels.flops];
-  const plain = told.filter((entry) => !isClass(entry)).map(([, column]) => column);
-  const flops = new Map(told.filter(isClass));
+  const columns = [...kernels.flops];
+  const plain = columns.filter((entry) => !isClass(entry)).map(([, column]) => column);
+  const flops = new Map(columns.filter(isClass));
   if (plain.length > 0) flops.set("", sumOfKnown(plain, kernels.n));
   return { ...kernels, precision: { values: [null], codes: new Int32Array(kernels.n) }, flops };
 }

@@ -1,7 +1,7 @@
 // Which kernels to fix first: those that would save most of the program's time by reaching their roof.
 
 import type { Kernels } from "../wire/columns.ts";
-import { probing } from "./bound.ts";
+import { probeOf } from "./bound.ts";
 import { type Roof, roofElsewhere } from "./roofline.ts";
 
 export interface Ranking {
@@ -22,7 +22,7 @@ const MAX_RANKED_KERNELS = 5;
  */
 export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undefined): Ranking {
   const best: { row: number; gain: number }[] = [];
-  const probe = roof && probing(kernels, roofElsewhere(kernels, roof) ?? roof);
+  const probe = roof && probeOf(kernels, roofElsewhere(kernels, roof) ?? roof);
   for (let at = 0; probe && at < rows.length; at++) {
     const row = rows[at] as number;
     const least = best[MAX_RANKED_KERNELS - 1]?.gain ?? 0;

@@ -53,7 +53,7 @@ export interface RoofLimits {
  * The points that may have changed sides of the ridge point or of the roof; some are listed twice. Undefined if a full
  * pass is needed or cheaper: a limit is unknown, or too many points changed.
  */
-export function concerned({ n, x, y }: Places, before: RoofLimits, now: RoofLimits): Int32Array[] | undefined {
+export function pointsAffected({ n, x, y }: Places, before: RoofLimits, now: RoofLimits): Int32Array[] | undefined {
   const ais = byAi(x, [], () => indexOf(n, (point) => x[point] as number));
   const rates = byRate(y, [], () => indexOf(n, (point) => y[point] as number));
   const found: Int32Array[] = [];

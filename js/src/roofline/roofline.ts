@@ -118,10 +118,10 @@ export function bytesAt(kernels: Kernels, chip: Pick<Chip, "memories">, level: s
 
 function findBytes(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
   const [main = "", ...others] = [...chip.memories.keys()].map((name) => name.toLowerCase());
-  const told = [...kernels.bytes].map(([name, column]) => [name.toLowerCase(), column] as const);
-  const exact = told.find(([name]) => name === level.toLowerCase())?.[1];
+  const named = [...kernels.bytes].map(([name, column]) => [name.toLowerCase(), column] as const);
+  const exact = named.find(([name]) => name === level.toLowerCase())?.[1];
   if (level.toLowerCase() !== main) return exact ?? new Float64Array(kernels.n).fill(Number.NaN);
-  const outside = told.filter(([name]) => isOffChip(name) && name !== main && !others.includes(name));
+  const outside = named.filter(([name]) => isOffChip(name) && name !== main && !others.includes(name));
   if (exact && outside.length === 0) return exact;
   const rest = sumOfKnown(
     outside.map(([, column]) => column),

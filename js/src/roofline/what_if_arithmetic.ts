@@ -2,7 +2,7 @@
 // roofwidget/analysis/what_if_arithmetic.py.
 
 import { type DictColumn, type Kernels, sumOfMeasured } from "../wire/columns.ts";
-import { probing } from "./bound.ts";
+import { probeOf } from "./bound.ts";
 import { NETWORK, type Roof, roofElsewhere } from "./roofline.ts";
 
 /** Factors on a kernel's bytes, and on the time that follows from them at the same share of the roof. Default 1. */
@@ -43,7 +43,7 @@ export function moved(kernels: Kernels, moves: Moves, focus: Roof): Moved {
   );
   const after = { ...before, bytes, byLevel: new Map() };
   const roof = judgeOf(kernels, focus);
-  const [then, now] = [probing(before, roof), probing(after, roof)];
+  const [then, now] = [probeOf(before, roof), probeOf(after, roof)];
   const shares = { before: new Float64Array(rows.length), after: new Float64Array(rows.length) };
   const factor = Float64Array.from(asked, ({ bytes = 1, time = 1 }, at) => {
     const bound = then(at).time;

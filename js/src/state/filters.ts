@@ -1,7 +1,7 @@
 // The filters of a profile: their actions, and which rows pass.
 
 import { computed, type ReadonlySignal } from "@preact/signals";
-import { probing } from "../roofline/bound.ts";
+import { probeOf } from "../roofline/bound.ts";
 import {
   byFallingTime,
   type Filters,
@@ -116,7 +116,7 @@ function categoriesOf({ category: { values, codes }, selfTime, totalTime }: Kern
 export function boundsOf(kernels: Kernels, roof: Roof | undefined): DictColumn {
   const codes = new Map<string, number>();
   const codeOf = (word: string) => codes.get(word) ?? codes.set(word, codes.size).size - 1;
-  const probe = roof && probing(kernels, roof);
+  const probe = roof && probeOf(kernels, roof);
   const wordOf = (row: number) => {
     if (!probe) return "unknown";
     const { regime, slowest } = probe(row);

@@ -34,15 +34,15 @@ export function shortNameOf(kernels: Kernels, row: number): string {
 }
 
 export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline"): string {
-  const peak = asked(roof.peak, roof.sheetPeak, "FLOP/s");
+  const peak = withFactor(roof.peak, roof.sheetPeak, "FLOP/s");
   if (roof.levels.length > 1) return strings.ridges(roof, peak);
-  const bandwidth = asked(roof.bandwidth, roof.sheetBandwidth, "B/s");
+  const bandwidth = withFactor(roof.bandwidth, roof.sheetBandwidth, "B/s");
   const ridge = strings.ridge(roof, formatIntensity(ridgePoint(roof), 4), peak, bandwidth);
   return `${ridge}: ${strings.sides[view]}`;
 }
 
 /** A rate, followed by its factor over the data sheet if a what-if changed it. */
-function asked(rate: number, sheet: number, unit: "FLOP/s" | "B/s"): string {
+function withFactor(rate: number, sheet: number, unit: "FLOP/s" | "B/s"): string {
   const [told, factor] = [formatQuantity(rate, unit, 4), factorOf(rate, sheet)];
   return factor ? `${told} (${factor})` : told;
 }

@@ -10,16 +10,16 @@ const [PROGRAM_COLUMN, RANK_COLUMN] = [/\bprogram\b/i, /^rank$/i];
 type RowText = (row: number) => string;
 
 /** For each row, the text that distinguishes it from the other rows of its short name; empty if the name is unique. */
-export function apartOf(kernels: Kernels, rows: readonly number[]): string[] {
+export function distinctionsOf(kernels: Kernels, rows: readonly number[]): string[] {
   const names = rows.map((row) => shortNameOf(kernels, row));
   return rows.map((row, at) => {
     const twins = rows.filter((_, other) => names[other] === names[at]);
-    return twins.length > 1 ? tellingOf(kernels, twins)(row) : "";
+    return twins.length > 1 ? distinctionAmong(kernels, twins)(row) : "";
   });
 }
 
 /** The column in which most of these rows differ; their row numbers if no column helps. */
-function tellingOf(kernels: Kernels, rows: readonly number[]): RowText {
+function distinctionAmong(kernels: Kernels, rows: readonly number[]): RowText {
   const differing = (words: RowText) => new Set(rows.map(words)).size;
   const place = (row: number) => `#${row + 1}`;
   const [best] = candidates(kernels, rows).sort((a, b) => differing(b) - differing(a));
@@ -32,8 +32,8 @@ function tellingOf(kernels: Kernels, rows: readonly number[]): RowText {
  */
 function candidates(kernels: Kernels, rows: readonly number[]): RowText[] {
   const weight = (name: string) => (SHAPE_COLUMN.test(name) ? 2 : PROGRAM_COLUMN.test(name) ? 1 : 0);
-  const told = [...kernels.extra].sort(([a], [b]) => weight(b) - weight(a));
-  const extra = told.flatMap(([name, values]): RowText[] => {
+  const columns = [...kernels.extra].sort(([a], [b]) => weight(b) - weight(a));
+  const extra = columns.flatMap(([name, values]): RowText[] => {
     if (RANK_COLUMN.test(name)) return [];
     if (values instanceof Float64Array) {
       return rows.every((row) => Number.isSafeInteger(values[row])) ? [(row) => `${name} ${values[row]}`] : [];

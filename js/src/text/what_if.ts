@@ -87,7 +87,7 @@ function changeOf(from: number, to: number, unit: "s" | "FLOP/s" = "s"): string 
 }
 
 /** Adds the what-if to a kernel's sentence, or replaces the sentence while the kernel is dragged. */
-export function withMove(whatIfs: KernelWhatIfs | undefined, row: number, sentence: string): string {
+export function withWhatIf(whatIfs: KernelWhatIfs | undefined, row: number, sentence: string): string {
   if (!whatIfs) return sentence;
   const { dragged } = whatIfs;
   if (dragged?.row === row) return sentenceOfCarried(whatIfs, row, dragged.byKeys);
@@ -96,13 +96,13 @@ export function withMove(whatIfs: KernelWhatIfs | undefined, row: number, senten
 }
 
 /** The what-if's row in the tooltip. */
-export function rowOfMove(whatIfs: KernelWhatIfs | undefined, row: number): TooltipRow[] {
+export function whatIfRow(whatIfs: KernelWhatIfs | undefined, row: number): TooltipRow[] {
   const [first] = whatIfs ? noteOf(whatIfs, row) : [];
   return first === undefined ? [] : [[moveWords.told, first]];
 }
 
 /** Which what-ifs a kernel can have: bytes if it has FLOPs and bytes, time if it was measured. */
-export function askable(
+export function possibleWhatIfs(
   kernels: Kernels,
   row: number,
   focus: Roof,
@@ -118,5 +118,5 @@ function sentenceOfCarried(whatIfs: KernelWhatIfs, row: number, byKeys: boolean)
   const note = noteOf(whatIfs, row);
   return note.length > 0
     ? `${name}: ${line(note)}`
-    : moveWords.pickedUp(name, askable(whatIfs.kernels, row, whatIfs.focus), byKeys);
+    : moveWords.pickedUp(name, possibleWhatIfs(whatIfs.kernels, row, whatIfs.focus), byKeys);
 }

@@ -1,7 +1,7 @@
 // What a kernel keeps on chip, on graphs small enough to see through.
 
 import { describe, expect, it } from "vitest";
-import { fitting, needing } from "../../src/fusion/capacity.ts";
+import { fitsWithin, peakTileBytes } from "../../src/fusion/capacity.ts";
 import { environment, evaluate } from "../../src/fusion/graph.ts";
 import { type Fits, mergesOf, whyNot } from "../../src/fusion/legality.ts";
 import { partitionOf, unfused } from "../../src/fusion/partition.ts";
@@ -10,7 +10,7 @@ import { best, cases, likeXla, pairs, written } from "../graphs.ts";
 describe("tiles on chip", () => {
   const room = (text: string, shapes: Record<string, number[]>, ops: number[]) => {
     const graph = written(text, { shapes });
-    return needing(graph, evaluate(graph, environment(graph)))(ops);
+    return peakTileBytes(graph, evaluate(graph, environment(graph)))(ops);
   };
   it("are vectors of 128 elements between elementwise ops, and there from write to last read", () => {
     expect(room("a: x > p; b: p > q; c: q > r", {}, [0, 1])).toBe(256);
@@ -38,8 +38,8 @@ describe("the golden file", () => {
     for (const { wanted, graph, values } of cases) {
       for (const { groups, a, b, need, share, refusal } of wanted.capacity) {
         const both = [...(groups[a] ?? []), ...(groups[b] ?? [])].sort((x, y) => x - y);
-        expect(needing(graph, values)(both), `${graph.name} ${both}`).toBe(need);
-        const found = whyNot(graph, partitionOf(graph, groups), a, b, fitting(graph, values, share));
+        expect(peakTileBytes(graph, values)(both), `${graph.name} ${both}`).toBe(need);
+        const found = whyNot(graph, partitionOf(graph, groups), a, b, fitsWithin(graph, values, share));
         expect(found?.code ?? null, `${graph.name} ${both}`).toBe(refusal);
         told.set(refusal, (told.get(refusal) ?? 0) + 1);
       }
@@ -52,14 +52,14 @@ describe("a chip's share", () => {
   const graph = written("a: x > p; b: p > q; c: q > r");
   const values = evaluate(graph, environment(graph));
   it("takes kernels up to the last byte, and an op alone in any case", () => {
-    expect(fitting(graph, values, 256)([0, 1])).toBe(true);
-    expect(fitting(graph, values, 255)([0, 1])).toBe(false);
-    expect(fitting(graph, values, 0)([0])).toBe(true);
+    expect(fitsWithin(graph, values, 256)([0, 1])).toBe(true);
+    expect(fitsWithin(graph, values, 255)([0, 1])).toBe(false);
+    expect(fitsWithin(graph, values, 0)([0])).toBe(true);
   });
   it("keeps pairs to kernels that fit", () => {
     const rows = written("!norm: x > y; gelu: y > z; drop: z > d; +add: d r > out");
     const counted = evaluate(rows, environment(rows));
-    const groups = (bytes: number) => pairs(rows, counted, fitting(rows, counted, bytes)).groups;
+    const groups = (bytes: number) => pairs(rows, counted, fitsWithin(rows, counted, bytes)).groups;
     // A row of y is 2,000 B.
     expect(groups(2000)).toEqual([
       [0, 1],
@@ -73,7 +73,7 @@ describe("a chip's share", () => {
     const counted = evaluate(rows, environment(rows));
     const bytes = (_: Float64Array, moved: number) => moved;
     // A row of y is 2,000 B, and a vector of z beside it 256 B.
-    const [small, enough] = [1999, 2256].map((room) => fitting(rows, counted, room)) as [Fits, Fits];
+    const [small, enough] = [1999, 2256].map((room) => fitsWithin(rows, counted, room)) as [Fits, Fits];
     expect(best(rows, counted, bytes, small).groups).toEqual([[0], [1, 2, 3]]);
     expect(likeXla(rows, counted, bytes, small).groups).toEqual([[0], [1, 2, 3]]);
     expect(best(rows, counted, bytes, enough).groups).toEqual([[0, 1, 2, 3]]);

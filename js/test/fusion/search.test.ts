@@ -14,7 +14,7 @@ import {
   timeOf,
   unfused,
 } from "../../src/fusion/partition.ts";
-import { costOn, searching } from "../../src/fusion/search.ts";
+import { costOn, searchPartition } from "../../src/fusion/search.ts";
 import { judge } from "../../src/roofline/bound.ts";
 import { best, cases, fully, likeXla, pairs, type Rates, written } from "../graphs.ts";
 import { makeChip, makeRoof } from "../helpers.ts";
@@ -165,7 +165,7 @@ describe("the search", () => {
     expect(cost.mock.calls.length).toBe(40 + 780 + 39 + (38 * 39) / 2 + 1);
   });
   it("can pause after a few steps, and comes to the same", () => {
-    const work = searching(branched, values, byBytes);
+    const work = searchPartition(branched, values, byBytes);
     let pauses = 0;
     let step = work.next();
     for (; !step.done; step = work.next()) pauses++;

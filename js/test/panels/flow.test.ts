@@ -15,7 +15,7 @@ import {
   stepFrom,
   thickness,
 } from "../../src/panels/fusion/flow_parts.ts";
-import { cut, downstream, sentenceOf, spoken, ties, tooLarge } from "../../src/panels/fusion/merging.ts";
+import { cut, downstream, sentenceOf, sharedInputPairs, spoken, tooLarge } from "../../src/panels/fusion/merging.ts";
 import { fusionWords } from "../../src/words/words.ts";
 import { at, cases, faultOf, written } from "../graphs.ts";
 import { makeChip } from "../helpers.ts";
@@ -261,12 +261,12 @@ describe("a merge", () => {
   });
   it("ties ops that only share what they read", () => {
     const graph = written("*q: x a > y; *k: x b > z; *v: x c > w");
-    expect(ties(graph, [0, 1, 2])).toEqual([
+    expect(sharedInputPairs(graph, [0, 1, 2])).toEqual([
       [0, 1],
       [0, 2],
     ]);
-    expect(ties(written(TAIL), [0, 1, 2, 3])).toEqual([]);
-    expect(ties(graph, [1])).toEqual([]);
+    expect(sharedInputPairs(written(TAIL), [0, 1, 2, 3])).toEqual([]);
+    expect(sharedInputPairs(graph, [1])).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { environment, evaluate } from "../../src/fusion/graph.ts";
 import { fuse, unfused } from "../../src/fusion/partition.ts";
-import { lackingPeak, told } from "../../src/panels/fusion/merging.ts";
+import { descriptionOf, lackingPeak } from "../../src/panels/fusion/merging.ts";
 import { chain } from "../chains.ts";
 import { decodeGraph } from "../graphs.ts";
 import { makeChip, makeRoof } from "../helpers.ts";
@@ -36,8 +36,8 @@ it("an op is told with its bytes, what it is joined with, and its kernel", () =>
   const values = evaluate(graph, environment(graph));
   const partition = fuse(graph, unfused(graph), 1, 2);
   // 100 elements of two bytes.
-  expect(told({ graph, values, partition }, 1)).toBe(
+  expect(descriptionOf({ graph, values, partition }, 1)).toBe(
     "b · elementwise · 200 B in, 200 B out · from a · to c · in one kernel with c",
   );
-  expect(told({ graph, values, partition }, 0)).toBe("a · elementwise · 200 B in, 200 B out · to b");
+  expect(descriptionOf({ graph, values, partition }, 0)).toBe("a · elementwise · 200 B in, 200 B out · to b");
 });

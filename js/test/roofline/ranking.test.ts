@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { byFallingTime, inOrder } from "../../src/roofline/filters.ts";
 import { rankingOf } from "../../src/roofline/ranking.ts";
 import { roofElsewhere } from "../../src/roofline/roofline.ts";
-import { apartOf } from "../../src/text/disambiguate.ts";
+import { distinctionsOf } from "../../src/text/disambiguate.ts";
 import type { Kernels } from "../../src/wire/columns.ts";
 import { type KernelSpec, makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
@@ -84,7 +84,7 @@ describe("kernels of one name", () => {
   const apart = (
     extra: Record<string, readonly (string | null)[] | readonly number[]>,
     specs: readonly KernelSpec[] = three,
-  ) => apartOf(makeKernels(specs, { extra }), [0, 1, 2]);
+  ) => distinctionsOf(makeKernels(specs, { extra }), [0, 1, 2]);
   it("are told apart by their shape, others by nothing", () => {
     expect(apart({ stream: [7, 8, 9], shape: ["64x64", "8x8", "4"] })).toEqual(["64x64", "8x8", ""]);
     expect(apart({ "Input Dims": ["[[1]]", "[[2]]", "[[3]]"] })).toEqual(["[[1]]", "[[2]]", ""]);

@@ -6,7 +6,7 @@ import { isTotal } from "../../roofline/totals.ts";
 import { judgeOf, type Move } from "../../roofline/what_if_arithmetic.ts";
 import type { Store } from "../../state/store.ts";
 import type { Gesture } from "../../state/sync.ts";
-import { askable } from "../../text/what_if.ts";
+import { possibleWhatIfs } from "../../text/what_if.ts";
 import { lookUp } from "../../ui/keys.ts";
 import type { Ghost } from "../layers/moved_kernels.tsx";
 import type { Scene } from "../scene.ts";
@@ -51,7 +51,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
       from,
       start: (ghost && store.moves.value[row]) ?? {},
       leastTime: Math.min(utilization || 0, 1),
-      can: askable(kernels, row, focus),
+      can: possibleWhatIfs(kernels, row, focus),
       at: ghost?.to ?? [scene.at.x[index] as number, scene.at.y[index] as number],
       x: scales.x,
       y: (points.x[index] === 0 && scales.strip?.y) || scales.y,

@@ -4,7 +4,7 @@ import { type Signal, useComputed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { isTotal } from "../../roofline/totals.ts";
 import type { Store } from "../../state/store.ts";
-import { rowOfMove } from "../../text/what_if.ts";
+import { whatIfRow } from "../../text/what_if.ts";
 import { useGesture } from "../../ui/gesture.ts";
 import { everyRow } from "../../wire/columns.ts";
 import { strings } from "../../words/words.ts";
@@ -108,7 +108,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
         <Tooltip
           {...cardOf({
             ...{ kernels, row: scene.points.row[index] as number, roof: focus, view: "time", scales, below },
-            more: rowOfMove(store.kernelWhatIfs.value, scene.points.row[index] as number),
+            more: whatIfRow(store.kernelWhatIfs.value, scene.points.row[index] as number),
             ...{ x: at.x[index] as number, y: at.y[index] as number, names: labels },
           })}
         />

@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Graph } from "../../fusion/graph.ts";
 import type { Fits } from "../../fusion/legality.ts";
 import type { Cost } from "../../fusion/partition.ts";
-import { type BestPartition, searching } from "../../fusion/search.ts";
+import { type BestPartition, searchPartition } from "../../fusion/search.ts";
 import { MAX_OPS_AT_ONCE, type Workload } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
 import { inSlices, type Work } from "../../ui/slices.ts";
@@ -94,7 +94,7 @@ export function useBest({ workload: { graph, values }, cost, fits }: FusionInput
     if (!cost || graph.ops.length > MAX_SEARCHED_OPS) return;
     let stop = () => clearTimeout(timer);
     const timer = setTimeout(() => {
-      stop = inSlices(searching(graph, values, cost, fits), (best) => {
+      stop = inSlices(searchPartition(graph, values, cost, fits), (best) => {
         found.value = best;
       });
     }, SEARCH_DELAY_MS);

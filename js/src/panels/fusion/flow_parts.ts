@@ -4,7 +4,7 @@ import type { Graph } from "../../fusion/graph.ts";
 import type { Workload } from "../../state/graph.ts";
 import { formatQuantity } from "../../text/numbers.ts";
 import { BOX_HEIGHT, type Edge, type Flow, type OpBox, type Point, ROW_HEIGHT } from "./flow.ts";
-import { ties } from "./merging.ts";
+import { sharedInputPairs } from "./merging.ts";
 
 export interface VisiblePart {
   readonly left: number;
@@ -115,7 +115,7 @@ export function bandsOf(
       return `M${x - (width - BOX_HEIGHT) / 2} ${y}h${width - BOX_HEIGHT}`;
     });
     const pair = (a: number, b: number) => `M${boxes[a]?.x} ${boxes[a]?.y}L${boxes[b]?.x} ${boxes[b]?.y}`;
-    return [...over, ...ties(graph, group).map(([a, b]) => pair(a, b))];
+    return [...over, ...sharedInputPairs(graph, group).map(([a, b]) => pair(a, b))];
   });
   for (const { from, to, points } of edges) {
     if (groupOf[from] === groupOf[to]) paths[groupOf[from] as number]?.push(pathOf(points));

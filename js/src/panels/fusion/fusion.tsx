@@ -3,12 +3,12 @@
 import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { Theme } from "../../chart/theme.ts";
-import { fitting } from "../../fusion/capacity.ts";
+import { fitsWithin } from "../../fusion/capacity.ts";
 import type { Graph } from "../../fusion/graph.ts";
-import { fusingLikeXla, pairing } from "../../fusion/greedy.ts";
+import { fuseLikeXla, pairOps } from "../../fusion/greedy.ts";
 import { mergesOf, type Partition, whyNot } from "../../fusion/legality.ts";
 import { fuse, split, unfused } from "../../fusion/partition.ts";
-import { type BestPartition, costOn, searching } from "../../fusion/search.ts";
+import { type BestPartition, costOn, searchPartition } from "../../fusion/search.ts";
 import type { Workload } from "../../state/graph.ts";
 import type { Store } from "../../state/store.ts";
 import { Button } from "../../ui/button.tsx";
@@ -21,7 +21,7 @@ import { useBest, useFlow, useNext, useSoon, useWork } from "./background.ts";
 import { Figures } from "./figures.tsx";
 import { stepFrom } from "./flow_parts.ts";
 import { FLOW_HEIGHT, FlowView } from "./flow_view.tsx";
-import { cut, downstream, lackingPeak, sentenceOf, spoken, told, tooLarge } from "./merging.ts";
+import { cut, descriptionOf, downstream, lackingPeak, sentenceOf, spoken, tooLarge } from "./merging.ts";
 
 /** Width inside the panel until it is measured. */
 const INITIAL_WIDTH_PX = 216;
@@ -74,7 +74,10 @@ function Panel({ store, theme, workload }: PanelProps) {
   );
   const chip = store.chips.value.find(({ id }) => id === store.focusChip.value);
   const share = chip?.share?.bytes;
-  const fits = useMemo(() => (share === undefined ? undefined : fitting(graph, values, share)), [graph, values, share]);
+  const fits = useMemo(
+    () => (share === undefined ? undefined : fitsWithin(graph, values, share)),
+    [graph, values, share],
+  );
   const crowded = useMemo(
     () => new Set(partition.groups.flatMap((group, at) => (group.length > 1 && fits && !fits(group) ? [at] : []))),
     [partition, fits],
@@ -131,7 +134,7 @@ function Panel({ store, theme, workload }: PanelProps) {
   function pick(op: number) {
     cursor.value = op;
     store.hover(partition.groupOf[op] as number);
-    say(told(workload, op));
+    say(descriptionOf(workload, op));
   }
   function cutAbove(op: number) {
     const next = cut(graph, partition, op);
@@ -178,15 +181,15 @@ function Panel({ store, theme, workload }: PanelProps) {
       change(chosen, words.found(roof.chip.name, words.counted(chosen.groups.length), chosen.how));
     if (found) return show(found);
     say(words.working);
-    work(searching(graph, values, cost, fits), show);
+    work(searchPartition(graph, values, cost, fits), show);
   }
   const best = words.best(roof?.chip.name ?? "");
   /** The presets that need times. */
   const needing = new Set(lacking ? [words.xla, best] : []);
   const presets: [string, ((event: Event) => void) | undefined][] = [
     [words.none, () => take(words.none, unfused(graph))],
-    [words.pairs, () => preset(words.pairs, pairing(graph, values, fits))],
-    [words.xla, cost && (() => preset(words.xla, fusingLikeXla(graph, values, cost, fits)))],
+    [words.pairs, () => preset(words.pairs, pairOps(graph, values, fits))],
+    [words.xla, cost && (() => preset(words.xla, fuseLikeXla(graph, values, cost, fits)))],
     [best, cost && findBest],
     [words.undo, store.canUndo.value ? ({ currentTarget }) => step("undo", currentTarget) : undefined],
     [words.redo, store.canRedo.value ? ({ currentTarget }) => step("redo", currentTarget) : undefined],

@@ -1,6 +1,6 @@
 // Splits and merges as the panel needs them: where to cut a group, and why a merge is refused.
 
-import { needing } from "../../fusion/capacity.ts";
+import { peakTileBytes } from "../../fusion/capacity.ts";
 import { dtypeOf, type Graph, type GraphValues, type Ops } from "../../fusion/graph.ts";
 import { broken, linked, type Partition, type Refusal, reached } from "../../fusion/legality.ts";
 import { partitionOf, precisionOf } from "../../fusion/partition.ts";
@@ -24,7 +24,10 @@ export function lackingPeak(graph: Graph, values: GraphValues, { peaks }: Roof):
 }
 
 /** The description of an op and its neighbours. */
-export function told({ graph, values, partition }: CountedGraph & Pick<Workload, "partition">, op: number): string {
+export function descriptionOf(
+  { graph, values, partition }: CountedGraph & Pick<Workload, "partition">,
+  op: number,
+): string {
   const bytes = (tensors: Ops) =>
     formatQuantity(
       tensors.reduce((sum, tensor) => sum + (values.bytes[tensor] as number), 0),
@@ -62,7 +65,7 @@ export function downstream(graph: Graph, { groups, groupOf }: Partition, op: num
 }
 
 /** Pairs of ops to connect visually: parts of a group without an edge between them, which share an input. */
-export function ties(graph: Graph, group: Ops): [number, number][] {
+export function sharedInputPairs(graph: Graph, group: Ops): [number, number][] {
   if (group.length < 2) return [];
   const inside = new Set(group);
   const [first, ...others] = linked(graph, group, (tensor) => inside.has(graph.producer[tensor] as number));
@@ -82,7 +85,7 @@ export function spoken(graph: Graph, ops: Ops): string {
 /** Says that a group's tiles do not fit on the chip; empty if the chip's capacity is unknown. */
 export function tooLarge({ graph, values }: CountedGraph, ops: Ops, chip: Chip | undefined): string {
   if (!chip?.share) return "";
-  const sizes = [needing(graph, values)(ops), chip.share.bytes];
+  const sizes = [peakTileBytes(graph, values)(ops), chip.share.bytes];
   const texts = (digits: number) => sizes.map((size) => formatQuantity(size, "B", digits)) as [string, string];
   const short = texts(3);
   // Show all digits if fewer would make both sizes equal.

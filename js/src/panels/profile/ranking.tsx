@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { roofElsewhere } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
-import { apartOf } from "../../text/disambiguate.ts";
+import { distinctionsOf } from "../../text/disambiguate.ts";
 import { ofChip } from "../../text/names.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
 import { Button } from "../../ui/button.tsx";
@@ -34,7 +34,7 @@ export function Ranking({ store }: { store: Store }) {
 function Gains({ store, chip }: { store: Store; chip: string }) {
   const { rows, gains } = store.ranking.value;
   const kernels = store.kernels.value;
-  const apart = apartOf(kernels, rows);
+  const apart = distinctionsOf(kernels, rows);
   return (
     <>
       <p class="roofwidget-muted">{words.gains(chip)}</p>

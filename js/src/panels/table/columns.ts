@@ -45,13 +45,13 @@ export type Column = TextColumn | NumberColumn;
 type OwnKey = keyof typeof words.heads;
 
 /** All columns that a table of these kernels can have. Columns about a roof need one. */
-export function columnsOf(kernels: Kernels, roof: Roof | undefined, told = toldColumns(kernels)): Column[] {
+export function columnsOf(kernels: Kernels, roof: Roof | undefined, told = roofFreeColumns(kernels)): Column[] {
   const judged = [...countColumns(kernels, roof), ...(roof ? boundColumns(kernels, roof) : [])];
   return [...told.ours, ...judged, ...told.theirs];
 }
 
 /** The columns that no roof changes: reused while a roof is dragged. */
-export function toldColumns(kernels: Kernels) {
+export function roofFreeColumns(kernels: Kernels) {
   const theirs = [...kernels.extra].map(([name, values]) => extraColumn(name, values));
   return { ours: measuredColumns(kernels), theirs };
 }

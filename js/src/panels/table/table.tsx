@@ -13,7 +13,7 @@ import { Select } from "../../ui/select.tsx";
 import { inSlices } from "../../ui/slices.ts";
 import { everyRow } from "../../wire/columns.ts";
 import { tableWords as words } from "../../words/words.ts";
-import { type Column, columnsOf, exportedColumns, picked, toggled, toldColumns, usualColumns } from "./columns.ts";
+import { type Column, columnsOf, exportedColumns, picked, roofFreeColumns, toggled, usualColumns } from "./columns.ts";
 import { copyText, saveText, toCsv, toTsv } from "./csv.ts";
 import { Grid } from "./grid.tsx";
 import { orderOf } from "./natural.ts";
@@ -42,10 +42,13 @@ function Unfolded({ store, narrow }: TableProps) {
   const kernels = store.kernels.value;
   const roof = store.focusRoof.value ?? store.shownRoofs.value[0];
   const elsewhere = roof && roofElsewhere(kernels, roof)?.chip.name;
-  const told = useMemo(() => toldColumns(kernels), [kernels]);
-  const columns = useMemo(() => columnsOf(kernels, roof, told), [kernels, roof, told]);
+  const roofFree = useMemo(() => roofFreeColumns(kernels), [kernels]);
+  const columns = useMemo(() => columnsOf(kernels, roof, roofFree), [kernels, roof, roofFree]);
   // With very many names, computing the order takes longer than a click may take.
-  useEffect(() => inSlices(rankAhead([...told.ours, ...told.theirs]), () => undefined, { later: true }), [told]);
+  useEffect(
+    () => inSlices(rankAhead([...roofFree.ours, ...roofFree.theirs]), () => undefined, { later: true }),
+    [roofFree],
+  );
   const keys = store.columns.value;
   const chosen = keys ? picked(columns, keys) : usualColumns(columns, kernels, roof);
   const shown = chosen.length > 0 ? chosen : picked(columns, ["name"]);
