@@ -44,9 +44,9 @@ export function createHistory() {
   }
   /** Makes a change that can be undone. Successive changes with the same merge key make one entry. */
   function change(act: () => void, mergeKey?: string) {
+    if (dragStart) return act();
     const before = here();
     act();
-    if (dragStart) return;
     if (mergeKey === undefined || mergeKey !== lastKey) return remember(before, mergeKey);
     // Changes that have come back to the start of the entry are no entry.
     if (!isSame(past.value.at(-1) as HistoryEntry, here())) return;
