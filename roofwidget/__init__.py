@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from roofwidget.readers import ProfileError, read, read_many
     from roofwidget.readers.ceilings import read_ceilings
     from roofwidget.widget import RooflineWidget, roofline
-    from roofwidget.workloads import Convention, Graph, dim, register_op
-    from roofwidget.workloads.models.chains import chain
+    from roofwidget.workloads import Convention, Graph, chain, dim, register_op
     from roofwidget.workloads.partition import Partition
 
 # Names that load what not every user needs (ipywidgets, bqplot, the readers) come when they are first used.

@@ -43,7 +43,7 @@ DIRECTIONS = {
     "bidirectional, per link, 7 links": (3.5, 0.5),
     "as printed, direction not stated": (None, None),
 }
-Told = tuple[float, str, str]
+PrintedFigure = tuple[float, str, str]
 
 
 def written(entry: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -62,11 +62,11 @@ def level_names(original: dict[str, Any]) -> dict[str, str]:
     return {main["id"]: main["label"]} | {level["id"]: LEVELS.get(level["id"], level["label"]) for level in nearer}
 
 
-def told(figure: dict[str, Any], value: float | None = None) -> Told:
+def told(figure: dict[str, Any], value: float | None = None) -> PrintedFigure:
     return figure["value"] if value is None else value, figure["source"], figure["confidence"]
 
 
-def original_figures(original: dict[str, Any]) -> dict[str, Told]:
+def original_figures(original: dict[str, Any]) -> dict[str, PrintedFigure]:
     """Return the figures of one chip of the data file under the same keys: value, source, confidence."""
     found = {f"peak_flops.{precision}": told(figure) for precision, figure in original["compute"].items()}
     found |= original_levels(original)
@@ -79,9 +79,9 @@ def original_figures(original: dict[str, Any]) -> dict[str, Told]:
     return found | {key: told(original[field]) for key, field in rest.items() if field in original}
 
 
-def original_levels(original: dict[str, Any]) -> dict[str, Told]:
+def original_levels(original: dict[str, Any]) -> dict[str, PrintedFigure]:
     """Return those of its memory levels; the main memory's capacity is the size that is printed."""
-    found: dict[str, Told] = {}
+    found: dict[str, PrintedFigure] = {}
     for level_id, name in level_names(original).items():
         level = next(level for level in original["levels"] if level["id"] == level_id)
         keys = {"bandwidth": f"memories.{name}.bandwidth", "bandwidth_measured": f"ceilings.measured.{name}"}
