@@ -49,7 +49,7 @@ __all__ = ["size_sweep"]
 _TIE: Final = 1 - 1e-12
 # Largest gap between two sizes in which every whole number is tried.
 _MAX_GAP: Final = 2**20
-_SIZE: Final = "N"
+_SIZE_NAME: Final = "N"
 _MAX_SIZE: Final = 2**31
 
 
@@ -93,7 +93,7 @@ class Curve:
         return int(between[np.flatnonzero(self.at(between) >= ridge * _TIE)[0]])
 
 
-_NO_CURVE: Final = Curve("", _SIZE, np.zeros(0), np.zeros(0))
+_NO_CURVE: Final = Curve("", _SIZE_NAME, np.zeros(0), np.zeros(0))
 
 
 def curve_of(model: RooflineModel, op: Any, sizes: Any) -> Callable[[], Curve]:
@@ -179,19 +179,19 @@ def _of_operator(model: RooflineModel, name: str, wanted: Floats) -> Callable[[]
         fixed = graph.environment()
 
         def at(there: Floats) -> Floats:
-            env = {**fixed, _SIZE: there}
+            env = {**fixed, _SIZE_NAME: there}
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 found = evaluate_arrays(unfused.total_flops(), env) / evaluate_arrays(unfused.total_bytes(), env)
             return np.where(allowed(graph, env, len(there)), found, np.nan)
 
-        return Curve(f"{name} of {dtype} N × N", _SIZE, wanted, at(wanted), at)
+        return Curve(f"{name} of {dtype} N × N", _SIZE_NAME, wanted, at(wanted), at)
 
     return make
 
 
 def _apply(graph: Graph, name: str, dtype: str, size: int) -> None:
     """Add an operator to a graph, with N by N matrices as tensors and N as counts."""
-    n = dim(_SIZE, 1, _MAX_SIZE, default=size)
+    n = dim(_SIZE_NAME, 1, _MAX_SIZE, default=size)
     given: list[Any] = []
     for parameter in list(inspect.signature(inspect.unwrap(OPERATORS[name])).parameters.values())[1:]:
         needed = parameter.default is parameter.empty
@@ -216,7 +216,7 @@ def _of_function(function: Callable[[int], Any], wanted: Floats) -> Curve:
     flops, moved = (np.array(column, dtype=np.float64) for column in zip(*counted, strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
         intensity = flops / moved
-    return Curve(getattr(function, "__name__", "op").replace("<lambda>", "op"), _SIZE, wanted, intensity)
+    return Curve(getattr(function, "__name__", "op").replace("<lambda>", "op"), _SIZE_NAME, wanted, intensity)
 
 
 def _counted(made: Any, size: int) -> tuple[float, float]:

@@ -12,7 +12,7 @@ import pytest
 
 from roofwidget.readers import ProfileError, read
 from roofwidget.readers.torch import averages as printed
-from roofwidget.readers.torch.formulas import Call, work_of
+from roofwidget.readers.torch.formulas import OpCall, work_of
 from roofwidget.readers.torch.rows import Nest
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "torch"
@@ -102,23 +102,25 @@ def test_a_negative_counter_names_range_and_counter() -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        Call("aten::mm", [[10**300, 10**300], [10**300, 10**300]]),
-        Call("aten::mm", [[2**40, 2**40], [2**40, 2**40]]),
-        Call("aten::relu", [[1] * 65]),
-        Call("aten::index_select", [[6, 2], NONE, [5]], None, ["", "--1", ""]),
-        Call("aten::index_select", [[6, 2], NONE, [5]], None, ["", "²", ""]),
-        Call("aten::index_select", [[6, 2], NONE, [5]]),
-        Call("aten::native_layer_norm", [[6, 2], *[NONE] * 4], None, ["", f"[{'1' * 5000}]"]),
-        Call("aten::conv2d", CONV, None, settings("-" * 50_000 + "1")),
-        Call("aten::conv2d", CONV, None, settings("{[]: 1}")),
-        Call("aten::conv2d", CONV, None, settings("[True]")),
+        OpCall("aten::mm", [[10**300, 10**300], [10**300, 10**300]]),
+        OpCall("aten::mm", [[2**40, 2**40], [2**40, 2**40]]),
+        OpCall("aten::relu", [[1] * 65]),
+        OpCall("aten::index_select", [[6, 2], NONE, [5]], None, ["", "--1", ""]),
+        OpCall("aten::index_select", [[6, 2], NONE, [5]], None, ["", "²", ""]),
+        OpCall("aten::index_select", [[6, 2], NONE, [5]]),
+        OpCall("aten::native_layer_norm", [[6, 2], *[NONE] * 4], None, ["", f"[{'1' * 5000}]"]),
+        OpCall("aten::conv2d", CONV, None, settings("-" * 50_000 + "1")),
+        OpCall("aten::conv2d", CONV, None, settings("{[]: 1}")),
+        OpCall("aten::conv2d", CONV, None, settings("[True]")),
         # Two sides of -1 have a positive product.
-        Call("aten::conv2d", [[1, 4, 2, 2], [6, 4, 4, 4], *[NONE] * 5], None, settings("[1]")),
-        Call("aten::conv3d", [[1, 4, *[1] * 40], [6, 4, *[1] * 40], *[NONE] * 5], None, settings("[1]", "[999999999]")),
+        OpCall("aten::conv2d", [[1, 4, 2, 2], [6, 4, 4, 4], *[NONE] * 5], None, settings("[1]")),
+        OpCall(
+            "aten::conv3d", [[1, 4, *[1] * 40], [6, 4, *[1] * 40], *[NONE] * 5], None, settings("[1]", "[999999999]")
+        ),
     ],
     ids=lambda given: f"{given.name} {given.shape}"[:60],
 )
-def test_arguments_that_no_tensor_has_leave_the_work_unknown(given: Call) -> None:
+def test_arguments_that_no_tensor_has_leave_the_work_unknown(given: OpCall) -> None:
     assert work_of(given) is None
 
 

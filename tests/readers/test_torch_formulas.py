@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from roofwidget.readers.torch.formulas import Call, work_of
+from roofwidget.readers.torch.formulas import OpCall, work_of
 
 Q, K = [2, 6, 30, 16], [2, 3, 50, 16]
 NONE: list[Any] = []
 
 
-def call(name: str, dims: list[Any], dtype: str = "float", values: list[str] | None = None) -> Call:
+def call(name: str, dims: list[Any], dtype: str = "float", values: list[str] | None = None) -> OpCall:
     types = [dtype if sizes else "ScalarList" for sizes in dims]
-    return Call(name, dims, types, values)
+    return OpCall(name, dims, types, values)
 
 
 CONV = ["", "", "", "[3, 1]", "[2, 0]", "[1, 2]"]
@@ -111,8 +111,8 @@ CASES = [
     (call("aten::add", [[4, 1, 3], [5, 1], NONE]), 60, 4 * (12 + 5 + 60)),
     (call("aten::mul_", [[4, 3], NONE]), 12, 4 * 24),
     # A scalar is recorded as a tensor without sizes.
-    (Call("aten::mul", [[4, 3], NONE], ["float", "double"]), 12, 4 * 24),
-    (Call("aten::add_", [NONE, NONE, NONE], ["float", "long int", "Scalar"]), 1, 4 * 2),
+    (OpCall("aten::mul", [[4, 3], NONE], ["float", "double"]), 12, 4 * 24),
+    (OpCall("aten::add_", [NONE, NONE, NONE], ["float", "long int", "Scalar"]), 1, 4 * 2),
     (call("aten::relu", [[4, 3]]), 12, 4 * 24),
     (call("aten::silu", [[4, 3]]), 60, 4 * 24),
     (call("aten::gelu", [[4, 3], NONE], values=["", "tanh"]), 96, 4 * 24),
@@ -129,15 +129,15 @@ CASES = [
 
 
 @pytest.mark.parametrize(("given", "flops", "moved"), CASES, ids=[f"{case[0].name} {case[0].shape}" for case in CASES])
-def test_the_work_of_a_call_follows_from_its_shapes(given: Call, flops: int, moved: int) -> None:
+def test_the_work_of_a_call_follows_from_its_shapes(given: OpCall, flops: int, moved: int) -> None:
     work = work_of(given)
     assert work is not None
     assert (work.flops, work.bytes) == (flops, moved)
 
 
 def test_a_look_up_reads_and_writes_the_rows_that_it_finds_and_reads_the_index() -> None:
-    embedding = work_of(Call("aten::embedding", [[900, 8], [3, 5]], ["c10::Half", "long int"]))
-    picked = work_of(Call("aten::index_select", [[900, 8], [], [5]], ["float", "Scalar", "int"], ["", "1", ""]))
+    embedding = work_of(OpCall("aten::embedding", [[900, 8], [3, 5]], ["c10::Half", "long int"]))
+    picked = work_of(OpCall("aten::index_select", [[900, 8], [], [5]], ["float", "Scalar", "int"], ["", "1", ""]))
     assert embedding is not None
     assert picked is not None
     assert (embedding.flops, embedding.bytes) == (0, 2 * 15 * 8 * 2 + 15 * 8)
@@ -163,12 +163,12 @@ def test_a_look_up_reads_and_writes_the_rows_that_it_finds_and_reads_the_index()
     ],
     ids=lambda given: f"{given.name} {given.shape}",
 )
-def test_a_call_whose_arguments_do_not_tell_its_work_has_unknown_work(given: Call) -> None:
+def test_a_call_whose_arguments_do_not_tell_its_work_has_unknown_work(given: OpCall) -> None:
     assert work_of(given) is None
 
 
 def test_an_unknown_dtype_leaves_flops_known_and_bytes_unknown() -> None:
     for types in (None, ["c10::complex<float>"] * 2):
-        work = work_of(Call("aten::mm", [[5, 11], [11, 7]], types))
+        work = work_of(OpCall("aten::mm", [[5, 11], [11, 7]], types))
         assert work is not None
         assert (work.flops, work.bytes) == (770, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roofwidget.readers.xprof.hlo import Shape, instruction, work
+from roofwidget.readers.xprof.hlo import ArrayShape, call_work, instruction
 
 BIG = 10**15 - 1
 
@@ -16,7 +16,7 @@ def call(target: str, operands: str, results: str, attributes: str = "") -> str:
 def flops(line: str) -> int | None:
     parsed = instruction(line)
     assert parsed is not None
-    done = work(parsed)
+    done = call_work(parsed)
     return done.flops if done else None
 
 
@@ -24,7 +24,7 @@ def test_a_matrix_product_is_two_m_n_k_and_its_bytes_are_operands_and_output_wit
     line = call("__cublas$gemm", "bf16[640,96]{1,0} %a, bf16[96,320]{1,0} %b", "(bf16[640,320]{1,0}, s8[4096]{0})")
     parsed = instruction(line)
     assert parsed is not None
-    done = work(parsed)
+    done = call_work(parsed)
     assert done is not None
     assert done.flops == 2 * 640 * 320 * 96
     assert done.bytes == 2 * (640 * 96 + 96 * 320 + 640 * 320)
@@ -114,6 +114,6 @@ def test_text_that_is_cut_is_no_instruction(text: str) -> None:
 
 def test_an_element_takes_the_bits_of_its_type() -> None:
     sizes = {"f64": 80, "bf16": 20, "pred": 10, "s4": 5, "f8e4m3fn": 10, "f4e2m1fn": 5, "c64": 80, "token": 0}
-    assert {dtype: Shape(dtype, (2, 5)).bytes for dtype in sizes} == sizes
-    assert Shape("s4", (3,)).bytes == 2
-    assert Shape("f32", ()).bytes == 4
+    assert {dtype: ArrayShape(dtype, (2, 5)).bytes for dtype in sizes} == sizes
+    assert ArrayShape("s4", (3,)).bytes == 2
+    assert ArrayShape("f32", ()).bytes == 4

@@ -163,7 +163,7 @@ def ceilings(source: File, *, isa: str | None = None, precision: str | None = No
     )
 
 
-class _Run:
+class _MachineRun:
     """A line of a machine's table, in base units."""
 
     def __init__(self, words: Sequence[str], numbers: Sequence[float]) -> None:
@@ -176,7 +176,7 @@ class _Run:
         self.label = f"{self.isa}, {self.threads} thread{'s' * (self.threads != '1')}"
 
 
-def _runs(source: File) -> list[_Run]:
+def _runs(source: File) -> list[_MachineRun]:
     """Read the table under its two lines of headers: the first names the group of each column, the second its unit."""
     lines = _lines(source)
     groups, units = ([cell.strip() for cell in next(lines, (0, []))[1]] for _ in range(2))
@@ -195,7 +195,7 @@ def _runs(source: File) -> list[_Run]:
             raise ProfileError(source.name, reason, row=row)
         places = [(name, cells[at]) for name, at in zip((*_LEVELS, *_RATES), figures, strict=True)]
         numbers = [_number(source.name, cell, row, name) for name, cell in places]
-        runs.append(_Run([cells[at] for at in words[:3]], numbers))
+        runs.append(_MachineRun([cells[at] for at in words[:3]], numbers))
     return runs
 
 
@@ -230,7 +230,7 @@ def _number(file: str, cell: str, row: int, column: str) -> float:
     return number
 
 
-def _wanted(run: _Run, *, isa: str | None, precision: str | None, threads: int | None) -> bool:
+def _wanted(run: _MachineRun, *, isa: str | None, precision: str | None, threads: int | None) -> bool:
     asked = None if precision is None else _PRECISIONS.get(precision.casefold(), precision.casefold())
     return (
         (isa is None or run.isa.casefold() == isa.casefold())

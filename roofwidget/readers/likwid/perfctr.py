@@ -77,7 +77,7 @@ def counter_groups(source: Source) -> list[Group]:
     if source.beginning.lstrip()[:1] == "{":
         return list(_of_json(source))
     found: dict[tuple[str | None, int], Group] = {}
-    reader = _Reader(source.name)
+    reader = _GroupReader(source.name)
     for number, line in enumerate(source.text(limit=_MAX_TEXT_BYTES).splitlines(), 1):
         title = _TITLE.match(line) or _TABLE.match(line)
         if title is not None:
@@ -89,7 +89,7 @@ def counter_groups(source: Source) -> list[Group]:
     return list(found.values())
 
 
-class _Reader:
+class _GroupReader:
     """Reads the lines under each title into the group of this title."""
 
     def __init__(self, file: str) -> None:

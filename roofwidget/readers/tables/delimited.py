@@ -419,7 +419,7 @@ def _checked_names(names: list[str], line: int, source: Source) -> list[str]:
     return names
 
 
-class _Rows:
+class _RowReader:
     """Reads the rows under a header. `numbers` has the line of each row, `skipped` counts other lines."""
 
     def __init__(
@@ -657,7 +657,7 @@ def read_table(
     with io.TextIOWrapper(source.open(), encoding=source.encoding) as text:
         lines = _Lines(text, source)
         names, delimiter = _header(lines, header, source)
-        rows = _Rows(lines, delimiter, len(names), source, short=short, strict=strict)
+        rows = _RowReader(lines, delimiter, len(names), source, short=short, strict=strict)
         cells = rows.read()
     units = None
     first = cells.first_row() if rows.numbers else []

@@ -370,7 +370,7 @@ def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
     if not dialect.is_enough:
         raise ProfileError(given.name, lacking(given.names, dialect.fields))
     rows = _selected(given, dialect)
-    amounts = _Amounts(given, dialect, rows)
+    amounts = _Fields(given, dialect, rows)
     flops, moved = amounts.by_key("flops", ""), amounts.by_key("bytes", MAIN_LEVEL)
     warnings = _remarks(given, dialect)
     if dialect.name in {"XProf", "fasterbench"}:
@@ -421,7 +421,7 @@ def _truths(given: _Columns, column: str) -> npt.NDArray[np.bool_]:
     return numbers
 
 
-class _Amounts:
+class _Fields:
     """The fields of the rows that are kernels, in FLOPs, bytes and seconds over all launches."""
 
     def __init__(self, given: _Columns, dialect: Dialect, rows: npt.NDArray[np.intp]) -> None:

@@ -134,7 +134,7 @@ NO_SHAPES: Final = "no shapes in this profile, so FLOPs and bytes are unknown: p
 
 
 @dataclass(frozen=True, eq=False)
-class _Amounts:
+class _RowAmounts:
     """FLOPs and bytes of rows, shape (n,), and whether they come from the trace itself.
 
     Parameters
@@ -160,7 +160,7 @@ class _Amounts:
     copies: Mask
 
     @classmethod
-    def on_device(cls, collected: Collected, table: WorkTable, rows: Rows) -> _Amounts:
+    def on_device(cls, collected: Collected, table: WorkTable, rows: Rows) -> _RowAmounts:
         events = rows.device
         copies, alone = is_copy(collected)[events], rows.members == 1
         flops, moved = collected.device.flops.floats()[events], collected.device.bytes.floats()[events]
@@ -181,7 +181,7 @@ class _Amounts:
         )
 
     @classmethod
-    def on_host(cls, table: WorkTable, rows: Rows) -> _Amounts:
+    def on_host(cls, table: WorkTable, rows: Rows) -> _RowAmounts:
         none = np.zeros(len(rows), dtype=np.bool_)
         call = rows.call
         return cls(table.flops[call], table.bytes[call], {}, table.is_vector[call], none, none, none)
@@ -226,7 +226,7 @@ class _Amounts:
 
 def device_kernels(collected: Collected, table: WorkTable, rows: Rows, *, by_operation: bool) -> Kernels:
     """Return the rows of the device as kernels; with `by_operation` named by operation, if there is one."""
-    work = _Amounts.on_device(collected, table, rows)
+    work = _RowAmounts.on_device(collected, table, rows)
     kernel = dict_column(rows.kernel_words, rows.kernels)
     operation = table.name[rows.call]
     name = _first_known(operation, kernel) if by_operation else kernel
@@ -251,7 +251,7 @@ def device_kernels(collected: Collected, table: WorkTable, rows: Rows, *, by_ope
 
 def host_kernels(table: WorkTable, rows: Rows) -> Kernels:
     """Return the rows of the host as kernels."""
-    work = _Amounts.on_host(table, rows)
+    work = _RowAmounts.on_host(table, rows)
     return Kernels(
         table.name[rows.call].texts(),
         work.flops_by_class(),

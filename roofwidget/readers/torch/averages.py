@@ -33,7 +33,7 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.readers.torch.formulas import Call, Work, work_of
+from roofwidget.readers.torch.formulas import OpCall, OpWork, work_of
 from roofwidget.readers.torch.rows import COMPULSORY
 from roofwidget.workloads.tensors import checked_dtype
 
@@ -373,12 +373,12 @@ def _rows_to_show(given: Sequence[_Average]) -> tuple[list[_Average], bool]:
     return (on_device or kernels, True) if on_device or kernels else (operations, False)
 
 
-def _call(row: _Average, dtype: str | None) -> Call:
+def _call(row: _Average, dtype: str | None) -> OpCall:
     shapes = row.shapes or ()
-    return Call(row.key, shapes, None if dtype is None else [dtype if sizes else "" for sizes in shapes])
+    return OpCall(row.key, shapes, None if dtype is None else [dtype if sizes else "" for sizes in shapes])
 
 
-def _flops(rows: Sequence[_Average], works: Sequence[Work | None]) -> tuple[dict[str, Floats], list[str | None]]:
+def _flops(rows: Sequence[_Average], works: Sequence[OpWork | None]) -> tuple[dict[str, Floats], list[str | None]]:
     """Return FLOPs by class and their rules; 0 from the profiler means that it does not count the operation."""
     counts: list[float | None] = []
     why: list[str | None] = []

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.torch.formulas import KEEPS_VALUES, Call
+from roofwidget.readers.torch.formulas import KEEPS_VALUES, OpCall
 
 __all__ = ["NONE", "Codes", "Collected", "Counted", "Integers", "Mask", "collect"]
 
@@ -95,7 +95,7 @@ class Operations(Timed):
 
 
 @dataclass
-class Launches:
+class RuntimeCalls:
     """Calls of the runtime that start work on the device."""
 
     start: Column = field(default_factory=Column)
@@ -129,10 +129,10 @@ class Collected:
 
     def __init__(self, source: str) -> None:
         self.operations = Operations()
-        self.launches = Launches()
+        self.launches = RuntimeCalls()
         self.device = OnDevice()
         self.counted: list[Counted] = []
-        self.calls: list[Call] = []
+        self.calls: list[OpCall] = []
         self.shapes = False
         self.unfinished = 0
         self.names: Codes[str] = Codes()
@@ -205,7 +205,7 @@ class Collected:
         if code == len(self.calls):
             self.shapes = self.shapes or bool(dims)
             values = args.get("Concrete Inputs") if name in KEEPS_VALUES else None
-            self.calls.append(Call(_text(name), _list(dims), types and _list(types), values and _list(values)))
+            self.calls.append(OpCall(_text(name), _list(dims), types and _list(types), values and _list(values)))
         return code
 
     def _launch(self, event: Mapping[str, Any], args: Mapping[str, Any]) -> None:

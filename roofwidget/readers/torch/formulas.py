@@ -17,7 +17,7 @@ from roofwidget.workloads.convention import CONVENTIONS
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
 
-__all__ = ["KEEPS_VALUES", "Call", "Work", "work_of"]
+__all__ = ["KEEPS_VALUES", "OpCall", "OpWork", "work_of"]
 
 # -- calls ---------------------------------------------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ def precision_of(dtype: str) -> str | None:
     return known[0] if known else None
 
 
-class Work(NamedTuple):
+class OpWork(NamedTuple):
     """The work of one call: FLOPs of tensor or vector units, compulsory bytes, and the rule of the FLOPs."""
 
     family: str
@@ -79,7 +79,7 @@ class Work(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Call:
+class OpCall:
     """The arguments of a call, position by position.
 
     Parameters
@@ -208,12 +208,12 @@ _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
 _WRITTEN: Final = {"5": 2, "6": 4, "7": 8, "15": 2}
 
 
-def work_of(call: Call) -> Work | None:
+def work_of(call: OpCall) -> OpWork | None:
     """Return the work of a call, or None if there is no formula or the arguments are not enough.
 
     Examples
     --------
-    >>> call = Call("aten::addmm", [[512], [141, 512], [512, 512], [], []], ["bf16"] * 3 + ["Scalar"] * 2)
+    >>> call = OpCall("aten::addmm", [[512], [141, 512], [512, 512], [], []], ["bf16"] * 3 + ["Scalar"] * 2)
     >>> work_of(call).flops, work_of(call).bytes
     (73924608, 814080)
     """
@@ -226,7 +226,7 @@ def work_of(call: Call) -> Work | None:
         return None
 
 
-def _product(call: Call, left: int, *, result: int | None = None) -> Work:
+def _product(call: OpCall, left: int, *, result: int | None = None) -> OpWork:
     a, b = call.tensor(left), call.tensor(left + 1)
     if len(a) < 2 or len(a) != len(b) or a[-1] != b[-2] or a[:-2] != b[:-2]:  # noqa: PLR2004 - two axes
         raise UnknownWork
@@ -235,19 +235,21 @@ def _product(call: Call, left: int, *, result: int | None = None) -> Work:
     size = result or scaled or call.itemsize(left)
     read = call.read()
     moved = None if read is None or size is None else read + written * size
-    return Work("matrix product", 2 * written * a[-1], moved, f"2 M N K from the shapes of {call.name}")
+    return OpWork("matrix product", 2 * written * a[-1], moved, f"2 M N K from the shapes of {call.name}")
 
 
-def _times_vector(call: Call, left: int) -> Work:
+def _times_vector(call: OpCall, left: int) -> OpWork:
     a, b = call.tensor(left), call.tensor(left + 1)
     if len(b) != 1 or a[-1:] != b:
         raise UnknownWork
-    return Work("matrix product", 2 * prod(a), call.moved(prod(a[:-1]), left), f"2 M K from the shapes of {call.name}")
+    return OpWork(
+        "matrix product", 2 * prod(a), call.moved(prod(a[:-1]), left), f"2 M K from the shapes of {call.name}"
+    )
 
 
 def _convolution(
-    call: Call, first: int, groups: int, *, padding_first: bool = False, transposed: int | None = None
-) -> Work:
+    call: OpCall, first: int, groups: int, *, padding_first: bool = False, transposed: int | None = None
+) -> OpWork:
     """Stride, padding and dilation are the arguments from `first` on; operations of libraries have padding first."""
     x, weight = call.tensor(0), call.tensor(1)
     rank = len(weight) - 2
@@ -279,7 +281,7 @@ def _elements(sides: Sequence[int]) -> int:
     return prod(sides)
 
 
-def _padding(call: Call, position: int, kernel: Dims, dilations: Dims) -> Dims:
+def _padding(call: OpCall, position: int, kernel: Dims, dilations: Dims) -> Dims:
     word = call.value(position)
     if word == "valid":
         return (0,) * len(kernel)
@@ -299,12 +301,12 @@ def _settings(strides: Dims, padding: Dims, dilations: Dims, groups: int) -> str
     return ", ".join(word for word in words if word)
 
 
-def _convolved(call: Call, products: int, written: int, detail: str) -> Work:
+def _convolved(call: OpCall, products: int, written: int, detail: str) -> OpWork:
     rule = f"2 x results x channels of a group x kernel from the shapes of {call.name}"
-    return Work("convolution", 2 * products, call.moved(written), rule, detail=detail)
+    return OpWork("convolution", 2 * products, call.moved(written), rule, detail=detail)
 
 
-def _convolution_backward(call: Call) -> Work:
+def _convolution_backward(call: OpCall) -> OpWork:
     gradient, x, weight = call.tensor(0), call.tensor(1), call.tensor(2)
     mask = [word == "True" for word in re.findall("True|False", call.value(10))]
     if len(mask) != 3:  # noqa: PLR2004 - input, weight, bias
@@ -316,12 +318,12 @@ def _convolution_backward(call: Call) -> Work:
     rule = f"2 x results x channels of a group x kernel for each gradient from the shapes of {call.name}"
     strides, padding, dilations = (call.ints(at, len(weight) - 2) for at in (4, 5, 6))
     detail = _settings(strides, padding, dilations, call.ints(9, 1)[0])
-    return Work("convolution", once * (inputs + weights), call.moved(written), rule, detail=detail)
+    return OpWork("convolution", once * (inputs + weights), call.moved(written), rule, detail=detail)
 
 
 def _attention(
-    call: Call, causal: int | None, *, heads_last: bool = False, backward: bool = False, lengths: int | None = None
-) -> Work:
+    call: OpCall, causal: int | None, *, heads_last: bool = False, backward: bool = False, lengths: int | None = None
+) -> OpWork:
     """Attention on (B, H, N, d), or on (B, N, H, d) with `heads_last`; `causal` and `lengths` are positions."""
     first = int(backward)
     q, k, v = (call.tensor(first + step) for step in range(3))
@@ -336,10 +338,10 @@ def _attention(
     written = prod(q) + prod(k) + prod(v) if backward else prod(q[:3]) * v[3]
     count = "10 B H Nq Nk d" if backward else "4 B H Nq Nk d"
     rule = f"{count}{' / 2, causal,' if masked else ''} from the shapes of {call.name}"
-    return Work("attention", flops, _attended(call, first, written), rule, detail="causal" if masked else "")
+    return OpWork("attention", flops, _attended(call, first, written), rule, detail="causal" if masked else "")
 
 
-def _attended(call: Call, first: int, written: int) -> int | None:
+def _attended(call: OpCall, first: int, written: int) -> int | None:
     """Return the bytes of q, k, v and the written tensors; backwards also the output and its gradient."""
     size = call.itemsize(first)
     if size is None:
@@ -349,17 +351,17 @@ def _attended(call: Call, first: int, written: int) -> int | None:
     return (read + written + 2 * first * prod(call.tensor(0))) * size
 
 
-def _is_causal(call: Call, position: int) -> bool:
+def _is_causal(call: OpCall, position: int) -> bool:
     word = call.value(position)
     return word == "True" or (word.isdigit() and word != "0")
 
 
-def _binary(call: Call, each: int) -> Work:
+def _binary(call: OpCall, each: int) -> OpWork:
     a = call.tensor(0)
     b = call.tensor(1) if call.has(1) else ()
     written = a if call.name.endswith("_") else _stretched(a, b)
     rule = f"{each} per result of {call.name}"
-    return Work("element by element", each * prod(written), call.moved(prod(written)), rule, vector=True)
+    return OpWork("element by element", each * prod(written), call.moved(prod(written)), rule, vector=True)
 
 
 def _stretched(a: Dims, b: Dims) -> Dims:
@@ -370,16 +372,16 @@ def _stretched(a: Dims, b: Dims) -> Dims:
     return tuple(n if m == 1 else m for m, n in pairs)
 
 
-def _unary(call: Call, function: str) -> Work:
+def _unary(call: OpCall, function: str) -> OpWork:
     if function == "gelu":
         function = "gelu_tanh" if call.value(1) == "tanh" else "gelu_erf"
     n = prod(call.tensor(0))
     each = evaluate(sum(count for _, _, count in UNARY[function]), _TEXTBOOK)
     rule = f"{each} per result of {call.name} ({function})"
-    return Work("element by element", each * n, call.moved(n), rule, vector=True)
+    return OpWork("element by element", each * n, call.moved(n), rule, vector=True)
 
 
-def _layer_norm(call: Call) -> Work:
+def _layer_norm(call: OpCall) -> OpWork:
     x = call.tensor(0)
     affine = call.has(2)
     width = prod(call.tensor(2) if affine else call.all_ints(1) or x[-1:])
@@ -387,26 +389,26 @@ def _layer_norm(call: Call) -> Work:
     graph.layernorm(graph.input("x", (max(prod(x) // max(width, 1), 1), max(width, 1)), "fp32"), affine=affine)
     flops = int(graph.count("flops")) if prod(x) else 0
     rule = f"{8 if affine else 6} per element and 3 per row of {call.name}"
-    return Work("normalisation", flops, call.moved(prod(x)), rule, vector=True)
+    return OpWork("normalisation", flops, call.moved(prod(x)), rule, vector=True)
 
 
-def _softmax(call: Call) -> Work:
+def _softmax(call: OpCall) -> OpWork:
     n = prod(call.tensor(0))
     each = _TEXTBOOK["@softmax"]
-    return Work("softmax", each * n, call.moved(n), f"{each} per element of {call.name}", vector=True)
+    return OpWork("softmax", each * n, call.moved(n), f"{each} per element of {call.name}", vector=True)
 
 
-def _copied(call: Call) -> Work:
-    return Work("copy", 0, call.read(), f"{call.name} computes nothing")
+def _copied(call: OpCall) -> OpWork:
+    return OpWork("copy", 0, call.read(), f"{call.name} computes nothing")
 
 
-def _filled(call: Call) -> Work:
+def _filled(call: OpCall) -> OpWork:
     size = call.itemsize(0)
     moved = None if size is None else prod(call.tensor(0)) * size
-    return Work("copy", 0, moved, f"{call.name} computes nothing")
+    return OpWork("copy", 0, moved, f"{call.name} computes nothing")
 
 
-def _looked_up(call: Call, index: int) -> Work:
+def _looked_up(call: OpCall, index: int) -> OpWork:
     table, rows = call.tensor(0), call.tensor(index)
     axis = call.ints(1, 1)[0] if call.name == "aten::index_select" else 0
     if not -len(table) <= axis < len(table):
@@ -414,16 +416,16 @@ def _looked_up(call: Call, index: int) -> Work:
     found = prod(rows) * prod(size for at, size in enumerate(table) if at != axis % len(table))
     size, width = call.itemsize(0), call.itemsize(index)
     moved = None if size is None or width is None else 2 * found * size + prod(rows) * width
-    return Work("look-up", 0, moved, f"{call.name} computes nothing")
+    return OpWork("look-up", 0, moved, f"{call.name} computes nothing")
 
 
-def _joined(call: Call) -> Work:
+def _joined(call: OpCall) -> OpWork:
     call.tensors(0)
     # A list of tensors is recorded with one type for the list, not with the dtype of its tensors.
-    return Work("copy", 0, None, f"{call.name} computes nothing")
+    return OpWork("copy", 0, None, f"{call.name} computes nothing")
 
 
-_MATRIX: Final[Mapping[str, Callable[[Call], Work]]] = {
+_MATRIX: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
     "aten::mm": partial(_product, left=0),
     "aten::bmm": partial(_product, left=0),
     "aten::addmm": partial(_product, left=1),
@@ -435,7 +437,7 @@ _MATRIX: Final[Mapping[str, Callable[[Call], Work]]] = {
     "aten::dot": partial(_times_vector, left=0),
     "aten::addmv": partial(_times_vector, left=1),
 }
-_CONVOLUTIONS: Final[Mapping[str, Callable[[Call], Work]]] = {
+_CONVOLUTIONS: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
     **{f"aten::conv{rank}d": partial(_convolution, first=3, groups=6) for rank in (1, 2, 3)},
     "aten::convolution": partial(_convolution, first=3, groups=8, transposed=6),
     "aten::_convolution": partial(_convolution, first=3, groups=8, transposed=6),
@@ -445,7 +447,7 @@ _CONVOLUTIONS: Final[Mapping[str, Callable[[Call], Work]]] = {
     "aten::convolution_backward": _convolution_backward,
 }
 _SDPA: Final = "aten::_scaled_dot_product"
-_ATTENTION: Final[Mapping[str, Callable[[Call], Work]]] = {
+_ATTENTION: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
     f"{_SDPA}_flash_attention": partial(_attention, causal=4),
     f"{_SDPA}_flash_attention_for_cpu": partial(_attention, causal=4),
     f"{_SDPA}_efficient_attention": partial(_attention, causal=6),
@@ -481,7 +483,7 @@ _PAIRS: Final = {
     "maximum": "maximum",
     "minimum": "minimum",
 }
-_ELEMENTS: Final[Mapping[str, Callable[[Call], Work]]] = {
+_ELEMENTS: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
     f"aten::{word}{place}": formula
     for place in ("", "_")
     for word, formula in (
@@ -489,7 +491,7 @@ _ELEMENTS: Final[Mapping[str, Callable[[Call], Work]]] = {
         *((w, partial(_binary, each=evaluate(BINARY[f], _TEXTBOOK))) for w, f in _PAIRS.items()),
     )
 }
-FORMULAS: Final[Mapping[str, Callable[[Call], Work]]] = {
+FORMULAS: Final[Mapping[str, Callable[[OpCall], OpWork]]] = {
     **_MATRIX,
     **_CONVOLUTIONS,
     **_ATTENTION,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.readers.torch.events import NONE, Codes, Collected, Integers, Mask
-from roofwidget.readers.torch.formulas import Call, Work, work_of
+from roofwidget.readers.torch.formulas import OpCall, OpWork, work_of
 
 __all__ = [
     "COMPULSORY",
@@ -41,13 +41,13 @@ class WorkTable:
         Each different call once.
     """
 
-    def __init__(self, calls: Sequence[Call]) -> None:
+    def __init__(self, calls: Sequence[OpCall]) -> None:
         works = [*(work_of(call) for call in calls), None]
         self.has_work = np.array([work is not None for work in works])
         self.is_vector = np.array([work is not None and work.vector for work in works])
         self.flops = np.array([np.nan if work is None else work.flops for work in works])
         self.bytes = np.array([np.nan if work is None or work.bytes is None else work.bytes for work in works])
-        pairs = [*zip(calls, works, strict=False), (Call("", ()), None)]
+        pairs = [*zip(calls, works, strict=False), (OpCall("", ()), None)]
         self.name = _call_column(pairs, lambda call, _: call.name or None)
         self.shape = _call_column(pairs, _shape)
         self.dtype = _call_column(pairs, lambda call, _: call.dtype or None)
@@ -65,18 +65,18 @@ def dict_column(words: Sequence[str | None], codes: npt.NDArray[np.signedinteger
 
 
 def _call_column(
-    pairs: Sequence[tuple[Call, Work | None]], word: Callable[[Call, Work | None], str | None]
+    pairs: Sequence[tuple[OpCall, OpWork | None]], word: Callable[[OpCall, OpWork | None], str | None]
 ) -> DictColumn:
     words = [word(call, work) for call, work in pairs]
     return dict_column(words, np.arange(len(words)))
 
 
-def _shape(call: Call, work: Work | None) -> str | None:
+def _shape(call: OpCall, work: OpWork | None) -> str | None:
     detail = f"; {work.detail}" if work and work.detail else ""
     return f"{call.shape}{detail}" or None
 
 
-def _precision(call: Call, work: Work | None) -> str | None:
+def _precision(call: OpCall, work: OpWork | None) -> str | None:
     """Return the dtype of the first floating-point tensor; for a matrix product also an int8 tensor."""
     found = [call.precision(position) for position, sizes in enumerate(call.dims) if sizes]
     wanted = (*_FLOATS, "int8") if work and work.family == "matrix product" else _FLOATS

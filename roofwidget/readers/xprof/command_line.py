@@ -83,8 +83,8 @@ def read(source: Source, *, idle: bool = True, shapes: Any = None) -> Kernels:
     operations = given.get("top_operations")
     if not isinstance(operations, list) or not all(isinstance(one, dict) for one in operations):
         raise ProfileError(source.name, "expected a list of objects", place="'top_operations'")
-    rows = _Rows(source.name, operations)
-    total = _Rows(source.name, [_object(given, "program", source.name)], "program")
+    rows = _Objects(source.name, operations)
+    total = _Objects(source.name, [_object(given, "program", source.name)], "program")
     seconds = float(total.numbers("total_time_ms")[0] * _MILLI)
     chip = chip_of(properties)
     draft, remarks = _rows(rows, properties), _rounding_remarks(operations)
@@ -128,7 +128,7 @@ def _rounding_remarks(operations: Sequence[Mapping[str, Any]]) -> list[str]:
     return remarks
 
 
-def _rows(rows: _Rows, properties: Properties) -> Draft:
+def _rows(rows: _Objects, properties: Properties) -> Draft:
     n = len(rows.objects)
     time = rows.numbers("total_self_time_ms") * _MILLI
     flops, moved = _amounts(rows, properties, time)
@@ -166,7 +166,7 @@ def _rows(rows: _Rows, properties: Properties) -> Draft:
     )
 
 
-def _amounts(rows: _Rows, properties: Properties, time: Any) -> tuple[Any, Any]:
+def _amounts(rows: _Objects, properties: Properties, time: Any) -> tuple[Any, Any]:
     """Return FLOPs and HBM bytes: one from the larger share of its peak, the other by intensity."""
     compute, memory = rows.shares("compute_efficiency_percent"), rows.shares("max_mem_bw_utilization_percent")
     intensity = rows.numbers("operational_intensity_flop_per_byte")
@@ -181,7 +181,7 @@ def _amounts(rows: _Rows, properties: Properties, time: Any) -> tuple[Any, Any]:
     return np.where(rounded_away & (intensity > 0), np.nan, np.where(rounded_away, 0.0, flops)), moved
 
 
-def _program(total: _Rows, seconds: float) -> Draft:
+def _program(total: _Objects, seconds: float) -> Draft:
     # This rate is XLA's own; other rates of the program include what the tool derived from shapes.
     rate = total.numbers("model_flop_rate_gflops")
     rules = {"flops": "model_flop_rate_gflops x total_time_ms", "bytes:HBM": "hbm_bw_gibs x total_time_ms"}
@@ -205,7 +205,7 @@ def _object(given: Mapping[str, Any], key: str, source: str) -> Mapping[str, Any
     return value
 
 
-class _Rows:
+class _Objects:
     """Objects with the same keys, read as columns."""
 
     def __init__(self, source: str, objects: Sequence[Mapping[str, Any]], place: str = "") -> None:

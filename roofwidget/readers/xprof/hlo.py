@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Instruction", "Shape", "instruction", "work"]
+__all__ = ["ArrayShape", "Instruction", "call_work", "instruction"]
 
 _ARRAY: Final = re.compile(r"\b([a-z][a-z0-9]*)\[([\d,<= ]*)\]")
 _HEAD: Final = re.compile(r"\s*(?:ROOT\s+)?%?([^\s=]+)\s*=\s*")
@@ -43,7 +43,7 @@ _CONVOLUTIONS: Final[dict[str, tuple[int | None, int | None]]] = {
 
 
 @dataclass(frozen=True)
-class Shape:
+class ArrayShape:
     """The shape of an array: XLA's element type and the dimensions, () for a scalar."""
 
     dtype: str
@@ -68,8 +68,8 @@ class Shape:
 
         Examples
         --------
-        >>> Shape("bf16", (8, 4)).precision, Shape("f8e4m3fn", (8,)).precision, Shape("s32", ()).precision
-        ('bf16', 'fp8', None)
+        >>> [ArrayShape(dtype, ()).precision for dtype in ("bf16", "f8e4m3fn", "s32")]
+        ['bf16', 'fp8', None]
         """
         return _PRECISIONS.get(self.dtype) or next(
             (p for stem, p in _NARROW if re.match(rf"{stem}(\D|$)", self.dtype)), None
@@ -84,8 +84,8 @@ class Instruction:
     """One instruction: operation, operands, results, and the rest of the line."""
 
     opcode: str
-    operands: tuple[Shape, ...]
-    results: tuple[Shape, ...]
+    operands: tuple[ArrayShape, ...]
+    results: tuple[ArrayShape, ...]
     attributes: str
 
     @property
@@ -95,7 +95,7 @@ class Instruction:
         return found[1] if found and self.opcode == "custom-call" else ""
 
     @property
-    def outputs(self) -> tuple[Shape, ...]:
+    def outputs(self) -> tuple[ArrayShape, ...]:
         """The results without a library's scratch memory, which is a one-dimensional last result of bytes."""
         last = self.results[-1]
         is_scratch = len(self.results) > 1 and last.dtype in {"s8", "u8"} and len(last.dims) == 1
@@ -108,7 +108,7 @@ class Instruction:
 
 
 @dataclass(frozen=True)
-class Work:
+class CallWork:
     """The work of one execution: FLOPs, bytes if each array is read or written once, and the rule."""
 
     flops: int
@@ -141,7 +141,7 @@ def instruction(text: str) -> Instruction | None:
     return Instruction(opcode[1], operands, results, text[close:]) if results else None
 
 
-def work(of: Instruction) -> Work | None:
+def call_work(of: Instruction) -> CallWork | None:
     """Return the work of an opaque call if it is a matrix product or a convolution with known shapes.
 
     A matrix product of M x K by K x N does 2 M N K FLOPs, a convolution 2 x outputs x filter elements / output channels
@@ -150,8 +150,8 @@ def work(of: Instruction) -> Work | None:
     Examples
     --------
     >>> line = '%c = bf16[8,4] custom-call(bf16[8,2] %a, bf16[2,4]{1,0} %b), custom_call_target="__cublas$gemm"'
-    >>> work(instruction(line))
-    Work(flops=128, bytes=112, precision='bf16', rule='2 x 32 outputs x 2 (K) of __cublas$gemm')
+    >>> call_work(instruction(line))
+    CallWork(flops=128, bytes=112, precision='bf16', rule='2 x 32 outputs x 2 (K) of __cublas$gemm')
     """
     if len(of.operands) < 2:  # noqa: PLR2004 - a product and a convolution have two factors
         return None
@@ -163,7 +163,7 @@ def work(of: Instruction) -> Work | None:
     if max(outputs * depth, moved) > _MAX_WORK:
         return None
     rule = f"2 x {outputs} outputs x {depth} ({named}) of {of.target}"
-    return Work(2 * outputs * depth, moved, of.operands[0].precision, rule)
+    return CallWork(2 * outputs * depth, moved, of.operands[0].precision, rule)
 
 
 def _product(of: Instruction) -> tuple[int, int, str] | None:
@@ -177,12 +177,12 @@ def _product(of: Instruction) -> tuple[int, int, str] | None:
     return (out.elements, depth, "K") if depth else None
 
 
-def _stated_depth(left: Shape, dims: str) -> int | None:
+def _stated_depth(left: ArrayShape, dims: str) -> int | None:
     axes = [int(digits) for digits in re.findall(r"\d+", dims)]
     return math.prod(left.dims[axis] for axis in axes) if axes and max(axes) < len(left.dims) else None
 
 
-def _inferred_depth(left: Shape, right: Shape, out: Shape) -> int | None:
+def _inferred_depth(left: ArrayShape, right: ArrayShape, out: ArrayShape) -> int | None:
     """Return K from the sizes alone: (b M K) x (b K N) / (b M N) is b K^2 for every layout of the factors."""
     shared = {shape.dims[:-2] for shape in (left, right, out)}
     batch = math.prod(shared.pop()) if len(shared) == 1 else 1
@@ -204,10 +204,10 @@ def _convolution(of: Instruction) -> tuple[int, int, str] | None:
     return (out.elements, kernel.elements // channels, "filter elements a channel") if channels else None
 
 
-def _shapes(text: str) -> tuple[Shape, ...]:
+def _shapes(text: str) -> tuple[ArrayShape, ...]:
     # A dynamic dimension such as "<=1024" counts with its upper limit.
     return tuple(
-        Shape(dtype, tuple(int(digits) for digits in re.findall(r"\d{1,15}", dims)))
+        ArrayShape(dtype, tuple(int(digits) for digits in re.findall(r"\d{1,15}", dims)))
         for dtype, dims in _ARRAY.findall(text)
     )
 

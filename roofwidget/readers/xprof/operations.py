@@ -17,7 +17,7 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.columns import Floats, Texts
 from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
-from roofwidget.readers.xprof.hlo import Instruction, instruction, work
+from roofwidget.readers.xprof.hlo import Instruction, call_work, instruction
 from roofwidget.readers.xprof.table import MICRO, XProfTable, extras, text_column
 from roofwidget.support.did_you_mean import did_you_mean, listed
 
@@ -157,7 +157,7 @@ def correct_executions(draft: Draft, given_executions: Mapping[str, int] | None,
     ----------
     draft
         The operations.
-    told
+    given_executions
         Executions by pattern of operation names; these override inferred counts.
     infer
         Whether to infer executions (on GPUs): a library call ran as often as all other operations of its program, if
@@ -280,7 +280,7 @@ def complete_calls(draft: Draft, parsed: Sequence[Instruction | None], chip: Chi
     without: set[str] = set()
     for row in np.flatnonzero(np.isnan(draft.flops)).tolist():
         call = parsed[row]
-        done = work(call) if call else None
+        done = call_work(call) if call else None
         if done is None:
             continue
         times = draft.count[row]
@@ -333,7 +333,7 @@ class Options:
     ----------
     idle
         Whether idle time is a row.
-    told
+    given_executions
         Executions by pattern of operation names, or None.
     stats
         The table ``hlo_stats`` of the same profile, or None.
