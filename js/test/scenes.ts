@@ -1,4 +1,4 @@
-// Scenes of the roofline plane for tests: as they are told, and at random.
+// Scenes of the roofline plane for tests: from given kernels, and random ones.
 
 import { DEFAULT_AXES, unitsOf } from "../src/chart/axis_units.ts";
 import { gutterOf } from "../src/chart/labels/column.ts";
@@ -40,7 +40,7 @@ export function scene(specs: readonly KernelSpec[], more: Partial<Scene> = {}, w
   };
 }
 
-/** Up to four roofs and thirty kernels. */
+/** A random scene of up to four roofs and thirty kernels. */
 export function random(next: () => number): Scene {
   const pick = (low: number, high: number) => low * (high / low) ** next();
   const roofs = Array.from({ length: 1 + Math.floor(4 * next()) }, (_, at): Roof => {
@@ -49,7 +49,7 @@ export function random(next: () => number): Scene {
     return makeRoof(makeChip({ id: `chip ${at}`, name, peaks: { bf16: peak }, memories: { HBM: bandwidth } }));
   });
   const [flops, bytes] = [pick(1e9, 1e13), pick(1e8, 1e11)];
-  // Some crowds stand at one intensity, some on one place.
+  // In some scenes all kernels have the same intensity, in some the same position.
   const spread = next();
   const specs = Array.from(
     { length: Math.floor(30 * next()) },
@@ -63,7 +63,7 @@ export function random(next: () => number): Scene {
   return scene(specs, { roofs, marked: specs.length > 0 && next() < 0.5 ? [0] : [] }, 360 + 700 * next());
 }
 
-/** What Python tells of some kernels and one chip of 100 TFLOP/s and 1 TB/s. */
+/** A model with some kernels and one chip of 100 TFLOP/s and 1 TB/s. */
 export const onOneChip = (specs: readonly KernelSpec[], changes: Record<string, unknown> = {}): FakeModel =>
   new FakeModel({
     ...{ title: "", chips: [wireChip({ memories: { HBM: 1e12, L2: 1e13 } })], kernels: wireKernels(specs) },

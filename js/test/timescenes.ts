@@ -1,4 +1,4 @@
-// A scene of the time view from a few kernels on a slow chip, and what is written on it.
+// Scenes of the time view for tests: a few kernels on a slow chip, and their labels.
 
 import { signal } from "@preact/signals";
 import { chartHeight } from "../src/chart/scales.ts";
@@ -29,7 +29,7 @@ export interface Options {
   readonly scale?: "log" | "linear";
   readonly zoom?: Zoom | null;
   readonly moves?: Moves;
-  /** The scene before, while a control is dragging. */
+  /** The previous scene, if a control is being dragged. */
   readonly last?: TimeScene;
 }
 
@@ -72,7 +72,7 @@ export function sceneOf(specs: readonly KernelSpec[], options: Options = {}): Ti
   return timeSceneOf(store, points, [...byFallingTime(kernels)], size, LIGHT, last, after);
 }
 
-/** What is moved, and where it would stand. */
+/** Moved kernels and their points. */
 export function afterOf(kernels: Kernels, moves: Moves, roof: Roof) {
   const all = moved(kernels, moves, roof);
   return { ...all, points: timePointsOf(all.kernels, roof) };

@@ -1,4 +1,4 @@
-// What is written keeps clear of arrows, and a name that has no room beside its kernel is led to from afar.
+// Labels keep clear of arrows, and a name without room beside its kernel has a leader from afar.
 
 import { describe, expect, it } from "vitest";
 import { overlap } from "../../src/chart/labels/box_index.ts";
@@ -22,7 +22,7 @@ const boxes = boxesOf;
 const isIn = ([x, y]: Spot, { left, right, top, bottom }: Box, by = 0) =>
   x > left + by && x < right - by && y > top + by && y < bottom - by;
 
-/** A hundred spots along a line that bends, from the rim of where it comes from. */
+/** A hundred points along a bent line, from the rim at its start. */
 const along = ({ from, bend, to }: BentLine): Spot[] =>
   Array.from({ length: 101 }, (_, step) => {
     const t = step / 100;
@@ -30,7 +30,7 @@ const along = ({ from, bend, to }: BentLine): Spot[] =>
     return [on(0), on(1)];
   });
 
-/** Of the line that leads to what a label names. */
+/** Points along the leader of a label. */
 function lineOf(label: PlacedLabel): Spot[] {
   const [from, to] = [...leaderOf(label).matchAll(/([\d.]+),([\d.]+)/g)].map(
     ([, x, y]): Spot => [Number(x), Number(y)],
@@ -38,7 +38,7 @@ function lineOf(label: PlacedLabel): Spot[] {
   return from && to ? along({ from, bend: from, to }) : [];
 }
 
-/** Some kernels near to one another, a snapshot of where they stood, and what has moved since. */
+/** Some kernels close together, a snapshot of them, and the changes since. */
 function moved(next: () => number) {
   const specs = Array.from({ length: 2 + Math.floor(9 * next()) }, (): KernelSpec => {
     const bytes = 1e10 * 30 ** next();
@@ -86,7 +86,7 @@ describe("an arrow", () => {
       const { names, spots } = moved(next);
       for (const label of names) {
         const [kind] = label.key.split(" ") as [keyof typeof written];
-        // What is pointed at is told in any case, as are roofs.
+        // Marked kernels and roofs are named in any case.
         if (label.bold || !(kind in written)) continue;
         written[kind]++;
         for (const box of boxes(label)) {
@@ -191,9 +191,9 @@ describe("of twelve kernels at one intensity", () => {
     expect(names.filter(leaderOf).length).toBeGreaterThanOrEqual(3);
     const choices = new Map(rooflineLabels(one, gapsOf(one)).map(({ key, choice }) => [key, choice]));
     expect(namesOf(one, choices).sort((a, b) => a.y - b.y)).toEqual(names.sort((a, b) => a.y - b.y));
-    // Of one that is pointed at the name comes, too.
+    // A kernel that is pointed at gets its name, too.
     expect(namesOf(twelve(760, { marked: [0] }), choices).map(({ key }) => key)).toContain("kernel 0");
-    // Those that are selected leave the room over them to their ruler.
+    // Above selected points the ruler has the room.
     const all = twelve(760, { selected: new Set(one.named) });
     const over = (of: Scene) => namesOf(of).filter((name) => leaderOf(name) && name.y < (name.mark?.y ?? 0));
     expect([over(one).length > 0, over(all).length]).toEqual([true, 0]);

@@ -1,4 +1,4 @@
-// The units of the axes, with exercises from lectures as numbers.
+// The units of the axes, checked with numbers from lecture exercises.
 
 import { describe, expect, it } from "vitest";
 import { DEFAULT_AXES, namedTicks, unitsOf } from "../../src/chart/axis_units.ts";
@@ -7,7 +7,7 @@ import { tooltipRows } from "../../src/text/describe.ts";
 import { makeChip, makeKernels, makeRoof } from "../helpers.ts";
 
 describe("words instead of bytes", () => {
-  // A machine of 2 Gword/s and 8 GFLOP/s, 8 bytes a word; a 2-D stencil of 6 FLOP that moves 2 words a point.
+  // A machine of 2 Gword/s and 8 GFLOP/s with 8-byte words; a 2-D stencil with 6 FLOP and 2 words per point.
   const units = unitsOf({ ...DEFAULT_AXES, word: 8 });
   it("are what intensities and bandwidths are counted in", () => {
     expect(units.bandwidth(16e9)).toBe("2 Gword/s");
@@ -46,7 +46,7 @@ describe("powers of two", () => {
   const units = unitsOf({ ...DEFAULT_AXES, tickBase: 2 });
   it("are those of the ticks: what rulers, cards and sentences say stays decimal", () => {
     const ticks = namedTicks(scaleLog([1e12, 5e12], [0, 300]), 40, units.tickBase, units.y);
-    // The tick of 1Ti stands at 1.0995 T.
+    // The tick 1Ti is at 1.0995 T.
     expect(ticks.map(({ text, value }) => [text, value])).toContainEqual(["1Ti", 1099511627776]);
     expect(units.rate(1099511627776)).toBe("1.1 TFLOP/s");
     expect(units.intensity(1024, 4)).toBe("1024 FLOP/B");
@@ -62,7 +62,7 @@ describe("powers of two", () => {
 describe("cycles instead of seconds", () => {
   const counted = { ...DEFAULT_AXES, rateUnit: "FLOP/cycle" } as const;
   it("are those of the chip's clock, for rates and bandwidths", () => {
-    // 2 cores of 2.2 GHz with 4 FLOP a cycle each: 17.6 GFLOP/s.
+    // 2 cores of 2.2 GHz with 4 FLOP per cycle each: 17.6 GFLOP/s.
     const units = unitsOf(counted, 2.2e9);
     expect(units.rate(17.6e9)).toBe("8 FLOP/cycle");
     expect(units.bandwidth(15e9, 3)).toBe("6.82 B/cycle");

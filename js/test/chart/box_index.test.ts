@@ -1,4 +1,4 @@
-// Boxes in strips: held against the same others as one by one, wherever they lie.
+// The box index finds the same overlaps as comparing each pair of boxes.
 
 import { describe, expect, it } from "vitest";
 import { addBoxes, areClear, coveredPx, indexBoxes } from "../../src/chart/labels/box_index.ts";
@@ -7,14 +7,14 @@ import { seeded } from "../helpers.ts";
 
 const FAR = Number.POSITIVE_INFINITY;
 
-/** Of two boxes, by what lies between them. */
+/** Whether two boxes are clear of each other, from the gaps between them. */
 const isClear = (a: Box, b: Box, apart: number) =>
   Math.max(a.left - b.right, b.left - a.right) >= apart || Math.max(a.top - b.bottom, b.top - a.bottom) >= 0;
 
 describe("boxes in strips", () => {
   it("are off the same others as when each is held against each, also of those that come later", () => {
     const next = seeded(5);
-    // Over the first strip, in many of them, and beyond the last.
+    // Above the first strip, across many strips, and below the last.
     const box = (): Box => {
       const [left, top] = [900 * next(), 5000 * next() - 500];
       return { left, top, right: left + 200 * next(), bottom: top + 60 * next() };

@@ -1,4 +1,4 @@
-// What is written keeps clear of ridge points, in the order of what it tells, and by what it belongs to.
+// Labels keep clear of ridge points, follow their importance, and stay near what they name.
 
 import { describe, expect, it } from "vitest";
 import { boxesOf, type Label, leaderOf, type PlacedLabel, placeLabels } from "../../src/chart/labels/engine.ts";
@@ -15,7 +15,7 @@ import { labelsOf as timeLabelsOf, sceneOf as timeScene } from "../timescenes.ts
 
 const boxes = boxesOf;
 
-/** From a text to a point, px. */
+/** Distance from a text to a point, px. */
 const distance = (label: PlacedLabel, x: number, y: number) =>
   Math.min(
     ...boxes(label).map(({ left, right, top, bottom }) =>
@@ -29,13 +29,13 @@ interface Circle {
   readonly y: number;
 }
 
-/** Circles in the plot, half their width 4 px. */
+/** Ridge points in the plot; half the side of their boxes is 4 px. */
 const circles = ({ roofs, scales: { plot, x, y } }: Scene): Circle[] =>
   roofs
     .map((roof: Roof) => ({ chip: roof.chip.id, x: x(ridgePoint(roof)), y: y(roof.peak) }))
     .filter((at) => at.x >= plot.left && at.x <= plot.right && at.y >= plot.top && at.y <= plot.bottom);
 
-/** Roofs of about one size, whose ridge points stand close together. */
+/** Similar roofs, whose ridge points are close together. */
 function alike(next: () => number): Scene {
   const pick = (low: number, high: number) => low * (high / low) ** next();
   const roofs = Array.from({ length: 2 + Math.floor(3 * next()) }, (_, at) =>
@@ -81,13 +81,13 @@ describe("a ridge point", () => {
         if (own.chip === one.focus?.chip.id) written++;
         for (const other of all) {
           if (Math.max(Math.abs(other.x - own.x), Math.abs(other.y - own.y)) < 4) continue;
-          // To circles, where their boxes are held against each other: within the difference of the two.
+          // The engine compares boxes, this test circles: they differ by at most 1.7 px.
           const told = `round ${round}: ${label.text} of ${own.chip}, not ${other.chip}`;
           expect(distance(label, own.x, own.y), told).toBeLessThan(distance(label, other.x, other.y) + 1.7);
         }
       }
     }
-    // The focus roof's is all but never left out.
+    // The focus roof's number is almost never left out.
     expect(written / roofs).toBeGreaterThan(0.97);
   });
 });
@@ -137,12 +137,12 @@ describe("what belongs to another text or mark", () => {
     }
     expect(written).toBeGreaterThan(30);
     expect(without).toBeGreaterThan(10);
-    // Where the name stands far off, too.
+    // Also if the name is far away.
     expect(led).toBeGreaterThan(2);
   });
   it("takes its best places in brief before any other in full", () => {
     const bounds = { left: 0, top: 0, right: 300, bottom: 300 };
-    // Of 12 px a letter "m" takes 11.76.
+    // At 12 px a letter "m" is 11.76 px wide.
     const positions = [100, 200].map((y) => ({ x: 10, y, anchor: "start" as const, isFar: y === 200 }));
     const label: Label = { kind: "gap", key: "k", text: "mmmmmmmm", shorter: ["m"], colour: "", positions };
     const taken = [{ left: 40, right: 60, top: 80, bottom: 120 }];
@@ -175,7 +175,7 @@ describe("the name on the diagonal of the time view", () => {
     const pick = (low: number, high: number) => low * (high / low) ** next();
     let moved = 0;
     for (let round = 0; round < 100; round++) {
-      // Of 100 FLOP/s and 10 B/s: on the diagonal and on both sides of it, most of them about one place.
+      // Kernels on the diagonal (100 FLOP/s against 10 B/s) and on both sides of it, most of them close together.
       const middle = pick(100, 1e4);
       const specs = Array.from({ length: 1 + Math.floor(6 * next()) }, (_, row): KernelSpec => {
         const flops = row < 2 ? 10 * 1e4 ** row : middle * pick(0.8, 1.25);
@@ -194,7 +194,7 @@ describe("the name on the diagonal of the time view", () => {
         }
       }
     }
-    // Where nothing stands it has its first place.
+    // Without kernels on the line, the name has its first position.
     expect(moved).toBeGreaterThan(30);
   });
 });

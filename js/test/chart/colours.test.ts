@@ -1,4 +1,4 @@
-// Colours of chips: each shown chip has its own, all can be read, and a vendor keeps its hue.
+// Colours of chips: each shown chip has its own, all are legible, and a vendor keeps its hue.
 
 import { describe, expect, it } from "vitest";
 import { chipColours, DARK, LIGHT } from "../../src/chart/theme.ts";
@@ -19,7 +19,7 @@ function luminance(hex: string): number {
   const [r, g, b] = linear(hex);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
-/** Of two colours in Oklab, by the matrices of Björn Ottosson's "A perceptual color space for image processing" (2020). */
+/** Distance of two colours in Oklab, with the matrices of Björn Ottosson, "A perceptual color space for image processing" (2020). */
 function distance(one: string, other: string): number {
   const times = (rows: readonly Three[], [x, y, z]: Three) => rows.map(([a, b, c]) => a * x + b * y + c * z) as Three;
   const lab = (hex: string) => {

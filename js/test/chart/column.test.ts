@@ -1,4 +1,4 @@
-// Crowded roofs: every one has its name, none lies across another, and all but the dragged one's stand still.
+// Roofs close together: every roof has its name, no name covers another, and in a drag only the dragged roof's name moves.
 
 import { describe, expect, it } from "vitest";
 import { gutterOf } from "../../src/chart/labels/column.ts";
@@ -27,7 +27,7 @@ const OCTAVE = SIX.map((each, index) =>
   chip(each.id, each.vendor, each.name, each.generation, 1e15 * 2 ** (index / 5), 3e12 * 2 ** (index / 5)),
 );
 
-/** The chart of a widget `width` px wide, its panel beside it where there is room. */
+/** The scene of a widget `width` px wide, with its panel beside the chart if there is room. */
 function sceneAt(width: number, chips: readonly Chip[], whatIf: WhatIf = {}): Scene {
   const roofs = chips.map((each) => makeRoof(each, "auto", "main", whatIf));
   const focus = roofs[0] as Roof;

@@ -1,4 +1,4 @@
-// Very many points: which of them are hidden by others and so need not be drawn, and colours one over another.
+// Very many points: which are hidden and need no drawing, and how colours blend.
 
 import { expect, it } from "vitest";
 import { blend, visibleFrontToBack } from "../../src/chart/points/dense_raster.ts";
@@ -59,7 +59,7 @@ it("points out of sight are nobody's", () => {
   expect(covered([{ x: -3 }, { x: -3 }, { x: 12 }, { x: 12 }])).toEqual([0, 0, 0, 0]);
 });
 
-/** Red, green, blue and opacity, 0 to 255. */
+/** A pixel of red, green, blue and opacity, each 0 to 255. */
 type Colour = readonly [number, number, number, number];
 const word = ([red, green, blue, opacity]: Colour) => ((opacity << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 const parts = (colour: number) => [0, 8, 16, 24].map((shift) => (colour >>> shift) & 255);

@@ -1,10 +1,10 @@
-// Colours that a person forces on every page: ours follow, and can still be told apart and read.
+// Colours that the user forces on every page: the theme follows them and stays legible.
 
 import { describe, expect, it } from "vitest";
 import { DARK, forcedTheme, LIGHT } from "../../src/chart/theme.ts";
 import { placeIn } from "../../src/ui/pointer_position.ts";
 
-/** By the Web Content Accessibility Guidelines 2.2, of two greys or hues as "#rrggbb". */
+/** Contrast by the Web Content Accessibility Guidelines 2.2, of two colours "#rrggbb". */
 function contrast(one: string, other: string): number {
   const light = (hex: string) => {
     const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {

@@ -1,4 +1,4 @@
-// Labels: none overlaps another, the most important come first, and what has no room is left out.
+// Labels never overlap, the most important come first, and labels without room are left out.
 
 import { describe, expect, it } from "vitest";
 import type { Anchor, Mark } from "../../src/chart/labels/candidates.ts";
@@ -18,7 +18,7 @@ import { seeded } from "../helpers.ts";
 const BOUNDS: Box = { left: 0, top: 0, right: 400, bottom: 300 };
 const ANCHORS: readonly Anchor[] = ["start", "middle", "end"];
 
-// A "roof" must be written, if across lines or points; a "region" lies across nothing.
+// A "roof" is written even across lines or points; a "region" covers nothing.
 const label = (key: string, positions: Label["positions"], more: Partial<Label> = {}): Label => ({
   kind: "region",
   key,
@@ -204,7 +204,7 @@ describe("a long name", () => {
 });
 
 describe("a name far from what it names", () => {
-  // Its letters go from 89.68 to 103.12.
+  // The letters reach from y = 89.68 to 103.12.
   const mark = { x: 50, y: 40, radius: 4 };
   it("has a line from its box to the rim of the mark", () => {
     expect(leaderOf(named(50, 100, mark))).toBe("M50,89.68L50,44");

@@ -1,4 +1,4 @@
-// Hierarchical mode and lower roofs: what each line is called and where, and which of a kernel's points binds.
+// Hierarchical mode and ceilings: the names of lines and their positions, and which of a kernel's points binds.
 
 import { describe, expect, it } from "vitest";
 import { gutterOf } from "../../src/chart/labels/column.ts";

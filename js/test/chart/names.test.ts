@@ -1,4 +1,4 @@
-// Where things are written: a call-out by its own arrow, a roof's name by what is seen of it, and less in a narrow chart.
+// Positions of labels: a gap's number by its own arrow, a roof's name by its visible part, and fewer labels in a narrow chart.
 
 import { describe, expect, it } from "vitest";
 import { columnLeaders } from "../../src/chart/labels/column.ts";
@@ -17,7 +17,7 @@ import type { Zoom } from "../../src/state/sync.ts";
 import { type KernelSpec, makeChip, makeRoof, seeded } from "../helpers.ts";
 import { random, SMALL, scene } from "../scenes.ts";
 
-/** From a text to the rim of a circle, or to an upright line. */
+/** Distance from a text to the rim of a circle, or to a vertical line, px. */
 function distance(label: PlacedLabel, x: number, top: number, bottom = top, radius = 0): number {
   const box = boxOf(label);
   const across = Math.max(0, box.left - x, x - box.right);
@@ -29,7 +29,7 @@ const toArrow = (label: PlacedLabel, { x, from, to }: Gap) =>
 const toPoint = (label: PlacedLabel, { at, points }: Scene, index: number) =>
   distance(label, at.x[index] as number, at.y[index] as number, at.y[index], radiusAt(points, index));
 
-/** Up to twelve kernels of one or of nearly one intensity. */
+/** Up to twelve kernels of the same or similar intensity. */
 function crowd(next: () => number): Scene {
   const spread = next() < 0.3 ? 1 : 1 + next() ** 2 * 3;
   const specs = Array.from({ length: 2 + Math.floor(11 * next()) }, (): KernelSpec => {
@@ -39,7 +39,7 @@ function crowd(next: () => number): Scene {
   return scene(specs, { roofs: [SMALL], marked: next() < 0.4 ? [0] : [] }, 360 + 700 * next());
 }
 
-/** Any part of a chart. */
+/** A random part of a chart. */
 function somewhere(one: Scene, next: () => number): Scene {
   const part = (low: number, high: number) => {
     const length = (high / low) ** (0.1 + 0.5 * next());
@@ -50,7 +50,7 @@ function somewhere(one: Scene, next: () => number): Scene {
   return { ...one, scales, at: project(one.points, scales) };
 }
 
-/** How much of a roof is in the plot, px. */
+/** Length of the visible part of a roof, px. */
 function seen(roof: Roof, { plot, x, y }: Scales): number {
   let length = 0;
   for (let at = plot.left + 1; at <= plot.right; at++) {
@@ -113,7 +113,7 @@ describe("the call-out of a gap among very many points", () => {
   });
 });
 
-/** From a text to what is seen of a roof. */
+/** Distance from a text to the visible part of a roof, px. */
 function toRoof(label: PlacedLabel, roof: Roof, { plot, x, y }: Scales): number {
   let least = Number.POSITIVE_INFINITY;
   for (const box of boxesOf(label)) {
@@ -134,7 +134,7 @@ describe("a roof's name", () => {
     for (let round = 0; round < 300; round++) {
       const whole = random(next);
       const one = somewhere(whole, next);
-      // At rest, and while the chart goes there from another place.
+      // At rest, and while the chart moves there from another part.
       const before = new Map(rooflineLabels(somewhere(whole, next), []).map(({ key, choice }) => [key, choice]));
       for (const labels of [rooflineLabels(one, gapsOf(one)), rooflineLabels(one, gapsOf(one), { before: before })]) {
         for (const roof of one.roofs) {
@@ -153,7 +153,7 @@ describe("a roof's name", () => {
     expect(written).toBeGreaterThan(900);
   });
   it("is written once, and a line leads to it from a flat that is in sight alone", () => {
-    // Their flats lie 2 % apart, and so have their names in the column.
+    // Their flats are 2 % apart: their names are in the column.
     const roofs = [SMALL, makeRoof(makeChip({ id: "other", peaks: { bf16: 1.02e14 }, memories: { HBM: 4e12 } }))];
     const one = scene([], { roofs });
     const at = (zoom: Zoom) => {
@@ -163,7 +163,7 @@ describe("a roof's name", () => {
       const names = labels.filter(({ key }) => /^(?:roof|slope) /.test(key)).map(({ key }) => key);
       return [names, columnLeaders(there, labels).map(({ key }) => key)];
     };
-    // The one has its ridge point at 100, the other at 25.5.
+    // The ridge points are at 100 and at 25.5.
     expect(at([1, 1000, 1e12, 2e14])).toEqual([
       ["roof other", "roof small"],
       ["roof other", "roof small"],

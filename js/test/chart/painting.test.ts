@@ -1,4 +1,4 @@
-// What is frame anew when some points have changed.
+// Which part of the canvas is repainted when some points have changed.
 
 import { expect, it } from "vitest";
 import type { PointsPicture } from "../../src/chart/points/frame_diff.ts";
@@ -23,7 +23,7 @@ const picture = (flipped: readonly number[], more: Partial<Points> = {}) => {
   return { ...drawn, points: { ...columns, side, ...more } } as unknown as PointsPicture;
 };
 
-/** A canvas of so many device pixels a px that notes the rectangles of what is cleared. */
+/** A fake canvas with `ratio` device pixels per px that records the cleared rectangles. */
 function makeCanvas(ratio: number) {
   const cleared: number[][] = [];
   const context = new Proxy({} as Record<string, unknown>, {
@@ -35,7 +35,7 @@ function makeCanvas(ratio: number) {
   return { canvas: make() as unknown as HTMLCanvasElement, cleared };
 }
 
-it("is cleared by whole device pixels: one that is cleared in part would keep a tracePolygon of what was there", () => {
+it("is cleared by whole device pixels: one that is cleared in part would keep a trace of what was there", () => {
   for (const ratio of [1, 1.5, 2]) {
     const { canvas, cleared } = makeCanvas(ratio);
     const paint = createPainter();
@@ -45,8 +45,8 @@ it("is cleared by whole device pixels: one that is cleared in part would keep a 
     const boxes = cleared.filter(([, , width]) => (width as number) > 15);
     expect(boxes).toHaveLength(4);
     const [left = 0, top = 0, width = 0] = (boxes[0] as number[]).map((part) => part * ratio);
-    // The middle is 21.9 px from the left and 33.7 px from the top.
-    // The corners of a star of 5 px reach 6.5 px, and its rim half a px more.
+    // The centre is 21.9 px from the left and 33.7 px from the top.
+    // The corners of a star of 5 px are at 6.5 px, plus half a px of outline.
     expect(left).toBeLessThan((21.9 - 7) * ratio);
     expect(left + width).toBeGreaterThan((21.9 + 7) * ratio);
     for (const part of boxes.flat()) expect(part * ratio).toBeCloseTo(Math.round(part * ratio), 6);

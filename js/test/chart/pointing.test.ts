@@ -1,4 +1,4 @@
-// Walking from point to point by keys: each can be reached, also where several lie in one place.
+// Walking from point to point by keys: every point can be reached, even if several share a position.
 
 import { describe, expect, it } from "vitest";
 import { marksOf, step } from "../../src/chart/gestures/pointing.ts";

@@ -1,4 +1,4 @@
-// What is frame step by step is what is frame at once.
+// Painting step by step gives the same pixels as painting everything at once.
 
 import { describe, expect, it } from "vitest";
 import type { PointsPicture } from "../../src/chart/points/frame_diff.ts";
@@ -8,7 +8,7 @@ import { type Raster, rasterDocument } from "../raster.ts";
 
 const [WIDTH, HEIGHT] = [300, 200];
 
-/** What changes from picture to picture; each column is a new one when it does. */
+/** The state of a picture; a changed column is a new array. */
 interface State {
   readonly x: Float32Array;
   readonly y: Float32Array;
@@ -37,7 +37,7 @@ function starting(n: number, random: () => number): State {
   };
 }
 
-/** Another value for some points, and which they are. */
+/** Changes some points of a column, and returns which. */
 function changed(state: State, name: Column, count: number, random: () => number): [State, number[]] {
   const column = state[name].slice() as Float32Array;
   const some = Array.from({ length: count }, () => Math.floor(random() * column.length));
@@ -58,9 +58,9 @@ function picture({ x, y, side, aboveRoof, radius, ...state }: State, inMotion: b
   } as unknown as PointsPicture;
 }
 
-/** How many pixels differ from those of the same points on a fresh canvas. */
+/** The number of pixels that differ from a fresh painting of the same points. */
 function differing({ pixels, ownerDocument }: Raster, state: State): number {
-  const other = frame(state, (ownerDocument as Document).defaultView?.devicePixelRatio).raster.pixels;
+  const other = painted(state, (ownerDocument as Document).defaultView?.devicePixelRatio).raster.pixels;
   expect(pixels.length).toBe(other.length);
   let found = 0;
   for (let at = 0; at < pixels.length; at++) if (pixels[at] !== other[at]) found += 1;
@@ -69,8 +69,8 @@ function differing({ pixels, ownerDocument }: Raster, state: State): number {
 
 const COLUMNS: readonly Column[] = ["side", "aboveRoof", "x", "y", "radius", "colour", "hollow", "faded"];
 
-/** A canvas with these points, and the painter that has frame it. */
-function frame(state: State, ratio = 1) {
+/** A canvas with these points, and its painter. */
+function painted(state: State, ratio = 1) {
   const canvas = rasterDocument(ratio).createElement("canvas");
   const paint = createPainter();
   const again = (now: State, inMotion = false, since?: object) => paint(canvas, picture(now, inMotion, since));
@@ -78,7 +78,7 @@ function frame(state: State, ratio = 1) {
   return { raster: canvas as unknown as Raster, again };
 }
 
-/** Some of the points alone. */
+/** Only some of the points. */
 function only(state: State, some: readonly number[]): State {
   const parts = COLUMNS.map((name) => {
     const column = state[name];
@@ -91,10 +91,10 @@ describe.each([
   ["of a few points", 100, [1, 3, 40, 90], [1, 1.5, 2]],
   ["of a crowd", 2001, [40], [1]],
 ])("%s", (_, n, counts, ratios) => {
-  it.each(ratios)("what has changed is frame as all are at once, at %d device pixels a px", (ratio) => {
+  it.each(ratios)("what has changed is painted as all are at once, at %d device pixels a px", (ratio) => {
     const random = seeded(11);
     let state = starting(n, random);
-    const { raster, again } = frame(state, ratio);
+    const { raster, again } = painted(state, ratio);
     for (const name of COLUMNS) {
       for (const count of counts) {
         [state] = changed(state, name, count, random);
@@ -109,13 +109,13 @@ describe.each([
   it("those that a roof may concern are enough, where it alone has changed since the last picture", () => {
     const random = seeded(5);
     let state = starting(n, random);
-    const { raster, again } = frame(state);
+    const { raster, again } = painted(state);
     let earlier = state.side;
     for (let step = 0; step < 12; step++) {
       const { side } = state;
       const [turned, some] = changed(state, "side", 1 + 3 * step, random);
       const [raised, more] = changed(turned, "aboveRoof", step, random);
-      // Of the last picture, of one before it, of the last with other colours.
+      // Changes since the last picture, since an older one, or since the last with other colours.
       const isLate = step % 3 === 1;
       const points = [Int32Array.from(some), Int32Array.from([...more, 0, 7])];
       [state] = step % 3 === 2 ? changed(raised, "colour", 5, random) : [raised];
@@ -130,22 +130,22 @@ describe("a crowd in motion", () => {
   const random = seeded(3);
   const state = starting(2001, random);
   it("has what changed on top, the last uppermost, until it rests", () => {
-    const { raster, again } = frame(state);
+    const { raster, again } = painted(state);
     for (let step = 0; step < 6; step++) {
       const [turned, some] = changed(state, "side", 30, random);
       again(turned, true);
       const last = Math.max(...some.filter((at) => (state.x[at] as number) > 0 && (state.y[at] as number) > 0));
       const middle = Math.round(state.y[last] as number) * WIDTH + Math.round(state.x[last] as number);
-      expect(raster.pixels[middle]).toBe(frame(only(turned, [last])).raster.pixels[middle]);
+      expect(raster.pixels[middle]).toBe(painted(only(turned, [last])).raster.pixels[middle]);
       expect(differing(raster, turned)).toBeGreaterThan(0);
       again(turned);
       expect(differing(raster, turned)).toBe(0);
       again(state);
     }
   });
-  it("is frame anew where points leave their places, or lose the sign above them", () => {
+  it("is painted anew where points leave their places, or lose the sign above them", () => {
     for (const name of ["x", "y", "aboveRoof"] as const) {
-      const { raster, again } = frame(state);
+      const { raster, again } = painted(state);
       const [next] = changed(state, name, 60, random);
       again(next, true);
       expect(differing(raster, next), name).toBe(0);
@@ -160,7 +160,7 @@ describe("a point", () => {
     const crowd = Object.fromEntries(COLUMNS.map((name) => [name, far[name].slice()])) as unknown as State;
     crowd.x.fill(-1000);
     for (const name of COLUMNS) crowd[name].set(state[name]);
-    expect(frame({ ...crowd, outline: "white" }).raster.pixels).toEqual(frame(state).raster.pixels);
+    expect(painted({ ...crowd, outline: "white" }).raster.pixels).toEqual(painted(state).raster.pixels);
   });
   it("that is faint lies under the others, whatever their order, in a crowd too", () => {
     const at = 50 * WIDTH + 50;
@@ -168,18 +168,18 @@ describe("a point", () => {
     for (const faint of [0, 1]) {
       const faded = Uint8Array.from([0, 1], (index) => Number(index === faint));
       const two = { ...both, faded, hollow: Uint8Array.of(0, 0), colour: Uint16Array.of(1, 2) };
-      const upper = frame(only(two, [1 - faint])).raster.pixels[at];
-      expect(upper).not.toBe(frame(only(two, [faint])).raster.pixels[at]);
-      expect(frame(two).raster.pixels[at]).toBe(upper);
-      expect(frame(only(two, [...Array(2000).fill(faint), 1 - faint])).raster.pixels[at]).toBe(upper);
-      expect(frame(only(two, [1 - faint, ...Array(2000).fill(faint)])).raster.pixels[at]).toBe(upper);
+      const upper = painted(only(two, [1 - faint])).raster.pixels[at];
+      expect(upper).not.toBe(painted(only(two, [faint])).raster.pixels[at]);
+      expect(painted(two).raster.pixels[at]).toBe(upper);
+      expect(painted(only(two, [...Array(2000).fill(faint), 1 - faint])).raster.pixels[at]).toBe(upper);
+      expect(painted(only(two, [1 - faint, ...Array(2000).fill(faint)])).raster.pixels[at]).toBe(upper);
     }
   });
   it("above its roof has a ring and an arrow, 10 px beyond its rim", () => {
     const alone = only(state, [0]);
     const one = { ...alone, x: Float32Array.of(50), y: Float32Array.of(50), radius: Float32Array.of(5) };
     const top = (aboveRoof: number) => {
-      const { pixels } = frame({ ...one, hollow: Uint8Array.of(0), aboveRoof: Uint8Array.of(aboveRoof) }).raster;
+      const { pixels } = painted({ ...one, hollow: Uint8Array.of(0), aboveRoof: Uint8Array.of(aboveRoof) }).raster;
       return Math.floor(pixels.findIndex((colour) => colour !== 0) / WIDTH);
     };
     // A line of 1.5 px reaches 0.75 px farther.

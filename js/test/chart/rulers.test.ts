@@ -1,4 +1,4 @@
-// Rulers: what each roof allows at one place, in exact numbers, and names that keep clear of one another.
+// Rulers: what each roof allows at a position, in exact numbers, and labels that keep clear of each other.
 
 import { describe, expect, it } from "vitest";
 import { boxesOf, type PlacedLabel } from "../../src/chart/labels/engine.ts";
@@ -97,7 +97,7 @@ describe("the ruler over a kernel", () => {
       { flops: 0, bytes: 1e11, time: 0.25 },
       { flops: 1e12, bytes: 5e10, time: 0.1 },
     ];
-    // The strip goes on to a little above the focus chip's bandwidth.
+    // The strip ends a little above the focus chip's bandwidth.
     const one = scene(specs, { roofs: [LARGE, SMALL] });
     const { labels, ticks } = rulerOver(one, 0, []);
     expect(labels.map(({ text }) => text)).toEqual(["large 2 TB/s · 5×", "small 1 TB/s · 2.5×"]);
@@ -136,7 +136,7 @@ describe("the ruler over a kernel", () => {
       ...{ roofs: [roof], levels: roof.levels },
       scales: zoomed(all.scales, [1.2, 1000, 1e11, 1e15]),
     });
-    // The one of the HBM stands at 20, that of the L2 at 1, which lies over the strip.
+    // The HBM crossing is at 20; the L2 crossing is at 1, which is left of the plot.
     const over = rulerOver(one, one.points.home[1] as number, []);
     expect(over.ticks.map(({ x }) => x)).toEqual([one.scales.x(20)]);
     expect(over.d.match(/M/g)).toHaveLength(1);

@@ -1,4 +1,4 @@
-// What is said of the roofs over a kernel, on the chart and aloud: once, at one pace, and not while rulers are hidden.
+// What rulers say of the roofs above a kernel, on the chart and to screen readers.
 
 import { effect } from "@preact/signals";
 import { describe, expect, it, vi } from "vitest";
@@ -9,7 +9,7 @@ import { onOneChip, SMALL, scene } from "../scenes.ts";
 
 const abort = eachWithClock();
 
-/** 100 TFLOP/s and 1 TB/s, with what the panels have of it. */
+/** 100 TFLOP/s and 1 TB/s, with the columns that the panels need. */
 function make(specs: readonly KernelSpec[], changes: Record<string, unknown> = {}) {
   const model = onOneChip(specs, changes);
   const store = createStore(model, abort().signal);

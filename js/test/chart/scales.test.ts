@@ -1,4 +1,4 @@
-// The axes: what they have room for, and that they hold still while a roof is dragged.
+// The extents of the axes, which stay the same while a roof is dragged.
 
 import { describe, expect, it } from "vitest";
 import type { Extent } from "../../src/chart/extents.ts";

@@ -1,4 +1,4 @@
-// Where the ticks of an axis stand and what they say.
+// Positions and texts of ticks.
 
 import { describe, expect, it } from "vitest";
 import { namedTicks } from "../../src/chart/axis_units.ts";
@@ -77,7 +77,7 @@ describe("ticks at powers of two", () => {
       for (const value of values([low, high], 900, 40, 2))
         expect(Number.isInteger(Math.log2(value)), `${value}`).toBe(true);
     }
-    // 900 TFLOP/s is less than 2^50 = 1.126e15 by a fifth.
+    // 900 TFLOP/s is a fifth less than 2^50 = 1.126e15.
     expect(values([9e14, 1.2e15], 400, 40, 2)).toContain(2 ** 50);
   });
   it("go by fours or more where there is less room, and by quarters where one is in sight", () => {

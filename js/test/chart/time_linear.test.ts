@@ -1,4 +1,4 @@
-// The time view on linear axes: from 0, a second as long across as up.
+// The time view on linear axes: from 0, with the same length of a second on both axes.
 
 import { describe, expect, it } from "vitest";
 import { isShown, visiblePoints } from "../../src/chart/points/visible.ts";
@@ -7,7 +7,7 @@ import type { KernelSpec } from "../helpers.ts";
 import { labelsOf, MATMUL, type Options, sceneOf, TWICE, textsOf } from "../timescenes.ts";
 
 describe("linear axes", () => {
-  // The plot is 860 px wide and 454 px high; 460 s across, 15 % more than the longest of 400.
+  // The plot is 860 px wide and 454 px high; 460 s across, 15 % more than the longest time of 400 s.
   const linear = (specs: readonly KernelSpec[], options: Options = {}) =>
     sceneOf(specs, { ...options, scale: "linear" });
   const SECOND = 860 / 460;
@@ -34,7 +34,7 @@ describe("linear axes", () => {
     const { scales } = linear([{ ...TWICE, time: 400 }, MATMUL]);
     expect(scales.x.domain[1]).toBeCloseTo(460, 9);
     expect(scales.y.domain[1]).toBeCloseTo((460 * 454) / 860, 9);
-    // 15 % more than 200 s, now up: too much for what the width asks.
+    // 15 % more than 200 s, now upwards, needs more than the width.
     const up = linear([{ ...TWICE, time: 800 }, MATMUL]).scales.y.domain;
     expect(up[1]).toBeCloseTo(460, 9);
     expect(linear([TWICE], { launchOverhead: 30 }).scales.y.domain[1]).toBeCloseTo(45, 9);
@@ -75,7 +75,7 @@ describe("linear axes", () => {
     const scene = linear(specs, { zoom: [100, 200, 0, 100] });
     expect([0, 1, 2].map((index) => isShown(scene, index))).toEqual([false, true, false]);
     expect(visiblePoints(scene).outside).toBe(2);
-    // 52 px up are 11.5 s; none is less than 100 s here.
+    // 52 px upwards are 11.5 s; no isochrone in sight is below 100 s.
     expect(scene.isochrones).toEqual([100, 120, 140, 160, 180, 200]);
     const log = sceneOf(specs, { zoom: [100, 200, 1, 100] });
     expect([0, 1, 2].map((index) => isShown(log, index))).toEqual([true, true, false]);

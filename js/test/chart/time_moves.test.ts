@@ -1,4 +1,4 @@
-// Kernels that are moved, in the time view: where they would stand and how long they would take.
+// Moved kernels in the time view: their positions and their times.
 
 import { signal } from "@preact/signals";
 import { describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ import type { Store } from "../../src/state/store.ts";
 import { type KernelSpec, makeRoof } from "../helpers.ts";
 import { afterOf, MATMUL, type Options, SLOW, sceneOf, TWICE } from "../timescenes.ts";
 
-// A launch of the first computes for 5 s, moves bytes for 10 and took 40; the second computes for 400, moves for 10 and took 800.
+// A launch of the first computes for 5 s, moves bytes for 10 s and took 40 s; of the second 400 s, 10 s and 800 s.
 const SPECS: KernelSpec[] = [
   { ...TWICE, time: 80 },
   { ...MATMUL, time: 800 },
@@ -44,7 +44,7 @@ describe.each(["linear", "log"] as const)("on %s axes a kernel that is moved", (
   it("has a gap up to the time it would take there, or to its time where that alone is another", () => {
     const { scene, gaps } = movesOf({ 0: { bytes: 2 }, 1: { time: 0.75 } }, { scale });
     const { x, y } = scene.scales;
-    // At a quarter of its roof it takes 80 s for its 20; at two thirds of it 600 for its 400.
+    // At a quarter of its roof its 20 s take 80 s; at two thirds, 400 s take 600 s.
     expect(gaps.map(({ to }) => to)).toEqual([
       [expect.closeTo(x(5), 3), expect.closeTo(y(80), 3)],
       [expect.closeTo(x(600), 3), expect.closeTo(y(10), 3)],
@@ -56,9 +56,9 @@ describe.each(["linear", "log"] as const)("on %s axes a kernel that is moved", (
       return [x.domain[1], y.domain[1]].map((end) => Math.round(end));
     };
     expect(ends({ 0: { bytes: 0.5 } })).toEqual(ends({}));
-    // 400 s of memory in 1600.
+    // 400 s of memory take 1600 s.
     expect(ends({ 0: { bytes: 40 } })[1]).toBe(scale === "linear" ? 1840 : 3200);
-    // All that is moved may be filtered out: then microseconds keep their axes.
+    // Even if all moved kernels are filtered out, microseconds keep their axes.
     const short = [{ name: "short", flops: 1e-4, bytes: 1e-5, time: 1e-5 }];
     const domains = (moves?: Moves) => {
       const { x, y } = sceneOf(short, { scale, ...(moves && { moves }) }).scales;
@@ -93,7 +93,7 @@ describe("what is written", () => {
     ]);
   });
   it("keeps clear of where a kernel would stand, and of the way there", () => {
-    // The second stands left of its middle: right of it its name would lie across.
+    // The second kernel is left of the arrow's middle: a name to the right would cover the arrow.
     const { labels, ghosts } = written({ 0: { bytes: 0.05 } }, [TWICE, { name: "beside", flops: 450, bytes: 20 }]);
     const [{ from, to, radius }] = ghosts as [(typeof ghosts)[number]];
     const way = { left: to[0] - 2, right: to[0] + 2, top: from[1], bottom: to[1] + radius };

@@ -1,4 +1,4 @@
-// The time view: where kernels stand, which isochrones there are, how far measured times lie off, and what is written.
+// The time view: positions of kernels, isochrones, gaps of measured times, and labels.
 
 import { describe, expect, it } from "vitest";
 import { boxesOf } from "../../src/chart/labels/engine.ts";
@@ -130,7 +130,7 @@ describe("a measured kernel's gap", () => {
   it("of very many kernels is drawn where it is marked", () => {
     const many = Array.from({ length: 500 }, () => ({ ...TWICE, time: 80 }));
     expect(timeGaps(sceneOf(many))).toEqual([]);
-    // The longest takes 1 s of compute and 100 s in all: out of sight from 2 s on, if only across.
+    // The longest has 1 s of compute and took 100 s: above 2 s of compute it is out of sight.
     const one = [{ flops: 100, bytes: 1, time: 100 }];
     expect(timeGaps(sceneOf(one))).toHaveLength(1);
     expect(timeGaps(sceneOf(one, { zoom: [2, 200, 0.01, 200] }))).toEqual([]);

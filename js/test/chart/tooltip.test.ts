@@ -1,4 +1,4 @@
-// Where the card of a kernel stands, and what it says where there is little room.
+// The position of the tooltip, and its content where there is little room.
 
 import { describe, expect, it } from "vitest";
 import { overlap } from "../../src/chart/labels/box_index.ts";
@@ -47,7 +47,7 @@ describe("the card", () => {
     }
   });
   it("covers what else is told of it rather than its name, and rather than the sentence", () => {
-    // On its left there is no room.
+    // There is no room on its left.
     const name = { left: 208, right: 292, top: 96, bottom: 110 };
     const gap = { left: 208, right: 400, top: 76, bottom: 90 };
     const beside = (...own: Box[]) => placesFor({ x: 200, y: 104 }, SIZE, CHART, 40, own)[0];
@@ -57,7 +57,7 @@ describe("the card", () => {
     expect(beside(name, { ...gap, right: 600, bottom: 300 })).toEqual({ left: 296, right: 546, top: 74, bottom: 294 });
   });
   it("hides no number of an axis where another place is as good, but rather one than what is told of its kernel", () => {
-    // Numbers of the horizontal axis begin 33 px over the chart's end, those of the vertical one end 40 px from its left.
+    // The horizontal axis numbers begin 33 px above the chart's bottom, the vertical ones end 40 px from its left.
     for (let y = 0; y <= CHART.height; y += 10) expect(first(100, y).top + SIZE.height).toBeLessThanOrEqual(367);
     expect(first(300, 100, { ...CHART, width: 560 })).toEqual({ left: 175, top: 116 });
     expect(first(300, 390, { ...CHART, width: 560 })).toEqual({ left: 175, top: 146 });
@@ -103,7 +103,7 @@ describe("what the card says", () => {
     const all = labels(400);
     expect(all).toHaveLength(13);
     expect(all.slice(-3)).toEqual([words.bandwidth("HBM"), words.boundTime, words.launches]);
-    // 12 lines with the name's take 228 px, and 8 px stay free.
+    // 12 lines with the name take 228 px; 8 px stay free.
     expect(labels(236)).toEqual(all.slice(0, -2));
     expect(labels(235)).toEqual(all.slice(0, -3));
     expect(labels(48)).toEqual([]);

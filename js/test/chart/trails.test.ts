@@ -1,4 +1,4 @@
-// What a merge leaves on the chart: which kernels it was made of, by how much the intensity rose, and where its point is on the way.
+// Merges on the chart: the parts of a merged kernel, its gain in intensity, and its position during the animation.
 
 import { signal } from "@preact/signals";
 import { describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ const op = (name: string, at: number) => ({
   terms: [],
   precision: null,
 });
-/** v → a → w → b → x → c → y → d → z, each of n elements. */
+/** v → a → w → b → x → c → y → d → z, each with n elements. */
 const GRAPH = decodeGraph({
   name: "chain",
   dims: [["n", 1, 1024, 100]],
@@ -93,7 +93,7 @@ describe("a trail", () => {
 const scales = {
   plot: { left: 10, top: 0, right: 500, bottom: 300 },
   strip: undefined,
-  // 10 px and 1 px a decade.
+  // 10 px and 1 px per decade.
   x: (value: number) => Math.log10(value) * 10,
   y: (value: number) => Math.log10(value),
 } as unknown as Scales;

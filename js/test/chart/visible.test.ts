@@ -1,4 +1,4 @@
-// Which point is under the pointer: the grid answers as a look at every point would.
+// The point under the pointer: the grid gives the same answer as looking at every point.
 
 import { describe, expect, it } from "vitest";
 import { isShown, nearest, visiblePoints } from "../../src/chart/points/visible.ts";
@@ -8,7 +8,7 @@ import { pointsOf } from "../../src/roofline/points.ts";
 import type { Zoom } from "../../src/state/sync.ts";
 import { makeChip, makeKernels, makeRoof, seeded } from "../helpers.ts";
 
-/** A look at every point; of equally near ones the last. */
+/** Looks at every point; of equally near points the last. */
 function nearestOfAll({ x, y }: Spots, px: number, py: number, reach: number): number {
   let [best, least] = [-1, reach * reach];
   x.forEach((left, index) => {
@@ -37,7 +37,7 @@ describe("the point nearest to the pointer", () => {
     const random = seeded(7);
     for (let round = 0; round < 60; round++) {
       const n = Math.floor(random() ** 3 * 400);
-      // Whole pixels now and then, so that distances are equal.
+      // Sometimes whole pixels, so that distances are equal.
       const grain = round % 3 === 0 ? 8 : 0;
       const place = (size: number) => (grain ? Math.floor((random() * size) / grain) * grain : random() * size);
       const spread = round % 5 === 0 ? 20_000 : 900;

@@ -1,10 +1,10 @@
-// Zooming and panning: what is under the pointer stays there, zoomToBox limits.
+// Zooming and panning: what is under the pointer stays there, within limits.
 
 import { describe, expect, it } from "vitest";
 import { type Scales, scaleLinear, scaleLog } from "../../src/chart/scales.ts";
 import { MIN_DECADES, zoomAround, zoomed, zoomToBox } from "../../src/chart/zoom.ts";
 
-// 100 px a decade: 0.01 to 100 FLOP/B, 1e9 to 1e12 FLOP/s; in the strip 1e8 to 1e11 B/s.
+// 100 px per decade: 0.01 to 100 FLOP/B, 1e9 to 1e12 FLOP/s; in the strip 1e8 to 1e11 B/s.
 const plot = { left: 0, right: 400, top: 0, bottom: 300 };
 const whole = {
   ...{ width: 400, height: 340, plot, gutter: 0 },
@@ -27,7 +27,7 @@ describe("a zoom", () => {
 
 describe("a step", () => {
   it("closer keeps what is under the pointer there", () => {
-    // Twice as close around 1 FLOP/B and 1e11 FLOP/s: a decade to each side across, half a decade up.
+    // Magnified twice around 1 FLOP/B and 1e11 FLOP/s: a decade to each side across, half a decade up.
     expect(round(zoomAround(whole, [200, 100], [200, 100], 2))).toEqual(
       [0.1, 10, 10 ** 10, 10 ** 11.5].map((v) => Number(v.toPrecision(6))),
     );
@@ -36,7 +36,7 @@ describe("a step", () => {
     expect(round(zoomAround(whole, [0, 0], [100, 100]))).toEqual([0.001, 10, 1e10, 1e13]);
   });
   it("with two fingers does both at once", () => {
-    // What was at 200 is at 300, with 200 px a decade: 1.5 decades left of it, half a decade right.
+    // The point at x = 200 moves to 300, at 200 px per decade: 1.5 decades to the left, half a decade to the right.
     const next = zoomAround(whole, [200, 150], [300, 150], 2);
     expect(round(next?.slice(0, 2) ?? null)).toEqual([10 ** -1.5, 10 ** 0.5].map((v) => Number(v.toPrecision(6))));
   });
@@ -66,7 +66,7 @@ describe("a step", () => {
 });
 
 describe("on linear axes of times", () => {
-  // 10 px a second, from 0.
+  // 10 px per second, from 0.
   const linear = {
     ...whole,
     strip: undefined,
@@ -93,7 +93,7 @@ describe("on linear axes of times", () => {
     const [left, right, low, high] = zoomAround(linear, [400, 0], [400, 0], 1e6) as readonly number[];
     expect([left, right, low, high]).toEqual([39.2, 40, 29.4, 30].map((end) => expect.closeTo(end, 9)));
     expect(zoomAround(linear, [200, 150], [200, 150], 1e-9)).toEqual([0, 1e6, 0, 1e6]);
-    // 9.9 to 10.1 s as it was drawn: an interval of 0.2 s about 10.
+    // 9.9 to 10.1 s as drawn: an interval of 0.2 s around 10 s.
     const [from = 0, to = 0] = zoomToBox(linear, { left: 99.9, right: 100.1, top: 0, bottom: 300 }, 0) ?? [];
     expect([(to - from) / to, (from + to) / 2]).toEqual([0.02, 10].map((value) => expect.closeTo(value, 9)));
   });
