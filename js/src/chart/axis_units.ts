@@ -39,8 +39,8 @@ export function unitsOf({ rateUnit, word, xAxis, tickBase }: AxisChoices, clock:
   const xUnit = isBalance ? `${moved}/FLOP` : `FLOP/${moved}`;
   const reciprocal = (value: number) => 1 / (value * bytes);
   const x: Counting = isBalance
-    ? { told: reciprocal, base: reciprocal }
-    : { told: (ai) => ai * bytes, base: (ai) => ai / bytes };
+    ? { fromBase: reciprocal, toBase: reciprocal }
+    : { fromBase: (ai) => ai * bytes, toBase: (ai) => ai / bytes };
   const quantity = (value: number, unit: `${string}/${string}`, digits?: number) =>
     hertz === 1 ? formatQuantity(value, unit, digits) : formatIntensity(value, digits, unit);
   return {
@@ -52,8 +52,8 @@ export function unitsOf({ rateUnit, word, xAxis, tickBase }: AxisChoices, clock:
     xShort: (isBalance ? words.balance : words.intensityShort)(xUnit, word),
     yTitle: `FLOP/${per}`,
     movedTitle: `${moved}/${per}`,
-    intensity: (ai, digits) => formatIntensity(x.told(ai), digits, xUnit),
-    intensityAlone: (ai, digits) => formatSignificant(x.told(ai), digits),
+    intensity: (ai, digits) => formatIntensity(x.fromBase(ai), digits, xUnit),
+    intensityAlone: (ai, digits) => formatSignificant(x.fromBase(ai), digits),
     rate: (rate, digits) => quantity(rate / hertz, `FLOP/${per}`, digits),
     bandwidth: (rate, digits) => quantity(rate / hertz / bytes, `${moved}/${per}`, digits),
     time: (seconds, digits) => formatQuantity(seconds, "s", digits),
@@ -61,7 +61,7 @@ export function unitsOf({ rateUnit, word, xAxis, tickBase }: AxisChoices, clock:
 }
 
 const counting = (one: number): Counting =>
-  one === 1 ? PLAIN : { told: (base) => base / one, base: (told) => told * one };
+  one === 1 ? PLAIN : { fromBase: (base) => base / one, toBase: (counted) => counted * one };
 
 /** Ticks with their texts. */
 export function namedTicks(scale: Scale, room: number, base: 10 | 2, counting: Counting): (Tick & { text: string })[] {

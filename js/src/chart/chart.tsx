@@ -18,14 +18,13 @@ import { Axes, titleOf } from "./layers/axes.tsx";
 import { Clip, frameOf } from "./layers/clip.tsx";
 import { earlierPoints, RunArrows, runArrows } from "./layers/compare_runs.tsx";
 import { Gaps, gapsOf, Joins, Ties } from "./layers/gaps.tsx";
-import { useGlide } from "./layers/glide.ts";
 import { Leaders } from "./layers/marks.tsx";
 import { ghostsOf, hollowGhosts, MovedKernels, NoteButtons, noteLabels } from "./layers/moved_kernels.tsx";
 import { Roofs } from "./layers/roofs.tsx";
 import { Rulers, rulerBeside } from "./layers/rulers.tsx";
 import { changesSince, Ghosts, shownSnapshots, snapshotLabels } from "./layers/snapshots.tsx";
 import { cardOf, Tooltip } from "./layers/tooltip.tsx";
-import { glided, TrailMarks, trailLines } from "./layers/trails.tsx";
+import { glided, TrailMarks, trailLines, useGlide } from "./layers/trails.tsx";
 import { lengthOf } from "./paths.ts";
 import { visiblePoints } from "./points/visible.ts";
 import { sceneOf } from "./roofline_scene.ts";
@@ -57,9 +56,9 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
     const runs = store.runs.value;
     return runs && earlierPoints(runs, points.value, store.shownRoofs.value, store.focusRoof.value);
   });
-  const carried = useComputed(() => {
-    const moved = store.moved.value;
-    return moved && pointsOf(moved.kernels, store.shownRoofs.value, store.focusRoof.value);
+  const moved = useComputed(() => {
+    const all = store.moved.value;
+    return all && pointsOf(all.kernels, store.shownRoofs.value, store.focusRoof.value);
   });
   const share = useGlide(trails?.merges);
   const room = parts.value ?? earlier.value?.points;
@@ -68,7 +67,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const resting = sceneOf(store, points.value, heaviest.value, size, theme, before, room);
   const scene = glided(resting, trails, parts.value, share);
   const { kernels, roofs, focus, scales, at } = scene;
-  const ghosts = ghostsOf(store, scene, carried.value);
+  const ghosts = ghostsOf(store, scene, moved.value);
   const kernelDrag = useKernelDrag(store, scene, ghosts, gesture);
   const pointing = usePointing({ store, scene, gesture, pointedChip, kernelDrag });
   const { index } = pointing;
@@ -106,13 +105,14 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   );
   const roof = index < 0 ? undefined : (roofs[points.value.roof[index] as number] ?? focus ?? roofs[0]);
 
-  const held = store.kernelDrag.value;
+  const dragged = store.kernelDrag.value;
   const row = points.value.row[index] as number;
   const spot = { x: at.x[index] as number, y: at.y[index] as number };
-  const told = { kernels, row, roofs, scales, below, ...spot, names: labels };
-  const card = roof && !held ? cardOf({ ...told, roof, more: whatIfRow(store.kernelWhatIfs.value, row) }) : undefined;
+  const content = { kernels, row, roofs, scales, below, ...spot, names: labels };
+  const card =
+    roof && !dragged ? cardOf({ ...content, roof, more: whatIfRow(store.kernelWhatIfs.value, row) }) : undefined;
   const drawn = [...gaps.map(gapBox), ...bends];
-  const { ruler, box } = rulerBeside(store, scene, labels, held ? -1 : index, card?.boxes, drawn);
+  const { ruler, box } = rulerBeside(store, scene, labels, dragged ? -1 : index, card?.boxes, drawn);
 
   return (
     <Stage
@@ -145,7 +145,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
             <RoofHandles {...scene} />
           </Clip>
           <Clip box={frameOf(scales)}>
-            <MovedKernels ghosts={ghosts} looks={looks} held={held?.row} theme={theme} />
+            <MovedKernels ghosts={ghosts} looks={looks} dragged={dragged?.row} theme={theme} />
           </Clip>
           <Leaders labels={labels} scene={scene} />
           {store.rulers.value && (

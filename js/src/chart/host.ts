@@ -25,8 +25,8 @@ export function themeOf({ ownerDocument }: HTMLElement): Theme {
   const matches = (query: string) => ownerDocument.defaultView?.matchMedia(query).matches;
   if (matches(QUERIES.forced))
     return forcedTheme(systemColour(ownerDocument, "Canvas"), systemColour(ownerDocument, "CanvasText"));
-  const told = ownerDocument.body.dataset["jpThemeLight"];
-  return (told === undefined ? matches(QUERIES.dark) : told === "false") ? DARK : LIGHT;
+  const light = ownerDocument.body.dataset["jpThemeLight"];
+  return (light === undefined ? matches(QUERIES.dark) : light === "false") ? DARK : LIGHT;
 }
 
 /** A named colour as "#rrggbb". */
@@ -34,7 +34,7 @@ function systemColour(document: Document, name: string): string {
   const probe = document.createElement("span");
   probe.style.color = name;
   document.body.append(probe);
-  const told = document.defaultView?.getComputedStyle(probe).color.match(/\d+/g) ?? [];
+  const rgb = document.defaultView?.getComputedStyle(probe).color.match(/\d+/g) ?? [];
   probe.remove();
-  return hexOf([0, 1, 2].map((at) => Number(told[at] ?? 0)));
+  return hexOf([0, 1, 2].map((at) => Number(rgb[at] ?? 0)));
 }

@@ -9,14 +9,14 @@ export interface Tick {
 }
 
 /**
- * How an axis counts: `told` converts from base units, `base` converts back. For a reciprocal axis both are decreasing.
+ * How an axis counts: `fromBase` converts from base units, `toBase` back. For a reciprocal axis both are decreasing.
  */
 export interface Counting {
-  readonly told: (base: number) => number;
-  readonly base: (told: number) => number;
+  readonly fromBase: (base: number) => number;
+  readonly toBase: (counted: number) => number;
 }
 
-export const PLAIN: Counting = { told: (base) => base, base: (told) => told };
+export const PLAIN: Counting = { fromBase: (base) => base, toBase: (counted) => counted };
 
 /** An axis with fewer ticks gets multiples between the powers. */
 const MIN_TICKS = 3;
@@ -42,9 +42,9 @@ function evenTicks(scale: Scale, room: number): Tick[] {
 /** As many ticks as have `room` px each: whole powers, with multiples only if there are fewer than three powers. */
 export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting: Counting = PLAIN): Tick[] {
   if (scale.isLinear) return evenTicks(scale, room);
-  const told = scale.domain.map(counting.told);
-  const [low, high] = [Math.min(...told), Math.max(...told)];
-  const at = (shown: number) => scale(counting.base(shown));
+  const ends = scale.domain.map(counting.fromBase);
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const at = (shown: number) => scale(counting.toBase(shown));
   const put = (values: readonly number[]) =>
     values.filter((shown) => shown >= low * (1 - 1e-9) && shown <= high * (1 + 1e-9));
   // Products with powers of two are exact.
@@ -69,7 +69,7 @@ export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting:
     if (some.length > best.length) best = some;
     if (best.length >= MIN_TICKS) break;
   }
-  return best.map((shown) => ({ shown, value: counting.base(shown) }));
+  return best.map((shown) => ({ shown, value: counting.toBase(shown) }));
 }
 
 /** Rounds away the error of floating-point arithmetic. */

@@ -53,10 +53,10 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const isApart = left >= MIN_BUTTONS_BESIDE_HINT * BUTTON_PX;
   const hasHint = outside > 0 && isApart;
   const out = outside > 0 ? words.outside(numerals.whole(outside), outside === 1) : "";
-  const told = `${out}: ${words.fit}`;
+  const fitLabel = `${out}: ${words.fit}`;
   const buttons = buttonsOf(store, navigation, hasRoof.value).map((button) =>
     button.picture === "fit" && outside > 0 && !isApart
-      ? { ...button, label: told, count: outside > 99 ? "99+" : numerals.whole(outside) }
+      ? { ...button, label: fitLabel, count: outside > 99 ? "99+" : numerals.whole(outside) }
       : button,
   );
   // One button is the menu's.
@@ -119,7 +119,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
           <Button
             look="tool roofwidget-hint"
             title={words.fit}
-            aria-label={told}
+            aria-label={fitLabel}
             {...own("outside")}
             onClick={() => {
               navigation.fit();

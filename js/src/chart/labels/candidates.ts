@@ -13,9 +13,9 @@ export interface Position {
   readonly anchor: Anchor;
   /** Degrees clockwise by which the text is turned about its position. Default 0. */
   readonly angle?: number;
-  /** Whether the label stands away from its mark. */
+  /** Whether the label is away from its mark. */
   readonly isFar?: boolean;
-  /** Whether the label stands beside a line of its mark, and so needs no leader. */
+  /** Whether the label is beside a line of its mark, and so needs no leader. */
   readonly isByLine?: boolean;
   /** Space needed beyond the first line, px: right of the text, and below it for further lines. */
   readonly extra?: readonly [right: number, down: number];

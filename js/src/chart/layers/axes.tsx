@@ -123,7 +123,9 @@ function Strip({
         <>
           <line x1={left} x2={right} y1={roof} y2={roof} stroke={theme.text} stroke-width={2} />
           <text x={(left + right) / 2} y={roof - 5} text-anchor="middle" font-size={11}>
-            {textWidth(limit, false, 11) < right - left + 12 ? limit : formatTick(units.moved.told(focus.bandwidth))}
+            {textWidth(limit, false, 11) < right - left + 12
+              ? limit
+              : formatTick(units.moved.fromBase(focus.bandwidth))}
           </text>
         </>
       )}

@@ -85,11 +85,11 @@ interface MovedKernelsProps {
   readonly ghosts: readonly Ghost[];
   readonly looks: ReturnType<typeof pointColours>;
   /** The row that is dragged; null where kernels cannot be dragged. */
-  readonly held: number | undefined | null;
+  readonly dragged: number | undefined | null;
   readonly theme: Theme;
 }
 
-export function MovedKernels({ ghosts, looks: { colours, colour }, held, theme }: MovedKernelsProps) {
+export function MovedKernels({ ghosts, looks: { colours, colour }, dragged, theme }: MovedKernelsProps) {
   return (
     <g class="roofwidget-carried" stroke={theme.text}>
       {ghosts.map(({ row, index, from, to, radius, side }) => (
@@ -98,9 +98,9 @@ export function MovedKernels({ ghosts, looks: { colours, colour }, held, theme }
           <path
             d={shape(to, radius, side)}
             fill={colours[colour[index] as number]}
-            stroke-width={row === held ? 3 : 1.5}
+            stroke-width={row === dragged ? 3 : 1.5}
           />
-          {held !== null && (
+          {dragged !== null && (
             <circle
               class="roofwidget-ghost-handle"
               fill="transparent"
@@ -132,11 +132,11 @@ const BUTTON_PX = 24;
 
 /** A note for each moved kernel, beside its mark. */
 export function noteLabels(store: Store, scene: Scene, ghosts: readonly Ghost[]): Label[] {
-  const told = store.kernelWhatIfs.value;
+  const whatIfs = store.kernelWhatIfs.value;
   const { left, right } = scene.scales.plot;
   const fits = (line: string) => textWidth(line, true) < right - left - BUTTON_PX - 2 * NOTE_EDGE_PX;
   return ghosts.flatMap(({ row, index, to: [x, y], radius }): Label[] => {
-    const lines = told && scene.points.home[row] === index ? noteOf(told, row, fits) : [];
+    const lines = whatIfs && scene.points.home[row] === index ? noteOf(whatIfs, row, fits) : [];
     if (lines.length === 0) return [];
     const text = lines.join("\n");
     const mark = { x, y, radius };

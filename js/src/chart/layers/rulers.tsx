@@ -84,8 +84,8 @@ export function limitsOver(scene: Judged, index: number): RulerLimit[] {
 /** The text of a limit, with the name of its roof and without. */
 function textsOf({ units }: Judged, { name, ai, rate, isFigure }: Crossing): [limit: string, rate: string] {
   const digits = isFigure ? 4 : 3;
-  const told = ai === 0 ? units.bandwidth(rate, digits) : units.rate(rate, digits);
-  return [`${name} ${told}`, told];
+  const text = ai === 0 ? units.bandwidth(rate, digits) : units.rate(rate, digits);
+  return [`${name} ${text}`, text];
 }
 
 /** The ruler above a point. Its labels avoid `names` and `others`, such as the tooltip. */
@@ -163,8 +163,8 @@ function rulerOf(
   const seen = spots.filter(isSeen).sort((a, b) => rank(a) - rank(b) || a.y - b.y);
   // A narrow chart has no room for the names of ceilings, nor for limits across lines that the tooltip shows too.
   const narrow = isNarrow(scales);
-  const told = narrow ? seen.filter((spot) => rank(spot) < 2) : seen;
-  const labels = told.map(
+  const named = narrow ? seen.filter((spot) => rank(spot) < 2) : seen;
+  const labels = named.map(
     ({ limit, x, y }): Label => ({
       ...{ kind: narrow && !foot ? "narrowLimit" : "limit", key: `ruler ${limit.key}`, colour: colourOf(limit) },
       ...{ text: limit.text, shorter: limit.brief, mark: { x, y, radius: 2 } },

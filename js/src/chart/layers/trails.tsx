@@ -1,7 +1,9 @@
 // Trails of merged kernels: from where the parts were to where the merged kernel is now.
 
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { MEASURED, type Points } from "../../roofline/points.ts";
-import type { Trails } from "../../state/trails.ts";
+import type { Merge, Trails } from "../../state/trails.ts";
 import { formatRatio, formatTenths } from "../../text/numbers.ts";
 import { fusionWords } from "../../words/words.ts";
 import { arrowPath, bendOf, type LabelledArrow, type Spot } from "../paths.ts";
@@ -12,6 +14,33 @@ import type { Theme } from "../theme.ts";
 
 /** With more merged kernels than this the points move without trails. */
 const MAX_TRAILED_KERNELS = 3;
+/** Duration of the movement of merged points, ms. */
+const GLIDE_MS = 240;
+
+/** The progress of merged points, from 0 to 1; always 1 if the user prefers reduced motion. */
+export function useGlide(merges: readonly Merge[] | undefined): number {
+  const share = useSignal(1);
+  const before = useRef(merges);
+  const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const leaves = merges !== undefined && merges.length > 0 && merges !== before.current && !isStill();
+  useEffect(() => {
+    before.current = merges;
+    if (!leaves) return;
+    const start = performance.now();
+    let frame = requestAnimationFrame(function step(now) {
+      const passed = Math.min(1, Math.max(0, now - start) / GLIDE_MS);
+      share.value = 1 - (1 - passed) ** 3;
+      if (passed < 1) frame = requestAnimationFrame(step);
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      share.value = 1;
+    };
+  }, [merges]);
+  const passed = share.value;
+  return leaves ? 0 : passed;
+}
+
 /** The scene with merged points on their way from the middle of their parts (share 0) to their positions (share 1). */
 export function glided(scene: Scene, trails: Trails | undefined, parts: Points | undefined, share: number): Scene {
   if (!trails || !parts || share >= 1) return scene;

@@ -98,7 +98,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
       over={
         <>
           <Clip box={frameOf(scales)}>
-            <MovedKernels ghosts={ghosts} looks={looks} held={null} theme={theme} />
+            <MovedKernels ghosts={ghosts} looks={looks} dragged={null} theme={theme} />
           </Clip>
           <Leaders labels={labels} scene={scene} />
         </>
