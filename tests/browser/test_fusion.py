@@ -331,7 +331,7 @@ def test_a_kernel_that_does_not_fit_is_outlined_in_dashes_and_said_to_be_counted
     notebook: OpenNotebook,
 ) -> None:
     book, drawn = shown(notebook, TWO_CHIPS)
-    note = drawn.root.locator(".roofwidget-fusion p", has_text="the figures count as if they fit")
+    note = drawn.root.locator(".roofwidget-fusion p", has_text="the figures assume that they fit")
     book.python("setattr(w, 'partition', [[0, 1], [2, 3]])")
     expect(note).to_have_text(re.compile("^the tiles of layernorm [+] gelu need 8.19 kB .* of Small holds 8 kB:"))
     expect(drawn.root.locator(".roofwidget-crowded")).to_have_count(1)

@@ -78,7 +78,7 @@ def test_what_to_fix_first_is_judged_where_it_ran_and_says_so(notebook: OpenNote
     expect(drawn.root.locator(".roofwidget-gaps path")).to_have_count(4)
     book.python("setattr(w, 'focus_chip', 'twice')")
     title = fold(drawn, "Fix these 5 first")
-    note = title.get_by_text("42 % of run time to gain on My chip", exact=True)
+    note = title.get_by_text("42 % to gain on My chip", exact=True)
     expect(note).to_be_visible()
     assert note.evaluate("(one) => one.getClientRects()[0].height") < 24, "it stands in one line"
     expect(drawn.root.locator(".roofwidget-gaps path")).to_have_count(0)

@@ -24,7 +24,7 @@ export function Ranking({ store }: { store: Store }) {
       name="ranking"
       open={open}
       title={words.fixFirst(rows.length)}
-      note={ofChip(words.back(formatPercent(share)), ran, roof)}
+      note={ofChip(words.back(formatPercent(share), ran.id !== roof.chip.id), ran, roof)}
     >
       {() => <Gains store={store} chip={ran.name} />}
     </Fold>

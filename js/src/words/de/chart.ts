@@ -31,7 +31,7 @@ export const strings: Like<typeof en.strings> = {
   memoryRegion: "speichergebunden",
   computeRegion: "rechengebunden",
   noChip: "Kein Chip wird gezeigt: einen einschalten.",
-  noChips: 'Kein Chip, mit dem diese Kernel zu vergleichen sind: chips setzen, zum Beispiel w.chips = ["h100-sxm"].',
+  noChips: 'Kein Chip zum Vergleich mit diesen Kerneln: chips setzen, zum Beispiel w.chips = ["h100-sxm"].',
   ridge: (roof, ridge, peak, bandwidth) =>
     `${roof.chip.name} · ${peak} bei ${roof.precision}, ${bandwidth} aus ${roof.level} · Ridge Point ${ridge}`,
   ridges: (roof, peak) =>

@@ -25,8 +25,7 @@ export const filterWords: Like<typeof en.filterWords> = {
   scope: "Punkte",
   scopes: { kernels: "Kernel", program: "Programm und Schritte" },
   clear: "Filter aufheben",
-  byCategory:
-    "Eigene Zeit nach Kategorie. Klick: nur diese Kategorie zeigen. Umschalt oder Strg und Klick: sie hinzunehmen.",
+  byCategory: "Eigene Zeit nach Kategorie. Klick: nur diese. Umschalt oder Strg und Klick: auch diese.",
   part: (name, percent, kernels) => `${name} · ${percent} der Zeit · ${whole(kernels)} Kernel`,
   rest: (categories) => `${categories} weitere Kategorien`,
   remarks: (count) => (count === 1 ? "1 Anmerkung zu dieser Datei" : `${count} Anmerkungen zu dieser Datei`),

@@ -20,14 +20,13 @@ export const fusionWords: Like<typeof en.fusionWords> = {
     epilogue: (product, op, kind = "") =>
       `${product} ist ein Matrixprodukt: nur elementweise Operationen dahinter passen in seinen Kernel; ${op} ist ${kind === "injective" ? "injektiv: Elemente wechseln die Kachel" : `von der Art ${kind}`}`,
     fed: (one, product) =>
-      `${product} liest die Ausgabe von ${one}: eine Operation vor einem Matrixprodukt passt nicht in dessen Kernel`,
+      `${product} liest die Ausgabe von ${one}: was vor einem Matrixprodukt läuft, passt nicht in seinen Kernel`,
     operands: (one, other) =>
-      `${one} und ${other} haben keinen gemeinsamen Eingang: zwei Matrixprodukte teilen einen Kernel nur mit gemeinsamem Eingang`,
+      `${one} und ${other} haben keinen gemeinsamen Eingang: nur dann teilen zwei Matrixprodukte einen Kernel`,
     apart: (product, op) =>
-      `${op} verwendet das Ergebnis von ${product} nicht: nur Operationen auf dem Ergebnis passen in den Kernel eines Matrixprodukts`,
+      `${op} verwendet das Ergebnis von ${product} nicht: nur solche Operationen passen in seinen Kernel`,
     rows: (one, other) => `${one} und ${other} reduzieren Tensoren verschiedener Form`,
-    moved: (one, op) =>
-      `${op} bringt Elemente an andere Stellen und kann daher ${one} im Kernel nicht Zeile für Zeile folgen`,
+    moved: (one, op) => `${op} verschiebt Elemente und kann ${one} daher nicht Zeile für Zeile folgen`,
   },
   notConvex: (inner, first, last) => `${inner} muss nach ${first} und vor ${last} laufen`,
   cycle: (group, between) => `${group} in einem Kernel liefe sowohl vor als auch nach ${between}`,

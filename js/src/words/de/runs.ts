@@ -5,7 +5,7 @@ import type * as en from "../en/runs.ts";
 
 export const runWords: Like<typeof en.runWords> = {
   fixFirst: (count) => `Diese ${count} zuerst`,
-  back: (percent) => `${percent} der Laufzeit zu gewinnen`,
+  back: (percent, isBrief) => `${percent} ${isBrief ? "" : "der Laufzeit "}zu gewinnen`,
   gains: (chip) => `Was jeder Kernel spart, wenn er seine Roofline auf ${chip} erreicht, von der Zeit aller Kernel:`,
   selectThem: (count) => `Diese ${count} auswählen`,
 
@@ -16,12 +16,12 @@ export const runWords: Like<typeof en.runWords> = {
   keeps: "Jeder Kernel behält seinen Anteil an der Roofline.",
   stays: (time) => `${time} von Kerneln mit unbekannter Grenze bleiben wie gemessen.`,
   far: (percent, limit) =>
-    `Kernel unter ${limit} ihrer Roofline (${percent} der Zeit) werden auf einem anderen Chip vielleicht nicht schneller.`,
+    `Kernel unter ${limit} ihrer Roofline (${percent} der Zeit) werden auf einem anderen Chip kaum schneller.`,
   ranOn: "Gelaufen auf",
   runIn: "Alle FLOPs in",
   asTold: "wie gemessen",
   reaching: "Wenn diese ihre Roofline erreichen:",
-  selectSome: "Kernel auswählen, um die Zeit zu sehen, wenn sie ihre Roofline erreichen.",
+  selectSome: "Kernel auswählen, die ihre Roofline erreichen sollen.",
   allSelected: (count) => `alle ${count} ausgewählten`,
   more: (count) => `und ${count} weitere`,
 

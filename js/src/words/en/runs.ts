@@ -4,7 +4,7 @@ const kernels = (count: number) => (count === 1 ? "1 kernel" : `${count} kernels
 
 export const runWords = {
   fixFirst: (count: number) => `Fix these ${count} first`,
-  back: (percent: string) => `${percent} of run time to gain`,
+  back: (percent: string, isBrief: boolean) => `${percent} ${isBrief ? "" : "of run time "}to gain`,
   gains: (chip: string) => `What each kernel saves if it reaches its roof on ${chip}, of the time of all kernels:`,
   selectThem: (count: number) => `Select these ${count}`,
 
