@@ -14,8 +14,6 @@ from traitlets import Dict, Unicode
 from roofwidget.support import languages
 from roofwidget.support.languages import ENGLISH
 
-__all__ = ["FrontEnd", "first_script", "first_style", "front_end", "is_shared", "reference"]
-
 # In these hosts a page cannot use a shared model: one process serves many pages, or a page finds no model by its id.
 _HOSTS_WITHOUT_SHARED_MODELS: Final = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
 _INLINE_VARIABLE: Final = "ROOFWIDGET_INLINE"

@@ -36,9 +36,10 @@ from roofwidget.analysis.what_if_arithmetic import apply_what_ifs
 from roofwidget.chips import Chip, MissingFigureError
 from roofwidget.kernels.columns import Texts, folded
 from roofwidget.kernels.filters import Filters, share_above_zero, whole_from_one
+from roofwidget.kernels.kernel import Kernel
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.presets import preset
-from roofwidget.kernels.table import Kernel, Kernels, as_kernels
+from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.state.choices import (
     MAX_CHIPS_SHOWN_AT_FIRST,
     NO_CHIPS_HINT,
@@ -110,8 +111,6 @@ from roofwidget.support.did_you_mean import did_you_mean, unknown_keyword
 from roofwidget.support.languages import ENGLISH
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
-
-__all__ = ["RooflineModel"]
 
 # Set after all other traits, in this order: a partition depends on how the graph is counted, a row on the kernels.
 _SET_LAST: Final = (

@@ -11,8 +11,6 @@ import re
 from numbers import Real
 from typing import Final
 
-__all__ = ["UNITS", "finite", "format_intensity", "format_quantity", "format_significant", "parse", "positive"]
-
 _DECIMAL: Final = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18, "Z": 21, "Y": 24}
 _SMALL: Final = {"m": -3, "u": -6, "µ": -6, "n": -9, "p": -12}
 _BINARY: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}

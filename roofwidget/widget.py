@@ -15,8 +15,6 @@ from roofwidget.state.filter_traits import has_column
 from roofwidget.state.graph import has_same_groups
 from roofwidget.state.trait_types import owned
 
-__all__ = ["RooflineWidget", "roofline"]
-
 
 class RooflineWidget(RooflineModel, anywidget.AnyWidget):
     """A live roofline in a notebook: the state of `RooflineModel`, drawn.

@@ -59,23 +59,6 @@ from roofwidget.workloads import CONVENTIONS, DTYPES, Graph, Op, Tensor
 from roofwidget.workloads.expressions import to_wire
 from roofwidget.workloads.partition import Partition
 
-__all__ = [
-    "baseline_to_wire",
-    "chips_to_wire",
-    "dims_to_wire",
-    "graph_to_wire",
-    "graphs_to_wire",
-    "kernels_to_wire",
-    "moves_from_wire",
-    "moves_to_wire",
-    "partition_to_wire",
-    "snapshots_from_wire",
-    "snapshots_to_wire",
-    "text_to_wire",
-    "texts_to_wire",
-    "what_if_to_wire",
-]
-
 # Shortening this many names takes about 0.1 s; a chart shows fewer.
 _MAX_SHORTENED_NAMES: Final = 1000
 

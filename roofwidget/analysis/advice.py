@@ -14,8 +14,6 @@ from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import aligned, and_more, counted, html_table, one_line, percent
 from roofwidget.units import format_quantity
 
-__all__ = ["SUGGESTIONS", "Advice", "Advices", "advise"]
-
 SUGGESTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "memory-bound, far": "Get more of the bandwidth: tile for reuse, lay data out for long contiguous accesses, "

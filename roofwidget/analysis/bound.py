@@ -19,8 +19,6 @@ from roofwidget.kernels.non_kernels import non_kernels
 from roofwidget.kernels.table import Kernels, as_kernels
 from roofwidget.support.did_you_mean import keywords
 
-__all__ = ["bound", "bytes_by_level"]
-
 
 @keywords("bound")
 def bound(

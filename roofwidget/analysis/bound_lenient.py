@@ -16,8 +16,6 @@ from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import counted
 
-__all__ = ["bound_lenient", "lacking", "without_figures"]
-
 
 def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
     """Return what `roofwidget.bound` returns; kernels that need a figure the chip lacks get an unknown bound.

@@ -21,8 +21,6 @@ from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import aligned, counted, first_few, html_table, html_with_notes, one_line
 from roofwidget.units import format_quantity, format_significant
 
-__all__ = ["Comparison", "Flip", "compare_chips"]
-
 _MAX_NAMED_KERNELS: Final = 3
 
 

@@ -31,8 +31,6 @@ from roofwidget.support.text_tables import (
 )
 from roofwidget.units import format_quantity
 
-__all__ = ["RunComparison", "compare_runs"]
-
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
 _MAX_NAMED_KERNELS: Final = 3

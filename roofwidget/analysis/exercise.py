@@ -11,8 +11,6 @@ import numpy as np
 
 from roofwidget.support.did_you_mean import keywords, listed
 
-__all__ = ["roofline_analysis"]
-
 _FLOPS, _BYTES, _NAME = "flops", "memory_bytes", "name"
 _NEEDED: Final = (_FLOPS, _BYTES)
 

@@ -33,17 +33,6 @@ from roofwidget.chips import chip as look_up
 from roofwidget.kernels.columns import Floats, quantity, real
 from roofwidget.support.did_you_mean import keywords, listed, nearest
 
-__all__ = [
-    "COLLECTIVES",
-    "TOPOLOGIES",
-    "collective_time",
-    "effective_roof",
-    "exposed_fraction",
-    "network_bytes",
-    "network_intensity",
-    "network_ridge_point",
-]
-
 COLLECTIVES: Final = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "permute")
 """The supported kinds of collectives."""
 TOPOLOGIES: Final = ("ring", "ring-both-ways", "switch")

@@ -23,8 +23,6 @@ from roofwidget.support.did_you_mean import keywords
 from roofwidget.support.text_tables import aligned, and_more, html_table, html_with_notes, one_line, percent
 from roofwidget.units import format_quantity, format_significant
 
-__all__ = ["Projection", "project"]
-
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 50
 # Below this utilization something other than the roof explains the time of a kernel.

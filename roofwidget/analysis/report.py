@@ -15,8 +15,6 @@ from roofwidget.units import format_intensity, format_quantity
 if TYPE_CHECKING:
     from roofwidget.analysis.result import Bound
 
-__all__ = ["above_roof", "html", "plain"]
-
 _MAX_LINES: Final = 8
 _MAX_TABLE_ROWS: Final = 20
 _MAX_EXPLAINED: Final = 3

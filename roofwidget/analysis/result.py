@@ -19,8 +19,6 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.columns import TIE_TOLERANCE, Bools, Floats, Texts, frozen
 from roofwidget.kernels.kernel import NETWORK
 
-__all__ = ["ABOVE_ROOF_FROM", "Bound"]
-
 ABOVE_ROOF_FROM: Final = 1 + 1e-9
 """The utilization from which a kernel is above its roof: more than rounding can explain."""
 # Relative to the larger: two resource times closer than this are balanced.

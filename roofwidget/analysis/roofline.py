@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from roofwidget.kernels.columns import Floats, quantity, real
 
-__all__ = ["attainable", "join_times", "ridge_point", "slowest_level"]
-
 
 def attainable(ai: npt.ArrayLike, peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> Floats:
     """Return the highest rate that a roofline allows: ``min(peak_flops, ai * bandwidth)``.

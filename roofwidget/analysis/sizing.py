@@ -12,8 +12,6 @@ from roofwidget.chips import Chip
 from roofwidget.chips import chip as look_up
 from roofwidget.support.did_you_mean import keywords
 
-__all__ = ["critical_batch", "critical_batch_per_chip", "smallest_square_matmul"]
-
 # Relative, as in `bound`: two times closer than this are a tie, and a tie counts as compute-bound.
 _TIE_TOLERANCE: Final = Fraction(1, 10**12)
 

@@ -15,8 +15,6 @@ from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.text_tables import without_surrogates
 
-__all__ = ["Snapshot", "kernel_positions"]
-
 _MAX_KERNELS: Final = 200
 _MAX_NAME_CHARACTERS: Final = 80
 _VALUES_PER_KERNEL: Final = 3

@@ -12,8 +12,6 @@ from roofwidget.kernels.kernel import NETWORK
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 
-__all__ = ["BoundFunction", "apply_what_ifs", "least_time"]
-
 BoundFunction = Callable[[Kernels], Bound]
 """Returns the bound of kernels."""
 

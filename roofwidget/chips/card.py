@@ -17,8 +17,6 @@ from roofwidget.support.text_tables import html_table
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip
 
-__all__ = ["ceiling_key", "disputed", "figures", "figures_with_sources", "html", "shown", "units_by_figure"]
-
 # Two sources disagree if their values differ by more than this, relative to ours. A smaller difference is rounding.
 _MAX_ROUNDING: Final = 0.03
 _HEADER: Final = ("figure", "value", "confidence", "source", "others say")

@@ -17,8 +17,6 @@ from roofwidget.chips.chip import Chip
 from roofwidget.chips.figures import Source
 from roofwidget.support.did_you_mean import listed, nearest
 
-__all__ = ["AmbiguousChipError", "UnknownChipError", "chip", "chips", "lookup_key"]
-
 _MAX_NEAREST_NAMES: Final = 5
 
 

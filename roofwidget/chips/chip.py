@@ -23,8 +23,6 @@ from roofwidget.chips.figures import (
 )
 from roofwidget.support.did_you_mean import keywords, listed, unknown_keyword
 
-__all__ = ["Chip", "Share", "share_on_chip"]
-
 # Names of the matrix unit in frameworks and data sheets. A peak under any of them is the matrix unit's peak.
 _MATRIX_UNIT_NAMES: Final = ("matmul", "tensor", "matrix")
 # Memories next to the compute units, nearest first.

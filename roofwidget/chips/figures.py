@@ -6,19 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = [
-    "FLOP_CLASSES",
-    "Ceiling",
-    "Check",
-    "Energy",
-    "Figure",
-    "Link",
-    "Memory",
-    "MissingFigureError",
-    "Source",
-    "is_off_chip",
-]
-
 FLOP_CLASSES: Final = frozenset({"matmul", "tensor", "transcendental", "vector"})
 """Classes of FLOPs that may have their own peak on a chip; ``matmul`` and ``tensor`` mean the same."""
 

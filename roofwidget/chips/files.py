@@ -14,8 +14,6 @@ from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
 from roofwidget.support.did_you_mean import did_you_mean
 
-__all__ = ["load_chips"]
-
 # No chip is slower or smaller than this. A smaller number without a unit was meant in TFLOP/s, GB/s or GB.
 _MIN_RATE: Final = 1e9  # FLOP/s or bytes/s
 _MIN_CAPACITY_BYTES: Final = 1e3

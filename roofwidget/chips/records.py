@@ -21,8 +21,6 @@ from roofwidget.support.did_you_mean import did_you_mean, listed
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip
 
-__all__ = ["RecordError", "documents", "from_record", "to_record"]
-
 _TEXTS: Final = ("id", "name", "vendor", "family", "kind", "status", "default_precision")
 _FIGURE: Final = ("value", "source", "confidence", "formula", "note")
 _SOURCE: Final = ("title", "url", "confidence")

@@ -8,8 +8,6 @@ import sys
 from pathlib import Path as File
 from typing import Any, Final, TypeAlias
 
-__all__ = ["Path", "line_numbers", "line_of", "packaged", "parse"]
-
 Path: TypeAlias = tuple["str | int", ...]
 """The place of a value in nested dicts and lists: ``("memories", "HBM", "bandwidth")``."""
 

@@ -11,31 +11,6 @@ from roofwidget import units
 from roofwidget.chips.figures import Ceiling, Check, Energy, Link, Memory, MissingFigureError, Source, is_off_chip
 from roofwidget.support.did_you_mean import did_you_mean, listed
 
-__all__ = [
-    "ENERGY_UNITS",
-    "aliases",
-    "ceilings",
-    "checks",
-    "default_precision",
-    "energy",
-    "figure",
-    "find_level",
-    "find_precision",
-    "identity",
-    "level_called",
-    "level_name",
-    "links",
-    "memories",
-    "notes",
-    "number",
-    "own_level",
-    "peaks",
-    "precision_name",
-    "sources",
-    "unit_count",
-    "year",
-]
-
 ENERGY_UNITS: Final = {"per_flop": "J/FLOP", "per_byte": "J/B", "constant_power": "W"}
 """The unit of each field of `Energy`."""
 

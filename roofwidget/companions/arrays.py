@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from roofwidget.workloads import Dim, Graph
     from roofwidget.workloads.expressions import Count
 
-__all__ = ["allowed", "evaluate_arrays", "swept", "whole_numbers"]
-
 # From this ratio of largest to smallest value on, the sizes of a dimension are powers of two.
 _MIN_RATIO_FOR_POWERS: Final = 16
 

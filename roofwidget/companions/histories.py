@@ -33,8 +33,6 @@ from roofwidget.state.rates import one_level
 from roofwidget.support.did_you_mean import keywords
 from roofwidget.wire import text_to_wire
 
-__all__ = ["named_points", "ridge_history"]
-
 # -- labels that have room -----------------------------------------------------------------------------------------
 
 # Sizes as shares of the narrowest plot, 664 by 380 px; wider plots have more space.

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
     from roofwidget.model import RooflineModel
 
-__all__ = ["roofline_figure"]
-
 # The limits of the axes without data.
 _EMPTY_X: Final = (0.1, 1e4)
 _EMPTY_Y: Final = (1e9, 1e15)

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from roofwidget.workloads.expressions import Count
     from roofwidget.workloads.partition import Partition
 
-__all__ = ["speed_map", "times_over"]
-
 # -- times at many sizes -------------------------------------------------------------------------------------------
 
 

@@ -27,7 +27,8 @@ from roofwidget.companions.parts import (
     shown_chips,
     within,
 )
-from roofwidget.kernels.table import Kernel, Kernels
+from roofwidget.kernels.kernel import Kernel
+from roofwidget.kernels.table import Kernels
 from roofwidget.state.rates import one_level
 from roofwidget.support.did_you_mean import did_you_mean, keywords
 from roofwidget.units import format_significant
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from roofwidget.chips import Chip
     from roofwidget.kernels.columns import Floats
     from roofwidget.model import RooflineModel
-
-__all__ = ["size_sweep"]
 
 # -- curves --------------------------------------------------------------------------------------------------------
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from roofwidget.kernels.columns import Bools, Floats
     from roofwidget.model import RooflineModel
 
-__all__ = ["time_bars"]
-
 _BY: Final = ("resource", "kernel")
 _RESOURCES: Final = {
     "compute": ("compute", PALETTE[1]),

@@ -13,35 +13,6 @@ import numpy.typing as npt
 
 from roofwidget import units
 
-__all__ = [
-    "ASKED_PRECISION",
-    "MAIN_LEVEL",
-    "TIE_TOLERANCE",
-    "Bools",
-    "DictColumn",
-    "Floats",
-    "Texts",
-    "at_row",
-    "at_rows",
-    "by_key",
-    "by_key_of_rows",
-    "checked",
-    "dict_column",
-    "dict_encoded",
-    "float_cells",
-    "float_column",
-    "folded",
-    "from_plain",
-    "frozen",
-    "name_column",
-    "quantity",
-    "real",
-    "same",
-    "sum_of_known",
-    "text_cells",
-    "to_plain",
-]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 Texts: TypeAlias = npt.NDArray[np.object_]
 Bools: TypeAlias = npt.NDArray[np.bool_]

@@ -10,8 +10,6 @@ import numpy as np
 from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.kernels.table import Kernels
 
-__all__ = ["concat"]
-
 
 def concat(tables: Mapping[str, Kernels]) -> Kernels:
     """Return one table with the rows of all these tables; the name of a table becomes the category of its rows.

@@ -14,8 +14,6 @@ from roofwidget.kernels.columns import ASKED_PRECISION, MAIN_LEVEL
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-__all__ = ["FIELDS", "from_frame", "readable_columns", "to_frame"]
-
 FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "count", "self_time")
 _NEEDED: Final = ("name", "flops", "bytes")
 _KEYED: Final = ("flops", "bytes", "origin")

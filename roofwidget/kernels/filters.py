@@ -21,19 +21,6 @@ if TYPE_CHECKING:
     from roofwidget.chips import Chip
     from roofwidget.kernels.table import Kernels
 
-__all__ = [
-    "RESOURCES",
-    "Filters",
-    "checked_text",
-    "is_feed",
-    "known_resources",
-    "known_values",
-    "share_above_zero",
-    "share_of_time",
-    "small",
-    "whole_from_one",
-]
-
 RESOURCES: Final = ("compute", "network", "overhead", "unknown")
 """The resources that can bind a kernel, apart from memory levels."""
 

@@ -18,8 +18,6 @@ from roofwidget.support.did_you_mean import listed, nearest
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-__all__ = ["PER_LAUNCH", "column_of", "grouped"]
-
 PER_LAUNCH: Final = ("time min (s)", "time median (s)", "time max (s)")
 """The columns that grouping adds to `Kernels.extra`: seconds per launch."""
 

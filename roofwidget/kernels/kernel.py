@@ -14,8 +14,6 @@ from roofwidget.chips import is_off_chip
 from roofwidget.kernels.columns import folded
 from roofwidget.support.did_you_mean import keywords
 
-__all__ = ["NETWORK", "Kernel", "Number", "as_kernel"]
-
 NETWORK: Final = "network"
 """The key of bytes that cross the chip's link. It is not a memory level of any chip."""
 

@@ -13,8 +13,6 @@ from roofwidget.kernels.groupby import column_of
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 
-__all__ = ["does_other_work", "match_rows"]
-
 _SHAPE: Final = "shape"
 # Relative. FLOPs that are a rate times a time, or printed with few digits, differ slightly between runs.
 _ROUNDING_TOLERANCE: Final = 0.01

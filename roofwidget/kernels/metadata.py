@@ -17,8 +17,6 @@ from roofwidget.kernels.dataframes import FIELDS
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-__all__ = ["Extra", "Launches", "Rows", "TextsByName", "extra_columns", "origins"]
-
 Rows: TypeAlias = npt.NDArray[np.intp]
 Extra: TypeAlias = Mapping[str, Floats | DictColumn]
 

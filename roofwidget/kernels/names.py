@@ -11,8 +11,6 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["shortened"]
-
 _MAX_CHARACTERS: Final = 72
 _MAX_ARGUMENTS: Final = 6
 _MAX_PARSED_CHARACTERS: Final = 4000

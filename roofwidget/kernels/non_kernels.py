@@ -12,8 +12,6 @@ from roofwidget.kernels.filters import is_feed
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-__all__ = ["FEED", "IDLE", "LINK", "NON_KERNELS", "non_kernels"]
-
 IDLE: Final = "idle"
 FEED: Final = "waiting for the host"
 LINK: Final = "copy over a link"

@@ -15,8 +15,6 @@ from roofwidget.chips.catalogue import lookup_key
 from roofwidget.kernels.table import Kernels
 from roofwidget.support.did_you_mean import listed
 
-__all__ = ["Preset", "preset", "presets"]
-
 
 @dataclass(frozen=True)
 class Preset:

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from roofwidget.analysis.result import Bound
     from roofwidget.widget import RooflineWidget
 
-__all__ = ["Kernel", "Kernels", "as_kernels"]
-
 _OF_TABLE: Final = frozenset({"chip", "program", "steps", "warnings", "source"})
 """The arguments of `Kernels` that belong to the whole table, not to its rows."""
 _RANKS_OF_BOUND: Final = ("headroom", "utilization", "roof_fraction", "peak_fraction", "attainable")

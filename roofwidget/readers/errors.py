@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["ProfileError"]
-
 
 class ProfileError(ValueError):
     """A profile that cannot be read.

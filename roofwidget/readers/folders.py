@@ -13,8 +13,6 @@ from roofwidget.readers.input.source import Source
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-__all__ = ["read_folder"]
-
 _MAX_MEMBERS: Final = 100
 
 

@@ -19,8 +19,6 @@ from roofwidget.support.text_tables import aligned, one_line
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
 
-__all__ = ["Profiles", "read_many"]
-
 _MAX_SHOWN_FAILURES: Final = 3
 
 

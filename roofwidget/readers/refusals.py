@@ -14,8 +14,6 @@ from roofwidget.readers.tables.delimited import columns_seen
 from roofwidget.readers.tables.dialects import found_in, lacking
 from roofwidget.support.did_you_mean import listed
 
-__all__ = ["of_another", "of_unknown", "read_many_hint"]
-
 _SEE: Final = "docs/readers.md lists the formats"
 _NO_PROFILE: Final = "which is not a profile of a known tool"
 _LEADING: Final = "\ufeff \t\r\n"

@@ -10,18 +10,6 @@ from traitlets import TraitError
 from roofwidget.chips import Chip
 from roofwidget.support.did_you_mean import listed, nearest
 
-__all__ = [
-    "MAX_CHIPS_SHOWN_AT_FIRST",
-    "NO_CHIPS_HINT",
-    "check_ceilings",
-    "check_memory",
-    "check_precision",
-    "chip_called",
-    "known_ceilings",
-    "shown_after",
-    "still_possible",
-]
-
 NO_CHIPS_HINT: Final = "pass chips=['h100-sxm'] or the like"
 """What an error message proposes where there are no chips."""
 MAX_CHIPS_SHOWN_AT_FIRST: Final = 6

@@ -11,17 +11,6 @@ from roofwidget.chips import Chip
 from roofwidget.kernels.filters import RESOURCES
 from roofwidget.support.did_you_mean import listed, nearest
 
-__all__ = [
-    "TABLE_COLUMNS",
-    "TABLE_COLUMNS_BY",
-    "bounds_after",
-    "check_bounds",
-    "column_key",
-    "has_column",
-    "known_bounds",
-    "sort_key",
-]
-
 TABLE_COLUMNS: Final = (
     *("rank", "name", "category", "precision", "count", "time", "self_time", "share", "cumulative_share", "flops"),
     *("achieved", "attainable", "bound_by", "bound_time", "utilization", "roof_fraction", "peak_fraction", "headroom"),

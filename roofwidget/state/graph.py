@@ -14,20 +14,6 @@ from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.workloads import CONVENTIONS, Graph
 from roofwidget.workloads.partition import Partition
 
-__all__ = [
-    "PhaseMemory",
-    "as_partition",
-    "check_convention",
-    "check_dims",
-    "check_dtype",
-    "check_phase",
-    "convention_for",
-    "counted",
-    "dims_for",
-    "has_same_groups",
-    "refused_as",
-]
-
 
 @dataclass
 class PhaseMemory:

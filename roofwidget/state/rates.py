@@ -12,19 +12,6 @@ from roofwidget import units
 from roofwidget.chips import FLOP_CLASSES, Chip
 from roofwidget.kernels.table import Kernels
 
-__all__ = [
-    "QUANTITIES",
-    "Quantity",
-    "WhatIf",
-    "common_precision",
-    "one_level",
-    "parsed_rate",
-    "rate_in_force",
-    "read_only_what_if",
-    "with_known_figures",
-    "with_rates",
-]
-
 Quantity: TypeAlias = Literal["peak_flops", "bandwidth"]
 WhatIf: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Rates that replace the data sheet's: by chip id, quantity, and precision or memory level."""

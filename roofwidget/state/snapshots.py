@@ -11,8 +11,6 @@ from roofwidget.analysis.snapshot import Snapshot, kernel_positions
 from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 
-__all__ = ["frozen"]
-
 
 def frozen(name: str, others: Iterable[Snapshot], kernels: Kernels, rows: Rows, bound: Bound) -> Snapshot:
     """Return a snapshot of some rows of kernels and their bound; the default name is "snapshot 1", or the next free.

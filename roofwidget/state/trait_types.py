@@ -22,27 +22,6 @@ from roofwidget.support.languages import languages
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
 
-__all__ = [
-    "Checked",
-    "Owner",
-    "PartitionTrait",
-    "RateTrait",
-    "distinct_chips",
-    "graphs_by_name",
-    "language_of",
-    "names",
-    "one_graph",
-    "optional",
-    "owned",
-    "row_number",
-    "row_numbers",
-    "seconds",
-    "shares",
-    "sizes_by_name",
-    "snapshots_of",
-    "zoom_limits",
-]
-
 Owner: TypeAlias = Literal["python", "browser", "shared"]
 """Who may change a trait: Python alone, the front end alone, or both."""
 

@@ -6,8 +6,6 @@ from typing import TypeAlias
 
 from traitlets import TraitError
 
-__all__ = ["Plane", "Zoom", "check_zoom", "plane_of"]
-
 Zoom: TypeAlias = tuple[float, float, float, float]
 """``(x_low, x_high, y_low, y_high)`` in base units."""
 Plane: TypeAlias = tuple[str, str]

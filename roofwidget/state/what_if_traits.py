@@ -18,16 +18,6 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.state.rates import one_level
 from roofwidget.support.did_you_mean import listed, nearest
 
-__all__ = [
-    "KernelWhatIfs",
-    "bound_where_measured",
-    "check_can_move",
-    "check_row",
-    "checked_factor",
-    "read_only_factors",
-    "row_called",
-]
-
 KernelWhatIfs: TypeAlias = Mapping[int, Mapping[str, float]]
 """Factors on ``"bytes"`` and ``"time"`` by row; a factor that is left out is 1."""
 

@@ -7,8 +7,6 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
-__all__ = ["choose_from", "did_you_mean", "keywords", "listed", "nearest", "unknown_keyword"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-__all__ = ["ENGLISH", "STATIC", "languages"]
-
 STATIC: Final = Path(__file__).parents[1] / "static"
 """The folder of the built front end."""
 ENGLISH: Final = "en"

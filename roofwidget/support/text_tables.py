@@ -9,18 +9,6 @@ from typing import Final
 
 from roofwidget.units import format_significant
 
-__all__ = [
-    "aligned",
-    "and_more",
-    "counted",
-    "first_few",
-    "html_table",
-    "html_with_notes",
-    "one_line",
-    "percent",
-    "without_surrogates",
-]
-
 _MAX_NAME_LETTERS: Final = 40
 
 

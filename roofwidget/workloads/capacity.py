@@ -21,8 +21,6 @@ from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.legality import Refusal
 from roofwidget.workloads.structure import Counts, Mask, Structure, members
 
-__all__ = ["Capacity"]
-
 _TILE_SIDE: Final = 128  # elements
 
 

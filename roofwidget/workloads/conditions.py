@@ -13,8 +13,6 @@ from roofwidget.support.did_you_mean import did_you_mean, listed
 from roofwidget.workloads.expressions import Call, Count, Dim, Expression, Symbol, dims_of, evaluate
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["Conditions", "check", "nearest_size", "of_sizes", "sizes"]
-
 Conditions: TypeAlias = Mapping[tuple[Count, Count], str]
 """By count and divisor: what the count is, for errors. It must be a multiple; a divisor of 0 means at least 1."""
 

@@ -10,8 +10,6 @@ from typing import Final, Literal
 
 from roofwidget.support.did_you_mean import choose_from, keywords
 
-__all__ = ["CONVENTIONS", "PEAK_FMA", "Convention", "convention"]
-
 PEAK_FMA: Final = 2
 """FLOPs of a multiply-add in all published peak rates."""
 

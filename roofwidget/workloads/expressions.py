@@ -14,26 +14,6 @@ from typing import Any, Final, TypeAlias
 
 from roofwidget.support.did_you_mean import did_you_mean, listed
 
-__all__ = [
-    "Call",
-    "Count",
-    "Dim",
-    "Expression",
-    "Symbol",
-    "ceil_div",
-    "dim",
-    "dims_of",
-    "evaluate",
-    "from_wire",
-    "maximum",
-    "minimum",
-    "product",
-    "substitute",
-    "symbol",
-    "symbols",
-    "to_wire",
-]
-
 _SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

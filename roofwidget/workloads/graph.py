@@ -19,8 +19,6 @@ from roofwidget.workloads.registry import OPERATORS, Operator, built_in, registe
 from roofwidget.workloads.structure import Structure
 from roofwidget.workloads.tensors import DTYPES, Tensor, checked_dtype
 
-__all__ = ["Graph", "register_op"]
-
 _WHATS: Final = ("flops", *CLASSES, "bytes", "compulsory")
 
 

@@ -12,8 +12,6 @@ from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.quotient import QuotientGraph
 from roofwidget.workloads.structure import Mask, Structure, members
 
-__all__ = ["by_gain", "fully", "inductor_like", "pairs", "singles", "xla_like"]
-
 # PyTorch Inductor's own limits: rounds of fusion, and ops per kernel.
 _MAX_INDUCTOR_ROUNDS: Final = 10
 _MAX_INDUCTOR_OPS: Final = 64

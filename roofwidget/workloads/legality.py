@@ -18,8 +18,6 @@ from typing import Final
 from roofwidget.workloads.quotient import QuotientGraph
 from roofwidget.workloads.structure import Mask, Structure, flood, members
 
-__all__ = ["CODES", "FusionError", "Refusal", "Rules"]
-
 _INJECTIVE_REMARK: Final = ": it moves elements from one tile to another"
 
 CODES: Final = ("same", "not-connected", "barrier", "kinds", "not-convex", "cycle", "capacity")

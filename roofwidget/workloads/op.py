@@ -12,8 +12,6 @@ from roofwidget.support.did_you_mean import choose_from, keywords
 from roofwidget.workloads.expressions import Count, Expression
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["CLASSES", "KINDS", "Op"]
-
 KINDS: Final = ("elementwise", "broadcast", "injective", "reduction", "matmul", "opaque")
 """How an operation fuses. elementwise: output element i needs only the input elements i; broadcast: an input is
 stretched; injective: elements change places; reduction: many elements make one; matmul: a matrix product or a

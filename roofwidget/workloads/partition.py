@@ -33,8 +33,6 @@ from roofwidget.workloads.quotient import QuotientGraph, in_order
 from roofwidget.workloads.structure import Mask, Structure, members
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["Partition"]
-
 Which: TypeAlias = "str | Op | int | Iterable[str]"
 Dims: TypeAlias = "Mapping[str, int] | None"
 

@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterable, Sequence
 
 from roofwidget.workloads.structure import Mask, Structure, members
 
-__all__ = ["QuotientGraph", "in_order"]
-
 
 class QuotientGraph:
     """The groups of a partition and their dependencies. A merged group gets a new number.

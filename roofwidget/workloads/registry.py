@@ -9,8 +9,6 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from roofwidget.support.did_you_mean import keywords
 
-__all__ = ["OPERATORS", "Operator", "built_in", "operator", "register"]
-
 Operator: TypeAlias = Callable[..., Any]
 """``function(graph, *tensors, name=None, **params)``: adds ops to the graph and returns the tensors that they write."""
 

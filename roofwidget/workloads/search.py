@@ -22,8 +22,6 @@ from roofwidget.workloads.op import CLASSES
 from roofwidget.workloads.structure import Counts, Mask, Structure, members
 from roofwidget.workloads.tensors import is_floating
 
-__all__ = ["MAX_STEPS", "Costs", "Found", "How", "Optimum", "fastest", "optimal", "takes_more"]
-
 MAX_STEPS: Final = 100_000
 """The number of steps that the exact search may look at."""
 # Times closer than this (relative) are a tie; the partition with fewer kernels wins.

@@ -19,8 +19,6 @@ from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
 if TYPE_CHECKING:
     from roofwidget.workloads.graph import Graph
 
-__all__ = ["Counts", "Mask", "Structure", "flood", "members"]
-
 Mask: TypeAlias = int
 """A set of ops: bit i stands for op i."""
 

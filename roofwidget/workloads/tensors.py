@@ -11,8 +11,6 @@ from typing import Final
 from roofwidget.support.did_you_mean import keywords, listed, nearest
 from roofwidget.workloads.expressions import Count, Expression, ceil_div, dims_of, evaluate, product, symbol
 
-__all__ = ["DTYPES", "Tensor", "bits", "checked_dtype", "is_floating"]
-
 DTYPES: Final[Mapping[str, int]] = MappingProxyType(
     {
         "fp64": 64,

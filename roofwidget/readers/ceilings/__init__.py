@@ -18,8 +18,6 @@ from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.support.did_you_mean import listed, unknown_keyword
 
-__all__ = ["read_ceilings"]
-
 _FORMATS: Final = ("ceilings.ert", "ceilings.tracelens_arch", "ceilings.carm", "likwid", "rocprof")
 
 

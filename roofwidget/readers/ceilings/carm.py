@@ -35,8 +35,6 @@ from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
 from roofwidget.readers.tables.delimited import read_table
 
-__all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
-
 FORMAT: Final = "carm"
 EXPECTED: Final = "a table of the CARM Tool (NAME_roofline.csv or NAME_applications.csv)"
 

@@ -22,8 +22,6 @@ from roofwidget.readers.ceilings.measured import MATRIX, UNSPECIFIED, VECTOR, Ra
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
 
-__all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
-
 FORMAT: Final = "ert"
 EXPECTED: Final = "the roofline.json of the Empirical Roofline Tool"
 

@@ -10,8 +10,6 @@ from typing import Final
 from roofwidget.chips import Ceiling, Check, Chip, Memory, Source, is_off_chip
 from roofwidget.readers.errors import ProfileError
 
-__all__ = ["MATRIX", "UNSPECIFIED", "VECTOR", "Rate", "base_key", "cell", "measured_chip", "onto"]
-
 VECTOR: Final = "vector"
 MATRIX: Final = "matrix"
 UNSPECIFIED: Final = "unspecified"

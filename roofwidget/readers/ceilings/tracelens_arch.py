@@ -17,8 +17,6 @@ from roofwidget.readers.ceilings.measured import MATRIX, VECTOR, Rate, cell, mea
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
 
-__all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
-
 FORMAT: Final = "tracelens-arch"
 EXPECTED: Final = "an architecture file of TraceLens (JSON with 'mem_bw_gbps' and 'max_achievable_tflops')"
 

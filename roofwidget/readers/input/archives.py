@@ -11,8 +11,6 @@ from typing import BinaryIO, Final, cast
 
 from roofwidget.readers.errors import ProfileError
 
-__all__ = ["is_zip", "listed_files", "member", "unpacked"]
-
 _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = b"PK\x03\x04"
 _ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"

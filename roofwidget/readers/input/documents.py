@@ -11,8 +11,6 @@ from typing import NoReturn
 from roofwidget.readers.errors import ProfileError
 from roofwidget.support.did_you_mean import listed
 
-__all__ = ["Parsed", "described", "parse", "refuse_constant"]
-
 
 @dataclass(frozen=True)
 class Parsed:

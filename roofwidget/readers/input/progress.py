@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-__all__ = ["Progress", "advancing"]
-
 Progress: TypeAlias = bool | Callable[[int, int | None], object] | None
 """None: a bar in a notebook where tqdm is installed. True: a bar. False: none. Or a function of (done, total)."""
 

@@ -12,8 +12,6 @@ from typing import Any, BinaryIO, Final
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input import archives, documents
 
-__all__ = ["HEAD_BYTES", "Source"]
-
 HEAD_BYTES: Final = 64 * 2**10
 _MAX_TEXT_BYTES: Final = 512 * 2**20
 _MAX_DOCUMENT_BYTES: Final = 256 * 2**20

@@ -33,8 +33,6 @@ from roofwidget.readers.input.source import Source
 from roofwidget.readers.likwid import bench
 from roofwidget.readers.likwid.perfctr import Group, Totals, count, counter_groups, has_tables
 
-__all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
-
 FORMAT: Final = "likwid"
 EXPECTED: Final = "the output of likwid-perfctr (also -O, or its JSON) or of likwid-bench"
 

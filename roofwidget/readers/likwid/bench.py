@@ -13,8 +13,6 @@ from roofwidget.readers.ceilings.measured import VECTOR, Rate, measured_chip
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
 
-__all__ = ["is_bench", "machine", "runs"]
-
 _TEST: Final = re.compile(r"^Test: (\S+)\s*$", re.MULTILINE)
 _FIELDS: Final = {
     "time": r"Time:\s+(\S+) sec",

@@ -11,8 +11,6 @@ from typing import Any, Final
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 
-__all__ = ["Group", "Totals", "count", "counter_groups", "has_tables"]
-
 # -- tables --------------------------------------------------------------------------------------------------------
 
 _TITLE: Final = re.compile(r"(?:Region (?P<region>.*), )?Group (?P<number>\d+): (?P<group>\S+)\s*$")

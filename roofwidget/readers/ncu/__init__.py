@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
     from roofwidget.readers.ncu.flops import GivenFlops
 
-__all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
-
 FORMAT: Final = "ncu"
 EXPECTED: Final = "a report (.ncu-rep) or a table (--csv) of NVIDIA Nsight Compute"
 

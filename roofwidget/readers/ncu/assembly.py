@@ -28,8 +28,6 @@ from roofwidget.readers.ncu.report import MAGIC, read_report
 from roofwidget.readers.ncu.roofs import chip_with_roofs, sm_clock
 from roofwidget.readers.ncu.traffic import Traffic, traffic_by_level
 
-__all__ = ["flop_warnings", "kernels", "read_launches"]
-
 # -- warnings ------------------------------------------------------------------------------------------------------
 
 _MAX_NAME_CHARS: Final = 40

@@ -27,18 +27,6 @@ from roofwidget.support.did_you_mean import listed, nearest
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.op import Op
 
-__all__ = [
-    "FP16_VECTOR",
-    "PATH_METRIC",
-    "FlopCounts",
-    "GivenFlops",
-    "Mask",
-    "count_flops",
-    "is_tensor_name",
-    "match_given",
-    "mma_shape",
-]
-
 # -- counters of arithmetic paths ----------------------------------------------------------------------------------
 
 Mask: TypeAlias = npt.NDArray[np.bool_]

@@ -14,28 +14,6 @@ import numpy.typing as npt
 from roofwidget.kernels.columns import Floats, Texts
 from roofwidget.readers.errors import ProfileError
 
-__all__ = [
-    "DEVICE_NAME",
-    "LAUNCH_FIELDS",
-    "WANTED_METRICS",
-    "Launches",
-    "Sourced",
-    "all_unknown",
-    "amount",
-    "clock_of",
-    "elapsed_cycles",
-    "first_impossible",
-    "first_known",
-    "in_base_units",
-    "is_count_unit",
-    "launch_seconds",
-    "launch_shapes",
-    "merge_passes",
-    "quotient",
-    "round_counts",
-    "texts_where",
-]
-
 # -- units ---------------------------------------------------------------------------------------------------------
 
 _PREFIXES: Final = {"n": -9, "u": -6, "m": -3, "": 0, "K": 3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}

@@ -24,8 +24,6 @@ from roofwidget.readers.ncu.metrics import (
 from roofwidget.readers.tables import notation
 from roofwidget.readers.tables.delimited import DelimitedTable, read_table
 
-__all__ = ["COMMAND", "is_header", "read_pages"]
-
 # -- labels of the pages for people --------------------------------------------------------------------------------
 
 _LABELS: Final = {

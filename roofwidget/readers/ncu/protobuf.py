@@ -5,8 +5,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-__all__ = ["MalformedError", "fields", "first_number", "number"]
-
 _VARINT, _EIGHT, _LENGTH, _FOUR = 0, 1, 2, 5
 _MAX_SHIFT_BITS = 63
 # Every byte of a varint except the last has this bit.

@@ -19,8 +19,6 @@ from roofwidget.readers.input.source import Source
 from roofwidget.readers.ncu import protobuf
 from roofwidget.readers.ncu.metrics import DEVICE_NAME, LAUNCH_FIELDS, WANTED_METRICS, Launches, first_impossible
 
-__all__ = ["MAGIC", "read_report"]
-
 MAGIC: Final = b"NVR\0"
 
 _MAX_MESSAGE_BYTES: Final = 2**28

@@ -20,8 +20,6 @@ from roofwidget.readers.ncu.flops import FP16_VECTOR, PATH_METRIC
 from roofwidget.readers.ncu.metrics import Launches, clock_of, elapsed_cycles, first_known, launch_seconds, quotient
 from roofwidget.readers.ncu.traffic import SECTOR_BYTES, WRITEBACK_BYTES, Traffic
 
-__all__ = ["chip_with_roofs", "sm_clock"]
-
 # -- peaks and clocks of the report --------------------------------------------------------------------------------
 
 _KILO: Final = 1e3

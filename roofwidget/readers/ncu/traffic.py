@@ -10,8 +10,6 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.ncu.metrics import Launches, Sourced, all_unknown, amount, first_known
 
-__all__ = ["SECTOR_BYTES", "WRITEBACK_BYTES", "Traffic", "traffic_by_level"]
-
 Traffic: TypeAlias = Mapping[str, Sourced]
 """Bytes by level."""
 

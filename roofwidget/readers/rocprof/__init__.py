@@ -41,8 +41,6 @@ from roofwidget.readers.rocprof import machine, passes
 from roofwidget.readers.rocprof.counters import ARCHITECTURES, Part, bytes_by_level, flops_by_unit
 from roofwidget.support.did_you_mean import listed
 
-__all__ = ["EXPECTED", "FORMAT", "ceilings", "read", "recognises"]
-
 FORMAT: Final = "rocprof"
 EXPECTED: Final = "a folder of rocprof-compute, its pmc_perf.csv or roofline.csv, or rocprof's results.csv"
 

@@ -20,8 +20,6 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.ceilings.measured import MATRIX, VECTOR
 
-__all__ = ["ARCHITECTURES", "Counters", "Part", "bytes_by_level", "flops_by_unit"]
-
 Weights: TypeAlias = Mapping[str, float]
 
 # Bytes per L1 line and per L2 read.

@@ -16,8 +16,6 @@ from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source as File
 from roofwidget.readers.tables.delimited import read_table
 
-__all__ = ["gpu", "measured", "system"]
-
 _GIGA: Final = 1e9
 _GFX: Final = re.compile(r"gfx[0-9a-f]+")
 _ARCH: Final = ("gpu_arch", "gpu_soc", "arch", "gfx")

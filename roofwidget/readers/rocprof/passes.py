@@ -19,8 +19,6 @@ from roofwidget.readers.rocprof.counters import Counters
 from roofwidget.readers.tables.delimited import DelimitedTable, read_table
 from roofwidget.support.did_you_mean import listed
 
-__all__ = ["Joined", "files", "joined"]
-
 KERNEL: Final = ("Kernel_Name", "KernelName")
 _DISPATCH: Final = ("Dispatch_ID", "Dispatch_Id", "Index")
 _START: Final = ("Start_Timestamp", "BeginNs")

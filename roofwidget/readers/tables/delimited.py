@@ -23,17 +23,6 @@ from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables import notation
 from roofwidget.support.did_you_mean import did_you_mean
 
-__all__ = [
-    "MAX_COLUMNS",
-    "DelimitedTable",
-    "NoHeaderError",
-    "columns_of_text",
-    "columns_seen",
-    "first_lines",
-    "parse_row",
-    "read_table",
-]
-
 # -- cells ---------------------------------------------------------------------------------------------------------
 
 _SEPARATOR: Final = 0x1F

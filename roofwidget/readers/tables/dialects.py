@@ -11,19 +11,6 @@ from roofwidget import units
 from roofwidget.kernels.dataframes import FIELDS
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 
-__all__ = [
-    "CHIP",
-    "Dialect",
-    "Field",
-    "column_and_unit",
-    "found_in",
-    "lacking",
-    "meanings",
-    "no_column",
-    "question",
-    "with_own",
-]
-
 # -- columns that are called by their unit -------------------------------------------------------------------------
 
 _MAX_SHOWN_COLUMNS: Final = 12

@@ -11,8 +11,6 @@ import numpy as np
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 
-__all__ = ["decimal", "decimal_mark", "is_number", "numbers"]
-
 _MISSING: Final = frozenset({"", "n/a", "na", "nan", "<na>", "no data", "none", "null", "-", "--", "nil", "nat"})
 _GROUPING: Final = "'\u2019 \u00a0\u202f\u2009"
 _NUMBER: Final = re.compile(rf"[-+]?(?=[.,]?\d)(\d[\d{_GROUPING}]*)?([\d{_GROUPING}.,]*)(e[-+]?\d+)?", re.IGNORECASE)

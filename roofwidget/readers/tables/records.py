@@ -58,8 +58,6 @@ from roofwidget.readers.tables.dialects import (
 )
 from roofwidget.support.did_you_mean import listed
 
-__all__ = ["EXPECTED", "FORMAT", "read", "read_object", "recognises", "takes"]
-
 # -- data frames and Parquet ---------------------------------------------------------------------------------------
 
 

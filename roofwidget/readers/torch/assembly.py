@@ -17,17 +17,6 @@ from roofwidget.readers.torch.events import Collected, Integers, Mask
 from roofwidget.readers.torch.rows import Rows, WorkTable, dict_column, is_copy
 from roofwidget.support.did_you_mean import listed
 
-__all__ = [
-    "Spans",
-    "attribution_warnings",
-    "chip_of",
-    "device_kernels",
-    "host_kernels",
-    "with_idle",
-    "without_launches",
-    "work_warnings",
-]
-
 # -- idle time -----------------------------------------------------------------------------------------------------
 
 IDLE: Final = "idle"

@@ -37,8 +37,6 @@ from roofwidget.readers.torch.formulas import OpCall, OpWork, work_of
 from roofwidget.readers.torch.rows import COMPULSORY
 from roofwidget.workloads.tensors import checked_dtype
 
-__all__ = ["EXPECTED", "FORMAT", "read", "read_object", "recognises", "takes"]
-
 # -- one row -------------------------------------------------------------------------------------------------------
 
 

@@ -16,8 +16,6 @@ from roofwidget.readers.ncu.metrics import LAUNCH_FIELDS, WANTED_METRICS, Launch
 from roofwidget.readers.ncu.traffic import traffic_by_level
 from roofwidget.readers.torch.events import Counted
 
-__all__ = ["counted_kernels"]
-
 _HALF: Final = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 _CAPABILITY: Final = "device__attribute_compute_capability_"
 _MAX_CAPABILITY: Final = 1000

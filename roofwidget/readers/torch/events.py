@@ -14,8 +14,6 @@ from roofwidget.kernels.columns import Floats
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.torch.formulas import KEEPS_VALUES, OpCall
 
-__all__ = ["NONE", "Codes", "Collected", "Counted", "Integers", "Mask", "collect"]
-
 Integers: TypeAlias = npt.NDArray[np.int64]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 _Key = TypeVar("_Key", bound=Hashable)

@@ -17,8 +17,6 @@ from roofwidget.workloads.convention import CONVENTIONS
 from roofwidget.workloads.expressions import evaluate
 from roofwidget.workloads.ops.elementwise import BINARY, UNARY
 
-__all__ = ["KEEPS_VALUES", "OpCall", "OpWork", "work_of"]
-
 # -- calls ---------------------------------------------------------------------------------------------------------
 
 Dims = tuple[int, ...]

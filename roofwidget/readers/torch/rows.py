@@ -13,18 +13,6 @@ from roofwidget.kernels.columns import DictColumn, Floats
 from roofwidget.readers.torch.events import NONE, Codes, Collected, Integers, Mask
 from roofwidget.readers.torch.formulas import OpCall, OpWork, work_of
 
-__all__ = [
-    "COMPULSORY",
-    "Nest",
-    "Rows",
-    "WorkTable",
-    "dict_column",
-    "host_rows",
-    "is_copy",
-    "launch_rows",
-    "operation_rows",
-]
-
 # -- work of each different call -----------------------------------------------------------------------------------
 
 COMPULSORY: Final = "compulsory bytes: each operand read once, each result written once"

@@ -11,8 +11,6 @@ from typing import Any, BinaryIO, Final
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 
-__all__ = ["EVENTS", "Trace"]
-
 EVENTS: Final = "traceEvents"
 _CHUNK_BYTES: Final = 2**22
 _MAX_VALUE_CHARS: Final = 2**26

@@ -66,8 +66,6 @@ from roofwidget.readers.torch.events import collect
 from roofwidget.readers.torch.rows import WorkTable, host_rows, launch_rows, operation_rows
 from roofwidget.readers.torch.stream import EVENTS, Trace
 
-__all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
-
 FORMAT: Final = "torch"
 EXPECTED: Final = "a Chrome trace of PyTorch's profiler"
 

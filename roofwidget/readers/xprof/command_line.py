@@ -34,8 +34,6 @@ from roofwidget.readers.xprof.operations import Draft, above_roof, finish_operat
 from roofwidget.readers.xprof.roofline_model import chosen_options
 from roofwidget.readers.xprof.table import GIBI, GIGA, XProfTable, shown, text_column
 
-__all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
-
 FORMAT: Final = "xprof-cli"
 EXPECTED: Final = "the JSON that 'xprof get_roofline_model' prints"
 

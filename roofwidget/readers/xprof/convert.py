@@ -15,8 +15,6 @@ from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.support.did_you_mean import listed
 
-__all__ = ["converted", "is_trace"]
-
 _END: Final = ".xplane.pb"
 # The first field of a trace is a plane, with the plane's name near its start.
 _PLANE: Final = re.compile(rb"\x12[\x01-\x7f](?:/host:|/device:|#Chip|Task Environment)")

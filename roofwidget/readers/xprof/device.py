@@ -13,8 +13,6 @@ from roofwidget.chips import chip as look_up
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.xprof.table import GIBI, GIGA, shown
 
-__all__ = ["LEVELS", "Properties", "chip_of", "peak_warnings"]
-
 _VENDORS: Final = {"tpu": "Google", "amd": "AMD", "nvidia": "NVIDIA"}
 # GPUs whose bf16 rate differs from the fp16 rate, or that have no bf16.
 _NO_BF16: Final = ("gfx908", "gfx906", "kepler", "maxwell", "pascal", "volta", "turing")

@@ -12,8 +12,6 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["ArrayShape", "Instruction", "call_work", "instruction"]
-
 _ARRAY: Final = re.compile(r"\b([a-z][a-z0-9]*)\[([\d,<= ]*)\]")
 _HEAD: Final = re.compile(r"\s*(?:ROOT\s+)?%?([^\s=]+)\s*=\s*")
 _OPCODE: Final = re.compile(r"\s*([a-z][a-z0-9-]*)\(")

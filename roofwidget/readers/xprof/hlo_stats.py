@@ -36,8 +36,6 @@ from roofwidget.readers.xprof.operations import (
 )
 from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, extras, text_column
 
-__all__ = ["EXPECTED", "FORMAT", "draft_of", "read", "recognises", "stats_beside"]
-
 FORMAT: Final = "xprof-hlo-stats"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'hlo_stats'"
 

@@ -21,18 +21,6 @@ from roofwidget.readers.xprof.hlo import Instruction, call_work, instruction
 from roofwidget.readers.xprof.table import MICRO, XProfTable, extras, text_column
 from roofwidget.support.did_you_mean import did_you_mean, listed
 
-__all__ = [
-    "IDLE",
-    "Draft",
-    "Options",
-    "above_roof",
-    "check_switches",
-    "checked_executions",
-    "finish_operations",
-    "is_infeed",
-    "with_unknowns",
-]
-
 # -- columns of operations -----------------------------------------------------------------------------------------
 
 IDLE: Final = "idle"

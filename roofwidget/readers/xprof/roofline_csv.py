@@ -25,8 +25,6 @@ from roofwidget.readers.xprof.device import LEVELS, Properties
 from roofwidget.readers.xprof.roofline_model import chosen_options, kernels_of
 from roofwidget.readers.xprof.table import XProfTable, id_of_label, is_text, shown
 
-__all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
-
 FORMAT: Final = "xprof-csv"
 EXPECTED: Final = "the CSV that XProf exports for its tool 'roofline_model'"
 

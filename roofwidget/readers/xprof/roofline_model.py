@@ -47,8 +47,6 @@ from roofwidget.readers.xprof.operations import (
 )
 from roofwidget.readers.xprof.table import GIBI, GIGA, MICRO, XProfTable, column_ids, extras, shown, text_column
 
-__all__ = ["EXPECTED", "FORMAT", "chosen_options", "kernels_of", "read", "recognises"]
-
 FORMAT: Final = "xprof"
 EXPECTED: Final = "the JSON that XProf exports for its tool 'roofline_model'"
 

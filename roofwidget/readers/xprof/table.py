@@ -18,19 +18,6 @@ from roofwidget.kernels.columns import Floats, Texts
 from roofwidget.readers.errors import ProfileError
 from roofwidget.support.did_you_mean import did_you_mean
 
-__all__ = [
-    "GIBI",
-    "GIGA",
-    "MICRO",
-    "XProfTable",
-    "column_ids",
-    "extras",
-    "id_of_label",
-    "is_text",
-    "shown",
-    "text_column",
-]
-
 # -- tables --------------------------------------------------------------------------------------------------------
 
 GIGA: Final = 1e9

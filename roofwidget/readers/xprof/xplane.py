@@ -17,8 +17,6 @@ from roofwidget.readers.input.source import Source
 from roofwidget.readers.xprof import roofline_model
 from roofwidget.readers.xprof.convert import converted, is_trace
 
-__all__ = ["EXPECTED", "FORMAT", "read", "recognises"]
-
 FORMAT: Final = "xplane"
 EXPECTED: Final = "a trace .xplane.pb of XLA's profiler"
 

@@ -10,8 +10,6 @@ from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["chain"]
-
 
 @keywords("chain")
 def chain(

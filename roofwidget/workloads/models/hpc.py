@@ -7,8 +7,6 @@ from roofwidget.workloads.convention import Convention
 from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
 
-__all__ = ["hpc_set"]
-
 
 @keywords("hpc_set")
 def hpc_set(

@@ -8,8 +8,6 @@ from roofwidget.workloads.expressions import Count
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["resnet18", "resnet50"]
-
 
 @keywords("resnet18")
 def resnet18(

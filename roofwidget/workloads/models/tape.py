@@ -11,8 +11,6 @@ from roofwidget.workloads.ops.elementwise import UNARY
 from roofwidget.workloads.ops.formulas import FMA, SQRT, Work, add, halved, multiply, rows, work
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["Tape"]
-
 
 class Tape:
     """Builds a graph forwards and, for training, backwards.

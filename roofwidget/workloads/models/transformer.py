@@ -13,8 +13,6 @@ from roofwidget.workloads.models.tape import Tape
 from roofwidget.workloads.ops.formulas import positive, whole
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["DECODERS", "Layer", "decoder", "transformer_block"]
-
 Phase: TypeAlias = Literal["prefill", "decode", "train"]
 
 

@@ -19,8 +19,6 @@ from roofwidget.workloads.ops.formulas import FMA, SOFTMAX, add, fail, halved, m
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor, bits
 
-__all__ = ["attention", "decode_attention", "flash_attention", "flash_blocks", "kv_append", "unfused_attention"]
-
 
 @dataclass(frozen=True)
 class _Sizes:

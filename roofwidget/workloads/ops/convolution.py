@@ -24,8 +24,6 @@ from roofwidget.workloads.ops.formulas import (
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["conv2d", "global_average_pool", "max_pool2d"]
-
 
 @operator
 def conv2d(

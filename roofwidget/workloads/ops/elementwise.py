@@ -30,8 +30,6 @@ from roofwidget.workloads.ops.formulas import (
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor, checked_dtype
 
-__all__ = ["BINARY", "UNARY", "binary", "unary"]
-
 _Terms: TypeAlias = "tuple[tuple[str, str, Count], ...]"
 _T = TypeVar("_T")
 

@@ -10,34 +10,6 @@ from roofwidget.workloads.expressions import Count, ceil_div, product, symbol
 from roofwidget.workloads.graph import Graph
 from roofwidget.workloads.tensors import DTYPES, Tensor, is_floating
 
-__all__ = [
-    "ACCUMULATOR",
-    "CAUSAL",
-    "COMPARE",
-    "DIVIDE",
-    "FMA",
-    "PADDING",
-    "SOFTMAX",
-    "SQRT",
-    "TRANSCENDENTAL",
-    "WRITE_ALLOCATE",
-    "Work",
-    "add",
-    "broadcast",
-    "fail",
-    "halved",
-    "multiply",
-    "named",
-    "positive",
-    "promoted",
-    "rank",
-    "rows",
-    "same",
-    "weight",
-    "whole",
-    "work",
-]
-
 FMA: Final = symbol("@fma")
 TRANSCENDENTAL: Final = symbol("@transcendental")
 DIVIDE: Final = symbol("@divide")

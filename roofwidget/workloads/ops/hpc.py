@@ -13,20 +13,6 @@ from roofwidget.workloads.ops.formulas import FMA, WRITE_ALLOCATE, add, fail, na
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = [
-    "axpy",
-    "dot",
-    "fft",
-    "ger",
-    "nbody",
-    "scal",
-    "spmv_csr",
-    "stream_add",
-    "stream_copy",
-    "stream_scale",
-    "stream_triad",
-]
-
 
 @operator
 def dot(graph: Graph, x: Tensor, y: Tensor, *, name: str | None = None) -> Tensor:

@@ -22,8 +22,6 @@ from roofwidget.workloads.ops.formulas import (
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["batched_matmul", "blocked_matmul", "gemm", "gemv", "linear", "matmul"]
-
 
 @operator
 def matmul(graph: Graph, a: Tensor, b: Tensor, *, name: str | None = None, dtype: str | None = None) -> Tensor:

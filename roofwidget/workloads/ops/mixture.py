@@ -23,8 +23,6 @@ from roofwidget.workloads.ops.normalisation import softmax_terms
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["expected_experts", "grouped_linear", "moe"]
-
 
 def expected_experts(tokens: int, experts: int, active: int) -> float:
     """Return the mean number of experts that `tokens` tokens reach if each picks `active` of them at random.

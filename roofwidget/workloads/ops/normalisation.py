@@ -21,8 +21,6 @@ from roofwidget.workloads.ops.formulas import (
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["batchnorm", "cross_entropy", "layernorm", "reduce_sum", "rmsnorm", "softmax", "softmax_terms"]
-
 
 @operator
 def layernorm(

@@ -7,8 +7,6 @@ from roofwidget.workloads.ops.formulas import DIVIDE, SQRT, add, fail, named, wo
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor, checked_dtype
 
-__all__ = ["adam_step", "sgd_step"]
-
 
 @operator
 def adam_step(

@@ -9,8 +9,6 @@ from roofwidget.workloads.ops.formulas import FMA, TRANSCENDENTAL, add, fail, mu
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["lstm_cell", "selective_scan"]
-
 
 @operator
 def lstm_cell(graph: Graph, x: Tensor, h: Tensor, c: Tensor, *, name: str | None = None) -> tuple[Tensor, Tensor]:

@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["SOURCES"]
-
 _GOLUB: Final = "Golub and Van Loan, Matrix Computations (4th edition, 2013), section 1.1"
 _LAPACK: Final = "LAPACK Working Note 41 (Blackford and Dongarra, 1999), operation counts for the BLAS"
 _BLAS_1: Final = "Lawson, Hanson, Kincaid and Krogh, Basic Linear Algebra Subprograms for Fortran Usage (1979)"

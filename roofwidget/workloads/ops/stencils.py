@@ -10,8 +10,6 @@ from roofwidget.workloads.ops.formulas import WRITE_ALLOCATE, add, fail, named, 
 from roofwidget.workloads.registry import operator
 from roofwidget.workloads.tensors import Tensor
 
-__all__ = ["stencil"]
-
 _FLOPS: Final = {5: 4, 7: 8, 27: 30}
 _AXES: Final = {5: 2, 7: 3, 27: 3}
 # Reads of the grid besides the first one, by number of points and layer condition.
