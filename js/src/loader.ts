@@ -1,5 +1,5 @@
-// The small part of the front end that each widget sends. It gets the code and the words from one shared model of the
-// kernel. A page imports each pair of code and language once, for all its widgets.
+// The small part of the front end that each widget sends. It gets the code and the texts from a model that all widgets
+// of a Jupyter kernel share. A page imports the code once per language, for all its widgets.
 
 import type { Like } from "./words/catalogue.ts";
 import type { loadWords } from "./words/en/loader.ts";
@@ -33,7 +33,7 @@ type Imported = Promise<{ readonly default: () => Widget }>;
 const REGISTRY = Symbol.for("roofwidget");
 const MODEL_PREFIX = "IPY_MODEL_";
 
-/** The loader of a language; the build calls it once for each. */
+/** Returns the loader for a language. The build calls this function once per language. */
 export const loaderOf = (words: Like<typeof loadWords>) => () => {
   let code: FrontEnd | undefined;
   let widget: Widget | undefined;
@@ -42,7 +42,7 @@ export const loaderOf = (words: Like<typeof loadWords>) => () => {
       try {
         code = await codeOf(context.model, words.language);
       } catch (error) {
-        // The views report it. An error thrown here would block all messages from Python.
+        // The views report the failure. An error thrown here would block all messages from Python.
         console.error(error);
         return;
       }
@@ -82,18 +82,18 @@ function imported(key: string, script: string): Imported {
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const module: Imported = import(/* @vite-ignore */ url).finally(() => URL.revokeObjectURL(url));
   registry.set(key, module);
-  // Let the next widget try again.
+  // Remove the failed import, so that the next widget tries again.
   module.catch(() => registry.delete(key));
   return module;
 }
 
-/** Adds the style before the view is drawn and, if the host moves the view into place later, again there. */
+/** Adds the style before the view is drawn. If the host moves the view into place later, adds the style there too. */
 function addStyle(el: HTMLElement, code: FrontEnd) {
   insertStyle(el, code);
   if (!el.isConnected) el.ownerDocument.defaultView?.requestAnimationFrame(() => insertStyle(el, code));
 }
 
-/** Adds one style element per digest to the view's shadow root, or to its document. */
+/** Adds a style element to the view's shadow root or document, unless it already has the style with this digest. */
 function insertStyle(el: HTMLElement, { style, digest }: FrontEnd) {
   const root = el.getRootNode();
   const place = "host" in root ? (root as ShadowRoot) : el.ownerDocument.head;

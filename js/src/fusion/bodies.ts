@@ -1,4 +1,4 @@
-// Groups of ops that know their totals, so that merging two groups needs no recount of their ops.
+// Groups of ops with their totals. The totals of two merged groups are computed without counting their ops again.
 
 import type { Work } from "../ui/slices.ts";
 import type { Graph, GraphValues, Ops } from "./graph.ts";
@@ -6,31 +6,37 @@ import { apart, EPILOGUE } from "./legality.ts";
 
 type Bits = Uint32Array;
 
-/** A group, and what is needed to merge it with another. */
+/** A group of ops, with the data that merging it with another group needs. */
 export interface MergeGroup {
   /** Ascending. */
   readonly ops: Ops;
   /** One count per FLOP class of the graph. */
   readonly flops: Float64Array;
   readonly bytes: number;
-  /** The tensors that ops outside use too, with the number of readers inside. */
+  /**
+   * The tensors that ops outside the group read too, or that are written outside. The value is the number of readers
+   * inside the group.
+   */
   readonly open: ReadonlyMap<number, number>;
-  /** Bit sets of ops: inside the group, downstream of it, upstream of it, downstream of one of its reductions. */
+  /** Bit set of the ops inside the group. */
   readonly inside: Bits;
+  /** Bit set of the ops downstream of the group. */
   readonly after: Bits;
+  /** Bit set of the ops upstream of the group. */
   readonly before: Bits;
+  /** Bit set of the ops downstream of one of the group's reductions. */
   readonly reduced: Bits;
   readonly isOpaque: boolean;
-  /** Whether it contains an op that cannot follow a matmul in one kernel. */
+  /** Whether the group contains an op that cannot follow a matmul in one kernel. */
   readonly isStrange: boolean;
   readonly matmuls: Ops;
-  /** Ops that move elements (injective ops). */
+  /** Ops of the group that move elements (injective ops). */
   readonly movers: Ops;
-  /** The shape that its reductions run over. */
+  /** The shape that the group's reductions run over; undefined without a reduction. */
   readonly rows: string | undefined;
 }
 
-/** Each op of a graph as a group, and the rules for merging groups. */
+/** Each op of a graph as a group of its own, and the rules for merging groups. */
 export interface MergeGroups extends ReturnType<typeof rulesOf> {
   readonly singles: readonly MergeGroup[];
 }
@@ -42,10 +48,12 @@ const setBit = (bits: Bits, op: number) => {
 };
 export const ascending = (a: number, b: number) => a - b;
 
-/** How many ops are processed between two points where the work can pause. */
+/** How many ops are processed between two pause points. */
 const OPS_PER_PAUSE = 64;
 
-/** For each op, the set of ops reachable along `along`. In `order`, an op comes after those it reaches. */
+/**
+ * For each op, the set of ops reachable along `along`. In `order`, an op follows all ops that are reachable from it.
+ */
 function* reachableFrom(order: Ops, along: Graph["after"]): Work<Bits[]> {
   const rows: Bits[] = [];
   for (const [at, op] of order.entries()) {
@@ -104,7 +112,7 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
   const readers = (tensor: number) => (graph.consumers[tensor] as Ops).length;
   const isMadeIn = ({ inside }: MergeGroup, tensor: number) =>
     (graph.producer[tensor] as number) >= 0 && hasBit(inside, graph.producer[tensor] as number);
-  /** The bytes of two groups merged into one: a shared tensor is moved once, or not at all. */
+  /** The bytes that two groups move once they are merged. A shared tensor is moved once, or not at all. */
   function bytesOf(a: MergeGroup, b: MergeGroup): number {
     const [few, many] = a.open.size < b.open.size ? [a, b] : [b, a];
     let moved = a.bytes + b.bytes;
@@ -124,7 +132,7 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
     if (a.rows !== undefined && b.rows !== undefined && a.rows !== b.rows) return true;
     return a.movers.some((op) => hasBit(b.reduced, op)) || b.movers.some((op) => hasBit(a.reduced, op));
   }
-  /** Whether one group feeds a matmul of the other, or their matmuls share no operand. */
+  /** Whether one group feeds a matmul of the other group, or the matmuls of the two groups share no operand. */
   const feeds = (a: MergeGroup, b: MergeGroup) =>
     b.matmuls.some(
       (op) =>
@@ -164,13 +172,13 @@ function rulesOf(graph: Graph, bytes: Float64Array) {
       rows: a.rows ?? b.rows,
     };
   }
-  /** Whether ops without pairwise clashes may form a kernel. */
+  /** Whether ops that do not clash in pairs may form a kernel. */
   const isLegal = (body: MergeGroup) => areConvex(body, body) && (body.matmuls.length === 0 || !apart(graph, body.ops));
-  /** Whether two legal groups may merge, leaving other groups out of account. */
+  /** Whether two legal groups may merge. This ignores cycles through other groups. */
   const isLegalWith = (a: MergeGroup, b: MergeGroup) =>
     !clashes(a, b) &&
     areConvex(a, b) &&
-    // If both have matmuls, each op is still connected to its own matmul.
+    // If both groups have matmuls, each op stays connected to a matmul of its own group.
     ((a.matmuls.length === 0) === (b.matmuls.length === 0) || !apart(graph, a.ops.concat(b.ops)));
   return { bytesOf, clashes, isMadeIn, join, isLegal, isLegalWith };
 }

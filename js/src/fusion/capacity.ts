@@ -1,12 +1,12 @@
-// Whether a kernel's tiles fit on chip: the part of roofwidget/workloads/capacity.py that a merge needs.
+// Whether a kernel's tiles fit on chip. Mirrors the part of roofwidget/workloads/capacity.py that a merge needs.
 
 import type { Graph, GraphValues, Ops } from "./graph.ts";
 import type { Fits } from "./legality.ts";
 
-/** Elements per side of a matmul's tile, and elements of a vector tile. */
+/** Number of elements along each side of a matmul's tile. A vector tile has the same number of elements. */
 const TILE_SIDE = 128;
 
-/** Bytes of a tensor's tile in a kernel with a matmul, beside a reduction, and otherwise. */
+/** Bytes of a tensor's tile: in a kernel with a matmul, next to a reduction, and in any other case. */
 type Tiles = readonly [product: number, row: number, vector: number];
 
 function tilesOf(shape: Ops, bytes: number): Tiles {
@@ -20,17 +20,17 @@ function tilesOf(shape: Ops, bytes: number): Tiles {
 /**
  * Returns a function from ops to the peak bytes of their tiles. A kernel keeps a tile of each tensor that it both
  * writes and reads, from the writing op to the last reading op. A tile has 128 x 128 elements in a kernel with a
- * matmul, one row beside a reduction, else 128 elements.
+ * matmul. Next to a reduction it has one row. In any other case it has 128 elements.
  */
 export function peakTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => number {
   const are = (kind: string) => Uint8Array.from(graph.ops, (op) => Number(op.kind === kind));
   const [products, reductions] = [are("matmul"), are("reduction")];
   const known: Tiles[] = [];
-  // Reused, since a search calls this 100,000 times: the call in which an op was last seen, and the bytes freed after
-  // it.
+  // Both arrays are reused because a search calls this 100,000 times. `asked` has the call in which an op was last
+  // seen, `going` the bytes that are freed after an op.
   const [asked, going] = [new Int32Array(graph.ops.length), new Float64Array(graph.ops.length)];
   let question = 0;
-  /** The last op of the kernel that reads a tensor (-1 without one), and the size of its tile. */
+  /** The last op of the kernel that reads a tensor (-1 if no op reads it), and the bytes of the tensor's tile. */
   const kept = (tensor: number, op: number, hasProduct: boolean): [last: number, bytes: number] => {
     let [last, reduces] = [-1, reductions[op] === 1];
     for (const reader of graph.consumers[tensor] as Ops) {
@@ -64,8 +64,8 @@ export function peakTileBytes(graph: Graph, values: GraphValues): (ops: Ops) => 
 }
 
 /**
- * Returns a test whether a kernel's tiles fit into `capacity` bytes. A single op always fits: its formula says how it
- * is blocked.
+ * Returns a function that tests whether a kernel's tiles fit into `capacity` bytes. A single op always fits, because
+ * its formula says how it is blocked.
  */
 export function fitsWithin(graph: Graph, values: GraphValues, capacity: number): Fits {
   const need = peakTileBytes(graph, values);

@@ -1,18 +1,18 @@
-// Conditions on a graph's dimensions besides their ranges: the mirror of roofwidget/workloads/conditions.py.
+// Conditions on a graph's dimensions in addition to their ranges. Mirrors roofwidget/workloads/conditions.py.
 
 import type { Condition, Dim, Environment, Graph } from "./graph.ts";
 
-/** A condition that does not hold, with the values of its two counts. */
+/** A condition that does not hold, with the values of the two counts that it compares. */
 export interface BrokenCondition {
   readonly condition: Condition;
   readonly count: number;
   readonly divisor: number;
 }
 
-/** How far from the wanted size to look for a legal one. */
+/** How far from the requested size to look for a legal size. */
 const MAX_SIZE_DISTANCE = 4096;
 
-/** The first condition that breaks if one dimension changes its size; null if all hold. */
+/** Returns the first condition that breaks if one dimension changes its size; null if all conditions hold. */
 export function brokenAt(
   { conditions, symbols }: Graph,
   { values }: Environment,
@@ -34,7 +34,10 @@ export function firstBroken(conditions: readonly Condition[], values: Float64Arr
   return null;
 }
 
-/** The legal size nearest to the wanted one; the smaller of two. With `toward`, search in that direction only. */
+/**
+ * Returns the legal size nearest to the requested size. If two are equally near, it returns the smaller. With `toward`,
+ * it searches in that direction only.
+ */
 export function nearestSize(
   graph: Graph,
   env: Environment,

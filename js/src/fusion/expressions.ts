@@ -1,9 +1,9 @@
-// Counts as expressions over named integers: evaluated at every step of a slider, and printed as formulas.
+// Counts as expressions over named integers. They are evaluated at every step of a slider, and printed as formulas.
 
 import type { Sign, WireExpression } from "../wire/types.ts";
 
 export type Compiled = (env: Float64Array) => number;
-/** The value of a symbol; undefined if unknown. */
+/** Returns the value of a symbol; undefined if unknown. */
 export type Lookup = (symbol: string) => number | undefined;
 
 const DIGITS = /^-?\d+$/;
@@ -32,15 +32,15 @@ export function compile(wire: WireExpression, index: ReadonlyMap<string, number>
 const JOIN: Readonly<Record<Sign, (a: number, b: number) => number>> = {
   "+": (a, b) => a + b,
   "*": (a, b) => a * b,
-  // For integers up to 2^53, rounding the quotient never crosses an integer.
+  // Up to 2^53, the rounded quotient of two integers never passes the nearest integer, so `ceil` is exact.
   "/": (a, b) => Math.ceil(a / b),
   min: Math.min,
   max: Math.max,
 };
 
 /**
- * The formula as text, such as `2·M·N·K`. `lookup` replaces symbols of the convention and of dtypes ("@…") by their
- * values.
+ * Returns the formula as text, such as `2·M·N·K`. `lookup` gives values for the symbols that start with "@" (dtypes and
+ * the counting convention). Other symbols stay as names.
  */
 export const formula = (wire: WireExpression, lookup: Lookup = () => undefined): string =>
   print(
@@ -48,7 +48,7 @@ export const formula = (wire: WireExpression, lookup: Lookup = () => undefined):
     (name) => name,
   );
 
-/** The formula with all symbols replaced by numbers: `2·4096·4096·512`. */
+/** Returns the formula with all symbols replaced by numbers, such as `2·4096·4096·512`. */
 export const withNumbers = (wire: WireExpression, lookup: Lookup): string =>
   print(
     polynomial(wire, (symbol) => (symbol.startsWith("@") ? lookup(symbol) : undefined), lookup),
@@ -56,7 +56,8 @@ export const withNumbers = (wire: WireExpression, lookup: Lookup): string =>
   );
 
 /**
- * A sum of terms, like terms merged. A term is a number times factors: symbols, or the text of a division, min or max.
+ * A sum in which like terms are merged. A term is a number times factors. A factor is a symbol, or the text of a
+ * division, min or max.
  */
 type Polynomial = ReadonlyMap<string, Term>;
 interface Term {
@@ -108,7 +109,7 @@ function polynomial(wire: WireExpression, known: Lookup, shown: Lookup = () => u
   return numbers.length > 0 ? term(extreme) : parts[0];
 }
 
-/** Divides term by term where it goes evenly; cancels common factors of the rest. */
+/** Divides each term that is divisible. For the rest, cancels common factors and writes a rounded-up quotient. */
 function divide(a: Polynomial, b: Polynomial, text: (part: Polynomial) => string): Polynomial {
   const by = constant(b);
   const wrap = (part: Polynomial, isWrapped: boolean) => (isWrapped ? `(${text(part)})` : text(part));
@@ -135,7 +136,7 @@ const abs = (n: bigint) => (n < 0n ? -n : n);
 const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? abs(a) : gcd(b, a % b));
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-/** A constant term comes last; factors keep the order in which they first occur. */
+/** Prints a sum: a constant term comes last, and factors keep the order in which they first occur. */
 function print(a: Polynomial, name: (factor: string) => string): string {
   const terms = [...a.values()].sort(
     (one, other) => Number(one.factors.length === 0) - Number(other.factors.length === 0),

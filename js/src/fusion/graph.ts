@@ -1,4 +1,5 @@
-// A graph of operations: decoded from Python's message, and evaluated at the current dimensions, convention and dtype.
+// A graph of operations: decoded from Python's message, and evaluated for given dimensions, counting convention and
+// dtype.
 
 import type { Work } from "../ui/slices.ts";
 import type { WireCondition, WireExpression, WireGraph, WireOp, WireTensor } from "../wire/types.ts";
@@ -23,36 +24,46 @@ export interface Graph {
   readonly tensors: readonly WireTensor[];
   readonly outputs: readonly number[];
   readonly convention: string;
-  /** For each convention, the values of its symbols ("@fma"). */
+  /** For each counting convention, the values of its symbols (such as "@fma"). */
   readonly conventions: ReadonlyMap<string, Readonly<Record<string, number>>>;
-  /** Bits by dtype. */
+  /** The number of bits of each dtype. */
   readonly dtypes: ReadonlyMap<string, number>;
-  /** The dtype that an override replaces: the most frequent floating-point dtype; null without one. */
+  /**
+   * The dtype that an override replaces: the graph's most frequent floating-point dtype. Null if the graph has none.
+   */
   readonly mainDtype: string | null;
-  /** By op: tensors read (each once), tensors written, both together; ops it reads from, ops that read from it. */
+  /** By op: the tensors that the op reads, each once. */
   readonly reads: readonly (readonly number[])[];
+  /** By op: the tensors that the op writes. */
   readonly makes: readonly (readonly number[])[];
+  /** By op: the tensors that the op reads or writes. */
   readonly touches: readonly (readonly number[])[];
+  /** By op: the ops that it reads from. */
   readonly before: readonly (readonly number[])[];
+  /** By op: the ops that read from it. */
   readonly after: readonly (readonly number[])[];
-  /** By tensor: the op that writes it (-1 for a graph input), the ops that read it, whether it is a graph output. */
+  /** By tensor: the op that writes the tensor; -1 for a graph input. */
   readonly producer: Int32Array;
+  /** By tensor: the ops that read the tensor. */
   readonly consumers: readonly (readonly number[])[];
+  /** By tensor: whether the tensor is a graph output. */
   readonly isOutput: Uint8Array;
-  /** The classes of FLOPs that occur in its ops. */
+  /** The classes of FLOPs that occur in the graph's ops. */
   readonly classes: readonly string[];
   /** The position of each symbol in an environment. */
   readonly symbols: ReadonlyMap<string, number>;
   readonly counts: Counts;
 }
 
-/** Each distinct count compiled once, with the index of the count for each row. */
+/**
+ * The counts of a graph, each distinct count compiled once. The other fields have the index of a count for each row.
+ */
 export interface Counts {
   readonly distinct: readonly Compiled[];
   readonly bytes: Int32Array;
   readonly extra: Int32Array;
   readonly flops: readonly Int32Array[];
-  /** By tensor, one index per dimension. */
+  /** By tensor: one index per dimension. */
   readonly shapes: readonly Int32Array[];
 }
 
@@ -69,7 +80,7 @@ export interface Settings {
   /** Sizes of dimensions that differ from their defaults. */
   readonly dims?: Readonly<Record<string, number>>;
   readonly convention?: string;
-  /** Count as if tensors of the main dtype had this dtype. */
+  /** Counts bytes as if tensors of the main dtype had this dtype. */
   readonly dtype?: string | null;
 }
 
@@ -78,7 +89,7 @@ export interface Environment {
   readonly dtype: string | null;
 }
 
-/** The counts of a graph in an environment. */
+/** The values of a graph's counts in one environment. */
 export interface GraphValues {
   /** By tensor. */
   readonly bytes: Float64Array;
@@ -86,14 +97,14 @@ export interface GraphValues {
   readonly extra: Float64Array;
   /** By op, one column per FLOP class. A multiply-add counts 2, as in peak rates. */
   readonly flops: readonly Float64Array[];
-  /** An op's FLOPs over all classes, counted as the convention does. */
+  /** Returns an op's FLOPs over all classes, counted by the graph's convention. */
   readonly own: (op: number) => number;
-  /** The sizes of a tensor's dimensions. */
+  /** Returns the sizes of a tensor's dimensions. */
   readonly shape: (tensor: number) => readonly number[];
   readonly dtype: string | null;
 }
 
-/** The values of all symbols: dimensions, symbols of the convention, bits of dtypes. */
+/** Returns the values of all symbols: dimensions, symbols of the counting convention, and bits of dtypes. */
 export function environment(graph: Graph, { dims = {}, convention, dtype = null }: Settings = {}): Environment {
   const values = new Float64Array(graph.symbols.size).fill(Number.NaN);
   const put = (symbol: string, value: number) => {
@@ -107,7 +118,7 @@ export function environment(graph: Graph, { dims = {}, convention, dtype = null 
   return { values, dtype };
 }
 
-/** Looks up symbols for formulas with numbers. */
+/** Returns a function that looks up symbols for formulas with numbers. */
 export const lookup =
   (graph: Graph, { values }: Environment): Lookup =>
   (symbol) => {
@@ -115,12 +126,12 @@ export const lookup =
     return at === undefined ? undefined : values[at];
   };
 
-/** FLOPs of a multiply-add in peak rates. */
+/** FLOPs of a multiply-add in the unit of peak rates. */
 export const PEAK_FMA = 2;
 
 export function evaluate({ counts, symbols }: Graph, { values, dtype }: Environment): GraphValues {
   const fma = symbols.get("@fma");
-  // An unknown value stays unknown.
+  // A negative value means unknown and stays unknown.
   const asPeaks = values.map((value, at) => (at === fma && value >= 0 ? PEAK_FMA : value));
   const numbers = counts.distinct.map((count) => count(asPeaks));
   const column = (which: Int32Array) => {
@@ -138,7 +149,7 @@ export function evaluate({ counts, symbols }: Graph, { values, dtype }: Environm
   };
 }
 
-/** The dtype of a tensor, with the override applied. */
+/** Returns the dtype of a tensor after the override. */
 export function dtypeOf(graph: Graph, { dtype }: { readonly dtype: string | null }, tensor: number): string {
   const own = graph.tensors[tensor]?.dtype ?? "";
   return dtype !== null && own === graph.mainDtype ? dtype : own;
@@ -146,7 +157,10 @@ export function dtypeOf(graph: Graph, { dtype }: { readonly dtype: string | null
 
 export const isFloating = (dtype: string) => !/^(?:int|bool)/.test(dtype);
 
-/** The most frequent floating-point dtype, the first if there are several; null without one. */
+/**
+ * Returns the most frequent floating-point dtype. If several are equally frequent, it returns the first. Null if there
+ * is none.
+ */
 export function mainOf(dtypes: readonly string[]): string | null {
   const votes = new Map<string, number>();
   for (const dtype of dtypes.filter(isFloating)) votes.set(dtype, (votes.get(dtype) ?? 0) + 1);
@@ -156,7 +170,7 @@ export function mainOf(dtypes: readonly string[]): string | null {
 
 const CLASSES = ["tensor", "vector", "transcendental"];
 
-/** How many ops or tensors are decoded between two points where the work can pause. */
+/** How many ops or tensors are decoded between two pause points. */
 const ITEMS_PER_PAUSE = 256;
 
 export function* decoding(wire: unknown): Work<Graph> {
@@ -212,7 +226,7 @@ const conditionOf = ([whose, count, divisor]: WireCondition, symbols: ReadonlyMa
   divisorAt: compile(divisor, symbols),
 });
 
-/** The layers of a model repeat the same few counts: compile each only once. */
+/** The layers of a model repeat a few counts, so each distinct count is compiled only once. */
 function* compiling(
   { ops, tensors }: Pick<Graph, "ops" | "tensors">,
   classes: readonly string[],

@@ -1,4 +1,4 @@
-// Partitions built step by step: greedy merges, ops in pairs, and a compiler's rules.
+// Partitions built step by step: by greedy merges, by merging ops in pairs, and by a compiler's rules.
 
 import type { Work } from "../ui/slices.ts";
 import { ascending, type MergeGroup, type MergeGroups, mergeGroupsOf } from "./bodies.ts";
@@ -6,16 +6,19 @@ import type { Graph, GraphValues, Ops } from "./graph.ts";
 import { type Fits, type Partition, wayBack } from "./legality.ts";
 import { type Cost, partitionOf } from "./partition.ts";
 
-/** The groups while they are merged. A group has the number of its first op. */
+/** The state of the groups during merging. A group's number is the number of its first op. */
 function mergeStateOf(graph: Graph, { singles, ...rules }: MergeGroups) {
   const groupOf = Int32Array.from(graph.ops.keys());
   const found: (MergeGroup | undefined)[] = [...singles];
   const groups: Ops[] = singles.map(({ ops }) => ops);
-  /** By group, the merge that made it. A group that was merged into another never returns. */
+  /**
+   * By group: the number of the merge that made it (0 before any merge); infinity for a group that was merged into
+   * another group.
+   */
   const since = singles.map(() => 0);
   let merges = 0;
   const at = (group: number) => found[group] as MergeGroup;
-  /** The groups of these ops, without one. */
+  /** Returns the groups that contain these ops, except the group `own`. */
   const owners = (ops: Iterable<number>, own: number) => {
     const all = new Set<number>();
     for (const op of ops) if (op >= 0) all.add(groupOf[op] as number);
@@ -32,7 +35,7 @@ function mergeStateOf(graph: Graph, { singles, ...rules }: MergeGroups) {
     numbers: singles.map((_, op) => op),
     readers: (group: number) => owners(readersOf(opened(group, true)), group),
     makers: (group: number) => owners(makersOf(opened(group, false)), group),
-    /** The groups that share a tensor with one. */
+    /** Returns the groups that share a tensor with `group`. */
     near(group: number) {
       const tensors = [...at(group).open.keys()];
       return owners(makersOf(tensors).concat(readersOf(tensors)), group);
@@ -74,10 +77,10 @@ type MergeState = ReturnType<typeof mergeStateOf>;
 /** A legal merge of two or more groups. Cycles through other groups are checked later. */
 interface Offer {
   readonly gain: number;
-  /** The first two groups. At equal gains, the smaller numbers come first. */
+  /** The number of the first group. At equal gains, the offer with the smaller numbers comes first. */
   readonly a: number;
   readonly b: number;
-  /** The number of merges made when the offer was computed. */
+  /** The number of merges that were made before the offer was computed. */
   readonly when: number;
 }
 
@@ -85,15 +88,15 @@ const isBetter = (one: Offer, other: Offer) =>
   one.gain > other.gain || (one.gain === other.gain && (one.a < other.a || (one.a === other.a && one.b < other.b)));
 
 interface Rules {
-  /** The groups that an offer merges. */
+  /** Returns the groups that an offer merges. */
   readonly parts: (offer: Offer) => Ops;
-  /** The merges of a group that gain. Yields undefined where the work can pause. */
+  /** Generates the merges of a group that save time or bytes. Yields undefined at pause points. */
   readonly offers: (group: number) => Iterable<Offer | undefined>;
-  /** The groups whose offers change after this merge. */
+  /** Returns the groups whose offers change after the merge that made `group`. */
   readonly changed: (group: number) => Ops;
 }
 
-/** How many offers are evaluated between two points where the work can pause. */
+/** How many offers are evaluated between two pause points. */
 const OFFERS_PER_PAUSE = 16;
 
 /** Repeats the merge with the largest gain until no merge gains. */
@@ -124,13 +127,13 @@ function* mergeAll(state: MergeState, { parts, offers, changed }: Rules): Work<P
 interface Pairing {
   readonly cost: Cost;
   readonly fits?: Fits | undefined;
-  /** The smallest gain, as a share of the groups' time apart. Below 0, every merge is made. */
+  /** The smallest gain that counts, as a share of the time of the two separate groups. Below 0, every merge is made. */
   readonly least: number;
-  /** Whether merged groups are merged again. */
+  /** Whether merged groups may merge again. */
   readonly further?: boolean;
 }
 
-/** Merges two groups at a time, the largest gain first. */
+/** Merges two groups at a time, starting with the largest gain. */
 export function* mergeGreedily(
   graph: Graph,
   kit: MergeGroups,
@@ -143,7 +146,7 @@ export function* mergeGreedily(
     times[group] ??= time(state.at(group));
     return times[group] as number;
   };
-  // Reused for each pair: the garbage of many pairs would delay frames.
+  // Reused for each pair, because the garbage of many pairs would delay frames.
   const flops = new Float64Array(graph.classes.length);
   const union: number[] = [];
   function* offers(group: number): Generator<Offer | undefined> {
@@ -177,7 +180,10 @@ export function* mergeGreedily(
 
 const byBytes: Cost = (_, bytes) => bytes;
 
-/** Ops in pairs: the largest saving of bytes first, at equal savings the first ops. */
+/**
+ * Merges ops in pairs, starting with the largest saving of bytes. At equal savings, the pair with the first ops comes
+ * first.
+ */
 export function* pairOps(graph: Graph, values: GraphValues, fits?: Fits): Work<Partition> {
   return yield* mergeGreedily(graph, yield* mergeGroupsOf(graph, values), {
     cost: byBytes,
@@ -188,8 +194,8 @@ export function* pairOps(graph: Graph, values: GraphValues, fits?: Fits): Work<P
 }
 
 /**
- * XLA's rule: merge each producer into all of its consumers, the largest saving of time first, as long as time is
- * saved.
+ * Merges as XLA does: each producer is merged into all of its consumers. The largest saving of time comes first, and
+ * merging ends when no merge saves time.
  */
 export function* fuseLikeXla(graph: Graph, values: GraphValues, cost: Cost, fits?: Fits): Work<Partition> {
   const state = mergeStateOf(graph, yield* mergeGroupsOf(graph, values));
@@ -214,7 +220,7 @@ export function* fuseLikeXla(graph: Graph, values: GraphValues, cost: Cost, fits
   });
 }
 
-/** A priority queue: `pop` returns the item that comes first by `isBefore`. */
+/** Returns a priority queue: `pop` returns the item that comes first by `isBefore`. */
 export function heapOf<T>(isBefore: (one: T, other: T) => boolean) {
   const items: T[] = [];
   const at = (place: number) => items[place] as T;

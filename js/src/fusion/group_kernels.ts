@@ -7,7 +7,7 @@ import { groupBytes, precisionOf, total } from "./partition.ts";
 
 type Grouping = Pick<Partition, "groups">;
 
-/** A table, and the partition and counts it was made from. */
+/** A table of kernels, with the partition and the counts that it was made from. */
 export interface Grouped {
   readonly kernels: Kernels;
   readonly partition: Partition;
@@ -25,18 +25,18 @@ function texts(rows: readonly (string | null)[]): DictColumn {
   return { values: [...known.keys()], codes };
 }
 
-/** The name of each group: "a + b". */
+/** Returns the name of each group, such as "a + b". */
 export const namesOf = (graph: Graph, { groups }: Grouping): DictColumn =>
   texts(groups.map((group) => group.map((op) => graph.ops[op]?.name).join(" + ")));
 
 interface Reused {
-  /** Other sizes do not change the names. */
+  /** The names of an earlier table. They stay valid if only sizes of dimensions change. */
   readonly name?: DictColumn | undefined;
-  /** A merge does not change the counts of the other groups. */
+  /** An earlier table. A merge does not change the counts of the other groups, so their rows are reused. */
   readonly before?: Grouped | undefined;
 }
 
-/** The table with one kernel per group. */
+/** Returns the table with one kernel per group. */
 export function kernelsOf(
   graph: Graph,
   { groups }: Grouping,
@@ -80,7 +80,7 @@ export function kernelsOf(
   });
 }
 
-/** The row of each group in the earlier partition; -1 for a new group. */
+/** Returns the row of each group in the earlier partition; -1 for a new group. */
 function rowsAmong({ groups: known, groupOf }: Partition, groups: Grouping["groups"]): Int32Array {
   return Int32Array.from(groups, (group) => {
     const row = groupOf[group[0] as number] as number;

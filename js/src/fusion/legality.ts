@@ -1,33 +1,34 @@
-// Which ops may run as one kernel, and why not: the rules of roofwidget/workloads/legality.py.
+// Which ops may run as one kernel, and why others may not. Mirrors the rules of roofwidget/workloads/legality.py.
 
 import type { OpKind } from "../wire/types.ts";
 import type { Graph, Ops } from "./graph.ts";
 
-/** Which ops run as one kernel. Ops ascend within a group; a group comes after the groups that it reads from. */
+/** Which ops run together as one kernel. Ops ascend within a group. A group follows all groups that it reads from. */
 export interface Partition {
   readonly groups: readonly (readonly number[])[];
   /** By op. */
   readonly groupOf: Int32Array;
 }
 
-/** In the order in which they are checked. */
+/** The codes are in the order in which the rules are checked. */
 export type RefusalCode = "same" | "not-connected" | "barrier" | "kinds" | "not-convex" | "cycle" | "capacity";
 
 /**
- * The broken rule between kinds of ops. A matmul: with an op that cannot be its epilogue, fed by its own group, with
- * another matmul that shares no operand, or with unconnected ops. Reductions over different rows. An op that moves
- * elements after a reduction.
+ * The broken rule between kinds of ops. A matmul may not share a kernel with: an op that cannot be its epilogue
+ * ("epilogue"), an op of its group that feeds it ("fed"), a matmul without a common operand ("operands"), or an
+ * unconnected op ("apart"). "rows": reductions run over different rows. "moved": an op moves elements after a
+ * reduction.
  */
 export type Rule = "epilogue" | "fed" | "operands" | "apart" | "rows" | "moved";
 
 export interface Refusal {
   readonly code: RefusalCode;
-  /** Ops: the two that clash, or the path that leaves the kernel and returns, from its first op to its last. */
+  /** The two ops that clash, or the ops of the path that leaves the kernel and returns, from first to last. */
   readonly path: readonly number[];
   readonly rule?: Rule;
 }
 
-/** Whether the tiles of these ops fit on chip as one kernel. */
+/** Tests whether the tiles of these ops fit on chip as one kernel. */
 export type Fits = (ops: readonly number[]) => boolean;
 
 export const EPILOGUE: readonly (OpKind | undefined)[] = ["matmul", "elementwise", "broadcast"];
@@ -39,7 +40,8 @@ export function flagged(n: number, ops: Iterable<number>): Uint8Array {
 }
 
 /**
- * Connected components of the ops. Only tensors for which `counts` holds connect; components come by their first op.
+ * Returns the connected components of the ops, ordered by their first ops. Two ops are connected by a tensor only if
+ * `counts` is true for it.
  */
 export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boolean = () => true): number[][] {
   const lead = new Map<number, number>();
@@ -70,7 +72,7 @@ export function linked(graph: Graph, ops: Ops, counts: (tensor: number) => boole
   return [...parts.values()];
 }
 
-/** All ops downstream of one (with `graph.after`) or upstream of it (with `graph.before`). */
+/** Returns the mask of all ops downstream of an op (with `graph.after`) or upstream of it (with `graph.before`). */
 export function reached(graph: Graph, op: number, along: Graph["after"]): Uint8Array {
   const seen = new Uint8Array(graph.ops.length);
   const left = [op];
@@ -85,7 +87,7 @@ export function reached(graph: Graph, op: number, along: Graph["after"]): Uint8A
 
 const kinds = (rule: Rule, path: Ops): Refusal => ({ code: "kinds", rule, path });
 
-/** A rule that these ops break in every group that contains them. */
+/** Returns a rule that these ops break in every group that contains them; null if they break none. */
 export function clash(graph: Graph, ops: Ops): Refusal | null {
   if (ops.length < 2) return null;
   const are = (kind: OpKind) => ops.filter((op) => graph.ops[op]?.kind === kind);
@@ -118,7 +120,9 @@ export function clash(graph: Graph, ops: Ops): Refusal | null {
   return null;
 }
 
-/** An op of a matmul's group that is not connected to any of its matmuls by tensors inside the group. */
+/**
+ * Returns an op that is not connected to any matmul of its group by tensors inside the group; null if there is none.
+ */
 export function apart(graph: Graph, ops: Ops): Refusal | null {
   const isMatmul = (op: number) => graph.ops[op]?.kind === "matmul";
   const matmul = ops.find(isMatmul);
@@ -130,8 +134,8 @@ export function apart(graph: Graph, ops: Ops): Refusal | null {
 }
 
 /**
- * A path that leaves these ops and returns. With a partition, the path may pass through its other groups: a reader of
- * one op of a group waits for the whole group.
+ * Returns a path that leaves these ops and returns to them. With a partition, the path may pass through other groups:
+ * an op that reads from a group waits for the whole group.
  */
 export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | null {
   const inside = flagged(graph.ops.length, ops);
@@ -162,7 +166,9 @@ export function wayBack(graph: Graph, ops: Ops, within?: Partition): number[] | 
   return null;
 }
 
-/** The rule that a group breaks on its own; connectedness is not checked. */
+/**
+ * Returns the rule that a group breaks, without regard to other groups. Does not check whether the group is connected.
+ */
 export function broken(graph: Graph, ops: Ops): Refusal | null {
   const refusal = clash(graph, ops) ?? apart(graph, ops);
   if (refusal) return refusal;
@@ -170,7 +176,7 @@ export function broken(graph: Graph, ops: Ops): Refusal | null {
   return path && { code: "not-convex", path };
 }
 
-/** Why two groups of a legal partition may not merge; null if they may. */
+/** Returns why two groups of a legal partition may not merge; null if they may merge. */
 export function whyNot(graph: Graph, partition: Partition, a: number, b: number, fits?: Fits): Refusal | null {
   const [one, other] = [partition.groups[a] as Ops, partition.groups[b] as Ops];
   if (a === b) return { code: "same", path: [] };
@@ -185,7 +191,7 @@ export function whyNot(graph: Graph, partition: Partition, a: number, b: number,
   return !fits || fits(union) ? null : { code: "capacity", path: union };
 }
 
-/** The groups that share a tensor with one, ascending. */
+/** Returns the groups that share a tensor with `group`, ascending. */
 export function neighbours(graph: Graph, partition: Partition, group: number): number[] {
   const found = new Set<number>();
   for (const tensor of new Set((partition.groups[group] as Ops).flatMap((op) => graph.touches[op] as Ops))) {
@@ -197,6 +203,6 @@ export function neighbours(graph: Graph, partition: Partition, group: number): n
   return [...found].sort((a, b) => a - b);
 }
 
-/** The groups that one may merge with, ascending. */
+/** Returns the groups that `group` may merge with, ascending. */
 export const mergesOf = (graph: Graph, partition: Partition, group: number, fits?: Fits): number[] =>
   neighbours(graph, partition, group).filter((other) => !whyNot(graph, partition, group, other, fits));

@@ -1,11 +1,11 @@
-// Partitions of a graph into kernels, and the bytes and FLOPs of the kernels.
+// Partitions of a graph into kernels, and the bytes and FLOPs of these kernels.
 
 import { dtypeOf, type Graph, type GraphValues, isFloating, type Ops } from "./graph.ts";
 import { broken, linked, type Partition, reached } from "./legality.ts";
 
 /**
- * Makes a partition from groups in execution order; of groups that are ready, the one with the smallest first op comes
- * first. Groups that depend on each other in a cycle stay in the order of their first ops.
+ * Makes a partition with the groups in execution order. If several groups are ready, the group with the smallest first
+ * op comes first. Groups that depend on each other in a cycle stay in the order of their first ops.
  */
 export function partitionOf(graph: Graph, groups: readonly Ops[]): Partition {
   const sorted = groups.map(ascending);
@@ -32,7 +32,7 @@ export function partitionOf(graph: Graph, groups: readonly Ops[]): Partition {
   return { groups: kept, groupOf: numbered(graph, kept) };
 }
 
-/** Keeps the array if it is sorted, so that data memoized for the group stay valid. */
+/** Returns the same array if it is sorted, so that data memoized for the group stay valid. */
 const ascending = (group: Ops) =>
   group.every((op, at) => at === 0 || (group[at - 1] as number) < op) ? group : [...group].sort((a, b) => a - b);
 
@@ -46,7 +46,7 @@ function numbered(graph: Graph, groups: readonly Ops[]): Int32Array {
 
 const apart = new WeakMap<Graph, Partition>();
 
-/** The partition with each op as its own kernel, memoized per graph. */
+/** Returns the partition with each op as its own kernel, memoized per graph. */
 export function unfused(graph: Graph): Partition {
   const known = apart.get(graph);
   if (known) return known;
@@ -58,13 +58,15 @@ export function unfused(graph: Graph): Partition {
   return found;
 }
 
-/** Merges these groups into one. `whyNot` tells whether that is legal. */
+/** Merges these groups into one group. `whyNot` says whether the merge is legal. */
 export function fuse(graph: Graph, { groups }: Partition, ...which: readonly number[]): Partition {
   const union = which.flatMap((at) => groups[at] as Ops);
   return partitionOf(graph, [...groups.filter((_, at) => !which.includes(at)), union]);
 }
 
-/** Makes an op its own group. The rest of its group stays together where it is still connected, convex and legal. */
+/**
+ * Makes an op its own group. The rest of its old group stays together where it is still connected, convex and legal.
+ */
 export function split(graph: Graph, { groups, groupOf }: Partition, op: number): Partition {
   const [isBefore, isAfter] = [reached(graph, op, graph.before), reached(graph, op, graph.after)];
   const rest = (groups[groupOf[op] as number] as Ops).filter((other) => other !== op);
@@ -78,7 +80,7 @@ export function split(graph: Graph, { groups, groupOf }: Partition, op: number):
   return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[op]), [op], ...legal]);
 }
 
-/** The tensors that a group reads and writes, each once. */
+/** Returns the tensors that a group reads and the tensors that it writes, each once. */
 function traffic(graph: Graph, group: Ops): readonly [reads: Ops, writes: Ops] {
   const alone = group[0] as number;
   if (group.length === 1) return [graph.reads[alone] as Ops, graph.makes[alone] as Ops];
@@ -105,26 +107,27 @@ export function groupBytes(graph: Graph, values: GraphValues, group: Ops): numbe
   return total(values.bytes, reads) + total(values.bytes, writes) + total(values.extra, group);
 }
 
-/** FLOPs per class of the graph. */
+/** Returns the FLOPs of a group, one number per FLOP class of the graph. */
 export function groupFlops({ flops }: GraphValues, group: Ops): Float64Array {
   const sums = new Float64Array(flops.length);
   for (let at = 0; at < flops.length; at++) sums[at] = total(flops[at] as Float64Array, group);
   return sums;
 }
 
-/** The precision that an op states; for a matmul without one, the dtype of its wider operand. */
+/** Returns the precision that an op states. For a matmul that states none, returns the dtype of its wider operand. */
 function statedBy(graph: Graph, values: GraphValues, op: number): string | null {
   const { precision = null, kind, flops, inputs } = graph.ops[op] as Graph["ops"][number];
   if (precision || (kind !== "matmul" && !Object.hasOwn(flops, "tensor"))) return precision;
-  // At equal width, a floating-point dtype wins, then the first operand.
+  // If both operands are equally wide, a floating-point dtype wins. If both are floating-point, the first operand wins.
   const width = (dtype: string) => (graph.dtypes.get(dtype) ?? 0) + (isFloating(dtype) ? 0.5 : 0);
   const [a = null, b = a] = inputs.slice(0, 2).map((tensor) => dtypeOf(graph, values, tensor));
   return a !== null && b !== null && width(b) > width(a) ? b : a;
 }
 
 /**
- * The precision whose peak applies to a group: that of its op with most FLOPs among those that state one; else the
- * dtype of the largest floating-point tensor that it writes, or reads if it writes none. Null if unknown.
+ * Returns the precision whose peak applies to a group; null if unknown. Among the ops that state a precision, the op
+ * with most FLOPs decides. If no op states a precision, the largest floating-point tensor that the group writes decides
+ * (or reads, if the group writes none).
  */
 export function precisionOf(graph: Graph, values: GraphValues, group: Ops): string | null {
   const work = (op: number) => values.flops.reduce((sum, column) => sum + (column[op] as number), 0);
@@ -137,7 +140,10 @@ export function precisionOf(graph: Graph, values: GraphValues, group: Ops): stri
   return judging === undefined ? null : dtypeOf(graph, values, judging);
 }
 
-/** The item with the largest size; the smallest item at a tie. Items with size NaN are skipped. */
+/**
+ * Returns the item with the largest size. If several are equal, it returns the smallest item. Skips items with size
+ * NaN.
+ */
 function largest(items: Ops, size: (item: number) => number): number | undefined {
   let found: number | undefined;
   let most = Number.NEGATIVE_INFINITY;
@@ -150,7 +156,7 @@ function largest(items: Ops, size: (item: number) => number): number | undefined
   return found;
 }
 
-/** The seconds of a kernel, from its FLOPs per class, its bytes, and its ops in any order. */
+/** Returns the seconds of a kernel from its FLOPs per class, its bytes, and its ops in any order. */
 export type Cost = (flops: Float64Array, bytes: number, group: Ops) => number;
 
 export const timeOf = (graph: Graph, values: GraphValues, cost: Cost) => (group: Ops) =>
@@ -164,7 +170,7 @@ export interface Tally {
   readonly seconds: number;
 }
 
-/** Sums the groups up. Without a cost, the seconds are NaN. */
+/** Sums over the groups of a partition. Without a cost function, the seconds are NaN. */
 export function tally(graph: Graph, values: GraphValues, { groups }: Partition, cost?: Cost): Tally {
   const sum = { kernels: groups.length, flops: 0, bytes: 0, seconds: 0 };
   for (const group of groups) {
@@ -176,7 +182,7 @@ export function tally(graph: Graph, values: GraphValues, { groups }: Partition, 
   return sum;
 }
 
-/** The bytes that every partition moves: inputs that are read, outputs, and tensors that are never read. */
+/** Returns the bytes that every partition moves: inputs that ops read, outputs, and tensors that no op reads. */
 export function compulsory(graph: Graph, values: GraphValues): number {
   const tensors = graph.tensors.map((_, tensor) => tensor);
   const isNeeded = (tensor: number) => {

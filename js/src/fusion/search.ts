@@ -1,4 +1,4 @@
-// The fastest partition: by exact search if the graph is small enough, else by greedy merging.
+// The fastest partition. A small graph is searched exactly; a larger graph is merged greedily.
 
 import { peakFor, type Roof } from "../roofline/roofline.ts";
 import type { Work } from "../ui/slices.ts";
@@ -11,24 +11,24 @@ import { type Cost, partitionOf, precisionOf, timeOf } from "./partition.ts";
 export interface BestPartition extends Partition {
   readonly seconds: number;
   readonly how: "optimal" | "greedy";
-  /** Steps of the exact search: a set of finished ops, and a group to run next. */
+  /** Number of steps of the exact search. A step tries one group to run next after one set of finished ops. */
   readonly evaluations: number;
 }
 
-/** Limit of the exact search. */
+/** Maximum number of steps of the exact search. */
 const MAX_EVALUATIONS = 100_000;
-/** Times that differ by less (relative) are a tie; fewer kernels win. */
+/** Two times whose relative difference is smaller than this are equal. Then the partition with fewer kernels wins. */
 const TIE_TOLERANCE = 1e-12;
-/** How many steps are taken between two points where the work can pause. */
+/** How many steps are taken between two pause points. */
 const STEPS_PER_PAUSE = 16;
 
 /**
- * The bound time of a kernel under a roof, as `judge` computes it. With `ownPrecision` each group's own precision picks
- * the peak.
+ * Returns the cost function of a roof: the bound time of a kernel, as `judge` computes it. With `ownPrecision`, each
+ * group's own precision selects the peak.
  */
 export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecision = true): Cost {
   const { overlap, exposedComm, launchOverhead } = roof.conditions;
-  // Most graphs have one dtype: do not determine it for each group.
+  // Most graphs have one floating-point dtype. Then it need not be determined for each group.
   const dtypes = graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)).filter(isFloating);
   const all = new Set([...dtypes, ...graph.ops.map((_, op) => precisionOf(graph, values, [op]))]);
   const [only] = all;
@@ -47,7 +47,10 @@ export function costOn(graph: Graph, values: GraphValues, roof: Roof, ownPrecisi
   };
 }
 
-/** Finds the fastest partition: exactly within `limit` evaluations, else by merging pairs mergeGreedily. */
+/**
+ * Finds the fastest partition. Searches exactly within `limit` steps; beyond the limit, merges pairs with
+ * `mergeGreedily`.
+ */
 export function* searchPartition(
   graph: Graph,
   values: GraphValues,
@@ -65,7 +68,7 @@ export function* searchPartition(
   return { ...partition, seconds, how: groups ? "optimal" : "greedy", evaluations };
 }
 
-/** A set of finished ops that is closed under dependencies, and the fastest way found to reach it. */
+/** A set of finished ops that is closed under dependencies, and the fastest sequence of groups found for it. */
 interface SearchState {
   /** The ops that can run next. They identify the set of finished ops. */
   readonly ready: Ops;
@@ -76,7 +79,7 @@ interface SearchState {
 }
 
 interface Tried {
-  /** Null if the limit was reached. */
+  /** The groups that were found; null if the search reached its limit. */
   readonly groups: readonly Ops[] | null;
   readonly evaluations: number;
 }
@@ -87,7 +90,7 @@ interface SearchLimits {
   readonly limit: number;
 }
 
-/** Searches components that share no tensor one after another. */
+/** Searches the connected components of the graph one after another. */
 function* optimal(
   graph: Graph,
   values: GraphValues,
@@ -109,12 +112,12 @@ function* optimal(
 }
 
 /**
- * Whether the search is sure to need more than `limit` steps: counts runs of connected ops without clashes, since the
- * search visits each of them.
+ * Whether the search certainly needs more than `limit` steps. Counts runs of connected ops without clashes, because the
+ * search visits each of these runs.
  */
 function* takesMore(graph: Graph, part: Ops, { singles, clashes }: MergeGroups, limit: number): Work<boolean> {
   const clashing = (a: number, b: number) => clashes(singles[a] as MergeGroup, singles[b] as MergeGroup);
-  /** By position, the start of the longest run of ops that ends there and has no clash. */
+  /** By position: the start of the longest run of ops without clashes that ends at this position. */
   const last: number[] = [];
   for (const [at, op] of part.entries()) {
     let from = at - 1;
@@ -154,8 +157,9 @@ function* takesMore(graph: Graph, part: Ops, { singles, clashes }: MergeGroups, 
 }
 
 /**
- * Dynamic programming over sets of finished ops. Each step runs one connected group of ops whose inputs are ready. Such
- * groups are convex and cause no cycle, so only kinds and capacity are left to check.
+ * Finds the fastest groups by dynamic programming over sets of finished ops. Each step runs one connected group of ops
+ * whose inputs are ready. Such a group is convex and causes no cycle. Only its kinds and its capacity are left to
+ * check.
  */
 function* fastest(
   graph: Graph,
@@ -217,7 +221,10 @@ interface KernelLoad {
   readonly bytes: number;
 }
 
-/** A group that can run next (it is in `group` at that moment), and the ops that are ready after it. */
+/**
+ * The ops that are ready after a group has run, and the load of the group. The group itself is in `group` of the
+ * enumerator until the next step.
+ */
 interface Step {
   readonly ready: Ops;
   readonly load: KernelLoad;
@@ -225,21 +232,24 @@ interface Step {
 
 /** A group on the stack while larger groups are made from it. */
 interface Frame extends Step {
-  /** Ops that may enlarge the group, and how many of them were tried. */
+  /** Ops that may enlarge the group. */
   readonly others: Ops;
+  /** How many ops of `others` were tried. */
   tried: number;
-  /** The ops added to the previous group, and the ops in `others` that are new. */
+  /** The ops that were added to the group below on the stack. */
   readonly added: Ops;
+  /** The ops of `others` that the frame below does not have. */
   readonly fresh: Ops;
 }
 
-/** Enumerates groups by adding and removing ops in dependency order; the load is updated op by op. */
+/** Enumerates groups by adding and removing ops in dependency order. Adding an op also updates the load. */
 function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { singles, clashes }: MergeGroups) {
   const n = graph.ops.length;
   const done = new Uint8Array(n);
   const inside = new Uint8Array(n);
-  /** Ops that are excluded because their groups were found before, and ops that are queued. */
+  /** Ops that are excluded because all groups with them were already enumerated. */
   const excluded = new Uint8Array(n);
+  /** Ops that are in `others` of a frame on the stack. */
   const queued = new Uint8Array(n);
   const uses = new Int32Array(graph.tensors.length);
   const group: number[] = [];
@@ -252,7 +262,7 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
   const clashing = (a: number, b: number) => clashes(singles[a] as MergeGroup, singles[b] as MergeGroup);
   const isReady = (op: number) => (graph.before[op] as Ops).every((other) => done[other]);
 
-  /** Adds an op and returns the bytes that it adds. A tensor read inside may no longer have to be written. */
+  /** Adds an op to the group. Returns the additional bytes; negative if a tensor no longer has to be written. */
   function join(op: number): number {
     done[op] = 1;
     inside[op] = 1;
@@ -276,7 +286,9 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
     }
     group.length -= ops.length;
   }
-  /** An op and its unfinished inputs, in order. Null if one of them is excluded, or clashes with the group. */
+  /**
+   * Returns an op and its unfinished inputs, in order. Null if one of these ops is excluded or clashes with the group.
+   */
   function closure(op: number): Ops | null {
     const found: number[] = [];
     const left = [op];
@@ -290,7 +302,7 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
     }
     return found.sort(ascending);
   }
-  /** Adds ops to the group; returns the ops that are ready then, and the load. */
+  /** Adds ops to the group. Returns the ops that are ready afterwards, and the load. */
   function enter(ops: Ops, { ready, load }: Step): Step {
     const next = new Set(ready);
     const work = load.flops.slice();
@@ -306,7 +318,7 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
   return {
     /** The current group, in the order in which ops were added. */
     group: group as Ops,
-    /** Enumerates all groups that can run next. Yields null for a try that gives no group. */
+    /** Enumerates all groups that can run next. Yields null for an attempt that results in no group. */
     *steps(ready: Ops): Generator<Step | null, void> {
       const start = { ready, load: { flops: new Float64Array(flops.length), bytes: 0 } };
       const frames: Frame[] = [{ ...start, others: ready, tried: 0, added: [], fresh: [] }];
@@ -321,7 +333,7 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
         }
         if (done[op]) continue;
         const added = closure(op);
-        // A larger group clashes with everything that this group clashes with.
+        // If this op clashes with the group, it clashes with every larger group too.
         excluded[op] = 1;
         if (!added) {
           yield null;
@@ -334,13 +346,13 @@ function groupEnumerator(graph: Graph, { bytes, extra, flops }: GraphValues, { s
           queued[other] = 1;
           fresh.push(other);
         }
-        // Only the neighbours of the group's first op may enlarge it, not the other ready ops.
+        // Once the group has an op, only neighbours of the group may enlarge it, not the other ready ops.
         const rest = frames.length > 1 ? frame.others.slice(frame.tried) : [];
         frames.push({ ...step, others: [...rest, ...fresh], tried: 0, added, fresh });
         yield step;
       }
     },
-    /** Restarts with the ops of these groups finished. */
+    /** Starts again with the ops of these groups as the finished ops. */
     reset(groups: Iterable<Ops>) {
       done.fill(0);
       for (const ops of groups) for (const op of ops) done[op] = 1;
