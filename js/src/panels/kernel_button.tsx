@@ -1,4 +1,4 @@
-// A button for a kernel in a panel: hovering or clicking it hovers or selects the kernel's point.
+// A button for a kernel in a panel. Hovering or clicking the button hovers or selects the kernel's point.
 
 import type { Store } from "../state/store.ts";
 import { nameOf, shortNameOf } from "../text/describe.ts";
@@ -8,9 +8,9 @@ import { pick } from "./table/picking.ts";
 interface KernelButtonProps {
   readonly store: Store;
   readonly row: number;
-  /** Text at its end. */
+  /** Text at the end of the button. */
   readonly value?: string;
-  /** Text that distinguishes it from kernels of the same name. */
+  /** Text that distinguishes the kernel from other kernels of the same name. */
   readonly apart?: string | undefined;
 }
 

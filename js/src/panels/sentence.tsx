@@ -1,4 +1,4 @@
-// The sentence under the chart: about the hovered or selected kernel, or about the roof.
+// The sentence under the chart. It describes the hovered or selected kernel, or the roof.
 
 import { useRef } from "preact/hooks";
 import { linesOf } from "../chart/labels/text_fitting.ts";
@@ -17,16 +17,19 @@ interface SentenceProps {
   readonly pointedChip: string | undefined;
 }
 
-/** Lines reserved for the sentence at a width in px. */
+/** The number of lines reserved for the sentence, and the width in px for which they are reserved. */
 interface Room {
   readonly width: number;
   readonly lines: number;
 }
 
-/** Lines of most sentences, space at the sides and font size. */
+/** The number of lines of most sentences, the space at both sides, and the font size. */
 const [USUAL_LINES, SIDE_SPACE_PX, FONT_PX] = [2, 8, 13];
 
-/** The number of lines never shrinks at the same width: what is below would move under the pointer. */
+/**
+ * Returns the reserved lines. At the same width, their number never shrinks; otherwise the content below would move
+ * under the pointer.
+ */
 export function roomFor(parts: readonly string[], width: number, before?: Room): Room {
   const lines = parts.flatMap((part) => linesOf(part, width - SIDE_SPACE_PX, FONT_PX)).length;
   return { width, lines: Math.max(lines, before?.width === width ? before.lines : USUAL_LINES) };
@@ -57,7 +60,10 @@ export function Sentence({ store, width, pointedChip }: SentenceProps) {
   );
 }
 
-/** Why there is no roof: no chip is shown, or the shown chips lack the chosen precision or memory. */
+/**
+ * Returns the text that says why there is no roof: no chip is shown, or the shown chips lack the chosen precision or
+ * memory.
+ */
 function noRoof(store: Store): string {
   if (store.chips.value.length === 0) return strings.noChips;
   const shown = store.chips.value.filter(({ id }) => store.shown.value.includes(id));
@@ -68,5 +74,5 @@ function noRoof(store: Store): string {
   return reasons.length > 0 ? `${reasons.join("; ")}.` : strings.noChip;
 }
 
-/** Keeps a number and its unit on one line, and a dot off the start of a line. */
+/** Keeps a number and its unit on one line, and keeps a dot from the start of a line. */
 const unbroken = (sentence: string) => sentence.replace(/(?<=\d) (?=%|[kMGTPEµnpm]?(?:FLOP|B|s)\b)| (?=·)/g, "\u00a0");

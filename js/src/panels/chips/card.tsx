@@ -1,4 +1,5 @@
-// A chip's card: each figure with its source, and sources that disagree. Text only, never markup.
+// A chip's card: each figure with its source, and the sources that disagree. All of it is drawn as text, never as
+// markup.
 
 import { formatQuantity, formatSignificant, type Unit } from "../../text/numbers.ts";
 import type { Disclosed } from "../../ui/disclosure.ts";
@@ -84,26 +85,26 @@ function Origin({ run }: { run: Run }) {
 export interface SheetRow {
   readonly label: string;
   readonly value: string;
-  /** Whether the figure was measured (a ceiling) rather than taken from the data sheet. */
+  /** Whether the figure was measured (a ceiling). False for a figure from the data sheet. */
   readonly measured: boolean;
-  /** Other sources with other values. */
+  /** Other sources that give other values. */
   readonly others: readonly { readonly text: string; readonly source: string }[];
 }
 
-/** Neighbouring figures from the same source. */
+/** Neighbouring figures that have the same source. */
 export interface Run {
   readonly source: string;
   readonly confidence: string;
-  /** The source's address, if a browser may open it. */
+  /** The address of the source, if a browser may open it. */
   readonly link: string | undefined;
-  /** A source that is not an address, as given. */
+  /** The source as given, if it is not an address. */
   readonly place: string;
   readonly rows: readonly SheetRow[];
 }
 
 type KnownFigure = Figure & { readonly value: number };
 
-/** Units that take SI prefixes. Other units are words, such as SM. */
+/** Units that take SI prefixes. All other units are words, such as SM. */
 const PREFIXED = /^(?:FLOP\/s|OP\/s|B\/s|B|s|Hz|W|J\/FLOP|J\/B)$/;
 
 export function runsOf(chip: Chip): readonly Run[] {
@@ -121,12 +122,12 @@ export function runsOf(chip: Chip): readonly Run[] {
   return runs;
 }
 
-/** The labels of figures without a value, such as levels without a bandwidth. */
+/** Returns the labels of figures without a value, such as levels without a bandwidth. */
 export function unknownOf(chip: Chip): readonly string[] {
   return chip.figures.filter((figure) => !isKnown(figure)).map(({ label }) => words.figure(label));
 }
 
-/** Vendor, family, year and status, if known. */
+/** Returns vendor, family, year and status of a chip, if known. */
 export function factsOf(chip: Chip): readonly (readonly [label: string, value: string])[] {
   const facts = [
     [words.vendor, chip.vendor],
@@ -154,7 +155,7 @@ function amount(value: number, unit: string): string {
   return `${formatSignificant(value, 6)} ${unit}`.trim();
 }
 
-/** The address if it is a web page; else undefined. */
+/** Returns the address if it is a web page; else undefined. */
 export function linkOf(url: string): string | undefined {
   return /^https?:\/\//i.test(url) ? url : undefined;
 }

@@ -1,4 +1,5 @@
-// The bar above the chart: a pill per chip, by vendor and generation, and the choice of precision, memory and view.
+// The bar above the chart: a pill per chip, ordered by vendor and generation, and the selects for precision, memory and
+// view.
 
 import { useRef } from "preact/hooks";
 import { chipColours, type Theme } from "../../chart/theme.ts";
@@ -131,12 +132,14 @@ export function Choices({ store }: { store: Store }) {
   );
 }
 
-/** The options of the memory select: the main memory, all levels if a chip has several, and each known level. */
+/**
+ * Returns the options of the memory select: the main memory, all levels if a chip has several, and each known level.
+ */
 export function memoriesOf(chips: readonly Chip[], chosen: string): readonly Option[] {
   const mains = distinct(chips.flatMap((chip) => [...chip.memories.keys()].slice(0, 1)));
   const known = chips.map((chip) => [...chip.memories].flatMap(([level, rate]) => (rate === null ? [] : [level])));
   const several = chosen === "all" || known.some((levels) => levels.length > 1);
-  // If all chips share one main level, it needs no entry of its own.
+  // If all chips have the same main level, this level needs no entry of its own.
   const levels = distinct(known.flat()).filter((level) => mains.length > 1 || level !== mains[0] || level === chosen);
   return [
     ["main", strings.main(mains)],

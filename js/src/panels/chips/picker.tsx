@@ -1,4 +1,5 @@
-// The list of all chips, to search and tick: those shown when it opened come first, then vendors and families.
+// The list of all chips, to search and tick. The chips that were shown when the list opened come first, then the others
+// by vendor and family.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -20,9 +21,9 @@ interface PickerProps {
 
 export function Picker({ opened, store, close }: PickerProps) {
   const query = useSignal("");
-  /** The option that Tab reaches; arrow keys reach the others. */
+  /** The option that Tab focuses. Arrow keys focus the other options. */
   const active = useSignal("");
-  // Fixed when the picker opens, so that a ticked option does not move.
+  // Fixed when the picker opens, so that an option does not move when it is ticked.
   const first = useSignal(store.shown.value).value;
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -158,7 +159,7 @@ function walk(event: KeyboardEvent, list: HTMLElement, search: HTMLElement): boo
   return target !== undefined;
 }
 
-/** The nearest box on the line below (1) or above (-1) the first of `boxes`. */
+/** Returns the nearest box on the line below (`way` 1) or above (`way` -1) the first of `boxes`. */
 function neighbour(boxes: readonly HTMLElement[], way: 1 | -1): HTMLElement | undefined {
   const places = boxes.map((box) => ({ box, ...place(box) }));
   const [here] = places;
@@ -168,7 +169,7 @@ function neighbour(boxes: readonly HTMLElement[], way: 1 | -1): HTMLElement | un
   return there.sort((a, b) => Math.abs(a.x - here.x) - Math.abs(b.x - here.x))[0]?.box;
 }
 
-/** Boxes whose tops differ by less are on one line. */
+/** Two boxes whose tops differ by less than this are on one line. */
 const LINE_TOLERANCE_PX = 8;
 
 function place(box: HTMLElement): { x: number; y: number } {

@@ -2,7 +2,7 @@
 
 import type { Chip } from "../../wire/types.ts";
 
-/** The other chips are in the picker. */
+/** The maximum number of pills in the bar. Further chips are only in the picker. */
 export const MAX_PILLS = 8;
 
 export interface Family {
@@ -16,8 +16,9 @@ export interface Vendor {
 }
 
 /**
- * The chips with a pill, in the order of `chips`. Chosen in this order: the focus chip, shown chips, chips that had a
- * pill before (so that one switched off stays under the pointer), other chips.
+ * Returns the chips with a pill, in the order of `chips`. If there are too many, these have priority: the focus chip,
+ * then shown chips, then chips that had a pill before, then other chips. A chip that was switched off so keeps its pill
+ * under the pointer.
  */
 export function pillsOf(
   chips: readonly Chip[],
@@ -32,7 +33,7 @@ export function pillsOf(
   return chips.filter(({ id }) => kept.has(id));
 }
 
-/** The chips that match every word of the query by name, id, vendor, family or year, in any case. */
+/** Returns the chips that match every word of the query by name, id, vendor, family or year. Ignores case. */
 export function found(chips: readonly Chip[], query: string): readonly Chip[] {
   const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
   return chips.filter((chip) => {
@@ -41,7 +42,7 @@ export function found(chips: readonly Chip[], query: string): readonly Chip[] {
   });
 }
 
-/** By vendor in order of appearance; the families of each vendor, oldest generation first. */
+/** Groups the chips by vendor, in order of appearance. The families of a vendor are sorted, oldest generation first. */
 export function grouped(chips: readonly Chip[], otherVendor: string): readonly Vendor[] {
   return groupBy(chips, ({ vendor }) => vendor || otherVendor).map(([name, ofVendor]) => ({
     name,

@@ -1,4 +1,4 @@
-// The categories of the kernels: their shares of the time as a bar, and the legend of their colours.
+// The kernels' categories: a bar of their shares of the time, and a legend of their colours.
 
 import type { Theme } from "../../chart/theme.ts";
 import type { Category } from "../../state/filters.ts";
@@ -7,12 +7,12 @@ import { formatPercent } from "../../text/numbers.ts";
 import type { Kernels } from "../../wire/columns.ts";
 import { strings, filterWords as words } from "../../words/words.ts";
 
-/** Categories with a smaller share are combined into one part. */
+/** Categories with a smaller share of the time are combined into one part of the bar. */
 const SMALL = 0.01;
 
-/** Parts narrower than this many px are too small to click: use the list of categories instead. */
+/** A narrower part of the bar, in px, is too small to click. Then the user clicks the list of categories instead. */
 const TARGET = 25;
-/** Space beside the bar in the panel, px. */
+/** Space to the left and right of the bar in the panel, px. */
 const PADDING = 24;
 
 interface CategoryBarProps {
@@ -73,7 +73,10 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
   );
 }
 
-/** The chosen categories after a click. Removing the last one, or clicking the only one, clears the filter. */
+/**
+ * Returns the chosen categories after a click. A click that removes the last category, or clicks the only chosen one,
+ * clears the filter.
+ */
 export function chosenAfter(chosen: readonly string[] | null, name: string, joins: boolean): readonly string[] | null {
   const others = (chosen ?? []).filter((other) => other !== name);
   const isChosen = chosen?.includes(name) ?? false;

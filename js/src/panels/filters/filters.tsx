@@ -1,4 +1,4 @@
-// The filter bar: which kernels are shown, and how many that leaves.
+// The filter bar: which kernels are shown, and how many kernels pass.
 
 import { useComputed } from "@preact/signals";
 import type { Theme } from "../../chart/theme.ts";
@@ -17,7 +17,7 @@ import { Slider } from "../../ui/slider.tsx";
 import { strings, filterWords as words } from "../../words/words.ts";
 import { CategoryBar } from "./categories.tsx";
 
-/** A table with no more measured kernels than this needs no filters. */
+/** A table with at most this many measured kernels needs no filters. */
 const HANDFUL = 5;
 const TOP_CHOICES = [10, 30, 100, 300, 1000];
 
@@ -63,7 +63,7 @@ export function Filters({ store, theme, width }: FiltersProps) {
   );
 }
 
-/** Shown on the chart if no kernel passes. */
+/** Message on the chart if no kernel passes the filters. */
 export function Emptied({ store }: { store: Store }) {
   const { kernels, all } = store.totals.value;
   if (kernels > 0 || all === 0 || store.showsTotals.value) return null;
@@ -96,9 +96,9 @@ function counted(store: Store): string {
 function Controls({ store }: { store: Store }) {
   const { n, precision, totalTime } = store.kernels.value;
   const categories = store.byCategory.value;
-  // Uses the roof at rest: with very many kernels this is too slow for each frame.
+  // Uses the roof from before the drag, because with very many kernels this is too slow for each frame.
   const isUnknown = useComputed(() => boundsOf(store.kernels.value, store.restedRoof.value).values.includes("unknown"));
-  // Joined into one text, so that it stays equal while a roof is dragged.
+  // Joined into one text, so that the value stays equal while a roof is dragged.
   const answers = useComputed(() => answersOf(store, isUnknown.value ? ["unknown"] : []).join("\n"));
   return (
     <>
@@ -173,7 +173,7 @@ function TimeShare({ store }: { store: Store }) {
 function Top({ store, all }: { store: Store; all: number }) {
   const top = store.top.value;
   const counts = [...new Set([...TOP_CHOICES, top ?? all])].filter((count) => count < all).sort((a, b) => a - b);
-  // The default limit has no effect on a smaller table.
+  // In a table with fewer kernels, the default limit has no effect.
   const unlimited = UNFILTERED.top !== null && UNFILTERED.top >= all ? UNFILTERED.top : null;
   return (
     <Select
@@ -185,7 +185,7 @@ function Top({ store, all }: { store: Store; all: number }) {
   );
 }
 
-/** What can bind a kernel on the focus chip. */
+/** Returns what can bind a kernel on the focus chip: the options of the filter. */
 function answersOf(store: Store, unknown: readonly string[]): readonly string[] {
   const roof = store.focusRoof.value;
   const levels = roof?.levels.map(({ name }) => name) ?? [];
@@ -194,7 +194,7 @@ function answersOf(store: Store, unknown: readonly string[]): readonly string[] 
   return ["compute", ...levels, ...(isSent ? ["network"] : []), ...overhead, ...unknown];
 }
 
-/** "100 %" is only shown for all kernels. */
+/** Shows "100 %" only if all kernels are shown. */
 const shareText = (share: number) => (share < 1 && share >= 0.995 ? words.almostAll : formatPercent(share));
 
 interface ChoiceProps {
@@ -205,14 +205,14 @@ interface ChoiceProps {
   choose(chosen: readonly string[] | null): void;
 }
 
-/** The values of two more options: no filter, and a choice that is none of the options. */
+/** The values of two additional options: no filter, and a choice that is not among the options. */
 const [ALL, OTHERS] = ["all", "others"];
 
 export function Choice({ label, chosen, offered, choose }: ChoiceProps) {
   if (offered.length < 2 && chosen === null) return null;
   const at = chosen?.length === 1 ? offered.findIndex(([word]) => word === chosen[0]) : -1;
   const options = offered.map(([, text], index): Option => [String(index), text]);
-  // Shown if the chosen value is not among the options, or if several are chosen.
+  // An additional option, used if the chosen value is not among the options, or if several values are chosen.
   const others: Option[] = chosen && at < 0 ? [[OTHERS, chosen.join(", ") || words.chosen(0)]] : [];
   return (
     <Select

@@ -1,5 +1,5 @@
-// Background work of the fusion panel: layout, presets, and the search for the best partition, in slices between
-// frames.
+// Background work of the fusion panel: layout, presets, and the search for the best partition. The work runs in slices
+// between frames.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
@@ -12,9 +12,9 @@ import type { Store } from "../../state/store.ts";
 import { inSlices, type Work } from "../../ui/slices.ts";
 import { type Flow, flowing } from "./flow.ts";
 
-/** For larger graphs the search runs only when the user asks for it. */
+/** If the graph has more ops, the search runs only when the user asks for it. */
 const MAX_SEARCHED_OPS = 2000;
-/** The search starts when nothing has changed for this long. */
+/** The search starts when its input has not changed for this long. */
 const SEARCH_DELAY_MS = 200;
 
 interface FusionInput {
@@ -23,7 +23,10 @@ interface FusionInput {
   readonly fits: Fits | undefined;
 }
 
-/** Runs one job at a time. Stops it when another starts or when its input changes, then calls `dropped`. */
+/**
+ * Runs one job at a time. Stops the job when another job starts or when the input changes. After a change of the input
+ * it also calls `dropped`.
+ */
 export function useWork({ workload, cost, fits }: FusionInput, store: Store, dropped: () => void) {
   const stop = useRef<() => void>(undefined);
   useEffect(
@@ -42,7 +45,10 @@ export function useWork({ workload, cost, fits }: FusionInput, store: Store, dro
   };
 }
 
-/** Whether the panel may be drawn. A large graph's panel waits one task, so that the chart comes first. */
+/**
+ * Returns whether the panel may be drawn. The panel of a large graph is delayed by one task, so that the chart is drawn
+ * first.
+ */
 export function useNext(graph: Graph | undefined): boolean {
   const drawn = useSignal<Graph | undefined>(undefined);
   const isLarge = graph !== undefined && graph.ops.length > MAX_OPS_AT_ONCE;
@@ -56,7 +62,7 @@ export function useNext(graph: Graph | undefined): boolean {
   return !isLarge || drawn.value === graph;
 }
 
-/** Runs a gesture's action in a task after its frame, with the state of that time. No action is lost. */
+/** Runs a gesture's action in a task after the current frame, with the state of that later time. No action is lost. */
 export function useSoon<Actions>(graph: Graph, actions: Actions) {
   const now = useRef<{ graph: Graph; actions: Actions } | undefined>(undefined);
   now.current = { graph, actions };
@@ -73,7 +79,10 @@ export function useSoon<Actions>(graph: Graph, actions: Actions) {
   };
 }
 
-/** The layout; undefined until it is computed. While a wider panel is laid out, the old layout stays. */
+/**
+ * Returns the layout; undefined until it is computed. While the layout for a wider panel is computed, returns the old
+ * layout.
+ */
 export function useFlow(graph: Graph, room: number): Flow | undefined {
   const flow = useSignal<Flow | undefined>(undefined);
   useLayoutEffect(() => {
@@ -85,10 +94,10 @@ export function useFlow(graph: Graph, room: number): Flow | undefined {
   return flow.value;
 }
 
-/** The best partition; undefined until it is found. */
+/** Returns the best partition; undefined until it is found. */
 export function useBest({ workload: { graph, values }, cost, fits }: FusionInput): BestPartition | undefined {
   const found = useSignal<BestPartition | undefined>(undefined);
-  // A drag of a size or a rate changes the cost every frame: start the search when it rests.
+  // A drag of a size or a rate changes the cost every frame. The search starts only when the drag rests.
   useEffect(() => {
     found.value = undefined;
     if (!cost || graph.ops.length > MAX_SEARCHED_OPS) return;

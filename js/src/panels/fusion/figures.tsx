@@ -1,4 +1,4 @@
-// The totals of a partition, compared with the unfused graph, the compulsory bytes, and the best partition.
+// The totals of a partition, compared with the unfused graph, with the compulsory bytes, and with the best partition.
 
 import { useMemo } from "preact/hooks";
 import { type Cost, compulsory, type Tally, tally, unfused } from "../../fusion/partition.ts";
@@ -61,7 +61,7 @@ function rowsOf(before: Tally, now: Tally, least: number, best: string | undefin
   ];
 }
 
-/** How much faster the best partition is. */
+/** Returns the text that says how much faster the best partition is. */
 function distance(ratio: number, how: string, crowded: boolean): string {
   if (!(ratio >= 1.005)) return crowded ? words.isNone : words.isBest(how);
   return words.faster(formatFactor(ratio), how);

@@ -1,4 +1,4 @@
-// Layout of a graph: ops in layers from top to bottom, edges in lanes between the boxes.
+// Layout of a graph: ops in layers from top to bottom, and edges in lanes between the boxes.
 
 import type { Graph } from "../../fusion/graph.ts";
 import { finish, type Work } from "../../ui/slices.ts";
@@ -8,7 +8,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** An op's box, by its centre. */
+/** The box of an op, given by its centre. */
 export interface OpBox extends Point {
   readonly width: number;
 }
@@ -18,36 +18,36 @@ export interface Edge {
   readonly from: number;
   readonly to: number;
   readonly tensors: readonly number[];
-  /** Alternately between two layers and beside a layer's boxes. */
+  /** The points alternate: one between two layers, then one beside the boxes of a layer. */
   readonly points: readonly Point[];
 }
 
 export interface Flow {
   readonly width: number;
   readonly height: number;
-  /** Ops from left to right, by layer. */
+  /** By layer: the ops from left to right. */
   readonly layers: readonly (readonly number[])[];
   /** By op. */
   readonly boxes: readonly OpBox[];
   readonly edges: readonly Edge[];
 }
 
-/** px. A row is a box and the space below it. */
+/** Height of a box, px. A row consists of a box and the space below the box. */
 export const BOX_HEIGHT = 24;
 export const ROW_HEIGHT = 56;
 const BOX_GAP = 10;
 export const MARGIN = 14;
 const LANE_GAP = 4;
 const [MIN_BOX_WIDTH, MAX_BOX_WIDTH] = [56, 112];
-/** An edge across more layers is drawn straight, behind the boxes. */
+/** An edge that spans more layers is drawn as a straight line behind the boxes. */
 const MAX_ROUTED_LAYERS = 40;
 const SWEEPS = 4;
-/** How many layers or edges are placed between two points where the work can pause. */
+/** How many layers or edges are placed between two pause points. */
 const ITEMS_PER_PAUSE = 64;
 
 /**
- * An op's layer is the length of the longest path to it. An op that reads only graph inputs is placed just above its
- * first reader.
+ * Returns the layer of each op: the length of the longest path to the op. An op that reads only graph inputs is placed
+ * just above its first reader.
  */
 export function layersOf(graph: Graph): number[] {
   const layer: number[] = [];
@@ -59,7 +59,10 @@ export function layersOf(graph: Graph): number[] {
   return layer;
 }
 
-/** The first nodes are ops. The others are the places where edges pass a layer; edges from one op share them. */
+/**
+ * The first nodes are ops. Every other node is a place where edges pass a layer. Edges from the same op share these
+ * nodes.
+ */
 interface Nodes {
   readonly rows: number[][];
   readonly up: number[][];
@@ -100,15 +103,17 @@ function nodesOf(graph: Graph): Nodes {
 }
 
 /**
- * The positions nearest to the wanted ones that keep their order and the given distance from each to the one before. If
- * all fit within `limit` on either side of 0, the first and last keep their distance from the limits.
+ * Returns the positions nearest to the wanted positions that keep their order and their distances. `apart` has the
+ * minimum distance from each position to the position before. If all fit within `limit` on either side of 0, the first
+ * and the last position also keep their distances from the limits.
  */
 export function spread(
   wanted: readonly number[],
   apart: readonly number[],
   limit = Number.POSITIVE_INFINITY,
 ): number[] {
-  // Merge overlapping positions into pools; a pool is placed at its mean. Offsets are relative to the first position.
+  // Overlapping positions are merged into pools. Each pool is placed at its mean. Offsets are relative to the first
+  // position.
   const offsets: number[] = [];
   const pools: { sum: number; count: number }[] = [];
   let offset = 0;
@@ -123,7 +128,7 @@ export function spread(
     }
     pools.push(pool);
   }
-  // Clamping sorted positions keeps them nearest to the wanted ones.
+  // The clamped positions are still the nearest, because the positions are sorted.
   const [low, high] = [-limit, limit - offset - (apart[wanted.length] ?? 0)];
   const places: number[] = [];
   for (const { sum, count } of pools) {
@@ -133,7 +138,7 @@ export function spread(
   return places;
 }
 
-/** The layout for a panel of this width. It is wider if a layer has many ops. */
+/** Returns the layout for a panel of this width. The layout is wider than the panel if a layer has many ops. */
 export const flowOf = (graph: Graph, room: number): Flow => finish(flowing(graph, room));
 
 export function* flowing(graph: Graph, room: number): Work<Flow> {
@@ -200,7 +205,10 @@ function mean(nodes: readonly number[], x: readonly number[]): number | undefine
   return sum / nodes.length;
 }
 
-/** From the lower side of the first box to the upper side of the last, straight past those between. */
+/**
+ * From the lower side of the first box to the upper side of the last box. In the layers between, the edge goes straight
+ * down.
+ */
 const pointsOf = (middles: readonly Point[]): Point[] =>
   middles.flatMap(({ x, y }, at) => [
     ...(at > 0 ? [{ x, y: y - BOX_HEIGHT / 2 }] : []),

@@ -1,4 +1,4 @@
-// The drawn parts of a layout, and which op the pointer or an arrow key reaches.
+// The drawn parts of a layout, and which op the pointer or an arrow key selects.
 
 import type { Graph } from "../../fusion/graph.ts";
 import type { Workload } from "../../state/graph.ts";
@@ -13,10 +13,10 @@ export interface VisiblePart {
   readonly bottom: number;
 }
 
-/** An op dropped further than this from its group, in px, leaves the group. */
+/** An op that is dropped further than this from its group, in px, is split from the group. */
 const OUT = 20;
 
-/** The `d` attribute of an edge: curves between layers, straight lines past them. */
+/** Returns the `d` attribute of an edge: curves between layers, and straight lines past the boxes of a layer. */
 export function pathOf([start, ...points]: readonly Point[]): string {
   let last = start as Point;
   const steps = points.map((point, at) => {
@@ -28,10 +28,10 @@ export function pathOf([start, ...points]: readonly Point[]): string {
   return `M${start?.x} ${start?.y}${steps.join("")}`;
 }
 
-/** Width of an edge in px: grows with the logarithm of its bytes. */
+/** Returns the width of an edge in px. The width grows with the logarithm of the edge's bytes. */
 export const thickness = (bytes: number) => (bytes > 0 ? Math.max(1, Math.min(9, 0.4 * Math.log2(bytes) - 4)) : 1);
 
-/** Shortens a name to fit a box: drops its middle, or the beginning of a path. */
+/** Shortens a name to fit a box. Drops the middle of the name, or the beginning of a path. */
 export function shortened(name: string, box: number): string {
   const room = Math.floor((box - 8) / 6.8);
   if (name.length <= room) return name;
@@ -39,7 +39,7 @@ export function shortened(name: string, box: number): string {
   return `${name.slice(0, head)}…${name.slice(name.length - room + head + 1)}`;
 }
 
-/** The boxes and edges in the visible part. */
+/** Returns the boxes and edges in the visible part. */
 export function seen({ boxes, edges }: Flow, { left, top, right, bottom }: VisiblePart) {
   const isIn = (x0: number, x1: number, y0: number, y1: number) =>
     x1 >= left && x0 <= right && y1 >= top && y0 <= bottom;
@@ -61,17 +61,19 @@ export function seen({ boxes, edges }: Flow, { left, top, right, bottom }: Visib
   };
 }
 
-/** Whether a point is in a box, or within `near` px of it. */
+/** Returns whether a point is in a box, or within `near` px of the box. */
 export const isAt = ({ x, y, width }: OpBox, point: Point, near = 0) =>
   Math.abs(x - point.x) <= width / 2 + near && Math.abs(y - point.y) <= BOX_HEIGHT / 2 + near;
 
-/** The op whose box contains a point. */
+/** Returns the op whose box contains a point. */
 export function opAt({ boxes }: Flow, point: Point): number | undefined {
   const op = boxes.findIndex((box) => isAt(box, point));
   return op < 0 ? undefined : op;
 }
 
-/** The op that an arrow key reaches: the next in its layer, or the nearest in the layer above or below. */
+/**
+ * Returns the op that an arrow key moves to: the next op in the layer, or the nearest op in the layer above or below.
+ */
 export function stepFrom({ layers, boxes }: Flow, op: number, key: string): number {
   const row = layers.findIndex((layer) => layer.includes(op));
   const beside = (by: number) => layers[row]?.[(layers[row]?.indexOf(op) ?? 0) + by] ?? op;
@@ -87,11 +89,14 @@ export function stepFrom({ layers, boxes }: Flow, op: number, key: string): numb
   return key === "End" ? (layers.at(-1)?.at(-1) ?? op) : op;
 }
 
-/** Whether a point is away from all of these ops. */
+/** Returns whether a point is further than `OUT` px from all ops of a group. */
 export const isOut = ({ boxes }: Flow, group: readonly number[], point: Point) =>
   !group.some((op) => isAt(boxes[op] as OpBox, point, OUT));
 
-/** The graph inputs that an op reads and the outputs that it writes; `shared` if edges end on the same side. */
+/**
+ * Returns the graph inputs that an op reads and the graph outputs that it writes. `shared` says whether edges end on
+ * the same side of the box.
+ */
 export function endsOf({ before, after, reads, makes, producer, consumers, isOutput }: Graph, op: number) {
   const read = reads[op]?.filter((tensor) => (producer[tensor] as number) < 0) ?? [];
   const made = makes[op]?.filter((tensor) => isOutput[tensor] || consumers[tensor]?.length === 0) ?? [];
@@ -102,7 +107,7 @@ export function endsOf({ before, after, reads, makes, producer, consumers, isOut
   return ends.filter(({ tensors }) => tensors.length > 0);
 }
 
-/** The outlines of groups of several ops: a band over their boxes and inner edges. */
+/** Returns the outlines of groups of several ops. An outline is a band over the group's boxes and inner edges. */
 export function bandsOf(
   { boxes, edges }: Flow,
   { graph, partition }: Pick<Workload, "graph" | "partition">,
@@ -123,7 +128,7 @@ export function bandsOf(
   return paths.flatMap((path, group) => (path.length > 0 ? [{ group, d: path.join("") }] : []));
 }
 
-/** Names and sizes of tensors, for a tooltip. */
+/** Returns names and sizes of tensors, for a tooltip. */
 export const titleOf = (graph: Graph, tensors: readonly number[], bytes: Float64Array) =>
   tensors
     .map((tensor) => `${graph.tensors[tensor]?.name ?? ""}: ${formatQuantity(bytes[tensor] as number, "B")}`)

@@ -1,4 +1,4 @@
-// The graph of the fusion panel as it is drawn, and the gestures on it.
+// The drawn graph of the fusion panel, and the gestures on it.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -11,11 +11,11 @@ import { placeIn } from "../../ui/pointer_position.ts";
 import { BOX_HEIGHT, type Edge, type Flow, MARGIN, type OpBox, type Point, ROW_HEIGHT } from "./flow.ts";
 import { bandsOf, endsOf, isOut, opAt, pathOf, seen, shortened, thickness, titleOf } from "./flow_parts.ts";
 
-/** Height in px before it scrolls. It ends in the middle of a row, to show that there is more. */
+/** Height of the graph in px before it scrolls. The last row is cut in half, to show that there is more. */
 export const FLOW_HEIGHT = MARGIN + 8 * ROW_HEIGHT + BOX_HEIGHT / 2;
-/** Parts further outside the visible area are not drawn. */
+/** Parts of the graph that are more than this many px outside the visible area are not drawn. */
 const DRAWN_AROUND_PX = FLOW_HEIGHT / 2;
-/** A shorter drag, in px, is a click. */
+/** A drag shorter than this, in px, is a click. */
 const CLICK_PX = 4;
 
 interface FlowViewProps {
@@ -24,24 +24,24 @@ interface FlowViewProps {
   readonly theme: Theme;
   readonly cursor: number | undefined;
   readonly marked: number | undefined;
-  /** The ops of a refused merge, and a count of refusals. */
+  /** The ops of the latest refused merge, and the number of refusals so far. */
   readonly refused: { readonly ops: readonly number[]; readonly count: number };
-  /** Groups whose tiles do not fit on chip. */
+  /** The groups whose tiles do not fit on chip. */
   readonly crowded: ReadonlySet<number>;
   /** The group that is hovered on the chart. */
   readonly pointed: number | null;
   readonly label: string;
-  /** The available width. */
+  /** The available width in px. */
   readonly room: Signal<number>;
   point(group: number | null): void;
   pick(op: number): void;
   merge(from: number, to: number): void;
   split(op: number): void;
   cutAt(to: number): void;
-  /** The groups that an op's group may merge with. */
+  /** Returns the groups that the group of `op` may merge with. */
   partnersOf(op: number): ReadonlySet<number>;
   onKeyDown(event: KeyboardEvent): void;
-  /** The keys that onKeyDown handles. */
+  /** The keys that `onKeyDown` handles. */
   readonly shortcuts: string;
 }
 
@@ -57,7 +57,7 @@ export function FlowView(props: FlowViewProps) {
   const { groupOf } = partition;
   const view = useSignal({ left: 0, top: 0 });
   const gesture = useGesture<OpDrag>();
-  /** Current position of the dragged op. */
+  /** The current position of the dragged op. */
   const draggedTo = useSignal<Point>({ x: 0, y: 0 });
   const latest = useRef(props);
   latest.current = props;
@@ -104,7 +104,7 @@ export function FlowView(props: FlowViewProps) {
     const op = opAt(flow, from);
     if (op === undefined) return;
     props.pick(op);
-    // While an op is dragged, show the op, not the data of its kernel.
+    // While an op is dragged, the panel shows the op and not the data of its kernel.
     props.point(null);
     draggedTo.value = from;
     const hasMoved = () => Math.hypot(draggedTo.value.x - from.x, draggedTo.value.y - from.y) > CLICK_PX;
@@ -225,7 +225,7 @@ export function FlowView(props: FlowViewProps) {
   );
 }
 
-/** Scrolls until a box is visible; sideways it is centred. */
+/** Scrolls until a box is visible. Horizontally, the box is centred. */
 function show(frame: HTMLElement | null, box: OpBox | undefined) {
   if (!frame || !box) return;
   const { clientWidth, clientHeight, scrollLeft, scrollTop } = frame;
@@ -235,24 +235,24 @@ function show(frame: HTMLElement | null, box: OpBox | undefined) {
   frame.scrollTop = Math.min(box.y - BOX_HEIGHT, Math.max(scrollTop, box.y + BOX_HEIGHT - clientHeight));
 }
 
-/** Extent of the band around a group's boxes, px. */
+/** How far the band extends beyond the boxes of its group, px. */
 const BAND_PX = 10;
 /** Dash length of the outline of a group that does not fit on chip, px. */
 const DASH_PX = 5;
-/** Share of the hue in a hovered group's background. */
+/** The share of the hue in the background of a hovered group. */
 const POINTED_WASH = 0.25;
 
 interface BandsProps {
   readonly bands: ReturnType<typeof bandsOf>;
   readonly partition: Partition;
   readonly theme: Theme;
-  /** Groups whose tiles do not fit on chip. */
+  /** The groups whose tiles do not fit on chip. */
   readonly crowded: ReadonlySet<number>;
   /** The group that is hovered on the chart. */
   readonly pointed: number | null;
 }
 
-/** The bands behind groups of several ops. The outline is dashed if the tiles do not fit on chip. */
+/** The bands behind groups of several ops. A band has a dashed outline if the group's tiles do not fit on chip. */
 export function Bands({ bands, partition: { groups }, theme, crowded, pointed }: BandsProps) {
   const hueOf = (group: number) => theme.categories[(groups[group]?.[0] ?? 0) % theme.categories.length] as string;
   const stroke = (group: number, d: string, colour: string, width: number, dash?: number) => (
@@ -279,7 +279,7 @@ export function Bands({ bands, partition: { groups }, theme, crowded, pointed }:
   );
 }
 
-/** Space for a tensor's name. */
+/** Maximum width of a tensor's name, px. */
 const MAX_NAME_PX = 72;
 
 interface EndsProps {
@@ -312,7 +312,7 @@ export function Ends({ flow, workload: { graph, values }, ops }: EndsProps) {
   );
 }
 
-/** The first tensor whose name does not begin with the op's name, and how many more there are. */
+/** Returns the first tensor whose name does not begin with the op's name, and the number of other tensors. */
 function nameOf(graph: Graph, op: number, tensors: readonly number[]): string {
   const own = graph.ops[op]?.name ?? "";
   const names = tensors.map((tensor) => graph.tensors[tensor]?.name ?? "").filter((name) => !name.startsWith(own));

@@ -1,4 +1,4 @@
-// The fusion panel: the graph, merges and splits by pointer, key and preset, and what they gain.
+// The fusion panel: the graph; merges and splits by pointer, key and preset; and the time that they save.
 
 import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
@@ -23,10 +23,10 @@ import { stepFrom } from "./flow_parts.ts";
 import { FLOW_HEIGHT, FlowView } from "./flow_view.tsx";
 import { cut, descriptionOf, downstream, lackingPeak, sentenceOf, spoken, tooLarge } from "./merging.ts";
 
-/** Width inside the panel until it is measured. */
+/** Assumed width inside the panel until it is measured. */
 const INITIAL_WIDTH_PX = 216;
 
-/** The keys of the graph. */
+/** The keys of the graph, with the action of each key. */
 export const GRAPH_KEYS = {
   ArrowLeft: "walk",
   ArrowRight: "walk",
@@ -43,10 +43,10 @@ export const GRAPH_KEYS = {
 const SHORTCUTS = keyShortcuts(GRAPH_KEYS, UNDO_KEYS);
 
 export function Fusion({ store, theme }: { store: Store; theme: Theme }) {
-  // Throttled: during a drag, frames are for the chart.
+  // Throttled, because during a drag the frames are needed for the chart.
   const workload = store.throttled.fused.value;
   const isDue = useNext(workload?.graph);
-  // Marks and messages belong to one graph: another graph gets a new panel.
+  // Marks and messages belong to one graph. Another graph gets a new panel.
   const turn = useRef(0);
   useMemo(() => turn.current++, [workload?.graph]);
   return workload && isDue ? <Panel key={turn.current} store={store} theme={theme} workload={workload} /> : null;
@@ -67,7 +67,7 @@ function Panel({ store, theme, workload }: PanelProps) {
     [graph, values, roof, own],
   );
   const lacking = roof && lacked ? strings.lacksPeakReason(roof.chip.name, lacked) : "";
-  // Without a peak the time is unknown, so no partition is the best.
+  // If a peak is missing, the time is unknown. Then no partition is the best.
   const cost = useMemo(
     () => (lacked === undefined ? roof && costOn(graph, values, roof, own) : undefined),
     [graph, values, roof, own, lacked],
@@ -104,7 +104,7 @@ function Panel({ store, theme, workload }: PanelProps) {
     store.setPartition(next);
     say(sentence);
   }
-  /** The groups that an op's group may merge with. */
+  /** Returns the groups that the group of `op` may merge with. */
   const partnersOf = (op: number) => new Set(mergesOf(graph, partition, partition.groupOf[op] as number, fits));
   function step(by: "undo" | "redo", control: EventTarget | null) {
     keepFocusNear(control as Element, store[by]);
@@ -184,7 +184,7 @@ function Panel({ store, theme, workload }: PanelProps) {
     work(searchPartition(graph, values, cost, fits), show);
   }
   const best = words.best(roof?.chip.name ?? "");
-  /** The presets that need times. */
+  /** The presets that need kernel times. */
   const needing = new Set(lacking ? [words.xla, best] : []);
   const presets: [string, ((event: Event) => void) | undefined][] = [
     [words.none, () => take(words.none, unfused(graph))],
@@ -244,7 +244,7 @@ function Panel({ store, theme, workload }: PanelProps) {
   );
 }
 
-/** The list names at most this many kernels and counts the rest. */
+/** The list names at most this many kernels. Beyond that it only says how many more there are. */
 const MAX_LISTED_KERNELS = 100;
 
 export function Members({ graph, partition }: { readonly graph: Graph; readonly partition: Partition }) {

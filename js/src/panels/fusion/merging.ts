@@ -1,4 +1,4 @@
-// Splits and merges as the panel needs them: where to cut a group, and why a merge is refused.
+// Splits and merges as the panel needs them: where to split a group, and why a merge is refused.
 
 import { peakTileBytes } from "../../fusion/capacity.ts";
 import { dtypeOf, type Graph, type GraphValues, type Ops } from "../../fusion/graph.ts";
@@ -12,7 +12,7 @@ import { fusionWords } from "../../words/words.ts";
 
 type CountedGraph = Pick<Workload, "graph" | "values">;
 
-/** A precision that an op needs and the chip has no peak for; undefined without one. */
+/** Returns a precision that an op needs and for which the chip has no peak; undefined if there is none. */
 export function lackingPeak(graph: Graph, values: GraphValues, { peaks }: Roof): string | undefined {
   const isLacking = (precision: string | null | undefined) => typeof precision === "string" && !peaks.has(precision);
   const named = new Set(graph.tensors.map((_, tensor) => dtypeOf(graph, values, tensor)));
@@ -23,7 +23,7 @@ export function lackingPeak(graph: Graph, values: GraphValues, { peaks }: Roof):
   return op < 0 ? undefined : (precisionOf(graph, values, [op]) ?? undefined);
 }
 
-/** The description of an op and its neighbours. */
+/** Returns the description of an op and its neighbours. */
 export function descriptionOf(
   { graph, values, partition }: CountedGraph & Pick<Workload, "partition">,
   op: number,
@@ -46,7 +46,10 @@ export function descriptionOf(
   });
 }
 
-/** Cuts a group above op `to`: what runs from there on, and the rest, each kept together as far as legal. */
+/**
+ * Splits a group above op `to`. One part has `to` and the ops downstream of it, the other part has the rest. Each part
+ * stays together where it is connected and legal.
+ */
 export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): Partition {
   const after = reached(graph, to, graph.after);
   const isBelow = (op: number) => op === to || after[op] === 1;
@@ -58,13 +61,19 @@ export function cut(graph: Graph, { groups, groupOf }: Partition, to: number): P
   return partitionOf(graph, [...groups.filter((_, at) => at !== groupOf[to]), ...parts]);
 }
 
-/** The first reader of an op outside its group; else the first reader of its group. */
+/**
+ * Returns the first op outside the group that reads from `op`. If there is none, returns the first op outside that
+ * reads from the group.
+ */
 export function downstream(graph: Graph, { groups, groupOf }: Partition, op: number): number | undefined {
   const group = groups[groupOf[op] as number] as Ops;
   return [op, ...group].flatMap((one) => graph.after[one] as Ops).find((other) => groupOf[other] !== groupOf[op]);
 }
 
-/** Pairs of ops to connect visually: parts of a group without an edge between them, which share an input. */
+/**
+ * Returns pairs of ops between which the panel draws a connection. They connect the parts of a group that have no edge
+ * between them and only share an input.
+ */
 export function sharedInputPairs(graph: Graph, group: Ops): [number, number][] {
   if (group.length < 2) return [];
   const inside = new Set(group);
@@ -72,28 +81,28 @@ export function sharedInputPairs(graph: Graph, group: Ops): [number, number][] {
   return others.map((part) => [first?.[0] as number, part[0] as number]);
 }
 
-/** Longer groups are named by their first and last op. */
+/** A group with more ops is named by its first and its last op. */
 const MAX_NAMED_OPS = 3;
 
-/** A group's name: "gelu + dropout + add". */
+/** Returns the name of a group, such as "gelu + dropout + add". */
 export function spoken(graph: Graph, ops: Ops): string {
   const names = ops.map((op) => graph.ops[op]?.name ?? "");
   if (names.length <= MAX_NAMED_OPS) return names.join(" + ");
   return fusionWords.ends(names[0] as string, names.at(-1) as string, names.length);
 }
 
-/** Says that a group's tiles do not fit on the chip; empty if the chip's capacity is unknown. */
+/** Returns the sentence that a group's tiles do not fit on the chip; empty if the chip's capacity is unknown. */
 export function tooLarge({ graph, values }: CountedGraph, ops: Ops, chip: Chip | undefined): string {
   if (!chip?.share) return "";
   const sizes = [peakTileBytes(graph, values)(ops), chip.share.bytes];
   const texts = (digits: number) => sizes.map((size) => formatQuantity(size, "B", digits)) as [string, string];
   const short = texts(3);
-  // Show all digits if fewer would make both sizes equal.
+  // If both sizes would look equal with fewer digits, show all digits.
   const [need, there] = short[0] === short[1] ? texts(15) : short;
   return fusionWords.capacity(spoken(graph, ops), need, chip.share, chip.name, there);
 }
 
-/** Why two ops may not share a kernel. */
+/** Returns the sentence that says why two ops may not share a kernel. */
 export function sentenceOf(
   { graph, values, partition }: CountedGraph & Pick<Workload, "partition">,
   a: number,

@@ -1,4 +1,4 @@
-// Exposed communication: fractions as a slider or typed, each drawn as a lower roof.
+// Exposed communication: one or more fractions, set by a slider or typed. Each fraction is drawn as a lower roof.
 
 import type { Store } from "../../state/store.ts";
 import { formatPercent, formatQuantity } from "../../text/numbers.ts";
@@ -6,8 +6,9 @@ import { Fault, TypedBox, useTypedValue } from "../../ui/number_box.tsx";
 import { Slider } from "../../ui/slider.tsx";
 import { numerals, words } from "../../words/words.ts";
 
-/** Percent: the slider's end, and the steps of the arrow keys and PageUp. */
+/** The end of the slider, percent. */
 const MAX_PERCENT = 95;
+/** Steps of the arrow keys and of PageUp, percent. */
 const STEPS: Record<string, number> = {
   ArrowRight: 1,
   ArrowUp: 1,
@@ -77,8 +78,9 @@ export function Exposed({ store }: { store: Store }) {
 const NUMBER = /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 
 /**
- * Reads fractions such as "20, 40, 60 %", sorted; returns an error sentence if it cannot. With a "%" anywhere, all
- * numbers are percentages. Without one, numbers below 1 are fractions and the others percentages.
+ * Reads fractions such as "20, 40, 60 %" and sorts them. Returns an error sentence if it cannot read the text. If there
+ * is a "%" anywhere, all numbers are percentages. Otherwise, numbers below 1 are fractions and all other numbers are
+ * percentages.
  */
 export function parseFractions(text: string): readonly number[] | string {
   const percent = text.includes("%");
@@ -95,7 +97,7 @@ export function parseFractions(text: string): readonly number[] | string {
   return [...new Set(fractions)].sort((a, b) => a - b);
 }
 
-/** "20, 40, 60 %"; empty without fractions. */
+/** Returns a text such as "20, 40, 60 %"; empty if there are no fractions. */
 export function formatFractions(fractions: readonly number[]): string {
   const percents = fractions.map((fraction) => formatPercent(fraction).replace(" %", ""));
   return percents.length > 0 ? `${numerals.list(percents)} %` : "";

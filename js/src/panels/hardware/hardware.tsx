@@ -1,4 +1,4 @@
-// The hardware panel: the focus chip's sliders, its ceilings and levels, and the kernels with what-ifs.
+// The hardware panel: the focus chip's sliders, ceilings and levels, and the kernels with what-ifs.
 
 import { isRoof, levelOf, type Roof } from "../../roofline/roofline.ts";
 import type { Store } from "../../state/store.ts";
@@ -71,7 +71,8 @@ function Rates({ store, roof }: { store: Store; roof: Roof }) {
         reach={store.chips.value.flatMap((other) => [...other.peaks.values()])}
       />
       {levels.map((level) => {
-        // With all levels, compare levels of the same name; main memories are compared whatever their names.
+        // With all levels, the marks are at the levels of the same name. Main memories are compared even if their names
+        // differ.
         const meant = !all ? store.memory.value : level.name === main ? "main" : level.name;
         return (
           <Rate
@@ -93,7 +94,7 @@ function Rates({ store, roof }: { store: Store; roof: Roof }) {
   );
 }
 
-/** A chip's bandwidth at the chosen memory, with the chip's name; empty if unknown. */
+/** Returns a chip's name with its bandwidth at the chosen memory; empty if the bandwidth is unknown. */
 function marksOf(chip: Chip, memory: string): [chip: string, rate: number][] {
   const rate = chip.memories.get(levelOf(chip, memory) ?? "") ?? null;
   return rate === null ? [] : [[chip.name, rate]];

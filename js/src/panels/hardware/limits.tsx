@@ -1,4 +1,5 @@
-// What lowers a roof: ceilings, exposed communication, and the levels of memory. Folded at first.
+// The parts of the panel that lower a roof: ceilings, exposed communication, and memory levels. They are folded at
+// first.
 
 import type { Store } from "../../state/store.ts";
 import { formatQuantity } from "../../text/numbers.ts";

@@ -1,4 +1,5 @@
-// One rate of the focus chip: a slider on a log scale with marks at the shown chips' values, and a box to type a value.
+// The slider for one rate of the focus chip, on a log scale, and a box to type a value. The slider has marks at the
+// values of the shown chips.
 
 import { useMemo } from "preact/hooks";
 import type { Store } from "../../state/store.ts";
@@ -9,9 +10,9 @@ import { Slider } from "../../ui/slider.tsx";
 import type { Quantity } from "../../wire/types.ts";
 import { strings } from "../../words/words.ts";
 
-/** A dragged value snaps to a mark within this share of the track. */
+/** A dragged value snaps to a mark that is nearer than this share of the track. */
 const SNAP = 0.012;
-/** Decades per arrow key and per PageUp. */
+/** Decades that an arrow key or PageUp moves the slider. */
 const STEPS: Record<string, number> = {
   ArrowRight: 0.01,
   ArrowUp: 0.01,
@@ -24,20 +25,20 @@ const STEPS: Record<string, number> = {
 interface RateProps {
   readonly store: Store;
   readonly quantity: Quantity;
-  /** The level of this bandwidth, if there is a slider per level. */
+  /** The memory level of this bandwidth, if there is a slider per level. */
   readonly level?: string | undefined;
   readonly unit: "FLOP/s" | "B/s";
   readonly label: string;
   readonly spoken: string;
   readonly value: number;
   readonly sheet: number;
-  /** The shown chips' values, with the chips' names. */
+  /** The values of the shown chips, with the chips' names. */
   readonly marks: readonly (readonly [chip: string, rate: number])[];
-  /** All chips' values. The track ends a decade beyond them, whichever chips are shown. */
+  /** The values of all chips. The track ends a decade beyond these values, so it does not depend on the shown chips. */
   readonly reach: readonly number[];
 }
 
-/** Memoized by value: a drag of another rate does not redraw this slider. */
+/** Memoized by value, so that a drag of another rate does not redraw this slider. */
 export function Rate(props: RateProps) {
   const { store, ...shown } = props;
   return useMemo(() => <Control {...props} />, [store, JSON.stringify(shown)]);

@@ -1,4 +1,4 @@
-// The snapshots: their names, which can be edited, and buttons to show, hide and delete them.
+// The list of snapshots: their names, which can be edited, and buttons to show, hide and delete a snapshot.
 
 import { useSignal } from "@preact/signals";
 import { MAX_SNAPSHOT_NAME } from "../../state/snapshots.ts";
@@ -68,7 +68,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
           aria-label={words.remove(name)}
           title={words.remove(name)}
           onClick={({ currentTarget }) => {
-            // The next snapshot takes its place in the list and gets the focus.
+            // After a deletion, the next snapshot takes this place in the list and gets the focus.
             if (place === store.snapshots.value.length - 1)
               focusNeighbour(
                 currentTarget,
@@ -93,7 +93,7 @@ function Entry({ store, snapshot, place }: { store: Store; snapshot: Snapshot; p
 
 const chipName = ({ chips }: Store, id: string) => chips.value.find((chip) => chip.id === id)?.name ?? id;
 
-/** The announcement of the latest snapshot, for screen readers. */
+/** Returns the announcement of the latest snapshot, for screen readers. */
 function lastOf(store: Store): string {
   const last = store.snapshots.value.at(-1);
   if (!last) return "";

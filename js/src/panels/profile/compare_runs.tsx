@@ -1,4 +1,4 @@
-// The comparison with an earlier run: changed kernels, and kernels that only one run has.
+// The comparison with an earlier run: kernels whose times changed, and kernels that only one run has.
 
 import { useComputed, useSignal } from "@preact/signals";
 import { countsOf, passing, type Runs } from "../../roofline/compare_runs.ts";
@@ -11,7 +11,7 @@ import type { Kernels } from "../../wire/columns.ts";
 import { runWords as words } from "../../words/words.ts";
 import { KernelButton } from "../kernel_button.tsx";
 
-/** Rows shown at first, and added by each click on "more". */
+/** How many rows are shown at first, and how many each click on "more" adds. */
 const ROWS_PER_PAGE = 20;
 const seconds = (time: number) => formatQuantity(time, "s");
 

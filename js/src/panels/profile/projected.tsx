@@ -1,4 +1,4 @@
-// The projected time of the program on the focus chip, and the panel that shows it beside the ranking.
+// The projected time of the program on the focus chip, and the panel that shows this time next to the ranking.
 
 import { useComputed, useSignal } from "@preact/signals";
 import { boundTimes, MIN_EXPLAINED_SHARE, type Projection, project, recast } from "../../roofline/projection.ts";
@@ -19,7 +19,7 @@ const MAX_TICKS = 8;
 
 export function Projected({ store }: { store: Store }) {
   const chosen = useSignal("");
-  /** The chip they ran on; if the file does not name one, the chosen chip. */
+  /** The chip that the kernels ran on. If the file names no chip, the chip that the user chose. */
   const source = useComputed(() => {
     const chips = store.chips.value;
     return store.kernels.value.chip ?? chips.find(({ id }) => id === chosen.value) ?? chips[0];
@@ -30,7 +30,7 @@ export function Projected({ store }: { store: Store }) {
     return roof && isRoof(roof) ? boundTimes(store.kernels.value, roof) : undefined;
   });
   const wanted = useSignal("");
-  /** The roof of the focus chip; another precision only if the chip has it. */
+  /** The roof of the focus chip. Another precision is used only if the chip has a peak for it. */
   const goal = useComputed(() => {
     const [roof, precision] = [store.restedRoof.value, wanted.value];
     if (!roof?.peaks.has(precision)) return roof && { roof, isRecast: false };
@@ -93,7 +93,7 @@ export function Projected({ store }: { store: Store }) {
   );
 }
 
-/** A tick box for each kernel that is selected or was ticked before. */
+/** The list of tick boxes, for kernels that are selected or were ticked before. */
 function AtRoof({ store, result }: { store: Store; result: Projection }) {
   const kernels = store.kernels.value;
   const atRoof = store.atRoof.value;

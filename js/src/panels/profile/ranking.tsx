@@ -1,4 +1,4 @@
-// Which kernels to fix first, and what that would save.
+// The ranking of kernels to fix first, with the time that fixing them would save.
 
 import { useSignal } from "@preact/signals";
 import { roofElsewhere } from "../../roofline/roofline.ts";
@@ -12,11 +12,11 @@ import { runWords as words } from "../../words/words.ts";
 import { KernelButton } from "../kernel_button.tsx";
 
 export function Ranking({ store }: { store: Store }) {
-  // Kept here: a filter that leaves one kernel removes the fold for a while.
+  // The state is here and not in the fold, because a filter that leaves one kernel removes the fold for a while.
   const open = useSignal(false);
   const { rows, share } = store.ranking.value;
   const roof = store.focusRoof.value;
-  // For a single kernel the chart already says this.
+  // For a single kernel the chart already shows this.
   if (rows.length < 2 || !roof) return null;
   const ran = (roofElsewhere(store.kernels.value, roof) ?? roof).chip;
   return (

@@ -1,4 +1,4 @@
-// The columns of the table: which there are, which are shown or exported, and the text of their cells.
+// The columns of the table: which columns exist, which are shown or exported, and the text of their cells.
 
 import { judge } from "../../roofline/bound.ts";
 import { bytesAt, isOffChip, type Roof } from "../../roofline/roofline.ts";
@@ -11,31 +11,33 @@ import { tableWords as words } from "../../words/words.ts";
 import type { CsvColumn } from "./csv.ts";
 import { orderOf, type Ranks, ranksOf } from "./natural.ts";
 
-/** The unit of a column; "share" is a fraction, "plain" has no known unit. */
+/** The unit of a column. "share" is a fraction; "plain" has no known unit. */
 export type Kind = "FLOP" | "B" | "s" | "FLOP/s" | "B/s" | "FLOP/B" | "share" | "plain";
 
 interface Head {
-  /** Its name in Python's `sort_by` and `columns`, and in exported files, from which it can be read again. */
+  /**
+   * The column's name in Python's `sort_by` and `columns`, and in exported files. Python can read these files again.
+   */
   readonly key: string;
   readonly title: string;
   readonly meaning: string;
   /** Whether the column comes from the file. */
   readonly ofFile: boolean;
-  /** The fields it is computed from; the file says where those came from. */
+  /** The fields that the column is computed from. The file says where these fields came from. */
   readonly from: readonly string[];
 }
 
 export interface TextColumn extends Head {
   readonly kind: "text";
   at(row: number): string | null;
-  /** All texts, dictionary-encoded, and their natural order. */
+  /** All texts of the column, dictionary-encoded, and their natural order. */
   texts(): DictColumn;
   readonly ranks: Ranks;
-  /** The displayed text, if it is not the whole text. */
+  /** The displayed text, if it differs from the full text. */
   shown?(row: number): string;
 }
 
-/** NaN is unknown. */
+/** A column of numbers. NaN is unknown. */
 export interface NumberColumn extends Head {
   readonly kind: Kind;
   at(row: number): number;
@@ -44,13 +46,13 @@ export interface NumberColumn extends Head {
 export type Column = TextColumn | NumberColumn;
 type OwnKey = keyof typeof words.heads;
 
-/** All columns that a table of these kernels can have. Columns about a roof need one. */
+/** Returns all columns that a table of these kernels can have. Columns about a roof need a roof. */
 export function columnsOf(kernels: Kernels, roof: Roof | undefined, told = roofFreeColumns(kernels)): Column[] {
   const judged = [...countColumns(kernels, roof), ...(roof ? boundColumns(kernels, roof) : [])];
   return [...told.ours, ...judged, ...told.theirs];
 }
 
-/** The columns that no roof changes: reused while a roof is dragged. */
+/** Returns the columns that do not depend on a roof. They are reused while a roof is dragged. */
 export function roofFreeColumns(kernels: Kernels) {
   const theirs = [...kernels.extra].map(([name, values]) => extraColumn(name, values));
   return { ours: measuredColumns(kernels), theirs };
@@ -71,7 +73,7 @@ const text = (
 const number = (head: Head, kind: Kind, at: (row: number) => number): NumberColumn => ({ ...head, kind, at });
 const told = (head: Head, kind: Kind, values: Float64Array) => number(head, kind, (row) => values[row] as number);
 
-/** Columns about the kernel itself: name, counts, times. */
+/** Returns the columns about the kernel itself: name, counts, times. */
 function measuredColumns(kernels: Kernels): Column[] {
   const { name, short, category, precision, count, time, selfTime, totalTime, n } = kernels;
   const seconds = (row: number) => selfTime[row] as number;
@@ -101,7 +103,10 @@ function measuredColumns(kernels: Kernels): Column[] {
   ];
 }
 
-/** FLOPs; and bytes, intensity and rate per level: the chip's levels, then other levels of the file. */
+/**
+ * Returns the FLOPs column, and columns for bytes, intensity and rate per level. The chip's levels come first, then
+ * other levels of the file.
+ */
 function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
   const { totalFlops, flops, time } = kernels;
   const parts = flops.size > 1 ? [...flops].filter(([key]) => key !== "") : [];
@@ -137,7 +142,7 @@ function countColumns(kernels: Kernels, roof: Roof | undefined): Column[] {
   ];
 }
 
-/** A quotient; unknown if the divisor is 0. */
+/** Divides; returns unknown if the divisor is 0. */
 const over = (values: Float64Array, row: number, by: number) => (by > 0 ? (values[row] as number) / by : Number.NaN);
 
 interface LevelBytes {
@@ -168,11 +173,11 @@ function levelsOf(kernels: Kernels, roof: Roof | undefined): LevelBytes[] {
   return [...ofChip, ...rest.map(([name, bytes]) => ({ name, bytes, keys: keysFor(name) }))];
 }
 
-/** Columns about the kernels under a roof. */
+/** Returns the columns about the kernels under a roof. */
 function boundColumns(kernels: Kernels, roof: Roof): Column[] {
   const judged = judge(kernels, roof);
   let last = { row: -1, bound: undefined as ReturnType<typeof judged> | undefined };
-  // Cells of one row are read one after another: keep the latest bound.
+  // The cells of one row are read one after another, so the latest bound is kept.
   const bound = (row: number) => {
     if (row !== last.row || !last.bound) last = { row, bound: judged(row) };
     return last.bound as ReturnType<typeof judged>;
@@ -200,7 +205,7 @@ function boundColumns(kernels: Kernels, roof: Roof): Column[] {
 const TAKEN = /^(?:flops|bytes|ai|rate|bandwidth_utilization):/;
 const UNIT = /\s*\((FLOP|B|s|FLOP\/s|B\/s|FLOP\/B)\)$/;
 
-/** A column of the file. A unit at the end of its name is the column's unit. */
+/** Makes a column from a column of the file. A unit at the end of its name becomes its unit. */
 function extraColumn(name: string, values: DictColumn | Float64Array): Column {
   const isTaken = Object.hasOwn(words.heads, name) || TAKEN.test(name);
   const unit = UNIT.exec(name);
@@ -218,7 +223,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** Smaller shares are shown as "less than" this. */
+/** A smaller share is shown as "less than" this. */
 const MIN_SHOWN_SHARE = 1e-4;
 
 export function cellText(column: Column, row: number): string {
@@ -231,24 +236,25 @@ export function cellText(column: Column, row: number): string {
     case "FLOP/B":
       return formatIntensity(value);
     case "plain":
-      // A whole number without a unit may be an identifier: do not round it.
+      // A whole number without a unit may be an identifier, so it is not rounded.
       return Number.isSafeInteger(value) ? String(value) : formatSignificant(value, 4);
     default:
       return formatQuantity(value, column.kind);
   }
 }
 
-/** The tooltip of a cell: the whole text, or where the number came from. */
+/** Returns the tooltip of a cell: the full text, or the source of the number. */
 export function cellTitle(column: Column, row: number, kernels: Kernels): string {
   const parts = originsOf(column, row, kernels);
-  // A name may be cut short in its cell. What binds a kernel has a word per language.
+  // The cell may cut a name short. For what binds a kernel, the full text is the displayed text, because it depends on
+  // the language.
   const whole = column.kind === "text" && (column.key === "bound_by" ? column.shown?.(row) : column.at(row));
   if (column.kind === "text") return [whole ?? "", ...parts].filter(Boolean).join("\n");
   if (Number.isNaN(column.at(row))) return [words.unknownTitle, ...parts].join("\n");
   return parts.join("\n");
 }
 
-/** A field includes its parts: "flops" includes "flops:fp16". */
+/** A field includes its parts. For example, "flops" includes "flops:fp16". */
 function originsOf(column: Column, row: number, { origin }: Kernels): string[] {
   const isFrom = (key: string) => column.from.some((field) => key === field || key.startsWith(`${field}:`));
   return [...origin].flatMap(([key, texts]) => {
@@ -257,15 +263,15 @@ function originsOf(column: Column, row: number, { origin }: Kernels): string[] {
   });
 }
 
-/** Whether the cell is a share of a kernel above its roof. */
+/** Whether the cell is the share of roof of a kernel above its roof. */
 export const isAlarming = (column: Column, row: number) =>
   column.key === "utilization" && column.kind !== "text" && column.at(row) > 1 + 1e-9;
 
-/** The columns shown by default: without those that are empty for all kernels. */
+/** Returns the columns shown by default: all except columns that are empty for all kernels. */
 export function usualColumns(columns: readonly Column[], kernels: Kernels, roof: Roof | undefined): Column[] {
   const isMeasured = kernels.totalTime > 0;
   const levels = roof ? roof.levels.map(({ name }) => name) : ["main"];
-  // In order of importance: a narrow table cuts off the last ones.
+  // In order of importance, because a narrow table cuts off the last columns.
   const keys = [
     "name",
     ...(isMeasured ? ["self_time", "share", "utilization", "headroom"] : ["bound_time"]),
@@ -281,14 +287,20 @@ export function usualColumns(columns: readonly Column[], kernels: Kernels, roof:
   return picked(columns, keys);
 }
 
-/** The columns with these keys, in their order. A key without a column may belong to another chip. */
+/**
+ * Returns the columns with these keys, in the order of the keys. Skips a key without a column: it may belong to another
+ * chip.
+ */
 export function picked(columns: readonly Column[], keys: readonly string[]): Column[] {
   return keys.flatMap((key) => columnFor(columns, key) ?? []);
 }
 
 export const columnFor = (columns: readonly Column[], key: string) => columns.find((column) => column.key === key);
 
-/** The shown keys after switching one on or off. A new key goes before the next shown key in table order. */
+/**
+ * Returns the shown keys after one key is switched on or off. A new key is inserted before the next shown key in table
+ * order.
+ */
 export function toggled(columns: readonly Column[], shown: readonly string[], key: string): string[] {
   if (shown.includes(key)) return shown.filter((other) => other !== key);
   const all = columns.map((column) => column.key);
@@ -297,13 +309,13 @@ export function toggled(columns: readonly Column[], shown: readonly string[], ke
   return at < 0 ? [...shown, key] : [...shown.slice(0, at), key, ...shown.slice(at)];
 }
 
-/** Column names in a file. They are not translated, since the file can be read again. */
+/** Column names in a file. They are not translated, because Python can read the file again. */
 const [JUDGING, RAN] = ["chip", "measured on"];
 const NEEDED = /^(?:name|category|precision|count|time|self_time|flops|flops:.*|bytes:.*)$/;
 
 /**
- * The columns of an export: the shown ones, then those needed to read the file again, then the judging chip and the
- * chip that the kernels ran on.
+ * Returns the columns of an export: first the shown columns, then the columns that Python needs to read the file again.
+ * The last two columns are the roof's chip and the chip that the kernels ran on.
  */
 export function exportedColumns(
   columns: readonly Column[],
@@ -321,7 +333,7 @@ export function exportedColumns(
   const all = [...shown, ...columns.filter((column) => isNeeded(column) && !shown.includes(column))];
   const told = all.flatMap((column): CsvColumn[] => {
     if (ours.some(({ key }) => key === column.key)) return [];
-    // A sum beside FLOPs by precision would be read as further FLOPs.
+    // If the FLOPs are given by precision, a sum in the same file would be read as additional FLOPs.
     if (column.key !== "flops" || flops.size <= 1) return [column];
     return plain ? [{ key: "flops", at: (row) => plain[row] as number }] : [];
   });

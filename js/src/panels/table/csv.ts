@@ -2,16 +2,16 @@
 
 import { saveFile } from "../../ui/download.ts";
 
-/** A column of the file: its heading and the value of each row. */
+/** A column of the file: its heading, and a function that returns the value of a row. */
 export interface CsvColumn {
   readonly key: string;
   at(row: number): string | number | null;
 }
 
-/** Characters at which a spreadsheet starts a formula, including their wide forms. */
+/** Characters that start a formula in a spreadsheet, including their wide forms. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
-/** A heading line and a line per row, in base units with all digits. Unknown values are empty. */
+/** Returns a heading line and a line per row. Values are in base units with all digits; unknown values are empty. */
 export function toCsv(columns: readonly CsvColumn[], rows: Int32Array): string {
   return written(columns, rows, ",", "\r\n");
 }
@@ -34,10 +34,10 @@ function plain(column: CsvColumn, row: number): string {
   return Number.isNaN(value) ? "" : String(value);
 }
 
-/** A text that no spreadsheet reads as a formula. */
+/** Returns the text in a form that no spreadsheet reads as a formula. */
 export const harmless = (text: string) => (FORMULA.test(text) ? `'${text}` : text);
 
-/** Copies a text; returns whether that worked. A page without https can only copy a selection. */
+/** Copies a text. Returns whether the copy succeeded. On a page without https, only a selection can be copied. */
 export async function copyText(document: Document, text: string): Promise<boolean> {
   try {
     await document.defaultView?.navigator.clipboard.writeText(text);

@@ -13,7 +13,7 @@ import { type Column, cellText, cellTitle, isAlarming } from "./columns.ts";
 import { pick } from "./picking.ts";
 import { type Sorting, sortedNext } from "./sorting.ts";
 
-/** The keys of the table beside those of every list. */
+/** The keys of the table, in addition to the keys of every list. */
 export const TABLE_KEYS = {
   Enter: "select",
   " ": "selectMore",
@@ -36,7 +36,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
   const id = useUid();
   const list = useRef<HTMLDivElement>(null);
   const scrolled = useSignal(0);
-  /** The row that keys act on, and the start of the next range. */
+  /** The row that keys act on. A range selection starts here. */
   const active = useSignal<number | null>(null);
   const anchor = useSignal<number | null>(null);
   const layout = narrow ? cardLayout(columns) : gridLayout(columns);
@@ -51,7 +51,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
     const box = list.current;
     if (box && at >= 0) box.scrollTop = scrollFor(at, box.scrollTop, layout);
   }
-  // Scroll to a row that was selected elsewhere. A row selected here is visible already.
+  // Scrolls to a row that was selected elsewhere. A row selected in the table is already visible.
   const ours = useRef(selected);
   useEffect(() => {
     if (ours.current !== selected && selected[0] !== undefined) show(order.indexOf(selected[0]));
@@ -82,7 +82,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
     if (row !== null) choose(row, add, range);
     return row !== null;
   }
-  /** Handlers of TABLE_KEYS; they return whether they did anything. */
+  /** The handlers of TABLE_KEYS. Each returns whether it did anything. */
   const acts = {
     select: (range: boolean) => chooseActive(false, range),
     selectMore: (range: boolean) => chooseActive(true, range),
@@ -91,7 +91,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
       return true;
     },
     copy() {
-      // If text is selected, copy that instead.
+      // If the user has selected text, the browser copies that text instead.
       const isMarked = list.current?.ownerDocument.getSelection()?.isCollapsed === false;
       if (!isMarked) copy();
       return !isMarked;
@@ -132,7 +132,7 @@ export function Grid({ store, columns, order, sorting, narrow, copy }: GridProps
       onPointerLeave={() => store.hover(null)}
       onFocusOut={() => store.hover(null)}
       onKeyDown={(event) => {
-        // The buttons in the headings use the same keys.
+        // Ignore key events from the buttons in the headings, because they use the same keys.
         if (event.target === event.currentTarget && act(event)) used(event);
       }}
     >
@@ -174,7 +174,7 @@ interface Shared {
 
 interface RowProps extends Shared {
   readonly row: number;
-  /** Position among all rows of the table. */
+  /** The position of the row among all rows of the table. */
   readonly place: number;
   readonly id: string;
   readonly isSelected: boolean;
@@ -195,7 +195,7 @@ export function Row(props: RowProps) {
   );
 }
 
-/** A row as a card: the name on top, the other cells below with their headings. */
+/** A row drawn as a card: the name is on top, the other cells are below it with their headings. */
 export function Card(props: RowProps) {
   const { columns, row, kernels, place } = props;
   const name = columns.find(({ key }) => key === "name");
@@ -223,7 +223,7 @@ function Frame(props: RowProps & { index: number; children: ComponentChildren })
       style={{ top: `${place * layout.height}px`, height: `${layout.height}px` }}
       onPointerEnter={props.hover}
       onMouseDown={(event) => {
-        // Shift-click selects a range of rows, not of text.
+        // With Shift, a click selects a range of rows and must not select text.
         if (!event.shiftKey) return;
         event.preventDefault();
         event.currentTarget.closest<HTMLElement>("[role=grid]")?.focus();
@@ -294,20 +294,20 @@ export function Heads({ columns, layout, sorting, sort }: HeadsProps) {
 }
 
 export interface Layout {
-  /** Height of a row. */
+  /** Height of a row, px. */
   readonly height: number;
-  /** The largest number of visible rows. */
+  /** The maximum number of visible rows. */
   readonly inSight: number;
-  /** The column widths as a CSS template; empty for cards. */
+  /** The widths of the columns as a CSS template; empty for cards. */
   readonly template: string;
-  /** Below this width the grid scrolls sideways. */
+  /** If the grid is narrower than this, in px, it scrolls horizontally. */
   readonly width: number;
 }
 
 const ROW_PX = 28;
 const CARD_LINE_PX = 20;
 const [NAME_PX, TEXT_PX, NUMBER_PX, RATE_PX] = [240, 128, 88, 108];
-/** Width of a letter in a heading, and of the space around the heading. */
+/** Width of a letter in a heading, and of the space around the heading, px. */
 const [LETTER_PX, PADDING_PX] = [7, 34];
 
 export function gridLayout(columns: readonly Column[]): Layout {
@@ -321,7 +321,7 @@ export function gridLayout(columns: readonly Column[]): Layout {
   };
 }
 
-/** The name has its own line, the other cells stand two in a line. */
+/** Returns the layout of cards. The name has a line of its own; the other cells are placed two per line. */
 export function cardLayout(columns: readonly Column[]): Layout {
   const lines = 1 + Math.ceil(columns.filter(({ key }) => key !== "name").length / 2);
   return { height: lines * CARD_LINE_PX + 16, inSight: 3, template: "", width: 0 };
@@ -333,13 +333,13 @@ function widthOf({ key, kind, title }: Column): number {
   return Math.max(cells, Math.min(title.length * LETTER_PX + PADDING_PX, NAME_PX));
 }
 
-/** The rows to draw: the visible ones and one more at each end. */
+/** Returns the rows to draw: the visible rows and one additional row at each end. */
 export function placesInSight(scrolled: number, { height, inSight }: Layout, count: number): number[] {
   const first = Math.max(0, Math.min(Math.floor(scrolled / height) - 1, count - inSight - 2));
   return Array.from({ length: Math.min(inSight + 3, count - first) }, (_, at) => first + at);
 }
 
-/** The scroll position that makes a row visible. */
+/** Returns the scroll position that makes a row visible. */
 export function scrollFor(place: number, scrolled: number, { height, inSight }: Layout): number {
   return Math.max((place + 1 - inSight) * height, Math.min(place * height, scrolled));
 }

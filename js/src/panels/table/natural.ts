@@ -2,13 +2,13 @@
 
 import { finish, type Work } from "../../ui/slices.ts";
 
-/** The rank of each text, computed once: in slices ahead of time, or at once when asked for. */
+/** The rank of each text, computed once: ahead of time in slices, or at once when it is needed. */
 export interface Ranks {
   ahead(): Work<void>;
   places(): Float64Array;
 }
 
-/** How many texts are processed between two looks at the clock. */
+/** How many texts are processed between two pause points. */
 const TEXTS_PER_PAUSE = 4096;
 const [ZERO, NINE] = [48, 57];
 const isDigit = (code: number) => code >= ZERO && code <= NINE;
@@ -33,7 +33,9 @@ export function ranksOf(texts: () => readonly (string | null)[]): Ranks {
   };
 }
 
-/** The rank of each text. Equal texts share a rank, case is ignored, and a missing text is NaN. */
+/**
+ * Computes the rank of each text. Equal texts have the same rank, case is ignored, and a missing text has the rank NaN.
+ */
 function* placing(texts: readonly (string | null)[]): Work<Float64Array> {
   const folded = texts.map((text) => text?.toLowerCase() ?? "");
   yield;
@@ -48,7 +50,7 @@ function* placing(texts: readonly (string | null)[]): Work<Float64Array> {
   return places;
 }
 
-/** Merge sort: merges sorted runs into longer ones. */
+/** Merge sort: repeatedly merges sorted runs into longer runs. */
 function* merged(texts: readonly string[]): Work<Int32Array> {
   const n = texts.length;
   const shared = texts.reduce((end, text) => differAt(texts[0] as string, text, 0, end), texts[0]?.length ?? 0);
@@ -83,30 +85,30 @@ function differAt(a: string, b: string, from: number, to: number): number {
   return at;
 }
 
-/** Negative if `a` comes first. The texts are known to be equal before `from`. */
+/** Compares two texts that are equal before `from`. Returns a negative number if `a` comes first. */
 function compare(a: string, b: string, from = 0): number {
   const at = differAt(a, b, from, a.length);
-  // If they differ inside a number, the number with more digits is larger.
+  // If the texts differ inside a number, the number with more digits is larger.
   let start = at;
   while (isDigit(a.charCodeAt(start - 1))) start--;
   const longer = isDigit(a.charCodeAt(start)) && isDigit(b.charCodeAt(start)) ? digits(a, start) - digits(b, start) : 0;
   return longer || (a.charCodeAt(at) || 0) - (b.charCodeAt(at) || 0);
 }
 
-/** The number of digits from a position on. */
+/** Returns the number of digits from `start` on. */
 function digits(text: string, start: number): number {
   let end = start;
   while (isDigit(text.charCodeAt(end))) end++;
   return end - start;
 }
 
-/** The rows sorted by their values. Equal values keep their order; NaN comes last. */
+/** Returns the rows sorted by their values. Equal values keep their order; NaN comes last. */
 export function orderOf(rows: Int32Array, values: Float64Array, falling: boolean): Int32Array {
   const n = rows.length;
   const digits = digitsOf(rows, values, falling);
   let before = Int32Array.from(rows.keys());
   let after = new Int32Array(n);
-  // Radix sort from the lowest digit: each pass keeps the order of the pass before.
+  // Radix sort, starting at the lowest digit. Each pass keeps the order of the earlier pass among equal digits.
   for (let digit = 0; digit < 4; digit++) {
     const free = new Int32Array(65_536);
     for (let at = digit; at < digits.length; at += 4) raise(free, digits[at] as number);
@@ -128,14 +130,15 @@ function raise(counts: Int32Array, at: number): number {
   return count;
 }
 
-/** The bits of each value as four digits that sort as the values do; NaN sorts last. */
+/** Returns each value as four digits of 16 bits. The digits sort as the values do; NaN sorts last. */
 function digitsOf(rows: Int32Array, values: Float64Array, falling: boolean): Uint16Array {
-  // Give 0 and -0 the same bits.
+  // Adding 0 gives 0 and -0 the same bits.
   const doubles = Float64Array.from(rows, (row) => (values[row] as number) + 0);
   const words = new Uint32Array(doubles.buffer);
   for (let at = 0; at < doubles.length; at++) {
     const value = doubles[at] as number;
-    // Flip negative numbers, whose bits fall as they rise, and set the sign so that they sort below the others.
+    // The bits of negative numbers grow as the numbers fall, so all their bits are flipped. The sign bit is set so that
+    // negative numbers sort below the others.
     const flip = value < 0 === falling ? 0 : 0xffffffff;
     const sign = value < 0 ? 0 : 0x80000000;
     words[2 * at] = Number.isNaN(value) ? 0xffffffff : (words[2 * at] as number) ^ flip;

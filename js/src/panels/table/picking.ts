@@ -1,19 +1,19 @@
-// The selection after a click or a key, and the row where the next range starts.
+// The selection after a click or a key, and the row where the next range selection starts.
 
 export interface Picked {
   readonly selected: readonly number[];
-  /** The row where a range starts. */
+  /** The row where a range selection starts. */
   readonly anchor: number | null;
 }
 
 export interface PickMode {
-  /** With a modifier key: adds to the selection. */
+  /** Adds to the selection. Set if a modifier key is pressed. */
   readonly add: boolean;
-  /** With Shift: selects all rows from the anchor to this one, in table order. */
+  /** Selects all rows from the anchor to the clicked row, in table order. Set if Shift is pressed. */
   readonly range: boolean;
 }
 
-/** Selects the row alone; deselects it if it was selected alone. */
+/** Selects only this row. If it was the only selected row, deselects it. */
 export function pick({ selected, anchor }: Picked, order: Int32Array, row: number, { add, range }: PickMode): Picked {
   const from = range && anchor !== null ? order.indexOf(anchor) : -1;
   if (from >= 0) {

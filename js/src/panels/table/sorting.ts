@@ -1,15 +1,15 @@
-// By which column the rows are sorted, and the numbers that they are sorted by.
+// Which column the rows are sorted by, and the numbers that they are sorted by.
 
 import type { Work } from "../../ui/slices.ts";
 import { type Column, columnFor } from "./columns.ts";
 
-/** The sorting column and its direction. */
+/** The column that the rows are sorted by, and the direction. */
 export interface Sorting {
   readonly column: Column;
   readonly falling: boolean;
 }
 
-/** Decodes a trait such as "-time". "" and unknown columns mean the longest self time first. */
+/** Decodes a trait such as "-time". For "" and for unknown columns, the longest self time comes first. */
 export function sortingOf(columns: readonly Column[], sortBy: string): Sorting | undefined {
   const falling = sortBy === "" || sortBy.startsWith("-");
   const column = columnFor(columns, falling ? sortBy.slice(1) : sortBy);
@@ -18,13 +18,16 @@ export function sortingOf(columns: readonly Column[], sortBy: string): Sorting |
   return usual && { column: usual, falling: true };
 }
 
-/** The trait after a click on a heading. Numbers start with the largest, texts with A; a second click reverses. */
+/**
+ * Returns the trait after a click on a heading. Numbers start with the largest number, texts with A. A second click
+ * reverses the order.
+ */
 export function sortedNext(now: Sorting | undefined, { key, kind }: Column): string {
   const falling = now?.column.key === key ? !now.falling : kind !== "text";
   return falling ? `-${key}` : key;
 }
 
-/** The sort values of a column's rows: its numbers, or the ranks of its texts. */
+/** Returns the numbers by which a column's rows are sorted: its numbers, or the ranks of its texts. */
 export function valuesOf(column: Column, n: number): Float64Array {
   const values = new Float64Array(n);
   if (column.kind !== "text") for (let row = 0; row < n; row++) values[row] = column.at(row);

@@ -1,4 +1,4 @@
-// The table of kernels under the chart: the rows that pass the filters, sorted, and what is known of each.
+// The table of kernels under the chart: the rows that pass the filters, sorted, with all known data.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
@@ -44,7 +44,7 @@ function Unfolded({ store, narrow }: TableProps) {
   const elsewhere = roof && roofElsewhere(kernels, roof)?.chip.name;
   const roofFree = useMemo(() => roofFreeColumns(kernels), [kernels]);
   const columns = useMemo(() => columnsOf(kernels, roof, roofFree), [kernels, roof, roofFree]);
-  // With very many names, computing the order takes longer than a click may take.
+  // Computes the order ahead of a click. With very many names this takes too long for the click itself.
   useEffect(
     () => inSlices(rankAhead([...roofFree.ours, ...roofFree.theirs]), () => undefined, { later: true }),
     [roofFree],
@@ -93,7 +93,10 @@ function Unfolded({ store, narrow }: TableProps) {
   );
 }
 
-/** The rows that pass, sorted. During a drag of a rate the order stays: moving rows cannot be read. */
+/**
+ * Returns the rows that pass the filters, sorted. During a drag of a rate the order does not change, because moving
+ * rows cannot be read.
+ */
 function useOrder(store: Store, sorting: Sorting | undefined): Int32Array {
   const rows = store.rows.value;
   const { n } = store.kernels.value;
@@ -102,12 +105,12 @@ function useOrder(store: Store, sorting: Sorting | undefined): Int32Array {
   const column = store.dragging.value && isSame ? kept.current?.column : sorting?.column;
   const falling = sorting?.falling ?? true;
   kept.current = column && { column, falling };
-  // Filters do not change the order: sort all rows once.
+  // Filters do not change the order, so all rows are sorted once.
   const all = useMemo(() => column && orderOf(everyRow({ n }), valuesOf(column, n), falling), [column, n, falling]);
   return useMemo(() => (all ? inOrder(all, rows) : rows), [rows, all]);
 }
 
-/** Sorting controls for cards, which have no headings. */
+/** Controls to sort cards, because cards have no column headings. */
 function Sorter({
   store,
   columns,

@@ -1,4 +1,4 @@
-// A dimension's slider: position and value, keys and typed text. And the counts of an op.
+// The slider of a dimension: position and value, keys and typed text. Also the counts of an op.
 
 import { compile, formula, withNumbers } from "../../fusion/expressions.ts";
 import { type Dim, type Environment, type Graph, type GraphValues, lookup } from "../../fusion/graph.ts";
@@ -7,30 +7,37 @@ import { formatIntensity, formatQuantity } from "../../text/numbers.ts";
 import type { WireExpression } from "../../wire/types.ts";
 import { numerals, strings, workloadWords } from "../../words/words.ts";
 
-/** A wider range has a log scale. */
+/** A slider with a wider range has a log scale. */
 const WIDEST = 32;
-/** How near to a round value a drag snaps: a share of the track, or octaves on a log scale. */
+/** A drag snaps to a round value that is nearer than this share of the track. */
 const SNAP = 0.012;
+/** The same limit on a log scale, in octaves. */
 const SNAP_OCTAVES = 0.1;
-/** Steps per track (or per octave on a log scale) of an arrow key and of PageUp. */
+/**
+ * The minimum number of key presses that cross the track (or an octave on a log scale), for an arrow key and for
+ * PageUp.
+ */
 const PARTS = { arrow: [64, 32], page: [8, 1] } as const;
 
 export const isLog = ({ low, high }: Dim) => high / low > WIDEST;
 
-/** The position of a value on the track; in octaves on a log scale. */
+/** Returns the position of a value on the track. On a log scale, the position is in octaves. */
 export function positionOf(dim: Dim, value: number): number {
   const inside = clamp(dim, value);
   return isLog(dim) ? Math.log2(inside) : inside;
 }
 
-/** The position as a share of the track. */
+/** Returns the position of a value as a share of the track. */
 export function shareOf(dim: Dim, value: number): number {
   const low = positionOf(dim, dim.low);
   const length = positionOf(dim, dim.high) - low;
   return length > 0 ? (positionOf(dim, value) - low) / length : 0;
 }
 
-/** The whole number at a position. `snapped`: near the default, or on a log scale near a power of two, take that. */
+/**
+ * Returns the whole number at a position. With `snapped`, returns the default if it is near, or on a log scale a near
+ * power of two.
+ */
 export function valueAt(dim: Dim, position: number, snapped: boolean): number {
   const [low, high] = [positionOf(dim, dim.low), positionOf(dim, dim.high)];
   if (position <= low) return dim.low;
@@ -44,14 +51,17 @@ export function valueAt(dim: Dim, position: number, snapped: boolean): number {
   return snapped && found !== undefined ? found : clamp(dim, Math.round(log ? 2 ** position : position));
 }
 
-/** The next value up or down: a multiple of a power of two, so that up and down visit the same values. */
+/**
+ * Returns the next value up or down. It is a multiple of a power of two, so that steps up and steps down visit the same
+ * values.
+ */
 function stepped(dim: Dim, value: number, up: boolean, parts: readonly [linear: number, log: number]): number {
   const size = isLog(dim) ? (up ? value : value - 1) / parts[1] : (dim.high - dim.low) / parts[0];
   const step = size >= 1 ? 2 ** Math.floor(Math.log2(size)) : 1;
   return clamp(dim, up ? (Math.floor(value / step) + 1) * step : (Math.ceil(value / step) - 1) * step);
 }
 
-/** The value after a key; undefined for other keys. */
+/** Returns the value after a key press; undefined for keys that do not change the value. */
 export function keyed(dim: Dim, value: number, key: string): number | undefined {
   if (key === "ArrowRight" || key === "ArrowUp") return stepped(dim, value, true, PARTS.arrow);
   if (key === "ArrowLeft" || key === "ArrowDown") return stepped(dim, value, false, PARTS.arrow);
@@ -64,8 +74,8 @@ const clamp = ({ low, high }: Dim, value: number) => Math.max(low, Math.min(high
 const SIZE = /^([×x*])?\s*(\d{1,3}(?:[, _]\d{3})+|\d+(?:\.\d+)?|\.\d+)\s*(?:([kKMG])(i)?)?$/;
 
 /**
- * Reads a typed size: a whole number in the range, with or without a prefix, or "×2" of `current`. Returns an error
- * sentence if it cannot.
+ * Reads a typed size: a whole number in the range with or without an SI prefix, or a multiple of `current` such as
+ * "×2". Returns an error sentence if it cannot read the text.
  */
 export function parseSize(text: string, dim: Dim, current: number): number | string {
   const [, times, digits = "", prefix = "", binary] = SIZE.exec(numerals.readWhole(text.trim())) ?? [];
@@ -73,12 +83,15 @@ export function parseSize(text: string, dim: Dim, current: number): number | str
   const thousands = prefix === "" ? 0 : " KMG".indexOf(prefix.toUpperCase());
   const number = Number(digits.replace(/[, _]/g, "")) * (binary ? 1024 : 1000) ** thousands;
   const value = Math.round(times ? number * current : number);
-  // A decimal fraction times its prefix may miss the whole number by rounding.
+  // The product of a decimal fraction and its prefix may differ from the whole number by a rounding error.
   if (!times && Math.abs(number - value) > 1e-9 * number) return workloadWords.notWhole(text.trim(), dim.default);
   return value >= dim.low && value <= dim.high ? value : workloadWords.outside(dim.name, dim.low, dim.high);
 }
 
-/** An op's FLOPs and bytes as a kernel of its own, counted by its convention, and the ratio unless both are 0. */
+/**
+ * Returns an op's FLOPs and bytes as a kernel of its own, and their ratio unless both are 0. The FLOPs are counted by
+ * the graph's convention.
+ */
 export function figuresOf(graph: Graph, values: GraphValues, op: number): readonly [counts: string, intensity: string] {
   const flops = values.own(op);
   const bytes = groupBytes(graph, values, [op]);
@@ -86,7 +99,7 @@ export function figuresOf(graph: Graph, values: GraphValues, op: number): readon
   return [counts, flops === 0 && bytes === 0 ? "" : formatIntensity(flops / bytes)];
 }
 
-/** One count of an op: label, formula with names, formula with numbers if that differs, and the amount. */
+/** One count of an op: the label, the formula with names, the formula with numbers if it differs, and the amount. */
 export interface CountLine {
   readonly name: string;
   readonly formula: string;
@@ -94,7 +107,7 @@ export interface CountLine {
   readonly amount: string;
 }
 
-/** An op's FLOPs by class and its bytes, then the terms of its FLOPs. */
+/** Returns an op's FLOPs by class and its bytes, then the terms of its FLOPs. */
 export function derivation(graph: Graph, env: Environment, op: number): { counts: CountLine[]; terms: CountLine[] } {
   const names = lookup(graph, env);
   const line = (name: string, wire: WireExpression, unit: "FLOP" | "B"): CountLine => {
@@ -104,7 +117,7 @@ export function derivation(graph: Graph, env: Environment, op: number): { counts
   };
   const { flops = {}, extra = 0, terms = [] } = graph.ops[op] ?? {};
   const classes = Object.entries(flops);
-  // With a single term, its name labels the whole count.
+  // If there is only one term, the name of the term labels the count.
   const only = classes.length === 1 && terms.length === 1 ? terms[0]?.[0] : undefined;
   const bytes = (graph.touches[op] ?? []).map((tensor) => graph.tensors[tensor]?.bytes ?? 0);
   return {

@@ -1,4 +1,4 @@
-// The list of a graph's ops with their counts and formulas. Only visible rows are drawn.
+// The list of a graph's ops with their counts and formulas. Only the visible rows are drawn.
 
 import { useSignal } from "@preact/signals";
 import type { Store } from "../../state/store.ts";
@@ -7,8 +7,9 @@ import { useUid } from "../../ui/uid.ts";
 import { workloadWords as words } from "../../words/words.ts";
 import { type CountLine, derivation, figuresOf } from "./dims.ts";
 
-/** Heights of a row and of the list in px, as in the style sheet. */
+/** The height of a row in px; must equal the height in the style sheet. */
 const ROW_PX = 44;
+/** The height of the list in px; must equal the height in the style sheet. */
 const LIST_PX = 264;
 const DRAWN_ROWS = LIST_PX / ROW_PX + 1;
 
@@ -27,7 +28,7 @@ export function Operations({ store }: { store: Store }) {
   const rows = Array.from({ length: Math.min(DRAWN_ROWS, count) }, (_, at) => from + at);
   const rowId = (op: number) => `${id}-${op}`;
 
-  /** Also hovers the op's kernel on the chart. */
+  /** Hovers the op's kernel on the chart too. */
   const point = (op: number | null) => store.hover(op === null ? null : (partition.groupOf[op] ?? null));
   function key(event: KeyboardEvent & { currentTarget: HTMLElement }) {
     if (isModified(event)) return;

@@ -1,4 +1,4 @@
-// The workload panel: sliders for the graph's dimensions, its phase, dtype and convention.
+// The workload panel: sliders for the graph's dimensions, and selects for its phase, dtype and counting convention.
 
 import { useSignal } from "@preact/signals";
 import { brokenAt, nearestSize } from "../../fusion/conditions.ts";
@@ -65,7 +65,7 @@ export function Workload({ store }: { store: Store }) {
   );
 }
 
-/** The dtypes to choose from. The graph's own dtype is "as built" unless it was chosen by name. */
+/** Returns the dtypes to choose from. The graph's own dtype is called "as built", unless the user chose it by name. */
 const dtypesOf = ({ dtypes, mainDtype }: Graph, chosen: string | null) =>
   [...dtypes.keys()].filter((name) => name === chosen || (name !== "bool" && name !== mainDtype));
 
@@ -78,14 +78,14 @@ interface SizeProps {
 
 function Size({ store, workload: { graph, env }, dim, value }: SizeProps) {
   const { name } = dim;
-  /** Why the graph has another size than the slider asked for. */
+  /** Says why the graph has another size than the user asked for. */
   const note = useSignal("");
   function set(size: number, stream = false) {
     entry.clear();
     note.value = "";
     store.setDim(name, size, { stream });
   }
-  /** Sets the nearest legal size; for a key, in the key's direction. */
+  /** Sets the nearest legal size. For a key press, `toward` is the direction of the key. */
   function move(size: number, stream: boolean, toward: -1 | 0 | 1 = 0) {
     const broken = brokenAt(graph, env, dim, size);
     const legal = broken === null ? size : nearestSize(graph, env, dim, size, toward);
