@@ -1,4 +1,5 @@
-// What a roof allows each kernel: its bound time, what binds it, and how much of the roof it reaches.
+// What a roof allows each kernel: the bound time, the resource that binds, and the share of the roof that the kernel
+// reaches.
 
 import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/columns.ts";
@@ -6,21 +7,23 @@ import { bytesAt, type Level, NETWORK, peakFor, type Roof } from "./roofline.ts"
 
 export type Regime = "compute" | "memory" | "network" | "overhead" | "unknown";
 
-/** The bound of one kernel under a roof. Times in seconds, rates in FLOP/s; NaN is unknown. */
+/** The bound of one kernel under a roof. Times are in seconds, rates in FLOP/s. NaN is unknown. */
 export interface Bound {
   readonly computeTime: number;
-  /** At the slowest level. */
+  /** The memory time at the slowest level. */
   readonly memoryTime: number;
   readonly networkTime: number;
   readonly overheadTime: number;
   readonly time: number;
   readonly boundBy: string;
   readonly regime: Regime;
-  /** Arithmetic intensity in FLOP/B: at the roof's level, and at the slowest level. */
+  /** Arithmetic intensity at the roof's level, FLOP/B. */
   readonly ai: number;
+  /** The memory level with the longest time. */
   readonly slowest: Level;
+  /** Arithmetic intensity at the slowest level, FLOP/B. */
   readonly aiOfSlowest: number;
-  /** The peak that applies to the kernel: its FLOPs over its compute time. */
+  /** The peak that applies to the kernel: the kernel's FLOPs divided by its compute time. */
   readonly peak: number;
   readonly attainable: number;
   readonly achieved: number;
@@ -30,37 +33,37 @@ export interface Bound {
   readonly aboveRoof: boolean;
 }
 
-/** The times of one kernel in seconds, and its slowest resource. NaN is unknown. */
+/** The times of one kernel in seconds, and its slowest level. NaN is unknown. */
 export interface Probe {
   computeTime: number;
   memoryTime: number;
-  /** Index into the roof's levels of the one that `memoryTime` is for. */
+  /** Index of the slowest level, in the roof's levels. `memoryTime` is the time at this level. */
   slowest: number;
   networkTime: number;
   overheadTime: number;
-  /** Compute and memory time together, before exposed communication. */
+  /** Time of compute and memory together, without exposed communication. */
   body: number;
   time: number;
   regime: Regime;
 }
 
-/** Times that differ by less (relative) count as equal. */
+/** Two times whose relative difference is smaller than this are equal. */
 export const TIE_TOLERANCE = 1e-12;
-/** From this utilization on, a kernel counts as above its roof. */
+/** A kernel whose utilization is at least this is above its roof. */
 export const MIN_UTILIZATION_ABOVE_ROOF = 1 + 1e-9;
 
 /**
- * The peak for FLOPs of a precision or class, by the kernels' precision codes; the last entry is for kernels without a
- * precision.
+ * Returns the peaks for FLOPs of a precision or class, one per precision code of the kernels. The last entry is for
+ * kernels without a precision.
  */
 export const peaksByPrecision = ({ precision }: Kernels, roof: Roof, key: string) =>
   Float64Array.from([...precision.values, null], (own) => peakFor(roof, key, own) ?? Number.NaN);
 
-/** The bytes that cross the chip's link. */
+/** Returns the bytes of each kernel that cross the chip's link. */
 export const networkBytes = (kernels: Kernels) =>
   [...kernels.bytes].find(([name]) => name.toLowerCase() === NETWORK)?.[1];
 
-/** Returns a function from row to compute time in seconds. */
+/** Returns a function from a row to its compute time in seconds. */
 export function computeTimes(kernels: Kernels, roof: Roof): (row: number) => number {
   const { values, codes } = kernels.precision;
   const parts = [...kernels.flops].map(([key, column]) => [column, peaksByPrecision(kernels, roof, key)] as const);
@@ -81,8 +84,8 @@ export function computeTimes(kernels: Kernels, roof: Roof): (row: number) => num
 }
 
 /**
- * Returns a function from row to times. It returns the same object each time: a drag asks for 100,000 kernels per
- * frame.
+ * Returns a function from a row to its times. The function returns the same object each time, because a drag asks for
+ * 100,000 kernels per frame.
  */
 export function probeOf(kernels: Kernels, roof: Roof): (row: number) => Readonly<Probe> {
   const { levels, conditions } = roof;
@@ -129,7 +132,7 @@ export function probeOf(kernels: Kernels, roof: Roof): (row: number) => Readonly
 
 const judgeByRoof = memoize<(row: number) => Bound>();
 
-/** Returns a function from row to bound, memoized per roof and table. */
+/** Returns a function from a row to its bound, memoized per roof and table. */
 export const judge = (kernels: Kernels, roof: Roof): ((row: number) => Bound) =>
   judgeByRoof(roof, [kernels], () => boundOf(kernels, roof));
 

@@ -1,5 +1,5 @@
-// The lines under the focus roof: peaks of other precisions, the chip's own ceilings, and roofs lowered by exposed
-// communication.
+// The additional lines of the focus roof: peaks of other precisions, the chip's own ceilings, and roofs lowered by
+// exposed communication.
 
 import type { Kernels } from "../wire/columns.ts";
 import { ALL_LEVELS, CLASSES, type Level, peakFor, type Roof } from "./roofline.ts";
@@ -10,17 +10,17 @@ export interface PossibleCeiling {
   readonly name: string;
   readonly rate: number;
   readonly unit: "FLOP/s" | "B/s";
-  /** The level it lies under; null for a compute ceiling. */
+  /** The memory level that the ceiling belongs to; null for a compute ceiling. */
   readonly memory: string | null;
   readonly measured: boolean;
   readonly on: boolean;
 }
 
-/** A line below the focus roof, or beside it. */
+/** An additional line of the focus roof: a slope, a flat line, or a lowered copy of the roof. */
 export interface SubRoof {
   readonly key: string;
   readonly name: string;
-  /** Compute: a flat line. Bandwidth: a slope. Communication: the whole roof, lowered. */
+  /** "compute" is a flat line, "bandwidth" is a slope, and "communication" is the full roof, lowered. */
   readonly kind: "compute" | "bandwidth" | "communication";
   readonly peak: number;
   readonly bandwidth: number;
@@ -28,7 +28,7 @@ export interface SubRoof {
   readonly style: "measured" | "ceiling" | "communication";
 }
 
-/** The ceilings that can be drawn under a roof. Without a `choice` the chip's own ceilings are on. */
+/** Returns the ceilings that can be drawn under a roof. Without a `choice`, the chip's own ceilings are on. */
 export function possibleCeilings(roof: Roof, memory: string, choice: readonly string[] | null): PossibleCeiling[] {
   const wanted = choice?.map((key) => key.toLowerCase());
   const fits = (level: string | null, precision: string | null) =>
@@ -58,7 +58,8 @@ export function possibleCeilings(roof: Roof, memory: string, choice: readonly st
 }
 
 /**
- * The lines of the ceilings that are on, and one lowered roof per fraction of exposed communication, named by `nameOf`.
+ * Returns the lines of the ceilings that are on, and a lowered roof for each fraction of exposed communication.
+ * `nameOf` gives the lowered roofs their names.
  */
 export function subRoofsOf(
   roof: Roof,
@@ -93,7 +94,9 @@ export function subRoofsOf(
   return [...drawn, ...effective];
 }
 
-/** The kinds of FLOPs in a table: precision or class of the FLOPs, and the precision of their kernel. */
+/**
+ * The kinds of FLOPs in a table. `key` is the precision or class of the FLOPs, `own` is the precision of their kernel.
+ */
 type FlopKinds = readonly (readonly [key: string, own: string | null])[];
 const flopKinds = new WeakMap<Kernels, FlopKinds>();
 
@@ -111,7 +114,9 @@ function flopKindsOf(kernels: Kernels): FlopKinds {
   return found;
 }
 
-/** The one precision that all computing kernels share; undefined if they differ or one has none. */
+/**
+ * Returns the precision that all computing kernels share; undefined if they differ, or if one of them has no precision.
+ */
 export function commonPrecision(kernels: Kernels): string | undefined {
   const plain = (key: string) => key === "" || CLASSES.includes(key);
   const found = new Set(flopKindsOf(kernels).map(([key, own]) => (plain(key) ? own : key)));
@@ -119,7 +124,10 @@ export function commonPrecision(kernels: Kernels): string | undefined {
   return found.size === 1 && only ? only : undefined;
 }
 
-/** The flat lines of other peaks that kernels run at, named by precision, or by class if the class has its own peak. */
+/**
+ * Returns the flat lines of other peaks that kernels run at. A line is named by precision, or by class if the class has
+ * its own peak.
+ */
 export function flatsOf(kernels: Kernels, roof: Roof, drawn: readonly SubRoof[]): SubRoof[] {
   const used = new Map<string, number | undefined>();
   for (const [key, own] of flopKindsOf(kernels)) {
@@ -134,7 +142,10 @@ export function flatsOf(kernels: Kernels, roof: Roof, drawn: readonly SubRoof[])
   });
 }
 
-/** The levels that get a line: all, or the main (or chosen) level and those that bind a kernel. */
+/**
+ * Returns the levels that get a line. With `all`, these are all levels; otherwise the main (or chosen) level and every
+ * level that binds a kernel.
+ */
 export function levelsDrawn(roof: Roof, binding: ReadonlySet<string>, all: boolean): Level[] {
   return roof.levels.filter(({ name }) => all || name === roof.level || binding.has(name));
 }

@@ -1,24 +1,27 @@
-// Compares an earlier run with this one: changed times, and kernels that only one run has.
+// Compares an earlier run with the present run: kernels whose times changed, and kernels that only one run has.
 
 import { type Baseline, type Kernels, textAt } from "../wire/columns.ts";
 
 export interface RunChange {
-  /** Its row in the earlier run, and now. */
+  /** The row of the kernel in the earlier run. */
   readonly earlier: number;
+  /** The row of the kernel in the present run. */
   readonly row: number;
-  /** Seconds over all launches, earlier and now. */
+  /** The time in the earlier run, seconds over all launches. */
   readonly from: number;
+  /** The time in the present run, seconds over all launches. */
   readonly to: number;
-  /** From the two ranges of times: faster, slower, equal or unknown. */
+  /** "faster", "slower", "equal" or "unknown", computed from the ranges of the two times. */
   readonly verdict: string;
 }
 
 export interface Runs {
   readonly before: Kernels;
-  /** Kernels in both runs, the largest change first. */
+  /** The kernels in both runs, sorted by the size of the change, largest first. */
   readonly changes: readonly RunChange[];
-  /** Rows without a match, in the earlier run and now; the longest first. */
+  /** Rows of the earlier run that the present run does not have, longest first. */
   readonly onlyBefore: readonly number[];
+  /** Rows of the present run that the earlier run does not have, longest first. */
   readonly onlyNow: readonly number[];
 }
 
@@ -29,7 +32,7 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
   const isNew = new Uint8Array(kernels.n).fill(1);
   for (let earlier = 0; earlier < before.n; earlier++) {
     const row = match[earlier] as number;
-    // New kernels may arrive before the message that matches them.
+    // New kernels may arrive before the message that matches them with the earlier run.
     if (row < 0 || row >= kernels.n) {
       onlyBefore.push(earlier);
       continue;
@@ -58,7 +61,10 @@ export function runsOf(baseline: Baseline, kernels: Kernels): Runs {
   };
 }
 
-/** The part of the comparison that passes the filters. A kernel in both runs passes if it passes in either. */
+/**
+ * Returns the part of the comparison that passes the filters. A kernel in both runs passes if it passes in at least one
+ * of them.
+ */
 export function passing(runs: Runs, rowsBefore: Int32Array, rowsNow: Int32Array): Runs {
   const [then, now] = [new Set(rowsBefore), new Set(rowsNow)];
   return {
@@ -69,7 +75,7 @@ export function passing(runs: Runs, rowsBefore: Int32Array, rowsNow: Int32Array)
   };
 }
 
-/** The number of kernels per verdict. */
+/** Returns the number of kernels per verdict. */
 export function countsOf(changes: readonly RunChange[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { verdict } of changes) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);

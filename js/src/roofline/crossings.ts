@@ -1,4 +1,4 @@
-// Where a vertical line crosses the drawn lines: what each roof allows at that intensity.
+// Where a vertical line crosses the drawn lines. Each crossing is the rate that a line allows at that intensity.
 
 import type { SubRoof } from "./ceilings.ts";
 import type { Level, Roof } from "./roofline.ts";
@@ -7,36 +7,34 @@ import { attainable } from "./roofline.ts";
 export interface CrossedLines {
   readonly roofs: readonly Roof[];
   readonly focus: Roof | undefined;
-  /** In hierarchical mode, the focus chip's levels that have a roof; else empty. */
+  /** The levels of the focus chip that have a roof, in hierarchical mode. Otherwise empty. */
   readonly levels: readonly Level[];
   readonly subRoofs: readonly SubRoof[];
-  /** Displayed names of chips, by id. */
+  /** The displayed names of chips, by chip id. */
   readonly names: ReadonlyMap<string, string>;
 }
 
 export interface Crossing {
   readonly key: string;
   readonly name: string;
-  /** Id of the chip that the line belongs to. */
+  /** The id of the chip that the line belongs to. */
   readonly chip: string;
-  /** FLOP/B; 0 for a kernel without FLOPs. */
+  /** Intensity in FLOP/B; 0 for a kernel without FLOPs. */
   readonly ai: number;
-  /** FLOP/s; for a kernel without FLOPs, bytes/s. */
+  /** Rate in FLOP/s; for a kernel without FLOPs in bytes/s. */
   readonly rate: number;
-  /** Whether the rate is a peak or a bandwidth itself. */
+  /** Whether the rate is itself a peak or a bandwidth of the chip. */
   readonly isFigure: boolean;
 }
 
-/**
- * Returns the crossings, the lowest first. `aiAt` returns the intensity at a level of the focus chip; NaN if unknown.
- */
+/** Returns the crossings, lowest first. `aiAt` returns the intensity at a level of the focus chip; NaN if unknown. */
 export function crossingsAt({ roofs, focus, levels, subRoofs, names }: CrossedLines, aiAt: (level?: string) => number) {
   const cross = (key: string, name: string, chip: string, ai: number, rates: { peak: number; bandwidth: number }) => {
     const rate = ai === 0 ? rates.bandwidth : attainable(ai, rates);
     return { key, name, chip, ai, rate, isFigure: ai === 0 || rate === rates.peak };
   };
   const crossings: Crossing[] = [];
-  // In hierarchical mode the focus chip has one roof per level; the loop below adds those.
+  // In hierarchical mode the focus chip has a roof per level. The loop below adds these roofs.
   for (const roof of roofs) {
     const { id, name } = roof.chip;
     if (roof !== focus || levels.length === 0)
@@ -49,7 +47,7 @@ export function crossingsAt({ roofs, focus, levels, subRoofs, names }: CrossedLi
     }
     for (const sub of subRoofs) {
       const ai = aiAt(levels.length > 0 ? sub.level : undefined);
-      // A lower peak is drawn from its ridge point rightwards, a lower bandwidth up to it.
+      // A line of a lower peak starts at its ridge point. A line of a lower bandwidth ends at its ridge point.
       const ridge = sub.peak / sub.bandwidth;
       const isThere = sub.kind === "communication" || (sub.kind === "compute" ? ai >= ridge : ai <= ridge);
       if (isThere) crossings.push(cross(`sub ${sub.key}`, sub.name, id, ai, sub));

@@ -1,21 +1,28 @@
-// Which kernels are shown. The same golden file holds these filters and roofwidget/kernels/filters.py.
+// Which kernels pass the filters. Must agree with roofwidget/kernels/filters.py: both are tested against the same
+// golden file.
 
 import type { DictColumn, Kernels } from "../wire/columns.ts";
 
 export interface Filters {
-  /** Words that must all occur in the full name, in any case. "*" in a word matches any characters. */
+  /** Words that must all occur in the full name. Case is ignored. "*" in a word matches any characters. */
   readonly search: string;
-  /** Only these categories; "" matches kernels without one. */
+  /** Only kernels of these categories pass. "" matches kernels without a category. Null: all pass. */
   readonly categories: readonly string[] | null;
-  /** Only kernels bound by these on the focus chip: compute, a level's name, network, overhead, unknown. */
+  /**
+   * Only kernels that are bound by one of these on the focus chip pass: compute, a level's name, network, overhead,
+   * unknown. Null: all pass.
+   */
   readonly bounds: readonly string[] | null;
-  /** Only these precisions; "" matches kernels without one. */
+  /** Only kernels of these precisions pass. "" matches kernels without a precision. Null: all pass. */
   readonly precisions: readonly string[] | null;
-  /** Keep the fewest kernels that make up this share of all self time. 1 keeps all, unmeasured ones too. */
+  /**
+   * Only the longest kernels that together make up this share of all self time pass. With 1 all pass, even unmeasured
+   * kernels.
+   */
   readonly timeShare: number;
-  /** Of the kernels that pass all other filters, keep this many with the longest self time. */
+  /** Only this many kernels pass, those with the longest self time. Applied after all other filters. Null: no limit. */
   readonly top: number | null;
-  /** Whether infeed and outfeed kernels are shown. */
+  /** Whether infeed and outfeed kernels pass. */
   readonly infeed: boolean;
 }
 
@@ -35,17 +42,17 @@ const BLANKS = /[\s\u001c-\u001f\u0085]+/;
 /** Relative tolerance for the rounding of a sum. */
 const ROUNDING = 1e-12;
 
-/** Per-table data, computed when a filter first needs them. */
+/** Data of a table that are computed when a filter first needs them. */
 export interface Prepared {
-  /** The distinct names in lower case, by code. */
+  /** Returns the distinct names in lower case, by code. */
   names(): readonly string[];
-  /** All rows, the longest self time first. */
+  /** Returns all rows, sorted by self time, longest first. */
   order(): Int32Array;
-  /** What binds each kernel. */
+  /** Returns what binds each kernel. */
   boundBy(): DictColumn;
 }
 
-/** The rows that pass, in table order. */
+/** Returns the rows that pass, in table order. */
 export function filteredRows(kernels: Kernels, filters: Filters, prepared: Prepared): Int32Array {
   const keep = new Uint8Array(kernels.n).fill(1);
   const { search, categories, bounds, precisions, timeShare, top, infeed } = filters;
@@ -72,10 +79,13 @@ export function filteredRows(kernels: Kernels, filters: Filters, prepared: Prepa
   return firstRows(keep, top, prepared);
 }
 
-/** The distinct names in lower case, by code. */
+/** Returns the distinct names in lower case, by code. */
 export const smallNames = ({ name }: Kernels): readonly string[] => name.values.map((word) => small(word ?? ""));
 
-/** Lower case that is the same for a letter alone and inside a word: one form of sigma, and no separate dot on an i. */
+/**
+ * Returns the text in a lower case that does not depend on neighbouring letters: only one form of sigma, and no
+ * separate dot on an i.
+ */
 export function small(text: string): string {
   const lower = text.toLowerCase();
   return ODD.test(lower) ? lower.replaceAll("ς", "σ").replaceAll("i\u0307", "i") : lower;
@@ -83,17 +93,17 @@ export function small(text: string): string {
 
 const ODD = /ς|i\u0307/;
 
-/** All rows by falling self time. Equal times keep the table order; unmeasured rows come last. */
+/** Returns all rows sorted by self time, longest first. Equal times keep the table order. Unmeasured rows come last. */
 export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
-  // Sorting plain numbers is much faster than sorting rows with a function. Each key holds the seconds in its upper
-  // half and the row in its lower half.
+  // Sorting plain numbers is much faster than sorting rows with a function. The upper half of each key holds the
+  // seconds, the lower half holds the row.
   const keys = selfTime.map((seconds) => (seconds >= 0 ? Math.abs(seconds) : -1));
   const halves = new Uint32Array(keys.buffer);
   for (let row = 0; row < n; row++) halves[2 * row] = row;
   const rows = new Int32Array(n);
   keys.sort().reverse();
   for (let at = 0; at < n; at++) rows[at] = halves[2 * at] as number;
-  // Keys with equal upper halves are not yet in order: sort each such group by its exact times.
+  // Keys with equal upper halves are not yet sorted. Each such group is sorted by its exact times.
   const later = (a: number, b: number) => (selfTime[b] as number) - (selfTime[a] as number) || a - b;
   for (let start = 0, at = 1; at <= n; at++) {
     if (at < n && halves[2 * at + 1] === halves[2 * start + 1]) continue;
@@ -103,7 +113,7 @@ export function byFallingTime({ n, selfTime }: Kernels): Int32Array {
   return rows;
 }
 
-/** These rows, in the order that they have in `order`. */
+/** Returns these rows, in the order that they have in `order`. */
 export function inOrder(order: Int32Array, rows: Int32Array): Int32Array {
   if (rows.length === order.length) return order;
   const passes = new Uint8Array(order.length);
@@ -116,7 +126,10 @@ export function inOrder(order: Int32Array, rows: Int32Array): Int32Array {
 
 export const isInfeed = (category: string | null): boolean => /infeed|outfeed/.test((category ?? "").toLowerCase());
 
-/** Returns a test whether a lower-case name contains all words; undefined without words. */
+/**
+ * Returns a function that tests whether a lower-case name contains all words of the search; undefined if the search has
+ * no words.
+ */
 function matcher(search: string): ((name: string) => boolean) | undefined {
   const words = small(search).split(BLANKS).filter(Boolean);
   if (words.length === 0) return undefined;
@@ -124,7 +137,7 @@ function matcher(search: string): ((name: string) => boolean) | undefined {
   return (name) => runs.every((pieces) => holds(name, pieces));
 }
 
-/** Whether the pieces occur one after another, with anything between them. */
+/** Returns whether the pieces occur in this order, with any characters between them. */
 function holds(name: string, pieces: readonly string[]): boolean {
   let from = 0;
   for (const piece of pieces) {
@@ -135,12 +148,12 @@ function holds(name: string, pieces: readonly string[]): boolean {
   return true;
 }
 
-/** Flags the fewest rows that make up this share of all self time. */
+/** Returns a mask: 1 for the longest rows that together make up this share of all self time. */
 function isAmongLongest({ n, selfTime }: Kernels, order: Int32Array, share: number): Uint8Array {
   const among = new Uint8Array(n);
   let total = 0;
   for (let at = 0; at < n; at++) total += selfTime[order[at] as number] || 0;
-  // A table without any time has no shares: keep all rows.
+  // In a table without times there are no shares, so all rows are kept.
   if (!(total > 0)) return among.fill(1);
   const enough = share * total * (1 - ROUNDING);
   let sum = 0;

@@ -1,4 +1,4 @@
-// Which kernels are points of the chart, and where.
+// Which kernels are points of the chart, and where the points are.
 
 import { memoize } from "../ui/memoize.ts";
 import { everyRow, type Kernels } from "../wire/columns.ts";
@@ -19,19 +19,21 @@ import { isProgram, isTotal } from "./totals.ts";
 export { MEASURED, type Places };
 
 /**
- * A measured kernel has one point, an unmeasured one has a point on each shown roof. With all memory levels, each
- * kernel has one point per level with known bytes, on the focus chip only.
+ * The points of the chart. A measured kernel has one point. An unmeasured kernel has a point on each shown roof. With
+ * all memory levels, only the focus chip has points: per kernel, one for each level with known bytes.
  */
 export interface Points extends Places {
   /**
-   * What binds it: memory (or unknown), compute, or something outside the roof (network, overhead). A program's total
-   * has its own value.
+   * What binds the kernel of the point: memory (or unknown), compute, or something other than the roof (network,
+   * overhead). The total of a program has a value of its own.
    */
   readonly side: Uint8Array;
   readonly aboveRoof: Uint8Array;
-  /** The levels of the judging roof that bind at least one kernel. */
+  /** The levels of the focus roof that bind at least one kernel. */
   readonly binding: ReadonlySet<string>;
-  /** The previous `side` column, and the points that may differ from it. A point may be listed more than once. */
+  /**
+   * The previous `side` column, and the points whose value may differ from it. A point may be listed more than once.
+   */
   readonly since?: { readonly side: Uint8Array; readonly points: readonly Int32Array[] } | undefined;
 }
 
@@ -42,7 +44,7 @@ export function sideOf(regime: Regime): number {
   return regime === "compute" ? SIDES.compute : SIDES.memory;
 }
 
-/** The points of these rows; later points are drawn on top. */
+/** Returns the points of these rows. Later points are drawn on top of earlier points. */
 export function pointsOf(
   kernels: Kernels,
   roofs: readonly Roof[],
@@ -60,14 +62,14 @@ export function pointsOf(
 }
 
 const codes = memoize<Int32Array>();
-/** Below this many points a full pass is cheap; skip the index. */
+/** With fewer points, a full pass is cheap and needs no index. */
 const MIN_POINTS_FOR_INDEX = 2000;
 
-/** Stands for a chip whose memory is unknown. */
+/** Represents a chip whose memory is unknown. */
 const UNKNOWN_CHIP = { memories: new Map([["main", null]]) };
 const measuredRows = memoize<Int32Array>();
 
-/** Without a roof, measured kernels keep their places. */
+/** Returns the points if there is no roof. Measured kernels keep their places. */
 function pointsWithoutRoof(kernels: Kernels, all: Int32Array): Points {
   const rows = measuredRows(all, [kernels], () => all.filter((row) => (kernels.time[row] as number) > 0));
   const bytes = bytesAt(kernels, UNKNOWN_CHIP, "main");
@@ -78,7 +80,7 @@ function pointsWithoutRoof(kernels: Kernels, all: Int32Array): Points {
 
 type Judgement = Pick<Points, "side" | "aboveRoof" | "binding" | "since">;
 
-/** The side of each measured point under a roof, and whether it is above the roof. */
+/** Returns the side of each measured point under a roof, and whether the point is above the roof. */
 function judgeMeasured(kernels: Kernels, roof: Roof, places: Places): Judgement {
   const peaks = plainPeaks(kernels, roof);
   return peaks ? judgeByLimits(kernels, roof, places, peaks) : judgeByTime(kernels, roof, places);
@@ -108,8 +110,8 @@ const latestJudgement = new WeakMap<
 const lowest = memoize<Float64Array>();
 
 /**
- * Fast path of `judgeByTime` for a plain roof, where only peak and bandwidth limit a kernel. Judges 100,000 points per
- * frame, and only those that a moved roof can change.
+ * Fast path of `judgeByTime` for a roof where only peak and bandwidth limit a kernel. Handles 100,000 points per frame:
+ * it judges only the points that a moved roof can change.
  */
 function judgeByLimits(kernels: Kernels, roof: Roof, places: Places, peaks: Float64Array): Judgement {
   const { n, row, x, y } = places;
@@ -150,7 +152,7 @@ function judgeByLimits(kernels: Kernels, roof: Roof, places: Places, peaks: Floa
   return judgement;
 }
 
-/** The lowest intensity per precision; infinity for a precision without points. */
+/** Returns the lowest intensity per precision; infinity for a precision without points. */
 function lowestIntensities({ n, x }: Places, code: Int32Array, precisions: number): Float64Array {
   const least = new Float64Array(precisions).fill(Number.POSITIVE_INFINITY);
   for (let at = 0; at < n; at++) {
@@ -161,8 +163,8 @@ function lowestIntensities({ n, x }: Places, code: Int32Array, precisions: numbe
 }
 
 /**
- * The peak per precision code if only peak and bandwidth limit kernels; the last entry is for kernels without a
- * precision.
+ * Returns the peak per precision code; undefined if something other than peak and bandwidth limits kernels. The last
+ * entry is for kernels without a precision.
  */
 function plainPeaks(kernels: Kernels, roof: Roof): Float64Array | undefined {
   const { overlap, exposedComm, launchOverhead } = roof.conditions;
@@ -172,7 +174,7 @@ function plainPeaks(kernels: Kernels, roof: Roof): Float64Array | undefined {
   return peaksByPrecision(kernels, roof, key);
 }
 
-/** The general case: some kernels are unmeasured, or have points at several levels. */
+/** Returns the points in the general case: some kernels are unmeasured, or have points at several levels. */
 function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, rows: Int32Array): Points {
   const binding = new Set<string>();
   const most = rows.length * Math.max(1, roofs.length, judging.levels.length);
@@ -192,7 +194,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
     notDrawn: 0,
     binding,
   };
-  // Levels of different chips do not correspond: with all levels, only one chip's points are drawn.
+  // The levels of different chips do not correspond. With all levels, only the points of one chip are drawn.
   const marked = judging.levels.length > 1 ? [judging] : roofs;
   const moved = new Map([judging, ...marked].map((roof) => [roof, columnsOf(kernels, roof)] as const));
   const probes = new Map([judging, ...marked].map((roof) => [roof, probeOf(kernels, roof)] as const));
@@ -201,7 +203,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
   const put = (row: number, roof: Roof, index: number) => {
     const probe = (probes.get(roof) as (row: number) => Readonly<Probe>)(row);
     const measured = kernels.time[row] as number;
-    // An unmeasured kernel lies on its roof. Network and launch overhead do not lower the drawn roof.
+    // An unmeasured kernel is drawn on its roof. Network and launch overhead do not lower this drawn roof.
     const time = index === MEASURED ? measured : Math.max(probe.computeTime, probe.memoryTime);
     const flops = kernels.totalFlops[row] as number;
     const columns = moved.get(roof) as readonly Float64Array[];
@@ -225,7 +227,8 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
     };
     if (columns.length === 1) stand(0);
     else {
-      // The binding level comes last, so that it is drawn on top. Without FLOPs there is one point, in bytes/s.
+      // The binding level comes last, so that its point is drawn on top. A kernel without FLOPs has one point, in
+      // bytes/s.
       const levels = columns.map((_, level) => level).filter((level) => !Number.isNaN(columns[level]?.[row] as number));
       const binds = levels.find((level) => level === boundBy) ?? levels[0];
       if (flops === 0) levels.some(stand);
@@ -243,7 +246,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
     if ((kernels.time[row] as number) > 0) {
       if (hasPlace(kernels, row, moved.get(judging)) && put(row, judging, MEASURED)) points.measured++;
     } else {
-      // The judging roof's point comes last, so that it is drawn on top where roofs coincide.
+      // The point of the focus roof comes last, so that it is drawn on top where roofs coincide.
       const last = roofs.indexOf(judging);
       for (const roof of marked) if (roof !== judging) put(row, roof, roofs.indexOf(roof));
       if (last >= 0) put(row, judging, last);

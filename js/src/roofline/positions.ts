@@ -1,38 +1,43 @@
-// Where measured kernels lie and how large their points are. No roof changes that: during a drag of a roof these
-// columns are reused.
+// Where measured kernels are drawn, and how large their points are. Roofs do not affect these columns, so they are
+// reused while a roof is dragged.
 
 import { memoize } from "../ui/memoize.ts";
 import type { Kernels } from "../wire/columns.ts";
 import { isProgram, isTotal } from "./totals.ts";
 
-/** Index of the roof for a measured point, which lies on no roof. */
+/** The value of `roof` for a measured point, which is on no roof. */
 export const MEASURED = -1;
 
-/** The points as columns, without what a roof decides. */
+/** The points as columns, without the columns that depend on a roof. */
 export interface Places {
   readonly n: number;
   readonly row: Int32Array;
-  /** Index into the shown roofs, or MEASURED. */
+  /** Index of the point's roof in the shown roofs; MEASURED for a measured point. */
   readonly roof: Int16Array;
-  /** Index into the levels of the judging roof. */
+  /** Index of the point's level in the levels of the focus roof. */
   readonly level: Int8Array;
-  /** Whether the point is at the level that binds it; if no level binds, the first level. */
+  /**
+   * Whether the point is at the level that binds its kernel. If no level binds the kernel, true for the first level.
+   */
   readonly binds: Uint8Array;
-  /** FLOP/B; infinite at zero bytes, 0 at zero FLOPs. */
+  /** Intensity in FLOP/B: infinite for zero bytes, 0 for zero FLOPs. */
   readonly x: Float64Array;
-  /** FLOP/s; at zero FLOPs bytes/s, for the strip at the left edge. */
+  /** Rate in FLOP/s. A point with zero FLOPs has its rate in bytes/s and is drawn in the strip at the left edge. */
   readonly y: Float64Array;
-  /** px; NaN if the size has no meaning. */
+  /** Radius in px; NaN if the size of the point has no meaning. */
   readonly radius: Float32Array;
-  /** By row, the point that represents it: the measured one, or the one on the focus roof. -1 without one. */
+  /**
+   * By row: the point of the row that panels refer to. It is the measured point, or the point on the focus roof; -1 if
+   * there is neither.
+   */
   readonly home: Int32Array;
   /** Number of measured kernels among the points. */
   readonly measured: number;
-  /** Number of rows without a point: FLOPs or bytes are unknown, or both are zero. */
+  /** Number of rows without a point, because FLOPs or bytes are unknown, or because both are zero. */
   readonly notDrawn: number;
 }
 
-/** The places of all rows as if measured; `y` is 0 for rows without a place. */
+/** The places of all rows, computed as if every row were measured. `y` is 0 for rows without a place. */
 interface RowPlaces {
   readonly x: Float64Array;
   readonly y: Float64Array;
@@ -42,14 +47,14 @@ interface RowPlaces {
 const measured = memoize<Places | undefined>();
 const rowPlaces = memoize<RowPlaces>();
 
-/** The places of these rows, memoized per rows and bytes. Undefined if one row is unmeasured. */
+/** Returns the places of these rows, memoized per rows and bytes. Undefined if a row is unmeasured. */
 export const measuredPlaces = (kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined =>
   measured(rows, [kernels, bytes], () => findPlaces(kernels, rows, bytes));
 
 function findPlaces(kernels: Kernels, rows: Int32Array, bytes: Float64Array): Places | undefined {
   const { time } = kernels;
   for (let at = 0; at < rows.length; at++) if (!((time[rows[at] as number] as number) > 0)) return undefined;
-  // A filter changes the rows but not these columns.
+  // A filter changes the rows and not these columns.
   const all = rowPlaces(bytes, [kernels], () => rowPlacesOf(kernels, bytes));
   const row = new Int32Array(rows.length);
   const [x, y] = [new Float64Array(rows.length), new Float64Array(rows.length)];
@@ -92,15 +97,15 @@ function rowPlacesOf(kernels: Kernels, bytes: Float64Array): RowPlaces {
   return { x, y, radius };
 }
 
-/** Smallest radius of a measured kernel. */
+/** The smallest radius of a measured kernel. */
 export const MIN_RADIUS_PX = 3;
 const [MAX_RADIUS_PX, PROGRAM_RADIUS_PX] = [16, 9];
-/** Radii are rounded to this step, so that many points share one sprite. */
+/** Radii are rounded to multiples of this, so that many points share one sprite. */
 const RADIUS_STEP_PX = 0.5;
 
 /**
- * Returns a function from row to radius in px. The area is the row's share of the busy time. NaN if unmeasured, or if
- * all kernels take the same time.
+ * Returns a function from a row to its radius in px. The area is proportional to the row's share of the busy time. NaN
+ * if the row is unmeasured, or if all kernels take the same time.
  */
 export function radii(kernels: Kernels): (row: number) => number {
   const { own, selfTime } = kernels;
@@ -115,7 +120,7 @@ export function radii(kernels: Kernels): (row: number) => number {
   };
 }
 
-/** Whether all measured kernels took the same time. */
+/** Returns whether all measured kernels took the same time. */
 function areEqual(seconds: Float64Array, own: number): boolean {
   let first = Number.NaN;
   for (let row = 0; row < own; row++) {
@@ -127,7 +132,7 @@ function areEqual(seconds: Float64Array, own: number): boolean {
   return true;
 }
 
-/** The category of time in which nothing is known to run. */
+/** The category of time in which no kernel is known to run. */
 const IDLE = "idle";
 
 function busyTime({ category, selfTime, totalTime }: Kernels): number {

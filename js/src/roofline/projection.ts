@@ -1,29 +1,30 @@
-// How long a measured program would take on another roof if each kernel kept its share of the roof. The mirror of
-// roofwidget/analysis/projection.py, held to the same golden file.
+// How long a measured program would take on another roof if each kernel kept its share of the roof. Mirrors
+// roofwidget/analysis/projection.py: both are tested against the same golden file.
 
 import { type Kernels, sumOfKnown } from "../wire/columns.ts";
 import { computeTimes } from "./bound.ts";
 import { bytesAt, CLASSES, NETWORK, type Roof } from "./roofline.ts";
 
-/** Below this share of the roof, something other than the roof explains a kernel's time. */
+/** If a kernel reaches a smaller share of its roof, something other than the roof explains the kernel's time. */
 export const MIN_EXPLAINED_SHARE = 0.1;
 
-/** Self times in seconds, so they can be added. */
+/** The result of a projection. All times are self times in seconds, so that they can be added. */
 export interface Projection {
-  /** Total of all measured kernels, on the chip they ran on and on the other one. */
+  /** Total of all measured kernels on the chip that they ran on. */
   readonly before: number;
+  /** Total of all measured kernels on the other chip. */
   readonly time: number;
-  /** Total of kernels that keep their time because one of their bounds is unknown. */
+  /** Total of the kernels that keep their time because one of their bounds is unknown. */
   readonly notScaled: number;
-  /** Total of scaled kernels that reach little of their roof. */
+  /** Total of the scaled kernels that reach only a small share of their roof. */
   readonly far: number;
   /** Projected self time per kernel; NaN if unmeasured. */
   readonly byKernel: Float64Array;
 }
 
 /**
- * The bound time of each kernel in seconds, without exposed communication or launch overhead. Half the time of `probeOf`:
- * a drag asks for the whole table.
+ * Returns the bound time of each kernel in seconds, without exposed communication and launch overhead. Takes half as
+ * long as `probeOf`, because a drag needs the bound times of the full table.
  */
 export function boundTimes(kernels: Kernels, roof: Roof): Float64Array {
   const compute = computeTimes(kernels, roof);
@@ -44,8 +45,8 @@ export function boundTimes(kernels: Kernels, roof: Roof): Float64Array {
 }
 
 /**
- * Projects the times. `there` and `here` are the bound times where the program ran and where it goes; rows in `atRoof`
- * reach their roof.
+ * Projects the times. `there` has the bound times on the roof that the program ran on, `here` has the bound times on
+ * the other roof. Rows in `atRoof` are assumed to reach their roof.
  */
 export function project(
   { n, time, selfTime }: Kernels,
@@ -70,7 +71,7 @@ export function project(
   return { ...sum, byKernel };
 }
 
-/** A copy without precisions, so that the roof's precision applies. FLOPs of a class keep their class. */
+/** Returns a copy without precisions, so that the roof's precision applies. FLOPs of a class keep their class. */
 export function recast(kernels: Kernels): Kernels {
   const isClass = ([key]: readonly [string, Float64Array]) => CLASSES.includes(key);
   const columns = [...kernels.flops];

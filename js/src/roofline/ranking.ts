@@ -1,24 +1,24 @@
-// Which kernels to fix first: those that would save most of the program's time by reaching their roof.
+// Which kernels to fix first: the kernels that would save most of the program's time by reaching their roof.
 
 import type { Kernels } from "../wire/columns.ts";
 import { probeOf } from "./bound.ts";
 import { type Roof, roofElsewhere } from "./roofline.ts";
 
 export interface Ranking {
-  /** The rows with the largest savings, in that order. */
+  /** The rows with the largest savings, largest first. */
   readonly rows: readonly number[];
   /** Seconds that each row would save. */
   readonly gains: readonly number[];
-  /** What the rows would save together, as a share of all kernels' time. */
+  /** The savings of all rows together, as a share of the time of all kernels. */
   readonly share: number;
 }
 
-/** How many kernels the list names. */
+/** The maximum number of kernels in the ranking. */
 const MAX_RANKED_KERNELS = 5;
 
 /**
- * Ranks the rows, which must come longest first. Each is judged by the chip it ran on if known, else by `roof`. A
- * kernel without work, or above its roof, saves nothing.
+ * Ranks the rows, which must be sorted by time, longest first. A row is judged on the chip that it ran on if this chip
+ * is known, else by `roof`. A kernel without work, or above its roof, saves nothing.
  */
 export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undefined): Ranking {
   const best: { row: number; gain: number }[] = [];
@@ -26,7 +26,7 @@ export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undef
   for (let at = 0; probe && at < rows.length; at++) {
     const row = rows[at] as number;
     const least = best[MAX_RANKED_KERNELS - 1]?.gain ?? 0;
-    // A kernel cannot save more than its time, so the loop can stop early.
+    // A kernel cannot save more than its own time, so the loop can stop here.
     if (!((kernels.selfTime[row] as number) >= least)) break;
     const gain = gainOf(kernels, row, probe(row).time);
     if (!(gain > 0)) continue;
@@ -43,7 +43,7 @@ export function rankingOf(kernels: Kernels, rows: Int32Array, roof: Roof | undef
   };
 }
 
-/** Seconds saved at the roof, scaled to the kernel's self time. */
+/** Returns the seconds that a row would save at its roof, scaled to its self time. */
 function gainOf({ time, selfTime }: Kernels, row: number, bound: number): number {
   const seconds = time[row] as number;
   return bound > 0 ? (seconds - bound) * ((selfTime[row] as number) / seconds) : 0;

@@ -5,12 +5,12 @@ import type { Places } from "./positions.ts";
 
 /** Points sorted into bins by the logarithm of a value. */
 interface Index {
-  /** Where each bin begins in `at`; the last entry is the end. */
+  /** The start of each bin in `at`. An additional last entry is the end of the last bin. */
   readonly starts: Int32Array;
   readonly at: Int32Array;
 }
 
-/** The bins cover 2^-64 to 2^64. */
+/** The bins cover values from 2^-64 to 2^64. */
 const [BINS_PER_OCTAVE, BIN_COUNT] = [64, 8192];
 
 const binOf = (value: number) =>
@@ -37,21 +37,21 @@ function indexOf(n: number, of: (point: number) => number): Index {
   return { starts, at };
 }
 
-/** The points in the bins from one value to the other, with one more bin on each side. */
+/** Returns the points in the bins between two values, including one additional bin on each side. */
 function between({ starts, at }: Index, one: number, other: number): Int32Array {
   const [low, high] = [binOf(Math.min(one, other)) - 1, binOf(Math.max(one, other)) + 2];
   return at.subarray(starts[Math.max(0, low)], starts[Math.min(high, BIN_COUNT)]);
 }
 
-/** A roof as limits: one bandwidth, and a peak per precision. */
+/** The limits of a roof: one bandwidth, and a peak per precision. */
 export interface RoofLimits {
   readonly peaks: Float64Array;
   readonly bandwidth: number;
 }
 
 /**
- * The points that may have changed sides of the ridge point or of the roof; some are listed twice. Undefined if a full
- * pass is needed or cheaper: a limit is unknown, or too many points changed.
+ * Returns the points that may have moved to the other side of the ridge point or of the roof. Some points are listed
+ * twice. Returns undefined if a limit is unknown, or if so many points changed that a full pass is cheaper.
  */
 export function pointsAffected({ n, x, y }: Places, before: RoofLimits, now: RoofLimits): Int32Array[] | undefined {
   const ais = byAi(x, [], () => indexOf(n, (point) => x[point] as number));
@@ -66,7 +66,7 @@ export function pointsAffected({ n, x, y }: Places, before: RoofLimits, now: Roo
     if (was !== is) found.push(between(rates, was, is));
   }
   if (before.bandwidth !== now.bandwidth) {
-    // Without FLOPs the rate is in bytes/s.
+    // Without FLOPs, the rate is in bytes/s.
     const rateOf = (point: number) => (y[point] as number) / ((x[point] as number) || 1);
     found.push(
       between(

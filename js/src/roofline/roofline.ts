@@ -1,37 +1,44 @@
-// The roofline arithmetic of roofwidget/analysis/roofline.py that a drag needs, held to the same golden file.
+// The roofline arithmetic that a drag needs. Mirrors roofwidget/analysis/roofline.py: both are tested against the same
+// golden file.
 
 import { type Kernels, sumOfKnown } from "../wire/columns.ts";
 import type { Chip, Quantity, WhatIf } from "../wire/types.ts";
 
-/** One memory level of a roof: bytes/s with what-ifs, and from the data sheet. */
+/** One memory level of a roof. Bandwidths are in bytes/s: with what-ifs, and from the data sheet. */
 export interface Level {
   readonly name: string;
   readonly bandwidth: number;
   readonly sheet: number;
 }
 
-/** What else limits a kernel: overlap of compute and memory, exposed communication, seconds per launch. */
+/**
+ * Additional limits of a kernel: overlap of compute and memory, exposed communication, and launch overhead in seconds.
+ */
 export interface Conditions {
   readonly overlap: number;
   readonly exposedComm: number;
   readonly launchOverhead: number;
 }
 
-/** One chip's roof at one precision and memory, with what-ifs. */
+/** The roof of one chip at one precision and memory, with what-ifs. */
 export interface Roof {
   readonly chip: Chip;
   readonly precision: string;
-  /** The chosen level; with all levels, the main memory. */
+  /** The chosen level; the main memory if all levels are chosen. */
   readonly level: string;
-  /** FLOP/s and bytes/s, with what-ifs and from the data sheet. */
+  /** Peak with what-ifs, FLOP/s. */
   readonly peak: number;
+  /** Bandwidth of `level` with what-ifs, bytes/s. */
   readonly bandwidth: number;
+  /** Peak from the data sheet, FLOP/s. */
   readonly sheetPeak: number;
+  /** Bandwidth of `level` from the data sheet, bytes/s. */
   readonly sheetBandwidth: number;
-  /** With what-ifs: FLOP/s by precision, bytes/s by level. */
+  /** Peaks with what-ifs by precision, FLOP/s. */
   readonly peaks: ReadonlyMap<string, number>;
+  /** Bandwidths with what-ifs by level, bytes/s. */
   readonly bandwidths: ReadonlyMap<string, number | null>;
-  /** The levels that count: the chosen one, or all with a known bandwidth. */
+  /** The levels that limit kernels: the chosen level, or all levels with a known bandwidth. */
   readonly levels: readonly Level[];
   readonly conditions: Conditions;
 }
@@ -42,7 +49,7 @@ export interface Missing {
   readonly name: string;
 }
 
-/** The `memory` that means all levels. */
+/** The value of `memory` for all levels. */
 export const ALL_LEVELS = "all";
 export const PLAIN: Conditions = { overlap: 1, exposedComm: 0, launchOverhead: 0 };
 
@@ -52,7 +59,7 @@ const OFF_CHIP = /^(?:main|hbm\d?e?|dram|(?:g|lp)?ddr\d?x?|unified memory|device
 
 export const isOffChip = (level: string) => OFF_CHIP.test(level.trim());
 
-/** The level of a chip that a name means, or undefined. */
+/** Returns the level of a chip that a name refers to; undefined if there is none. */
 export function levelOf(chip: Chip, memory: string): string | undefined {
   const levels = [...chip.memories.keys()];
   if (memory === "main" || memory === ALL_LEVELS) return levels[0];
@@ -61,7 +68,7 @@ export function levelOf(chip: Chip, memory: string): string | undefined {
   return exact ?? (isOffChip(memory) && isOffChip(main) ? main : undefined);
 }
 
-/** The roof of a chip, or the figure that is missing. */
+/** Returns the roof of a chip, or the figure that is missing. */
 export function roofOf(
   chip: Chip,
   precision: string,
@@ -103,10 +110,10 @@ export const ridgePoint = (roof: { peak: number; bandwidth: number }) => roof.pe
 export const attainable = (ai: number, roof: { peak: number; bandwidth: number }) =>
   Math.min(roof.peak, ai * roof.bandwidth);
 
-/** Bytes of each kernel at a chip's level, found as Python's `bound` finds them. */
+/** Returns the bytes of each kernel at a chip's level. Mirrors how Python's `bound` finds these bytes. */
 export function bytesAt(kernels: Kernels, chip: Pick<Chip, "memories">, level: string): Float64Array {
   const isMain = level === chip.memories.keys().next().value;
-  // Which names mean the main memory depends on the names of the chip's other levels.
+  // Which names refer to the main memory depends on the names of the chip's other levels.
   const key = isMain ? [...chip.memories.keys()].join("\n").toLowerCase() : `near ${level.toLowerCase()}`;
   let column = kernels.byLevel.get(key);
   if (!column) {
@@ -131,23 +138,24 @@ function findBytes(kernels: Kernels, chip: Pick<Chip, "memories">, level: string
 }
 
 const MATMUL = ["matmul", "tensor", "matrix"];
-/** Kinds of FLOPs whose name has no precision. */
+/** Kinds of FLOPs whose names have no precision. */
 export const CLASSES = ["matmul", "tensor", "vector", "transcendental"];
 
-/** The peak in FLOP/s for FLOPs of a precision, a class, or neither (""), in a kernel of precision `own`. */
+/** Returns the peak in FLOP/s for FLOPs of a precision, a class, or neither (""), in a kernel of precision `own`. */
 export function peakFor(roof: Roof, key: string, own: string | null): number | undefined {
   const plain = own ? roof.peaks.get(own) : roof.peak;
   if (key !== "" && !CLASSES.includes(key)) return roof.peaks.get(key);
   if (key === "" || plain === undefined) return plain;
-  // Try the class's peak at this precision, then the class's peak at any precision, then the precision's peak.
+  // Tries the peak of the class at this precision, then the peak of the class at any precision, then the peak of the
+  // precision.
   const words = MATMUL.includes(key) ? [key, ...MATMUL.filter((word) => word !== key)] : [key];
   const names = [...words.map((word) => `${own ?? roof.precision}_${word}`), ...words];
   return roof.peaks.get(names.find((name) => roof.peaks.has(name)) ?? "") ?? plain;
 }
 
 /**
- * The data-sheet roof of the chip that the kernels ran on, if it is another chip than the roof's and its figures are
- * known.
+ * Returns the data-sheet roof of the chip that the kernels ran on. Undefined if this chip is the roof's chip, or if its
+ * figures are unknown.
  */
 export function roofElsewhere({ chip }: Kernels, roof: Roof): Roof | undefined {
   if (!chip || chip.id === roof.chip.id) return undefined;

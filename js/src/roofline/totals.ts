@@ -1,16 +1,16 @@
-// The totals of a program and its steps, as extra rows after the kernels, so that they are drawn and selected like
-// kernels.
+// The totals of a program and of its steps. They are additional rows after the kernels, so that they are drawn and
+// selected like kernels.
 
 import { type DictColumn, type Kernels, textAt } from "../wire/columns.ts";
 
-/** The category of a whole program's total. */
+/** The category of the total of a full program. */
 const PROGRAM = "program";
 
 export const isTotal = (kernels: Kernels, row: number) => row >= kernels.own;
 export const isProgram = (kernels: Kernels, row: number) =>
   isTotal(kernels, row) && textAt(kernels.category, row) === PROGRAM;
 
-/** The table with the totals appended. */
+/** Returns the table with the totals appended. */
 export function withTotals(kernels: Kernels): Kernels {
   const { program } = kernels;
   if (!program || program.n === 0) return kernels;
@@ -38,7 +38,10 @@ export function withTotals(kernels: Kernels): Kernels {
   };
 }
 
-/** The rows to draw, in drawing order: long kernels first (at the bottom), the program's total last (on top). */
+/**
+ * Returns the rows to draw, in drawing order. Long kernels come first (at the bottom), the program's total comes last
+ * (on top).
+ */
 export function drawnRows(kernels: Kernels, rows: Int32Array, programOnly: boolean): Int32Array {
   const totals = Array.from({ length: kernels.n - kernels.own }, (_, at) => kernels.own + at);
   if (programOnly) return Int32Array.from(totals.reverse());

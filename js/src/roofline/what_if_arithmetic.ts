@@ -1,11 +1,14 @@
-// What kernels become with other bytes and another share of the roof: the mirror of
+// What kernels become if their bytes and their share of the roof change. Mirrors
 // roofwidget/analysis/what_if_arithmetic.py.
 
 import { type DictColumn, type Kernels, sumOfMeasured } from "../wire/columns.ts";
 import { probeOf } from "./bound.ts";
 import { NETWORK, type Roof, roofElsewhere } from "./roofline.ts";
 
-/** Factors on a kernel's bytes, and on the time that follows from them at the same share of the roof. Default 1. */
+/**
+ * A what-if of a kernel: a factor on its bytes, and a factor on the time that these bytes take at the same share of the
+ * roof. The default of both is 1.
+ */
 export interface Move {
   readonly bytes?: number;
   readonly time?: number;
@@ -14,20 +17,23 @@ export interface Move {
 /** By row. */
 export type Moves = Readonly<Record<string, Move>>;
 
-/** The kernels with what-ifs applied. */
+/** The kernels that have a what-if, with the what-ifs applied. */
 export interface Moved {
-  /** The rows, ascending. */
+  /** The rows of these kernels, ascending. */
   readonly rows: Int32Array;
-  /** One kernel per row. */
+  /** A table with one kernel per row of `rows`. */
   readonly kernels: Kernels;
-  /** Factors on the times; NaN if unknown. */
+  /** The factor on the time of each kernel; NaN if unknown. */
   readonly factor: Float64Array;
-  /** Shares of the roof, before and after. */
+  /** The share of the roof of each kernel without its what-if. */
   readonly before: Float64Array;
+  /** The share of the roof of each kernel with its what-if. */
   readonly after: Float64Array;
 }
 
-/** The roof that judges the kernels: that of the chip they ran on if known, else the given one. */
+/**
+ * Returns the roof that judges the kernels: the roof of the chip that they ran on if it is known, else the given roof.
+ */
 export const judgeOf = (kernels: Kernels, roof: Roof): Roof => roofElsewhere(kernels, roof) ?? roof;
 
 /** Applies the what-ifs to their kernels. */
@@ -48,8 +54,8 @@ export function moved(kernels: Kernels, moves: Moves, focus: Roof): Moved {
   const factor = Float64Array.from(asked, ({ bytes = 1, time = 1 }, at) => {
     const bound = then(at).time;
     const share = bound / ((before.time[at] as number) || Number.NaN);
-    // A what-if never lifts a kernel above its roof; a kernel that is above already stays there. An unknown share sets
-    // no limit.
+    // A what-if never raises a kernel above its roof. A kernel that is already above its roof stays there. If the share
+    // is unknown, there is no limit.
     const used = Math.max(time, Math.min(share || 0, 1));
     shares.before[at] = share;
     shares.after[at] = share / used;
@@ -60,7 +66,7 @@ export function moved(kernels: Kernels, moves: Moves, focus: Roof): Moved {
   return { rows, kernels: { ...after, time, selfTime }, factor, ...shares };
 }
 
-/** Total self time of all measured rows in seconds, before and after. */
+/** Returns the total self time of all measured rows in seconds, without and with the what-ifs. */
 export function totalOf(kernels: Kernels, { rows, factor }: Moved): readonly [before: number, after: number] {
   const { totalTime, selfTime } = kernels;
   const gained = rows.reduce(
@@ -70,7 +76,7 @@ export function totalOf(kernels: Kernels, { rows, factor }: Moved): readonly [be
   return [totalTime, totalTime - gained];
 }
 
-/** Some rows of a table, without the totals. */
+/** Returns the given rows of a table, without the totals. */
 function picked(kernels: Kernels, rows: Int32Array): Kernels {
   const column = (all: Float64Array) => Float64Array.from(rows, (row) => all[row] as number);
   const columns = (all: ReadonlyMap<string, Float64Array>) =>

@@ -1,4 +1,4 @@
-// Values derived from the state of one model: roofs, points, and the lines that are drawn.
+// Values derived from the state of one model: roofs, points, and the drawn lines.
 
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { commonPrecision, levelsDrawn, possibleCeilings, subRoofsOf } from "../roofline/ceilings.ts";
@@ -20,7 +20,7 @@ import type { Signals } from "./sync.ts";
 
 interface Sources {
   readonly signals: Signals;
-  /** The kernels that are shown: those of the graph, or those that Python sent. */
+  /** The shown kernels: the kernels of the graph, or the kernels that Python sent. */
   readonly kernels: ReadonlySignal<Kernels>;
   readonly workload: ReadonlySignal<Workload | undefined>;
   /** Whether a control is being dragged. */
@@ -34,7 +34,8 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   const { chips, precision, memory, whatIf } = state;
   const common = computed(() => (precision.value === "auto" ? commonPrecision(kernels.value) : undefined));
   const conditions = computed(() => ({ ...PLAIN, launchOverhead: state.launchOverhead.value }));
-  // While the rate of one chip is dragged, the other chips keep their roof objects, and what is memoized for these.
+  // While the rate of one chip is dragged, the other chips keep the same roof objects. Values memoized for these
+  // objects stay valid.
   const known = memoize<Roof | Missing>();
   const every = (changes: WhatIf) => {
     const precisionOf = ({ peaks }: Chip) =>
@@ -44,9 +45,9 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
       return [chip.id, known(chip, parts, () => roofOf(chip, parts[0], parts[1], changes, parts[3]))] as const;
     });
   };
-  /** By chip id: its roof, or the figure that it lacks. */
+  /** By chip id: the roof of the chip, or the figure that the chip lacks. */
   const roofs = computed<ReadonlyMap<string, Roof | Missing>>(() => new Map(every(whatIf.value)));
-  /** By chip id: the figure that the chip lacks. Independent of what-ifs. */
+  /** By chip id: the figure that the chip lacks. Does not depend on what-ifs. */
   const lacking = computed<ReadonlyMap<string, Missing>>(
     () => new Map(every({}).flatMap(([id, roof]) => (isRoof(roof) ? [] : [[id, roof]]))),
   );
@@ -61,7 +62,10 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
     return roof && isRoof(roof) ? roof : undefined;
   });
   let beforeDrag: Roof | undefined;
-  /** The focus roof. During a drag over very many kernels it is the roof from before: adding up all times would be slow. */
+  /**
+   * The focus roof. During a drag with very many kernels, this is the roof from before the drag, because adding all
+   * times would be slow.
+   */
   const restedRoof = computed(() => {
     if (!dragging.value || kernels.value.n <= MAX_KERNELS_LIVE) beforeDrag = paced.focusRoof.value;
     return beforeDrag;
@@ -69,15 +73,15 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   const filtered = deriveRows(state, kernels, focusRoof);
   const longestFirst = computed(() => inOrder(filtered.timeOrder.value, filtered.rows.value));
   const drawn = computed(() => withTotals(kernels.value));
-  /** Whether the totals of the program and its steps are shown instead of the kernels. */
+  /** Whether the chart shows the totals of the program and its steps instead of the kernels. */
   const showsTotals = computed(() => state.scope.value === "program" && drawn.value.n > drawn.value.own);
-  /** The rows of `drawn` that are points, if their place is known. */
+  /** The rows of `drawn` that become points if their place is known. */
   const drawnNow = computed(() => drawnRows(drawn.value, longestFirst.value, showsTotals.value));
   const points = computed(() => pointsOf(drawn.value, shownRoofs.value, focusRoof.value, drawnNow.value));
   const ranking = computed(() => rankingOf(kernels.value, longestFirst.value, restedRoof.value));
   const runs = computed(() => {
     const baseline = state.baseline.value;
-    // The kernels of a graph have no times to compare.
+    // The kernels of a graph have no times that could be compared.
     return baseline && kernels.value.totalTime > 0 ? runsOf(baseline, kernels.value) : undefined;
   });
 
@@ -85,7 +89,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
     const found = focusRoof.value ? possibleCeilings(focusRoof.value, memory.value, state.ceilings.value) : [];
     return found.length > 0 ? found : NO_CEILINGS;
   });
-  // During a drag no level disappears: it may be the level that is dragged.
+  // During a drag no level disappears, because it may be the dragged level.
   let lastLevels: ReadonlySet<string> = new Set();
   const shownLevels = computed(() => {
     const roof = focusRoof.value;
@@ -98,7 +102,7 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
   const subRoofs = computed(() => {
     const roof = focusRoof.value;
     if (!roof) return [];
-    // A ceiling is shown only together with its memory level.
+    // A ceiling is shown only if its memory level is shown.
     const hidden = roof.levels.filter((level) => !shownLevels.value.some(({ name }) => name === level.name));
     const drawn = ceilings.value.filter(({ memory: level }) => !hidden.some(({ name }) => name === level));
     return subRoofsOf(roof, drawn, state.exposedComm.value, exposedText);
@@ -107,37 +111,40 @@ export function derive({ signals: state, kernels, workload, dragging }: Sources)
     const levels = [...(focusRoof.value?.chip.memories ?? [])];
     return memory.value === ALL_LEVELS ? levels.flatMap(([name, rate]) => (rate === null ? [name] : [])) : [];
   });
-  // Throttle these together: else a new point could be shown above an old roof.
+  // These values are throttled together. Otherwise, a new point could be drawn above an old roof.
   const together = { chips, focusChip: state.focusChip, roofs, shownRoofs, focusRoof, shownLevels, subRoofs, drawn };
   const paced = throttled({ ...together, points, possibleCeilings: ceilings, fused: workload }, dragging);
 
   return {
-    /** With precision "auto": the precision that all kernels use. Chips that have it are judged by it. */
+    /**
+     * The precision that all kernels use, if the chosen precision is "auto". Chips that have a peak for this precision
+     * are judged by it.
+     */
     commonPrecision: common,
     roofs,
     lacking,
     shownRoofs,
     focusRoof,
     restedRoof,
-    /** For panels: the same values, throttled during a drag so that a person can read them. */
+    /** The same values for panels, throttled during a drag so that a person can read them. */
     throttled: paced,
     ...filtered,
-    /** The table of the points: the kernels and, after them, the totals of their program. */
+    /** The table of the points: the kernels, followed by the totals of their program. */
     drawn,
     drawnRows: drawnNow,
     /** The rows of the kernels that pass the filters, longest time first. */
     longestFirst,
     showsTotals,
     points,
-    /** Which of the filtered kernels to fix first: by the time that each could save on the focus chip. */
+    /** The ranking of the filtered kernels by the time that each could save on the focus chip. */
     ranking,
     /** The comparison with the baseline. */
     runs,
     possibleCeilings: ceilings,
     subRoofs,
-    /** The memory levels of the focus roof that are drawn. */
+    /** The drawn memory levels of the focus roof. */
     shownLevels,
-    /** With memory "all": the levels of the focus chip that have no known bandwidth. */
+    /** The levels of the focus chip that have no known bandwidth, if the chosen memory is "all". */
     unknownLevels,
   };
 }

@@ -1,4 +1,4 @@
-// The filters of a profile: their actions, and which rows pass.
+// The filters of a profile: the actions that change them, and the rows that pass.
 
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { probeOf } from "../roofline/bound.ts";
@@ -29,7 +29,9 @@ export const filterActions = ({ set, setter }: Sync) => ({
   clearFilters: () => set(UNFILTERED),
 });
 
-/** What passes the filters, and figures about it. Each part is computed when it is first read. */
+/**
+ * Derives the rows that pass the filters, and figures about these rows. Each value is computed when it is first read.
+ */
 export function deriveRows(
   state: Signals,
   kernels: ReadonlySignal<Kernels>,
@@ -41,13 +43,13 @@ export function deriveRows(
   );
   const now = prepare(kernels, focusRoof);
   let last: Int32Array = new Int32Array();
-  /** The same array as long as the same rows pass, so that dependent values stay valid. */
+  /** Stays the same array while the same rows pass, so that dependent values stay valid. */
   const rows = computed(() => {
     const next = filteredRows(kernels.value, filters.value, now);
     if (!isEqual(next, last)) last = next;
     return last;
   });
-  // Read only if there is a baseline.
+  // Only read if there is a baseline.
   const earlier = computed(() => (state.baseline.value as Baseline).kernels);
   const before = prepare(earlier, focusRoof);
   const earlierRows = computed(() =>
@@ -66,9 +68,12 @@ export function deriveRows(
     rows,
     /** The rows of the baseline that pass the filters. */
     earlierRows,
-    /** The number of rows that pass, of all rows, and their share of the total self time; NaN if none was measured. */
+    /**
+     * The number of rows that pass, the number of all rows, and the share of the passing rows in the total self time.
+     * The share is NaN if no row was measured.
+     */
     totals,
-    /** What bounds each kernel on the focus chip, for all rows of the table. */
+    /** What binds each kernel on the focus chip, for all rows of the table. */
     boundBy: computed(now.boundBy),
     /** The number of kernels and the share of time of each category, longest self time first. */
     byCategory,
@@ -92,10 +97,10 @@ function prepare(kernels: ReadonlySignal<Kernels>, roof: ReadonlySignal<Roof | u
 }
 
 export interface Category {
-  /** "" for kernels without a category. */
+  /** The name of the category; "" for kernels without a category. */
   readonly name: string;
   readonly kernels: number;
-  /** The share of the total self time; NaN if none was measured. */
+  /** The category's share of the total self time; NaN if no kernel was measured. */
   readonly share: number;
 }
 

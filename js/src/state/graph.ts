@@ -1,5 +1,5 @@
-// The graph of a workload: which phase is in force, its counts at the chosen sizes, convention and dtype, and which ops run
-// as one kernel.
+// The graph of a workload: the current phase, its counts at the chosen sizes, counting convention and dtype, and the
+// partition of its ops into kernels.
 
 import { computed, type Signal, signal } from "@preact/signals";
 import { firstBroken } from "../fusion/conditions.ts";
@@ -21,19 +21,19 @@ export interface Workload {
   readonly env: Environment;
 }
 
-/** One graph of a workload, by its name. */
+/** One graph of a workload, with its name. */
 interface Phase {
   readonly name: string;
   readonly wire: unknown;
-  /** Its number of ops. */
+  /** Number of ops in the graph. */
   readonly size: number;
-  /** Returns the graph; decodes it on the first call. */
+  /** Returns the graph. Decodes it on the first call. */
   readonly graph: () => Graph;
   /** Decodes the graph in slices. */
   readonly decode: () => Work<void>;
 }
 
-/** An undo entry of the graph: all its traits together. */
+/** An undo entry of the graph. It contains all traits of the graph. */
 interface GraphEntry {
   readonly phase: string;
   readonly groups: KernelGroups;
@@ -42,7 +42,7 @@ interface GraphEntry {
   readonly dtype: string | null;
 }
 
-/** Graphs with more ops than this are prepared in slices between frames. */
+/** A graph with more ops is prepared in slices between frames. */
 export const MAX_OPS_AT_ONCE = 200;
 
 /** The state of the graph and the actions that change it. */
@@ -54,21 +54,21 @@ export function createWorkload(sync: Sync, history: History) {
   let abandon = () => {};
   const phaseOf = (name: string) => phases.value.find((one) => one.name === name);
   const graph = computed(() => phaseOf(phase.value)?.graph());
-  /** The groups of a phase when it was left. */
+  /** The kernel groups that a phase had when the user left it. */
   const groupsOfLeft = new WeakMap<Phase, KernelGroups>();
 
   const partition = computed(() => {
     const now = graph.value;
     if (!now) return undefined;
     const chosen = groups.value;
-    // Groups of the former graph may still arrive after the new graph: ignore them.
+    // Groups of the old graph may still arrive after the new graph. They are ignored.
     const ops = now.ops.length;
     const fits =
       ops === chosen?.reduce((sum, group) => sum + group.length, 0) &&
       chosen?.every((group) => group.every((op) => op < ops));
     return chosen && fits && chosen.length < ops ? partitionOf(now, chosen) : unfused(now);
   });
-  /** Independent of the partition, so that a merge does not recompute it. */
+  /** Does not depend on the partition, so that a merge does not recompute it. */
   const counted = computed(() => {
     const now = graph.value;
     if (!now) return undefined;
@@ -90,10 +90,10 @@ export function createWorkload(sync: Sync, history: History) {
     const [now, parted] = [counted.value, partition.value];
     return now && parted && { ...now, partition: parted };
   });
-  /** The kernels of the partition; without a graph the kernels that Python sent. */
+  /** The kernels of the partition. If there is no graph, the kernels that Python sent. */
   const kernels = computed(() => (workload.value && grouped.value?.kernels) ?? given.value);
 
-  /** Prepares a large graph in slices. Until it is ready, frames show what was there before. */
+  /** Prepares a large graph in slices. Until the graph is ready, the chart shows its previous content. */
   function* working(shown: Phase): Work<void> {
     yield* shown.decode();
     for (const each of [partition, counted, names, grouped]) {
@@ -119,7 +119,10 @@ export function createWorkload(sync: Sync, history: History) {
     return { phase: phase.value, groups: parted.groups, ...settings };
   }
   const part = history.add({ here, isSame: isSameEntry, restore });
-  /** Show another phase. Its sizes, convention and dtype follow the rule in the help of the trait `phase` in Python. */
+  /**
+   * Shows another phase. The rule for its sizes, counting convention and dtype is in the help of the trait `phase` in
+   * Python.
+   */
   function enter(name: string) {
     const [old, parted] = [phaseOf(phase.value), partition.value];
     if (old && parted) groupsOfLeft.set(old, parted.groups);
@@ -131,7 +134,10 @@ export function createWorkload(sync: Sync, history: History) {
     if (dtype.value === now.mainDtype) dtype.value = null;
     groups.value = groupsOfLeft.get(phaseOf(name) as Phase) ?? unfused(now).groups;
   }
-  /** Python would derive these values from the phase and send them back. If they are sent with it, there is no late answer. */
+  /**
+   * Sends all traits of the graph together with the phase. Otherwise, Python would derive the traits from the phase and
+   * send them later.
+   */
   function sendAll({ groups: partition, ...settings }: GraphEntry) {
     sync.queue({ ...settings, partition });
     sync.send();
@@ -139,7 +145,7 @@ export function createWorkload(sync: Sync, history: History) {
   function restore(entry: GraphEntry) {
     const before = here();
     if (before?.phase !== entry.phase) {
-      // Python stores each phase as it was left. Therefore send the queued changes of the old phase first.
+      // Python stores each phase as the user left it. So the queued changes of the old phase must be sent first.
       sync.send();
       return sendAll(entry);
     }
@@ -165,7 +171,7 @@ export function createWorkload(sync: Sync, history: History) {
     const next = value === normal ? others : { ...dims.value, [name]: value };
     sync.set({ dims: next }, { ...how, mergeKey: how.stream ? name : undefined });
   }
-  /** Until Python has sent the partition of a new graph, its settings are part of the graph and make no undo entry. */
+  /** Until Python has sent the partition of a new graph, settings belong to the new graph and make no undo entry. */
   const setting = (signal: Signal) => (value: unknown, accept: () => void) => {
     if (groups.value === null) signal.value = value;
     else accept();
@@ -182,7 +188,7 @@ export function createWorkload(sync: Sync, history: History) {
           before.some((one) => one.name === entry.phase && phases.value.includes(one));
         part.revise((entry) => (stays(entry) ? entry : undefined));
         phase.value = (phaseOf(phase.value) ?? phases.value[0])?.name ?? "";
-        // If the graph is new, Python sends partition and settings next.
+        // If the graph is new, Python sends the partition and the settings next.
         if (phaseOf(phase.value) === was) return;
         groups.value = null;
         arrive();
@@ -194,7 +200,7 @@ export function createWorkload(sync: Sync, history: History) {
         } else history.change(() => enter(name));
       },
       partition: (next, accept) => {
-        // Taking the same groups again would remove the trail of the last merge.
+        // Setting the same groups again would remove the trails of the last merge.
         if (groups.value && next && isSameGrouping(groups.value, next)) return;
         if (groups.value && next) accept();
         else groups.value = next;
@@ -211,7 +217,7 @@ export function createWorkload(sync: Sync, history: History) {
     actions: {
       setPartition,
       setPhase,
-      /** Whether each row is the same kernel after the next undo (`isBack`) or redo. */
+      /** Returns whether each row is still the same kernel after the next undo (with `isBack`) or redo. */
       keepsRows(isBack: boolean) {
         const [next, before] = [part.next(isBack), here()];
         return !next || (next.phase === before?.phase && isEqual(next.groups, before.groups));
@@ -225,7 +231,7 @@ export function createWorkload(sync: Sync, history: History) {
   };
 }
 
-/** Makes the phases from what Python sends. A phase that has not changed stays the same object. */
+/** Makes the phases from Python's message. A phase that has not changed stays the same object. */
 const phasesOf = (wire: unknown, before: readonly Phase[]): readonly Phase[] =>
   (wire as readonly [string, unknown][]).map(([name, graph]) => {
     const known = before.find((phase) => phase.name === name);
@@ -244,7 +250,10 @@ function phase(name: string, wire: unknown): Phase {
   return { name, wire, size: (wire as Pick<Graph, "ops">).ops.length, graph, decode };
 }
 
-/** The sizes that another graph takes over: those it has too, within its limits, except its defaults. None if a condition fails. */
+/**
+ * Returns the sizes that another graph keeps: sizes of dimensions that it has too, within its limits, and different
+ * from its defaults. Empty if one of its conditions fails.
+ */
 export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   const fits = (name: string, size: number) =>
     graph.dims.some((dim) => dim.name === name && dim.low <= size && size <= dim.high && size !== dim.default);
@@ -252,11 +261,11 @@ export function keptSizes(graph: Graph, sizes: Readonly<Record<string, number>>)
   return firstBroken(graph.conditions, environment(graph, { dims: kept }).values) === null ? kept : {};
 }
 
-/** Compares identities first: a merge leaves most of a thousand groups the same lists. */
+/** Compares object identities first: after a merge, most of a thousand groups are still the same lists. */
 const isSameGrouping = (one: KernelGroups, other: KernelGroups) =>
   one.length === other.length && one.every((group, at) => group === other[at] || isEqual(group, other[at]));
 
-/** Ignores the order of the sizes. */
+/** Compares two entries. Ignores the order of the sizes. */
 const isSameEntry = (one: GraphEntry, other: GraphEntry) =>
   isEqual([one.phase, one.convention, one.dtype], [other.phase, other.convention, other.dtype]) &&
   isSameGrouping(one.groups, other.groups) &&

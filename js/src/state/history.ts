@@ -4,17 +4,17 @@ import { computed, type Signal, signal } from "@preact/signals";
 
 /** One part of the state that can be undone. */
 export interface Undoable<E> {
-  /** The present value; undefined if there is none to remember. */
+  /** Returns the present value; undefined if there is no value to remember. */
   readonly here: () => E | undefined;
   readonly isSame: (one: E, other: E) => boolean;
   readonly restore: (entry: E) => void;
 }
 
-/** What the history offers to one part. */
+/** What the history offers to a part of the state. */
 export interface HistoryPart<E> {
-  /** The value after the next undo (`isBack`) or redo; undefined if there is no such step. */
+  /** Returns the value after the next undo (with `isBack`) or redo; undefined if there is no such step. */
   readonly next: (isBack: boolean) => E | undefined;
-  /** Changes the part's value in every entry; undefined removes it. */
+  /** Changes the part's value in every entry. An entry whose value becomes undefined is removed. */
   readonly revise: (revised: (entry: E) => E | undefined) => void;
 }
 
@@ -27,7 +27,7 @@ export function createHistory() {
   const past = signal<readonly HistoryEntry[]>([]);
   const future = signal<readonly HistoryEntry[]>([]);
   let dragStart: HistoryEntry | undefined;
-  /** Changes with the same merge key extend the last entry. */
+  /** The merge key of the last entry. Changes with the same merge key extend this entry. */
   let lastKey: string | undefined;
 
   const here = (): HistoryEntry => parts.map((part) => part.here());
@@ -48,14 +48,14 @@ export function createHistory() {
     const before = here();
     act();
     if (mergeKey === undefined || mergeKey !== lastKey) return remember(before, mergeKey);
-    // Changes that have come back to the start of the entry are no entry.
+    // If a change restores the state at the start of the entry, the entry is removed.
     if (!isSame(past.value.at(-1) as HistoryEntry, here())) return;
     past.value = past.value.slice(0, -1);
     lastKey = undefined;
   }
   function step(from: Signal<readonly HistoryEntry[]>, to: Signal<readonly HistoryEntry[]>) {
     const [next, before] = [from.value.at(-1), here()];
-    // Not during a drag: its next move would overwrite the restored value.
+    // Ignored during a drag, because the next move of the drag would overwrite the restored value.
     if (!next || dragStart) return;
     from.value = from.value.slice(0, -1);
     to.value = [...to.value, before];
@@ -64,7 +64,7 @@ export function createHistory() {
       if (!isKept(part, next[at], before[at])) part.restore(next[at]);
     }
   }
-  /** The entries without those that would change nothing. */
+  /** Returns the entries without entries that would change nothing. */
   function tidied(entries: readonly HistoryEntry[]): HistoryEntry[] {
     let after = here();
     const steps = [...entries].reverse().filter((entry) => {
@@ -86,7 +86,10 @@ export function createHistory() {
       dragStart = undefined;
       if (before) remember(before);
     },
-    /** Adds a part. Parts are restored in reverse order, so the first part's message can carry the others' changes. */
+    /**
+     * Adds a part. The parts are restored in reverse order, so that the first part's message can contain the changes of
+     * all parts.
+     */
     add<E>(part: Undoable<E>): HistoryPart<E> {
       const at = parts.push(part as unknown as Undoable<unknown>) - 1;
       return {

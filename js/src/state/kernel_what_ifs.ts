@@ -1,4 +1,4 @@
-// Per-kernel what-ifs: other bytes or another time.
+// What-ifs of single kernels: other bytes or another time.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";
@@ -19,7 +19,7 @@ export function createKernelWhatIfs(
     const roof = focusRoof.value;
     return roof && !isEqual(moves.value, {}) ? moved(kernels.value, moves.value, roof) : undefined;
   });
-  /** The rows are other kernels now: drop the former what-ifs and their undo entries. */
+  /** The rows now refer to other kernels. Drops the old what-ifs and their undo entries. */
   function restart(next: Moves) {
     sync.replace({ moves: next });
     sync.reviseHistory("moves", () => undefined);
@@ -31,12 +31,15 @@ export function createKernelWhatIfs(
     if (!isEqual(next, moves.value)) sync.set({ moves: next }, { stream });
   }
   return {
-    /** Python has sent other kernels. The model's what-ifs belong to them only if Python has changed these, too. */
+    /**
+     * Python has sent other kernels. The what-ifs in the model belong to the new kernels only if Python has changed the
+     * what-ifs too.
+     */
     reread() {
       const received = sync.received("moves");
       restart(kernelDrag.value || isEqual(received, moves.value) ? {} : received);
     },
-    /** The page shows other kernels, after a merge for example. */
+    /** The page now shows other kernels, for example after a merge. */
     clear() {
       const hadSome = !isEqual(moves.value, {});
       restart({});
@@ -44,7 +47,7 @@ export function createKernelWhatIfs(
     },
     state: {
       kernelDrag,
-      /** The kernels with their what-ifs applied; undefined without a roof or a what-if. */
+      /** The kernels with their what-ifs applied; undefined if there is no roof or no what-if. */
       moved: movedNow,
       /** The input of texts about what-ifs; undefined without a roof. */
       kernelWhatIfs: computed((): KernelWhatIfs | undefined => {
@@ -59,7 +62,7 @@ export function createKernelWhatIfs(
         const gesture = sync.startGesture<"moves", Move>({
           traits: ["moves"],
           move: (move) => setMove(row, move),
-          // With keys, screen readers speak each step.
+          // During a drag by keys, screen readers speak each step.
           isQuiet: byKeys,
           onEnd: () => {
             kernelDrag.value = undefined;
@@ -68,7 +71,7 @@ export function createKernelWhatIfs(
         kernelDrag.value = { row, byKeys };
         return gesture;
       },
-      /** Remove the what-if of one kernel, or all of them. */
+      /** Removes the what-if of one kernel, or of all kernels. */
       resetMoves: (row?: number) => (row === undefined ? sync.set({ moves: {} }) : setMove(row, {}, false)),
     },
   };

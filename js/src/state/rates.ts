@@ -1,21 +1,21 @@
-// The what-if rates of the focus chip, and the drags that change them.
+// The what-if rates of the focus chip, and the drags that change these rates.
 
 import type { ReadonlySignal } from "@preact/signals";
 import type { Roof } from "../roofline/roofline.ts";
 import type { Quantity, WhatIf } from "../wire/types.ts";
 import { type ChangeOptions, type Gesture, isEqual, type Sync } from "./sync.ts";
 
-/** Names a rate of the focus chip. */
+/** Identifies a rate of the focus chip. */
 export interface RateKey {
   readonly quantity: Quantity;
-  /** The memory level of a bandwidth, if it is not the level of the roof. */
+  /** The memory level of a bandwidth, if it differs from the roof's level. */
   readonly level?: string | undefined;
 }
 
 interface ChangedRate {
   readonly chip: string;
   readonly quantity: Quantity;
-  /** The precision or the memory level. */
+  /** The precision, or the memory level. */
   readonly key: string;
   readonly rate: number;
   readonly sheet: number;
@@ -23,7 +23,7 @@ interface ChangedRate {
 
 export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefined>) {
   const { whatIf, chips } = sync.signals;
-  /** The present rates of the active drag. */
+  /** The current rates of the active drag. */
   let dragged: readonly ChangedRate[] = [];
   const amongChips = (entry: WhatIf): WhatIf =>
     Object.fromEntries(Object.entries(entry).filter(([id]) => chips.value.some((chip) => chip.id === id)));
@@ -38,7 +38,7 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
         : [memory?.name ?? roof.level, memory?.bandwidth ?? roof.bandwidth, memory?.sheet ?? roof.sheetBandwidth];
     return { chip: roof.chip.id, quantity, key, rate: rate ?? now, sheet };
   }
-  /** Change rates of the focus chip. A rate equal to the data sheet is removed from the what-ifs. */
+  /** Changes rates of the focus chip. A rate that equals the data sheet is removed from the what-ifs. */
   function setRates(wanted: readonly (RateKey & { readonly rate: number })[], { stream = true }: ChangeOptions = {}) {
     const rates = wanted.flatMap((one) => rateOf(one, one.rate) ?? []);
     if (rates.length === 0) return;
@@ -47,9 +47,11 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
     sync.set({ whatIf: withRates(whatIf.value, rates) }, { stream, mergeKey: stream ? mergeKey : undefined });
   }
   return {
-    /** Undo must not restore the what-if of a chip that is gone. */
+    /** Undo must not restore the what-if of a chip that the model no longer has. */
     restorable: amongChips,
-    /** The chips have changed: forget the what-ifs of chips that are gone, and end a drag of their rates. */
+    /**
+     * The chips have changed. Drops the what-ifs of chips that the model no longer has, and ends a drag of their rates.
+     */
     forgetChips() {
       sync.reviseHistory("whatIf", amongChips);
       const isGone = !chips.value.some(({ id }) => id === dragged[0]?.chip);
@@ -59,7 +61,7 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
       setRates,
       setRate: (quantity: Quantity, rate: number, { stream = false, level }: ChangeOptions & Partial<RateKey> = {}) =>
         setRates([{ quantity, rate, level }], { stream }),
-      /** Starts a drag of rates; `move` takes one value for each key. */
+      /** Starts a drag of rates. `move` takes one value per key. */
       dragRates(...keys: RateKey[]): Gesture<readonly number[]> {
         const start = keys.flatMap((key) => rateOf(key) ?? []);
         dragged = start;
@@ -74,7 +76,7 @@ export function createRates(sync: Sync, focusRoof: ReadonlySignal<Roof | undefin
   };
 }
 
-/** The what-ifs with these rates changed. As in Python there are no empty mappings. */
+/** Returns the what-ifs with these rates changed. There are no empty mappings, as in Python. */
 const withRates = (whatIf: WhatIf, rates: readonly ChangedRate[]) => rates.reduce(withRate, whatIf);
 
 function withRate(whatIf: WhatIf, { chip, quantity, key, rate, sheet }: ChangedRate): WhatIf {

@@ -1,4 +1,4 @@
-// Which kernels are pointed at and selected.
+// Which kernels are hovered, and which are selected.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Kernels } from "../wire/columns.ts";
@@ -8,14 +8,14 @@ const NO_SELECTION: Pick<TraitValues, "selected" | "hovered" | "atRoof"> = { sel
 
 export function createSelection(sync: Sync, kernels: ReadonlySignal<Kernels>) {
   const { hovered } = sync.signals;
-  /** The total that is pointed at, as a row of `drawn`. Not sent to Python, which knows rows of kernels only. */
+  /** The hovered total, as a row of `drawn`. Not sent to Python, because Python knows only the rows of kernels. */
   const total = signal<number | null>(null);
   const isKernel = (row: number) => row < kernels.value.n;
 
   return {
-    /** The row of `drawn` that is pointed at: a kernel or, after the kernels, a total. */
+    /** The hovered row of `drawn`: a kernel, or a total (the totals follow the kernels). */
     pointed: computed(() => total.value ?? hovered.value),
-    /** Python has sent other kernels: read the rows again, and drop queued changes about the former rows. */
+    /** Python has sent other kernels. Reads the rows again, and drops queued changes about the old rows. */
     reread() {
       const row = sync.received("hovered");
       sync.replace({
@@ -25,7 +25,7 @@ export function createSelection(sync: Sync, kernels: ReadonlySignal<Kernels>) {
       });
       total.value = null;
     },
-    /** The page shows other kernels, after a merge for example. */
+    /** The page now shows other kernels, for example after a merge. */
     clear() {
       const isChanged = ([name, none]: [string, unknown]) =>
         !isEqual(sync.signals[name as keyof typeof NO_SELECTION].value, none);

@@ -1,4 +1,4 @@
-// Snapshots: a frozen roof with the places of its kernels, and which kernels have moved since.
+// Snapshots: a frozen roof with the places of its kernels, and the kernels that have moved since then.
 
 import type { ReadonlySignal } from "@preact/signals";
 import { type Points, pointsOf } from "../roofline/points.ts";
@@ -13,12 +13,12 @@ import type { Sync } from "./sync.ts";
 /** The kernels on the chart. */
 interface DrawnKernels {
   readonly kernels: Kernels;
-  /** The rows that are drawn, longest time first. */
+  /** The drawn rows, longest time first. */
   readonly rows: Int32Array;
   readonly points: Points;
 }
 
-/** The present kernels and roofs. */
+/** The current kernels, roofs and points. */
 interface Now {
   readonly focusRoof: ReadonlySignal<Roof | undefined>;
   readonly shownRoofs: ReadonlySignal<readonly Roof[]>;
@@ -30,22 +30,23 @@ interface Now {
 
 /** A kernel that has moved since a snapshot. */
 export interface KernelChange {
-  /** The index of its point now. */
+  /** The index of the kernel's current point. */
   readonly index: number;
   readonly row: number;
   readonly from: { readonly ai: number; readonly rate: number };
-  /** Its rate and its intensity: now, divided by then. */
+  /** The current rate divided by the rate in the snapshot. */
   readonly ratio: number;
+  /** The current intensity divided by the intensity in the snapshot. */
   readonly intensity: number;
 }
 
 const MAX_SNAPSHOT_KERNELS = 200;
-/** Characters. */
+/** The maximum length of a name, in characters. */
 export const MAX_SNAPSHOT_NAME = 80;
-/** Smaller relative changes do not count. */
+/** A smaller relative change is not counted as a move. */
 const MIN_RELATIVE_CHANGE = 0.03;
 
-/** Whether a ratio of now to then is a change. */
+/** Returns whether a ratio of the current value to the value in the snapshot is a move. */
 export const hasMoved = (ratio: number) => ratio > 0 && Math.abs(ratio - 1) > MIN_RELATIVE_CHANGE;
 
 export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now) {
@@ -53,7 +54,7 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now)
   const edit = (place: number, part: Partial<Snapshot>) =>
     change(snapshots.value.map((one, at) => (at === place ? { ...one, ...part } : one)));
   return {
-    /** Make a snapshot of the focus roof, if there is one. */
+    /** Makes a snapshot of the focus roof, if there is a focus roof. */
     freeze(name = "") {
       const { focusRoof, shownRoofs, drawn, longestFirst, showsTotals, points } = now;
       if (!focusRoof.value) return;
@@ -61,7 +62,7 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now)
       const free = Array.from({ length: usedNames.length + 1 }, (_, at) => words.name(at + 1));
       const own = name || free.find((other) => !usedNames.includes(other)) || words.name(usedNames.length + 1);
       const [kernels, rows] = [drawn.value, longestFirst.value];
-      // As in Python, a snapshot holds kernels even while their totals are shown.
+      // As in Python, a snapshot contains kernels even while the chart shows their totals.
       const hidden = showsTotals.value && pointsOf(kernels, shownRoofs.value, focusRoof.value, rows);
       const shown = { kernels, rows, points: hidden || points.value };
       change([...snapshots.value, frozen(own, focusRoof.value, shown)]);
@@ -72,14 +73,14 @@ export function createSnapshots({ signals: { snapshots }, set }: Sync, now: Now)
   };
 }
 
-/** The trait `memory` of a roof: a level, or "all". */
+/** Returns the value of the trait `memory` for a roof: a level, or "all". */
 export const memoryOf = ({ levels, level }: Roof) => (levels.length > 1 ? ALL_LEVELS : level);
 
 function frozen(name: string, roof: Roof, { kernels, rows, points }: DrawnKernels): Snapshot {
   const places = new Map<string, Snapshot["kernels"][number]>();
   for (const row of rows) {
     const [own, index] = [textAt(kernels.name, row), points.home[row] ?? -1];
-    // Of kernels with the same name, keep the longest.
+    // Among kernels with the same name, keep the longest.
     if (!own || index < 0 || places.has(own)) continue;
     places.set(own, [own, points.x[index] as number, points.y[index] as number]);
     if (places.size === MAX_SNAPSHOT_KERNELS) break;
@@ -98,7 +99,7 @@ function frozen(name: string, roof: Roof, { kernels, rows, points }: DrawnKernel
 
 const firsts = memoize<ReadonlyMap<string, number>>();
 
-/** By kernel name: the row with the longest time. */
+/** Returns a map from kernel name to the row with the longest time. */
 const firstRows = (snapshot: Snapshot, kernels: Kernels, rows: Int32Array) =>
   firsts(snapshot, [kernels.name, rows], () => {
     const names = new Set(snapshot.kernels.map(([name]) => name));
@@ -112,7 +113,7 @@ const firstRows = (snapshot: Snapshot, kernels: Kernels, rows: Int32Array) =>
     return found;
   });
 
-/** The kernels that have moved since a snapshot; first those that took longest at that time. */
+/** Returns the kernels that have moved since a snapshot. The kernels that took longest in the snapshot come first. */
 export function movesSince(snapshot: Snapshot, { kernels, rows, points }: DrawnKernels): KernelChange[] {
   const found = firstRows(snapshot, kernels, rows);
   return snapshot.kernels.flatMap(([name, ai, rate]): KernelChange[] => {
@@ -120,7 +121,7 @@ export function movesSince(snapshot: Snapshot, { kernels, rows, points }: DrawnK
     const index = points.home[row] ?? -1;
     if (index < 0) return [];
     const [x, ratio] = [points.x[index] as number, (points.y[index] as number) / rate];
-    // Without FLOPs the rate is bytes/s, which cannot be compared with FLOP/s.
+    // Without FLOPs, the rate is in bytes/s and cannot be compared with FLOP/s.
     if ((x === 0) !== (ai === 0)) return [];
     const intensity = x === ai ? 1 : x / ai;
     return hasMoved(ratio) || hasMoved(intensity) ? [{ index, row, from: { ai, rate }, ratio, intensity }] : [];
