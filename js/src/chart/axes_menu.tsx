@@ -1,4 +1,5 @@
-// The menu of units: rates per second or per cycle, bytes or words, intensity or balance, powers of ten or of two.
+// The menu of units: rates per second or per cycle, bytes or machine words, intensity or balance, powers of ten or of
+// two.
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -14,9 +15,11 @@ interface AxesMenuProps {
   readonly store: Store;
   readonly scene: Scene;
   readonly opener: RefObject<HTMLElement | null>;
-  /** Closes the menu. With `isDone` the focus returns to the button; otherwise it has already moved elsewhere. */
+  /**
+   * Closes the menu. With `isDone` the focus returns to the button. Without it, the focus has already moved elsewhere.
+   */
   close(isDone: boolean): void;
-  /** Tools that the bar has no room for. */
+  /** Tools for which the toolbar has no room. */
   readonly children: ComponentChildren;
 }
 

@@ -1,4 +1,4 @@
-// The units of the axes and of the numbers along the roofs: per second or per cycle, bytes or words.
+// The units of the axes and of the numbers along the roofs: per second or per cycle, in bytes or machine words.
 
 import type { Axes } from "../state/sync.ts";
 import { formatBinary, formatIntensity, formatQuantity, formatSignificant, formatTick } from "../text/numbers.ts";
@@ -6,7 +6,7 @@ import { axisWords as words } from "../words/words.ts";
 import type { Scale } from "./scales.ts";
 import { type Counting, PLAIN, type Tick, ticksOf } from "./ticks.ts";
 
-/** How the roofline plane counts and writes its quantities. */
+/** Formats the quantities of the roofline plane in the chosen units. */
 export interface Units {
   readonly x: Counting;
   readonly y: Counting;
@@ -17,7 +17,7 @@ export interface Units {
   readonly xShort: string;
   readonly yTitle: string;
   readonly movedTitle: string;
-  /** Writes intensities (or balances), with their unit and without. */
+  /** Formats an intensity (or a balance) with its unit. */
   intensity(base: number, digits?: number): string;
   intensityAlone(base: number, digits?: number): string;
   rate(base: number, digits?: number): string;
@@ -29,7 +29,7 @@ export type AxisChoices = Omit<Axes, "timeScale">;
 
 export const DEFAULT_AXES: AxisChoices = { rateUnit: "FLOP/s", word: 0, xAxis: "intensity", tickBase: 10 };
 
-/** Builds the units. `clock` is the rate of the chip's cycles, Hz; where it is null, rates stay per second. */
+/** Builds the units. `clock` is the clock rate of the chip, Hz. If it is null, rates stay per second. */
 export function unitsOf({ rateUnit, word, xAxis, tickBase }: AxisChoices, clock: number | null = null): Units {
   const hertz = (rateUnit === "FLOP/cycle" && clock) || 1;
   const per = hertz === 1 ? "s" : words.cycle;
@@ -63,12 +63,12 @@ export function unitsOf({ rateUnit, word, xAxis, tickBase }: AxisChoices, clock:
 const counting = (one: number): Counting =>
   one === 1 ? PLAIN : { fromBase: (base) => base / one, toBase: (counted) => counted * one };
 
-/** Ticks with their texts. */
+/** The ticks of an axis with their texts. */
 export function namedTicks(scale: Scale, room: number, base: 10 | 2, counting: Counting): (Tick & { text: string })[] {
   return ticksOf(scale, room, base, counting).map((tick) => ({ ...tick, text: textOf(tick.shown, base) }));
 }
 
-/** Writes a tick. Powers of two have binary prefixes (k is always 1000); powers of two below one are fractions. */
+/** Formats a tick. Powers of two have binary prefixes (k is always 1000). Powers of two below one are fractions. */
 function textOf(shown: number, base: 10 | 2): string {
   if (base === 10) return formatTick(shown);
   if (shown < 1 && Number.isInteger(1 / shown)) return `1/${formatBinary(1 / shown)}`;

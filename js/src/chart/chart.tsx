@@ -40,7 +40,7 @@ interface ChartProps {
   readonly points: ReadonlySignal<Points>;
   /** How far the widget extends below the chart, px. */
   readonly below: number;
-  /** Set to the chip whose roof an unmeasured kernel is pointed at on. */
+  /** Is set to the chip on whose roof an unmeasured kernel is pointed at. */
   readonly pointedChip: Signal<string | undefined>;
 }
 
@@ -76,7 +76,7 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
     last.current = scene;
   });
 
-  // A moved kernel has a note in the place of its gap.
+  // A moved kernel has a note instead of a gap arrow.
   const gaps = gapsOf(scene, store.ranking.value.rows).filter(({ row }) => !ghosts.some((one) => one.row === row));
   const lines = trailLines(scene, trails, parts.value);
   const arrows = runArrows(scene, earlier.value);
@@ -85,13 +85,13 @@ export function Chart({ store, size, theme, points, below, pointedChip }: ChartP
   const bends = [...lines, ...arrows, ...changes].flatMap(bentLineBoxes);
   const others = [
     ...noteLabels(store, scene, ghosts),
-    // A merged kernel's number goes to its longest trail that has room.
+    // The number of a merged kernel is written at its longest trail that has room.
     ...arrowLabels("trail", share < 1 ? [] : [...lines].sort((a, b) => lengthOf(b) - lengthOf(a)), theme),
     ...arrowLabels("run", arrows, theme),
     ...snapshotLabels(scene, frozen, changes),
   ];
   const looks = hollowGhosts(pointColours(scene), ghosts);
-  // Labels keep their places while a roof is dragged or a point is pointed at.
+  // Labels keep their places while a roof is dragged or the pointer is on a point.
   const labels = useStableLabels(isMoving || index >= 0, (before) =>
     rooflineLabels(scene, gaps, { before, isMoving, others, ghosts, arrows: bends }),
   );

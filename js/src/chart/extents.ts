@@ -9,7 +9,8 @@ import type { Snapshot } from "../wire/types.ts";
 export type Extent = readonly [low: number, high: number];
 
 /**
- * Extents with room for every roof of the data sheets and every point, so that a drag moves the roof and not the axes.
+ * Returns extents with room for every roof of the data sheets and for every point. A drag then moves the roof, not the
+ * axes.
  */
 export function extents(
   roofs: readonly Roof[],
@@ -25,7 +26,7 @@ export function extents(
     xHigh = Math.max(xHigh, sheet * 12, ridgePoint(roof) * 2);
     yHigh = Math.max(yHigh, roof.sheetPeak * 3, roof.peak * 1.5);
   }
-  // The ridge points of the focus chip's faster levels are far to the left.
+  // The ridge points of the faster memory levels are far to the left.
   for (const { bandwidth, sheet } of focus?.levels ?? []) {
     xLow = Math.min(xLow, (focus?.sheetPeak ?? 0) / sheet / 3, (focus?.peak ?? 0) / bandwidth / 2);
   }
@@ -56,18 +57,18 @@ export function extents(
       ];
 }
 
-/** Lowest and highest values; from infinity to zero if there is no point. */
+/** The lowest and highest values of all points. Without points they go from infinity to zero. */
 export interface Span {
-  /** Intensities of all points outside the strip. */
+  /** Intensities of all points outside the strip, FLOP/B. */
   readonly x: Extent;
-  /** Rates of the measured points. */
+  /** Rates of the measured points, FLOP/s. */
   readonly y: Extent;
-  /** Bytes/s of the points in the strip. */
+  /** The lowest rate of the points in the strip, bytes/s. */
   readonly slowest: number;
   readonly fastest: number;
 }
 
-/** Memoized by column: while a roof is dragged, measured points keep their columns. */
+/** Memoized by column: while a roof is dragged, the columns of measured points do not change. */
 const span = memoize<Span>();
 export const spanOf = (points: Points): Span => span(points.x, [], () => findSpan(points));
 

@@ -1,11 +1,11 @@
-// The theme of the host's page: light or dark, or the colours that the user forces.
+// The theme of the host's page: light, dark, or the colours that the user forces.
 
 import { DARK, forcedTheme, hexOf, LIGHT, type Theme } from "./theme.ts";
 
 const QUERIES = { dark: "(prefers-color-scheme: dark)", forced: "(forced-colors: active)" };
 
 /**
- * Calls `changed` when the theme may have changed: JupyterLab sets an attribute of body, a plain page follows the
+ * Calls `changed` when the theme may have changed. JupyterLab sets an attribute of body; a plain page follows the
  * system.
  */
 export function followTheme(

@@ -6,9 +6,9 @@ import type { Scales } from "../scales.ts";
 export interface ChartDrag extends Drag {
   readonly kind: "roof" | "kernel" | "marquee" | "plane";
   hasMoved(): boolean;
-  /** Axes that are kept until the end. If they followed the drag, the roof would move away from the pointer. */
+  /** The axes during the drag. If they changed, the roof would move away from the pointer. */
   readonly axes?: Scales;
-  /** Moves a drag by two fingers: their middle and their distance, px. */
+  /** Continues the drag with two fingers: their middle and their distance, px. */
   pinch?(middle: readonly [x: number, y: number], spread: number): void;
   /** Whether the drag has become void, because its kernel is gone. */
   isVoid?(): boolean;
@@ -16,5 +16,5 @@ export interface ChartDrag extends Drag {
 
 export type ChartGesture = GestureOf<ChartDrag>;
 
-/** A press that moves less than this, px, is a click. */
+/** A press that moves less than this distance, px, is a click. */
 export const CLICK_PX = 4;

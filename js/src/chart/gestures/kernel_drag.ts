@@ -1,4 +1,5 @@
-// Drags a kernel to another place, which makes a what-if: by mouse, after a long press by touch, or by keys.
+// Drags a kernel to another place, which makes a what-if. The drag is by mouse, by touch after a long press, or by
+// keys.
 
 import { useRef } from "preact/hooks";
 import { judge } from "../../roofline/bound.ts";
@@ -15,14 +16,17 @@ import { changedBy, type Factor, type KernelTarget, moveAt, moveBy } from "./ker
 
 /** The distance after which the direction of a drag is fixed, px. */
 const DIRECTION_PX = 8;
-/** A touch that rests this long, ms, picks up the kernel. If it moves farther than SCROLL_PX before, it scrolls the page. */
+/**
+ * A touch that rests this long, ms, picks up the kernel. A touch that first moves farther than SCROLL_PX scrolls the
+ * page.
+ */
 const [LONG_PRESS_MS, SCROLL_PX] = [350, 10];
-/** The factors of one key press. */
+/** The factors by which one key press changes the what-if. */
 const [STEP, LARGE_STEP] = [1.05, 1.25];
 
-/** The keys of a kernel that is pointed at. */
+/** The keys that act on the kernel under the pointer. */
 export const KERNEL_KEYS = { m: "pickUp", Delete: "reset", Backspace: "reset" } as const;
-/** The keys of a kernel that is picked up. */
+/** The keys that act on a kernel while it is picked up. */
 export const KERNEL_DRAG_KEYS = {
   ArrowRight: "right",
   ArrowLeft: "left",
@@ -40,7 +44,10 @@ export type KernelDrag = ReturnType<typeof useKernelDrag>;
 export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost[], gesture: ChartGesture) {
   const pickedUp = useRef<{ readonly target: KernelTarget; readonly moves: Gesture<Move> }>(undefined);
 
-  /** The target of a drag that starts at `from`: a kernel at its own place or, by its mark, at the place of its what-if. */
+  /**
+   * The target of a drag that starts at `from`. With `ghost`, the drag starts at the mark of the kernel's what-if,
+   * otherwise at the kernel's own point.
+   */
   function targetOf(index: number, from: readonly [x: number, y: number], ghost?: Ghost): KernelTarget | undefined {
     const { points, kernels, focus, scales } = scene;
     const row = points.row[index] as number;
@@ -123,7 +130,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
   const ghostOf = (index: number) => ghosts.find((one) => one.index === index);
   return {
     indexAt,
-    /** The actions of KERNEL_KEYS for the kernel that is pointed at. */
+    /** The actions of KERNEL_KEYS for the kernel under the pointer. */
     acts(index: number) {
       const row = scene.points.row[index];
       return {
@@ -131,14 +138,14 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
         reset: () => row !== undefined && store.moves.value[row] && store.resetMoves(row),
       };
     },
-    /** The action of a key while a kernel is dragged. During a drag by pointer only Escape has one. */
+    /** The action of a key while a kernel is dragged. During a drag by pointer only Escape has an action. */
     dragAct(key: string): (() => void) | undefined {
       if (!store.kernelDrag.value?.byKeys) return key === "Escape" ? gesture.cancel : undefined;
       const name = lookUp(KERNEL_DRAG_KEYS, key);
       return name && dragActs[name];
     },
     cursor: (index: number) => (store.kernelDrag.value ? "dragged" : index >= 0 ? "draggable" : undefined),
-    /** Handles a press on a point. A mouse picks the kernel up when it moves, a touch when it rests. */
+    /** Handles a press on a point. A mouse picks up the kernel when the mouse moves, a touch when it rests. */
     press(event: PointerEvent, index: number, x: number, y: number) {
       if (event.button !== 0) return;
       const ghost = indexAt(event) >= 0 ? ghostOf(index) : undefined;

@@ -1,39 +1,39 @@
-// The what-if of a kernel that is dragged to a place: sideways changes its bytes, up and down its time.
+// The what-if of a dragged kernel: a move sideways changes its bytes, a move up or down its time.
 
 import type { Move } from "../../roofline/what_if_arithmetic.ts";
 import type { Scale } from "../scales.ts";
 
-/** What a drag changes. */
+/** The factor of a what-if that a drag changes. */
 export type Factor = "bytes" | "time";
 
-/** A kernel as it is when a drag of it starts. */
+/** A kernel at the start of its drag. */
 export interface KernelTarget {
   readonly row: number;
-  /** Its what-if at the start. */
+  /** The kernel's what-if at the start of the drag. */
   readonly start: Move;
-  /** The smallest factor for its time: at this factor it reaches its roof. */
+  /** The smallest factor for the kernel's time. At this factor the kernel reaches its roof. */
   readonly leastTime: number;
   readonly can: Readonly<Record<Factor, boolean>>;
-  /** Its place at the start, px, and the scales there. */
+  /** The kernel's place at the start of the drag, px, and the scales at that place. */
   readonly at: readonly [x: number, y: number];
   readonly x: Scale;
   readonly y: Scale;
-  /** Where it was pressed, px. */
+  /** The place of the press, px. */
   readonly from: readonly [x: number, y: number];
 }
 
-/** The kernel stays this factor inside the ends of the axes. */
+/** A dragged kernel stays inside the ends of the axes by this factor. */
 const AXIS_MARGIN = 1.05;
-/** Within this distance of its own place, px, the kernel snaps to it. */
+/** The kernel snaps to its own place within this distance, px. */
 const SNAP_PX = 4;
 
-/** The factor that the direction of a drag changes; if only one can be changed, that factor. */
+/** Returns the factor that the direction of a drag changes. If only one factor can be changed, returns that factor. */
 export function changedBy({ from, can }: KernelTarget, x: number, y: number): Factor {
   if (!can.bytes || !can.time) return can.bytes ? "bytes" : "time";
   return Math.abs(x - from[0]) >= Math.abs(y - from[1]) ? "bytes" : "time";
 }
 
-/** The what-if after a drag to this place, limited to the axes. */
+/** The what-if after a drag to (`x`, `y`), px, limited to the axes. */
 export function moveAt(
   { start, leastTime, at, from, x: across, y: up }: KernelTarget,
   changes: Factor,
@@ -49,7 +49,7 @@ export function moveAt(
   return { bytes, time: Math.max(leastTime, snapped(time * ratio, up)) };
 }
 
-/** The what-if after one step by a factor, limited to the axes. */
+/** The what-if after one key press, which multiplies a factor by `by`. Limited to the axes. */
 export function moveBy({ leastTime, at, x, y, start }: KernelTarget, now: Move, changes: Factor, by: number): Move {
   const next = (now[changes] ?? 1) * by;
   const factor = Math.abs(next - 1) < 1e-9 ? 1 : next;

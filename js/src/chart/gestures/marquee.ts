@@ -10,7 +10,7 @@ import type { Scene } from "../scene.ts";
 import { zoomToBox } from "../zoom.ts";
 import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
-/** `zooms`: zoom to the rectangle instead of selecting. */
+/** Starts and draws the marquee. With `zooms` it zooms to the rectangle instead of selecting. */
 export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zooms: boolean) {
   const box = useSignal<Box | undefined>(undefined);
   const latest = useRef(scene);
@@ -19,7 +19,7 @@ export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zo
     /** The present rectangle. */
     box: box.value,
     start(event: PointerEvent, fromX: number, fromY: number) {
-      // A touch scrolls the page.
+      // A touch scrolls the page instead, unless the tool zooms.
       if (event.button !== 0 || (event.pointerType === "touch" && !zooms)) return;
       const clear = () => {
         const last = box.peek();
@@ -53,7 +53,7 @@ export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zo
 /** Whether a click or a drag adds to the selection. */
 export const isAdding = (event: MouseEvent) => event.shiftKey || event.ctrlKey || event.metaKey;
 
-/** The rows of the kernels with a point in the box, in the order of the table. */
+/** The rows of the kernels with a point in the box, in table order. */
 export function rowsWithin(scene: Scene, { left, right, top, bottom }: Box): number[] {
   const { points, kernels } = scene;
   const { at } = visiblePoints(scene);

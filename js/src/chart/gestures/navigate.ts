@@ -1,4 +1,4 @@
-// Zooms and pans the plane: by wheel, pinch, drag and keys.
+// Zooms and pans the plane by wheel, pinch, drag and keys.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -15,7 +15,7 @@ export type Tool = "select" | "zoom" | "pan";
 
 type PlanePoint = readonly [x: number, y: number];
 
-/** The keys that zoom and pan. While Space is pressed, a drag pans the plane, too. */
+/** The keys that zoom and pan. While Space is pressed, a drag pans the plane too. */
 export const NAVIGATION_KEYS = {
   "+": "zoomIn",
   "=": "zoomIn",
@@ -30,15 +30,15 @@ export const NAVIGATION_KEYS = {
 
 /** The zoom factor of a button or a key. */
 export const STEP = 1.5;
-/** The distance that one key press pans, as a share of the plot. */
+/** The distance that one key press pans, as a share of the plot's size. */
 const KEY_STRIDE = 1 / 8;
-/** Zoom exponents: per pixel of the wheel, per pixel of a touchpad pinch, and the largest of one event. */
+/** Exponents of the zoom factor: per px of the wheel, per px of a touchpad pinch, and the maximum for one event. */
 const [WHEEL, PINCH, MAX_EXPONENT] = [0.002, 0.01, 0.35];
-/** A longer pause, ms, between steps of the wheel or of keys starts a new undo entry. */
+/** A pause longer than this, ms, between steps of the wheel or of keys starts a new undo entry. */
 const UNDO_PAUSE_MS = 600;
-/** The time after the last step, ms, until the chart counts as at rest. */
+/** The time after the last step, ms, until the motion of the plane counts as finished. */
 const REST_MS = 160;
-/** The units of a wheel event (pixel, line, page), px. */
+/** The px of each unit of a wheel event: pixel, line, page. */
 const WHEEL_UNITS_PX = [1, 16, 400];
 
 export type Navigation = ReturnType<typeof useNavigation>;
@@ -53,12 +53,15 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
   useEffect(() => () => clearTimeout(timer.current), []);
   const { plot, width } = scene.scales;
 
-  /** The present plane, which may be newer than the last frame. */
+  /** The current scales, which may be newer than the last frame. */
   const now = () => zoomed(scene.scales.whole ?? scene.scales, store.zoom.value);
   const isSame = (next: Zoom | null) => String(next) === String(store.zoom.value);
   const isBusy = () => store.dragging.value || (gesture.drag !== undefined && gesture.drag.kind !== "kernel");
 
-  /** A drag of the plane. Each move is computed from the plane at the start, so that rounding errors do not add up. */
+  /**
+   * Creates a drag of the plane. Each move is computed from the plane at the start, so that rounding errors do not add
+   * up.
+   */
   function planeDrag(from: PlanePoint) {
     const scales = now();
     const zoom = store.dragZoom();
@@ -85,7 +88,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
   }
   const middle: PlanePoint = [(plot.left + plot.right) / 2, (plot.top + plot.bottom) / 2];
   const fit = () => isBusy() || store.setZoom(null);
-  /** Zooms by a factor around a place, by default the middle. */
+  /** Zooms by a factor around a place, by default the middle of the plot. */
   const by = (factor: number, at: PlanePoint = middle, time = performance.now()) => step(at, at, factor, time);
 
   function keyed(key: string, at: PlanePoint | undefined, time: number): (() => unknown) | undefined {
@@ -118,7 +121,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     by,
     isDragged: gesture.drag?.kind === "plane",
     isMoving: gesture.drag?.kind === "plane" || isStepping.value,
-    /** Starts a drag of the plane, if the press is meant for it. Returns whether it has. */
+    /** Starts a drag of the plane if the press should pan it. Returns whether the drag has started. */
     start(event: PointerEvent, x: number, y: number): boolean {
       const pans = tool.value === "pan" || isSpace.current;
       if (event.button !== 1 && !(event.button === 0 && pans)) return false;
@@ -126,7 +129,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
       gesture.start({ ...drag, move: (x, y) => to([x, y]) }, event);
       return true;
     },
-    /** The action of a key. It zooms around the point that is hovered. */
+    /** Returns the action of a key. A zoom by key is around the hovered point. */
     key(event: KeyboardEvent, at: PlanePoint | undefined): (() => unknown) | undefined {
       const { altKey, ctrlKey, metaKey, repeat, timeStamp } = event;
       const key = event.key.toLowerCase();
@@ -142,7 +145,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
       onBlur: () => {
         isSpace.current = false;
       },
-      // Without this the middle button starts the browser's own scrolling.
+      // Without this, the middle button would start the browser's own scrolling.
       onMouseDown: (event: MouseEvent) => event.button === 1 && event.preventDefault(),
       onWheel(event: WheelEvent) {
         const isControl = event.ctrlKey || event.metaKey;
@@ -151,7 +154,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
         const pixels = event.deltaY * (WHEEL_UNITS_PX[event.deltaMode] ?? 1);
         const power = Math.max(-MAX_EXPONENT, Math.min(pixels * (event.ctrlKey ? PINCH : WHEEL), MAX_EXPONENT));
         const has = power !== 0 && by(Math.exp(-power), placeIn(element, width, event), event.timeStamp);
-        // At the limit of the zoom the wheel scrolls the page. With Ctrl it must not zoom the page instead.
+        // At the limit of the zoom the wheel scrolls the page. With Ctrl the wheel must not zoom the page.
         if (has || isControl || isBusy()) event.preventDefault();
       },
       onTouchStart(event: TouchEvent) {

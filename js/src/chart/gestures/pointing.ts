@@ -1,4 +1,4 @@
-// Pointer and keys on the chart: hover, walk from kernel to kernel, select, and start drags.
+// Handles pointer and keys on the chart: hover, walk from kernel to kernel, select, and start drags.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { MEASURED, type Points } from "../../roofline/points.ts";
@@ -16,7 +16,7 @@ import { startRoofDrag } from "./roof_drag.tsx";
 
 /** The pointer hovers over the nearest point within this distance, px: the radius of the largest point. */
 const HOVER_PX = 16;
-/** A press within this distance of a point, px, is on the point; farther away it is on a roof that runs there. */
+/** A press within this distance of a point, px, is on the point. A press farther away may be on a roof. */
 const PRESS_PX = 8;
 
 /** The keys of the chart, except those that zoom and pan. */
@@ -33,7 +33,7 @@ export const CHART_KEYS = {
   r: "rulers",
   Escape: "leave",
 } as const;
-/** The keys for `aria-keyshortcuts`: of each plane, and of a kernel that is dragged. */
+/** The keys for `aria-keyshortcuts`: for each plane, and for a kernel that is dragged. */
 const SHORTCUTS = {
   roofline: keyShortcuts(CHART_KEYS, KERNEL_KEYS, NAVIGATION_KEYS, UNDO_KEYS),
   time: keyShortcuts(CHART_KEYS, NAVIGATION_KEYS, UNDO_KEYS),
@@ -50,12 +50,12 @@ interface PointingOptions {
   readonly gesture: ChartGesture;
   /** Is set to the chip on whose roof an unmeasured kernel is hovered. */
   readonly pointedChip: Signal<string | undefined>;
-  /** In the plane where roofs and kernels can be dragged. */
+  /** Defined only in the plane where roofs and kernels can be dragged. */
   readonly kernelDrag?: KernelDrag;
 }
 
 export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: PointingOptions) {
-  // A kernel that was not measured has a point on each roof. This is the point under the pointer.
+  // The point under the pointer, or -1. An unmeasured kernel has a point on each roof, so its row is not enough.
   const last = useSignal(-1);
   const pinnedChip = useSignal<string | undefined>(undefined);
   const { points, roofs } = scene;
@@ -66,16 +66,16 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   const navigation = useNavigation(store, scene, gesture);
   const zooms = navigation.tool.value === "zoom";
   const marquee = useMarquee(store, scene, gesture, zooms);
-  /** The place of the pointer, if no point is hovered. */
+  /** The place of the pointer while no point is hovered. */
   const spot = useSignal<PointerPosition | undefined>(undefined);
 
   function point(next: number) {
     last.value = next;
-    // After leaving, the sentence is about the selected kernel again, on the chip where it was selected.
+    // When the pointer leaves, the sentence is again about the selected kernel, on the chip where it was selected.
     pointedChip.value = next < 0 ? pinnedChip.value : roofs[points.roof[next] ?? MEASURED]?.chip.id;
     store.hover(next < 0 ? null : (points.row[next] as number));
   }
-  /** Select a row alone, or add it. A row that was selected alone is deselected. */
+  /** Selects a row alone or adds it to the selection. A row that was the only one selected is deselected. */
   function choose(row: number, add: boolean) {
     const rows = store.selected.value;
     const others = rows.filter((other) => other !== row);
@@ -118,7 +118,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   }
 
   function onPointer(event: PointerEvent) {
-    // The second of two touches only pinches.
+    // The second of two touches only takes part in a pinch.
     if (!event.isPrimary) return;
     const [x, y] = placeIn(event.currentTarget as HTMLElement, scene.scales.width, event);
     const isPress = event.type === "pointerdown";
@@ -127,15 +127,15 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
     const { drag } = gesture;
     if (drag) {
       gesture.move(x, y);
-      // Stop hovering, else a click at the end would select the point.
+      // Stop hovering. Otherwise a click at the end of the drag would select the point.
       if (drag.hasMoved() && (drag.kind === "plane" || (drag.kind === "marquee" && zooms))) point(-1);
       if (gesture.drag) return;
     }
     const pressed = kernelDrag?.indexAt(event) ?? -1;
     if (isPress) {
-      // The last drag may have ended without a click: a pinch does.
+      // The last drag may have ended without a click, for example a pinch.
       gesture.takeVoidClick();
-      // A tool of the toolbar comes first, then what can be dragged without a tool.
+      // First a drag with the tool of the toolbar, then a drag that needs no tool.
       if (navigation.start(event, x, y)) return;
       if (zooms) return marquee.start(event, x, y);
       const isOnPoint = pressed >= 0 || nearest(at, x, y, PRESS_PX) >= 0;
@@ -151,9 +151,9 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   return {
     index,
     spot,
-    /** The cursor: whether a kernel is dragged, or the hovered kernel can be. */
+    /** The cursor's style while a kernel is dragged, or over a kernel that can be dragged. */
     kernelCursor: kernelDrag?.cursor(index),
-    /** The present rectangle of the marquee. */
+    /** The current rectangle of the marquee. */
     marquee: marquee.box,
     navigation,
     shortcuts: SHORTCUTS[store.kernelDrag.value ? "kernelDrag" : kernelDrag ? "roofline" : "time"],
@@ -163,13 +163,13 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
       onPointerDown: onPointer,
       onPointerUp: (event: PointerEvent) => event.isPrimary && gesture.end(event),
       onPointerCancel: (event: PointerEvent) => event.isPrimary && gesture.cancel(),
-      // The capture is lost without pointerup when a dialog opens, for example. Ignore it from elements inside the chart:
-      // a touch is first captured by the element under it, which loses it to the chart.
+      // The capture is lost without pointerup, for example when a dialog opens. Ignore the loss on elements inside the
+      // chart: a touch is first captured by the element under it, until the chart captures it.
       onLostPointerCapture: ({ target, currentTarget }: PointerEvent) => target === currentTarget && gesture.cancel(),
-      // When a touch ends the pointer leaves, too: keep its tooltip.
+      // At the end of a touch the pointer leaves too. The tooltip of the touched point stays.
       onPointerLeave: (event: PointerEvent) => {
         spot.value = undefined;
-        // During a drag by keys the kernel stays hovered.
+        // During a drag by keys the hovered kernel stays the same.
         if (event.pointerType !== "touch" && !store.kernelDrag.value) point(-1);
       },
       onFocusOut: () => {
@@ -199,7 +199,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
           ? isAlone && kernelDrag?.dragAct(key)
           : (navigation.key(event, around) ?? (isAlone && actOf(key)));
         if (!act) return;
-        // A key that stays pressed goes on walking, but does not toggle.
+        // A key that stays pressed continues to walk, but does not toggle.
         if (!(event.repeat && ONCE.includes(key))) act();
         used(event);
       },
@@ -207,26 +207,31 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
   };
 }
 
-/** The points of a row, from the bottom up and, at the same height, from left to right. */
+/** The points of a row, from the bottom up. Points at the same height are ordered from left to right. */
 export function marksOf(scene: Scene, row: number): number[] {
   const { x, y } = scene.at;
   const away = (a: number, b: number) => (y[b] as number) - (y[a] as number) || (x[a] as number) - (x[b] as number);
   return indicesOf(scene, row).sort(away);
 }
 
-/** The element `by` places after `now`, at most the last. From -1, the first element in that direction. */
+/**
+ * Returns the element `by` places after `now`, at most the last. If `now` is -1, returns the first element in that
+ * direction.
+ */
 export function step(along: readonly number[], now: number, by: number): number {
   const to = now < 0 ? (by > 0 ? 0 : along.length - 1) : now + by;
   return along[Math.max(0, Math.min(to, along.length - 1))] ?? -1;
 }
 
-/** The point of the hovered row: the last one under the pointer or, if Python has set the row, its main point. */
+/**
+ * The point of the hovered row. This is the last point under the pointer or, if Python has set the row, its main point.
+ */
 function indexOf(points: Points, hovered: number | null, last: number): number {
   if (hovered === null) return -1;
   return last < points.n && points.row[last] === hovered ? last : (points.home[hovered] ?? -1);
 }
 
-/** The rows with a visible point, by rising intensity. */
+/** The rows with a visible point, ordered by rising intensity. */
 function rowsInOrder(scene: Scene): number[] {
   const { x, row, home, n } = scene.points;
   const rows: number[] = [];

@@ -1,4 +1,4 @@
-// Drags the focus roof: its flat up and down, its slopes sideways, its ridge point in both directions.
+// Drags the focus roof. Its flat moves up and down, its slopes sideways, its ridge point in both directions.
 
 import { ridgePoint } from "../../roofline/roofline.ts";
 import type { RateKey } from "../../state/rates.ts";
@@ -22,10 +22,10 @@ export interface RoofDragStart {
   readonly bandwidth: number;
 }
 
-/** The roof stays this factor inside the ends of the axes: beyond them it would be out of sight. */
+/** A dragged roof stays inside the ends of the axes by this factor. Beyond them it would be out of sight. */
 const AXIS_MARGIN = 1.05;
 
-/** Starts a drag if the press is on a part of the roof. Returns whether it has. */
+/** Starts a drag if the press is on a part of the roof. Returns whether the drag has started. */
 export function startRoofDrag(
   { store, scene, gesture }: { readonly store: Store; readonly scene: Scene; readonly gesture: ChartGesture },
   event: PointerEvent,
@@ -50,7 +50,7 @@ export function startRoofDrag(
     const [peak, bandwidth] = ratesAt(start, x, y);
     rates.move(keys.map(({ quantity }) => (quantity === "bandwidth" ? bandwidth : peak)));
   };
-  // Even without a move, a press on the roof is not a click on what is under it.
+  // A press on the roof never clicks what is under the roof, even if the pointer does not move.
   gesture.start({ kind: "roof", axes: scales, hasMoved: () => true, ...rates, move }, event);
   return true;
 }
@@ -58,13 +58,13 @@ export function startRoofDrag(
 const isPart = (text: string | undefined): text is RoofPart =>
   text === "peak" || text === "bandwidth" || text === "ridge";
 
-/** The rates of a roof that is dragged to a place, within the axes. */
+/** The rates of a roof that is dragged to a place, limited to the axes. */
 export function ratesAt(
   { part, scales, dx, dy, peak, bandwidth }: RoofDragStart,
   x: number,
   y: number,
 ): [peak: number, bandwidth: number] {
-  // The limits include the unzoomed axes: a roof that is out of sight must not jump into the zoomed part.
+  // The limits include the unzoomed axes. Otherwise a roof that is out of sight would jump into the zoomed part.
   const [[low, high], [least, most]] = [reachOf(scales, "x"), reachOf(scales, "y")];
   const within = (value: number, least: number, most: number) => Math.max(least, Math.min(value, most));
   const rate = within(scales.y.invert(y + dy), least * AXIS_MARGIN, most / AXIS_MARGIN);
@@ -78,12 +78,12 @@ export function ratesAt(
   return [flat, asBefore(flat / ridgeOf(scales.x.invert(x + dx)), bandwidth)];
 }
 
-/** Ignores changes by rounding: the logarithm and its inverse do not give exactly the same rate. */
+/** Ignores rounding errors: the logarithm and its inverse do not return exactly the same rate. */
 const asBefore = (rate: number, before: number) => (Math.abs(rate / before - 1) < 1e-9 ? before : rate);
 
 const reachOf = ({ whole, ...now }: Scales, axis: "x" | "y") => joined(now[axis].domain, whole?.[axis].domain);
 
-/** The parts of the roof that can be pressed: wide and invisible, over all else. */
+/** The parts of the roof that can be pressed: wide, invisible, and above all other marks. */
 export function RoofHandles({ focus, levels, scales }: Scene) {
   if (!focus) return null;
   const slopes = levels.length > 0 ? levels : [{ name: focus.level, bandwidth: focus.bandwidth }];
@@ -94,7 +94,7 @@ export function RoofHandles({ focus, levels, scales }: Scene) {
   return (
     <g class="roofwidget-handles">
       {slopes.map(({ name, bandwidth }) => {
-        // The slope starts at the edge of the plot, at the bottom or on the left.
+        // The slope starts at the bottom or at the left edge of the plot.
         const start = Math.max(low, scales.y.domain[0] / bandwidth);
         const end = focus.peak / bandwidth;
         const d = `M${place(start, start * bandwidth)}L${place(end, focus.peak)}`;

@@ -1,11 +1,11 @@
-// Finds overlapping boxes quickly: each box is listed under the horizontal strips of the chart that it reaches into.
+// Finds overlapping boxes quickly. Each box is listed in every horizontal strip of the chart that it overlaps.
 
 import type { Box } from "../scales.ts";
 
-/** Boxes by strip, counted from the top. A box at NaN is in no strip. */
+/** Boxes by the number of their strip, counted from the top. A box at NaN is in no strip. */
 export type BoxIndex = Map<number, Box[]>;
 
-/** The height of a strip, px, and the number of the last strip, which also holds everything below it. */
+/** The height of a strip, px, and the number of the last strip. The last strip also contains everything below it. */
 const [STRIP_PX, LAST_STRIP] = [16, 255];
 
 /** Boxes above the chart are in strip -1. A box may reach to infinity. */
@@ -24,7 +24,7 @@ export function addBoxes(index: BoxIndex, boxes: readonly Box[]): BoxIndex {
   return index;
 }
 
-/** Whether the boxes overlap none in the index, and leave `gap` px free to their left and right. */
+/** Whether the boxes overlap no box in the index and leave `gap` px free to their left and right. */
 export function areClear(boxes: readonly Box[], index: BoxIndex, gap = 0): boolean {
   for (const box of boxes) {
     for (let at = stripOf(box.top); at <= stripOf(box.bottom); at++) {
@@ -34,7 +34,7 @@ export function areClear(boxes: readonly Box[], index: BoxIndex, gap = 0): boole
   return true;
 }
 
-/** The width of the indexed boxes that these boxes cover, px, summed over all of them. */
+/** The width of the indexed boxes that `boxes` cover, px: the sum over all boxes. */
 export function coveredPx(boxes: readonly Box[], index: BoxIndex): number {
   let sum = 0;
   for (const box of boxes) {

@@ -1,4 +1,4 @@
-// Candidate positions of labels: for each kind of mark a list, the best first.
+// The candidate positions of labels: a list for each kind of mark, best positions first.
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import { ridgePoint } from "../../roofline/roofline.ts";
@@ -11,13 +11,13 @@ export interface Position {
   readonly x: number;
   readonly y: number;
   readonly anchor: Anchor;
-  /** Degrees clockwise by which the text is turned about its position. Default 0. */
+  /** The clockwise rotation of the text about its position, degrees. Default 0. */
   readonly angle?: number;
-  /** Whether the label is away from its mark. */
+  /** Whether the label is far from its mark. */
   readonly isFar?: boolean;
-  /** Whether the label is beside a line of its mark, and so needs no leader. */
+  /** Whether the label is beside a line of its mark. Such a label needs no leader. */
   readonly isByLine?: boolean;
-  /** Space needed beyond the first line, px: right of the text, and below it for further lines. */
+  /** Space needed in addition to the first line, px: to the right of the text, and below it for further lines. */
   readonly extra?: readonly [right: number, down: number];
 }
 
@@ -30,10 +30,10 @@ export interface Mark {
 
 const at = (x: number, y: number, anchor: Anchor): Position => ({ x, y, anchor });
 
-/** Right, then left of `x`, `gap` px away. */
+/** To the right of `x`, then to its left, at a distance of `gap` px. */
 const beside = (x: number, y: number, gap: number): Position[] => [at(x + gap, y, "start"), at(x - gap, y, "end")];
 
-/** Around a point. Below right comes first, because the gap arrow goes up. */
+/** Positions around a point. Below right is first, because the gap arrow goes up. */
 function aroundPoint({ x, y, radius }: Mark): Position[] {
   const [right, left] = [x + radius + 6, x - radius - 6];
   return [
@@ -46,26 +46,26 @@ function aroundPoint({ x, y, radius }: Mark): Position[] {
     at(right, y - 6, "start"),
     at(left, y + 15, "end"),
     at(x, y - radius - 21, "middle"),
-    // To the right from the point: for points near the left edge.
+    // Above the point, starting at its left rim: for points near the left edge.
     at(x - radius - 4, y - radius - 8, "start"),
   ];
 }
 
-/** Around the middle of an arrow. */
+/** Positions around the middle of an arrow. */
 export const aroundMiddle = ([x, y]: Spot): Position[] => [
   ...aroundPoint({ x, y, radius: 0 }),
   at(x, y + 32, "middle"),
 ];
 
-/** In rows on both sides of a point: eight rows downwards and then, if `above`, eight rows upwards. */
+/** Positions in rows on both sides of a point: eight rows downwards and then, with `above`, eight rows upwards. */
 const farFromPoint = ({ x, y, radius }: Mark, above: boolean): Position[] =>
   Array.from({ length: above ? 16 : 8 }, (_, row) => y + 4 + 15 * (row < 8 ? row : 7 - row)).flatMap((line) =>
     beside(x, line, radius + 22).map((position) => ({ ...position, isFar: true })),
   );
 
 /**
- * For a kernel's name: around its point, along its own lines, then far away. `tie`: x of the line that ties its marks,
- * px.
+ * Positions for a kernel's name: around its point, along its own lines, then far away. `tie`: x of the line that ties
+ * the kernel's marks, px.
  */
 export function besideKernel(
   mark: Mark,
@@ -82,13 +82,13 @@ export function besideKernel(
   ];
 }
 
-/** Along the dotted line that ties the marks of an unmeasured kernel, from the bottom up. */
+/** Positions along the dotted line that ties the marks of an unmeasured kernel, from the bottom up. */
 const alongTie = (x: number, { plot }: Scales): Position[] =>
   [26, 42, 58, 74, 90].flatMap((up) =>
     beside(x, plot.bottom - up, 5).map((position) => ({ ...position, isByLine: true })),
   );
 
-/** Above or below the line that joins a kernel's points at several memory levels. */
+/** Positions above or below the line that joins a kernel's points at several memory levels. */
 const alongJoin = ({ from, to, y }: Join): Position[] =>
   [0.5, 0.25, 0.75].flatMap((share) => aboveAndBelow(from + (to - from) * share, y, "middle"));
 
@@ -97,10 +97,12 @@ const aboveAndBelow = (x: number, line: number, anchor: Anchor): Position[] => [
   at(x, line + 15, anchor),
 ];
 
-/** Positions along a slope, as shares of its length: first where a name is easiest to read, then anywhere. */
+/**
+ * Where to try labels along a slope, as shares of its length: first where a name is easiest to read, then everywhere.
+ */
 const SLOPE_SHARES = [0.35, 0.5, 0.2, 0.65, 0.8, ...Array.from({ length: 33 }, (_, step) => 0.02 + 0.03 * step)];
 
-/** Along a slope, turned with it, above or below. */
+/** Positions along a slope, above or below it, with the text turned like the slope. */
 export function alongSlope(roof: Rates, { x, y, whole }: Scales): Position[] {
   const from = Math.max(x.domain[0], whole ? y.domain[0] / roof.bandwidth : 0);
   const to = Math.min(ridgePoint(roof), x.domain[1], whole ? y.domain[1] / roof.bandwidth : Number.POSITIVE_INFINITY);
@@ -110,11 +112,14 @@ export function alongSlope(roof: Rates, { x, y, whole }: Scales): Position[] {
     [x(to), y(to * roof.bandwidth)],
   ];
   const turn = Math.atan2(y(10) - y(1), x(10) - x(1));
-  // Beyond a neighbouring line only if there is no room between the two lines.
+  // Positions beyond a neighbouring line are last: they are for lines too close for a text between them.
   return [alongLine(line, turn, SLOPE_SHARES, [-6, 12]), alongLine(line, turn, SLOPE_SHARES, [-19, 26])].flat();
 }
 
-/** Positions at these shares of a line and these distances from it, px, turned by an angle in radians. */
+/**
+ * Positions at shares of the line's length and at distances from the line, px. The texts are turned by an angle,
+ * radians.
+ */
 function alongLine(
   [[left, low], [right, high]]: readonly [Spot, Spot],
   turn: number,
@@ -134,14 +139,14 @@ function alongLine(
   );
 }
 
-/** Whether any part of a roof's flat is in sight. */
+/** Whether any part of the roof's flat is in sight. */
 export const hasFlatInSight = (roof: Rates, scales: Scales) =>
   isInPlot(scales, Math.max(scales.plot.left, scales.x(ridgePoint(roof))), scales.y(roof.peak));
 
 export const isInPlot = ({ plot }: Scales, x: number, y: number) =>
   x >= plot.left && x <= plot.right && y >= plot.top && y <= plot.bottom;
 
-/** At the right end of a flat, then along it. */
+/** Positions at the right end of a flat, then along it. */
 function alongFlat(roof: Rates, scales: Scales): Position[] {
   if (!hasFlatInSight(roof, scales)) return [];
   const { plot, x, y } = scales;
@@ -154,19 +159,19 @@ function alongFlat(roof: Rates, scales: Scales): Position[] {
   ];
 }
 
-/** Along the flat of a roof, then along its slope. */
+/** Positions along the flat of a roof, then along its slope. */
 export const alongRoof = (roof: Rates, scales: Scales): Position[] => [
   ...alongFlat(roof, scales),
   ...alongSlope(roof, scales),
 ];
 
-/** Along the slope of a bandwidth ceiling, along the flat of any other. */
+/** Positions along the slope of a bandwidth ceiling, or along the flat of any other ceiling. */
 export const alongCeiling = (ceiling: SubRoof, scales: Scales): Position[] =>
   ceiling.kind === "bandwidth" ? alongSlope(ceiling, scales) : alongFlat(ceiling, scales);
 
 /**
- * Beside a ridge point's circle. Only the focus roof's number may stand farther away: another number would seem to
- * belong to a neighbour.
+ * Positions beside the circle of a ridge point. Only the focus roof's number may be farther away: another number would
+ * seem to belong to a neighbour.
  */
 export const besideRidge = ([x, y]: Spot, isFocus: boolean): Position[] => [
   at(x - 8, y - 6, "end"),
@@ -177,12 +182,12 @@ export const besideRidge = ([x, y]: Spot, isFocus: boolean): Position[] => [
 ];
 
 /**
- * Beside the middle of a gap arrow; then below its head, beside its point and below the point. `text`: width of the
- * text, px.
+ * Positions beside the middle of a gap arrow, then below its head, beside its point and below the point. `text`: width
+ * of the text, px.
  */
 function besideGapArrow({ x, from, rim, to }: Gap, { plot }: Scales, text: number): Position[] {
   const middle = (from + to) / 2 + 4;
-  // Left of the arrow only if the text then stays clear of the strip.
+  // A text left of the arrow must not cover the strip.
   const sides = x - 7 - text > plot.left ? 2 : 1;
   const rows = (lines: readonly number[], gap: number, isFar: boolean) =>
     lines.flatMap((y) => beside(x, y, gap).slice(0, sides)).map((position) => ({ ...position, isFar }));
@@ -194,17 +199,20 @@ function besideGapArrow({ x, from, rim, to }: Gap, { plot }: Scales, text: numbe
   ];
 }
 
-/** Right of the strip: inside it the axis numbers leave no room. */
+/** Positions right of the strip, because the axis numbers leave no room inside it. */
 const besideStripArrow = ({ from, to }: Gap, { plot }: Scales): Position[] =>
   [0, -16, 16, -32, 32, -48, 48]
     .filter((shift) => Math.abs(shift) <= Math.abs(from - to) / 2)
     .map((shift) => at(plot.left + 6, (from + to) / 2 + 4 + shift, "start"));
 
-/** Beside a gap arrow. `text`: width of the text, px. */
+/** Positions beside a gap arrow. `text`: width of the text, px. */
 export const besideGap = (gap: Gap, scales: Scales, text: number): Position[] =>
   gap.x < scales.plot.left ? besideStripArrow(gap, scales) : besideGapArrow(gap, scales, text);
 
-/** At the bottom of the plot between `left` and `right`, px; none if less than 24 px of the region are in sight. */
+/**
+ * Positions at the bottom of the plot between `left` and `right`, px. Empty if less than 24 px of the region are in
+ * sight.
+ */
 export function atFoot(left: number, right: number, { plot }: Scales): Position[] {
   const y = plot.bottom - 8;
   if (right - left < 24) return [];
@@ -212,7 +220,7 @@ export function atFoot(left: number, right: number, { plot }: Scales): Position[
   return [at(middle, y, "middle"), at(left + 8, y, "start"), at(right - 8, y, "end"), at(middle, y - 16, "middle")];
 }
 
-/** In the upper left or the lower right corner of the plot, then further inside. */
+/** Positions in the upper left or the lower right corner of the plot, then further inside. */
 export function inCorner(corner: "upper left" | "lower right", { plot }: Scales): Position[] {
   const [x, y, step, anchor] =
     corner === "upper left"
@@ -221,7 +229,7 @@ export function inCorner(corner: "upper left" | "lower right", { plot }: Scales)
   return [0, 1, 2, 3].flatMap((row) => [0, 1, 2, 3, 4, 5].map((k) => at(x + k * step, y + row * step, anchor)));
 }
 
-/** At the corner of an isochrone: above its horizontal arm or beside its vertical arm. */
+/** Positions at the corner of an isochrone: above its horizontal arm or beside its vertical arm. */
 export const besideIsochrone = (x: number, y: number): Position[] => [
   at(x - 8, y - 5, "end"),
   at(x + 5, y + 24, "start"),
@@ -232,13 +240,13 @@ export const besideIsochrone = (x: number, y: number): Position[] => [
 ];
 
 /**
- * Along the diagonal between two of its points, from the upper end down. Any closer above, the letters would touch the
- * line.
+ * Positions along the diagonal between two of its points, from the upper end down. The distance keeps the letters clear
+ * of the line.
  */
 export const alongDiagonal = (from: Spot, to: Spot): Position[] =>
   alongLine([from, to], Math.atan2(to[1] - from[1], to[0] - from[0]), [0.82, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25], [-8, 17]);
 
-/** Inside or beside the square of launch overhead, whose corner is at `right` and `top`, px. */
+/** Positions inside or beside the square of launch overhead. The square's corner is at `right` and `top`, px. */
 export const besideLaunches = (right: number, top: number, left: number, bottom: number): Position[] => [
   at(right - 6, bottom - 8, "end"),
   at(left + 6, top - 6, "start"),
@@ -246,14 +254,17 @@ export const besideLaunches = (right: number, top: number, left: number, bottom:
   at(right + 6, bottom - 8, "start"),
 ];
 
-/** Around the middle of an empty plot. */
+/** Positions around the middle of an empty plot. */
 export const inMiddle = ({ plot: { left, right, top, bottom } }: Scales): Position[] =>
   [0.4, 0.34, 0.28, 0.22, 0.16, 0.1].flatMap((share) => {
     const y = top + share * (bottom - top);
     return [at((left + right) / 2, y, "middle"), at(left + 8, y, "start")];
   });
 
-/** Around the middle of a kernel's arrow. A roof's arrow is vertical: beyond its head, then beside its middle. */
+/**
+ * Positions around the middle of a kernel's arrow. A roof's arrow is vertical: its positions are beyond its head, then
+ * beside its middle.
+ */
 export function besideArrow(line: BentLine): Position[] {
   const { from, bend, to } = line;
   if (from !== bend) return aroundMiddle(middleOf(line));
@@ -265,10 +276,10 @@ export function besideArrow(line: BentLine): Position[] {
 
 const leftFirst = (x: number, y: number) => beside(x, y, 7).reverse();
 
-/** Distances of a limit's text from its crossing, px. */
+/** Distances from a crossing to the text of its limit, px. */
 const RULER_SHIFTS = [-6, 14, -21, 29, -36, 44, -51];
 
-/** Beside a ruler where it crosses a roof; for a crossing in the strip, right of `stripEnd`. */
+/** Positions beside a ruler where it crosses a roof. For a crossing in the strip they are right of `stripEnd`. */
 export const besideRuler = (x: number, y: number, stripEnd?: number): Position[] =>
   RULER_SHIFTS.flatMap((shift) =>
     stripEnd === undefined ? leftFirst(x, y + shift) : [at(stripEnd + 6, y + shift, "start")],
@@ -280,7 +291,9 @@ export const besideRulerFoot = (x: number, { plot }: Scales): Position[] =>
 /** Distance of a note from the edges of the plot, px. */
 export const NOTE_EDGE_PX = 4;
 
-/** Around a moved kernel, inside the plot, further away with each ring. `size`: of the note with its button, px. */
+/**
+ * Positions around a moved kernel, inside the plot, in rings from near to far. `size`: of the note with its button, px.
+ */
 export function aroundMovedKernel(
   { x, y, radius }: Mark,
   size: { width: number; down: number; button: number },
