@@ -1,4 +1,4 @@
-// The geometry of the chart's lines, as SVG paths: roofs, and bent arrows.
+// The geometry of the chart's lines as SVG paths: roofs and bent arrows.
 
 import { ridgePoint } from "../roofline/roofline.ts";
 import type { Scales } from "./scales.ts";
@@ -10,7 +10,7 @@ export interface Rates {
 
 export type Spot = readonly [x: number, y: number];
 
-/** A line with one bend, px. */
+/** A line with one bend. All positions are in px. */
 export interface BentLine {
   readonly from: Spot;
   readonly bend: Spot;
@@ -21,13 +21,13 @@ export interface BentLine {
 export interface LabelledArrow extends BentLine {
   readonly key: string;
   readonly text: string;
-  /** Radius of the point at its head, px. */
+  /** The radius of the point at the arrow's head, px. */
   readonly rim: number;
-  /** Whether it is drawn stronger: for marked kernels and for the roof itself. */
+  /** Whether the arrow is drawn stronger, for a marked kernel or for the roof itself. */
   readonly isMarked: boolean;
 }
 
-/** The line between a kernel's points at its memory levels, px. */
+/** The line between a kernel's points at several memory levels, px. */
 export interface Join {
   readonly row: number;
   readonly from: number;
@@ -35,12 +35,12 @@ export interface Join {
   readonly y: number;
 }
 
-/** A gap arrow: vertical, from a measured point to the roof that binds it, px. */
+/** A gap arrow, px. It is vertical, from a measured point to the roof that bounds its kernel. */
 export interface Gap {
   readonly row: number;
   readonly x: number;
   readonly from: number;
-  /** Radius of the point, px. */
+  /** The radius of the point, px. */
   readonly rim: number;
   readonly to: number;
   readonly isMarked: boolean;
@@ -48,14 +48,18 @@ export interface Gap {
   readonly isCut?: boolean;
 }
 
-/** How far a line bends to the side, in case both its ends are on a roof: as a share of its length, and at most, px. */
+/**
+ * How far a line bends to the side, in case both its ends are on a roof: as a share of its length, and the maximum, px.
+ */
 const [BEND_SHARE, MAX_BEND_PX] = [0.25, 36];
-/** Shorter arrows (outside the rim of their point) are not drawn, px. */
+/** An arrow that is shorter than this outside the rim of its point is not drawn, px. */
 const MIN_ARROW_PX = 7;
 
 export const px = (value: number) => Math.round(value * 100) / 100;
 
-/** From the left edge up the slope to the ridge and along the flat. With `flatOnly` just the flat. */
+/**
+ * The path of a roof, from the left edge up the slope to the ridge and along the flat. With `flatOnly` only the flat.
+ */
 export function roofPath(roof: Rates, scales: Scales, flatOnly = false): string {
   const [, high] = scales.x.domain;
   const ridge = ridgePoint(roof);
@@ -64,7 +68,7 @@ export function roofPath(roof: Rates, scales: Scales, flatOnly = false): string 
   return `${slopePath(roof, scales)}L${flat}`;
 }
 
-/** From the left edge up the slope to the ridge. */
+/** The path of a slope, from the left edge up to the ridge. */
 export function slopePath(roof: Rates, { x, y }: Scales): string {
   const [low] = x.domain;
   return `M${px(x(low))},${px(y(low * roof.bandwidth))}L${px(x(ridgePoint(roof)))},${px(y(roof.peak))}`;
@@ -75,7 +79,7 @@ export function circlePath([x, y]: Spot, radius: number): string {
   return `M${px(x - radius)},${px(y)}${arc}${2 * radius},0${arc}${-2 * radius},0`;
 }
 
-/** The control point of a bent line: beside its middle, on the lower side. */
+/** The control point of a bent line. It is beside the line's middle, on the lower side. */
 export function bendOf([x0, y0]: Spot, [x1, y1]: Spot): Spot {
   const [dx, dy] = [x1 - x0, y1 - y0];
   const length = Math.hypot(dx, dy) || 1;
@@ -85,13 +89,13 @@ export function bendOf([x0, y0]: Spot, [x1, y1]: Spot): Spot {
 
 export const lengthOf = ({ from, to }: BentLine) => Math.hypot(to[0] - from[0], to[1] - from[1]);
 
-/** The middle of the curve. */
+/** The middle of the bent line. */
 export const middleOf = ({ from, bend, to }: BentLine): Spot => [
   (from[0] + 2 * bend[0] + to[0]) / 4,
   (from[1] + 2 * bend[1] + to[1]) / 4,
 ];
 
-/** The curve up to the rim of the point at its end, with an arrow head. */
+/** The path of a bent line up to the rim of the point at its end, with an arrow head. */
 export function arrowPath(line: BentLine, radius: number): string {
   if (lengthOf(line) < radius + MIN_ARROW_PX) return "";
   const { from, bend, to } = line;

@@ -1,4 +1,4 @@
-// Saves the chart as a picture: its layers as on the screen, the title above, legend and sentence below.
+// Saves the chart as a picture: the layers as on the screen, the title above, the legend and the sentence below.
 
 import { fileName, saveFile } from "../ui/download.ts";
 import { toolWords } from "../words/words.ts";
@@ -6,10 +6,10 @@ import { linesOf, textWidth } from "./labels/text_fitting.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [FONT_PX, LINE_PX, EDGE_PX] = [12, 18, 12];
-/** Styles that may come from a style sheet. They are copied to attributes, because a picture has no style sheet. */
+/** Styles that can be set by a style sheet. They are copied to attributes, because a picture has no style sheet. */
 const MARK_STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity"];
 const TEXT_STYLES = ["font-family", "font-size", "font-weight", "font-variant-numeric"];
-/** Device pixels of a PNG per px of the screen. */
+/** Device pixels of a PNG for each px of the screen. */
 const PNG_SCALE = 2;
 
 interface ChartPicture {

@@ -1,4 +1,4 @@
-// The frame and the scales of the roofline plane, from FLOP/B and FLOP/s to pixels, logarithmic or linear.
+// The frame and the scales of the roofline plane, from FLOP/B and FLOP/s to px, logarithmic or linear.
 
 import type { Points } from "../roofline/points.ts";
 import type { Roof } from "../roofline/roofline.ts";
@@ -6,11 +6,11 @@ import { memoize } from "../ui/memoize.ts";
 import type { Snapshot } from "../wire/types.ts";
 import { type Extent, extents, spanOf } from "./extents.ts";
 
-/** A function from values to px, with its domain and its inverse. */
+/** A function from values to px, with the domain of the values and the inverse function. */
 export interface Scale {
   (value: number): number;
   readonly domain: Extent;
-  /** Linear scales have a place for 0, logarithmic ones do not. */
+  /** Whether the scale is linear. A linear scale has a place for 0, a logarithmic scale has not. */
   readonly isLinear: boolean;
   invert(px: number): number;
 }
@@ -26,17 +26,17 @@ export interface Scales {
   readonly width: number;
   readonly height: number;
   readonly plot: Box;
-  /** Width of the column of roof names right of the plot, px; 0 if there is none. */
+  /** The width of the column of roof names right of the plot, px. 0 if there is no column. */
   readonly gutter: number;
-  /** The strip for kernels without FLOPs, with a scale of bytes/s; undefined if there are none. */
+  /** The strip for kernels without FLOPs, with a scale of bytes/s. Undefined if there are no such kernels. */
   readonly strip: (Box & { readonly y: Scale }) | undefined;
   readonly x: Scale;
   readonly y: Scale;
-  /** Under a zoom: the scales without it. */
+  /** The scales without the zoom. Undefined if there is no zoom. */
   readonly whole?: Scales | undefined;
 }
 
-/** Returns the last scales if the next are equal, so that what was drawn with them need not be redrawn. */
+/** Returns the last scales if the next scales are equal, so that the layers drawn with them need not be redrawn. */
 export const stableScales = <S extends Scales>(last: S | undefined, next: S): S =>
   last && keyOf(last) === keyOf(next) ? last : next;
 
@@ -45,31 +45,34 @@ function keyOf({ width, height, plot, x, y, strip, whole }: Scales): string {
   return [width, height, ...Object.values(plot), x.isLinear, ...domains, whole && keyOf(whole)].join();
 }
 
-/** A chart smaller than this is not drawn, px. */
+/** A chart narrower or lower than this is not drawn, px. */
 export const MIN_CHART_PX = 40;
 const STRIP_PX = 76;
 
-/** The strip ends at this many times the roof, and extends by this factor beyond its first and last point. */
+/**
+ * Maximum of the strip's scale, as a multiple of the roof's bandwidth; and the factor of the margins beyond its first
+ * and last point.
+ */
 const [MAX_STRIP_FACTOR, STRIP_MARGIN] = [10, 1.6];
 
 /** Whether a chart is so narrow that it has fewer and shorter texts. */
 export const isNarrow = ({ width }: Pick<Size, "width">) => width < 520;
 
-/** Size of a chart, px. */
+/** The size of a chart, px. */
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** The height of a chart of this width, px. `room`: the height available in full screen, px. */
+/** The height of a chart of the given width, px. `room`: the available height in full screen, px. */
 export function chartHeight(width: number, room?: number): number {
   const most = room === undefined ? Math.min(width * 0.56, Math.max(520, width * 0.28)) : Math.min(width * 0.75, room);
   return Math.round(Math.max(280, most));
 }
 
 /**
- * Builds the scales. `gutterOf` returns the width of the column of names for a vertical scale. There is room for `parts` and
- * for the snapshots in `ghosts` too. The extents contain those of the scales `before`.
+ * Builds the scales. `gutterOf` returns the width of the column of names for a vertical scale. There is also room for
+ * `parts` and for the snapshots in `ghosts`. The extents contain the extents of the scales `before`.
  */
 export function scalesOf(
   size: { width: number; height: number },
@@ -94,7 +97,8 @@ export function scalesOf(
   const judge = focus ?? roofs[0];
   const slow = Math.min(slowest, (judge?.sheetBandwidth ?? fastest) / 30);
   const roof = Math.max(judge?.sheetBandwidth ?? fastest, judge?.bandwidth ?? fastest);
-  // Kernels that only seem so fast, such as the start of an asynchronous copy, must not compress the rest of the strip.
+  // Kernels that only seem this fast, such as the start of an asynchronous copy, must not compress the strip for the
+  // other kernels.
   const fast = Math.max(roof, Math.min(fastest, roof * MAX_STRIP_FACTOR));
   return {
     width,
@@ -118,13 +122,16 @@ export function scalesOf(
   };
 }
 
-/** The extent that contains both. */
+/** The extent that contains both extents. */
 export const joined = (now: Extent, before: Extent = now): Extent => [
   Math.min(now[0], before[0]),
   Math.max(now[1], before[1]),
 ];
 
-/** Written by hand: a library's scales would bring colours, dates and interpolation, a third of the bundle. */
+/**
+ * Creates a logarithmic scale. It is written by hand, because a library's scales would add a third to the bundle, for
+ * colours, dates and interpolation.
+ */
 export function scaleLog(domain: Extent, [from, to]: Extent): Scale {
   const [low, high] = [Math.log10(domain[0]), Math.log10(domain[1])];
   const slope = (to - from) / (high - low);
@@ -143,7 +150,7 @@ export function scaleLinear(domain: Extent, [from, to]: Extent): Scale {
   return Object.assign((value: number) => from + (value - low) * slope, { domain, invert, isLinear: true });
 }
 
-/** A scale of the same kind. */
+/** Creates a scale of the same kind, linear or logarithmic. */
 export const scaleLike = ({ isLinear }: Scale, domain: Extent, range: Extent): Scale =>
   (isLinear ? scaleLinear : scaleLog)(domain, range);
 
@@ -152,7 +159,10 @@ export interface Spots {
   readonly y: Float32Array;
 }
 
-/** Logarithms of the points' values: memoized, because they do not change while a chart is zoomed and panned. */
+/**
+ * The logarithms of the points' values. They are memoized, because they do not change while a chart is zoomed and
+ * panned.
+ */
 interface Logs {
   readonly x: Float64Array;
   readonly y: Float64Array;
@@ -161,7 +171,10 @@ interface Logs {
 const logs = memoize<Logs>();
 const spots = memoize<Spots>();
 
-/** Positions of points, px. Without bytes: at the right edge. Without FLOPs: in the strip, at most at its end. */
+/**
+ * Positions of points, px. Points without bytes are at the right edge. Points without FLOPs are in the strip, at most
+ * at its end.
+ */
 export const project = (points: Points, scales: Scales): Spots =>
   spots(points.x, [scales], () => findSpots(points, scales));
 

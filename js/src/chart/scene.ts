@@ -1,4 +1,4 @@
-// The scene: everything that one picture of a plane shows. All layers draw from it.
+// The scene: everything that a picture of a plane shows. All layers draw from the scene.
 
 import type { SubRoof } from "../roofline/ceilings.ts";
 import { MEASURED, type Points } from "../roofline/points.ts";
@@ -19,33 +19,35 @@ export interface Scene {
   readonly at: { readonly x: Float32Array; readonly y: Float32Array };
   readonly roofs: readonly Roof[];
   readonly focus: Roof | undefined;
-  /** In hierarchical mode: the levels of the focus chip that have a roof. Otherwise empty. */
+  /** The levels of the focus chip that have a roof, in hierarchical mode. Otherwise empty. */
   readonly levels: readonly Level[];
   readonly subRoofs: readonly SubRoof[];
   readonly colours: ReadonlyMap<string, string>;
   readonly names: ReadonlyMap<string, string>;
   readonly scales: Scales;
-  /** Units of the axes. */
+  /** The units of the axes. */
   readonly units: Units;
   readonly theme: Theme;
-  /** Rows whose kernels are named where there is room, the most important first. */
+  /** The rows of kernels to name where there is room, most important first. */
   readonly named: readonly number[];
-  /** The hovered and the selected rows. Empty if very many are selected. */
+  /** The hovered and selected rows. Selected rows are left out if very many are selected. */
   readonly marked: readonly number[];
-  /** Selected rows; all others are faded. If empty, none is faded. */
+  /** The selected rows. All other rows are faded. If no row is selected, none is faded. */
   readonly selected: ReadonlySet<number>;
 }
 
 /** At most this many kernels are named. */
 export const MAX_NAMED_KERNELS = 40;
-/** If more kernels than this are selected, they stand out only because the others are faded. */
+/**
+ * If more kernels than this are selected, they are not marked. They differ only because all other kernels are faded.
+ */
 const MAX_MARKED_KERNELS = 50;
 /** Above this many points, lines between marks would hide the chart. */
 const MAX_POINTS_WITH_TIES = 400;
 
 /**
- * The rows to name where there is room, out of the drawn rows in drawing order: totals first, then the heaviest
- * kernels.
+ * Returns the rows to name where there is room, out of the drawn rows in drawing order. Totals are first, then the
+ * heaviest kernels.
  */
 export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
   const totals: number[] = [];
@@ -59,7 +61,7 @@ export function heaviestRows(rows: Int32Array, kernels: Kernels): number[] {
 
 const memoUnits = memoize<Units>();
 
-/** The units of the axes: in cycles of the focus chip, if its clock is known. */
+/** The units of the axes. Rates can be per cycle of the focus chip if its clock rate is known. */
 export function unitsIn({ axes }: Store, focus: Roof | undefined): Units {
   const { rateUnit, word, xAxis, tickBase } = axes;
   const counted = { rateUnit: rateUnit.value, word: word.value, xAxis: xAxis.value, tickBase: tickBase.value };
@@ -77,7 +79,7 @@ export function selectionOf(store: Store): Pick<Scene, "marked" | "selected"> {
   return { marked, selected: sets(rows, [], () => new Set(rows)) };
 }
 
-/** The colours of points: of categories (measured kernels), of totals, and of chips (marks on their roofs). */
+/** The colours of points: by category (measured kernels), for totals, and by chip (marks on the roof of the chip). */
 export function pointColours(scene: Scene) {
   const { points, roofs, colours, theme, kernels, levels, selected } = scene;
   const chips = roofs.map((roof) => colours.get(roof.chip.id) ?? theme.text);
@@ -90,7 +92,7 @@ export function pointColours(scene: Scene) {
   };
 }
 
-// Memoized: while a roof is dragged, measured points keep their columns.
+// Memoized: while a roof is dragged, the columns of measured points do not change.
 const [colour, hollow, faded] = [memoize<Uint16Array>(), memoize<Uint8Array>(), memoize<Uint8Array>()];
 
 function colourOf({ kernels, points: { row, roof } }: Scene, hues: number): Uint16Array {
@@ -106,12 +108,12 @@ function colourOf({ kernels, points: { row, roof } }: Scene, hues: number): Uint
   return colour;
 }
 
-/** In hierarchical mode only the point at the binding level is filled. */
+/** Returns which points are outlines. In hierarchical mode only the point at the binding level is filled. */
 function hollowOf({ points: { binds }, levels }: Scene): Uint8Array {
   return levels.length > 0 ? binds.map((is) => 1 - is) : new Uint8Array(binds.length);
 }
 
-/** While something is selected, unselected kernels are faded; totals are not. */
+/** Returns which points are faded: all unselected kernels while some kernel is selected. Totals are never faded. */
 function fadedOf({ kernels, points, selected }: Scene): Uint8Array {
   const { row } = points;
   const faded = new Uint8Array(row.length);
@@ -121,14 +123,14 @@ function fadedOf({ kernels, points, selected }: Scene): Uint8Array {
   return faded;
 }
 
-/** Whether a position is in the plot or, for a kernel without FLOPs, beside it in the strip; px. */
+/** Whether a position, px, is in the plot. For a kernel without FLOPs: whether it is in the strip beside the plot. */
 export function isInSight({ plot }: Scales, ai: number, x: number, y: number): boolean {
   return (ai === 0 || (x >= plot.left && x <= plot.right)) && y >= plot.top && y <= plot.bottom;
 }
 
 /**
- * The indices of all points of a row: one if it was measured, else one on each roof. They are consecutive and end at
- * the row's home.
+ * The indices of all points of a row: one point if the row was measured, otherwise a point on each roof. The indices
+ * are consecutive and end at the row's home.
  */
 export function indicesOf({ points: { row: rows, home } }: Scene, row: number): number[] {
   const found: number[] = [];
@@ -136,7 +138,7 @@ export function indicesOf({ points: { row: rows, home } }: Scene, row: number): 
   return found.reverse();
 }
 
-/** The x positions, px, of lines that tie the marks of an unmeasured kernel on several roofs. */
+/** The x positions of the lines that tie the marks of an unmeasured kernel on several roofs, px. */
 export function tiesOf({ points, at, levels, scales }: Scene): number[] {
   const xs = new Set<number>();
   const few = points.n <= MAX_POINTS_WITH_TIES && levels.length === 0;
@@ -148,7 +150,10 @@ export function tiesOf({ points, at, levels, scales }: Scene): number[] {
   return [...xs];
 }
 
-/** In hierarchical mode, lines that join the points of each kernel; above a number of kernels only for marked ones. */
+/**
+ * The lines that join the points of each kernel in hierarchical mode. With very many points, only marked kernels have
+ * such lines.
+ */
 export function joinsOf({ points, at, levels, marked }: Scene): Join[] {
   if (levels.length === 0) return [];
   const joins = new Map<number, Join>();

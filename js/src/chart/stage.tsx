@@ -1,4 +1,4 @@
-// The stage of both planes: canvas and SVG layers of one size, with pointer and keyboard handlers.
+// The stage of both planes: canvas and SVG layers of the same size, with the handlers of pointer and keys.
 
 import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -17,16 +17,16 @@ interface StageProps {
   readonly store: Store;
   readonly scene: Scene;
   readonly label: string;
-  /** The width left for the tools beside the title of the horizontal axis, px. */
+  /** The width left for the toolbar beside the title of the horizontal axis, px. */
   readonly room: number;
   readonly pointing: Pointing;
   readonly picture: PointsPicture;
   readonly labels: readonly PlacedLabel[];
-  /** Drawn below the points. */
+  /** What is drawn below the points. */
   readonly under: ComponentChildren;
-  /** Drawn above the points and below every label. */
+  /** What is drawn above the points and below all labels. */
   readonly over?: ComponentChildren;
-  /** Beside the picture, such as the tooltip. */
+  /** What is shown in addition to the picture, such as the tooltip. */
   readonly children?: ComponentChildren;
 }
 
@@ -44,7 +44,7 @@ export function Stage({ store, scene, label, room, pointing, picture, labels, un
   const latest = useRef(pointing.handlers.onKeyDown);
   latest.current = pointing.handlers.onKeyDown;
   const keys = useCallback((event: KeyboardEvent) => latest.current(event), []);
-  // The toolbar does not depend on the roofs: memoized during a drag.
+  // Memoized during a drag, because the toolbar does not depend on the roofs.
   const toolbar = useMemo(
     () => <Toolbar {...{ store, scene, outside, navigation, keys, room }} />,
     [store, scales, scene.units, scene.focus?.chip, outside, navigation.isMoving, room],
@@ -82,12 +82,12 @@ export function Stage({ store, scene, label, room, pointing, picture, labels, un
   );
 }
 
-/** Places labels; while `isStable`, as during a drag, labels keep their choices. */
+/** Places labels. While `isStable`, for example during a drag, labels keep their choices. */
 export function useStableLabels(isStable: boolean, place: (before?: Choices) => PlacedLabel[]): PlacedLabel[] {
   const choices = useRef<Choices>(new Map());
   const labels = place(isStable ? choices.current : undefined);
   useLayoutEffect(() => {
-    // The choices of labels that appear during a drag are not kept, except for notes of moved kernels.
+    // A label that appears during a drag keeps no choice, except for notes of moved kernels.
     const kept = isStable ? labels.filter(isNote) : labels;
     const before = isStable ? choices.current : [];
     choices.current = new Map([...before, ...kept.map(({ key, choice }) => [key, choice] as const)]);

@@ -1,4 +1,5 @@
-// The colours of the widget, light and dark: text has contrast 4.5:1, marks have 3:1 on the host's background.
+// The colours of the widget, light and dark. On the host's background, the contrast of text is 4.5:1 and the contrast
+// of marks 3:1.
 
 import type { Chip } from "../wire/types.ts";
 
@@ -12,9 +13,9 @@ export interface Theme {
   readonly alert: string;
   readonly memoryWash: string;
   readonly computeWash: string;
-  /** One hue for each chip or vendor: near Okabe and Ito's, with a lightness that is legible as text. */
+  /** The hues of chips or vendors. They are near Okabe and Ito's, with a lightness that is legible as text. */
   readonly chips: readonly string[];
-  /** One hue for each category. */
+  /** The hues of categories. */
   readonly categories: readonly string[];
 }
 
@@ -46,7 +47,7 @@ export const DARK: Theme = {
   categories: ["#88bbee", "#ee88bb", "#66cc77", "#ddbb44", "#ff7755", "#44ccdd", "#bca7f0", "#bfc5cc"],
 };
 
-/** A theme of the two colours that the user forces on all pages, with legible hues. */
+/** The theme when the user forces two colours on all pages. The hues of chips and categories are made legible. */
 export function forcedTheme(background: string, text: string): Theme {
   const base = luminance(background) < luminance(text) ? DARK : LIGHT;
   const read = (hue: string) => legible(hue, background, text);
@@ -58,13 +59,13 @@ export function forcedTheme(background: string, text: string): Theme {
   };
 }
 
-/** Mixes a hue with the colour of text until it is legible. */
+/** Mixes a hue with the text colour until it is legible. */
 function legible(hue: string, background: string, text: string): string {
   const shares = Array.from({ length: 11 }, (_, tenths) => tenths / 10);
   return shares.map((share) => mix(hue, text, share)).find((colour) => contrast(colour, background) >= 4.5) ?? text;
 }
 
-/** The contrast of two colours as the Web Content Accessibility Guidelines 2.2 define it: 1 to 21. */
+/** The contrast of two colours, 1 to 21, as the Web Content Accessibility Guidelines 2.2 define it. */
 function contrast(one: string, other: string): number {
   const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (high + 0.05) / (low + 0.05);
@@ -79,8 +80,8 @@ function luminance(hex: string): number {
 }
 
 /**
- * Colours by chip id. Each chip has its own hue while there are enough of them, because steps of one hue are hard to tell
- * apart; with more chips each vendor has a hue, and its generations are steps of it.
+ * Returns a colour for each chip id. Each chip has its own hue while there are enough hues, because steps of one hue
+ * are hard to distinguish. With more chips each vendor has a hue, and the vendor's generations are steps of that hue.
  */
 export function chipColours(
   chips: readonly Chip[],
@@ -88,7 +89,7 @@ export function chipColours(
   shown: readonly string[] = chips.map(({ id }) => id),
 ): Map<string, string> {
   const hue = (index: number) => theme.chips[index % theme.chips.length] as string;
-  // With few chips each keeps its colour; with many, only the chips in view are told apart.
+  // With few chips each chip always keeps its colour. With many chips only the chips in view get different colours.
   const pool = chips.length <= theme.chips.length ? chips : chips.filter(({ id }) => shown.includes(id));
   const vendors = [...new Set([...pool, ...chips].map(({ vendor }) => vendor))];
   const familyOf = ({ vendor }: Chip) => pool.filter((other) => other.vendor === vendor);
@@ -97,7 +98,7 @@ export function chipColours(
     chips.map((chip) => {
       if (hueEach && pool.includes(chip)) return [chip.id, hue(pool.indexOf(chip))];
       const family = familyOf(chip);
-      // Chips of the same generation keep their order, so that each has its own step.
+      // Chips of the same generation stay in order, so that each has its own step.
       const rank = Math.max(0, [...family].sort((a, b) => b.generation - a.generation).indexOf(chip));
       const step = Math.min(0.28, MAX_SHADE / Math.max(1, family.length - 1));
       return [chip.id, mix(hue(vendors.indexOf(chip.vendor)), theme.text, rank * step)];
@@ -105,7 +106,7 @@ export function chipColours(
   );
 }
 
-/** The share of the text's colour in the colour of a vendor's oldest generation, at most. */
+/** The maximum share of the text colour, in the colour of a vendor's oldest generation. */
 const MAX_SHADE = 0.66;
 
 export function mix(from: string, to: string, share: number): string {
@@ -115,5 +116,5 @@ export function mix(from: string, to: string, share: number): string {
 
 const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 
-/** A colour from channels of 0 to 255. */
+/** A hex colour from three channels of 0 to 255. */
 export const hexOf = (rgb: readonly number[]) => `#${rgb.map((value) => value.toString(16).padStart(2, "0")).join("")}`;

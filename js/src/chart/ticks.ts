@@ -1,15 +1,16 @@
-// The ticks of an axis: powers of ten or of two, and multiples between them where few powers are in sight.
+// The ticks of an axis: powers of ten or of two, and multiples of them if few powers are in sight.
 
 import type { Scale } from "./scales.ts";
 
-/** A tick in base units, and the number shown on the axis. */
+/** A tick: its value in base units, and the number shown on the axis. */
 export interface Tick {
   readonly value: number;
   readonly shown: number;
 }
 
 /**
- * How an axis counts: `fromBase` converts from base units, `toBase` back. For a reciprocal axis both are decreasing.
+ * How an axis converts its values: `fromBase` converts from base units, `toBase` converts back. For a reciprocal axis
+ * both functions are decreasing.
  */
 export interface Counting {
   readonly fromBase: (base: number) => number;
@@ -18,15 +19,15 @@ export interface Counting {
 
 export const PLAIN: Counting = { fromBase: (base) => base, toBase: (counted) => counted };
 
-/** An axis with fewer ticks gets multiples between the powers. */
+/** An axis with fewer ticks than this also gets multiples of the powers. */
 const MIN_TICKS = 3;
-/** Multiples of the lower power, from coarse to fine. */
+/** Multiples of a power, from coarse to fine. */
 const MULTIPLES = {
   10: [[1], [1, 2, 5], steps(1, 10, 1), steps(1, 10, 0.5), steps(1, 10, 0.2)],
   2: [[1], [1, 1.5], [1, 1.25, 1.5, 1.75]],
 };
 
-/** Ticks of a linear axis, at multiples of 1, 2 or 5 times a power of ten. */
+/** The ticks of a linear axis, at multiples of 1, 2 or 5 times a power of ten. */
 function evenTicks(scale: Scale, room: number): Tick[] {
   const [low, high] = scale.domain;
   const least = room / Math.abs(scale(1) - scale(0));
@@ -39,7 +40,10 @@ function evenTicks(scale: Scale, room: number): Tick[] {
   }));
 }
 
-/** As many ticks as have `room` px each: whole powers, with multiples only if there are fewer than three powers. */
+/**
+ * Returns ticks that are at least `room` px apart. On a logarithmic axis these are powers. Multiples of powers are
+ * added only if there are fewer than MIN_TICKS ticks.
+ */
 export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting: Counting = PLAIN): Tick[] {
   if (scale.isLinear) return evenTicks(scale, room);
   const ends = scale.domain.map(counting.fromBase);
@@ -47,7 +51,7 @@ export function ticksOf(scale: Scale, room: number, base: 10 | 2 = 10, counting:
   const at = (shown: number) => scale(counting.toBase(shown));
   const put = (values: readonly number[]) =>
     values.filter((shown) => shown >= low * (1 - 1e-9) && shown <= high * (1 + 1e-9));
-  // Products with powers of two are exact.
+  // Products with powers of two are exact, so they need no rounding.
   const multiple = (by: number, exponent: number) =>
     base === 2 ? by * 2 ** exponent : tidy(by * Number(`1e${exponent}`));
   const log = base === 2 ? Math.log2 : Math.log10;

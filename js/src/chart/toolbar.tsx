@@ -1,4 +1,4 @@
-// The toolbar below the chart: icon buttons, and a menu for those that do not fit.
+// The toolbar below the chart: buttons with icons, and a menu for the buttons that do not fit.
 
 import { useComputed, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -17,7 +17,7 @@ import type { Scene } from "./scene.ts";
 interface ToolbarProps {
   readonly store: Store;
   readonly scene: Scene;
-  /** Number of kernels out of sight. */
+  /** The number of kernels out of sight. */
   readonly outside: number;
   readonly navigation: Navigation;
   /** The chart's key handler. */
@@ -29,17 +29,20 @@ interface ToolbarProps {
 interface Entry {
   readonly picture: IconName;
   readonly label: string;
-  /** Undefined if there is nothing to do. */
+  /** What a click does. Undefined if the button has nothing to do. */
   readonly act: ((event: MouseEvent) => unknown) | undefined;
   /** For toggles. */
   readonly isOn?: boolean;
-  /** Text shown instead of the icon. */
+  /** A text that is shown instead of the icon. */
   readonly count?: string;
 }
 
-/** Width of a button, and padding of the hint with the number of kernels out of sight, px. */
+/** The width of a button, and the padding of the hint with the number of kernels out of sight, px. */
 const [BUTTON_PX, HINT_PADDING_PX] = [24, 8];
-/** If fewer buttons than this fit beside the hint, the number replaces the icon of the fit button. */
+/**
+ * If fewer buttons than this fit beside the hint, there is no hint. The fit button then shows its number instead of the
+ * icon.
+ */
 const MIN_BUTTONS_BESIDE_HINT = 10;
 
 export function Toolbar({ store, scene, outside, navigation, keys, room }: ToolbarProps) {
@@ -47,7 +50,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   const isOpen = useSignal(false);
   const current = useSignal<string>("in");
   const opener = useRef<HTMLButtonElement>(null);
-  // Room for the hint is reserved for the largest number, so that no button moves when it appears.
+  // The hint has room for its largest number, so that no button moves when the hint appears.
   const most = numerals.whole(Math.max(store.kernels.value.n, 999));
   const left = room - textWidth(words.outsideShort(most)) - 2 * HINT_PADDING_PX;
   const isApart = left >= MIN_BUTTONS_BESIDE_HINT * BUTTON_PX;
@@ -59,12 +62,12 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
       ? { ...button, label: fitLabel, count: outside > 99 ? "99+" : numerals.whole(outside) }
       : button,
   );
-  // One button is the menu's.
+  // The button that opens the menu needs room too.
   const fit = Math.max(2, Math.floor((isApart ? left : room) / BUTTON_PX) - 1);
   const [shown, rest] = [buttons.slice(0, fit), buttons.slice(fit)];
   const stops = [...shown.map(({ picture }) => picture), "more", ...(hasHint ? ["outside"] : [])];
   const tabStop = stops.includes(current.value) ? current.value : "in";
-  // Announce the whole view only after a zoom.
+  // The whole view is announced only after a zoom.
   const wasZoomed = useRef(false);
   wasZoomed.current ||= scene.scales.whole !== undefined;
 
@@ -74,7 +77,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
     const now = all.indexOf(event.target as HTMLElement);
     const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: all.length - 1 }[event.key];
     if (now < 0 || isModified(event)) return;
-    // The chart's keys work here too, because the buttons' titles name them.
+    // The chart's keys work in the toolbar too, because the titles of the buttons name them.
     if (to === undefined) return /^[^ ]$/.test(event.key) ? keys(event) : undefined;
     all[(to + all.length) % all.length]?.focus();
     used(event);
@@ -106,7 +109,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
           aria-haspopup="dialog"
           aria-expanded={isOpen.value}
           {...own("more")}
-          // Some browsers do not focus a clicked button: without this the menu would see the focus leave and close.
+          // Some browsers do not focus a clicked button. Without this, the menu would lose the focus and close.
           onMouseDown={(event) => isOpen.value && event.preventDefault()}
           onClick={() => {
             if (isOpen.value) close(true);
@@ -123,7 +126,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
             {...own("outside")}
             onClick={() => {
               navigation.fit();
-              // The hint disappears: keep the focus in the toolbar.
+              // The hint disappears, so move the focus to another button of the toolbar.
               opener.current?.focus();
             }}
           >
@@ -145,7 +148,7 @@ export function Toolbar({ store, scene, outside, navigation, keys, room }: Toolb
   );
 }
 
-/** The buttons, the most important first; the last ones move into the menu if there is no room. */
+/** The buttons, most important first. The last buttons are in the menu if there is no room. */
 function buttonsOf(store: Store, { tool, by, fit }: Navigation, hasRoof: boolean): Entry[] {
   const choice = (picture: Tool): Entry => ({
     picture,
@@ -201,7 +204,7 @@ function ToolButton({ picture, label, act, isOn, count, ...rest }: ToolButtonPro
       title={label}
       aria-label={label}
       aria-pressed={isOn}
-      // A disabled button would lose the focus.
+      // With the attribute `disabled` instead, the button would lose the focus.
       aria-disabled={act === undefined}
       onClick={act}
       {...rest}

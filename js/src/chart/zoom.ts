@@ -1,4 +1,4 @@
-// The arithmetic of zooming and panning, the same for both planes.
+// The arithmetic of zooming and panning. It is the same for both planes.
 
 import type { Zoom } from "../state/sync.ts";
 import type { Extent } from "./extents.ts";
@@ -7,11 +7,11 @@ import { type Box, type Scale, type Scales, scaleLike, scaleLog } from "./scales
 /** The ends of a part of an axis, px. */
 type Ends = readonly [from: number, to: number];
 
-/** A logarithmic axis never shows less than this many decades, so that its ticks differ. */
+/** A logarithmic axis shows at least this many decades, so that its ticks differ. */
 export const MIN_DECADES = 1 / 3;
-/** A linear axis never shows less than this share of its upper end. */
+/** A linear axis shows at least this share of its upper end. */
 export const MIN_LINEAR_SHARE = 1 / 50;
-/** Limits of what can be shown, in base units: no hardware or kernel lies beyond them. */
+/** The limits of what can be shown, in base units. No hardware and no kernel is beyond them. */
 const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
   rates: [
     [1e-6, 1e12],
@@ -22,10 +22,10 @@ const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
     [1e-15, 1e6],
   ],
 };
-/** A view that differs from the whole by less than this is the whole, px. */
+/** If a zoomed view differs from the whole view by less than this, px, there is no zoom. */
 const SAME_PX = 0.5;
 
-/** The scales of a zoomed view. The frame stays; the strip follows the vertical axis. */
+/** Returns the scales of a zoomed view. The frame does not change, and the strip follows the vertical axis. */
 export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
   // A logarithmic axis cannot show 0.
   if (!zoom || (!whole.x.isLinear && zoom.some((end) => end <= 0))) return whole;
@@ -41,7 +41,7 @@ export function zoomed<S extends Scales>(whole: S, zoom: Zoom | null): S {
   };
 }
 
-/** Moves the point at `from` to `to` and scales by `factor` about it. */
+/** Moves the point at `from` to `to` and scales by `factor` around it. */
 export function zoomAround(
   scales: Scales,
   from: readonly [number, number],
@@ -50,7 +50,7 @@ export function zoomAround(
 ): Zoom | null {
   const { plot, x, y } = scales;
   const ends = (start: number, end: number, axis: 0 | 1, scale: Scale): Ends => {
-    // An axis at its smallest extent is not scaled, but still moves.
+    // An axis at its smallest extent still moves, but is not scaled.
     const by = Math.min(factor, closer(scale));
     const at = (edge: number) => from[axis] + (edge - to[axis]) / by;
     return [at(start), at(end)];
@@ -58,14 +58,14 @@ export function zoomAround(
   return shown(scales, ends(plot.left, plot.right, 0, x), ends(plot.bottom, plot.top, 1, y));
 }
 
-/** Zooms to a rectangle. A rectangle thinner than `line` px in one direction leaves that axis as it is. */
+/** Zooms to a rectangle. If the rectangle is thinner than `line` px in one direction, that axis does not change. */
 export function zoomToBox(scales: Scales, { left, right, top, bottom }: Box, line = 8): Zoom | null {
   const { plot } = scales;
   const across: Ends = right - left < line ? [plot.left, plot.right] : [left, right];
   return shown(scales, across, bottom - top < line ? [plot.bottom, plot.top] : [bottom, top]);
 }
 
-/** The zoom between these ends, within the limits; null for the whole. */
+/** Returns the zoom between the ends `across` and `up`, within the limits. Null if it shows the whole plane. */
 function shown(scales: Scales, across: Ends, up: Ends): Zoom | null {
   const limits = LIMITS["outer" in scales ? "times" : "rates"];
   const part = (scale: Scale, [from, to]: Ends, limit: Extent) =>
@@ -77,13 +77,13 @@ function shown(scales: Scales, across: Ends, up: Ends): Zoom | null {
   return isWhole(whole.x, x) && isWhole(whole.y, y) ? null : [...x, ...y];
 }
 
-/** The largest factor by which an axis can still be magnified. */
+/** The largest factor by which an axis can be magnified. */
 const closer = ({ domain: [low, high], isLinear }: Scale) =>
   isLinear ? (high - low) / (MIN_LINEAR_SHARE * high) : Math.log10(high / low) / MIN_DECADES;
 
-/** Makes a part long enough and moves it inside the limits. */
+/** Lengthens a part of an axis to its minimum and moves it inside the limits. */
 function legal(part: Extent, [least, most]: Extent): Extent {
-  // For positions far away, `invert` returns 0 or infinity.
+  // For a position far away, `invert` returns 0 or infinity.
   const [low, high] = part.map((end) => Math.max(1e-150, Math.min(end, 1e150))) as [number, number];
   const missing = MIN_DECADES - Math.log10(high / low);
   const [from, to] = missing > 1e-9 ? [low / 10 ** (missing / 2), high * 10 ** (missing / 2)] : [low, high];
@@ -92,10 +92,10 @@ function legal(part: Extent, [least, most]: Extent): Extent {
   return [start, start * ratio];
 }
 
-/** The same for a linear axis, which starts at 0. */
+/** Lengthens and moves a part as `legal` does, for a linear axis, which starts at 0. */
 function legalFromZero([low, high]: Extent, [least, most]: Extent): Extent {
   const middle = (low + high) / 2;
-  // At this length it is the minimum share of its own upper end.
+  // A part of this length is the minimum share of its own upper end.
   const shortest = Math.max(least, (MIN_LINEAR_SHARE * middle) / (1 - MIN_LINEAR_SHARE / 2));
   const length = high - low < shortest * (1 - 1e-9) ? shortest : Math.min(high - low, most);
   const start = Math.max(0, Math.min(middle - length / 2, most - length));

@@ -1,5 +1,5 @@
-// The column of roof names right of the plot, used when flats are close together. A leader runs from each flat to its
-// name.
+// The column of roof names right of the plot. It is used when flats are close together. A leader runs from each flat to
+// its name.
 
 import { briefNamesOf } from "../../text/names.ts";
 import { formatPercent } from "../../text/numbers.ts";
@@ -11,40 +11,41 @@ import type { Choices, PlacedLabel } from "./engine.ts";
 import { ceilingText } from "./roof_labels.ts";
 import { shorten, shortenToWords, textWidth } from "./text_fitting.ts";
 
-/** Between flats closer than this no name fits, px. */
+/** Minimum distance of two flats at which a name fits between them, px. */
 const MIN_FLAT_DISTANCE_PX = 19;
-/** Flats closer than this look like one line, px. */
+/** Two flats closer than this look like one line, px. */
 const SAME_FLAT_PX = 2;
-/** Distance from the end of the flats to the names, px. */
+/** Distance from the right ends of the flats to the names, px. */
 export const LEADER_PX = 16;
-/** Width for a model's name even in the narrowest chart, px. */
+/** The column has room for at least this width of a model's name, px, even in the narrowest chart. */
 const MODEL_NAME_PX = 92;
-/** Height of a row, and gap between two names in a row, px. */
+/** The height of a row, and the gap between two names in a row, px. */
 const [ROW_PX, NAME_GAP_PX] = [15, 3];
 
 type Lines = Pick<Scene, "roofs" | "focus" | "subRoofs" | "names" | "units">;
 
-/** A roof or ceiling with a flat. */
+/** The entry in the column for a roof or a ceiling that has a flat. */
 interface ColumnEntry extends Rates {
   readonly key: string;
-  /** Its texts, the longest first. */
+  /** Texts for the name of the roof or ceiling, the longest first. */
   readonly texts: readonly string[];
   readonly bold: boolean;
   readonly chip: string;
-  /** FLOP/s of its flat on the data sheet. */
+  /** Height of the flat on the data sheet, FLOP/s. */
   readonly sheetPeak: number;
-  /** Whether it moves with a drag of the focus roof. */
+  /** Whether the flat moves when the focus roof is dragged. */
   readonly moves: boolean;
 }
 
-/** Entries whose flats look like one. */
+/** Entries in one row, because their flats look like one line. */
 interface ColumnRow {
   readonly entries: readonly ColumnEntry[];
   readonly flat: number;
 }
 
 /**
- * Width of the column, px: 0 if every name fits along its flat. It depends on data sheets only, so no drag changes it.
+ * Returns the width of the column, px, or 0 if every name fits along its flat. The width depends on data sheets only,
+ * so no drag changes it.
  */
 export function gutterOf(lines: Lines, width: number, y: Scale): number {
   const entries = entriesOf(lines);
@@ -59,7 +60,10 @@ export function gutterOf(lines: Lines, width: number, y: Scale): number {
   return LEADER_PX + Math.ceil(Math.min(max, Math.max(...rows.map((row) => widthOf(row.entries, max)))));
 }
 
-/** Places the names of the flats in sight. During a drag (`before` is given) only names of the focus roof move. */
+/**
+ * Places the names of the flats in sight. During a drag (`before` is given) only the names that belong to the focus
+ * roof move.
+ */
 export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
   const { colours, scales, theme } = scene;
   const { plot, gutter, y } = scales;
@@ -86,7 +90,7 @@ export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
     .map((label) => inRow(label, before.get(label.key) ?? label.choice));
   const isFree = (row: number) =>
     row >= plot.top && row <= plot.bottom && done.every(({ choice }) => Math.abs(choice - row) >= ROW_PX);
-  // Moving names take the free rows nearest to their flats, the focus roof's name first.
+  // Moving names take the free rows nearest to their flats. The focus roof's name is first.
   for (const label of placed.filter(({ key }) => moving.has(key)).sort((a, b) => Number(b.bold) - Number(a.bold))) {
     const flat = moving.get(label.key) as number;
     const nearest = Array.from({ length: plot.bottom - plot.top }, (_, shift) => [flat - shift, flat + shift]).flat();
@@ -96,7 +100,7 @@ export function columnNames(scene: Scene, before?: Choices): PlacedLabel[] {
   return done;
 }
 
-/** The leaders: a path from the end of each flat to its name in the column. */
+/** The leaders: paths from the ends of the flats to their names in the column. */
 export function columnLeaders(
   scene: Scene,
   labels: readonly PlacedLabel[],
@@ -113,7 +117,10 @@ export function columnLeaders(
   });
 }
 
-/** All entries. Those that move with the focus roof come last, so that they do not push other names in their row. */
+/**
+ * The entries of all roofs and ceilings. Entries that move with the focus roof are last, so that they do not push other
+ * names in their row.
+ */
 function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): ColumnEntry[] {
   const brief = briefNamesOf(roofs, names);
   const entries = roofs.map((roof): ColumnEntry => {
@@ -124,7 +131,7 @@ function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): ColumnEntry
   });
   const flats = focus ? subRoofs.filter(({ kind }) => kind !== "bandwidth") : [];
   const ceilings = flats.map((sub): ColumnEntry => {
-    // A communication ceiling is a fixed share of the roof and moves with it; a software ceiling does not move.
+    // A communication ceiling is a fixed share of the roof and moves with it. A software ceiling does not move.
     const moves = sub.kind === "communication";
     const sheetPeak = moves && focus ? (sub.peak / focus.peak) * focus.sheetPeak : sub.peak;
     const short = moves && focus ? formatPercent(1 - sub.peak / focus.peak) : sub.name;
@@ -134,7 +141,7 @@ function entriesOf({ roofs, focus, subRoofs, names, units }: Lines): ColumnEntry
   return [...entries, ...ceilings].sort((a, b) => Number(a.moves) - Number(b.moves));
 }
 
-/** Groups entries whose flats look like one into rows, as far as their names fit side by side. */
+/** Groups entries whose flats look like one line into rows. A row has only as many names as fit side by side. */
 function rowsOf(entries: readonly ColumnEntry[], flatOf: (entry: ColumnEntry) => number, max: number): ColumnRow[] {
   const rows: { entries: ColumnEntry[]; flat: number }[] = [];
   for (const entry of entries) {
@@ -149,8 +156,8 @@ function rowsOf(entries: readonly ColumnEntry[], flatOf: (entry: ColumnEntry) =>
 }
 
 /**
- * Positions of the rows from top to bottom, each as near to its flat as possible. If there are too many, the important
- * rows stay.
+ * Positions of the rows from top to bottom, each as near to its flat as possible. If there are too many rows, the most
+ * important rows stay.
  */
 function spread(rows: readonly ColumnRow[], top: number, bottom: number): (ColumnRow & { at: number })[] {
   const max = Math.max(1, Math.floor((bottom - top) / ROW_PX) + 1);
@@ -159,7 +166,7 @@ function spread(rows: readonly ColumnRow[], top: number, bottom: number): (Colum
     const half = ((count - 1) * ROW_PX) / 2;
     return Math.max(top + half, Math.min(middle, bottom - half));
   };
-  // Rows that would overlap become one block, centred on the mean of their flats.
+  // Rows that would overlap are joined into a block, centred on the mean of their flats.
   const blocks: { rows: ColumnRow[]; middle: number }[] = [];
   for (const row of kept.sort((a, b) => a.flat - b.flat)) {
     let block = { rows: [row], middle: within(row.flat, 1) };
@@ -180,7 +187,7 @@ function spread(rows: readonly ColumnRow[], top: number, bottom: number): (Colum
 const importance = ({ entries }: ColumnRow) =>
   entries.some(({ bold }) => bold) ? 2 : entries.some(({ key }) => key.startsWith("roof ")) ? 1 : 0;
 
-// Names are always measured in bold, so that the widths do not depend on which roof has the focus.
+// All names are measured in bold, so that the widths do not depend on which roof has the focus.
 const widthOf = (entries: readonly ColumnEntry[], max: number) =>
   entries.reduce((sum, entry) => sum + wide(textOf(entry, max)) + NAME_GAP_PX, -NAME_GAP_PX);
 const wide = (text: string) => textWidth(`${text},`, true);

@@ -1,4 +1,4 @@
-// The label engine of both planes: places labels by the rules, clear of each other and of what is drawn.
+// The label engine of both planes. It places labels by the rules, clear of each other and of the marks.
 
 import type { Box } from "../scales.ts";
 import { addBoxes, areClear, type BoxIndex, coveredPx, indexBoxes } from "./box_index.ts";
@@ -16,47 +16,54 @@ import { FONT_PX, textWidth } from "./text_fitting.ts";
 
 export interface Label {
   readonly kind: LabelKind;
-  /** Of several labels with the same key, only the first one that finds room is written. */
+  /** If several labels have the same key, only the first label that finds room is written. */
   readonly key: string;
   readonly text: string;
-  /** Shorter texts, the longest first. */
+  /** Shorter texts for narrow places, the longest first. */
   readonly shorter?: readonly string[];
   readonly bold?: boolean;
   readonly colour: string;
   readonly positions: readonly Position[];
-  /** The mark that it names. A leader ends there. */
+  /** The mark that the label names. A leader ends there. */
   readonly mark?: Mark;
-  /** It must be clearly nearer to its `own` boxes than to the `others`, which it could seem to name. */
+  /**
+   * The label must be clearly nearer to the `own` boxes than to the `others`. Otherwise it would seem to name a mark in
+   * `others`.
+   */
   readonly near?: { readonly own: readonly Box[]; readonly others: readonly Box[] };
-  /** The key of a label that must be placed too; without it this label would seem to belong to another mark. */
+  /**
+   * The key of another label that must be placed too. Without the other label, this label would seem to belong to
+   * another mark.
+   */
   readonly needs?: string | false;
 }
 
 export interface PlacedLabel extends Position, Pick<Label, "kind" | "key" | "text" | "bold" | "colour" | "mark"> {
-  /** Index of the candidate that was chosen. */
+  /** The index of the chosen candidate. */
   readonly choice: number;
 }
 
-/** Chosen candidates by label key. */
+/** The index of the chosen candidate for each label key. */
 export type Choices = ReadonlyMap<string, number>;
 
-/** What labels avoid. Their rules say how strictly. */
+/** Boxes that labels avoid. The rule of each label says how strictly. */
 export type Surroundings = Readonly<Partial<Record<Obstacle, readonly Box[]>>> & {
   readonly bounds: Box;
-  /** Never covered: ridge points, and text that is already there. */
+  /** Labels never cover these boxes: ridge points, and texts that are already there. */
   readonly ridges?: readonly Box[];
   readonly texts?: readonly Box[];
 };
 
 /** Minimum gap between two labels on one line, px. */
 const TEXT_GAP_PX = 6;
-/** The last boxes of a leader, near its mark, may lie over other points. */
+/** This many boxes of a leader, at the end near its mark, may lie over other points. */
 const LEADER_END_BOXES = 3;
-/** A label must be nearer to its own mark than to any other by this distance, px. */
+/** A label must be nearer to its own mark than to any other mark by this distance, px. */
 export const CLEARLY_PX = 3;
 
 /**
- * Places labels. During a drag (`before` is given) each label keeps its previous position, whatever is now under it.
+ * Places labels. During a drag (`before` is given) each label keeps its previous position, even if it now covers a
+ * mark.
  */
 export function placeLabels(labels: readonly Label[], surroundings: Surroundings, before?: Choices): PlacedLabel[] {
   const { bounds } = surroundings;
@@ -66,7 +73,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
   const placed: PlacedLabel[] = [];
   const keys = new Set<string>();
 
-  /** Whether a position is clear of everything that no label may cover. The cheapest tests come first. */
+  /** Whether a position is clear of everything that no label may cover. The cheapest tests are first. */
   function isFree(boxes: readonly Box[], position: Position, label: Label, isByOwnMark: boolean): boolean {
     const { mark, near } = label;
     return (
@@ -78,7 +85,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
       areClear(leaderBoxes(boxes, label, position), written)
     );
   }
-  /** The cost of covering what is drawn; infinity if it reaches `limit`. */
+  /** The cost of covering marks, or infinity if the cost reaches `limit`. */
   function costAcross(boxes: readonly Box[], { across }: LabelRule, limit: number): number {
     let cost = 0;
     for (const [obstacle, index] of obstacles) {
@@ -96,7 +103,7 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
     const stepOf = (at: number) => Math.floor(at / positions.length);
     const positionOf = (at: number) => positions[at % positions.length] as Position;
     const boxesOfCandidate = (at: number) => boxesAt(widths[stepOf(at)] as number, positionOf(at));
-    // In the first turn, a label that waits may only use its full text and positions next to its mark.
+    // In the first turn, a label that waits uses only its full text and only positions next to its mark.
     const isEarly = rule.waits === true && !isLastTurn;
     let [choice, least] = [-1, Number.POSITIVE_INFINITY];
     const kept = before?.get(key) ?? -1;
@@ -136,23 +143,23 @@ export function placeLabels(labels: readonly Label[], surroundings: Surroundings
   return placed;
 }
 
-/** The box of an unturned text. */
+/** The box of a text that is not rotated. */
 export function boxAt(width: number, { x, y, anchor, extra: [right, down] = [0, 0] }: Position): Box {
   const left = x - (anchor === "start" ? 0 : anchor === "end" ? width : width / 2);
   return { left, right: left + width + right, top: y - FONT_PX * 0.86, bottom: y + FONT_PX * 0.26 + down };
 }
 
-/** The boxes that a text covers: one, or for a turned text a chain of small ones. */
+/** The boxes that a text covers: one box, or for a rotated text a chain of small boxes. */
 export function boxesAt(width: number, position: Position): Box[] {
   const { x, y, anchor, angle } = position;
   if (!angle) return [boxAt(width, position)];
   const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
   const start = anchor === "start" ? 0 : anchor === "end" ? -width : -width / 2;
-  // For text turned by about 30°, a box of this size is as high as the letters.
+  // For text rotated by about 30°, a box of this size is as high as the letters.
   const half = FONT_PX * 0.36;
   const count = Math.max(2, Math.ceil(width / (1.6 * half)));
   return Array.from({ length: count }, (_, at) => {
-    // Along the middle of the letters, which is above the baseline.
+    // The boxes are along the middle of the letters, which is above the baseline.
     const along = start + half + ((width - 2 * half) * at) / (count - 1);
     const up = FONT_PX * 0.24;
     return squareAround(x + along * cos + up * sin, y + along * sin - up * cos, half);
@@ -163,7 +170,7 @@ export const squareAround = (x: number, y: number, half: number): Box => ({
   ...{ left: x - half, right: x + half, top: y - half, bottom: y + half },
 });
 
-/** The box of an unturned placed label; and all boxes of any placed label. */
+/** The box of a placed label that is not rotated. `boxesOf` returns the boxes of any placed label. */
 export const boxOf = (label: PlacedLabel) => boxAt(textWidth(label.text, label.bold), label);
 export const boxesOf = (label: PlacedLabel) => boxesAt(textWidth(label.text, label.bold), label);
 
@@ -181,7 +188,7 @@ export function leaderOf(label: PlacedLabel): string {
 
 type LeaderOwner = Pick<Label, "kind" | "bold" | "mark">;
 
-/** From a label's box to the rim of its mark, as [x, y, toX, toY]; empty if no leader is needed. */
+/** A leader from a label's box to the rim of its mark, as [x, y, toX, toY]. Empty if no leader is needed. */
 function leaderFrom(box: Box, label: LeaderOwner, { isByLine }: Position): number[] {
   const { mark } = label;
   if (!mark || isByLine || !ruleOf(label).hasLeader) return [];
@@ -202,11 +209,11 @@ function leaderBoxes([box]: readonly Box[], label: LeaderOwner, position: Positi
   );
 }
 
-/** Whether two leaders that start at the same x would cross. */
+/** Whether the leaders of two labels at the same x would cross. */
 const leadersCross = (mark: Mark, { x, y }: Position, other: PlacedLabel) =>
   !!other.mark && x === other.x && y < other.y !== mark.y < other.mark.y;
 
-/** Whether a text could seem to name another mark. */
+/** Whether a text could seem to name another mark than its own. */
 function isAstray(boxes: readonly Box[], { own, others }: NonNullable<Label["near"]>): boolean {
   return boxes.some((box) => {
     const reach = Math.sqrt(Math.min(...own.map((each) => squaredDistance(box, each)))) + CLEARLY_PX;

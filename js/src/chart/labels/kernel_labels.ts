@@ -1,4 +1,4 @@
-// Labels with the names of kernels, for both planes.
+// The labels with the names of kernels, for both planes.
 
 import { shortNameOf } from "../../text/describe.ts";
 import { isMeasured, radiusAt } from "../points/painter.ts";
@@ -9,14 +9,14 @@ import { MAX_POINTS_TO_AVOID, pointBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
 import { shorten } from "./text_fitting.ts";
 
-/** Maximum letters of a kernel's name, in full and in brief. */
+/** Maximum number of letters of a kernel's name: full and brief. */
 const [MAX_NAME_LETTERS, MAX_BRIEF_LETTERS] = [24, 12];
-/** Above or below its own point, a far name may be this much off to a side, px. */
+/** A far name is above or below its own point. It may be to the left or right of the point by this distance, px. */
 const OWN_MARGIN_PX = 8;
 
 /**
- * Labels of the marked kernels and of at most `max` others. During a drag only those that already had a label, and
- * marked ones.
+ * Labels of the marked kernels and of at most `max` others. During a drag (`before` is given) only marked kernels and
+ * kernels that already have a label.
  */
 export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITIVE_INFINITY): Label[] {
   const { kernels, points, at, scales, theme, marked, named, levels, selected } = scene;
@@ -38,7 +38,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
     const mark = { x: at.x[index] as number, y: at.y[index] as number, radius: radiusAt(points, index) };
     const join = joins.get(row);
     const isTied = isRoofline && !isMeasured(points, index) && levels.length === 0;
-    // The ruler of a selected kernel needs the room above its point.
+    // The ruler of a selected kernel needs the space above the kernel's point.
     const far = canBeFar ? (selected.has(row) ? "below" : "all") : "none";
     const text = shorten(shortNameOf(kernels, row), MAX_NAME_LETTERS);
     const label: Label = {
@@ -54,7 +54,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
       own: [{ left: mark.x - reach, right: mark.x + reach, top: 0, bottom: scales.height }],
       others: before?.has(key) ? [] : boxes.filter((box) => box.row !== row),
     };
-    // Two kernels must not have the same brief name.
+    // Two kernels must not have the same brief name. Such names stay in full.
     const brief = briefs[nth] as string;
     const shorter = briefs.indexOf(brief) === briefs.lastIndexOf(brief) ? [brief] : [];
     return [{ ...label, mark, shorter, near }];

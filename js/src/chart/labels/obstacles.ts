@@ -1,4 +1,4 @@
-// Obstacles of the roofline plane, as boxes: points, ridge points and the lines of roofs.
+// Obstacles of the roofline plane as boxes: points, ridge points and the lines of roofs.
 
 import { ridgePoint } from "../../roofline/roofline.ts";
 import { memoize } from "../../ui/memoize.ts";
@@ -8,19 +8,19 @@ import type { Box } from "../scales.ts";
 import { isInSight, joinsOf, type Scene } from "../scene.ts";
 import { squareAround } from "./engine.ts";
 
-/** Above this many points there is no room beside them: labels ignore the points. */
+/** Above this many points there is no room beside them. Labels then ignore the points. */
 export const MAX_POINTS_TO_AVOID = 400;
-/** A slope or an arrow is approximated by this many small boxes, so that labels may stand beside it. */
+/** A slope or an arrow is approximated by this many small boxes, so that there is room for labels beside it. */
 const BOXES_ALONG_LINE = 60;
 
-/** The box of something drawn for a kernel. */
+/** The box of a mark that belongs to a kernel. */
 export type KernelBox = Box & { readonly row: number };
 
-/** The strip of kernels without FLOPs, with its axis numbers. */
+/** The box of the strip for kernels without FLOPs, including its axis numbers. */
 export const stripBoxes = ({ scales: { strip } }: Scene): Box[] =>
   strip ? [{ ...strip, right: strip.right + 2 }] : [];
 
-/** The boxes of all points; none if there are more than `max`. */
+/** The boxes of all points. Empty if there are more points than `max`. */
 export const pointBoxes = (scene: Scene, max = MAX_POINTS_TO_AVOID): readonly KernelBox[] =>
   scene.points.n > max ? [] : knownPoints(scene, [], () => findPoints(scene));
 
@@ -39,7 +39,7 @@ export const gapBox = ({ row, x, from, to }: Gap): KernelBox => ({
 /** Half the side of a ridge point's box, px. */
 export const RIDGE_PX = 4;
 
-/** The boxes of the ridge points in sight, of roofs and of levels. */
+/** The boxes of the ridge points in sight: of the roofs and of the memory levels. */
 export function ridgeBoxes({ roofs, focus, levels, scales }: Scene): Box[] {
   const inner = levels.map(({ bandwidth }) => ({ peak: focus?.peak ?? 0, bandwidth }));
   return [...roofs, ...inner].flatMap((roof) => {
@@ -49,7 +49,7 @@ export function ridgeBoxes({ roofs, focus, levels, scales }: Scene): Box[] {
   });
 }
 
-/** Boxes along a bent arrow, larger at its start and at its head. */
+/** Boxes along a bent arrow. They are larger at its start and at its head. */
 export function bentLineBoxes({ from, bend, to }: BentLine): Box[] {
   return Array.from({ length: BOXES_ALONG_LINE + 1 }, (_, step) => {
     const t = step / BOXES_ALONG_LINE;
@@ -58,7 +58,7 @@ export function bentLineBoxes({ from, bend, to }: BentLine): Box[] {
   });
 }
 
-// Memoized: names, gaps and rulers of a scene use the same boxes.
+// Memoized: the labels of names, gaps and rulers in a scene use the same boxes.
 const [knownLines, knownPoints] = [memoize<readonly Box[]>(), memoize<readonly KernelBox[]>()];
 
 /** The boxes of all roof lines, and of the lines that join the points of a kernel. */

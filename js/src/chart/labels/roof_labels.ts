@@ -1,4 +1,4 @@
-// Labels of roofs: names along flats and slopes, numbers at ridge points, names of levels and ceilings.
+// The labels of roofs: names along flats and slopes, numbers at ridge points, names of levels and ceilings.
 
 import type { SubRoof } from "../../roofline/ceilings.ts";
 import { type Roof, ridgePoint } from "../../roofline/roofline.ts";
@@ -14,12 +14,12 @@ import { RIDGE_PX, ridgeBoxes } from "./obstacles.ts";
 import { RULES } from "./rules.ts";
 import { shortenToWords } from "./text_fitting.ts";
 
-/** Maximum letters of a chip's name on a roof. */
+/** Maximum number of letters of a chip's name on a roof. */
 export const MAX_ROOF_LETTERS = 26;
 
 export function roofLabels(scene: Scene): Label[] {
   const { roofs, scales } = scene;
-  // Names in the column beside the plot are placed there.
+  // The column beside the plot writes the name of this roof.
   const isInColumn = (roof: Roof) => scales.gutter > 0 && (!scales.whole || hasFlatInSight(roof, scales));
   return [
     ...roofs.filter((roof) => !isInColumn(roof)).map((roof) => nameLabel(roof, scene)),
@@ -33,7 +33,7 @@ function nameLabel(roof: Roof, { roofs, focus, colours, names, scales, theme }: 
   const name = names.get(roof.chip.id) ?? roof.chip.name;
   return {
     kind: "roof",
-    // A different key from the name in the column, because the candidates differ.
+    // The key differs from the key of the name in the column, because the candidates differ.
     key: `${scales.gutter > 0 ? "slope" : "roof"} ${roof.chip.id}`,
     text: shortenToWords(name, (text) => text.length <= MAX_ROOF_LETTERS),
     shorter: [briefNamesOf(roofs, names).get(roof.chip.id) ?? roof.chip.name],
@@ -43,7 +43,7 @@ function nameLabel(roof: Roof, { roofs, focus, colours, names, scales, theme }: 
   };
 }
 
-/** The label with a ridge point's number. */
+/** The label with the number of a ridge point. */
 function ridgeLabels(roof: Roof, scene: Scene): Label[] {
   const { focus, colours, scales, units, theme } = scene;
   const ai = ridgePoint(roof);
@@ -63,11 +63,12 @@ function ridgeLabels(roof: Roof, scene: Scene): Label[] {
   const brief = strings.ridgeAt(number);
   const text = isNarrow(scales) ? brief : strings.ridgeAt(units.intensity(ai, 4));
   const own: Label = { ...label, mark: { x, y, radius: 5 } };
-  // A bare number could be read as a kernel's intensity: used only if there is no room for the word.
+  // A bare number could be read as a kernel's intensity. It is used only if the text that names the ridge point does
+  // not fit.
   return [{ ...own, text, shorter: [brief] }, own];
 }
 
-/** The names of the focus chip's levels along their slopes, and the numbers of their ridge points. */
+/** The names of the focus chip's memory levels along their slopes, and the numbers of their ridge points. */
 function levelLabels(scene: Scene): Label[] {
   const { focus, levels, colours, scales, units, theme } = scene;
   if (!focus) return [];
@@ -93,7 +94,7 @@ function levelLabels(scene: Scene): Label[] {
 function ceilingLabels({ focus, levels, subRoofs, colours, scales, units, theme }: Scene): Label[] {
   const colour = (focus && colours.get(focus.chip.id)) ?? theme.text;
   const kind = levels.length > 0 ? "levelCeiling" : "ceiling";
-  // If there is a column, ceilings with a flat have their names there.
+  // If there is a column, it contains the names of ceilings with a flat.
   const outside = subRoofs.filter((sub) => sub.kind === "bandwidth" || scales.gutter === 0);
   return outside.map((sub): Label => {
     const positions = RULES.ceiling.positions(sub, scales);
@@ -101,13 +102,15 @@ function ceilingLabels({ focus, levels, subRoofs, colours, scales, units, theme 
   });
 }
 
-/** The name of a ceiling with its number, unless the number is part of the name. */
+/** The name of a ceiling with its number. The number is omitted if it is part of the name. */
 export function ceilingText({ name, kind, peak, bandwidth }: SubRoof, units: Units): string {
   if (kind === "communication") return name;
   return `${name} ${kind === "compute" ? units.rate(peak, 4) : units.bandwidth(bandwidth, 4)}`;
 }
 
-/** Keeps a number closer to its own ridge point than to any other; ignores ridge points at the same place. */
+/**
+ * Keeps a number closer to its own ridge point than to any other ridge point. Ignores ridge points at the same place.
+ */
 const nearRidge = (scene: Scene, x: number, y: number): NonNullable<Label["near"]> => ({
   own: [squareAround(x, y, RIDGE_PX + CLEARLY_PX)],
   others: ridgeBoxes(scene).filter((box) => !overlap(box, squareAround(x, y, 0))),

@@ -16,23 +16,26 @@ import { roofLabels } from "./roof_labels.ts";
 import { RULES } from "./rules.ts";
 import { FONT_PX, textWidth } from "./text_fitting.ts";
 
-/** Width of the ticks' text left of the plot, px. */
+/** Width of the tick texts left of the plot, px. */
 const TICKS_PX = 46;
-/** A narrow chart names at most this many kernels that are not marked. */
+/** A narrow chart names at most this many unmarked kernels. */
 const MAX_NAMES_IN_NARROW_CHART = 5;
-/** Above this many points, a number cannot be near its own arrow alone. */
+/**
+ * Above this many points, numbers beside gap arrows could seem to belong to other points. Only marked kernels then have
+ * a number.
+ */
 const MAX_POINTS_BESIDE_GAPS = 2000;
 
-/** What else is drawn on a plane. */
+/** What a plane draws in addition to its scene. */
 export interface LabelContext {
-  /** The previous choices, during a drag or while a point is pointed at. */
+  /** The choices of the previous frame, during a drag or while the pointer is on a point. */
   readonly before?: Choices | undefined;
   readonly isMoving?: boolean;
   /** Labels of other layers. */
   readonly others?: readonly Label[];
-  /** Moved kernels: labels avoid their marks. */
+  /** Moved kernels. Labels avoid their marks. */
   readonly ghosts?: readonly Ghost[];
-  /** The boxes of arrows of other layers. */
+  /** The boxes of arrows from other layers. */
   readonly arrows?: readonly Box[];
 }
 
@@ -49,7 +52,7 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
   const surroundings = {
     bounds: { left: TICKS_PX, top: 2, right: gutter > 0 ? plot.right : width - 2, bottom: plot.bottom - 2 },
     points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
-    // During a drag labels keep their places, whatever lines move under them.
+    // During a drag labels keep their places, even if lines move under them.
     lines: before ? [] : lineBoxes(scene),
     arrows: [...stripBoxes(scene), ...gaps.map(gapBox), ...arrows],
     ridges: isMoving ? [] : ridgeBoxes(scene),
@@ -58,8 +61,8 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
 }
 
 /**
- * How far kernels are from their roofs. During a drag these labels only avoid being nearer to another arrow: comparing
- * with all points would be too slow.
+ * The labels that say how far kernels are from their roofs. During a drag a label must only be nearer to its own arrow
+ * than to other arrows: a comparison with all points would be too slow.
  */
 function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label[] {
   const { kernels, points, focus, scales, theme } = scene;
@@ -74,7 +77,7 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
   const written: Gap[] = [];
   return shown.flatMap((gap): Label[] => {
     const { row, x, from, to, isMarked } = gap;
-    // Kernels at almost the same place have almost the same gap: write it once.
+    // Kernels at almost the same place have almost the same gap: its text is written once.
     if (written.some((other) => Math.abs(other.x - x) < FONT_PX / 2 && Math.abs(other.from - from) < FONT_PX))
       return [];
     written.push(gap);
@@ -85,7 +88,7 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
       {
         ...{ kind: "gap", key: `gap ${row}`, text, shorter: [brief], bold: isMarked },
         colour: theme.text,
-        // A narrow chart names few kernels: without the name, the number would seem to belong to a neighbour.
+        // A narrow chart names few kernels. Without the kernel's name, the number would seem to belong to a neighbour.
         needs: narrow && !isMarked && `kernel ${row}`,
         positions: RULES.gap.positions(gap, scales, textWidth(text, isMarked)),
         ...(isInStrip
@@ -96,7 +99,7 @@ function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label
   });
 }
 
-/** The texts of arrows of other layers, at the middles of the arrows. */
+/** The labels of arrows from other layers, at the middles of the arrows. */
 export const arrowLabels = (
   kind: "trail" | "run",
   arrows: readonly LabelledArrow[],
@@ -116,7 +119,7 @@ function regionLabels({ focus, levels, points, scales, theme }: Scene): Label[] 
     ...{ kind: "region", key, text, colour: theme.muted, positions: RULES.region.positions(left, right, scales) },
   });
   const memory = strings.memoryRegion;
-  // Left of all ridge points memory binds. With several levels there is no single compute region.
+  // Memory bounds kernels left of all ridge points. With several levels there is no single compute region.
   if (levels.length > 0) return [region("memory region", memory, plot.left, inPlot(Math.min(...ridges)))];
   const ridge = inPlot(ridges[0] as number);
   return [

@@ -1,9 +1,8 @@
-// The rules of labels, one row for each kind: how important it is, where it may stand, and what each choice costs.
+// The rules of labels, one rule for each kind: how important the label is, where it may be, and what each choice costs.
 //
-// The engine places labels in order of importance. A label takes its cheapest candidate: a position from its row's
-// list,
-// with the full text or a shorter one. A label never covers another label or a ridge point and never leaves the chart.
-// What else it may cover, and at which cost, is in its row.
+// The engine places labels in order of importance. A label takes its cheapest candidate: a position from the list of its
+// rule, with the full text or a shorter text. A label never covers another label or a ridge point and never leaves the
+// chart. The rule says what else the label may cover, and at which cost.
 
 import {
   alongCeiling,
@@ -29,17 +28,19 @@ import {
 /** A candidate with this cost is never chosen. */
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** Cost of each px of a line that a text covers. Each position in a list costs 1 more than the one before. */
+/**
+ * The cost of each px of a line that a text covers. Each position in a list costs 1 more than the position before it.
+ */
 export const COST_OF_A_PX_ON_LINES = 10;
 
 /** A mark farther than this from its label gets a leader, px. */
 export const LEADER_FROM_PX = 20;
 
-/** The kinds of obstacles on a plane. */
+/** The kinds of obstacles in a plane. */
 export const OBSTACLES = ["points", "arrows", "lines", "isochrones"] as const;
 export type Obstacle = (typeof OBSTACLES)[number];
 
-/** The cost of covering each kind of obstacle. */
+/** The cost of covering an obstacle, by its kind. */
 type Across = Readonly<Record<Obstacle, number>>;
 
 const NOTHING: Across = { lines: NEVER, arrows: NEVER, points: NEVER, isochrones: 0 };
@@ -48,18 +49,18 @@ const ANYTHING: Across = { lines: 100_000, arrows: 1_000_000, points: 1_000_000,
 
 export interface LabelRule {
   readonly importance: number;
-  /** The candidate positions, the best first. */
+  /** The candidate positions, best first. */
   readonly positions: (...mark: never[]) => readonly Position[];
-  /** What it may cover if no clear position is left. */
+  /** What the label may cover if no clear position is left. */
   readonly across: Across;
-  /** The cost of each shorter text, and of a position away from the mark. */
+  /** The cost of each shorter text, and the cost of a position far from the mark. */
   readonly shorter: number;
   readonly far: number;
-  /** Whether its shorter texts and far positions wait until all other labels have been tried. */
+  /** Whether the label's shorter texts and far positions are tried only after all other labels. */
   readonly waits?: boolean;
-  /** Whether a leader connects it to its mark if that is far. */
+  /** Whether a leader connects the label to its mark if the mark is far. */
   readonly hasLeader?: boolean;
-  /** Whether it stays hidden during a drag if it had no place before the drag. Otherwise such labels would flicker. */
+  /** Whether the label stays hidden during a drag if it was hidden before. Otherwise such labels would flicker. */
   readonly staysAway?: boolean;
 }
 
@@ -75,7 +76,7 @@ function rule<Positions extends LabelRule["positions"]>(
   return { importance, shorter: 10_000, far: 0, ...more, positions, across };
 }
 
-/** A row for each kind: importance, candidate positions, what it may cover, special rules. */
+/** The rule of each kind of label: importance, candidate positions, what the label may cover, special rules. */
 export const RULES = {
   // Both planes.
   note: rule(82, aroundMovedKernel, ANYTHING, { hasLeader: true }),
@@ -106,14 +107,14 @@ export const RULES = {
 
   // Rulers.
   limit: rule(20, besideRuler, LINES, { hasLeader: true }),
-  // In a narrow chart the tooltip shows the same numbers.
+  // In a narrow chart the tooltip shows the same numbers, so these labels cover nothing.
   narrowLimit: rule(20, besideRuler, NOTHING, { hasLeader: true }),
   foot: rule(10, besideRulerFoot, LINES),
 };
 
 export type LabelKind = keyof typeof RULES;
 
-/** Different rules for bold labels: those of the focus roof and of marked kernels. */
+/** The rules that differ for bold labels, which belong to the focus roof or to marked kernels. */
 const BOLD_RULES: Partial<Record<LabelKind, LabelRule>> = {
   roof: rule(100, alongRoof, ANYTHING),
   ridge: rule(96, besideRidge, ANYTHING, { hasLeader: true }),

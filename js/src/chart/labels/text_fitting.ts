@@ -1,14 +1,17 @@
-// Measuring and shortening of texts.
+// Measures and shortens texts.
 
-/** Font size of all text on the chart, px. */
+/** The font size of all text on the chart, px. */
 export const FONT_PX = 12;
 
 const widthOf = (char: string) =>
   /[iljtfrI.,:;·'|() ]/.test(char) ? 0.4 : /[mwMW%@∞]/.test(char) ? 0.98 : /[A-Z]/.test(char) ? 0.73 : 0.63;
-/** A lookup table for ASCII: every name is measured in every frame of a drag. */
+/** A lookup table for ASCII, because every name is measured in every frame of a drag. */
 const ASCII_WIDTHS = Array.from({ length: 128 }, (_, code) => widthOf(String.fromCharCode(code)));
 
-/** Width of a text (its longest line) in a user-interface font, px. An upper estimate that needs no DOM. */
+/**
+ * Returns the width of a text (of its longest line) in a user-interface font, px. This is an upper estimate that needs
+ * no DOM.
+ */
 export function textWidth(text: string, bold = false, size = FONT_PX): number {
   if (text.includes("\n")) return Math.max(...text.split("\n").map((line) => textWidth(line, bold, size)));
   let width = 0;
@@ -27,16 +30,14 @@ export function linesOf(text: string, width: number, size = FONT_PX): string[] {
   return lines;
 }
 
-/** Shortens a long name in its middle: its two ends tell more than its start alone. */
+/** Shortens a long name in its middle, because its two ends say more than its start alone. */
 export function shorten(text: string, maxLetters: number): string {
   if (text.length <= maxLetters) return text;
   const head = Math.ceil((maxLetters - 1) * 0.6);
   return `${text.slice(0, head)}…${text.slice(text.length - (maxLetters - 1 - head))}`;
 }
 
-/**
- * Shortens a name to as many whole words as fit, and keeps its number. A name cut inside a word could be another name.
- */
+/** Shortens a name to whole words that fit, and keeps its number. A name cut inside a word could be another name. */
 export function shortenToWords(text: string, fits: (text: string) => boolean): string {
   const words = text.split(" ");
   const heads = words.map((_, left) => words.slice(0, words.length - left).join(" "));

@@ -1,4 +1,4 @@
-// The axes of both planes: grid, ticks, titles; and the strip for kernels without FLOPs.
+// The axes of both planes: the grid, the ticks, the titles, and the strip for kernels without FLOPs.
 
 import type { ComponentChildren } from "preact";
 import type { Roof } from "../../roofline/roofline.ts";
@@ -18,29 +18,29 @@ interface AxesProps {
   readonly focus: Roof | undefined;
 }
 
-/** Below this width the horizontal axis has a short title, px. */
+/** In a chart narrower than this the horizontal axis has a short title, px. */
 export const SHORT_TITLE_BELOW_PX = 520;
 
 export const titleOf = ({ xTitle, xShort }: Units, width: number) => (width < SHORT_TITLE_BELOW_PX ? xShort : xTitle);
 
-/** The text of a tick and its position along the axis, px. */
+/** The position of a tick along the axis, px, and its text. */
 export type TickText = readonly [at: number, text: string];
 
-/** Pairs are of the horizontal and the vertical axis. */
+/** In each pair, `across` is for the horizontal axis and `up` for the vertical axis. */
 interface FrameProps {
   readonly box: Box;
-  /** Positions of the grid's lines, px. */
+  /** Positions of the grid lines, px. */
   readonly grid: readonly [across: readonly number[], up: readonly number[]];
   readonly ticks: readonly [across: readonly TickText[], up: readonly TickText[]];
   readonly titles: readonly [across: string, up: string];
-  /** The vertical axis: position of its title, and of the right end of its ticks' texts, px. */
+  /** The position of the vertical axis' title, and the right end of its tick texts, px. */
   readonly titleTop: number;
   readonly tickEnd: number;
   readonly theme: Theme;
   readonly children: ComponentChildren;
 }
 
-/** Grid, frame, ticks and titles of either plane. */
+/** Draws grid, frame, ticks and titles of either plane. */
 export function AxesFrame({ box, grid, ticks, titles, titleTop, tickEnd, theme, children }: FrameProps) {
   const { left, top, right, bottom } = box;
   const lines = [

@@ -1,4 +1,4 @@
-// Clipping to a box of the chart.
+// Clips drawings to a box of the chart.
 
 import type { ComponentChildren } from "preact";
 import type { Box, Scales } from "../scales.ts";
@@ -10,7 +10,7 @@ interface ClipProps {
   readonly children: ComponentChildren;
 }
 
-/** Uses a nested svg: a clip path needs an id, which two views on one page would share. */
+/** Clips its children with a nested svg. A clip path would need an id, and two views on one page would share the id. */
 export function Clip({ box, children, ...look }: ClipProps) {
   const { left, top } = box;
   const [width, height] = [Math.max(0, box.right - left), Math.max(0, box.bottom - top)];
@@ -29,7 +29,7 @@ export function Clip({ box, children, ...look }: ClipProps) {
   );
 }
 
-/** The box for what belongs to points: the whole chart, but under a zoom only the plot and its edges. */
+/** The box inside which marks of points are drawn: the whole chart, or under a zoom only the plot with its edges. */
 export function frameOf(scales: Scales & { readonly outer?: Box }): Box {
   const { width, height, plot, outer, strip, whole } = scales;
   if (!whole) return { left: 0, top: 0, right: width, bottom: height };

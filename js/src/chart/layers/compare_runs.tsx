@@ -1,4 +1,4 @@
-// Arrows from where a kernel was in the earlier run to where it is now, with the change of its time.
+// Arrows from where a kernel was in the earlier run to where it is now, with the change of the kernel's time.
 
 import type { RunChange, Runs } from "../../roofline/compare_runs.ts";
 import { type Points, pointsOf } from "../../roofline/points.ts";
@@ -20,11 +20,11 @@ export interface RunArrow extends LabelledArrow {
   readonly faster: boolean;
 }
 
-/** Maximum number of arrows, so that they do not hide the chart. */
+/** Maximum number of arrows. More arrows would hide the chart. */
 const MAX_ARROWS = 16;
 const START_RADIUS_PX = 4;
 
-/** The earlier points of those drawn kernels whose times changed most. */
+/** The drawn kernels whose times changed most, and their points in the earlier run. */
 export function earlierPoints(
   { before, changes }: Runs,
   { home }: Points,
@@ -67,7 +67,10 @@ export function runArrows(scene: Scene, earlier: Earlier | undefined): RunArrow[
     });
 }
 
-/** Faster is blue and solid, slower is orange and dashed; the sign of the change tells them apart as well. */
+/**
+ * An arrow to a faster kernel is blue and solid; an arrow to a slower kernel is orange and dashed. The sign of the
+ * change also shows the direction without colour.
+ */
 export function RunArrows({ arrows, theme }: { arrows: readonly RunArrow[]; theme: Theme }) {
   return (
     <g class="roofwidget-runs" fill="none">

@@ -1,4 +1,4 @@
-// Gap arrows from measured points up to the focus chip's roof, and the lines that tie or join the points of one kernel.
+// Gap arrows from measured points up to the focus chip's roof, and the lines that tie or join a kernel's points.
 
 import { judge } from "../../roofline/bound.ts";
 import { roofElsewhere } from "../../roofline/roofline.ts";
@@ -9,16 +9,17 @@ import { isNarrow, type Scales } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
-/** Above this many measured kernels only the marked ones and those worth most have arrows. */
+/** Above this many measured kernels, only the marked kernels and the kernels most worth optimizing have arrows. */
 export const MAX_KERNELS_WITH_GAPS = 12;
 /** Maximum number of arrows in a narrow chart while no kernel is marked. */
 const MAX_GAPS_IN_NARROW_CHART = 3;
-/** Of arrows closer together than this, only the first is drawn, px. */
+/** If two arrows are closer together than this, px, only the first is drawn. */
 const MIN_GAP_DISTANCE_PX = 12;
 
 /**
- * The arrows of marked kernels, then of the rows in `first`, which are worth most, and of the heaviest few. None if the
- * kernels ran on another chip: no change of theirs closes the distance to this chip's roof.
+ * The gap arrows of marked kernels, then of the rows in `first` (the kernels most worth optimizing), then of the
+ * heaviest few. Empty if the kernels ran on another chip: no change of the kernels closes the distance to this chip's
+ * roof.
  */
 export function gapsOf(scene: Scene, first: readonly number[] = []): Gap[] {
   const { kernels, points, focus, marked, selected, named } = scene;
@@ -40,9 +41,9 @@ export function gapsOf(scene: Scene, first: readonly number[] = []): Gap[] {
 function gapOf(scene: Scene, row: number, utilization: number): Gap | undefined {
   const { points, at, scales, marked } = scene;
   const index = points.home[row] ?? -1;
-  // No arrow if the kernel is above its roof or its utilization is unknown.
+  // A kernel has no arrow if it is above its roof or if its utilization is unknown.
   if (index < 0 || !isMeasured(points, index) || !(utilization <= 1)) return undefined;
-  // The rate at 100 % utilization: below the roof if launches or the link take longer.
+  // The rate at 100 % utilization. It is below the roof if launches or the link take longer.
   const possible = (points.y[index] as number) / utilization;
   const roof = points.x[index] === 0 ? scales.strip?.y(possible) : scales.y(possible);
   const [x, y] = [at.x[index] as number, at.y[index] as number];
@@ -72,7 +73,7 @@ export function Gaps({ gaps, theme }: { gaps: readonly Gap[]; theme: Theme }) {
   );
 }
 
-/** Thin vertical lines between the marks of an unmeasured kernel on several roofs. */
+/** Draws thin vertical lines between the marks of an unmeasured kernel on several roofs. */
 export function Ties({ xs, scales, theme }: { xs: readonly number[]; scales: Scales; theme: Theme }) {
   return (
     <g class="roofwidget-ties" stroke={theme.muted} stroke-opacity={0.4} stroke-dasharray="1 3">
@@ -83,7 +84,7 @@ export function Ties({ xs, scales, theme }: { xs: readonly number[]; scales: Sca
   );
 }
 
-/** Thin lines between the points of one kernel; stronger for marked rows. */
+/** Draws thin lines between the points of each kernel. The lines of marked rows are stronger. */
 export function Joins({ joins, marked, theme }: { joins: readonly Join[]; marked: readonly number[]; theme: Theme }) {
   const path = (some: readonly Join[]) => some.map(({ from, to, y }) => `M${from},${y}H${to}`).join("");
   return (

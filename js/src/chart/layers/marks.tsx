@@ -1,4 +1,4 @@
-// Drawn above the points: rings around marked kernels, leaders, and all text of the chart.
+// Everything drawn above the points: rings around marked kernels, leaders, and all text of the chart.
 
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
@@ -34,14 +34,14 @@ export function Rings({ scene, pointed }: { scene: Scene; pointed: number }) {
   );
 }
 
-/** The selection rectangle while it is drawn. */
+/** The selection rectangle during its drag. */
 export function Marquee({ box }: { box: Box | undefined }) {
   if (!box) return null;
   const { left, right, top, bottom } = box;
   return <rect class="roofwidget-marquee" x={left} y={top} width={right - left} height={bottom - top} />;
 }
 
-/** Leaders: from flats to their names in the column, and from points to far names. */
+/** Draws the leaders: from flats to their names in the column, and from points to far names. */
 export function Leaders({ labels, scene }: { labels: readonly PlacedLabel[]; scene: Scene }) {
   return (
     <g class="roofwidget-leaders" fill="none">
@@ -58,7 +58,7 @@ export function Leaders({ labels, scene }: { labels: readonly PlacedLabel[]; sce
   );
 }
 
-/** Distance between two lines of a label, px. */
+/** The distance between two lines of a label, px. */
 export const LINE_PX = 15;
 
 function spansOf({ text, x }: PlacedLabel) {
@@ -88,10 +88,10 @@ interface DrawnLabel {
   readonly text: VNode;
 }
 
-/** The parts of a label that are drawn. */
+/** The properties of a label that change its drawing. */
 const DRAWN_PARTS = ["text", "x", "y", "anchor", "angle", "bold", "colour"] as const;
 
-// A component, so that Preact skips it when its props are the same.
+// This is a component, so that Preact skips it when its props are the same.
 const Text = ({ label, theme }: { label: PlacedLabel; theme: Theme }) => (
   <text
     data-label={label.key}

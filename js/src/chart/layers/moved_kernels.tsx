@@ -1,4 +1,4 @@
-// Moved kernels: where a kernel's what-if puts it, an arrow from its own point, and a note of the result.
+// Moved kernels: a mark where a kernel's what-if moves it, an arrow from its own point, and a note of the result.
 
 import { type Points, SIDES } from "../../roofline/points.ts";
 import type { Store } from "../../state/store.ts";
@@ -21,10 +21,10 @@ import { indicesOf, isInSight, type pointColours, type Scene } from "../scene.ts
 import type { Theme } from "../theme.ts";
 import { LINE_PX } from "./marks.tsx";
 
-/** A mark of a moved kernel. */
+/** The mark of a moved kernel. */
 export interface Ghost {
   readonly row: number;
-  /** The index of its point in the data. */
+  /** The index of the kernel's own point in the data. */
   readonly index: number;
   readonly from: Spot;
   readonly to: Spot;
@@ -32,7 +32,7 @@ export interface Ghost {
   readonly side: number;
 }
 
-/** The marks of moved kernels, inside the `frame`; those of home points are on top. */
+/** The marks of moved kernels, limited to the `frame`. The marks of home points are on top. */
 export function ghostsOf(
   store: Store,
   scene: Scene,
@@ -51,7 +51,8 @@ export function ghostsOf(
     const index = indicesOf(scene, row).find(isSame) ?? -1;
     const [ai, x, top] = [points.x[mark], places.x[mark], places.y[mark]] as [number, number, number];
     if (index < 0) return [];
-    // A mark at the edge stands for a kernel in sight. Under a zoom, kernels out of sight have no mark.
+    // A kernel in sight whose what-if is out of sight has its mark at the edge. Under a zoom, a kernel has no mark if
+    // both places are out of sight.
     if (!isShown(scene, index) && !isInSight(scales, ai, x, top)) return [];
     const y = within(top, frame.top, frame.bottom);
     return [
@@ -64,7 +65,7 @@ export function ghostsOf(
   });
 }
 
-/** The box that labels avoid. */
+/** The box of the mark, which labels avoid. */
 export const ghostBox = ({ to: [x, y], radius }: Ghost): Box => squareAround(x, y, radius + 1);
 
 /** Draws the points of moved kernels as outlines. */
@@ -78,13 +79,13 @@ export function hollowGhosts(looks: ReturnType<typeof pointColours>, ghosts: rea
   return { ...looks, hollow };
 }
 
-// During a kernel drag the same points are outlines in every frame.
+// Memoized: during a drag of a kernel the same points are outlines in every frame.
 const hollows = memoize<Uint8Array>();
 
 interface MovedKernelsProps {
   readonly ghosts: readonly Ghost[];
   readonly looks: ReturnType<typeof pointColours>;
-  /** The row that is dragged; null where kernels cannot be dragged. */
+  /** The row that is dragged. Null in a plane where kernels cannot be dragged. */
   readonly dragged: number | undefined | null;
   readonly theme: Theme;
 }
@@ -119,7 +120,10 @@ export function MovedKernels({ ghosts, looks: { colours, colour }, dragged, them
 
 const between = (from: Spot, to: Spot): Spot => [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2];
 
-/** The same shapes as on the canvas: a circle if memory binds, a square if compute does, else a diamond. */
+/**
+ * The same shapes as on the canvas: a circle if memory bounds the kernel, a square if compute does, otherwise a
+ * diamond.
+ */
 function shape([x, y]: Spot, radius: number, side: number): string {
   if (side === SIDES.memory) return circlePath([x, y], radius);
   if (side === SIDES.compute) return `M${x - radius},${y - radius}h${2 * radius}v${2 * radius}h${-2 * radius}z`;
@@ -127,10 +131,10 @@ function shape([x, y]: Spot, radius: number, side: number): string {
   return `M${x},${y - far}l${far},${far}l${-far},${far}l${-far},${-far}z`;
 }
 
-/** Width of the button beside a note, px. */
+/** The width of the button beside a note, px. */
 const BUTTON_PX = 24;
 
-/** A note for each moved kernel, beside its mark. */
+/** The notes of moved kernels, each beside the kernel's mark. */
 export function noteLabels(store: Store, scene: Scene, ghosts: readonly Ghost[]): Label[] {
   const whatIfs = store.kernelWhatIfs.value;
   const { left, right } = scene.scales.plot;
@@ -155,7 +159,7 @@ interface ButtonsProps {
   readonly scene: Scene;
 }
 
-/** A button beside each note that resets the what-if. */
+/** The buttons beside the notes. Each button resets the what-if of its kernel. */
 export function NoteButtons({ store, labels, scene }: ButtonsProps) {
   const notes = store.kernelDrag.value ? [] : labels.filter(isNote);
   return (
@@ -187,5 +191,5 @@ export function NoteButtons({ store, labels, scene }: ButtonsProps) {
   );
 }
 
-/** Keeps a press of the button from the chart's handlers. */
+/** Hides a press on the button from the chart's handlers. */
 const stop = (event: Event) => event.stopPropagation();

@@ -1,4 +1,5 @@
-// The roofs: solid in force, dashed on the data sheet; and the regions, levels and ceilings of the focus roof.
+// Draws the roofs, solid as they are now and dashed on the data sheet, with the regions, levels and ceilings of the
+// focus roof.
 
 import type { VNode } from "preact";
 import type { SubRoof } from "../../roofline/ceilings.ts";
@@ -13,7 +14,7 @@ import { Clip } from "./clip.tsx";
 export interface RoofsProps {
   readonly roofs: readonly Roof[];
   readonly focus: Roof | undefined;
-  /** In hierarchical mode: the levels of the focus chip that have a roof. Otherwise empty. */
+  /** The levels of the focus chip that have a roof, in hierarchical mode. Otherwise empty. */
   readonly levels: readonly Level[];
   readonly subRoofs: readonly SubRoof[];
   readonly colours: ReadonlyMap<string, string>;
@@ -21,7 +22,7 @@ export interface RoofsProps {
   readonly theme: Theme;
 }
 
-// Memoized: while one roof is dragged, the others do not change.
+// Memoized: while a roof is dragged, the other roofs do not change.
 const lines = memoize<VNode>();
 
 export function Roofs({ roofs, focus, levels, subRoofs, colours, scales, theme }: RoofsProps) {
@@ -66,7 +67,7 @@ interface LineProps {
   readonly opacity: number;
 }
 
-/** The line of a roof with its ridge point; thick for the focus roof. */
+/** The line of a roof with its ridge point. The focus roof's line is thick. */
 const Line = ({ roof, scales, theme, colour, width, opacity }: LineProps) => (
   <g stroke={colour} stroke-opacity={opacity}>
     <path
@@ -153,7 +154,10 @@ function Bands({ roof, levels, colour, scales }: Omit<LevelsProps, "background">
   );
 }
 
-/** A roof for each level except the main one, thinner for faster levels; dashed on the data sheet. */
+/**
+ * Draws a roof for each level except the main level. Roofs of faster levels are thinner, and slopes of the data sheet
+ * are dashed.
+ */
 function Levels({ roof, levels, colour, background, scales }: LevelsProps) {
   const near = levels.filter(({ name }) => name !== roof.level).sort((a, b) => a.bandwidth - b.bandwidth);
   return (
@@ -186,7 +190,7 @@ function Levels({ roof, levels, colour, background, scales }: LevelsProps) {
   );
 }
 
-/** Measured: dotted. Software ceiling: dash-dotted. Left by communication: long dashes. */
+/** Measured roofs are dotted, software ceilings dash-dotted, communication ceilings have long dashes. */
 const STYLES = {
   measured: { "stroke-dasharray": "0.1 5.5", "stroke-linecap": "round", "stroke-width": 2.5 },
   ceiling: { "stroke-dasharray": "9 3 2 3", "stroke-width": 1.5 },

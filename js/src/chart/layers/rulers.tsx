@@ -1,5 +1,5 @@
-// Rulers: a vertical line from a point (or from the axis, on empty space) to every roof above, with what each roof
-// allows.
+// Rulers: a vertical line to every roof above, with what each roof allows. The line starts at a point, or at the axis
+// if the pointer is on empty space.
 
 import type { ReadonlySignal } from "@preact/signals";
 import type { VNode } from "preact";
@@ -33,26 +33,26 @@ interface RulerTick {
 }
 
 export interface Ruler {
-  /** The lines, as an SVG path. */
+  /** The vertical lines, as an SVG path. */
   readonly d: string;
   readonly ticks: readonly RulerTick[];
   readonly labels: readonly PlacedLabel[];
   readonly isLight: boolean;
 }
 
-/** A ratio below this is not written. */
+/** The factor from the kernel's rate to a roof's rate is not written if it is below this. */
 const MIN_RATIO = 1.005;
 
-/** A crossing with its texts. */
+/** A crossing of the ruler and a roof, with its texts. */
 interface RulerLimit extends Crossing {
   readonly text: string;
   readonly brief: readonly string[];
 }
 
-/** The parts of a scene that limits depend on. */
+/** The parts of a scene on which the limits depend. */
 type Judged = CrossedLines & Pick<Scene, "kernels" | "points" | "units">;
 
-/** Describes the roofs above a kernel for screen readers; empty if rulers are hidden or no roof is above. */
+/** Describes the roofs above a kernel for screen readers. Empty if rulers are hidden or no roof is above the kernel. */
 export function roofsAbove(store: Store, row: number): string {
   const { drawn, points, shownRoofs, focusRoof, shownLevels, subRoofs, chips, rulers } = store;
   const [focus, index] = [focusRoof.value, points.value.home[row] ?? -1];
@@ -64,7 +64,7 @@ export function roofsAbove(store: Store, row: number): string {
   return limits.length > 0 ? words.roofsAbove(limits) : "";
 }
 
-/** The roofs above a point; for an unmeasured kernel including its own. */
+/** Returns what each roof above a point allows. If the kernel is unmeasured, its own roof is included. */
 export function limitsOver(scene: Judged, index: number): RulerLimit[] {
   const { kernels, points, focus } = scene;
   const [row, ai, rate] = [points.row[index] as number, points.x[index] as number, points.y[index] as number];
@@ -81,19 +81,19 @@ export function limitsOver(scene: Judged, index: number): RulerLimit[] {
   });
 }
 
-/** The text of a limit, with the name of its roof and without. */
+/** Returns the text of a limit with the name of its roof, and without the name. */
 function textsOf({ units }: Judged, { name, ai, rate, isFigure }: Crossing): [limit: string, rate: string] {
   const digits = isFigure ? 4 : 3;
   const text = ai === 0 ? units.bandwidth(rate, digits) : units.rate(rate, digits);
   return [`${name} ${text}`, text];
 }
 
-/** The ruler above a point. Its labels avoid `names` and `others`, such as the tooltip. */
+/** The ruler above a point. The labels of the ruler avoid `names`, and `others` such as the tooltip. */
 export function rulerOver(scene: Scene, index: number, names: Names, others: Boxes = [], arrows: Boxes = []): Ruler {
   const { at, points } = scene;
   const from = { x: at.x[index] as number, y: at.y[index] as number };
   const rim = radiusAt(points, index) + 3;
-  // The gap's label already says how far the focus roof is.
+  // The gap's label already says how far the focus roof is, so this label omits the factor.
   const isTold = names.some(({ key }) => key === `gap ${points.row[index]}`);
   const limits = limitsOver(scene, index).map((limit) => {
     const [text = limit.text, ...brief] = limit.brief;
@@ -103,8 +103,8 @@ export function rulerOver(scene: Scene, index: number, names: Names, others: Box
 }
 
 /**
- * The ruler above the hovered point, or above the only selected kernel, and the tooltip's box that leaves the ruler
- * most room.
+ * The ruler above the hovered point, or above the only selected kernel. Also returns the box of the tooltip that leaves
+ * most room for the ruler.
  */
 export function rulerBeside(
   { rulers, selected, pointed }: Pick<Store, "rulers" | "selected" | "pointed">,
@@ -123,7 +123,7 @@ export function rulerBeside(
   return options.reduce((best, other) => (other.ruler.labels.length > best.ruler.labels.length ? other : best));
 }
 
-/** The ruler at the pointer on empty space, with the intensity there; none outside the plot. */
+/** The ruler at the pointer on empty space, with the intensity there. Undefined outside the plot. */
 export function rulerAt(scene: Scene, { x, y }: PointerPosition, names: Names, arrows: Boxes = []): Ruler | undefined {
   const { plot, x: across } = scene.scales;
   const ai = across.invert(x);
@@ -158,10 +158,12 @@ function rulerOf(
   }));
   const rank = ({ limit: { key, chip } }: (typeof spots)[number]) =>
     key.startsWith("sub ") ? 2 : chip === scene.focus?.chip.id ? 0 : 1;
-  // In order of importance: the focus chip's limits, other chips', ceilings; higher limits first.
+  // The order of importance: limits of the focus chip, limits of other chips, ceilings. In each group higher limits are
+  // first.
   const isSeen = ({ limit, x, y }: (typeof spots)[number]) => isInSight(scales, limit.ai, x, y);
   const seen = spots.filter(isSeen).sort((a, b) => rank(a) - rank(b) || a.y - b.y);
-  // A narrow chart has no room for the names of ceilings, nor for limits across lines that the tooltip shows too.
+  // In a narrow chart, the names of ceilings do not fit. Its limits do not cover lines, because the tooltip shows them
+  // too.
   const narrow = isNarrow(scales);
   const named = narrow ? seen.filter((spot) => rank(spot) < 2) : seen;
   const labels = named.map(
@@ -182,7 +184,7 @@ function rulerOf(
   };
   const all = foot ? [...labels, foot] : labels;
   const ranked = placeLabels(all, surroundings);
-  // If the focus chip's limit left another no room above or below, try from the top down.
+  // If a label found no room, try again in the order from top to bottom.
   const isFull = ranked.length === all.length;
   const falling = isFull
     ? ranked
@@ -203,7 +205,7 @@ function rulerOf(
   };
 }
 
-/** One line at each x, up to the highest roof there. */
+/** Returns one line at each x, up to the highest roof there. */
 function columnsOf(spots: readonly PointerPosition[], from: PointerPosition, top: number): string {
   const ends = new Map<number, number>();
   for (const { x, y } of spots) {
@@ -217,9 +219,9 @@ interface RulersProps {
   readonly scene: Scene;
   readonly names: Names;
   readonly arrows: Boxes;
-  /** The ruler above a point. */
+  /** The ruler above a point, if one is drawn. */
   readonly ruler: Ruler | undefined;
-  /** The pointer on empty space: a signal, so that moving it redraws only the ruler. */
+  /** The position of the pointer on empty space. It is a signal, so that a move redraws only the ruler. */
   readonly spot: ReadonlySignal<PointerPosition | undefined>;
 }
 

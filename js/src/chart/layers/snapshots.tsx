@@ -1,4 +1,4 @@
-// Snapshots: earlier roofs and kernels as ghosts, and arrows to where they are now.
+// Snapshots: earlier roofs and kernels as ghosts, and arrows to where the roofs and kernels are now.
 
 import type { Roof } from "../../roofline/roofline.ts";
 import { hasMoved, type KernelChange, memoryOf, movesSince } from "../../state/snapshots.ts";
@@ -17,22 +17,24 @@ import { Clip } from "./clip.tsx";
 
 export interface ShownSnapshot {
   readonly snapshot: Snapshot;
-  /** Its index among all snapshots: the key of its label. */
+  /** The snapshot's index among all snapshots: it is the key of the snapshot's label. */
   readonly place: number;
 }
 
-/** Maximum numbers of arrows, so that they do not hide the chart. */
+/** Maximum numbers of arrows. More arrows would hide the chart. */
 const [MAX_CHANGES, MAX_CHANGES_IN_NARROW_CHART] = [16, 4];
-/** Where the roof's own arrows are along its flat and its slope, as shares. */
+/** Positions of the roof's own arrows, as shares of its flat and of its slope. */
 const [ON_FLAT, ON_SLOPE] = [0.35, 0.3];
 
-/** The snapshots that are not hidden; without their kernels if these are not drawn, as while totals are shown. */
+/**
+ * The snapshots that are not hidden. While totals are shown, kernels are not drawn, so the snapshots have no kernels.
+ */
 export const shownSnapshots = ({ snapshots, showsTotals }: Pick<Store, "snapshots" | "showsTotals">): ShownSnapshot[] =>
   snapshots.value.flatMap((snapshot, place) =>
     snapshot.hidden ? [] : [{ snapshot: showsTotals.value ? { ...snapshot, kernels: [] } : snapshot, place }],
   );
 
-/** The position of a kernel of a snapshot, px; undefined if it is out of sight. */
+/** The position of a snapshot's kernel, px. Undefined if it is out of sight. */
 function spotOf({ scales }: Scene, ai: number, rate: number): Spot | undefined {
   const { plot, strip } = scales;
   if (ai === 0 && !strip) return undefined;
@@ -41,7 +43,10 @@ function spotOf({ scales }: Scene, ai: number, rate: number): Spot | undefined {
   return isInSight(scales, ai, ...at) ? at : undefined;
 }
 
-/** What has changed since the newest snapshot: the roof's peak and bandwidth, and the kernels that took longest. */
+/**
+ * Arrows for what has changed since the newest snapshot: the roof's peak, its bandwidth, and the kernels that took
+ * longest.
+ */
 export function changesSince(scene: Scene, snapshot: Snapshot | undefined, rows: Int32Array): LabelledArrow[] {
   if (!snapshot) return [];
   const moves = movesSince(snapshot, { ...scene, rows });
@@ -84,7 +89,7 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): LabelledAr
   }
   const first = Math.max(low, y.domain[0] / Math.min(before.bandwidth, now.bandwidth));
   const last = Math.min(high, before.peak / before.bandwidth, now.peak / now.bandwidth);
-  // If another memory level is chosen, a different bandwidth is no change.
+  // If another memory level is chosen, a different bandwidth is not a change of the roof.
   const isOther = before.chip === now.chip.id && before.memory !== memoryOf(now);
   if (hasMoved(now.bandwidth / before.bandwidth) && first < last && !isOther) {
     const text = words.bandwidth(now.level, formatFactor(now.bandwidth / before.bandwidth));
@@ -95,7 +100,7 @@ function roofChanges({ scales }: Scene, before: Snapshot, now: Roof): LabelledAr
   return changes.filter(({ from, to }) => isSeen(from) && isSeen(to));
 }
 
-/** The names of snapshots along their roofs, and the factors of what has changed. */
+/** The labels of snapshots: their names along their roofs, and the factors of all changes. */
 export function snapshotLabels(
   scene: Scene,
   shown: readonly ShownSnapshot[],
@@ -111,7 +116,8 @@ export function snapshotLabels(
   );
   const ratios = changes.map((change): Label => {
     const { key, text, from, bend, isMarked } = change;
-    // A roof's own change has that roof's colour; otherwise it could be read as belonging to another roof's flat.
+    // The label of a roof's change has the colour of that roof. Otherwise it could seem to belong to another roof's
+    // flat.
     const colour = (from === bend && colours.get(scene.focus?.chip.id ?? "")) || theme.text;
     return { kind: "change", key, text, bold: isMarked, colour, positions: RULES.change.positions(change) };
   });
@@ -145,7 +151,7 @@ export function Ghosts({ scene, shown, changes }: GhostsProps) {
         <path
           key={place}
           data-kernels={place}
-          // One path, because 200 circles would be 200 elements.
+          // All circles are one path, because 200 circles would be 200 elements.
           d={snapshot.kernels
             .map(([, ai, rate]) => spotOf(scene, ai, rate))
             .map((at) => (at ? circlePath(at, radius) : ""))

@@ -1,4 +1,4 @@
-// The tooltip: the name and the numbers of a kernel, beside its point.
+// The tooltip: the name and the numbers of a kernel beside its point.
 
 import type { Roof } from "../../roofline/roofline.ts";
 import type { View } from "../../state/sync.ts";
@@ -21,7 +21,7 @@ interface TooltipContent {
   readonly x: number;
   readonly y: number;
   readonly scales: Pick<Scales, "width" | "height">;
-  /** How far the widget extends below the chart, px: the host clips what lies outside. */
+  /** How far the widget extends below the chart, px. The host clips what is outside the widget. */
   readonly below: number;
   /** The labels on the chart. */
   readonly names: readonly PlacedLabel[];
@@ -30,7 +30,7 @@ interface TooltipContent {
 export interface Card {
   readonly name: string;
   readonly rows: readonly TooltipRow[];
-  /** Possible positions, the preferred one first. */
+  /** The possible positions, best first. */
   readonly boxes: readonly Box[];
 }
 
@@ -43,8 +43,8 @@ const GAP_PX = 4;
 /** Half the size of the area around the point that stays visible, px. */
 const POINT_PX = 12;
 /**
- * The height of the tools below the plot, the height of the axis numbers above them, and the width of the axis numbers,
- * px.
+ * The height of the tools below the plot, px; the height of the axis numbers above the tools; and the width of the axis
+ * numbers.
  */
 const [TOOLS_PX, FOOT_PX, AXIS_PX] = [22, 30, 50];
 
@@ -66,7 +66,7 @@ export function Tooltip({ name, rows, boxes, box = boxes[0] }: Card & { readonly
   );
 }
 
-/** The tooltip's content, as far as there is room, and its possible boxes, clear of the kernel's name. */
+/** The content of the tooltip, limited to the available room, and its possible boxes, clear of the kernel's name. */
 export function cardOf({
   kernels,
   row,
@@ -101,8 +101,9 @@ export function cardOf({
 const isHalfHidden = ({ width }: { readonly width: number }) => width < 2 * WIDTH_PX;
 
 /**
- * Boxes beside the point or its `own` labels, preferably over the chart only and not over what is below it. If it would
- * hide half of the chart: below the chart, else below or above the point. Never outside the widget.
+ * Returns boxes beside the point or its `own` labels, preferably over the chart and not over what is below the chart.
+ * If a tooltip would hide half of the chart, the box is below the chart, or else below or above the point. Boxes are
+ * always inside the widget.
  */
 export function placesFor(
   { x, y }: { x: number; y: number },
@@ -128,7 +129,7 @@ export function placesFor(
     const boxes = [...sides.map((left) => at(left, y - 30, end)), ...tops.map((top) => at(middle, top, end))].filter(
       (box) => box.bottom <= end,
     );
-    // The name is the most important of its own labels; the axis numbers are hidden before the other labels.
+    // If there is not enough room, the tooltip first covers the axis numbers, then labels other than the kernel's name.
     for (const clear of end < chart.height - TOOLS_PX ? [seen] : [seen, seen.slice(0, 2)]) {
       const free = boxes.filter((box) => !clear.some((other) => overlap(box, other)));
       const isOver = ({ left }: Box) => Number(left < AXIS_PX);

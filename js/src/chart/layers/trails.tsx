@@ -1,4 +1,4 @@
-// Trails of merged kernels: from where the parts were to where the merged kernel is now.
+// Trails of merged kernels: lines from where the parts were to where the merged kernel is now.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -12,12 +12,12 @@ import { project } from "../scales.ts";
 import type { Scene } from "../scene.ts";
 import type { Theme } from "../theme.ts";
 
-/** With more merged kernels than this the points move without trails. */
+/** If there are more merged kernels than this, the points move without trails. */
 const MAX_TRAILED_KERNELS = 3;
-/** Duration of the movement of merged points, ms. */
+/** The duration of the movement of merged points, ms. */
 const GLIDE_MS = 240;
 
-/** The progress of merged points, from 0 to 1; always 1 if the user prefers reduced motion. */
+/** The progress of the movement of merged points, from 0 to 1. It is always 1 if the user prefers reduced motion. */
 export function useGlide(merges: readonly Merge[] | undefined): number {
   const share = useSignal(1);
   const before = useRef(merges);
@@ -41,7 +41,7 @@ export function useGlide(merges: readonly Merge[] | undefined): number {
   return leaves ? 0 : passed;
 }
 
-/** The scene with merged points on their way from the middle of their parts (share 0) to their positions (share 1). */
+/** The scene while merged points move: from the middle of their parts (share 0) to their own positions (share 1). */
 export function glided(scene: Scene, trails: Trails | undefined, parts: Points | undefined, share: number): Scene {
   if (!trails || !parts || share >= 1) return scene;
   const { points, at, scales } = scene;
@@ -67,11 +67,12 @@ function marksOf({ n, row, roof }: Points, part: number, on: number): number[] {
   return found;
 }
 
-/** Whether a part had no FLOPs and its strip is gone. */
+/** Whether a part has no place because it has no FLOPs and the strip is gone. */
 const isLost = ({ scales }: Scene, parts: Points, mark: number) => parts.x[mark] === 0 && !scales.strip;
 
 /**
- * A line from each part to its merged kernel. Equal lines are drawn once, however many of a model's layers share them.
+ * Returns a line from each part to its merged kernel. If several layers of a model have the same line, it is drawn
+ * once.
  */
 export function trailLines(scene: Scene, trails: Trails | undefined, parts: Points | undefined): LabelledArrow[] {
   if (!trails || !parts) return [];

@@ -1,45 +1,49 @@
-// Paints very many points: composes their pixels in memory, because as many drawImage calls on the canvas are slower.
+// Paints very many points. It composes the pixels in memory, because a drawImage call for each point is slower.
 
 import { memoize } from "../../ui/memoize.ts";
 import type { PointsPicture } from "./frame_diff.ts";
 
 export interface DensePoints extends PointsPicture {
-  /** Radius of each point, px. */
+  /** The radius of each point, px. */
   readonly radius: Float32Array;
   /** The sprite key of each point: points with the same key look the same. */
   readonly look: Uint32Array;
-  /** Device pixels per px. */
+  /** The number of device pixels in 1 px. */
   readonly ratio: number;
-  /** The sprite of a point, centred on it. */
+  /** Returns the sprite of a point, which is centred on the point. */
   spriteOf(index: number): HTMLCanvasElement;
 }
 
 /**
- * The pixels of a sprite: their offsets from its centre, as x, y and as an index into the raster, and their colours.
+ * The pixels of a sprite. `dx`, `dy`: offset of each pixel from the sprite's centre. `away`: the same offset as a
+ * difference of indices in the raster. `ink`: the colour.
  */
 interface SpritePixels {
   readonly dx: Int16Array;
   readonly dy: Int16Array;
   readonly away: Int32Array;
-  /** Opacity, blue, green and red, from the highest byte down. */
+  /** A byte each for opacity, blue, green and red, from the highest byte to the lowest. */
   readonly ink: Uint32Array;
-  /** The largest offset in either direction. */
+  /** The largest offset across or down. */
   readonly reach: number;
 }
 
-/** The image, its pixels as 32-bit numbers, and for each pixel the radius of the largest point centred there. */
+/**
+ * The raster: `image`, its pixels as 32-bit numbers in `whole`, and for each pixel the radius of the largest point
+ * centred there.
+ */
 interface Raster {
   readonly image: ImageData;
   readonly whole: Uint32Array;
   readonly largest: Float32Array;
 }
 
-/** One raster per canvas: allocating a new one for each frame costs more than drawing. */
+/** One raster per canvas, because allocating a raster for each frame costs more than drawing. */
 const rasters = memoize<Raster>();
-/** Memoized: reading the pixels of a canvas is slow. */
+/** Memoized, because reading the pixels of a canvas is slow. */
 const spritePixels = memoize<SpritePixels>();
 
-/** Above this many points the dense raster is used. */
+/** The dense raster is used above this number of points. */
 export const DENSE_FROM_POINTS = 2000;
 
 export function paintDenseRaster(context: CanvasRenderingContext2D, dense: DensePoints): void {
@@ -70,8 +74,9 @@ export function paintDenseRaster(context: CanvasRenderingContext2D, dense: Dense
 }
 
 /**
- * The points from front to back: later points before earlier ones, unfaded before faded ones. Leaves out points hidden by an
- * equally large or larger point with the same centre pixel. `largest` is scratch memory, a number per pixel.
+ * The indices of points from front to back: later points before earlier points, unfaded before faded. Leaves out a
+ * point if an equally large or larger point has the same centre pixel. `largest` is scratch memory with a number for
+ * each pixel.
  */
 export function visibleFrontToBack(
   dense: DensePoints,
@@ -91,7 +96,7 @@ export function visibleFrontToBack(
       if (x >= 0 && x < width && y >= 0 && y < height) {
         const place = y * width + x;
         const [own, before] = [radius[index] as number, largest[place] as number];
-        // The sign of a point above its roof reaches beyond the point that hides it.
+        // The sign of a point above its roof is visible even where a larger point hides the point itself.
         if (before >= own && !points.aboveRoof[index]) continue;
         if (!hollow[index] && own > before) largest[place] = own;
       }
@@ -113,7 +118,7 @@ function pixelsOf(sprite: HTMLCanvasElement, across: number): SpritePixels {
   return { dx, dy, away, ink, reach: Math.max(0, ...[...dx, ...dy].map(Math.abs)) };
 }
 
-/** Blends a sprite under what is already in the raster. */
+/** Blends a sprite under the pixels that are already in the raster. */
 function blendUnder({ image, whole }: Raster, { dx, dy, away, ink, reach }: SpritePixels, x: number, y: number) {
   const { width, height } = image;
   if (x < -reach || x >= width + reach || y < -reach || y >= height + reach) return;
@@ -134,7 +139,7 @@ function blendUnder({ image, whole }: Raster, { dx, dy, away, ink, reach }: Spri
 /** Alpha blending of one colour over another. */
 export function blend(over: number, under: number): number {
   const [mine, theirs] = [255 * (over >>> 24), (255 - (over >>> 24)) * (under >>> 24)];
-  // Blue and red in one multiplication, with weights of 1/256.
+  // Blue and red are blended in one multiplication, with weights of 1/256.
   const share = ((theirs << 8) / (mine + theirs) + 0.5) | 0;
   const rest = 256 - share;
   const outer = (Math.imul(over & 0xff00ff, rest) + Math.imul(under & 0xff00ff, share) + 0x800080) >>> 8;

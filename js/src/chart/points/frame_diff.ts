@@ -1,4 +1,5 @@
-// Which points changed since the last painted frame: compares a number per point that encodes its look.
+// Finds the points that changed since the last painted frame. It compares one number per point, which encodes the
+// point's look.
 
 import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";
@@ -7,12 +8,12 @@ import type { Scales } from "../scales.ts";
 export interface PointsPicture {
   readonly points: Points;
   readonly at: { readonly x: Float32Array; readonly y: Float32Array };
-  /** The palette, and the index into it of each point. */
+  /** The palette. `colour` is the index of each point's colour in it. */
   readonly colours: readonly string[];
   readonly colour: Uint16Array;
-  /** Points drawn as outlines: those at memory levels that do not bind, and those of moved kernels. */
+  /** 1 for points drawn as outlines: points at memory levels that do not bind, and points of moved kernels. */
   readonly hollow: Uint8Array;
-  /** Points drawn faintly, behind all others. */
+  /** 1 for points drawn faintly, behind all others. */
   readonly faded: Uint8Array;
   readonly outline: string;
   readonly alert: string;
@@ -24,7 +25,7 @@ export interface PointsPicture {
   readonly inMotion?: boolean;
 }
 
-/** What is on the canvas now. */
+/** The frame that is on the canvas now. */
 export interface PaintedFrame extends SpriteKeys {
   readonly key: string;
   readonly n: number;
@@ -36,19 +37,19 @@ export interface PaintedFrame extends SpriteKeys {
 }
 
 interface SpriteKeys {
-  /** Encodes the look of each point, without its position. */
+  /** The sprite key of each point. It encodes the point's look, but not its position. */
   readonly look: Uint32Array;
-  /** Parts of the key: `base` does not depend on roofs, `side` does. */
+  /** Two parts of the sprite key. `base` does not depend on roofs, `side` does. */
   readonly base: Uint32Array;
   readonly side: Uint8Array;
 }
 
-/** If more points than this have changed, the whole dense raster is repainted. */
+/** If more points than this have changed, the dense raster is repainted in full. */
 const MAX_CHANGES_PAINTED_OVER = 3000;
-/** The bit of a sprite key for the sign above its roof. */
+/** The bit of a sprite key for the sign of a point above its roof. */
 const ALERT = 128;
 
-// Memoized: while a roof is dragged, measured points keep these.
+// Memoized: while a roof is dragged, the `base` of measured points does not change.
 const constants = memoize<Uint32Array>();
 
 export function spriteKeysOf(
@@ -68,10 +69,12 @@ export function spriteKeysOf(
   return { look, base, side };
 }
 
-/** The points whose look may differ from the canvas, if the index of roof changes knows them. */
+/**
+ * Lists of the points whose look may differ from the canvas. Undefined if the index of roof changes does not know them.
+ */
 const changedSince = ({ side }: SpriteKeys, { since }: Points) => (since?.side === side ? since.points : undefined);
 
-/** The part of the sprite keys that no roof changes. */
+/** The part of the sprite keys that does not depend on roofs. */
 function baseKeys({ colour, hollow, faded }: PointsPicture, radius: Float32Array): Uint32Array {
   const look = new Uint32Array(radius.length);
   for (let index = 0; index < look.length; index++) {
@@ -81,7 +84,7 @@ function baseKeys({ colour, hollow, faded }: PointsPicture, radius: Float32Array
   return look;
 }
 
-/** Indices of points whose look or position changed, in drawing order. */
+/** The indices of points whose look or position changed, in drawing order. */
 export function changedPoints(before: PaintedFrame, after: PaintedFrame, points: Points): number[] {
   const isStill = before.x === after.x && before.y === after.y;
   const isNew = (index: number) =>
@@ -97,11 +100,12 @@ export function changedPoints(before: PaintedFrame, after: PaintedFrame, points:
   return [...new Set(found)].sort((a, b) => a - b);
 }
 
-/** Whether the point has the sign of a kernel above its roof. */
+/** Whether the point has the sign for being above its roof. */
 export const hasAlert = ({ look }: SpriteKeys, index: number) => ((look[index] as number) & ALERT) !== 0;
 
 /**
- * Whether changed points may be painted on top of the old ones: the positions are the same and no point loses its sign.
+ * Whether changed points may be painted on top of the old frame. There must be few of them, no position may have
+ * changed, and no point may lose its sign.
  */
 export function canPaintOver(before: PaintedFrame, after: PaintedFrame, changed: readonly number[]): boolean {
   return (

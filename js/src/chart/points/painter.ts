@@ -1,5 +1,5 @@
-// Paints kernels on a canvas: circle if memory binds, square if compute does, diamond otherwise, star for the program.
-// Repaints only what changed.
+// Paints kernels on a canvas: a circle if memory bounds the kernel, a square if compute does, a star for the program,
+// otherwise a diamond. Repaints only what changed.
 
 import { MEASURED, type Points, SIDES } from "../../roofline/points.ts";
 import { MIN_RADIUS_PX } from "../../roofline/positions.ts";
@@ -16,16 +16,19 @@ import {
 
 type Region = readonly [x: number, y: number, reach: number];
 
-/** If more points than this have changed, repainting everything is faster. */
+/** If more points than this have changed, it is faster to repaint everything. */
 const MAX_REGIONS = 64;
-/** How far the ring and the arrow of a point above its roof extend beyond it, px. */
+/** How far the ring and the arrow extend beyond a point above its roof, px. */
 const ALERT_PX = 11;
-/** The distance from a point's centre to the farthest painted pixel, px; without a sign, the corners of a star. */
+/**
+ * The distance from a point's centre to the farthest painted pixel, px. Without a sign these pixels are the corners of
+ * a star.
+ */
 const reachOf = (radius: number, hasAlert: boolean) => (hasAlert ? radius + ALERT_PX : 1.3 * radius + 2);
 /** The opacity of faded points. */
 const FADED_OPACITY = 0.22;
 
-/** Creates a painter for one canvas. It remembers the last painted frame. */
+/** Creates a painter for one canvas. The painter remembers the frame that it painted last. */
 export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPicture) => void {
   let frame: PaintedFrame | undefined;
   let zoom = 1;
@@ -75,7 +78,7 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
       const regions = [...regionsOf(before), ...regionsOf(next)];
       context.save();
       context.beginPath();
-      // Rounded to device pixels: a partly cleared pixel would keep a trace of the old point.
+      // Rounded to device pixels, because a partly cleared pixel would show a trace of the old point.
       const whole = (place: number) => Math.round(place * ratio) / ratio;
       for (const [x, y, reach] of regions) {
         const [left, top] = [whole(x - reach), whole(y - reach)];
@@ -103,7 +106,7 @@ export function createPainter(): (canvas: HTMLCanvasElement, picture: PointsPict
   };
 }
 
-/** The radius of a point whose size has no meaning, px. It decreases with the number of points. */
+/** The radius of a point whose size has no meaning, px. The radius decreases with the number of points. */
 export function radiusOf(points: Points): number {
   return points.n > 20_000 ? 2 : points.n > 2000 ? 2.5 : points.n > 200 ? 3.5 : 5;
 }
@@ -116,7 +119,7 @@ export function radiusAt(points: Points, index: number): number {
 
 export const isMeasured = (points: Points, index: number) => points.roof[index] === MEASURED;
 
-// Memoized: while a roof is dragged, measured points keep their radii.
+// Memoized: while a roof is dragged, the radii of measured points do not change.
 const sizes = memoize<Float32Array>();
 
 function radiiOf(points: Points): Float32Array {
@@ -125,7 +128,9 @@ function radiiOf(points: Points): Float32Array {
   return radii;
 }
 
-/** Paints one small canvas per look, to be copied for each point: drawing paths would take ten times as long. */
+/**
+ * Paints a small canvas for one look. It is copied for each point, because drawing paths would take ten times as long.
+ */
 function makeSprite(
   document: Document,
   { points, hollow, faded, outline, alert }: PointsPicture,
@@ -135,7 +140,7 @@ function makeSprite(
   ratio: number,
 ): HTMLCanvasElement {
   const isAbove = points.aboveRoof[index] === 1;
-  // As small as possible, because empty margins would be copied too.
+  // The sprite is as small as possible, because empty margins would be copied too.
   const half = Math.ceil(reachOf(radius, isAbove) * ratio);
   const sprite = document.createElement("canvas");
   sprite.width = 2 * half;
@@ -168,7 +173,7 @@ function makeSprite(
   return sprite;
 }
 
-/** Traces a star or polygon: outer and inner corners in turn, clockwise from the top. */
+/** Traces a star or a polygon: outer and inner corners in turn, clockwise from the top. */
 function tracePolygon(context: CanvasRenderingContext2D, corners: number, outer: number, inner: number) {
   for (let corner = 0; corner < corners; corner++) {
     const angle = (2 * Math.PI * corner) / corners;
@@ -186,7 +191,7 @@ function drawSprite(
   ratio: number,
 ) {
   const half = sprite.width / 2;
-  // Rounded to device pixels: otherwise the copy would be blurred.
+  // Rounded to device pixels, because otherwise the copy would be blurred.
   const left = (Math.round((at.x[index] as number) * ratio) - half) / ratio;
   const top = (Math.round((at.y[index] as number) * ratio) - half) / ratio;
   context.drawImage(sprite, left, top, sprite.width / ratio, sprite.height / ratio);

@@ -1,12 +1,13 @@
-// Which points are in sight, and which is nearest to a position: a grid over the chart avoids looking at all points.
+// Finds the points that are in sight, and the point nearest to a position. A grid over the chart avoids a search
+// through all points.
 
 import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";
 import type { Scale, Scales, Spots } from "../scales.ts";
 
-/** The x of points out of sight: far from any pointer, and finite because drawing needs a number. */
+/** The x of a point out of sight: far from any pointer, but finite, because drawing needs a number. */
 const HIDDEN_PX = -1e5;
-/** The side of a grid cell, px. */
+/** The side length of a grid cell, px. */
 const CELL_PX = 16;
 
 interface PlacedPoints {
@@ -18,15 +19,15 @@ interface PlacedPoints {
 export interface VisiblePoints {
   /** Positions for drawing and hit testing. */
   readonly at: Spots;
-  /** The number of rows without a point in sight. */
+  /** The number of rows that have no point in sight. */
   readonly outside: number;
 }
 
 const memo = memoize<VisiblePoints>();
 
 /**
- * Memoized while a roof is dragged and points stay. Without a zoom all points are in sight. A point at an edge (no
- * FLOPs or no bytes) can only leave along that edge.
+ * Returns the points in sight. Without a zoom, these are all points. A point at an edge (without FLOPs or bytes) can
+ * only leave the view along that edge. Memoized while a roof is dragged and the points do not move.
  */
 export const visiblePoints = (placed: PlacedPoints): VisiblePoints =>
   placed.scales.whole
@@ -52,13 +53,13 @@ function findVisible({ points, at, scales }: PlacedPoints): VisiblePoints {
   return { at: { x, y: at.y }, outside };
 }
 
-/** Points by grid cell, in index order within each cell. */
+/** Points by grid cell, in the order of their indices within each cell. */
 interface Grid {
   readonly left: number;
   readonly top: number;
   readonly across: number;
   readonly down: number;
-  /** Where each cell starts in `indices`; the last entry is the end of the last cell. */
+  /** The start of each cell in `indices`. The last entry is the end of the last cell. */
   readonly starts: Int32Array;
   readonly indices: Int32Array;
 }
@@ -66,8 +67,8 @@ interface Grid {
 const grids = memoize<Grid>();
 
 /**
- * The index of the point nearest to a position within `reach` px, or -1. Of equally near points the last, which is on
- * top.
+ * Returns the index of the point nearest to a position within `reach` px, or -1. If several points are equally near,
+ * returns the last point, which is on top.
  */
 export function nearest(at: Spots, x: number, y: number, reach: number): number {
   const { left, top, across, down, starts, indices } = grids(at.x, [at.y], () => gridOf(at));
@@ -84,10 +85,10 @@ export function nearest(at: Spots, x: number, y: number, reach: number): number 
   return best;
 }
 
-/** Positions outside the grid belong to its border cells, so that a search finds them. */
+/** The index of a cell. Positions outside the grid belong to the cells at its border, so that a search finds them. */
 const cell = (px: number, cells: number) => Math.max(0, Math.min(Math.floor(px / CELL_PX), cells - 1));
 
-/** Builds the grid over all points in sight. */
+/** Builds the grid of all points in sight. */
 function gridOf(at: Spots): Grid {
   const isHere = (index: number) => at.x[index] !== HIDDEN_PX;
   const [left, across] = spanOf(at.x, isHere);
@@ -113,7 +114,10 @@ function gridOf(at: Spots): Grid {
   return { left, top, across, down, starts, indices };
 }
 
-/** Start and number of cells, px. The number is limited, so that an outlier does not exhaust memory. */
+/**
+ * The start of the grid, px, and its number of cells. The number is limited, so that an outlier does not exhaust
+ * memory.
+ */
 function spanOf(places: Float32Array, isHere: (index: number) => boolean): [from: number, cells: number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let index = 0; index < places.length; index++) {
@@ -124,5 +128,5 @@ function spanOf(places: Float32Array, isHere: (index: number) => boolean): [from
   return low <= high ? [low, Math.min(MAX_CELLS, Math.floor((high - low) / CELL_PX) + 1)] : [0, 1];
 }
 
-/** Maximum number of cells in each direction. */
+/** The maximum number of cells in each direction. */
 const MAX_CELLS = 512;

@@ -1,4 +1,4 @@
-// What is drawn below the points of the time view: axes, regions, isochrones, the diagonal, launch overhead and gaps.
+// Draws what is below the points of the time view: axes, regions, isochrones, the diagonal, launch overhead and gaps.
 
 import { strings } from "../../words/words.ts";
 import { AxesFrame, type TickText } from "../layers/axes.tsx";
@@ -9,7 +9,7 @@ import type { Theme } from "../theme.ts";
 import { ticksOf } from "../ticks.ts";
 import { roomOf, type TimeGap, type TimeScales, type TimeScene, tickText } from "./scene.ts";
 
-/** The axes, with edges for kernels without FLOPs or without bytes. */
+/** Draws the axes, with edges for kernels without FLOPs or without bytes. */
 export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }) {
   const { plot, outer, x, y } = scales;
   const [column, row] = [plot.left - outer.left, outer.bottom - plot.bottom];
@@ -42,7 +42,7 @@ export function TimeAxes({ scales, theme }: { scales: TimeScales; theme: Theme }
   );
 }
 
-/** The regions on both sides of the diagonal, the isochrones, and the square of launch overhead. */
+/** Draws the regions on both sides of the diagonal, the isochrones, and the square of launch overhead. */
 export function TimeLines({ scene }: { scene: TimeScene }) {
   const { focus, isochrones, overhead, colours, scales, theme } = scene;
   const { plot, outer, x, y } = scales;
@@ -95,7 +95,7 @@ export function TimeLines({ scene }: { scene: TimeScene }) {
   );
 }
 
-/** Lines from measured points to the isochrones of their times; stronger for marked rows. */
+/** Draws lines from measured points to the isochrones of their times. The lines of marked rows are stronger. */
 export function TimeGaps({
   gaps,
   marked,

@@ -24,7 +24,7 @@ export function timeLabels(scene: TimeScene, gaps: readonly TimeGap[], context: 
   const labels = [
     ...others,
     ...kernelLabels(scene, before),
-    // A moved kernel has a note in the place of its gap.
+    // A moved kernel has a note instead of the text of its gap.
     ...gapLabels(
       scene,
       gaps.filter(({ row }) => !ghosts.some((ghost) => ghost.row === row)),
@@ -37,21 +37,21 @@ export function timeLabels(scene: TimeScene, gaps: readonly TimeGap[], context: 
   const surroundings = {
     bounds: { ...outer, left: outer.left + 2, bottom: outer.bottom - 2 },
     points: [...pointBoxes(scene), ...ghosts.map(ghostBox)],
-    // During a drag labels keep their places, whatever lines move under them.
+    // During a drag labels keep their places, even if lines move under them.
     lines: before ? [] : lineBoxes(scene, [...gaps, ...ghosts]),
     isochrones: before ? [] : scene.isochrones.flatMap((seconds) => cornerBoxes(seconds, scene.scales)),
   };
   return placeLabels(labels, surroundings, before);
 }
 
-/** Why the plane is empty. */
+/** The label that says why the plane is empty. */
 function emptyLabel({ focus, points, scales, theme }: TimeScene): Label[] {
   if (points.n > 0) return [];
   const text = focus ? strings.time.empty : strings.noChip;
   return [{ kind: "empty", key: "empty", text, colour: theme.text, positions: RULES.empty.positions(scales) }];
 }
 
-/** The square of launch overhead and the diagonal. */
+/** The labels of the square of launch overhead and of the diagonal. */
 function lineLabels({ focus, overhead, names, colours, scales, theme }: TimeScene): Label[] {
   if (!focus) return [];
   const { x, y, outer } = scales;
@@ -79,7 +79,7 @@ function regionLabels({ focus, scales, theme }: TimeScene): Label[] {
   const region = (key: string, text: string, corner: "upper left" | "lower right"): Label => ({
     ...{ kind: "timeRegion", key, text, colour: theme.muted, positions: RULES.timeRegion.positions(corner, scales) },
   });
-  // Under a zoom, a corner may be in the other region.
+  // Under a zoom, a corner of the plot may be in the other region.
   const isAbove = (x: number, y: number) => scales.y.invert(y) > scales.x.invert(x);
   return [
     ...(isAbove(left + 8, top + 8) ? [region("memory region", strings.memoryRegion + memory, "upper left")] : []),
@@ -91,7 +91,7 @@ const isochroneLabels = ({ isochrones, scales: { x, y, plot }, theme }: TimeScen
   isochrones.map((seconds): Label => {
     const text = tickText(seconds);
     const maxStart = plot.right - textWidth(text);
-    // If the corner is out of sight: where the arm leaves the plot.
+    // If the corner of the isochrone is out of sight, the label is where the arm leaves the plot.
     const positions = RULES.isochrone.positions(Math.min(x(seconds), plot.right), Math.max(y(seconds), plot.top));
     return {
       ...{ kind: "isochrone", key: `isochrone ${seconds}`, text, colour: theme.muted },

@@ -1,4 +1,4 @@
-// The points of the time view: compute time against memory time of one launch, on one roof.
+// The points of the time view: compute time against memory time of one launch, for one roof.
 
 import { judge } from "../../roofline/bound.ts";
 import { MEASURED, type Points, SIDES, sideOf } from "../../roofline/points.ts";
@@ -8,7 +8,10 @@ import { isProgram, isTotal } from "../../roofline/totals.ts";
 import { everyRow, type Kernels } from "../../wire/columns.ts";
 import type { Extent } from "../extents.ts";
 
-/** Points whose x and y are seconds of compute and of memory for one launch. Either may be 0, but not both. */
+/**
+ * Returns points whose x and y are the compute time and the memory time of one launch, s. Either time may be 0, but not
+ * both.
+ */
 export function timePointsOf(kernels: Kernels, roof: Roof | undefined, rows: Int32Array = everyRow(kernels)): Points {
   const n = rows.length;
   const points = {
@@ -53,13 +56,13 @@ export function timePointsOf(kernels: Kernels, roof: Roof | undefined, rows: Int
   return points;
 }
 
-/** Measured seconds of one launch; NaN if not measured. */
+/** The measured time of one launch, s. NaN if it was not measured. */
 export const measuredTime = (kernels: Kernels, row: number) =>
   (kernels.time[row] as number) / (kernels.count[row] as number) || Number.NaN;
 
 /**
- * The extents of both axes, with room for every point at the data sheet's rates, so that a drag moves points and not axes.
- * Both axes end at the same time, so the diagonal always ends in a corner.
+ * The extents of both axes, with room for every point at the data sheet's rates. A drag then moves the points, not the
+ * axes. Both axes end at the same time, so the diagonal always ends in a corner.
  */
 export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefined): [x: Extent, y: Extent] {
   const [slower, narrower] = fromSheet(roof);
@@ -76,12 +79,12 @@ export function timesShown(kernels: Kernels, points: Points, roof: Roof | undefi
     high = Math.max(high, after(x, x * slower), after(y, y * narrower), took * 2);
   }
   if (high === 0) [xLow, yLow, high] = [1e-6, 1e-6, 1e-2];
-  // Room for at least two isochrones.
+  // There must be room for at least two isochrones.
   const from = (low: number): Extent => [rounded(Math.min(low, high / 100)), rounded(high)];
   return [from(xLow), from(yLow)];
 }
 
-/** The ends of linear axes: just beyond the longest times, because short times need the room. */
+/** The ends of linear axes, just beyond the longest times. Short times need all the room. */
 export function longestTimes(kernels: Kernels, points: Points, roof: Roof | undefined): [x: number, y: number] {
   const [slower, narrower] = fromSheet(roof);
   let [x, y] = [0, 0];
@@ -96,9 +99,9 @@ export function longestTimes(kernels: Kernels, points: Points, roof: Roof | unde
   return [rounded(Math.max(x * 1.15, least)), rounded(Math.max(y * 1.15, least))];
 }
 
-/** The data sheet's compute and memory times, relative to the current ones. */
+/** Factors from the current compute and memory times to the times on the data sheet. */
 const fromSheet = (roof: Roof | undefined) =>
   roof ? ([roof.peak / roof.sheetPeak, roof.bandwidth / roof.sheetBandwidth] as const) : ([1, 1] as const);
 
-/** Rounded, so that rounding errors during a drag do not move the axes. */
+/** Rounds a time, so that rounding errors during a drag do not move the axes. */
 const rounded = (time: number) => Number(time.toPrecision(6));

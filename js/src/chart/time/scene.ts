@@ -1,4 +1,4 @@
-// The scene of the time view, worked out from the state. All its layers draw from it.
+// Builds the scene of the time view from the state. All its layers draw from the scene.
 
 import type { Points } from "../../roofline/points.ts";
 import { type Roof, roofElsewhere } from "../../roofline/roofline.ts";
@@ -27,27 +27,30 @@ import { longestTimes, measuredTime, timesShown } from "./points.ts";
 
 export interface TimeScales extends Scales {
   readonly whole?: TimeScales | undefined;
-  /** The plot and, on logarithmic axes, the column of kernels without FLOPs and the row of kernels without bytes. */
+  /**
+   * The plot and its edges. On logarithmic axes the edges are a column for kernels without FLOPs and a row for kernels
+   * without bytes.
+   */
   readonly outer: Box;
 }
 
-/** A scene of one roof: points are painted, ringed and hit as in the roofline plane. */
+/** A scene of one roof. Points are painted, ringed and hit as in the roofline plane. */
 export interface TimeScene extends Scene {
   readonly scales: TimeScales;
-  /** Times of the isochrones, s. */
+  /** The times of the isochrones, s. */
   readonly isochrones: readonly number[];
-  /** Launch overhead, s; 0 if unknown. */
+  /** The launch overhead, s. 0 if it is unknown. */
   readonly overhead: number;
 }
 
-/** The gap of a measured point: to the isochrone of its measured time, px. */
+/** The gap of a measured point, px: from the point to the isochrone of its measured time. */
 export interface TimeGap {
   readonly row: number;
   readonly from: readonly [x: number, y: number];
   readonly to: readonly [x: number, y: number];
 }
 
-/** The roof that bounds the kernels: the focus chip's if it is shown, else the first. */
+/** The roof that bounds the kernels. It is the focus chip's roof if that roof is shown, otherwise the first roof. */
 export function judgeOf(store: Store): Roof | undefined {
   const roofs = store.shownRoofs.value;
   return roofs.find((roof) => roof === store.focusRoof.value) ?? roofs[0];
@@ -61,8 +64,8 @@ const MAX_POINTS_WITH_GAPS = 400;
 type PlacedKernels = Pick<Scene, "kernels" | "points">;
 
 /**
- * Builds the scene, with room for moved kernels at their positions `after`. Reuses the scales of the `last` scene if they are
- * equal, so that what depends on them is not redrawn.
+ * Builds the scene, with room for moved kernels at their positions `after`. Keeps the scales of the `last` scene if the
+ * new scales are equal, so that the layers that depend on them are not redrawn.
  */
 export function timeSceneOf(
   store: Store,
@@ -102,40 +105,46 @@ export function timeSceneOf(
     theme,
     named: heaviest,
     ...selectionOf(store),
-    // No launch takes less than its overhead.
+    // There are no isochrones below the launch overhead, because no launch takes less time.
     isochrones: isochronesIn(scales).filter((time) => time > 0 && time >= Math.max(overhead, startOf(scales))),
     overhead,
   };
 }
 
-/** The ends of the diagonal in sight, s. If the diagonal is out of sight, its end is before its start. */
+/**
+ * The start of the diagonal in sight, s; `diagonalEnd` is its end. If the diagonal is out of sight, its end is less
+ * than its start.
+ */
 export const diagonalStart = ({ x, y }: Scales) => Math.max(x.domain[0], y.domain[0]);
 export const diagonalEnd = ({ x, y }: Scales) => Math.min(x.domain[1], y.domain[1]);
 
-/** Under a zoom, one arm of an isochrone may be in sight without the other. */
+/**
+ * The lower limit of the times of isochrones, s. Under a zoom, one arm of an isochrone may be in sight without the
+ * other.
+ */
 const startOf = (scales: TimeScales) =>
   scales.whole && !scales.x.isLinear ? Math.min(scales.x.domain[0], scales.y.domain[0]) : diagonalStart(scales);
 
 function isochronesIn({ x, y, whole }: TimeScales): number[] {
   const domain = whole || x.isLinear ? joined(x.domain, y.domain) : y.domain;
-  // Under a zoom, a second may be shorter across than up: ticks need to fit on the axis where they are closest.
+  // Under a zoom, a second may be shorter across than up. Ticks must fit on the axis where they are closest.
   const along = x.isLinear && x(1) - x(0) < y(0) - y(1) ? x : y;
   const scale = scaleLike(along, domain, [along(domain[0]), along(domain[1])]);
   return ticksOf(scale, roomOf(scale)).map(({ value }) => value);
 }
 
-/** Five digits: on zoomed linear axes ticks differ in the fourth or fifth digit. */
+/** The text of a time with five digits, because on zoomed linear axes ticks differ in the fourth or fifth digit. */
 export const tickText = (seconds: number) => formatQuantity(seconds, "s", 5);
 
 /**
- * Minimum distance of ticks on the vertical axis, px. On linear axes it is the same as across, so that both axes have
- * the same ticks.
+ * The minimum distance of ticks on the vertical axis, px. On linear axes it equals the minimum distance on the
+ * horizontal axis, so that both axes have the same ticks.
  */
 export const roomOf = ({ isLinear }: Scale) => (isLinear ? 52 : 26);
 
 const outerOf = ({ width, height }: Size): Box => ({ left: 56, top: 26, right: width - 12, bottom: height - 40 });
 
-/** Linear axes from 0 on which a second has the same length both ways: isochrones are squares. */
+/** Linear axes that start at 0. A second has the same length on both axes, so isochrones are squares. */
 function linearScales(size: Size, [xLongest, yLongest]: readonly [number, number], before?: TimeScales): TimeScales {
   const plot = outerOf(size);
   const [across, up] = [plot.right - plot.left, plot.bottom - plot.top];
@@ -174,15 +183,15 @@ function place(points: Points, { plot, outer, x, y }: TimeScales): Scene["at"] {
   return at;
 }
 
-/** The same scene with other kernels. */
+/** The scene with other kernels. */
 export const sceneWith = <T extends PlacedKernels>(scene: TimeScene, after: T): TimeScene & T => ({
   ...{ ...scene, ...after },
   at: place(after.points, scene.scales),
 });
 
 /**
- * The gaps: upwards where memory takes longer, to the right where compute does. With very many kernels, only of marked
- * ones.
+ * The gaps. They go upwards where memory takes longer, and to the right where compute takes longer. With very many
+ * points, only marked kernels have gaps.
  */
 export function timeGaps(scene: TimeScene): TimeGap[] {
   const { kernels, points, at, scales, marked, focus } = scene;

@@ -29,9 +29,9 @@ interface TimeChartProps {
   readonly store: Store;
   readonly size: Size;
   readonly theme: Theme;
-  /** How far the widget extends below the chart, px. */
+  /** How far the widget extends below the chart, px. The host clips what is outside the widget. */
   readonly below: number;
-  /** Set to the focus chip while an unmeasured kernel is pointed at. */
+  /** Is set to the focus chip while an unmeasured kernel is pointed at. */
   readonly pointedChip: Signal<string | undefined>;
 }
 
@@ -39,7 +39,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
   const heaviest = useComputed(() => heaviestRows(store.drawnRows.value, store.drawn.value));
   const points = useComputed(() => {
     const kernels = store.drawn.value;
-    // A program's total would leave no room for its kernels.
+    // The axes would extend to the total of a program, and its kernels would have no room.
     const rows = store.drawnRows.value.filter((row) => store.showsTotals.value || !isTotal(kernels, row));
     return timePointsOf(kernels, judgeOf(store), rows);
   });
@@ -67,7 +67,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
   for (const gap of then ? timeGaps(then) : []) gaps.push({ ...gap, row: then?.rows[gap.row] as number });
   const others = noteLabels(store, scene, ghosts);
   const looks = hollowGhosts(pointColours(scene), ghosts);
-  // Labels keep their places while a rate is dragged or a point is pointed at.
+  // Labels keep their places while a rate is dragged or the pointer is on a point.
   const labels = useStableLabels(isMoving || index >= 0, (before) =>
     timeLabels(scene, gaps, { before, others, ghosts }),
   );
