@@ -72,7 +72,7 @@ export function useNavigation(store: Store, scene: Scene, gesture: ChartGesture)
     }
     return { to, drag: { kind: "plane", hasMoved: () => hasMoved, end: zoom.end, cancel: zoom.cancel } as const };
   }
-  /** Zooms or pans by one step. Steps in quick succession make one undo entry. Returns whether the plane has changed. */
+  /** Zooms or pans by one step. Steps in quick succession are one undo entry. Returns whether the plane has changed. */
   function step(from: PlanePoint, to: PlanePoint, factor: number, time: number): boolean {
     const next = zoomAround(now(), from, to, factor);
     if (isBusy() || isSame(next)) return false;
