@@ -1,5 +1,4 @@
-// The menu of units: rates per second or per cycle, bytes or machine words, intensity or balance, powers of ten or of
-// two.
+// The menu of units: per second or per cycle, bytes or machine words, intensity or balance, powers of ten or of two.
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";

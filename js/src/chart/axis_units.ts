@@ -10,14 +10,14 @@ import { type Counting, PLAIN, type Tick, ticksOf } from "./ticks.ts";
 export interface Units {
   readonly x: Counting;
   readonly y: Counting;
-  /** For bytes/s. */
+  /** How bytes/s are counted. */
   readonly moved: Counting;
   readonly tickBase: 10 | 2;
   readonly xTitle: string;
   readonly xShort: string;
   readonly yTitle: string;
   readonly movedTitle: string;
-  /** Formats an intensity (or a balance) with its unit. */
+  /** Formats an intensity (or a balance) with its unit. `intensityAlone` omits the unit. */
   intensity(base: number, digits?: number): string;
   intensityAlone(base: number, digits?: number): string;
   rate(base: number, digits?: number): string;

@@ -79,7 +79,7 @@ export function circlePath([x, y]: Spot, radius: number): string {
   return `M${px(x - radius)},${px(y)}${arc}${2 * radius},0${arc}${-2 * radius},0`;
 }
 
-/** The control point of a bent line. It is beside the line's middle, on the lower side. */
+/** The control point of a bent line: beside the line's middle, on its lower side. */
 export function bendOf([x0, y0]: Spot, [x1, y1]: Spot): Spot {
   const [dx, dy] = [x1 - x0, y1 - y0];
   const length = Math.hypot(dx, dy) || 1;

@@ -50,8 +50,8 @@ export const MIN_CHART_PX = 40;
 const STRIP_PX = 76;
 
 /**
- * Maximum of the strip's scale, as a multiple of the roof's bandwidth; and the factor of the margins beyond its first
- * and last point.
+ * The maximum of the strip's scale as a multiple of the roof's bandwidth, and the factor by which the scale extends
+ * beyond the first and last point.
  */
 const [MAX_STRIP_FACTOR, STRIP_MARGIN] = [10, 1.6];
 
@@ -97,8 +97,8 @@ export function scalesOf(
   const judge = focus ?? roofs[0];
   const slow = Math.min(slowest, (judge?.sheetBandwidth ?? fastest) / 30);
   const roof = Math.max(judge?.sheetBandwidth ?? fastest, judge?.bandwidth ?? fastest);
-  // Kernels that only seem this fast, such as the start of an asynchronous copy, must not compress the strip for the
-  // other kernels.
+  // Kernels that only seem this fast, such as the start of an asynchronous copy, must not compress the rest of the
+  // strip.
   const fast = Math.max(roof, Math.min(fastest, roof * MAX_STRIP_FACTOR));
   return {
     width,

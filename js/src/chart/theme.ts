@@ -1,5 +1,4 @@
-// The colours of the widget, light and dark. On the host's background, the contrast of text is 4.5:1 and the contrast
-// of marks 3:1.
+// The colours of the widget, light and dark. On the host's background, text has contrast 4.5:1 and marks have 3:1.
 
 import type { Chip } from "../wire/types.ts";
 

@@ -31,7 +31,7 @@ interface Entry {
   readonly label: string;
   /** What a click does. Undefined if the button has nothing to do. */
   readonly act: ((event: MouseEvent) => unknown) | undefined;
-  /** For toggles. */
+  /** Whether a toggle is on. Undefined for other buttons. */
   readonly isOn?: boolean;
   /** A text that is shown instead of the icon. */
   readonly count?: string;
@@ -40,8 +40,8 @@ interface Entry {
 /** The width of a button, and the padding of the hint with the number of kernels out of sight, px. */
 const [BUTTON_PX, HINT_PADDING_PX] = [24, 8];
 /**
- * If fewer buttons than this fit beside the hint, there is no hint. The fit button then shows its number instead of the
- * icon.
+ * If fewer buttons than this fit beside the hint, there is no hint. The fit button then shows the number of kernels out
+ * of sight instead of its icon.
  */
 const MIN_BUTTONS_BESIDE_HINT = 10;
 

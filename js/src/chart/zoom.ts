@@ -22,7 +22,7 @@ const LIMITS: Record<"rates" | "times", readonly [x: Extent, y: Extent]> = {
     [1e-15, 1e6],
   ],
 };
-/** If a zoomed view differs from the whole view by less than this, px, there is no zoom. */
+/** If a zoomed view differs from the whole view by less than this distance, px, there is no zoom. */
 const SAME_PX = 0.5;
 
 /** Returns the scales of a zoomed view. The frame does not change, and the strip follows the vertical axis. */

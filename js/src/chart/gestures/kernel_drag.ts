@@ -1,5 +1,4 @@
-// Drags a kernel to another place, which makes a what-if. The drag is by mouse, by touch after a long press, or by
-// keys.
+// Drags a kernel to another place, which makes a what-if: by mouse, by touch after a long press, or by keys.
 
 import { useRef } from "preact/hooks";
 import { judge } from "../../roofline/bound.ts";

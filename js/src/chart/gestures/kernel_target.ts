@@ -49,7 +49,9 @@ export function moveAt(
   return { bytes, time: Math.max(leastTime, snapped(time * ratio, up)) };
 }
 
-/** The what-if after one key press, which multiplies a factor by `by`. Limited to the axes. */
+/**
+ * The what-if after one key press, which multiplies the factor `changes` by `by`. The result is limited to the axes.
+ */
 export function moveBy({ leastTime, at, x, y, start }: KernelTarget, now: Move, changes: Factor, by: number): Move {
   const next = (now[changes] ?? 1) * by;
   const factor = Math.abs(next - 1) < 1e-9 ? 1 : next;

@@ -16,7 +16,7 @@ export function useMarquee(store: Store, scene: Scene, gesture: ChartGesture, zo
   const latest = useRef(scene);
   latest.current = scene;
   return {
-    /** The present rectangle. */
+    /** The current rectangle of the marquee. */
     box: box.value,
     start(event: PointerEvent, fromX: number, fromY: number) {
       // A touch scrolls the page instead, unless the tool zooms.

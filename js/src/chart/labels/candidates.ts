@@ -170,8 +170,8 @@ export const alongCeiling = (ceiling: SubRoof, scales: Scales): Position[] =>
   ceiling.kind === "bandwidth" ? alongSlope(ceiling, scales) : alongFlat(ceiling, scales);
 
 /**
- * Positions beside the circle of a ridge point. Only the focus roof's number may be farther away: another number would
- * seem to belong to a neighbour.
+ * Positions beside the circle of a ridge point. Only the focus roof's number may be farther away. The number of another
+ * roof would seem to belong to a neighbour.
  */
 export const besideRidge = ([x, y]: Spot, isFocus: boolean): Position[] => [
   at(x - 8, y - 6, "end"),
@@ -182,8 +182,8 @@ export const besideRidge = ([x, y]: Spot, isFocus: boolean): Position[] => [
 ];
 
 /**
- * Positions beside the middle of a gap arrow, then below its head, beside its point and below the point. `text`: width
- * of the text, px.
+ * Positions beside the middle of a gap arrow, then below its head, then beside and below its point. `text`: width of
+ * the text, px.
  */
 function besideGapArrow({ x, from, rim, to }: Gap, { plot }: Scales, text: number): Position[] {
   const middle = (from + to) / 2 + 4;
@@ -262,8 +262,8 @@ export const inMiddle = ({ plot: { left, right, top, bottom } }: Scales): Positi
   });
 
 /**
- * Positions around the middle of a kernel's arrow. A roof's arrow is vertical: its positions are beyond its head, then
- * beside its middle.
+ * Positions around the middle of a kernel's arrow. A roof's arrow is vertical. Positions for its label are beyond its
+ * head, then beside its middle.
  */
 export function besideArrow(line: BentLine): Position[] {
   const { from, bend, to } = line;
@@ -279,7 +279,9 @@ const leftFirst = (x: number, y: number) => beside(x, y, 7).reverse();
 /** Distances from a crossing to the text of its limit, px. */
 const RULER_SHIFTS = [-6, 14, -21, 29, -36, 44, -51];
 
-/** Positions beside a ruler where it crosses a roof. For a crossing in the strip they are right of `stripEnd`. */
+/**
+ * Positions beside a ruler where it crosses a roof. For a crossing in the strip, the positions are right of `stripEnd`.
+ */
 export const besideRuler = (x: number, y: number, stripEnd?: number): Position[] =>
   RULER_SHIFTS.flatMap((shift) =>
     stripEnd === undefined ? leftFirst(x, y + shift) : [at(stripEnd + 6, y + shift, "start")],

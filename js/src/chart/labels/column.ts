@@ -1,5 +1,4 @@
-// The column of roof names right of the plot. It is used when flats are close together. A leader runs from each flat to
-// its name.
+// The column of roof names right of the plot, for flats that are close together. A leader joins each flat and its name.
 
 import { briefNamesOf } from "../../text/names.ts";
 import { formatPercent } from "../../text/numbers.ts";

@@ -15,8 +15,8 @@ const [MAX_NAME_LETTERS, MAX_BRIEF_LETTERS] = [24, 12];
 const OWN_MARGIN_PX = 8;
 
 /**
- * Labels of the marked kernels and of at most `max` others. During a drag (`before` is given) only marked kernels and
- * kernels that already have a label.
+ * Labels of the marked kernels and of at most `max` others. During a drag (`before` is given) there are labels only for
+ * marked kernels and for kernels that already have a label.
  */
 export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITIVE_INFINITY): Label[] {
   const { kernels, points, at, scales, theme, marked, named, levels, selected } = scene;
@@ -54,7 +54,7 @@ export function kernelLabels(scene: Scene, before?: Choices, max = Number.POSITI
       own: [{ left: mark.x - reach, right: mark.x + reach, top: 0, bottom: scales.height }],
       others: before?.has(key) ? [] : boxes.filter((box) => box.row !== row),
     };
-    // Two kernels must not have the same brief name. Such names stay in full.
+    // Two kernels must not have the same brief name. Kernels with the same brief name keep their full names.
     const brief = briefs[nth] as string;
     const shorter = briefs.indexOf(brief) === briefs.lastIndexOf(brief) ? [brief] : [];
     return [{ ...label, mark, shorter, near }];

@@ -19,7 +19,7 @@ export const MAX_ROOF_LETTERS = 26;
 
 export function roofLabels(scene: Scene): Label[] {
   const { roofs, scales } = scene;
-  // The column beside the plot writes the name of this roof.
+  // Whether the column beside the plot contains the name of the roof.
   const isInColumn = (roof: Roof) => scales.gutter > 0 && (!scales.whole || hasFlatInSight(roof, scales));
   return [
     ...roofs.filter((roof) => !isInColumn(roof)).map((roof) => nameLabel(roof, scene)),
@@ -63,8 +63,8 @@ function ridgeLabels(roof: Roof, scene: Scene): Label[] {
   const brief = strings.ridgeAt(number);
   const text = isNarrow(scales) ? brief : strings.ridgeAt(units.intensity(ai, 4));
   const own: Label = { ...label, mark: { x, y, radius: 5 } };
-  // A bare number could be read as a kernel's intensity. It is used only if the text that names the ridge point does
-  // not fit.
+  // A bare number could be read as a kernel's intensity. It is used only if the text with the word "ridge" does not
+  // fit.
   return [{ ...own, text, shorter: [brief] }, own];
 }
 

@@ -61,8 +61,8 @@ export function rooflineLabels(scene: Scene, gaps: readonly Gap[], context: Labe
 }
 
 /**
- * The labels that say how far kernels are from their roofs. During a drag a label must only be nearer to its own arrow
- * than to other arrows: a comparison with all points would be too slow.
+ * The labels that say how far kernels are from their roofs. During a drag the distance to points is ignored, because a
+ * comparison with all points would be too slow.
  */
 function gapLabels(scene: Scene, gaps: readonly Gap[], isMoving: boolean): Label[] {
   const { kernels, points, focus, scales, theme } = scene;

@@ -1,5 +1,5 @@
-// Draws the roofs, solid as they are now and dashed on the data sheet, with the regions, levels and ceilings of the
-// focus roof.
+// Draws the roofs, solid as they are now and dashed on the data sheet. The focus roof also has regions, levels and
+// ceilings.
 
 import type { VNode } from "preact";
 import type { SubRoof } from "../../roofline/ceilings.ts";

@@ -162,8 +162,8 @@ function rulerOf(
   // first.
   const isSeen = ({ limit, x, y }: (typeof spots)[number]) => isInSight(scales, limit.ai, x, y);
   const seen = spots.filter(isSeen).sort((a, b) => rank(a) - rank(b) || a.y - b.y);
-  // In a narrow chart, the names of ceilings do not fit. Its limits do not cover lines, because the tooltip shows them
-  // too.
+  // In a narrow chart the names of ceilings do not fit. Limits do not cover lines, because the tooltip shows the same
+  // numbers.
   const narrow = isNarrow(scales);
   const named = narrow ? seen.filter((spot) => rank(spot) < 2) : seen;
   const labels = named.map(
@@ -184,7 +184,7 @@ function rulerOf(
   };
   const all = foot ? [...labels, foot] : labels;
   const ranked = placeLabels(all, surroundings);
-  // If a label found no room, try again in the order from top to bottom.
+  // If a label found no room, place all labels again, from top to bottom.
   const isFull = ranked.length === all.length;
   const falling = isFull
     ? ranked
@@ -219,7 +219,7 @@ interface RulersProps {
   readonly scene: Scene;
   readonly names: Names;
   readonly arrows: Boxes;
-  /** The ruler above a point, if one is drawn. */
+  /** The ruler above a point. Undefined if there is none. */
   readonly ruler: Ruler | undefined;
   /** The position of the pointer on empty space. It is a signal, so that a move redraws only the ruler. */
   readonly spot: ReadonlySignal<PointerPosition | undefined>;

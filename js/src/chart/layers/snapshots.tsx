@@ -116,8 +116,8 @@ export function snapshotLabels(
   );
   const ratios = changes.map((change): Label => {
     const { key, text, from, bend, isMarked } = change;
-    // The label of a roof's change has the colour of that roof. Otherwise it could seem to belong to another roof's
-    // flat.
+    // The label of a roof's change has the roof's colour. Otherwise it could seem to belong to the flat of another
+    // roof.
     const colour = (from === bend && colours.get(scene.focus?.chip.id ?? "")) || theme.text;
     return { kind: "change", key, text, bold: isMarked, colour, positions: RULES.change.positions(change) };
   });

@@ -13,10 +13,10 @@ interface TooltipContent {
   readonly kernels: Kernels;
   readonly row: number;
   readonly roof: Roof;
-  /** The shown roofs. */
+  /** The roofs on the chart. */
   readonly roofs?: readonly Roof[];
   readonly view?: View;
-  /** Further rows. */
+  /** Rows above the standard rows. */
   readonly more?: readonly TooltipRow[];
   readonly x: number;
   readonly y: number;

@@ -1,5 +1,4 @@
-// Finds the points that changed since the last painted frame. It compares one number per point, which encodes the
-// point's look.
+// Finds the points that changed since the last painted frame by comparing a number per point that encodes its look.
 
 import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";

@@ -129,7 +129,8 @@ function radiiOf(points: Points): Float32Array {
 }
 
 /**
- * Paints a small canvas for one look. It is copied for each point, because drawing paths would take ten times as long.
+ * Paints a small canvas for one look. The canvas is copied for each point, because drawing paths takes ten times as
+ * long.
  */
 function makeSprite(
   document: Document,

@@ -1,5 +1,4 @@
-// Finds the points that are in sight, and the point nearest to a position. A grid over the chart avoids a search
-// through all points.
+// Finds the points in sight, and the point nearest to a position. A grid avoids a search through all points.
 
 import type { Points } from "../../roofline/points.ts";
 import { memoize } from "../../ui/memoize.ts";

@@ -56,7 +56,7 @@ export function timePointsOf(kernels: Kernels, roof: Roof | undefined, rows: Int
   return points;
 }
 
-/** The measured time of one launch, s. NaN if it was not measured. */
+/** The measured time of one launch, s. NaN if the kernel was not measured. */
 export const measuredTime = (kernels: Kernels, row: number) =>
   (kernels.time[row] as number) / (kernels.count[row] as number) || Number.NaN;
 

@@ -112,8 +112,8 @@ export function timeSceneOf(
 }
 
 /**
- * The start of the diagonal in sight, s; `diagonalEnd` is its end. If the diagonal is out of sight, its end is less
- * than its start.
+ * The start of the diagonal in sight, s; `diagonalEnd` is its end. If the diagonal is out of sight, the end is less
+ * than the start.
  */
 export const diagonalStart = ({ x, y }: Scales) => Math.max(x.domain[0], y.domain[0]);
 export const diagonalEnd = ({ x, y }: Scales) => Math.min(x.domain[1], y.domain[1]);

@@ -39,7 +39,7 @@ export function TimeChart({ store, size, theme, below, pointedChip }: TimeChartP
   const heaviest = useComputed(() => heaviestRows(store.drawnRows.value, store.drawn.value));
   const points = useComputed(() => {
     const kernels = store.drawn.value;
-    // The axes would extend to the total of a program, and its kernels would have no room.
+    // Otherwise the axes would extend to a program's total, and there would be no room for its kernels.
     const rows = store.drawnRows.value.filter((row) => store.showsTotals.value || !isTotal(kernels, row));
     return timePointsOf(kernels, judgeOf(store), rows);
   });
