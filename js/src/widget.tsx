@@ -1,4 +1,5 @@
-// The anywidget entry: one store per model, and one tree per view, which follows the view's size and the host's colours.
+// The anywidget entry. It makes a store per model and a component tree per view. The tree adapts to the size of the
+// view and to the host's colours.
 
 import { type ReadonlySignal, signal, useComputed, useSignal } from "@preact/signals";
 import { type ComponentChildren, render as renderTree } from "preact";
@@ -25,15 +26,16 @@ import { isFullscreen } from "./ui/full_screen.ts";
 import { undoByKey } from "./ui/keys.ts";
 import { numerals } from "./words/words.ts";
 
-/** Below this width, px, the panels stand under the chart. */
+/** In a view narrower than this, px, the panels are placed under the chart. */
 const NARROW_PX = 640;
 const PANEL_PX = 256;
-/** Heights of the sentence and of the sliders under the chart, px. */
+/** Height of the sentence under the chart, px. */
 const SENTENCE_PX = 40;
+/** Height of the sliders under the chart, px. */
 const SLIDERS_PX = 230;
-/** In full screen: the height that is left for chips and sentence, px. */
+/** Height that is reserved for chips and sentence in full screen, px. */
 const AROUND_CHART_PX = 176;
-/** The scale of a presentation. */
+/** The factor by which a presentation enlarges the widget. */
 const PRESENTATION_SCALE = 1.6;
 
 interface WidgetContext {
@@ -65,7 +67,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
   const resized = new ResizeObserver(([entry]) => {
     const { width = 0, height = 0 } = entry?.contentRect ?? {};
     const now = isFullscreen(root) ? { width: Math.floor(width), screen: height } : { width: Math.floor(width) };
-    // A hidden view, in another tab for example, has no size; keep the last size, and with it what is open.
+    // A hidden view, for example in another tab, has no size. Keep the last size, so that open panels stay open.
     const isSame = now.width === box.value.width && now.screen === box.value.screen;
     if (now.width > 0 && !isSame) box.value = now;
   });
@@ -85,7 +87,7 @@ function mount(el: HTMLElement, store: Store, abort: AbortSignal) {
 
 interface ViewSize {
   readonly width: number;
-  /** The height of the screen, in full screen. */
+  /** The height of the screen in px, in full screen only. */
   readonly screen?: number;
 }
 
@@ -100,15 +102,16 @@ function View({ store, box, theme }: ViewProps) {
   const scale = isLarge ? PRESENTATION_SCALE : 1;
   const width = Math.floor(box.value.width / scale);
   const wide = width >= NARROW_PX && !isLarge;
-  /** In presentation, the panel that is unfolded. */
+  /** The name of the panel that is unfolded during a presentation. */
   const inUse = useSignal("hardware");
-  // An unmeasured kernel has a mark on each roof. The sentence is about the chip whose mark the pointer is on.
+  // The chip of the hovered mark. An unmeasured kernel has a mark on each roof, and the sentence is about the roof of
+  // this chip.
   const pointedChip = useSignal<string | undefined>(undefined);
   const hasMeasured = useComputed(() => store.points.value.measured > 0);
   const chartWidth = wide ? width - PANEL_PX - 16 : width;
   const below = wide || isLarge ? SENTENCE_PX : SENTENCE_PX + SLIDERS_PX;
   const panels = useMemo(() => ({ ...store, ...store.throttled }), [store]);
-  // Show the chart first: the panels are rendered after its first frame.
+  // Whether the chart was drawn. The panels are rendered after the chart's first frame.
   const isSeen = useSignal(false);
   const hasRoom = width >= MIN_CHART_PX;
   useEffect(() => {

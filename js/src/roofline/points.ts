@@ -29,7 +29,7 @@ export interface Points extends Places {
    */
   readonly side: Uint8Array;
   readonly aboveRoof: Uint8Array;
-  /** The levels of the focus roof that bind at least one kernel. */
+  /** The levels of the judging roof (see `pointsOf`) that bind at least one kernel. */
   readonly binding: ReadonlySet<string>;
   /**
    * The previous `side` column, and the points whose value may differ from it. A point may be listed more than once.
@@ -44,7 +44,10 @@ export function sideOf(regime: Regime): number {
   return regime === "compute" ? SIDES.compute : SIDES.memory;
 }
 
-/** Returns the points of these rows. Later points are drawn on top of earlier points. */
+/**
+ * Returns the points of these rows. Later points are drawn on top of earlier points. The focus roof judges the points; if
+ * it is not shown, the first shown roof judges them.
+ */
 export function pointsOf(
   kernels: Kernels,
   roofs: readonly Roof[],
@@ -246,7 +249,7 @@ function pointsOnRoofs(kernels: Kernels, roofs: readonly Roof[], judging: Roof, 
     if ((kernels.time[row] as number) > 0) {
       if (hasPlace(kernels, row, moved.get(judging)) && put(row, judging, MEASURED)) points.measured++;
     } else {
-      // The point of the focus roof comes last, so that it is drawn on top where roofs coincide.
+      // The point of the judging roof comes last, so that it is drawn on top where roofs coincide.
       const last = roofs.indexOf(judging);
       for (const roof of marked) if (roof !== judging) put(row, roof, roofs.indexOf(roof));
       if (last >= 0) put(row, judging, last);

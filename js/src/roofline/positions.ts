@@ -14,7 +14,7 @@ export interface Places {
   readonly row: Int32Array;
   /** Index of the point's roof in the shown roofs; MEASURED for a measured point. */
   readonly roof: Int16Array;
-  /** Index of the point's level in the levels of the focus roof. */
+  /** Index of the point's level in the levels of the roof that judges the points. */
   readonly level: Int8Array;
   /**
    * Whether the point is at the level that binds its kernel. If no level binds the kernel, true for the first level.

@@ -1,4 +1,4 @@
-// The state of one model as signals, and the actions that change it.
+// The state of one model as signals, and the actions that change the state.
 
 import { batch } from "@preact/signals";
 import type { Partition } from "../fusion/legality.ts";
@@ -32,7 +32,7 @@ export function createStore(model: Model, abort: AbortSignal) {
   const whatIfs = createKernelWhatIfs(sync, kernels, focusRoof);
   const trails = followMerges(workload.state.workload, abort);
 
-  /** For a change from Python after which the rows are other kernels. */
+  /** Applies a change from Python after which the rows refer to other kernels. */
   function forgetRows(change: () => void) {
     batch(() => {
       change();
@@ -40,7 +40,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       whatIfs.reread();
     });
   }
-  /** For a change made in the page after which the rows are other kernels. */
+  /** Applies a change made in the page after which the rows refer to other kernels. */
   function regroup(change: () => void) {
     batch(() => {
       selection.clear();
@@ -49,7 +49,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     });
     sync.send({ later: true });
   }
-  /** Change several traits at once, and send them in one message. */
+  /** Changes several traits at once, and sends them in one message. */
   function act(change: () => void) {
     batch(change);
     sync.send();
@@ -66,7 +66,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       kernels: (_, accept) => forgetRows(accept),
       graphs: (graphs) => forgetRows(() => workload.receivers.graphs(graphs)),
       phase: (phase) => {
-        // The model also reports changes that this page has made.
+        // The model also reports changes that this page has made. Only a new phase needs a reaction.
         if (phase !== signals.phase.value) forgetRows(() => workload.receivers.phase(phase));
       },
       partition: (groups, accept) =>
@@ -96,7 +96,7 @@ export function createStore(model: Model, abort: AbortSignal) {
       if (!shown.value.includes(focusChip.value) && next !== undefined) giveFocus(next);
     });
   }
-  /** Choose a precision or a memory. If the focus chip lacks it, a shown chip that has it gets the focus. */
+  /** Chooses a precision or a memory. If the focus chip lacks it, a shown chip that has it becomes the focus chip. */
   function choose(choice: { readonly precision: string } | { readonly memory: string }) {
     act(() => {
       sync.queue(choice);
@@ -119,7 +119,7 @@ export function createStore(model: Model, abort: AbortSignal) {
     trails,
     setPartition: (next: Partition) => regroup(() => workload.actions.setPartition(next)),
     setPhase(name: string) {
-      // Python stores each phase as it was left. Therefore send the queued changes of the old phase first.
+      // Python stores each phase as the user left it. So the queued changes of the old phase must be sent first.
       sync.send();
       regroup(() => workload.actions.setPhase(name));
     },

@@ -1,5 +1,5 @@
-// The table of the synced traits, and what follows from it: reading, sending, undo entries and gestures. Only this file
-// writes to the model.
+// The table of the synced traits, and everything that uses this table: reading, sending, undo entries and gestures.
+// Only this file writes to the model.
 
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import type { Moves } from "../roofline/what_if_arithmetic.ts";
@@ -17,27 +17,30 @@ export interface Model {
   off(event: string, callback: () => void): void;
 }
 
-/** The roofline (rate over intensity), or the time view (memory time over compute time). */
+/** The plane of the chart. "roofline" is rate over intensity, "time" is memory time over compute time. */
 export type View = "roofline" | "time";
 
 /** The visible part of the plane, in base units. */
 export type Zoom = readonly [xLow: number, xHigh: number, yLow: number, yHigh: number];
 
-/** The points of the chart: kernels and the program's total, or the totals of the program and its steps. */
+/**
+ * The points of the chart. "kernels" are the kernels and the program's total, "program" are the totals of the program
+ * and its steps.
+ */
 export type Scope = "kernels" | "program";
 
-/** The names that pass a filter; null if all pass. */
+/** The values that pass a filter; null if all pass. */
 type Allowed = readonly string[] | null;
 type Rows = readonly number[];
-/** The ops of each kernel, by position. */
+/** The ops of each kernel, by the kernel's position. */
 export type KernelGroups = readonly Rows[];
 
 export type Owner = "python" | "browser" | "shared";
 
 interface Trait<T, O extends Owner> {
-  /** Who may change it. A trait that Python owns is never sent. */
+  /** Who may change the trait. A trait that Python owns is never sent. */
   readonly owner: O;
-  /** Whether changes can be undone. The traits of the graph are undone together, by graph.ts. */
+  /** Whether changes of the trait can be undone. The traits of the graph are undone together, in graph.ts. */
   readonly undoable: "alone" | "with graph" | undefined;
   decode(wire: unknown): T;
   encode(value: T): unknown;
@@ -54,7 +57,10 @@ const kind =
 const [python, browser, shared] = [kind("python"), kind("browser"), kind("shared")];
 const [undoable, ofGraph] = [kind("shared", "alone"), kind("shared", "with graph")];
 
-/** Every synced trait by its name in the store; on the wire `focusChip` is `focus_chip`. `undoable` traits are shared. */
+/**
+ * All synced traits, by their names in the store. On the wire, `focusChip` is `focus_chip`. Python and the page share
+ * all `undoable` traits.
+ */
 export const TRAITS = {
   title: python<string>(),
   chips: python(decodeChips),
@@ -84,7 +90,7 @@ export const TRAITS = {
   zoom: undoable<Zoom | null>(),
   timeScale: undoable<"log" | "linear">(),
   rateUnit: shared<"FLOP/s" | "FLOP/cycle">(),
-  /** Bytes of a word, or 0 to count bytes. */
+  /** Bytes per word for intensity in FLOP/word. With 0, the unit is FLOP/B. */
   word: shared<number>(),
   xAxis: shared<"intensity" | "balance">(),
   tickBase: shared<10 | 2>(),
@@ -121,37 +127,42 @@ export const wireName = (name: TraitName) => name.replace(/[A-Z]/g, (letter) => 
 
 /** Options of a change. */
 export interface ChangeOptions {
-  /** Throttle: send at most one message per PERIOD_MS, and always the last value. */
+  /** Throttled: sends at most one message per PERIOD_MS, and always sends the last value. */
   readonly stream?: boolean;
-  /** Send in a task of its own, because a long message would delay the next frame. */
+  /** Sends in a separate task, because a long message would delay the next frame. */
   readonly later?: boolean;
   /** Successive changes with the same key make one undo entry. */
   readonly mergeKey?: string | undefined;
 }
 
-/** Handlers of values from Python, for traits that need more than the new value. `accept` takes the value over. */
+/** Handlers of values from Python, for traits that need more than a new value. `accept` sets the trait to the value. */
 export type Receivers = {
   readonly [N in TraitName]?: (value: TraitValues[N], accept: (mergeKey?: string) => void) => void;
 };
 
-/** A drag that changes traits. All changes from its start to its end make one undo entry. */
+/** A drag that changes traits. All changes from the start to the end of the drag make one undo entry. */
 export interface Gesture<V = never> {
   move(value: V): void;
-  /** Keep the changes. */
+  /** Ends the drag and keeps the changes. */
   end(): void;
-  /** Restore the values from the start. */
+  /** Ends the drag and restores the values from its start. */
   cancel(): void;
 }
 
 interface GestureOptions<N extends Writable, V> {
-  /** The traits that the gesture changes. Values that Python sends for them meanwhile are deferred. */
+  /**
+   * The traits that the gesture changes. If Python sends values for these traits during the gesture, they are deferred.
+   */
   readonly traits: readonly N[];
   move(value: V): void;
-  /** For a gesture that changes a part of a value: takes Python's value at once, and overwrites the part. */
+  /**
+   * For a gesture that changes only a part of a value. Returns Python's value with this part overwritten, so that it
+   * need not be deferred.
+   */
   merge?(fromPython: TraitValues[N]): TraitValues[N];
-  /** The values after a cancelled gesture, if not those from its start. */
+  /** Returns the values after a cancelled gesture, if they differ from the values at its start. */
   restore?(): Changes;
-  /** Whether `dragging` stays false. */
+  /** If true, `dragging` stays false during the gesture. */
   readonly isQuiet?: boolean;
   onEnd?(): void;
 }
@@ -167,12 +178,15 @@ interface ActiveGesture {
   end(): void;
 }
 
-/** Functions that remove from an undo entry what cannot be restored any more. */
+/** By trait: a function that removes from an undo entry everything that can no longer be restored. */
 type Restorable = { readonly [N in TraitName]?: (entry: TraitValues[N]) => TraitValues[N] };
 
 export type Sync = ReturnType<typeof createSync>;
 
-/** The time between two messages of a stream, ms. With the first and the last message, at most ten in any second. */
+/**
+ * The time between two messages of a stream, ms. Including the first and the last message, at most ten messages are
+ * sent in any second.
+ */
 const PERIOD_MS = 125;
 
 export const isEqual = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
@@ -206,13 +220,13 @@ export function createSync(model: Model, history: History) {
   function tick() {
     timer = flush() ? setTimeout(tick, PERIOD_MS) : undefined;
   }
-  /** Send the queued changes. */
+  /** Sends the queued changes. */
   function send({ stream = false, later = false }: ChangeOptions = {}) {
     if (later) timer ??= setTimeout(tick);
     else if (!stream) flush();
     else if (timer === undefined) tick();
   }
-  /** Change traits without an undo entry, and queue them for the next message. */
+  /** Changes traits without an undo entry, and queues the changes for the next message. */
   function queue(changes: Changes) {
     assign(changes);
     for (const name of namesOf(changes)) {
@@ -220,14 +234,14 @@ export function createSync(model: Model, history: History) {
       if (isDragged(name)) (active.peek() as ActiveGesture).hasMoved = true;
     }
   }
-  /** Change traits, with an undo entry if they are undoable, and send them. */
+  /** Changes traits and sends them. Makes an undo entry if the traits are undoable. */
   function set(changes: Changes, how: ChangeOptions = {}) {
     if (namesOf(changes).some(isUndoable)) history.change(() => queue(changes), how.mergeKey);
     else queue(changes);
     send(how);
   }
 
-  /** Makes an action that sets one trait. */
+  /** Returns an action that sets one trait. */
   const setter =
     <N extends Writable>(name: N) =>
     (value: TraitValues[N], how?: ChangeOptions) =>
@@ -268,7 +282,8 @@ export function createSync(model: Model, history: History) {
       stop();
       flush();
       for (const name of gesture.deferred) {
-        // A drag of an undoable trait has made an undo entry. Its value wins: send it again, so that Python has it, too.
+        // A drag of an undoable trait has made an undo entry, so the dragged value wins. Send it again, so that Python
+        // has the same value.
         const own = signals[name].peek();
         if (!gesture.hasMoved || !isUndoable(name)) receive(name);
         else if (!isEqual(inModel(name), traitOf(name).encode(own))) pending.set(name, own);
@@ -286,17 +301,22 @@ export function createSync(model: Model, history: History) {
     active.value = gesture;
     return { move: (value) => isActive() && move(value), end, cancel };
   }
-  /** Starts a drag of one whole trait. */
+  /** Starts a drag that changes the full value of one trait. */
   const dragOf = <N extends Writable>(name: N, isQuiet = false): Gesture<TraitValues[N]> =>
     startGesture({ traits: [name], isQuiet, move: (value) => set({ [name]: value }, { stream: true }) });
-  /** Overwrite traits: drops their queued changes, and ends a gesture of these traits without restoring anything. */
+  /**
+   * Overwrites traits. Drops their queued changes, and ends a gesture of these traits without restoring their values.
+   */
   function replace(changes: Changes) {
     for (const name of namesOf(changes)) pending.delete(name);
     assign(changes);
     if (namesOf(changes).some(isDragged)) stop();
   }
 
-  /** Listen to the model until `abort`. The undoable traits become parts of the history, after those that it has already. */
+  /**
+   * Listens to the model until `abort`. Adds the undoable traits to the history, after the parts that the history
+   * already has.
+   */
   function follow(special: Receivers, restorable: Restorable, abort: AbortSignal) {
     receivers = special;
     for (const name of TRAIT_NAMES) {
@@ -318,10 +338,10 @@ export function createSync(model: Model, history: History) {
 
   return {
     signals,
-    /** Whether something is being dragged. Slow updates and screen readers wait for the end. */
+    /** Whether a control is being dragged. Slow updates and screen readers wait until the end of the drag. */
     dragging: computed(() => active.value?.isQuiet === false),
     isDragged,
-    /** The value in the model. */
+    /** Returns the value in the model. */
     received,
     set,
     setter,
@@ -331,7 +351,7 @@ export function createSync(model: Model, history: History) {
     startGesture,
     dragOf,
     follow,
-    /** Change the values of a trait in all undo entries; undefined removes them. */
+    /** Changes the values of a trait in all undo entries. A value that becomes undefined is removed. */
     reviseHistory: <N extends TraitName>(name: N, revised: (entry: TraitValues[N]) => TraitValues[N] | undefined) =>
       parts.get(name)?.revise(revised as (entry: unknown) => unknown),
   };

@@ -1,4 +1,4 @@
-// The trails of the last merge: the kernels that were merged, and how many fewer bytes the merged kernel moves.
+// The trails of the last merge: the kernels that were merged, and the factor by which the merge reduced the bytes.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { kernelsOf } from "../fusion/group_kernels.ts";
@@ -8,7 +8,10 @@ import type { Kernels } from "../wire/columns.ts";
 import type { Workload } from "./graph.ts";
 import type { KernelGroups } from "./sync.ts";
 
-/** A merged group, by its index in the partition, and the groups that were merged into it. */
+/**
+ * A merged group and the groups that were merged into it. The numbers are indices in the partitions after and before
+ * the merge.
+ */
 export interface Merge {
   readonly row: number;
   readonly groups: KernelGroups;
@@ -17,9 +20,12 @@ export interface Merge {
 export interface Trail {
   /** The row of the merged kernel. */
   readonly row: number;
-  /** The rows in `parts` of the kernels that were merged. */
+  /** The rows, in `parts`, of the kernels that were merged. */
   readonly from: readonly number[];
-  /** Bytes before / bytes now. The FLOPs are the same, so the intensity has risen by this factor. */
+  /**
+   * Bytes before the merge divided by bytes after it. The FLOPs are the same, so the intensity has risen by this
+   * factor.
+   */
   readonly ratio: number;
 }
 
@@ -29,7 +35,7 @@ export interface Trails {
   readonly list: readonly Trail[];
 }
 
-/** The groups that consist of several whole groups of `before`. */
+/** Returns the groups of `after` that consist of several complete groups of `before`. */
 export function mergesBetween(before: Partition, after: Partition): Merge[] {
   return after.groups.flatMap((group, row) => {
     const groups = [...new Set(group.map((op) => before.groupOf[op] as number))].map((at) => before.groups[at] ?? []);
@@ -38,7 +44,10 @@ export function mergesBetween(before: Partition, after: Partition): Merge[] {
   });
 }
 
-/** The trails of the last merge, until the partition changes again. They follow sizes, convention and dtype. */
+/**
+ * Returns the trails of the last merge. They exist until the partition changes again, and are updated for new sizes,
+ * counting conventions and dtypes.
+ */
 export function followMerges(workload: ReadonlySignal<Workload | undefined>, abort: AbortSignal) {
   const merges = signal<readonly Merge[]>([]);
   let last: Workload | undefined;

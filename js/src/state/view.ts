@@ -1,9 +1,12 @@
-// The view of the chart: its plane, zoom, units, and size.
+// The view of the chart: the plane, the zoom, the units, and the size.
 
 import type { Signal } from "@preact/signals";
 import { type Axes, type ChangeOptions, isEqual, type Receivers, type Sync, type View, type Zoom } from "./sync.ts";
 
-/** Python sends a view and its zoom in two messages. Messages closer in time than this, ms, make one undo entry. */
+/**
+ * Python sends a view and its zoom in two messages. If less time than this passes between two messages, ms, they make
+ * one undo entry.
+ */
 const MERGE_MS = 200;
 
 export function createViewing(sync: Sync) {
@@ -20,11 +23,14 @@ export function createViewing(sync: Sync) {
       accept(`from Python ${run}`);
       after();
     };
-  /** Python has changed the plane or its scale: a zoom that is being dragged does not apply there. */
+  /**
+   * Python has changed the plane or its scale. A zoom that is being dragged is dropped, because it does not apply to
+   * the new plane.
+   */
   function dropZoom() {
     if (!sync.isDragged("zoom")) return;
     sync.replace({ zoom: null });
-    // Sent, because zooms of this drag may still be on their way to Python.
+    // Sent to Python too, because earlier zooms of this drag may still be on their way.
     sync.set({ zoom: null });
   }
   return {
@@ -35,13 +41,16 @@ export function createViewing(sync: Sync) {
     } satisfies Receivers,
     state: { axes },
     actions: {
-      /** Show another plane, unzoomed. */
+      /** Shows another plane, without zoom. */
       setView: (next: View) => sync.set({ view: next, zoom: null }),
-      /** Zooms with the same `run` (of the wheel or of a key) make one undo entry. */
+      /** Sets the zoom. All zooms with the same `run` (turns of the wheel or repeats of a key) make one undo entry. */
       setZoom: (next: Zoom | null, { run, ...how }: ChangeOptions & { readonly run?: number } = {}) =>
         sync.set({ zoom: next }, { ...how, mergeKey: run === undefined ? undefined : `zoom ${run}` }),
       dragZoom: () => sync.dragOf("zoom", true),
-      /** Another time scale removes the zoom, which does not apply to it. */
+      /**
+       * Sets a property of the axes. A new time scale removes the zoom, because the zoom does not apply to the new
+       * scale.
+       */
       setAxis: <K extends keyof Axes>(name: K, value: Axes[K]) =>
         sync.set({ [name]: value, ...(name === "timeScale" ? { zoom: null } : {}) }),
       setRulers: sync.setter("rulers"),

@@ -1,4 +1,5 @@
-// Texts about a kernel: the sentence under the chart, the tooltip's rows, the label of its gap to the roof.
+// Texts about a kernel: the sentence under the chart, the rows of the tooltip, and the label of the kernel's gap to the
+// roof.
 
 import { type Bound, judge } from "../roofline/bound.ts";
 import { bytesAt, peakFor, type Roof, ridgePoint, roofElsewhere } from "../roofline/roofline.ts";
@@ -22,13 +23,13 @@ export function nameOf(kernels: Kernels, row: number): string {
   return textAt(kernels.name, row)?.trim() || strings.unnamed(row);
 }
 
-/** The displayed word for what binds a kernel. */
+/** Returns the displayed text for what binds a kernel. */
 export const bindingWord = (answer: string) => strings.binding[answer] ?? answer;
 
-/** Label of a roof lowered by exposed communication. */
+/** Returns the label of a roof lowered by exposed communication. */
 export const exposedText = (fraction: number) => strings.exposed(formatPercent(fraction));
 
-/** The name that the chart shows. */
+/** Returns the name that the chart shows. */
 export function shortNameOf(kernels: Kernels, row: number): string {
   return textAt(kernels.short, row)?.trim() || nameOf(kernels, row);
 }
@@ -41,19 +42,19 @@ export function sentenceOfRoof(roof: Roof, view: "roofline" | "time" = "roofline
   return `${ridge}: ${strings.sides[view]}`;
 }
 
-/** A rate, followed by its factor over the data sheet if a what-if changed it. */
+/** Returns a rate as text. If a what-if changed the rate, its factor over the data sheet follows. */
 function withFactor(rate: number, sheet: number, unit: "FLOP/s" | "B/s"): string {
   const [told, factor] = [formatQuantity(rate, unit, 4), factorOf(rate, sheet)];
   return factor ? `${told} (${factor})` : told;
 }
 
-/** The factor of a rate over the data sheet's; empty if it is 1. */
+/** Returns the factor of a rate over the data sheet's rate; empty if the factor is 1. */
 export function factorOf(rate: number, sheet: number): string {
   const ratio = formatSignificant(rate / sheet);
   return ratio === "1" ? "" : `×${ratio}`;
 }
 
-/** The sentence of a kernel; `isBrief` leaves out the formula. */
+/** Returns the sentence of a kernel. With `isBrief`, the sentence has no formula. */
 export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = false): string {
   const bound = judge(kernels, roof)(row);
   const parts = [strings.on(shortNameOf(kernels, row), roof.chip.name)];
@@ -68,11 +69,11 @@ export function sentenceOf(kernels: Kernels, row: number, roof: Roof, isBrief = 
   return [...parts, ...yardsticks(bound, elsewhere !== undefined)].join(" · ");
 }
 
-/** The chip that the kernel was measured on, if it is not the roof's chip. */
+/** Returns the chip that the kernel was measured on, if it differs from the roof's chip. */
 const elsewhereOf = (kernels: Kernels, row: number, roof: Roof) =>
   (kernels.time[row] as number) > 0 ? roofElsewhere(kernels, roof)?.chip.name : undefined;
 
-/** min(peak, slope) in numbers; with all levels, one slope per level with known bytes. */
+/** Returns the formula min(peak, slope) in numbers. With all levels, it has a slope for each level with known bytes. */
 function formula(kernels: Kernels, row: number, roof: Roof, bound: Bound): string {
   const peak = formatQuantity(bound.peak, "FLOP/s", 4);
   const flops = kernels.totalFlops[row] as number;
@@ -93,7 +94,9 @@ function zeroFlops(kernels: Kernels, row: number, roof: Roof, bound: Bound): str
   return strings.zeroFlopsSentence(formatQuantity(bytes, "B"), formatQuantity(bound.time, "s"), rate);
 }
 
-/** Shares of peak and roof, and the possible speed-up. A kernel that ran on another chip gets no speed-up. */
+/**
+ * Returns the shares of peak and roof, and the possible speed-up. A kernel that ran on another chip has no speed-up.
+ */
 function yardsticks(bound: Bound, ranElsewhere: boolean): string[] {
   if (Number.isNaN(bound.utilization)) {
     return bound.attainableFraction > 0 ? [strings.atMostOfPeak(formatPercent(bound.attainableFraction))] : [];
@@ -111,7 +114,7 @@ export function gapText(bound: Bound): string {
 
 const shareText = ({ utilization }: Bound) => strings.ofRoof(formatPercent(utilization));
 
-/** The label of the possible speed-up. */
+/** Returns the label of the possible speed-up. */
 export function upToText(bound: Bound): string {
   if (bound.aboveRoof) return strings.aboveRoofShort;
   const factor = factorText(bound);
@@ -119,13 +122,16 @@ export function upToText(bound: Bound): string {
   return isFar(bound) ? `${factor}×` : strings.upTo(factor);
 }
 
-/** Larger factors are shown as "> 1000": the roof does not explain such a kernel. */
+/** A larger factor is shown as "> 1000", because the roof does not explain such a kernel. */
 const MAX_SHOWN_FACTOR = 1000;
 const isFar = ({ utilization }: Bound) => 1 / utilization > MAX_SHOWN_FACTOR;
 const factorText = (bound: Bound) =>
   isFar(bound) ? strings.moreThan(formatRatio(MAX_SHOWN_FACTOR)) : formatFactor(1 / bound.utilization);
 
-/** The tooltip's rows. `roofs`: the shown chips, to name those on which the kernel would be compute-bound. */
+/**
+ * Returns the rows of the tooltip. `roofs` are the roofs of the shown chips. A row names the chips on which the kernel
+ * would be compute-bound.
+ */
 export function tooltipRows(
   kernels: Kernels,
   row: number,
@@ -163,7 +169,7 @@ export function tooltipRows(
   add(words.boundBy, bindingWord(bound.boundBy));
   if (bound.regime === "memory" && bound.computeTime > 0 && roof.levels.length === 1) {
     const ratio = bound.memoryTime / bound.computeTime;
-    // Round up: a rounded-down bandwidth would not make the kernel compute-bound.
+    // Rounded up, because with a rounded-down bandwidth the kernel would not be compute-bound.
     const least = formatQuantity(roundUp(ratio * bound.slowest.bandwidth, 4), "B/s", 4);
     add(words.flip, `${least} (×${formatSignificant(roundUp(ratio, 3))})`);
   }
@@ -171,7 +177,7 @@ export function tooltipRows(
   const own = kernels.selfTime[row] as number;
   const part = isTotal(kernels, row) ? Number.NaN : own / kernels.totalTime;
   const share = Number.isNaN(part) ? "" : ` · ${words.share(formatPercent(part))}`;
-  // The last rows are dropped first if there is little space.
+  // If there is little space, the last rows are dropped first.
   add(words.time, measured ? formatQuantity(seconds, "s") + (own === seconds ? share : "") : undefined);
   add(words.selfTime, measured && own !== seconds ? formatQuantity(own, "s") + share : undefined);
   if (measured) for (const [label, value] of bandwidthRows(kernels, row, roof)) add(label, value);
@@ -180,7 +186,9 @@ export function tooltipRows(
   return rows;
 }
 
-/** The chips on which the kernel is compute-bound; undefined if none or all of them. */
+/**
+ * Returns the chips on which the kernel is compute-bound. Undefined if it is compute-bound on none or on all of them.
+ */
 function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): string | undefined {
   const regimes = roofs.map((roof) => judge(kernels, roof)(row).regime);
   const short = shortNames(roofs.map(({ chip }) => chip));
@@ -189,7 +197,7 @@ function computeBoundOn(kernels: Kernels, row: number, roofs: readonly Roof[]): 
   return isSplit && !regimes.includes("unknown") && !isTotal(kernels, row) ? names.join(", ") : undefined;
 }
 
-/** Arithmetic intensity; with all levels, one row per level with known bytes. */
+/** Returns the rows for arithmetic intensity. With all levels, there is a row for each level with known bytes. */
 function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound): TooltipRow[] {
   const label = strings.tooltip.ai;
   if (roof.levels.length === 1) return [[label, formatIntensity(bound.ai)]];
@@ -199,7 +207,7 @@ function intensityRows(kernels: Kernels, row: number, roof: Roof, bound: Bound):
   });
 }
 
-/** The achieved rate per level with known bytes and bandwidth. */
+/** Returns a row with the achieved rate for each level with known bytes and bandwidth. */
 function bandwidthRows(kernels: Kernels, row: number, roof: Roof): TooltipRow[] {
   const rows: TooltipRow[] = [];
   for (const [level, bandwidth] of roof.bandwidths) {

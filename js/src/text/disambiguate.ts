@@ -3,13 +3,17 @@
 import { type DictColumn, type Kernels, textAt } from "../wire/columns.ts";
 import { nameOf, shortNameOf } from "./describe.ts";
 
-/** Names of columns that hold operand shapes. A rank column only counts rows. */
+/** Names of columns that contain operand shapes. */
 export const SHAPE_COLUMN = /\b(?:shapes?|dims?)\b/i;
+/** Names of a column of programs, and of a column that only numbers the rows. */
 const [PROGRAM_COLUMN, RANK_COLUMN] = [/\bprogram\b/i, /^rank$/i];
 
 type RowText = (row: number) => string;
 
-/** For each row, the text that distinguishes it from the other rows of its short name; empty if the name is unique. */
+/**
+ * Returns for each row a text that distinguishes it from other rows with the same short name; empty if the name is
+ * unique.
+ */
 export function distinctionsOf(kernels: Kernels, rows: readonly number[]): string[] {
   const names = rows.map((row) => shortNameOf(kernels, row));
   return rows.map((row, at) => {
@@ -18,7 +22,7 @@ export function distinctionsOf(kernels: Kernels, rows: readonly number[]): strin
   });
 }
 
-/** The column in which most of these rows differ; their row numbers if no column helps. */
+/** Returns the texts of the column in which most of these rows differ. If no column helps, returns row numbers. */
 function distinctionAmong(kernels: Kernels, rows: readonly number[]): RowText {
   const differing = (words: RowText) => new Set(rows.map(words)).size;
   const place = (row: number) => `#${row + 1}`;
@@ -27,8 +31,8 @@ function distinctionAmong(kernels: Kernels, rows: readonly number[]): RowText {
 }
 
 /**
- * The candidate columns, the most informative first. Of number columns only those with whole numbers, which may be
- * identifiers.
+ * Returns the columns that may distinguish the rows, the most informative first. A column of numbers is included only
+ * if all are whole numbers, because these may be identifiers.
  */
 function candidates(kernels: Kernels, rows: readonly number[]): RowText[] {
   const weight = (name: string) => (SHAPE_COLUMN.test(name) ? 2 : PROGRAM_COLUMN.test(name) ? 1 : 0);

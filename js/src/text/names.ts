@@ -7,7 +7,7 @@ import { strings } from "../words/words.ts";
 
 const named = memoize<ReadonlyMap<string, string>>();
 
-/** By chip id: the name without its vendor, and without a part in brackets if the names stay distinct. */
+/** Returns by chip id: the name without its vendor. A part in brackets is dropped too if the names stay distinct. */
 export const shortNames = (chips: readonly Chip[]): ReadonlyMap<string, string> =>
   named(chips, [], () => findNames(chips));
 
@@ -20,30 +20,32 @@ function findNames(chips: readonly Chip[]): ReadonlyMap<string, string> {
   return new Map(chips.map((chip, index) => [chip.id, names[index] ?? chip.name]));
 }
 
-/** A figure of a chip; names the chip if it is not the roof's. */
+/** Returns the text of a chip's figure. Includes the chip's name if the chip is not the roof's chip. */
 export const ofChip = (figure: string, { id, name }: Chip, { chip }: Roof): string =>
   id === chip.id ? figure : strings.on(figure, briefNames([name, chip.name])[0] as string);
 
-// Memoized: chips keep their names while a roof is dragged.
+// Memoized because the names of the chips do not change while a roof is dragged.
 const briefs = memoize<ReadonlyMap<string, string>>();
 
-/** By chip id: the shortest names that distinguish the shown chips. */
+/** Returns by chip id: the shortest names that distinguish the shown chips. */
 export const briefNamesOf = (roofs: readonly Roof[], names: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
   briefs(names, [roofs.length, ...roofs.map(({ chip }) => chip)], () => {
     const brief = briefNames(roofs.map(({ chip }) => names.get(chip.id) ?? chip.name));
     return new Map(roofs.map(({ chip }, index) => [chip.id, brief[index] ?? chip.name]));
   });
 
-/** A word that makes another model after a number ("Ti"); form factors do not. */
+/** A word that makes another model if it follows a number, such as "Ti". Form factors are no such words. */
 const MODEL = /^(?!(?:SXM|PCIe)$)\p{L}+$/u;
 
-/** The fewest words that distinguish each name from the others, without leading words that all share. */
+/**
+ * Returns the fewest words that distinguish each name from the others. Leading words that all names share are dropped.
+ */
 export function briefNames(names: readonly string[]): string[] {
   const all = names.map((name) => name.split(" "));
   const heads = all.map((words) => headOf(words, all));
   const brief = heads.map((head) => {
     const first = head.findIndex((word) => /\d/.test(word));
-    // Keep the word before a bare number: "EPYC 9654", but "MI300X".
+    // A bare number keeps the word before it: "EPYC 9654", but "MI300X".
     const from = /^\d/.test(head[first] ?? "") ? first - 1 : first;
     const tail = head.slice(Math.max(0, from)).join(" ");
     const alone = heads.filter((other) => other.join(" ").endsWith(tail)).length === 1;
@@ -53,8 +55,8 @@ export function briefNames(names: readonly string[]): string[] {
 }
 
 /**
- * The first words up to a number that no other name starts with, and the words that belong to the model. All words if
- * there are none.
+ * Returns the first words of a name, up to a number that makes them different from all other names, and the following
+ * words that belong to the model. Returns all words if no number does so.
  */
 function headOf(words: readonly string[], all: readonly (readonly string[])[]): readonly string[] {
   const heads = words.map((_, count) => words.slice(0, count + 1));
@@ -62,7 +64,7 @@ function headOf(words: readonly string[], all: readonly (readonly string[])[]): 
   const alone = (head: readonly string[]) => all.filter((other) => startsWith(other, head)).length === 1;
   const found = heads.findIndex((head) => /\d/.test(head.join("")) && alone(head));
   if (found < 0) return words;
-  // An RTX 2080 Ti is not an RTX 2080.
+  // Include the following words that belong to the model: an RTX 2080 Ti is not an RTX 2080.
   const isOpen = (head = "") => head.lastIndexOf("(") > head.lastIndexOf(")");
   const goesOn = (word: string, at: number) => MODEL.test(word) || isOpen(heads[at - 1]?.join(" "));
   const end = words.findIndex((word, at) => at > found && !goesOn(word, at));

@@ -1,4 +1,5 @@
-// Numbers to text and text to numbers: the mirror of roofwidget/units.py, held to the same golden file.
+// Converts numbers to text and text to numbers. Mirrors roofwidget/units.py: both are tested against the same golden
+// file.
 
 import { numerals, strings } from "../words/words.ts";
 
@@ -13,12 +14,12 @@ const SPELLINGS: Partial<Record<Unit, string>> = {
 };
 const NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/;
 
-/** At most `digits` significant digits, trailing zeros dropped, no prefix. */
+/** Formats a number with at most `digits` significant digits, without trailing zeros and without prefix. */
 export function formatSignificant(value: number, digits = 3): string {
   return special(value) ?? signed(value, digits, () => 0);
 }
 
-/** A quantity with SI prefix and unit. */
+/** Formats a quantity with SI prefix and unit. */
 export function formatQuantity(value: number, unit: Unit | `${string}/${string}`, digits = 3): string {
   const word = special(value);
   if (word !== undefined) return word === strings.unknown ? word : `${word} ${unit}`;
@@ -30,54 +31,57 @@ export function formatQuantity(value: number, unit: Unit | `${string}/${string}`
   return signed(value, digits, thousands, unit);
 }
 
-/** An arithmetic intensity in FLOP/B, or another ratio. Plain up to 9,999, with an SI prefix above. */
+/**
+ * Formats an arithmetic intensity in FLOP/B, or another ratio. Up to 9,999 there is no prefix, above there is an SI
+ * prefix.
+ */
 export function formatIntensity(value: number, digits = 3, unit = "FLOP/B"): string {
   const word = special(value);
   if (word !== undefined) return word === strings.unknown ? word : `${word} ${unit}`;
   return signed(value, digits, (exponent) => (exponent < 4 ? 0 : Math.min(24, 3 * Math.floor(exponent / 3))), unit);
 }
 
-/** A positive number in powers of 1024. Plain up to 9,999, with a binary prefix above. */
+/** Formats a positive number in powers of 1024. Up to 9,999 there is no prefix, above there is a binary prefix. */
 export function formatBinary(value: number): string {
   const steps = value < 1e4 ? 0 : Math.min(6, Math.floor(Math.log2(value) / 10));
   return formatSignificant(value / 1024 ** steps, 4) + ["", ...Object.keys(BINARY)][steps];
 }
 
-/** A share in percent: whole from 10 % up, two digits below. */
+/** Formats a share in percent: whole from 10 % up, with two significant digits below. */
 export function formatPercent(share: number): string {
   return Number.isNaN(share) ? strings.unknown : `${formatRatio(share * 100)} %`;
 }
 
-/** The change from one amount to another as a percentage: "−25 %". */
+/** Formats the change from one amount to another as a percentage, such as "−25 %". */
 export function formatChange(from: number, to: number): string {
   const change = to / from - 1;
   if (!Number.isFinite(change)) return strings.unknown;
   return `${change < 0 ? "−" : change > 0 ? "+" : "±"}${formatPercent(Math.abs(change))}`;
 }
 
-/** A factor. Near 1 it has one more digit, since two digits would show no change. */
+/** Formats a factor. Near 1 the factor has one more digit, because two digits would show no change. */
 export function formatFactor(factor: number): string {
   return factor > 0.9 && factor < 1.1 ? formatSignificant(factor) : formatRatio(factor);
 }
 
-/** The smallest number with this many significant digits that is not below `value`. */
+/** Returns the smallest number with this many significant digits that is at least `value`. */
 export function roundUp(value: number, digits: number): number {
   const power = Math.floor(Math.log10(value)) - digits + 1;
   return Number(`${Math.ceil((value / 10 ** power) * (1 - 1e-12))}e${power}`);
 }
 
-/** A ratio: whole from 10 up, two digits below. */
+/** Formats a ratio: whole from 10 up, with two significant digits below. */
 export function formatRatio(ratio: number): string {
   const digits = Math.abs(ratio) < 10 ? 2 : Math.floor(Math.log10(Math.abs(ratio))) + 1;
   return formatSignificant(ratio, Math.min(digits, 15));
 }
 
-/** A ratio with exactly one decimal: "4.0". */
+/** Formats a ratio with exactly one decimal, such as "4.0". */
 export function formatTenths(ratio: number): string {
   return ratio.toFixed(1).replace(".", numerals.mark);
 }
 
-/** The label of an axis tick: 1e-4, 0.1, 1, 2.5, 100, 1k, 20k. */
+/** Formats the label of an axis tick, such as 1e-4, 0.1, 1, 2.5, 100, 1k or 20k. */
 export function formatTick(value: number): string {
   if (value < 1e-3) {
     const [mantissa, exponent] = value.toExponential(2).split("e");
@@ -86,12 +90,12 @@ export function formatTick(value: number): string {
   return value < 1000 ? formatSignificant(value) : signed(value, 3, (exponent) => 3 * Math.floor(exponent / 3), "", "");
 }
 
-/** No chip has such a low rate: a smaller number without a unit was meant in the displayed unit. */
+/** A smaller number without a unit was meant in the displayed unit, because no chip has such a low rate. */
 const MIN_BARE_RATE = 1e6;
 
 /**
- * Reads a typed rate: a number in base units, a number with a unit, or "×1.5" of `current`. Returns an error sentence
- * if it cannot.
+ * Reads a typed rate: a number in base units, a number with a unit, or a multiple of `current` such as "×1.5". Returns
+ * an error sentence if it cannot read the text.
  */
 export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number): number | string {
   const example = unit === "FLOP/s" ? formatQuantity(2e15, unit) : formatQuantity(3.35e12, unit);
@@ -106,7 +110,7 @@ export function parseRate(text: string, unit: "FLOP/s" | "B/s", current: number)
   const [exponent, multiple] = scaleOf(suffix, unit) ?? [Number.NaN, 1];
   if (Number.isNaN(exponent)) return strings.notAUnit(suffix, unit, example);
   const [mantissa, own = "0"] = digits.toLowerCase().split("e");
-  // Shift the exponent in the text, so that 3.35 TB/s becomes the double nearest to 3.35e12.
+  // Shifts the exponent in the text, so that 3.35 TB/s becomes the double nearest to 3.35e12.
   return positive(Number(`${mantissa}e${Number(own) + exponent}`) * multiple, example);
 }
 
@@ -136,21 +140,24 @@ function signed(value: number, digits: number, thousands: (e: number) => number,
   return unit === undefined ? text : `${text}${space}${PREFIXES[shift / 3 + 4]}${unit}`;
 }
 
-/** Significant figures without trailing zeros, and the exponent. Ties go to even, unlike toExponential. */
+/**
+ * Returns the significant figures without trailing zeros, and the exponent. Unlike toExponential, it rounds ties to
+ * even.
+ */
 function round(value: number, digits: number): { figures: string; exponent: number } {
   const split = (text: string) => {
     const [mantissa = "", power = "0"] = text.split("e");
     return { figures: mantissa.replace(".", ""), exponent: Number(power) };
   };
   const nearest = split(value.toExponential(digits - 1));
-  // Only a number whose next digit is 5 can be a tie; a hundred digits show whether it is exact.
+  // Only a number whose next digit is 5 can be a tie. A hundred digits show whether it is an exact tie.
   const halfway = value.toExponential(digits).split("e")[0]?.endsWith("5") && split(value.toExponential(100));
   const down = halfway && /^50*$/.test(halfway.figures.slice(digits)) && Number(halfway.figures[digits - 1]) % 2 === 0;
   const { figures, exponent } = down ? { ...halfway, figures: halfway.figures.slice(0, digits) } : nearest;
   return { figures: figures.replace(/0+$/, ""), exponent };
 }
 
-/** Puts the decimal mark into `figures`, which mean d.ddd times 10^exponent. */
+/** Inserts the decimal mark into `figures`, which represent d.ddd times 10^exponent. */
 function place(figures: string, exponent: number): string {
   if (exponent < 0) return `0${numerals.mark}${"0".repeat(-exponent - 1)}${figures}`;
   const whole = figures.slice(0, exponent + 1).padEnd(exponent + 1, "0");

@@ -1,4 +1,4 @@
-// Texts about a kernel's what-if: the note beside it, the sentence, and the tooltip's row.
+// Texts about a kernel's what-if: the note next to its point, the sentence, and the row of the tooltip.
 
 import { judge } from "../roofline/bound.ts";
 import type { Roof } from "../roofline/roofline.ts";
@@ -9,25 +9,25 @@ import { shortNameOf, type TooltipRow } from "./describe.ts";
 import { ofChip } from "./names.ts";
 import { formatFactor, formatPercent, formatQuantity } from "./numbers.ts";
 
-/** Factors and shares within this of 1 count as 1. */
+/** A factor or share that differs from 1 by less than this counts as 1. */
 const FACTOR_TOLERANCE = 1e-9;
 const seconds = (time: number) => formatQuantity(time, "s");
 const line = (parts: readonly string[]) => parts.join(" · ");
 const isOne = (ratio: number) => Math.abs(ratio - 1) < FACTOR_TOLERANCE;
 
-/** The kernels' what-ifs, and their results under the focus roof. */
+/** The what-ifs of the kernels, and their results under the focus roof. */
 export interface KernelWhatIfs {
   readonly kernels: Kernels;
   readonly moves: Moves;
   readonly moved: Moved | undefined;
   readonly focus: Roof;
-  /** The kernel being dragged, by pointer or by keys. */
+  /** The kernel that is being dragged, by pointer or by keys. */
   readonly dragged: { readonly row: number; readonly byKeys: boolean } | undefined;
 }
 
 /**
- * The lines of a what-if's note: one for the kernel, one for all kernels. If a line does not fit, the kernel's line is
- * broken and the other is left out. Empty for a kernel without a what-if.
+ * Returns the lines of a what-if's note: one line about the kernel, one line about all kernels. If a line does not fit,
+ * the kernel's line is broken and the other line is dropped. Empty for a kernel without a what-if.
  */
 export function noteOf(
   { kernels, moves, moved, focus }: Omit<KernelWhatIfs, "dragged">,
@@ -39,7 +39,7 @@ export function noteOf(
   const { bytes = 1, time = 1 } = moves[row] ?? {};
   const traffic = formatFactor(bytes < 1 ? 1 / bytes : bytes);
   const [before, after] = totalOf(kernels, moved);
-  // With a single kernel the total says nothing new.
+  // If there is only one kernel, the line about all kernels would repeat the kernel's line.
   const others =
     before - (kernels.selfTime[row] as number) > FACTOR_TOLERANCE * before && seconds(before) !== seconds(after);
   const share = isOne(moved.after[at] as number)
@@ -58,7 +58,7 @@ export function noteOf(
   return second === "" || !fits(second) ? [first] : [first, second];
 }
 
-/** `there` adds the chip that the times are for. */
+/** Returns the change of the time as text. `there` adds the chip that the times are for. */
 function timeText(
   kernels: Kernels,
   { rows, factor, kernels: { time } }: Moved,
@@ -73,20 +73,20 @@ function timeText(
   return by < 1 ? moveWords.faster(change, ratio) : moveWords.slower(change, ratio);
 }
 
-/** For an unmeasured kernel: the change of its attainable rate. */
+/** Returns the change of the attainable rate as text, for an unmeasured kernel. */
 function rateText(kernels: Kernels, { rows, kernels: then }: Moved, at: number, focus: Roof): string {
   const before = judge(kernels, focus)(rows[at] as number).attainable;
   return moveWords.attainable(changeOf(before, judge(then, focus)(at).attainable, "FLOP/s"));
 }
 
-/** From one amount to another; the unit is written once if both share it. */
+/** Returns the text "from → to" of two amounts. If both have the same unit, the unit is written once. */
 function changeOf(from: number, to: number, unit: "s" | "FLOP/s" = "s"): string {
   const [before, after] = [formatQuantity(from, unit), formatQuantity(to, unit)];
   const [figure = "", prefixed] = before.split(" ");
   return `${after.endsWith(` ${prefixed}`) ? figure : before} → ${after}`;
 }
 
-/** Adds the what-if to a kernel's sentence, or replaces the sentence while the kernel is dragged. */
+/** Adds the what-if to a kernel's sentence. While the kernel is dragged, the what-if replaces the sentence. */
 export function withWhatIf(whatIfs: KernelWhatIfs | undefined, row: number, sentence: string): string {
   if (!whatIfs) return sentence;
   const { dragged } = whatIfs;
@@ -95,13 +95,13 @@ export function withWhatIf(whatIfs: KernelWhatIfs | undefined, row: number, sent
   return note.length > 0 ? line([sentence, moveWords.whatIf(line(note))]) : sentence;
 }
 
-/** The what-if's row in the tooltip. */
+/** Returns the row of the what-if in the tooltip. */
 export function whatIfRow(whatIfs: KernelWhatIfs | undefined, row: number): TooltipRow[] {
   const [first] = whatIfs ? noteOf(whatIfs, row) : [];
   return first === undefined ? [] : [[moveWords.told, first]];
 }
 
-/** Which what-ifs a kernel can have: bytes if it has FLOPs and bytes, time if it was measured. */
+/** Returns the kinds of what-ifs that a kernel can have: bytes if it has FLOPs and bytes, time if it was measured. */
 export function possibleWhatIfs(
   kernels: Kernels,
   row: number,
@@ -112,7 +112,7 @@ export function possibleWhatIfs(
   return { bytes: hasPlace && bound.regime !== "unknown", time: (kernels.time[row] as number) > 0 };
 }
 
-/** The sentence of the dragged kernel; before it has moved, how to move it. */
+/** Returns the sentence of the dragged kernel. Until the kernel has moved, the sentence says how to move it. */
 function sentenceOfCarried(whatIfs: KernelWhatIfs, row: number, byKeys: boolean): string {
   const name = shortNameOf(whatIfs.kernels, row);
   const note = noteOf(whatIfs, row);

@@ -1,4 +1,4 @@
-// A button that keeps its keys: JupyterLab would take its own shortcuts from a plain button.
+// A button whose key events do not reach the host. JupyterLab would otherwise run its own shortcuts.
 
 import type { JSX } from "preact";
 

@@ -1,4 +1,4 @@
-// A button that opens an element below itself. Escape closes the element and returns the focus to the button.
+// A button that opens an element below the button. Escape closes the element and moves the focus back to the button.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -23,7 +23,7 @@ export function useDisclosure() {
   return {
     isOpen: open.value,
     close,
-    /** Props of the element that is opened. */
+    /** Props of the opened element. */
     opened: { id, onKeyDown },
     button: {
       ref: button,

@@ -6,11 +6,11 @@ export function saveFile(document: Document, name: string, content: Blob): void 
   link.href = address;
   link.download = name;
   link.click();
-  // The download must have started before its address goes away.
+  // Revoke the address only after the download has certainly started.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** Makes a file name from any text; from `otherwise` if the text has no character that a file name may have. */
+/** Makes a file name from any text. Uses `otherwise` if no character of the text is allowed in a file name. */
 export function fileName(text: string, extension: string, otherwise: string): string {
   const stem = text
     .replace(/^.*[/\\]/, "")

@@ -1,15 +1,16 @@
-// Moves the focus when the focused control disappears. Without a focus in the widget the host would get its keys.
+// Moves the focus when the focused control disappears. If the focus left the widget, the host would get the widget's
+// keys.
 
 const CHART_SELECTOR = ".roofwidget-chart";
 
-/** The elements that Tab stops at. */
+/** The elements that Tab focuses. */
 const TAB_STOPS = ":is(button, input, select, [tabindex]):not([tabindex='-1'])";
 
 const among = (one: Element, kind: string) => [
   ...(one.closest(".roofwidget") as Element).querySelectorAll<HTMLElement>(kind),
 ];
 
-/** Run `act`, which may remove the focused control; if it does, focus the control that takes its place. */
+/** Runs `act`, which may remove the focused control. If so, focuses the control that takes its place. */
 export function keepFocusNear(control: Element, act: () => void): void {
   const all = among(control, TAB_STOPS);
   const before = all.slice(0, all.indexOf(control as HTMLElement)).reverse();
@@ -23,7 +24,10 @@ export function keepFocusNear(control: Element, act: () => void): void {
   });
 }
 
-/** Focus the next control of the same kind, else the previous one, else the first of the `other` kind. */
+/**
+ * Focuses the next control of the same kind. If there is none, focuses the previous one, or else the first control of
+ * the `other` kind.
+ */
 export function focusNeighbour(control: Element, kind = CHART_SELECTOR, other = CHART_SELECTOR): void {
   const alike = among(control, kind);
   const at = alike.indexOf(control as HTMLElement);

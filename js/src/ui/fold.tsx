@@ -1,22 +1,29 @@
-// A heading with content that can be folded, and a panel of the widget, which folds in presentation.
+// `Fold`: a heading with content that can be folded. `Section`: a panel of the widget, which is a fold during a
+// presentation.
 
 import { type Signal, useSignal } from "@preact/signals";
 import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { useUid } from "./uid.ts";
 
-/** In presentation one panel at a time is unfolded: its name. Undefined elsewhere: each panel keeps its own state. */
+/**
+ * The name of the panel that is unfolded during a presentation, when only one panel is unfolded at a time. Undefined
+ * without a presentation: then each panel keeps its own state.
+ */
 export const InUse = createContext<Signal<string> | undefined>(undefined);
 
 interface FoldProps {
-  /** The name of the panel, if the fold is a whole panel. */
+  /** The name of the panel, if the fold is a complete panel. */
   readonly name?: string;
   readonly title: string;
-  /** The present state in a few words, shown while folded too. */
+  /** The current state in a few words. Also shown while folded. */
   readonly note: string;
-  /** A function for content that changes with every frame: it is not called while folded. */
+  /**
+   * The content. Content that changes in every frame is given as a function, because the function is not called while
+   * folded.
+   */
   readonly children: ComponentChildren | (() => ComponentChildren);
-  /** Whether it is unfolded, if that must outlive the component. */
+  /** Whether the fold is unfolded. Given if this state must outlive the component. */
   readonly open?: Signal<boolean>;
 }
 
@@ -62,13 +69,13 @@ interface SectionProps {
   /** The name that identifies the panel. */
   readonly name: string;
   readonly title: string;
-  /** Shown while the panel is folded. */
+  /** Text shown while the panel is folded. */
   readonly note?: string;
   readonly class: string;
   readonly children: ComponentChildren;
 }
 
-/** A panel of the widget. In presentation it is folded while another panel is in use. */
+/** A panel of the widget. During a presentation, it is folded while another panel is unfolded. */
 export function Section({ name, title, note = "", class: look, children }: SectionProps) {
   return (
     <section class={look} aria-label={title}>

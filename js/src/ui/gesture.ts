@@ -5,15 +5,18 @@ import { useEffect, useRef } from "preact/hooks";
 
 export interface Drag {
   move?(x: number, y: number): void;
-  /** Keep the change. `event` is missing if the pointer did not end the drag: if the element was removed, for example. */
+  /**
+   * Keeps the change. `event` is missing if something other than the pointer ended the drag, such as the removal of the
+   * element.
+   */
   end(event?: PointerEvent): void;
-  /** Undo the change. */
+  /** Undoes the change. */
   cancel(): void;
-  /** Whether it was more than a click. */
+  /** Whether the drag has moved far enough not to be a click. */
   hasMoved?(): boolean;
 }
 
-/** The drag of an element: at most one at a time. */
+/** Returns the drag of an element. An element has at most one drag at a time. */
 export function useGesture<D extends Drag>() {
   const active = useSignal<D | undefined>(undefined);
   const isClickVoid = useRef(false);
@@ -26,11 +29,17 @@ export function useGesture<D extends Drag>() {
   const end = (event?: PointerEvent) => stop(false)?.end(event);
   useEffect(() => () => end(), []);
   return {
-    /** The active drag. A component that reads it while rendering is rendered at the start and at the end. */
+    /**
+     * The active drag. A component that reads this value while rendering is rendered again at the start and at the end
+     * of a drag.
+     */
     get drag(): D | undefined {
       return active.value;
     },
-    /** Starts a drag. With an event, its element captures the pointer: it gets the events from outside, too. */
+    /**
+     * Starts a drag. With an event, the event's element captures the pointer, so that it also gets pointer events from
+     * outside.
+     */
     start(drag: D, event?: PointerEvent) {
       end();
       if (event) (event.currentTarget as Element).setPointerCapture(event.pointerId);
@@ -39,7 +48,7 @@ export function useGesture<D extends Drag>() {
     move: (x: number, y: number) => active.peek()?.move?.(x, y),
     end,
     cancel: () => stop(true)?.cancel(),
-    /** Whether to ignore the present click. Browsers send a click at the end of a drag, too. */
+    /** Returns whether to ignore the current click. Browsers send a click at the end of a drag too. */
     takeVoidClick(): boolean {
       const isVoid = isClickVoid.current;
       isClickVoid.current = false;

@@ -1,10 +1,11 @@
-// Keyboard handling. The widget handles keys without a modifier, and undo and redo; all others are left to the host.
+// Keyboard handling. The widget handles keys without a modifier, and the keys for undo and redo. All other keys are
+// left to the host.
 
 import { keepFocusNear } from "./focus.ts";
 
 export const isModified = (event: KeyboardEvent) => event.ctrlKey || event.altKey || event.metaKey || event.shiftKey;
 
-/** Text inputs have their own undo. */
+/** The inputs that have an undo of their own. */
 const TEXT_INPUTS = "textarea, input:not([type='range'], [type='checkbox'])";
 
 interface UndoSteps {
@@ -12,10 +13,10 @@ interface UndoSteps {
   redo(): void;
 }
 
-/** The keys of most editors. On a Mac, Command stands for Control. */
+/** The keys for undo and redo, as in most editors. On a Mac, the Command key also counts as Control. */
 export const UNDO_KEYS = { "Control+Z": "undo", "Control+Shift+Z": "redo", "Control+Y": "redo" } as const;
 
-/** The action of a key of UNDO_KEYS; undefined for other keys. */
+/** Returns the action of a key of UNDO_KEYS; undefined for other keys. */
 export function stepOf({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): keyof UndoSteps | undefined {
   if (!(ctrlKey || metaKey) || altKey) return undefined;
   return lookUp(UNDO_KEYS, `Control+${shiftKey ? "Shift+" : ""}${key.toUpperCase()}`);
@@ -25,8 +26,8 @@ const go = (by: (page: number) => number) => (from: number | null, count: number
   from === null ? 0 : Math.max(0, Math.min(count - 1, from + by(page)));
 
 /**
- * The keys of a list: each gives the next row from the present one, the number of rows, and the rows of a page.
- * Null: no row is active any more. Undefined: the key is left to the host.
+ * The keys of a list. Each function returns the next row, from the current row, the number of rows, and the number of
+ * rows per page. Null means that no row is active any more. Undefined means that the key is left to the host.
  */
 export const LIST_KEYS: Readonly<
   Record<string, (from: number | null, count: number, page: number) => number | null | undefined>
@@ -40,7 +41,7 @@ export const LIST_KEYS: Readonly<
   Escape: (from) => (from === null ? undefined : null),
 };
 
-/** Undo or redo, wherever the focus is in the widget, except in a text input. */
+/** Undoes or redoes for the undo keys, wherever the focus is in the widget. Ignores keys in text inputs. */
 export function undoByKey(event: KeyboardEvent, steps: UndoSteps): void {
   const step = stepOf(event);
   const control = event.target as Element;
@@ -49,11 +50,14 @@ export function undoByKey(event: KeyboardEvent, steps: UndoSteps): void {
   used(event);
 }
 
-/** The entry of a table for a key. Undefined also for names such as "constructor", which every object has. */
+/**
+ * Returns the entry of a table for a key. Returns undefined even for names such as "constructor", which every object
+ * has.
+ */
 export const lookUp = <T extends Readonly<Record<string, unknown>>>(table: T, key: string): T[keyof T] | undefined =>
   Object.hasOwn(table, key) ? (table[key] as T[keyof T]) : undefined;
 
-/** The value of `aria-keyshortcuts` for the keys of these tables. */
+/** Returns the value of `aria-keyshortcuts` for the keys of these tables. */
 export const keyShortcuts = (...tables: readonly (readonly string[] | Readonly<Record<string, unknown>>)[]): string =>
   [...new Set(tables.flatMap((table) => (Array.isArray(table) ? table : Object.keys(table))))]
     .map((key) => ARIA_NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key))
@@ -62,7 +66,7 @@ export const keyShortcuts = (...tables: readonly (readonly string[] | Readonly<R
 /** Keys that have another name in `aria-keyshortcuts`, because their characters are separators there. */
 const ARIA_NAMES: Readonly<Record<string, string>> = { " ": "Space", "+": "Plus" };
 
-/** Stop an event that the widget has handled: neither the page nor the host acts on it. */
+/** Stops an event that the widget has handled, so that neither the page nor the host acts on it. */
 export function used(event: Event): void {
   event.preventDefault();
   event.stopPropagation();

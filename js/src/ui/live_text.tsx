@@ -1,4 +1,5 @@
-// Text that screen readers speak when it changes; during a drag they stay silent, and speak the last text at its end.
+// Text that screen readers speak when it changes. During a drag they stay silent. At the end of the drag they speak the
+// last text.
 
 import { useRef } from "preact/hooks";
 
@@ -6,9 +7,9 @@ interface LiveTextProps {
   readonly class: string;
   readonly text: string;
   readonly note?: string;
-  /** The least height, in lines. */
+  /** The minimum height, in lines. */
   readonly lines?: number;
-  /** Spoken after the text but not shown, because the picture shows it. */
+  /** Text that is spoken after the shown text. It is not shown, because the picture already shows it. */
   readonly more?: string;
   /** Whether a control is being dragged. */
   readonly dragging: boolean;

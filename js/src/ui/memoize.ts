@@ -1,6 +1,6 @@
 // Memoizes the latest value per key object; recomputes it when a dependency changes.
 
-/** One remembered value per key object, which is freed with the object. */
+/** Returns a memoizer with one value per key object. The value is freed together with the key object. */
 export function memoize<T>() {
   const known = new WeakMap<object, { readonly of: readonly unknown[]; readonly value: T }>();
   return (key: object, of: readonly unknown[], make: () => T): T => {

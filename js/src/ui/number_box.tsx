@@ -1,11 +1,14 @@
-// A text box for a value: with a button that resets the value, and a message if the text is not valid.
+// A text box for a value, with a button that resets the value, and a message if the text is not valid.
 
 import { useSignal } from "@preact/signals";
 import { Button } from "./button.tsx";
 
 export type TypedValue = ReturnType<typeof useTypedValue>;
 
-/** The text while a person types. `parse` returns the value, or a sentence that says why there is none. */
+/**
+ * Returns the state of a text box while a person types. `parse` returns the value, or a sentence that says why the text
+ * is not valid.
+ */
 export function useTypedValue<T>(parse: (typed: string) => T | string, accept: (value: T) => void) {
   const draft = useSignal<string | null>(null);
   const fault = useSignal("");

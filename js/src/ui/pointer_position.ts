@@ -1,6 +1,8 @@
-// The position of a pointer on an element. The host may have scaled the element, as slides do.
+// The position of a pointer on an element. The host may have scaled the element, as presentation tools do.
 
-/** The position from the top left corner, in px of the unscaled element, which is `width` px wide. */
+/**
+ * Returns the position relative to the top left corner, in px of the unscaled element. This element is `width` px wide.
+ */
 export function placeIn(
   element: Element,
   width: number,

@@ -8,7 +8,7 @@ interface SelectProps {
   readonly options: readonly Option[];
   /** The value of an option that cannot be chosen. */
   readonly disabled?: string | undefined;
-  /** Whether label and list take a row of their own, with the list at its end. */
+  /** Whether label and list have a row of their own, with the list at the end of the row. */
   readonly row?: boolean;
   choose(value: string): void;
 }

@@ -1,4 +1,4 @@
-// Runs long work in slices, so that frames are drawn in between.
+// Runs long work in slices, so that frames are drawn between the slices.
 
 /** A generator whose yields are pause points; the yielded values are ignored. */
 export type Work<T> = Generator<undefined, T, undefined>;
@@ -15,8 +15,8 @@ export function finish<T>(work: Work<T>): T {
 }
 
 /**
- * Runs the first slice now, or in a task of its own (`later`), and the rest in later tasks. Calls `then` with the result.
- * Returns a function that abandons the work.
+ * Runs the first slice now (with `later`, in a separate task) and the other slices in later tasks. Calls `then` with
+ * the result. Returns a function that abandons the work.
  */
 export function inSlices<T>(work: Work<T>, then: (result: T) => void, { later = false } = {}): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;

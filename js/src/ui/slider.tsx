@@ -3,7 +3,7 @@
 import { type Drag, useGesture } from "./gesture.ts";
 import { isModified, keyShortcuts, used } from "./keys.ts";
 
-/** The keys of every slider: a step, a larger step, to the ends. */
+/** The keys of every slider: for a step, for a larger step, and for both ends. */
 export const SLIDER_KEYS: readonly string[] = [
   ...["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End"],
 ];
@@ -21,7 +21,7 @@ interface SliderProps {
   /** Starts a drag of the value in the store. */
   start(): Omit<Drag, "move">;
   slide(position: number, isDragged: boolean): void;
-  /** The action of a key of SLIDER_KEYS; undefined if the browser's own step is right. */
+  /** Returns the action of a key of SLIDER_KEYS; undefined if the browser's own step is right. */
   keyed?(key: string): (() => void) | undefined;
 }
 
@@ -38,7 +38,7 @@ export function Slider({ label, text, min, max, step, position, start, slide, ke
   }
   function cancel(input: HTMLInputElement) {
     gesture.cancel();
-    // Without this the thumb would go on following the pointer, whose button is still down.
+    // While the button of the pointer is down, the thumb would continue to follow the pointer.
     input.disabled = true;
     input.disabled = false;
     input.focus();

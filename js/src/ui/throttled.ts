@@ -1,12 +1,15 @@
-// Throttled signals: during a drag they change at a pace that a person can read. Panels that print numbers follow these
-// signals, so that the pointer does not wait for the panels.
+// Throttled signals: during a drag they change so slowly that a person can read them. Panels with numbers use these
+// signals, so that a drag does not have to wait for the panels.
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 
-/** The time between two values, ms. */
+/** The time between two updates, ms. */
 const PACE_MS = 60;
 
-/** The same signals; while `dragging` is true they are updated together every PACE_MS, and always after the end. */
+/**
+ * Returns the same signals, throttled. While `dragging` is true, they are updated together every PACE_MS. They are
+ * always updated at the end of a drag.
+ */
 export function throttled<T extends Readonly<Record<string, ReadonlySignal<unknown>>>>(
   sources: T,
   dragging: ReadonlySignal<boolean>,
@@ -14,7 +17,7 @@ export function throttled<T extends Readonly<Record<string, ReadonlySignal<unkno
   const beat = signal(0);
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
-    // At rest there may be no reader of the signals: do not compute them here.
+    // When nothing is dragged, the signals may have no reader. Do not compute them here.
     if (!dragging.value) return;
     for (const source of Object.values(sources)) void source.value;
     if (timer !== undefined) return;

@@ -2,9 +2,9 @@
 
 import { useMemo } from "preact/hooks";
 
-// Preact's own useId starts anew in each widget, so two widgets of a page would have the same ids.
+// Preact's own useId restarts in each widget, so two widgets of a page would have the same ids.
 const page = Math.random().toString(36).slice(2, 8);
 let last = 0;
 
-/** An id that is unique in the page. */
+/** Returns an id that is unique in the page. */
 export const useUid = () => useMemo(() => `rw-${page}-${last++}`, []);

@@ -8,61 +8,69 @@ export interface DictColumn {
   readonly codes: Int32Array;
 }
 
-/** The columns of every table of kernels, with n rows; NaN means unknown. */
+/**
+ * The columns of every table of kernels. Each column has n values, where n is the number of rows. NaN means unknown.
+ */
 export interface KernelColumns {
   readonly n: number;
   readonly name: DictColumn;
   readonly precision: DictColumn;
-  /** Its values are sorted by the time of their rows, longest first. */
+  /** The category of each kernel. The distinct categories are sorted by the total time of their rows, longest first. */
   readonly category: DictColumn;
   /** Seconds. */
   readonly time: Float64Array;
   readonly count: Float64Array;
-  /** FLOPs by precision; "" for FLOPs given as a plain number. */
+  /** FLOPs by precision. The key "" is for FLOPs given as a plain number. */
   readonly flops: ReadonlyMap<string, Float64Array>;
-  /** Bytes by level; "main" for bytes given as a plain number, "network" for the chip's link. */
+  /**
+   * Bytes by level. The key "main" is for bytes given as a plain number, "network" for the bytes that cross the chip's
+   * link.
+   */
   readonly bytes: ReadonlyMap<string, Float64Array>;
-  /** A cache: bytes by the level of a chip. */
+  /** A cache of bytes per kernel, by the level of a chip. */
   readonly byLevel: Map<string, Float64Array>;
-  /** FLOPs over all precisions. */
+  /** FLOPs summed over all precisions. */
   readonly totalFlops: Float64Array;
 }
 
-/** What a file may say beside the columns. */
+/** Optional data of a file, in addition to the columns. */
 interface KernelMetadata {
-  /** The number of rows that are kernels; rows with the totals of a program may follow. */
+  /** The number of rows that are kernels. Rows with the totals of a program may follow. */
   readonly own: number;
-  /** Short names for the chart; null where the name itself is short enough. */
+  /** Short names for the chart; null for a name that is short enough. */
   readonly short: DictColumn;
-  /** Seconds without the time of other rows nested in this row; these may be added up. */
+  /** Seconds without the time of other rows that are nested in the row. These times can be added. */
   readonly selfTime: Float64Array;
   /** The sum of `selfTime` over the measured rows, seconds. */
   readonly totalTime: number;
-  /** Further columns of the file, in its order. */
+  /** Additional columns of the file, in the order of the file. */
   readonly extra: ReadonlyMap<string, DictColumn | Float64Array>;
-  /** The source of each number, by "flops", "bytes:L2", "time" and so on. */
+  /** The source of each number, by the name of its column, such as "flops", "bytes:L2" or "time". */
   readonly origin: ReadonlyMap<string, DictColumn>;
-  /** The totals of the whole program (category "program"), then the totals of its steps (category "step"). */
+  /** The totals of the full program (category "program"), followed by the totals of its steps (category "step"). */
   readonly program: Kernels | null;
   /** The chip that the kernels ran on. */
   readonly chip: Chip | null;
-  /** The warnings of the reader of the file. */
+  /** The warnings of the file's reader. */
   readonly warnings: readonly string[];
   readonly source: string;
 }
 
 export interface Kernels extends KernelColumns, KernelMetadata {}
 
-/** An earlier run. */
+/** An earlier run, and how its kernels match the kernels of the present run. */
 export interface Baseline {
   readonly kernels: Kernels;
-  /** For each row of the earlier run, the row of the same kernel now, or -1. */
+  /** For each row of the earlier run: the row of the same kernel in the present run; -1 if there is none. */
   readonly match: Int32Array;
-  /** For each row of the earlier run: "faster", "slower", "equal", "unknown" or "other work"; null if it is gone. */
+  /**
+   * For each row of the earlier run: "faster", "slower", "equal", "unknown" or "other work". Null if the present run
+   * does not have the kernel.
+   */
   readonly verdict: DictColumn;
 }
 
-/** Kernels with columns alone, without what a file may add. */
+/** Returns kernels that have only the columns, without the optional data of a file. */
 export function withoutMetadata(counts: KernelColumns, selfTime = counts.time): Kernels {
   return {
     ...counts,
@@ -89,7 +97,7 @@ export function everyRow({ n }: Pick<KernelColumns, "n">): Int32Array {
   return rows;
 }
 
-/** The sum of each row over the columns, ignoring NaN; NaN where all are NaN. */
+/** Returns the sum of the columns for each row. Ignores NaN; the sum is NaN if all values are NaN. */
 export function sumOfKnown(parts: readonly Float64Array[], n: number): Float64Array {
   const [only] = parts;
   if (only && parts.length === 1) return only;

@@ -1,4 +1,4 @@
-// Decodes what Python sends: the mirror of roofwidget/wire.py.
+// Decodes what Python sends. Mirrors roofwidget/wire.py.
 
 import { type Baseline, type DictColumn, everyRow, type Kernels, sumOfKnown, withoutMetadata } from "./columns.ts";
 import type {
@@ -72,7 +72,10 @@ export const decodeSnapshots = (wire: unknown): readonly Snapshot[] =>
     kernels: kernels.map(([name, ai, rate]) => [name, ai ?? Number.POSITIVE_INFINITY, rate]),
   }));
 
-/** Sorts the values of a column by the seconds of their rows, longest first; equal ones keep their order. */
+/**
+ * Sorts the distinct values of a column by the total seconds of their rows, longest first. Equal totals keep their
+ * order.
+ */
 function byTime(column: DictColumn, seconds: Float64Array): DictColumn {
   const { values, codes } = column;
   if (values.length < 2) return column;
@@ -96,7 +99,8 @@ function textsOf(wire: WireDictColumn, n: number): DictColumn {
   };
 }
 
-// Copied, because a buffer may start at any byte of a message, and a typed array only at multiples of its element size.
+// Copied because a buffer may start at any byte of a message, while a typed array must start at a multiple of its
+// element size.
 const copy = (view: DataView) => view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength) as ArrayBuffer;
 const floats = (view: DataView) => new Float64Array(copy(view));
 const integers = (view: DataView) => new Int32Array(copy(view));

@@ -1,4 +1,4 @@
-// Encodes values for Python that have another form on the wire.
+// Encodes the values for Python that have another form on the wire.
 
 import type { Snapshot, WireSnapshot } from "./types.ts";
 

@@ -1,4 +1,5 @@
-// The types of what Python sends: as it arrives (Wire…), and as the front end uses it.
+// The types of what Python sends. A type whose name starts with "Wire" is the form on the wire, the others are the form
+// in the front end.
 
 export interface Chip {
   readonly id: string;
@@ -8,19 +9,19 @@ export interface Chip {
   readonly generation: number;
   readonly kind: string;
   readonly year: number | null;
-  /** "cross-checked", "single-source" or "given". */
+  /** How well the figures are sourced: "cross-checked", "single-source" or "given". */
   readonly status: string;
-  /** The precision that "auto" stands for. */
+  /** The precision that is used if the chosen precision is "auto". */
   readonly precision: string;
-  /** FLOP/s by precision. */
+  /** Peaks by precision, FLOP/s. */
   readonly peaks: ReadonlyMap<string, number>;
-  /** bytes/s by level, main memory first; null where unknown. */
+  /** Bandwidths by level, bytes/s. The main memory comes first. Null if unknown. */
   readonly memories: ReadonlyMap<string, number | null>;
-  /** Levels with an invented bandwidth, chosen for teaching: no real chip has it. */
+  /** The levels whose bandwidth is invented for teaching. No real chip has these bandwidths. */
   readonly illustrative: readonly string[];
   /** Bandwidth of the link to other chips, bytes/s in one direction; null if unknown. */
   readonly link: number | null;
-  /** Clock rate, Hz; null if unknown. */
+  /** Clock rate in Hz; null if unknown. */
   readonly clock: number | null;
   /** The on-chip memory of one unit; null if unknown. */
   readonly share: Share | null;
@@ -33,54 +34,58 @@ export interface Chip {
 export interface Share {
   readonly level: string;
   readonly bytes: number;
-  /** The number of units. */
+  /** The number of units on the chip. */
   readonly units: number;
 }
 
-/** A roof below the peak: FLOP/s, or bytes/s of a memory level. */
+/** A limit below the peak or below a bandwidth. The rate is in FLOP/s, or in bytes/s for a memory level. */
 export interface Ceiling {
   readonly key: string;
   readonly name: string;
   readonly rate: number;
-  /** The memory level that the ceiling belongs to; null for a ceiling of compute. */
+  /** The memory level that the ceiling belongs to; null for a compute ceiling. */
   readonly memory: string | null;
-  /** The precision that the ceiling belongs to; null for all. */
+  /** The precision that the ceiling belongs to; null if it belongs to all precisions. */
   readonly precision: string | null;
   readonly measured: boolean;
 }
 
-/** One row of a chip's data sheet card. */
+/** One row of the card with a chip's data sheet. */
 export interface Figure {
   readonly label: string;
-  /** In base units; null where unknown. */
+  /** The value in base units; null if unknown. */
   readonly value: number | null;
   readonly unit: string;
-  /** Whether it was measured: a ceiling, not a figure of the data sheet. */
+  /** Whether the figure was measured (a ceiling). False for a figure from the data sheet. */
   readonly measured: boolean;
   readonly source: string;
   readonly url: string;
   readonly confidence: string;
-  /** Other sources that differ by more than 3 %. */
+  /** The values of other sources that differ by more than 3 %. */
   readonly checks: readonly (readonly [value: number, source: string])[];
 }
 
-/** A frozen roofline: the roof and the places of its kernels. */
+/** A frozen roofline: a roof and the places of the kernels. */
 export interface Snapshot {
   readonly name: string;
-  /** The id of its chip, which may be gone from the model. */
+  /** The id of the roof's chip. The model may no longer have this chip. */
   readonly chip: string;
   readonly precision: string;
-  /** A level, or "all". */
+  /** The name of a level, or "all". */
   readonly memory: string;
-  /** FLOP/s and bytes/s. */
+  /** Peak in FLOP/s. */
   readonly peak: number;
+  /** Bandwidth in bytes/s. */
   readonly bandwidth: number;
   readonly hidden: boolean;
-  /** The place of each kernel: FLOP/B and FLOP/s; for a kernel without FLOPs 0 and bytes/s. */
+  /**
+   * The place of each kernel: intensity in FLOP/B and rate in FLOP/s. For a kernel without FLOPs: 0 and the rate in
+   * bytes/s.
+   */
   readonly kernels: readonly (readonly [name: string, ai: number, rate: number])[];
 }
 
-/** Changed rates, by chip id, quantity, and precision or memory level. */
+/** Changed rates, by chip id, then by quantity, then by precision or memory level. */
 export type WhatIf = Readonly<Record<string, Readonly<Partial<Record<Quantity, Readonly<Record<string, number>>>>>>>;
 export type Quantity = "peak_flops" | "bandwidth";
 
@@ -90,11 +95,11 @@ export type WireChip = Omit<Chip, "peaks" | "memories" | "share"> & {
   share: [level: string, bytes: number, units: number] | null;
 };
 
-/** A dictionary-encoded string column; null where every row is null. */
+/** A dictionary-encoded string column; null if all rows are null. */
 export type WireDictColumn = {
-  /** The unique values: a JSON list as UTF-8. */
+  /** The unique values, as a JSON list in UTF-8. */
   values: DataView;
-  /** One int32 a row. Null: row i has value i, or every row has the only value. */
+  /** One int32 per row. If null, the code of a row is its row number, or 0 if there is only one value. */
   codes: DataView | null;
 } | null;
 
@@ -104,11 +109,11 @@ export interface WireColumns {
   short: WireDictColumn;
   precision: WireDictColumn;
   category: WireDictColumn;
-  /** Null: no time is known. */
+  /** The time of each row; null if no time is known. */
   time: DataView | null;
-  /** Null: the same as `time`. */
+  /** The self time of each row; null if it is the same as `time`. */
   self_time: DataView | null;
-  /** Null: every row counts one launch. */
+  /** The number of launches of each row; null if every row has one launch. */
   count: DataView | null;
   flops: Record<string, DataView>;
   bytes: Record<string, DataView>;
@@ -131,7 +136,10 @@ export interface WireBaseline {
 
 export type WireSnapshot = Omit<Snapshot, "kernels"> & { kernels: [name: string, ai: number | null, rate: number][] };
 
-/** A number (in digits beyond 2^53), a symbol's name, or a sign and the parts it joins; "/" rounds up. */
+/**
+ * A number (as digits in a text beyond 2^53), the name of a symbol, or a sign followed by the parts that it joins. The
+ * sign "/" rounds up.
+ */
 export type WireExpression = number | string | readonly [sign: Sign, ...parts: WireExpression[]];
 export type Sign = "+" | "*" | "/" | "min" | "max";
 
@@ -149,16 +157,16 @@ export type OpKind = "elementwise" | "broadcast" | "injective" | "reduction" | "
 export interface WireOp {
   readonly name: string;
   readonly kind: OpKind;
-  /** Tensors by number; a tensor that is read twice is listed twice. */
+  /** The numbers of the tensors that the op reads. A tensor that the op reads twice is listed twice. */
   readonly inputs: readonly number[];
   readonly outputs: readonly number[];
   /** FLOPs by class. */
   readonly flops: Readonly<Record<string, WireExpression>>;
-  /** Bytes moved in addition to those of its tensors. */
+  /** Bytes that the op moves in addition to the bytes of its tensors. */
   readonly extra: WireExpression;
-  /** The derivation of the FLOPs: named counts that add up to them. */
+  /** The derivation of the FLOPs: named counts whose sum is the number of FLOPs. */
   readonly terms: readonly (readonly [name: string, count: WireExpression])[];
-  /** The precision whose peak bounds the op; if it is missing see `statedBy`. */
+  /** The precision whose peak limits the op. If it is missing, `statedBy` computes it. */
   readonly precision?: string | null;
 }
 

@@ -1,6 +1,6 @@
 // The type of a translated catalogue.
 
-/** The same keys and parameters with other texts. */
+/** The type of a translated catalogue: the same keys and parameters, with other texts. */
 export type Like<T> = T extends (...parts: infer Parts) => string
   ? (...parts: Parts) => string
   : T extends string

@@ -1,6 +1,6 @@
-// Every text that a user reads, in the widget's language. Each language is built as a script that declares
-// `roofwidgetWords`. It stands in front of the code; each pair of code and language is one module. Add texts in
-// words/en and, with the same shape, in words/de.
+// All texts that a user reads, in the widget's language. Each language is built as a script that declares
+// `roofwidgetWords`. The build puts this script before the code, so each language is a module of its own with the code.
+// Add texts in words/en and, with the same keys, in words/de.
 
 import type { catalogue } from "./en/index.ts";
 

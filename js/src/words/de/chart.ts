@@ -1,4 +1,4 @@
-// Chart, tooltip, sentence, typed rates, and the controls above the chart, in German.
+// German texts for the chart, the tooltip, the sentence under the chart, typed rates, and the controls above the chart.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/chart.ts";

@@ -1,9 +1,9 @@
-// Chip picker, chip card and folded panels, in German.
+// German texts for the chip picker, the chip card and folded panels.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/chips.ts";
 
-/** Translates Python's words for the confidence in a source. */
+/** Translates Python's texts for the confidence in a source. */
 const CONFIDENCES: Readonly<Record<string, string>> = {
   datasheet: "Datenblatt",
   derived: "abgeleitet",

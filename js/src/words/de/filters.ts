@@ -1,4 +1,4 @@
-// Filter bar, in German.
+// German texts for the filter bar.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/filters.ts";

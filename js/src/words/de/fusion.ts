@@ -1,9 +1,9 @@
-// Fusion panel, in German.
+// German texts for the fusion panel.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/fusion.ts";
 
-/** Translates how a partition was found. */
+/** Translates the texts that say how a partition was found. */
 const HOW: Readonly<Record<string, string>> = { optimal: "optimal", greedy: "Greedy-Suche" };
 const told = (how: string) => HOW[how] ?? how;
 

@@ -1,4 +1,4 @@
-// The German catalogue, with the shape of the English one.
+// The German catalogue. It has the same keys as the English catalogue.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/index.ts";

@@ -1,4 +1,4 @@
-// The loader, in German.
+// German texts for the loader.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/loader.ts";

@@ -1,4 +1,4 @@
-// What-ifs of kernels, in German.
+// German texts for the what-ifs of kernels.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/moves.ts";

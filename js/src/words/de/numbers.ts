@@ -3,7 +3,7 @@
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/numbers.ts";
 
-/** A count with separated thousands. */
+/** Formats a count with separators between thousands. */
 export const whole = (count: number) => count.toLocaleString("de");
 
 const PREFIXES: Record<string, string> = { k: "Kilo", M: "Mega", G: "Giga", T: "Tera", P: "Peta", E: "Exa" };
@@ -16,7 +16,7 @@ export const numerals: Like<typeof en.numerals> = {
   list: (numbers) => numbers.join("; "),
   apart: /[\s;]+|,\s+/,
   read: (typed) => typed.replace(",", "."),
-  // "4.096" is four thousand; "1.5k" is not fifteen thousand.
+  // "4.096" is four thousand and ninety-six, but "1.5k" is fifteen hundred.
   readWhole: (typed) => typed.replace(/\.(?=\d{3}(?!\d))/g, "_").replace(",", "."),
   spoken(number, prefix, unit) {
     const [many, joint, one] = [PREFIXES[prefix] ?? prefix, ...(unit === "B/s" ? ["byte", "Byte"] : ["-FLOP", "FLOP"])];

@@ -1,4 +1,4 @@
-// Rulers and snapshots, in German.
+// German texts for rulers and snapshots.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/rulers.ts";

@@ -1,4 +1,4 @@
-// Ranking, projected time and comparison of two runs, in German.
+// German texts for the ranking, the projected time, and the comparison of two runs.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/runs.ts";

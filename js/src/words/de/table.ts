@@ -1,4 +1,4 @@
-// Table, in German.
+// German texts for the table.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/table.ts";

@@ -1,4 +1,4 @@
-// Axes, units and tools of the chart, in German.
+// German texts for the axes, units and tools of the chart.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/view.ts";

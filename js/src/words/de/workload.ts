@@ -1,4 +1,4 @@
-// Workload panel, in German.
+// German texts for the workload panel.
 
 import type { Like } from "../catalogue.ts";
 import type * as en from "../en/workload.ts";

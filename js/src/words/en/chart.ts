@@ -1,4 +1,5 @@
-// Chart, tooltip, sentence, typed rates, and the controls above the chart.
+// English texts for the chart, the tooltip, the sentence under the chart, typed rates, and the controls above the
+// chart.
 
 import type { Roof } from "../../roofline/roofline.ts";
 
@@ -36,7 +37,7 @@ export const strings = {
     `${roof.chip.name} · ${peak} at ${roof.precision}, ${bandwidth} from ${roof.level} · ridge point ${ridge}`,
   ridges: (roof: Roof, peak: string) =>
     `${roof.chip.name} · ${peak} at ${roof.precision} · one roof and ridge point per level; the slowest level binds`,
-  /** At the ridge point. */
+  /** The label of the ridge point. */
   ridgeAt: (ai: string) => `ridge ${ai}`,
   sides: {
     roofline: "kernels left of it are memory-bound, right of it compute-bound",
@@ -53,7 +54,7 @@ export const strings = {
       network: `network-bound: ${time} over its link`,
       overhead: `launch-bound: ${time} of launch overhead`,
     })[regime] ?? "bound unknown",
-  /** What binds a kernel if it is not a memory level. */
+  /** Texts for what binds a kernel, unless it is a memory level. */
   binding: {
     compute: "compute",
     network: "network",

@@ -1,4 +1,4 @@
-// Chip picker, chip card and folded panels.
+// English texts for the chip picker, the chip card and folded panels.
 
 export const words = {
   more: (count: number) => `+ ${count} more…`,
@@ -30,7 +30,7 @@ export const words = {
   confidence: (word: string) => `(${word})`,
   othersSay: (value: string, ratio: string) => `others say ${value} (×${ratio}):`,
   measured: "measured",
-  /** A figure's label as Python sends it; other languages translate it. */
+  /** The label of a figure as Python sends it. Other languages translate the label. */
   figure: (label: string) => label,
   notes: "Notes",
   ceilings: "Ceilings",

@@ -62,7 +62,10 @@ export const fusionWords = {
   least: (bytes: string, ratio: string) => `${bytes} · now ${ratio}×`,
   toBest: "Best",
   times: (ratio: string) => (ratio === "1" ? "as fast" : `${ratio}×`),
-  /** On the chart, beside a merged kernel: its intensity over that of its parts before the merge. */
+  /**
+   * Label next to a merged kernel on the chart. The ratio is the kernel's intensity divided by the intensity of its
+   * parts before the merge.
+   */
   trail: (ratio: string) => `this merge ${ratio}× · same FLOPs`,
   faster: (ratio: string, how: string) => `${ratio}× faster (${how})`,
   isBest: (how: string) => (how === "optimal" ? "this partition (optimal)" : "none better found (greedy)"),

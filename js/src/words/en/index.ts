@@ -1,4 +1,4 @@
-// The English catalogue: every text that a user reads, one object per topic.
+// The English catalogue: all texts that a user reads, in one object per topic.
 
 import { strings } from "./chart.ts";
 import { words } from "./chips.ts";

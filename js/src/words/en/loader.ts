@@ -1,4 +1,4 @@
-// The loader, which is sent apart from the rest of the front end.
+// English texts for the loader. The loader is sent separately from the rest of the front end.
 
 export const loadWords = {
   language: "en",

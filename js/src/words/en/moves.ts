@@ -1,4 +1,4 @@
-// What-ifs of kernels.
+// English texts for the what-ifs of kernels.
 
 export const moveWords = {
   less: (ratio: string) => `${ratio}× less traffic`,

@@ -1,22 +1,23 @@
-// How numbers are written and read.
+// How numbers are written and read in English.
 
-/** A count with separated thousands. */
+/** Formats a count with separators between thousands. */
 export const whole = (count: number) => count.toLocaleString("en");
 
 const PREFIXES: Record<string, string> = { k: "kilo", M: "mega", G: "giga", T: "tera", P: "peta", E: "exa" };
 
 export const numerals = {
   whole,
-  /** The language code of the page's parts in this language. */
+  /** The language code of the parts of the page that are in this language. */
   language: "en",
   mark: ".",
   list: (numbers: readonly string[]) => numbers.join(", "),
-  /** Separates typed numbers. */
+  /** The characters that separate typed numbers. */
   apart: /[\s,;]+/,
-  /** A typed number, or a typed whole number, rewritten with a point as decimal mark. */
+  /** Returns a typed number with a point as decimal mark. */
   read: (typed: string) => typed,
+  /** Returns a typed whole number with a point as decimal mark. Separators between thousands are no decimal marks. */
   readWhole: (typed: string) => typed,
-  /** A rate as it is spoken. */
+  /** Returns a rate as screen readers speak it. */
   spoken: (number: string, prefix: string, unit: "FLOP/s" | "B/s") =>
     `${number} ${PREFIXES[prefix] ?? prefix}${unit === "B/s" ? "bytes" : "FLOPs"} per second`,
 };

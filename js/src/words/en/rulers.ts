@@ -1,4 +1,4 @@
-// Rulers and snapshots.
+// English texts for rulers and snapshots.
 
 const kernels = (count: number) => (count === 1 ? "1 kernel" : `${count} kernels`);
 
@@ -11,7 +11,7 @@ export const snapshotWords = {
   title: "Snapshots",
   freeze: "Freeze this curve (F)",
   hint: "F freezes the current curve; R shows and hides rulers.",
-  /** The default name. */
+  /** The default name of a snapshot. */
   name: (place: number) => `snapshot ${place}`,
   nameOf: (name: string) => `Name of ${name}`,
   show: (name: string) => `Show ${name}`,

@@ -1,4 +1,4 @@
-// Ranking, projected time and comparison of two runs.
+// English texts for the ranking, the projected time, and the comparison of two runs.
 
 const kernels = (count: number) => (count === 1 ? "1 kernel" : `${count} kernels`);
 

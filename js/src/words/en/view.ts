@@ -1,4 +1,4 @@
-// Axes, units and tools of the chart.
+// English texts for the axes, units and tools of the chart.
 
 export const axisWords = {
   word: "word",
