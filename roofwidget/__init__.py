@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from roofwidget.workloads import Convention, Graph, chain, dim, register_op
     from roofwidget.workloads.partition import Partition
 
-# Names that load what not every user needs (ipywidgets, bqplot, the readers) come when they are first used.
+# Each of these names is imported when it is first used: not every user needs ipywidgets, bqplot or the readers.
 _LAZY = {
     "Advice": "roofwidget.analysis.advice",
     "Advices": "roofwidget.analysis.advice",

@@ -1,4 +1,4 @@
-"""The built front end as text, and the model that brings it to a page: once per kernel, or with each widget."""
+"""The built front end as text, and the model that sends it to a page: once per Jupyter kernel, or with each widget."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from traitlets import Dict, Unicode
 from roofwidget.support import languages
 from roofwidget.support.languages import ENGLISH
 
-# In these hosts a page cannot use a shared model: one process serves many pages, or a page finds no model by its id.
+# In these hosts a page cannot use a shared model: one process serves many pages, or a page cannot find a model by its
+# id.
 _HOSTS_WITHOUT_SHARED_MODELS: Final = ("ipywidgets_bokeh", "marimo", "shinywidgets", "solara.server")
 _INLINE_VARIABLE: Final = "ROOFWIDGET_INLINE"
 
 
 class FrontEnd(ipywidgets.Widget):  # type: ignore[misc]
-    """The code of the front end: a model without a view that all widgets of a kernel refer to.
+    """The code of the front end: a model without a view that all widgets of a Jupyter kernel refer to.
 
     Attributes
     ----------
     script, style : str
         The built code and its style.
     words : dict of str to str
-        By language, the script that runs before the code; only languages that some widget has used.
+        For each language that a widget has used, the script with its texts. It runs before the code.
     digest : str
-        Identifies the build: a page imports the code once per digest and language.
+        A hash of the build. A page imports the code once per digest and language.
     """
 
     script = Unicode().tag(sync=True)
@@ -45,16 +46,16 @@ _FRONT_ENDS: WeakSet[FrontEnd] = WeakSet()
 
 
 def is_shared() -> bool:
-    """Tell whether this process's widgets share a `FrontEnd`; with ``ROOFWIDGET_INLINE=1`` they never do."""
+    """Return whether this process's widgets share a `FrontEnd`. With ``ROOFWIDGET_INLINE=1`` they never do."""
     return os.environ.get(_INLINE_VARIABLE, "") in {"", "0"} and not any(
         name in sys.modules for name in _HOSTS_WITHOUT_SHARED_MODELS
     )
 
 
 def front_end(language: str = ENGLISH) -> FrontEnd | None:
-    """Return the kernel's open `FrontEnd` with the words of a language; None if each widget sends the code itself.
+    """Return the open `FrontEnd` with the texts of a language, or None if each widget sends the code itself.
 
-    Makes the model if none is open. Adds the words if the model lacks them.
+    Creates the model if none is open. Adds the texts if the model lacks them.
 
     Raises
     ------
@@ -73,12 +74,12 @@ def front_end(language: str = ENGLISH) -> FrontEnd | None:
 
 
 def reference(made: FrontEnd | None, _widget: Any = None) -> str | None:
-    """Return the reference by which a page finds a model; None for a closed model, where ipywidgets would raise."""
+    """Return the reference by which a page finds a model, or None for a closed model: ipywidgets would raise."""
     return None if made is None or made.comm is None else f"IPY_MODEL_{made.model_id}"
 
 
 def first_script(language: str = ENGLISH) -> str:
-    """Return the script that a widget sends: the loader, or the words of a language and the whole code.
+    """Return the script that a widget sends: the loader, or the texts of a language and all code.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def first_script(language: str = ENGLISH) -> str:
 
 
 def first_style() -> str:
-    """Return the style that a widget sends: empty if the loader brings it, else the whole.
+    """Return the style sheet that a widget sends, or an empty text if the loader gets it from the shared model.
 
     Raises
     ------
@@ -101,7 +102,8 @@ def first_style() -> str:
 
 def _make(language: str) -> FrontEnd:
     script, style = _built("widget.js"), _built("widget.css")
-    # The digest covers all languages: a page may hold other words for the same code, from another kernel's build.
+    # The digest covers all languages: a page may have other texts for the same code, from another Jupyter kernel's
+    # build.
     texts = (script, style, *(_words(name) for name in languages.languages()))
     digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     made = FrontEnd(script=script, style=style, words={language: _words(language)}, digest=digest)

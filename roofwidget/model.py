@@ -1,7 +1,7 @@
-"""The state of a roofline: chips, kernels, what is shown, and what-ifs. It needs no browser.
+"""The state of a roofline: chips, kernels, what is shown, and what-ifs. The model needs no browser.
 
-Every trait is declared here, with its owner. How values are checked, and what follows from a change, is computed in
-`roofwidget.state`. traitlets calls the observers of one trait in the alphabetical order of their methods' names.
+Every trait is declared here, with its owner. `roofwidget.state` checks values and computes the effects of a change.
+traitlets calls the observers of one trait in the alphabetical order of their methods' names.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ from roofwidget.support.languages import ENGLISH
 from roofwidget.workloads import Graph
 from roofwidget.workloads.partition import Partition
 
-# Set after all other traits, in this order: a partition depends on how the graph is counted, a row on the kernels.
+# These traits are set after all others, in this order. A partition depends on the counting of the graph, and a row
+# depends on the kernels.
 _SET_LAST: Final = (
     *("peak_flops", "bandwidth", "ceilings", "bounds", "dims", "convention", "dtype", "partition"),
     *("selected", "hovered", "at_roof", "moves", "zoom"),
@@ -127,20 +128,20 @@ class RooflineModel(HasTraits):
     Parameters
     ----------
     chips
-        A `Preset`, or a list of `Chip` objects and names. Default: the chip that the kernels ran on; if it is unknown,
-        the TPU guide's chips, or for a measured profile no chips and a warning.
+        A `Preset`, or a list of `Chip` objects and names. The default is the chip that the kernels ran on. If this chip
+        is unknown, the default is the TPU guide's chips, or for a measured profile no chips and a warning.
     kernels
-        `Kernels`, a list of records, or a data frame. Default: those of a preset, none with a list of chips, and
-        without `chips` those of the TPU guide.
+        `Kernels`, a list of records, or a data frame. The default is the kernels of a preset, or no kernels with a list
+        of chips. Without `chips` it is the kernels of the TPU guide.
     **traits
         Any trait below.
 
     Raises
     ------
     TypeError
-        For an unknown keyword; the message names the nearest trait.
+        If a keyword is unknown; the message names the nearest trait.
     traitlets.TraitError
-        For a bad value; no model is made.
+        If a value is bad; no model is made.
 
     Examples
     --------
@@ -437,7 +438,7 @@ class RooflineModel(HasTraits):
     presentation = owned("shared", Bool(default_value=False, help="Everything 1.6 times as big, for a projector."))
     rulers = owned("shared", Bool(default_value=True, help="A line at the pointer shows what each roof allows there."))
 
-    # The plane that `zoom` was checked for.
+    # The plane for which `zoom` was checked.
     _zoomed: Plane = plane_of("roofline", "log")
 
     def __init__(self, chips: Any = None, kernels: Any = None, **traits: Any) -> None:
@@ -488,7 +489,7 @@ class RooflineModel(HasTraits):
     # -- chips and rates ---------------------------------------------------------------------------------------
 
     def chip(self, name: str | None = None) -> Chip:
-        """Return a chip of the model by id or name, in any case; without a name the focus chip.
+        """Return a chip of the model by id or name, in any case. Without a name, return the focus chip.
 
         Raises
         ------
@@ -512,7 +513,7 @@ class RooflineModel(HasTraits):
         precision: str | None = None,
         memory: str | None = None,
     ) -> None:
-        """Set a what-if peak or bandwidth of a chip; its data sheet stays.
+        """Set a what-if peak or bandwidth of a chip. The data sheet's figures stay.
 
         Parameters
         ----------
@@ -523,7 +524,7 @@ class RooflineModel(HasTraits):
         bandwidth
             bytes/s, or text such as ``"8 TB/s"``.
         precision, memory
-            The peak and the memory level to change; by default those of the `precision` and `memory` traits.
+            The precision of the peak and the memory level to change; by default the traits `precision` and `memory`.
 
         Raises
         ------
@@ -545,7 +546,7 @@ class RooflineModel(HasTraits):
         self._swap("what_if", lambda old: with_rates(old, target, changed))
 
     def reset(self, chip: str | None = None) -> None:
-        """Drop the what-if rates of one chip, or without a name of all chips.
+        """Drop the what-if rates of one chip. Without a name, drop the rates of all chips.
 
         Raises
         ------
@@ -556,7 +557,7 @@ class RooflineModel(HasTraits):
         self._swap("what_if", lambda old: with_known_figures(old, others))
 
     def bound(self, chip: str | None = None) -> Bound:
-        """Return the bounds of the shown kernels on a chip, by default the focus chip, with its what-if values.
+        """Return the bounds of the shown kernels on a chip (by default the focus chip) with its what-if values.
 
         The bounds of kernels that need a figure which the chip lacks are unknown.
 
@@ -620,7 +621,7 @@ class RooflineModel(HasTraits):
     @observe("chips")
     def _follow_chips(self, change: Bunch) -> None:
         with self.hold_trait_notifications():
-            # Read without defaults: those would be computed from the new chips.
+            # Read the values without defaults, because defaults would be computed from the new chips.
             shown, focus_chip = self._trait_values.get("shown", ()), self._trait_values.get("focus_chip")
             self.shown = shown_after(change["old"] or (), self.chips, shown)
             if focus_chip not in [chip.id for chip in self.chips]:
@@ -650,7 +651,8 @@ class RooflineModel(HasTraits):
                 rate, old = self._rate(name), self._trait_values.get(name, math.nan)
                 self._trait_values[name] = rate
             if rate != old and not (math.isnan(rate) and math.isnan(old)):
-                # Marked as derived, so that `_remember_rate` does not set what_if: it may have changed again by now.
+                # Marked as derived, so that `_remember_rate` does not set what_if: that trait may have changed again by
+                # now.
                 self.notify_change(Bunch(name=name, old=old, new=rate, owner=self, type="change", derived=True))
 
     @observe("peak_flops", "bandwidth")
@@ -665,12 +667,12 @@ class RooflineModel(HasTraits):
             raise TraitError(msg) from None
 
     def _precision_of(self, chip: Chip) -> str:
-        """Return the precision of a chip's roof; the help of `precision` states the rule."""
+        """Return the precision of a chip's roof. The help of `precision` states the rule."""
         common = common_precision(self.shown_kernels) if self.precision == "auto" else ""
         return chip.precision(common if common in chip.peak_flops else self.precision)
 
     def _rate(self, name: Quantity) -> float:
-        """Return the focus chip's `peak_flops` or `bandwidth` with what-ifs; NaN if it has none."""
+        """Return the focus chip's `peak_flops` or `bandwidth` with what-ifs, or NaN if the figure is unknown."""
         if not self.chips:
             return math.nan
         chip = self.chip()
@@ -681,9 +683,10 @@ class RooflineModel(HasTraits):
             return math.nan
 
     def _swap(self, name: str, change: Callable[[V], V]) -> None:
-        """Replace a trait's value by `change` of it as one step, so that no other thread's change is lost.
+        """Replace a trait's value by `change(value)` in one step, so that no other thread's change is lost.
 
-        Observers run after the lock is released: else two models that set each other in two threads would deadlock.
+        Observers run after the lock is released. Otherwise two models that set each other in two threads would
+        deadlock.
         """
         with self._lock:
             old = getattr(self, name)
@@ -696,11 +699,11 @@ class RooflineModel(HasTraits):
 
     @property
     def shown_kernels(self) -> Kernels:
-        """The kernels of the chart: `kernels`, or with a graph those of `partition` at `dims`."""
+        """The kernels of the chart: `kernels`, or with a graph the kernels of `partition` at `dims`."""
         return self.kernels if self.partition is None else self.partition.kernels(self.dims)
 
     def told_convention(self) -> str:
-        """Return the name of the convention in force, and how kernels count a multiply-add where that differs."""
+        """Return the name of the current convention. It states how kernels count a multiply-add, if they differ."""
         if self.partition is None:
             msg = "there is no graph, so no convention is in force; set graph first"
             raise ValueError(msg)
@@ -712,18 +715,18 @@ class RooflineModel(HasTraits):
         return None if graph is None else counted(graph, self.convention, self.dtype)
 
     def partition_of(self, groups: Any) -> Partition | None:
-        """Return groups of ops, by name or position, as a partition of `counted_graph`.
+        """Return a partition of `counted_graph` from groups of ops, given by name or position.
 
         Raises
         ------
         ValueError
-            If they are no legal partition, or a `Partition` of other ops or with spilled tensors.
+            If the groups are no legal partition, or a `Partition` has other ops or spilled tensors.
         """
         graph = self.counted_graph()
         return None if graph is None else as_partition(groups, graph)
 
     def _graph_of_phase(self) -> Graph | None:
-        """Return the graph in force; while a change is handled, `graph` may still be the old graph."""
+        """Return the graph of the current phase. While a change is handled, `graph` may still be the old graph."""
         return self.graphs.get(self.phase)
 
     def _unfused(self) -> Partition | None:
@@ -775,7 +778,7 @@ class RooflineModel(HasTraits):
 
     @observe("phase")
     def _follow_phase(self, _change: Bunch | None = None) -> None:
-        """Fit the traits that depend on the graph to it; the help of `phase` states the rule."""
+        """Adapt the traits that depend on the graph to a new phase. The help of `phase` states the rule."""
         graph, phases = self._graph_of_phase(), self._phases
         with self.hold_trait_notifications():
             if graph is None or phases.is_new(graph):
@@ -801,7 +804,7 @@ class RooflineModel(HasTraits):
 
     @observe("convention", "dtype")
     def _count_again(self, _change: Bunch) -> None:
-        # Only counts change: the groups stay, and so do the rows.
+        # Only counts change; the groups and the rows stay the same.
         if self.partition is not None and self._graph_of_phase() is not None:
             self.partition = self.partition_of(self.partition)
 
@@ -818,25 +821,26 @@ class RooflineModel(HasTraits):
         return None if self.hovered is None else self.shown_kernels[self.hovered]
 
     def move(self, kernel: int | str, *, bytes: float | None = None, time: float | None = None) -> None:  # noqa: A002
-        """Ask where a kernel would be with other bytes, or with a time nearer to its roof.
+        """Apply a what-if to a kernel: other bytes, or a time nearer to its roof.
 
         Parameters
         ----------
         kernel
-            Its row, or its name if no other kernel has that name.
+            The kernel's row, or its name if no other kernel has that name.
         bytes
-            Factor on its bytes at every memory level: 0.5 after a fusion that halves them. Its time follows: the kernel
-            keeps its share of the roof. 1 takes this back; None keeps the factor that was set before.
+            A factor on the kernel's bytes at every memory level: 0.5 after a fusion that halves the bytes. The time
+            changes too, because the kernel keeps its share of the roof. 1 removes the what-if; None keeps the previous
+            factor.
         time
-            Factor on the time that it takes with those bytes: down to its roof, not below.
+            A factor on the kernel's time with these bytes. It cannot make the time shorter than the roof allows.
 
         Raises
         ------
         TypeError
             Without `bytes` and `time`, or if a factor is no number.
         ValueError
-            If a factor is not above zero, the kernel's bytes or time are unknown, or the time would beat its roof; then
-            the message names the least factor. Nothing is changed.
+            If a factor is not above zero, the kernel's bytes or time are unknown, or the time would beat the roof (the
+            message names the least factor). Nothing is changed.
         traitlets.TraitError
             If there is no such kernel, several have that name, or there is no chip.
         MissingFigureError
@@ -887,7 +891,8 @@ class RooflineModel(HasTraits):
     def moved_kernels(self) -> Kernels:
         """`shown_kernels` with the what-ifs of `moves` applied; see `roofwidget.analysis.what_if_arithmetic`.
 
-        They are bounded by the chip that they ran on if it is known, else by the focus chip with its what-if rates.
+        The bounds are those on the chip that the kernels ran on if it is known, else on the focus chip with its what-if
+        rates.
         """
         return apply_what_ifs(self.shown_kernels, self.moves, self._bound_where_measured)
 
@@ -931,12 +936,12 @@ class RooflineModel(HasTraits):
     # -- snapshots ---------------------------------------------------------------------------------------------
 
     def freeze(self, name: str = "") -> Snapshot:
-        """Keep the focus roof and the positions of its kernels as the newest of `snapshots`.
+        """Append the focus chip's roof and the positions of the kernels to `snapshots`.
 
         Parameters
         ----------
         name
-            Its name; by default "snapshot 1", "snapshot 2" and so on.
+            The name of the snapshot; by default "snapshot 1", "snapshot 2" and so on.
 
         Raises
         ------
@@ -978,8 +983,8 @@ class RooflineModel(HasTraits):
     def projection(self, source: Chip | str | None = None, *, recast: str | None = None) -> Projection:
         """Return how long the kernels would take on the focus chip with its what-if values; see `roofwidget.project`.
 
-        `source` is the chip that they ran on, if they do not name it. The rows of `at_roof` reach their roof. With
-        `recast`, all FLOPs are done in that precision.
+        `source` is the chip that the kernels ran on, if the kernels do not name it. The rows of `at_roof` reach their
+        roof. With `recast`, all FLOPs have that precision.
         """
         return project(
             self.shown_kernels,
@@ -992,7 +997,7 @@ class RooflineModel(HasTraits):
         )
 
     def _bound_by(self) -> Texts:
-        """Return what binds each kernel on the focus chip; "unknown" without a chip or a figure that this needs."""
+        """Return what binds each kernel on the focus chip, or "unknown" without a chip or a necessary figure."""
         try:
             return self.bound().bound_by
         except (MissingFigureError, TraitError):
@@ -1041,6 +1046,6 @@ class RooflineModel(HasTraits):
 
     @observe("view", "time_scale")
     def _show_whole_plane(self, _change: Bunch) -> None:
-        # One message may bring a view and a zoom: then the zoom was checked for this plane and stays.
+        # One message may contain a view and a zoom. Then the zoom was already checked for this plane, so it stays.
         if self._zoomed != plane_of(self.view, self.time_scale):
             self.zoom = None

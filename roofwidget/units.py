@@ -1,7 +1,7 @@
 """Converts between numbers and text with SI prefixes and units.
 
 All numbers inside the package are in SI base units (FLOP/s, bytes/s, bytes, seconds). Only this file handles prefixes.
-`js/src/text/numbers.ts` mirrors this file; both are held to `tests/golden/units.json`.
+`js/src/text/numbers.ts` mirrors this file. The tests compare both with `tests/golden/units.json`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SHOWN: Final = {
     24: "Y",
 }
 
-# Accepted spellings of each unit, without prefix. The key is the spelling that is shown.
+# The accepted spellings of each unit, without prefix. The key is the spelling that is shown.
 _SPELLINGS: Final = {
     "FLOP/s": r"(?:FLOPs?/s(?:ec)?|FLOPS|flops?/s|flops|Flops?/s|Flops|OPs?/s|OPS|ops/s)",
     "B/s": r"(?:B/s(?:ec)?|bytes?/s(?:ec)?|Bytes?/s|Bps)",
@@ -46,7 +46,7 @@ _SPELLINGS: Final = {
 UNITS: Final = frozenset(_SPELLINGS)
 """The units that `parse` knows."""
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-# Units with typical values below one: they also take the prefixes milli to pico.
+# Units whose values are usually below one. These units also take the prefixes milli to pico.
 _BELOW_ONE: Final = frozenset({"s", "J/FLOP", "J/B"})
 _EXAMPLES: Final = {
     "FLOP/s": "989.5 TFLOP/s",
@@ -84,7 +84,7 @@ def parse(value: object, unit: str, what: str) -> float:
     TypeError
         If `value` is neither a real number nor text. A bool is not a number here.
     ValueError
-        If the text has no number or another unit, or the number is too large for a double.
+        If the text has no number or another unit, or if the number is too large for a double.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def _parse_text(text: str, unit: str, what: str) -> float:
 
 
 def _scale_of(suffix: str, unit: str) -> tuple[int, float] | None:
-    """Return the power of ten and the exact factor of a suffix, or None if it is not a form of `unit`."""
+    """Return the power of ten and the exact factor of a suffix, or None if the suffix is not a form of `unit`."""
     if not suffix:
         return 0, 1.0
     if re.fullmatch("[kKMGTPEZY]", suffix) and unit not in _BELOW_ONE:
@@ -187,11 +187,11 @@ def format_quantity(value: float, unit: str, digits: int = 3) -> str:
     Parameters
     ----------
     value
-        In base units; NaN shows as "unknown".
+        The value in base units. NaN is shown as "unknown".
     unit
-        A unit of `parse`, or any other unit; other units take only prefixes above one.
+        A unit of `parse`, or any other unit. Other units take only prefixes above one.
     digits
-        Significant digits: 4 for peaks, bandwidths and ridge points, 3 for the rest.
+        The number of significant digits: 4 for peaks, bandwidths and ridge points, 3 for other values.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def _decompose(value: float, digits: int) -> tuple[str, str, int]:
 
 
 def _place(figures: str, exponent: int) -> str:
-    """Return `figures`, read as d.ddd times 10**exponent, with the decimal point in its place."""
+    """Return the digits `figures`, which mean d.ddd times 10**exponent, with the decimal point inserted."""
     if exponent < 0:
         return "0." + "0" * (-exponent - 1) + figures
     whole = figures[: exponent + 1].ljust(exponent + 1, "0")

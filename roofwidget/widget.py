@@ -17,12 +17,12 @@ from roofwidget.state.trait_types import owned
 
 
 class RooflineWidget(RooflineModel, anywidget.AnyWidget):
-    """A live roofline in a notebook: the state of `RooflineModel`, drawn.
+    """A live roofline in a notebook, which draws the state of a `RooflineModel`.
 
     Parameters
     ----------
     chips, kernels, **traits
-        As for `RooflineModel`, and `layout` of ipywidgets.
+        As for `RooflineModel`. The `layout` of ipywidgets is also accepted.
 
     Examples
     --------
@@ -33,13 +33,13 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     __module__ = "roofwidget"
 
-    # The text, not the path: a path keeps every closed widget alive.
+    # The script as text, not as a path: with a path every closed widget would stay in memory.
     _esm = owned("python", Unicode())
     _css = owned("python", Unicode())
-    # Where the loader finds the code.
+    # The model in which the loader finds the code.
     _code = owned("python", Instance(bundle.FrontEnd, allow_none=True), to_wire=bundle.reference)
 
-    # The traits that the front end was sent since it was opened.
+    # The names of the traits that were sent to the front end since it was opened.
     _sent_since_open = Set()
 
     @default("_esm")
@@ -56,20 +56,21 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
 
     @observe("locale")
     def _redraw_in_the_language(self, _change: Any) -> None:
-        # A new script makes the views draw again, and then they look for its code: one message brings both.
+        # A new script makes the views draw again, and they need its code then. So one message contains both.
         with self.hold_sync():
             self._code = bundle.front_end(self.locale)
             self._esm = bundle.first_script(self.locale)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Apply a message of the front end, except to traits that Python owns."""
+        """Apply a message from the front end, except to traits that Python owns."""
         state = {name: value for name, value in sync_data.items() if not self._is_python_owned(name)}
-        # Python may have replaced the kernels since the message was sent: their columns must not refuse all of it.
+        # Python may have replaced the kernels since the message was sent. A column of the old kernels is dropped, so
+        # that the rest of the message is not refused.
         if isinstance(state.get("columns"), list):
             state["columns"] = [key for key in state["columns"] if has_column(str(key), self.shown_kernels.extra)]
         if state.get("sort_by") and not has_column(str(state["sort_by"]).removeprefix("-"), self.shown_kernels.extra):
             del state["sort_by"]
-        # The rest of a message belongs to the phase that it brings.
+        # The phase is set first, because the other values of the message belong to this phase.
         super().set_state(dict(sorted(state.items(), key=lambda entry: entry[0] != "phase")))
         # If both sides changed a trait at the same time, send Python's value again so that they converge.
         crossed = self._sent_since_open & state.keys()
@@ -80,14 +81,14 @@ class RooflineWidget(RooflineModel, anywidget.AnyWidget):
         return self.has_trait(name) and self.trait_metadata(name, "owner") == "python"
 
     def notify_change(self, change: Any) -> None:
-        """Notify the front end and observers; of the same groups counted differently, observers alone."""
+        """Notify observers and the front end. If only the counts of a partition change, notify observers alone."""
         if change["name"] == "partition" and has_same_groups(change["old"], change["new"]):
             HasTraits.notify_change(self, change)
         else:
             super().notify_change(change)
 
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
-        """Send some traits, or all; new kernels bring their comparison with an earlier run."""
+        """Send some traits, or all traits. New kernels are sent together with `baseline`."""
         keys = None if key is None else {key} if isinstance(key, str) else set(key)
         if keys is not None and "kernels" in keys and self.baseline is not None:
             keys.add("baseline")

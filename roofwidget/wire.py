@@ -1,7 +1,8 @@
-"""Domain objects as the front end receives them, and back.
+"""Converts domain objects to the data that the front end receives, and back.
 
-The only Python file that knows the names on the wire; `js/src/wire` is its mirror. On the wire a number is finite or
-null. Columns are binary buffers (little-endian float64, int32 codes for text), so any number of kernels is one message.
+This is the only Python file that knows the names on the wire; `js/src/wire` mirrors it. On the wire a number is finite
+or null. Columns are binary buffers (little-endian float64, int32 codes for text), so any number of kernels is one
+message.
 
 ======== =========================================================================================
 trait    on the wire
@@ -59,7 +60,7 @@ from roofwidget.workloads import CONVENTIONS, DTYPES, Graph, Op, Tensor
 from roofwidget.workloads.expressions import to_wire
 from roofwidget.workloads.partition import Partition
 
-# Shortening this many names takes about 0.1 s; a chart shows fewer.
+# Shortening this many names takes about 0.1 s. A chart shows fewer names.
 _MAX_SHORTENED_NAMES: Final = 1000
 
 
@@ -139,7 +140,7 @@ def kernels_to_wire(kernels: Kernels, _widget: object = None) -> dict[str, Any]:
 
 
 def baseline_to_wire(baseline: Kernels | None, model: Any) -> dict[str, Any] | None:
-    """Return an earlier run and the comparison of its rows with the model's kernels."""
+    """Return an earlier run, and how its rows compare with the model's kernels."""
     if baseline is None:
         return None
     match, verdict = compare_runs(baseline, model.kernels).by_row_before()
@@ -175,7 +176,7 @@ def _is_same(column: Floats, other: Floats) -> bool:
 
 
 def _short_names(kernels: Kernels) -> DictColumn:
-    """Return short names, None where they equal the names; only the names that take most time are shortened."""
+    """Return short names, or None where they equal the names. Only the names that take most time are shortened."""
     names = kernels.codes("name")
     index: dict[str | None, int] = {None: 0}
     position = np.zeros(len(names.values), dtype=np.int32)
@@ -187,7 +188,7 @@ def _short_names(kernels: Kernels) -> DictColumn:
 
 
 def _names_by_time(names: DictColumn, seconds: Floats) -> list[int]:
-    """Return the codes of the names whose rows take longest; among equal times the first names."""
+    """Return the codes of the names whose rows take longest. Among names with equal times the first are returned."""
     longest = np.full(len(names.values), -np.inf)
     np.maximum.at(longest, names.codes, np.nan_to_num(seconds, nan=-1))
     used: list[int] = np.flatnonzero(longest > -np.inf).tolist()
@@ -199,7 +200,7 @@ def _names_by_time(names: DictColumn, seconds: Floats) -> list[int]:
 
 
 def graphs_to_wire(graphs: Mapping[str, Graph], _widget: object = None) -> list[list[Any]]:
-    """Return pairs of phase and graph, in order."""
+    """Return pairs of a phase and its graph as JSON-able dicts, in order."""
     return [[text_to_wire(phase), graph_to_wire(graph)] for phase, graph in graphs.items()]
 
 
@@ -243,7 +244,7 @@ def _op(op: Op, position: Mapping[str, int]) -> dict[str, Any]:
 
 
 def partition_to_wire(partition: Partition | None, _widget: object = None) -> list[list[int]] | None:
-    """Return the positions of the ops of each group."""
+    """Return for each group of a partition the positions of its ops, or None without a partition."""
     return None if partition is None else [list(group) for group in partition.indices]
 
 
@@ -253,7 +254,7 @@ def dims_to_wire(dims: Mapping[str, int], _widget: object = None) -> dict[str, i
 
 
 def text_to_wire(text: str, _widget: object = None) -> str:
-    """Return the text without lone surrogates: a file may hold them, a message may not."""
+    """Return the text without lone surrogates: a file may contain them, a message may not."""
     return without_surrogates(text)
 
 
@@ -271,7 +272,7 @@ def what_if_to_wire(what_if: Mapping[str, Mapping[str, Mapping[str, float]]], _w
 
 
 def moves_to_wire(moves: Mapping[int, Mapping[str, float]], _widget: object = None) -> dict[str, dict[str, float]]:
-    """Return factors as plain dicts; rows become text, as JSON's keys are."""
+    """Return factors as plain dicts. Rows become text, because keys in JSON must be text."""
     return {str(row): dict(move) for row, move in moves.items()}
 
 
@@ -321,7 +322,7 @@ def _binary(column: Floats) -> memoryview:
 
 
 def _texts(column: DictColumn) -> dict[str, Any] | None:
-    """Return the texts that occur, and their codes per row unless these are trivial."""
+    """Return the texts that occur, and one code per row. The codes are null if they are trivial."""
     n = len(column.codes)
     first = np.full(len(column.values), n)
     np.minimum.at(first, column.codes, np.arange(n))

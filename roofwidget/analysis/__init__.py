@@ -1,1 +1,1 @@
-"""The roofline arithmetic and all results that are based on it. This room knows no traitlets and no pixels."""
+"""The roofline arithmetic and all results that are based on it. No module here uses traitlets or pixels."""

@@ -83,7 +83,7 @@ class Advice:
 
 
 class Advices(tuple[Advice, ...]):
-    """A tuple of `Advice` in the order of the kernels; its text form is a table."""
+    """A tuple of `Advice` in the order of the kernels. As text it is a table."""
 
     __module__ = "roofwidget"
 
@@ -106,7 +106,7 @@ class Advices(tuple[Advice, ...]):
 def advise(bound: Bound, close: float = 0.8, stop: float = 0.95, way_below: float = 0.1) -> Advices:
     """Return for each kernel what limits it, the numbers, what to try, and whether to stop.
 
-    "Close" and "far" refer to the roof, not to the peak: they compare utilization, bound time over measured time.
+    "Close" and "far" refer to the roof, not to the peak. They compare the utilization: bound time over measured time.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def _advice(bound: Bound, row: int, close: float, stop: float, way_below: float)
 
 
 def _shares(bound: Bound, row: int, words: str, thresholds: tuple[float, ...], *, left: bool = True) -> str:
-    """Return the shares of roof and peak, and the most time that reaching the roof can save."""
+    """Return the shares of roof and peak, and the time that is saved if the kernel reaches its roof."""
     shown = f"{_on_its_side(float(bound.utilization[row]), thresholds)} of roof ({words})"
     # Without FLOPs a share of the peak is meaningless.
     if bound.flops[row] > 0:
@@ -197,7 +197,7 @@ def _threshold(share: float) -> str:
 
 
 def _on_its_side(share: float, thresholds: tuple[float, ...]) -> str:
-    """Return a share with enough digits to stay on its side of each threshold: 79.9 % must not read 80 %."""
+    """Return a share as text, with enough digits to stay on the same side of each threshold: not 80 % for 79.9 %."""
     text = percent(share)
     if not math.isfinite(share):
         return text
@@ -226,7 +226,7 @@ def _at_most(bound: Bound, row: int) -> str:
 
 
 def _binding(bound: Bound, row: int) -> str:
-    """Return the memory level that binds in parentheses; empty if no memory binds."""
+    """Return the binding memory level in parentheses, or an empty text if no memory binds."""
     return f" ({bound.bound_by[row]})" if bound.regime[row] == "memory" else ""
 
 

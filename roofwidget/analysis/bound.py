@@ -44,11 +44,11 @@ def bound(
     memory
         The level whose bytes count: ``"main"``, a level's name, or ``"all"`` for the slowest of all known levels.
     overlap
-        How much of the shorter of compute and memory time runs in parallel with the longer: 1 is all of it (the
-        roofline), 0 is none (the sum of the two).
+        How much of the shorter of compute and memory time runs in parallel with the longer: 1 means all of it (the
+        roofline), 0 means none of it (the sum of the two).
     exposed_comm
-        The share of the time in which only the link works, from 0 to below 1; it lowers the roof. It cannot be combined
-        with kernels that have ``"network"`` bytes: both describe the same communication.
+        The share of the time in which only the link works, from 0 to below 1. This share lowers the roof. It cannot be
+        combined with kernels that have ``"network"`` bytes, because both describe the same communication.
     launch_overhead
         Seconds per launch, or text such as ``"5 us"``: a kernel needs at least its count times this.
 
@@ -158,7 +158,7 @@ def _compute_time(table: Kernels, chip: Chip, asked: str) -> tuple[Floats, list[
 def _own_peaks(
     key: str, counted: npt.NDArray[np.bool_], table: Kernels, chip: Chip, asked: str
 ) -> tuple[Floats | float, str]:
-    """Return the peak of plain FLOPs, or of a class of FLOPs, at each kernel's precision or else at `asked`.
+    """Return the peak of plain FLOPs, or of a class of FLOPs, at each kernel's precision (`asked` if it names none).
 
     The second value names the precisions whose general peak is used for the class; it is empty if there are none.
     """
@@ -169,7 +169,7 @@ def _own_peaks(
     for code in used:
         precision = chip.precision(coded.values[code] or asked)
         peaks[code], has_own = chip.peak_of(key, precision) if key else (chip.peak(precision), True)
-        # A precision's general peak is that of its matrix units, so this needs no remark.
+        # A precision's general peak is the peak of the matrix units, so these classes need no remark.
         if not has_own and key not in {"matmul", "tensor"}:
             charged.append(precision)
     named = " and ".join(f"the {precision} peak" for precision in dict.fromkeys(charged))
@@ -177,7 +177,7 @@ def _own_peaks(
 
 
 def _network_time(table: Kernels, chip: Chip, exposed: float) -> Floats:
-    """Return the seconds over the chip's link, 0 where there are no network bytes; shape () if no kernel has any."""
+    """Return the seconds over the chip's link, 0 without network bytes. The shape is () if no kernel has such bytes."""
     moved = table.network_bytes
     has_bytes = moved > 0
     if not has_bytes.any():
@@ -202,7 +202,7 @@ def _levels_left_out(table: Kernels, chip: Chip) -> list[str]:
 
 
 def bytes_by_level(table: Kernels, chip: Chip) -> dict[str, Floats]:
-    """Return the bytes, shape (n,), at each level of `chip` that has a bandwidth and bytes of some kernel."""
+    """Return the bytes, shape (n,), by level: each level of `chip` with a known bandwidth and bytes of some kernel."""
     by_level = {name.casefold(): column for name, column in table.bytes_by_level.items()}
     known = [level for level, memory in chip.memories.items() if memory.bandwidth is not None]
     return {

@@ -18,10 +18,10 @@ from roofwidget.support.text_tables import counted
 
 
 def bound_lenient(kernels: Kernels, chip: Chip, **options: Any) -> Bound:
-    """Return what `roofwidget.bound` returns; kernels that need a figure the chip lacks get an unknown bound.
+    """Return a `Bound` like `roofwidget.bound`, but with an unknown bound for kernels that need a missing figure.
 
-    These kernels keep their FLOPs and their bytes of memory, and a remark says how many they are. The options are those
-    of `roofwidget.bound`.
+    These kernels keep their FLOPs and their bytes of memory. A remark says how many kernels are affected. The options
+    are those of `roofwidget.bound`.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def lacking(lost: Bools, chip: Chip) -> str:
 
 
 def without_figures(kernels: Kernels, chip: Chip) -> Bools:
-    """Return which kernels need a peak or a link bandwidth that the chip lacks, shape (n,).
+    """Return a mask, shape (n,): true for kernels that need a peak or a link bandwidth that the chip lacks.
 
     Examples
     --------

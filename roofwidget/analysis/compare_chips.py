@@ -35,7 +35,7 @@ class Flip:
     name
         The name of the kernel.
     regimes
-        By label of the chip: ``compute``, ``memory``, ``network`` or ``overhead``.
+        A mapping from the label of each chip to ``compute``, ``memory``, ``network`` or ``overhead``.
     """
 
     __module__ = "roofwidget"
@@ -49,8 +49,8 @@ class Flip:
 class Comparison:
     """The same n kernels on m chips. The time of a program is the **sum** of its kernels' bounds.
 
-    A kernel with an unknown bound on one chip is left out of the times of all chips: these must be for the same work.
-    `unknown` names these kernels.
+    A kernel with an unknown bound on one chip is left out of the times of all chips, because the times must be for the
+    same work. `unknown` names these kernels.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Comparison:
 
     @cached_property
     def known(self) -> Bools:
-        """Whether the bound of a kernel is known on all chips, shape (n,). Only these kernels count."""
+        """Whether the bound of a kernel is known on all chips, shape (n,). Only kernels with known bounds count."""
         return frozen(np.asarray(~np.isnan(self.kernel_time).any(axis=1)))
 
     @property
@@ -99,11 +99,11 @@ class Comparison:
 
     @cached_property
     def perfect_overlap(self) -> Floats:
-        """Seconds if all kernels overlapped perfectly, shape (m,): the bound of the program's summed FLOPs and bytes.
+        """Seconds with perfectly overlapping kernels, shape (m,): the bound of the program's summed FLOPs and bytes.
 
-        It is the largest of the summed times of compute, of each memory level, of the link and of the launches, so it
-        is never longer than `time`. Kernels that run one after the other take longer if some are memory-bound and
-        others compute-bound. The option ``overlap`` does not matter here.
+        It is the largest of these sums over all kernels: compute time, time of each memory level, link time, launch
+        time. So it is never longer than `time`. Kernels that run one after the other take longer if some are
+        memory-bound and others compute-bound. The option ``overlap`` has no effect here.
         """
         return frozen(np.array([self._overlapped(one) for one in self.bounds]))
 
@@ -127,7 +127,7 @@ class Comparison:
         )
 
     def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame, one row per kernel; per chip columns such as ``time:v5p``, ``bound_by:v5p``."""
+        """Return a pandas DataFrame, one row per kernel. Each chip has columns, such as ``time:v5p`` for v5p."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
         frame: dict[str, Any] = {"name": self.bounds[0].names}
@@ -205,7 +205,7 @@ def compare_chips(
     precision
         The precision of chips that are given without one.
     memory, overlap, exposed_comm, launch_overhead
-        As in `roofwidget.bound`; the same for every chip.
+        As in `roofwidget.bound`. All chips get the same values.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def compare_chips(
 
 
 def _with_precisions(labels: list[str], bounds: list[Bound]) -> tuple[str, ...]:
-    """Return the labels, with the precision of each chip if these differ: fp8 and fp64 must not look comparable."""
+    """Return the labels. If the precisions differ, each label names one: fp8 and fp64 must not look comparable."""
     if len({one.precision for one in bounds}) == 1:
         return tuple(labels)
     named = (f"({one.precision})" for one in bounds)
@@ -270,7 +270,7 @@ def _as_list(chips: Any) -> list[Any]:
 
 
 def _labelled(entry: Any) -> tuple[str, Chip, str | None]:
-    """Return the label of a chip, the chip, and the precision that was given with it."""
+    """Return the label of a chip, the chip, and the precision that was given with the chip."""
     if isinstance(entry, (str, Chip)):
         found = look_up(entry)
         return found.name, found, None

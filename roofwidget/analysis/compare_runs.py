@@ -1,4 +1,4 @@
-"""Two runs of one program: which kernels became faster or slower, and which are only in one run."""
+"""Two runs of one program: which kernels became faster or slower, and which kernels are only in one run."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ _VERDICTS: Final = ("faster", "slower", "equal", "unknown", "other work")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunComparison:
-    """Two runs of one program, with m kernels in both. Arrays have shape (m,), in the order of the run before.
+    """Two runs of one program, with m kernels in both. Arrays have shape (m,), in the order of the earlier run.
 
     Parameters
     ----------
     run_before, run_after
         All kernels of the two runs.
     rows_before, rows_after
-        The matching rows of the two runs, shape (m,).
+        The rows of the matched kernels in the two runs, shape (m,).
     chip
-        The chip for the bounds of both runs; None for the chip that each run names.
+        The chip for the bounds of both runs. None means the chip that each run names.
 
     Examples
     --------
@@ -81,83 +81,83 @@ class RunComparison:
 
     @property
     def names(self) -> Texts:
-        """The names of the matched kernels, as in the run before."""
+        """The names of the matched kernels, as in the earlier run."""
         return self.run_before.names[self.rows_before]
 
     @cached_property
     def matched_before(self) -> Kernels:
-        """The kernels of the run before that are in both runs."""
+        """The kernels of the earlier run that are in both runs."""
         return self.run_before[self.rows_before]
 
     @cached_property
     def matched_after(self) -> Kernels:
-        """The kernels of the run after that are in both runs, in the order of `matched_before`."""
+        """The kernels of the later run that are in both runs, in the order of `matched_before`."""
         return self.run_after[self.rows_after]
 
     @cached_property
     def only_before(self) -> Kernels:
-        """The kernels that are only in the run before."""
+        """The kernels that are only in the earlier run."""
         return self.run_before[np.setdiff1d(np.arange(len(self.run_before)), self.rows_before)]
 
     @cached_property
     def only_after(self) -> Kernels:
-        """The kernels that are only in the run after."""
+        """The kernels that are only in the later run."""
         return self.run_after[np.setdiff1d(np.arange(len(self.run_after)), self.rows_after)]
 
     @property
     def before(self) -> Floats:
-        """Seconds before, over all launches; NaN where not measured."""
+        """Seconds in the earlier run, over all launches; NaN where not measured."""
         return self.matched_before.time
 
     @property
     def after(self) -> Floats:
-        """Seconds after, over all launches; NaN where not measured."""
+        """Seconds in the later run, over all launches; NaN where not measured."""
         return self.matched_after.time
 
     @cached_property
     def change(self) -> Floats:
-        """Seconds after minus seconds before."""
+        """Seconds in the later run minus seconds in the earlier run."""
         return frozen(np.asarray(self.after - self.before))
 
     @cached_property
     def ratio(self) -> Floats:
-        """Seconds after over seconds before: 0.5 is twice as fast."""
+        """Seconds in the later run over seconds in the earlier run: 0.5 means twice as fast."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return frozen(np.asarray(self.after / self.before))
 
     @cached_property
     def ai_before(self) -> Floats:
-        """FLOPs per byte of main memory before, FLOP/byte."""
+        """FLOPs per byte of main memory in the earlier run, FLOP/byte."""
         return _intensity(self.matched_before, self.chip)
 
     @cached_property
     def ai_after(self) -> Floats:
-        """FLOPs per byte of main memory after, FLOP/byte."""
+        """FLOPs per byte of main memory in the later run, FLOP/byte."""
         return _intensity(self.matched_after, self.chip)
 
     @cached_property
     def bound_by_before(self) -> Texts:
-        """The resource that binds each kernel in the run before; ``unknown`` also without a chip."""
+        """The resource that binds each kernel in the earlier run. Without a chip it is ``unknown``."""
         return _bound_by(self.matched_before, self.chip)
 
     @cached_property
     def bound_by_after(self) -> Texts:
-        """The resource that binds each kernel in the run after; ``unknown`` also without a chip."""
+        """The resource that binds each kernel in the later run. Without a chip it is ``unknown``."""
         return _bound_by(self.matched_after, self.chip)
 
     @property
     def verdict(self) -> Texts:
         """``faster``, ``slower``, ``equal``; ``unknown`` if a time is unknown, ``other work`` if FLOPs differ.
 
-        The times of a kernel form a range: from its count times its shortest launch to its count times its longest
-        launch if the run has these (see `Kernels.groupby`), else the measured time alone. Overlapping ranges are equal.
-        FLOPs that differ by more than 1 %, in total and per launch, are other work: the times cannot be compared. Bytes
-        may differ.
+        The times of a kernel form a range if the run has its shortest and longest launch (see `Kernels.groupby`): its
+        count times the shortest launch to its count times the longest. Else the range is the measured time alone.
+        Overlapping ranges count as equal. Work is other work if its FLOPs differ by more than 1 %, in total and per
+        launch; its times cannot be compared. Bytes may differ.
         """
         return self._verdicts.texts()
 
     def by_row_before(self) -> tuple[Rows, DictColumn]:
-        """Return for each kernel of the run before its row in the run after (or -1), and its verdict (or None)."""
+        """Return two lists by row of the earlier run: the row in the later run (or -1), and the verdict (or None)."""
         match = np.full(len(self.run_before), -1, dtype=np.intp)
         match[self.rows_before] = self.rows_after
         codes = np.full(len(self.run_before), len(_VERDICTS), dtype=np.int32)
@@ -232,10 +232,10 @@ def compare_runs(
 ) -> RunComparison:
     """Match the kernels of two runs of one program, and compare their times.
 
-    Kernels with equal names match. If several kernels of a run share a name, these rules follow: equal ``"shape"`` (if
-    both runs have this column); then equal FLOPs and bytes per launch; then equal FLOPs; then the order in the runs.
+    Kernels with equal names match. If several kernels of a run share a name, these rules apply in this order: equal
+    ``"shape"`` (if both runs have this column), equal FLOPs and bytes per launch, equal FLOPs, the order in the runs.
     Amounts that differ by rounding, about 1 %, count as equal. To compare many launches of one kernel, first use
-    `Kernels.groupby`: it also records the range of their times.
+    `Kernels.groupby`, which also records the range of the launches' times.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def compare_runs(
     match
         The columns that must be equal: ``"name"``, ``"precision"``, ``"category"`` or columns of `Kernels.extra`.
     chip
-        The chip for the bounds of both runs, or its name; by default the chip that each run names.
+        The chip for the bounds of both runs, or its name. The default is the chip that each run names.
 
     Raises
     ------
@@ -297,7 +297,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _change(before: float, after: float) -> str:
-    """Return the change in percent of the time before."""
+    """Return the change in percent of the time in the earlier run."""
     if math.isnan(before) or math.isnan(after):
         return "unknown"
     if after == before:

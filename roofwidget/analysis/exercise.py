@@ -22,8 +22,8 @@ def roofline_analysis(
     """Return the answers of the exercise: the attainable rate of each operation, and what bounds it.
 
     The answers equal those of the exercise in all digits, with its order of operations and its rounding. There is one
-    exception: an operation with bytes and no FLOPs takes the time of its bytes, ``memory_bytes / peak_bandwidth``. The
-    exercise's solution divides zero FLOPs by a rate of zero there, so that a copy takes forever.
+    exception: an operation with bytes and no FLOPs takes the time of its bytes, ``memory_bytes / peak_bandwidth``. For
+    such an operation the exercise's solution divides zero FLOPs by a rate of zero, so a copy takes forever.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def _answer(
     operation: Mapping[str, Any], peak_compute: float, peak_bandwidth: float, ridge_point: float
 ) -> dict[str, Any]:
     flops, moved = operation[_FLOPS], operation[_BYTES]
-    # Another order of operations changes the last digit after rounding.
+    # The order of operations is the exercise's: another order changes the last digit after rounding.
     intensity = flops / moved if moved else math.inf
     attainable = min(peak_compute, intensity * peak_bandwidth)
     seconds = flops / attainable if attainable else moved / peak_bandwidth
@@ -112,5 +112,5 @@ def _number(value: Any, what: str) -> Any:
     if bad:
         msg = f"{what} must be a finite number that is not negative, got {value!r}"
         raise ValueError(msg)
-    # Answers are Python's own numbers, also for numpy scalars.
+    # Convert numpy scalars: all answers are Python's own numbers.
     return int(value) if isinstance(value, np.integer) else float(value) if isinstance(value, np.floating) else value

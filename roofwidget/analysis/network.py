@@ -2,7 +2,7 @@
 
 Conventions: `size` is always V, the bytes of the **full array** over all ranks, not of the part that one rank holds.
 Bandwidths are **one way**: what a rank sends in one direction of a ring, or into a switch. Mixing up one way and both
-ways is a common mistake; it costs a factor of two. Formulas, with n ranks and bandwidth W:
+ways is a common mistake, and the result is wrong by a factor of two. Formulas, with n ranks and bandwidth W:
 
 ============== ======================= ================================= =======================
 kind           ring                    ring-both-ways                    switch
@@ -60,14 +60,14 @@ def collective_time(
     kind
         One of `COLLECTIVES`.
     size
-        Bytes of the full array over all ranks; in an all-to-all on a switch one rank holds ``size / ranks``.
+        Bytes of the full array over all ranks. In an all-to-all on a switch one rank holds ``size / ranks``.
     ranks
         The number of chips that take part, whole numbers from 1; a single chip has nothing to send.
     bandwidth
-        bytes/s one way: what a rank sends in one direction. For a `Chip` or a `Link` it is the sum over all its links,
-        and the two directions of ``"ring-both-ways"`` share it.
+        bytes/s one way: what a rank sends in one direction. A `Chip` or a `Link` means the sum over all its links,
+        which the two directions of ``"ring-both-ways"`` share.
     latency
-        Seconds per hop; None for the latency of the `Chip` or `Link` if it is known, else 0.
+        Seconds per hop. None means the latency of the `Chip` or `Link`, or 0 if the latency is unknown.
     topology
         One of `TOPOLOGIES`.
 
@@ -111,11 +111,12 @@ def collective_time(
 def network_bytes(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, *, topology: str = "ring") -> Floats:
     """Return the bytes that a rank sends in a collective over all its links; received bytes do not count.
 
-    If ranks send different amounts, as in a broadcast, the result is that of the rank that sends most. As ``"network"``
+    If ranks send different amounts, as in a broadcast, the result is the largest amount. As ``"network"``
     bytes of a kernel, these bytes take the collective's time without latency at `Chip.link_bandwidth`. There is one
     exception: an all-gather, reduce-scatter or all-reduce with ``"ring-both-ways"`` and an even number of ranks takes
-    ``n / (n - 1)`` times as long, because one direction has nothing to send in the last step. For the bytes that take
-    this time use ``collective_time(kind, size, ranks, chip, latency=0, topology=...) * chip.link_bandwidth()``.
+    ``n / (n - 1)`` times as long, because one direction has nothing to send in the last step. To get the bytes that
+    take this longer time, use ``collective_time(kind, size, ranks, chip, latency=0, topology=...) *
+    chip.link_bandwidth()``.
 
     Parameters
     ----------
@@ -147,11 +148,11 @@ def _asked(kind: str, size: npt.ArrayLike, ranks: npt.ArrayLike, topology: str) 
 
 
 def _bytes_sent(kind: str, n: Floats, topology: str) -> Floats:
-    """Return the bytes that a rank sends in both directions together, over the bytes of the full array."""
+    """Return the bytes that a rank sends (both directions added), as a multiple of the bytes of the full array."""
     gathered = (n - 1) / n
     to_all = {
         "ring": gathered / 2,
-        # Each rank has V/n^2 for each other rank, and these bytes cross as many links as that rank is hops away.
+        # Each rank has V/n^2 bytes for each other rank. With d hops between the two ranks these bytes cross d links.
         _BOTH_WAYS: np.floor(n * n / 4) / (n * n),
         "switch": gathered / n,
     }
@@ -167,15 +168,15 @@ def _bytes_sent(kind: str, n: Floats, topology: str) -> Floats:
 
 
 def _link_capacity(kind: str, n: Floats, topology: str) -> Floats:
-    """Return the bytes that a rank's links could send during a collective, over the bytes of the full array."""
+    """Return the bytes that a rank's links could send during a collective, as a multiple of the full array's bytes."""
     if topology == _BOTH_WAYS and kind in _IN_STEPS:
-        # Each step sends one shard per direction, and there are as many steps as hops to the farthest rank.
+        # Each step sends one shard per direction. The number of steps is the number of hops to the farthest rank.
         return _IN_STEPS[kind] * 2 * np.floor(n / 2) / n
     return _bytes_sent(kind, n, topology)
 
 
 def _hops(kind: str, n: Floats, topology: str) -> Floats:
-    """Return the number of hops that run one after the other."""
+    """Return how many hops of a collective run one after the other: each of them adds its latency."""
     if kind == "permute":
         return np.minimum(n - 1, 1)
     if kind == "broadcast" or topology != _BOTH_WAYS:
@@ -184,7 +185,7 @@ def _hops(kind: str, n: Floats, topology: str) -> Floats:
 
 
 def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> Floats:
-    """Return FLOPs per byte that a rank sends: the x axis of a roofline over the link; infinite if nothing is sent.
+    """Return FLOPs per byte that a rank sends, the x axis of a roofline over the link. Infinite if it sends nothing.
 
     Parameters
     ----------
@@ -205,7 +206,7 @@ def network_intensity(flops: npt.ArrayLike, network_bytes: npt.ArrayLike) -> Flo
 
 @keywords("network_ridge_point")
 def network_ridge_point(chip: Chip | str, *, precision: str = "auto", link: str | None = None) -> float:
-    """Return peak over link bandwidth, FLOP/byte; below this network intensity the link takes longer than the FLOPs.
+    """Return peak over link bandwidth, FLOP/byte. Below this network intensity the link needs longer than the FLOPs.
 
     Parameters
     ----------
@@ -214,7 +215,8 @@ def network_ridge_point(chip: Chip | str, *, precision: str = "auto", link: str 
     precision
         The precision of the peak; ``"auto"`` for the chip's default.
     link
-        The name of the link; None for the link between chips. Its bandwidth is one way, the sum over all its links.
+        The name of the kind of link; None for the link between chips. The bandwidth is one way, summed over all the
+        chip's links of this kind.
 
     Raises
     ------
@@ -236,10 +238,10 @@ def network_ridge_point(chip: Chip | str, *, precision: str = "auto", link: str 
 def exposed_fraction(
     network_time: npt.ArrayLike, overlappable_time: npt.ArrayLike, *, body_time: npt.ArrayLike | None = None
 ) -> Floats:
-    """Return the share of a step that waits for the network; `bound` takes it as ``exposed_comm``.
+    """Return the share of a step that waits for the network, for the option ``exposed_comm`` of `bound`.
 
-    The part of the network's time beyond `overlappable_time` is exposed: ``x = max(0, Tn - overlappable)``. The step
-    lasts ``body + x``, and the share is ``f = x / (body + x)``. If all work can overlap with the network, this is
+    The part of the network time Tn beyond `overlappable_time` is exposed: ``x = max(0, Tn - overlappable)``. The step
+    lasts ``body + x``, and the share is ``f = x / (body + x)``. If all work can overlap with the network, the share is
     ``max(0, Tn - body) / max(Tn, body)``.
 
     Parameters

@@ -1,6 +1,6 @@
 """The time of a measured program on another chip, if each kernel keeps its utilization.
 
-The time of a kernel scales with its bound: by the bound on the new chip over the bound on the chip it ran on.
+The time of a kernel is multiplied by its bound on the new chip over its bound on the chip it ran on.
 `js/src/roofline/projection.ts` has the same formulas.
 """
 
@@ -47,10 +47,10 @@ class Projection:
     by_kernel
         Seconds on the new chip, shape (n,); NaN where not measured.
     scaled
-        Whether the time of a measured kernel was scaled, shape (n,); without a known bound it stays the same.
+        Whether the time of a measured kernel was scaled, shape (n,). Without a known bound the time stays the same.
     is_far
-        Whether a scaled kernel has a utilization below 10 %, shape (n,): something other than the roof explains its
-        time, and may be the same on the new chip.
+        Whether a scaled kernel has a utilization below 10 %, shape (n,). Something other than the roof explains the
+        time of such a kernel, and may be the same on the new chip.
     remarks
         Sentences on assumptions.
 
@@ -166,7 +166,7 @@ def project(
     at_roof: Iterable[int] = (),
     recast: str | None = None,
 ) -> Projection:
-    """Return the times of measured kernels on another chip, at another clock or precision, or at their roof.
+    """Return the times that measured kernels would have on another chip, clock or precision, or at their roof.
 
     A kernel keeps its utilization: its time is multiplied by its bound on the new chip over its bound on the chip it
     ran on. A kernel at its roof takes its bound. Self time scales by the same factor as time. If one of the bounds is
@@ -184,8 +184,8 @@ def project(
         A factor on the new chip's peaks, such as 0.8; or the new clock as text, such as ``"1.2 GHz"``, if the chip has
         the clock that its peaks refer to. Bandwidths do not change.
     precision
-        The precision, on the new chip, of kernels that name none: a name, or ``"auto"`` for the chip's default; by
-        default that of the chip they ran on. Bytes do not change.
+        The precision, on the new chip, of kernels that name none: a name, or ``"auto"`` for the chip's default. If it
+        is not given, these kernels keep their precision on the chip they ran on. Bytes do not change.
     memory
         The level whose bytes count, on both chips, as in `roofwidget.bound`.
     at_roof

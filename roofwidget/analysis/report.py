@@ -30,14 +30,14 @@ def plain(bound: Bound) -> str:
 
 
 def html(bound: Bound) -> str:
-    """Return an HTML table with notes; names are text, never markup."""
+    """Return an HTML table with notes. Names are escaped: they are shown as text, never as markup."""
     more = "".join(and_more(len(bound), _MAX_TABLE_ROWS))
     table = html_table(f"Bounds on {_conditions(bound)}", _header(bound), _rows(bound, _MAX_TABLE_ROWS), more)
     return html_with_notes(table, bound.notes)
 
 
 def above_roof(bound: Bound) -> Iterator[str]:
-    """Yield why the first kernels above their roof cannot be there, then the number of the others."""
+    """Yield why the first kernels above their roof cannot be that fast, then the number of the other kernels."""
     rows = np.flatnonzero(bound.above_roof)
     for row in rows[:_MAX_EXPLAINED]:
         yield f"'{_name(bound, row)}' {_reason(bound, int(row))}."
@@ -61,7 +61,7 @@ def _conditions(bound: Bound) -> str:
 
 
 def _intensity(bound: Bound, row: int) -> str:
-    """Return the intensity at the given level; for all levels that at the slowest one, with its name."""
+    """Return the intensity at the given level. For all levels: at the slowest level, followed by its name."""
     if bound.memory != "all":
         return format_intensity(float(bound.ai[bound.memory][row]) if bound.memory in bound.ai else math.nan)
     level, _ = _slowest(bound, row)
@@ -69,7 +69,7 @@ def _intensity(bound: Bound, row: int) -> str:
 
 
 def _slowest(bound: Bound, row: int) -> tuple[str, float]:
-    """Return the level with the largest known memory time, and this time; an empty name if none is known."""
+    """Return the level with the largest known memory time, and this time. The name is empty if no time is known."""
     times = {level: float(seconds[row]) for level, seconds in bound.judged_memory_time.items()}
     known = {level: seconds for level, seconds in times.items() if not math.isnan(seconds)}
     level = max(known, key=known.__getitem__, default="")
@@ -111,7 +111,7 @@ def _name(bound: Bound, row: int) -> str:
 
 
 def _reason(bound: Bound, row: int) -> str:
-    """Return why the measured time is impossible: a resource that alone needs longer, or the sum of several."""
+    """Return why the measured time is impossible: one resource alone needs longer, or several together do."""
     measured = float(bound.measured[row])
     ran = format_quantity(measured, "s")
     for seconds, describe in (
@@ -132,7 +132,7 @@ def _reason(bound: Bound, row: int) -> str:
 
 
 def _of_bytes(bound: Bound, row: int) -> tuple[str, str, str]:
-    """Return the work, its rate and the possible causes for memory; the functions below do so for other resources."""
+    """Return the work, its rate and the possible causes for memory. The next functions do so for other resources."""
     level, _ = _slowest(bound, row)
     bandwidth, measured, flops = bound.chip.bandwidth(level), float(bound.measured[row]), float(bound.flops[row])
     moved = float(bound.bytes[level][row])

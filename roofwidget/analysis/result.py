@@ -21,7 +21,7 @@ from roofwidget.kernels.kernel import NETWORK
 
 ABOVE_ROOF_FROM: Final = 1 + 1e-9
 """The utilization from which a kernel is above its roof: more than rounding can explain."""
-# Relative to the larger: two resource times closer than this are balanced.
+# Two resource times are balanced if their difference is smaller than this share of the larger time.
 _BALANCE_TOLERANCE: Final = 0.05
 # The columns of `to_dataframe`, apart from the name and the columns by level.
 _COLUMNS: Final = (
@@ -36,7 +36,7 @@ A = TypeVar("A", bound=npt.NDArray[Any])
 
 
 def _formula(derive: Callable[[Bound], A]) -> Callable[[Bound], A]:
-    """Decorate a formula: its result is read-only, and unknown values and divisions by zero raise no warning."""
+    """Decorate a formula: make its result read-only, and silence warnings of unknown values and divisions by zero."""
 
     @wraps(derive)
     def derived(bound: Bound) -> A:
@@ -57,7 +57,7 @@ class Bound:
     chip
         The chip.
     precision, memory
-        The options of `roofwidget.bound`, with the chip's own names; ``all`` stands for every level.
+        The options of `roofwidget.bound`, with the chip's own names; ``all`` means every level.
     overlap, exposed_comm, launch_overhead
         The other options of `roofwidget.bound`: two shares from 0 to 1, and seconds.
     judged
@@ -65,7 +65,7 @@ class Bound:
     flops, measured
         FLOPs over all precisions and launches, and measured seconds; a measured zero counts as unknown.
     bytes
-        Bytes by memory level; bytes over the link under ``network``, if some kernel has any.
+        Bytes by memory level. If a kernel has bytes over the link, they are under ``network``.
     compute_time, memory_time, network_time, overhead_time
         Seconds: the FLOPs at their peaks, the bytes of each level at its bandwidth, the bytes over the link, and the
         launches. The network time of a kernel without network bytes is 0.
@@ -136,7 +136,7 @@ class Bound:
     @cached_property
     @_formula
     def peak(self) -> Floats:
-        """The peak that applies to each kernel, FLOP/s: FLOPs over compute time; at zero FLOPs that of `precision`."""
+        """The peak of each kernel, FLOP/s: its FLOPs over its compute time. At zero FLOPs: the peak of `precision`."""
         return np.where(self.flops > 0, self.flops / self.compute_time, self.chip.peak(self.precision))
 
     @cached_property
@@ -209,7 +209,7 @@ class Bound:
     @cached_property
     @_formula
     def energy(self) -> Floats:
-        """Joules for FLOPs, for bytes of main memory, and for constant power over the measured (else the bound) time.
+        """Joules for FLOPs, for bytes of main memory, and for constant power over the measured time (else the bound).
 
         All NaN on a chip without `Chip.energy`. Choi, Bedard, Fowler and Vuduc, IPDPS 2013: times overlap,
         energies add up.
@@ -263,7 +263,7 @@ class Bound:
         return (first > 0) & (first - second <= _BALANCE_TOLERANCE * first) & ~np.isnan(self.time)
 
     def _stretched(self, seconds: Floats) -> Floats:
-        """Return seconds of the body, extended by the share of exposed communication."""
+        """Return seconds of the body divided by ``1 - exposed_comm``."""
         return seconds / (1 - self.exposed_comm) if self.exposed_comm else seconds
 
     @cached_property
@@ -272,7 +272,7 @@ class Bound:
         return (*self.remarks, *bounds_text.above_roof(self))
 
     def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame, one row per kernel; a column by level is named ``ai:HBM``, for instance."""
+        """Return a pandas DataFrame, one row per kernel. Columns by level have names such as ``ai:HBM``."""
         import pandas as pd  # noqa: PLC0415 - optional and slow to import
 
         frame: dict[str, Any] = {"name": self.names}

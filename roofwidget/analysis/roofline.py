@@ -1,11 +1,12 @@
 """The roofline arithmetic: the least time that a kernel can take on a chip. Arrays in, arrays out.
 
 The roofline (Williams, Waterman and Patterson, CACM 52(4), 2009) is written as times: a kernel needs
-``compute_time = sum of FLOPs / peak`` and ``memory_time = max over levels of bytes / bandwidth``. Its bound is the
-larger of the two, unless its bytes over the link or its launches need longer. All other quantities follow from these
-times (see `roofwidget.analysis.result`), and zero FLOPs or zero bytes need no special case.
+``compute_time = sum of FLOPs / peak`` and ``memory_time = max over levels of bytes / bandwidth``. The bound is the
+larger of the two, unless the kernel's bytes over the link or its launches need longer. All other quantities follow from
+these times (see `roofwidget.analysis.result`), and zero FLOPs or zero bytes need no special case.
 
-`js/src/roofline/roofline.ts` has the same formulas for drags. `tests/golden/roofline.json` tests both.
+`js/src/roofline/roofline.ts` has the same formulas, for use during drags. The tests compare both with
+`tests/golden/roofline.json`.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def _rates(peak_flops: npt.ArrayLike, bandwidth: npt.ArrayLike) -> tuple[Floats,
 def join_times(
     compute: Floats, memory: Floats, network: Floats, overhead: Floats, *, overlap: float, exposed: float
 ) -> tuple[Floats, Floats]:
-    """Return the seconds of compute and memory together (the body), and the bound with link and launches."""
+    """Return the body (seconds of compute and memory combined), and the bound (body, link and launches combined)."""
     body = np.maximum(compute, memory)
     if overlap < 1:
         # Written as a sum on top of the larger time, so that an overlap of 1 gives exactly the larger time.
@@ -93,9 +94,9 @@ def join_times(
 def slowest_level(
     times: Mapping[str, Floats], judged: tuple[str, ...], n: int
 ) -> tuple[Floats, npt.NDArray[np.intp] | np.intp]:
-    """Return the largest known time over the `judged` levels, shape (n,), and the position of its level.
+    """Return the largest known time over the `judged` levels, and the position of this level, both of shape (n,).
 
-    The time is NaN where no level's time is known.
+    The time is NaN where the times of all levels are unknown.
     """
     unknown = np.broadcast_to(np.nan, n)
     of_levels = [times.get(level, unknown) for level in judged] or [unknown]

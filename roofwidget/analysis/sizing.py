@@ -12,7 +12,7 @@ from roofwidget.chips import Chip
 from roofwidget.chips import chip as look_up
 from roofwidget.support.did_you_mean import keywords
 
-# Relative, as in `bound`: two times closer than this are a tie, and a tie counts as compute-bound.
+# Two times are a tie if their relative difference is below this, as in `bound`. A tie counts as compute-bound.
 _TIE_TOLERANCE: Final = Fraction(1, 10**12)
 
 
@@ -22,8 +22,8 @@ def smallest_square_matmul(
 ) -> int:
     """Return the smallest N for which the product of two N by N matrices is compute-bound.
 
-    The product does ``2 N^3`` FLOPs and moves three matrices, so its intensity is ``2 N / (3 itemsize)``. N is
-    ``1.5 itemsize`` times the ridge point, rounded up: three times the ridge point for 2-byte items.
+    The product does ``2 N^3`` FLOPs and moves three matrices, so its intensity is ``2 N / (3 itemsize)``. So N is ``1.5
+    itemsize`` times the ridge point, rounded up. For 2-byte items N is three times the ridge point.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def critical_batch(
 ) -> float:
     """Return the smallest batch B at which a layer, ``[B, D] x [D, F]``, is compute-bound.
 
-    With R the ridge point, ``2 B D F = R (B D e + D F w + B F o)`` at the crossing, so
-    ``B = R D F w / (2 D F - R (D e + F o))``. For layers much larger than the batch this is ``R w / 2``.
+    R is the ridge point. At the crossing ``2 B D F = R (B D e + D F w + B F o)``, so
+    ``B = R D F w / (2 D F - R (D e + F o))``. For layers much larger than the batch, B is ``R w / 2``.
 
     Parameters
     ----------
@@ -123,11 +123,11 @@ def critical_batch(
 def critical_batch_per_chip(
     chip: Chip | str, *, precision: str = "auto", bandwidth: float | str | None = None, gradient_bytes: float | str = 2
 ) -> float:
-    """Return the smallest batch per chip at which data-parallel training hides the exchange of its gradients.
+    """Return the smallest batch B per chip at which data-parallel training hides the exchange of its gradients.
 
-    A layer's backward pass does ``4 B D F`` FLOPs per chip. The all-reduce of its gradients, ``g D F`` bytes, makes
-    the chip send twice that many bytes. Compute takes longer from ``B = g P / (2 W)`` on. For 2-byte gradients that
-    is peak over bandwidth: the network's ridge point.
+    The backward pass of a layer with D by F weights does ``4 B D F`` FLOPs per chip. The all-reduce of its gradients,
+    ``g D F`` bytes, makes the chip send twice that many bytes. Compute takes longer from ``B = g P / (2 W)`` on, with
+    the peak P and the bandwidth W. For 2-byte gradients this B is P / W, the network's ridge point.
 
     Parameters
     ----------
@@ -137,7 +137,8 @@ def critical_batch_per_chip(
         The precision of the peak; ``"auto"`` for the chip's default.
     bandwidth
         bytes/s that a chip sends over all links that transport the gradients, or text such as ``"180 GB/s"``; None for
-        all links of the chip. Along one axis of a torus it is twice the bandwidth of one link: one per direction.
+        all links of the chip. Along one axis of a torus it is twice the bandwidth of one link, because there is one
+        link per direction.
     gradient_bytes
         Bytes per element of the gradients (g).
 

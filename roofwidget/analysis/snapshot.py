@@ -36,7 +36,7 @@ class Snapshot:
         FLOP/s and bytes/s, finite and above zero.
     kernels
         ``(name, FLOP/byte, FLOP/s)`` of at most 200 kernels: the longest ones, and only the longest of each name. The
-        intensity is infinite without bytes and 0 without FLOPs; without FLOPs the rate is in bytes/s.
+        intensity is infinite without bytes and 0 without FLOPs. Without FLOPs the rate is in bytes/s.
     hidden
         Whether the chart hides the snapshot.
 
@@ -105,7 +105,7 @@ def _checked_positions(snapshot: str, given: Any) -> tuple[tuple[str, float, flo
 
 
 def kernel_positions(kernels: Kernels, rows: Rows, bound: Bound) -> tuple[tuple[str, float, float], ...]:
-    """Return the positions of the longest of these rows, one per name, at the memory level that binds."""
+    """Return positions at the memory level that binds: of the longest of these rows, one row per name."""
     moved, slowest = _binding_bytes(bound)
     seconds = np.where(np.isnan(bound.measured), np.fmax(bound.compute_time, slowest), bound.measured)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -124,7 +124,7 @@ def kernel_positions(kernels: Kernels, rows: Rows, bound: Bound) -> tuple[tuple[
 
 
 def _binding_bytes(bound: Bound) -> tuple[Floats, Floats]:
-    """Return the bytes of the level that binds each kernel (else of its first level), and its memory time."""
+    """Return the bytes and the memory time of the level that binds each kernel, or else of the first level."""
     moved = np.full(len(bound), np.nan)
     slowest = np.full(len(bound), np.nan)
     for level, seconds in bound.judged_memory_time.items():

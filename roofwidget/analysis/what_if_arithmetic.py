@@ -19,7 +19,7 @@ BoundFunction = Callable[[Kernels], Bound]
 def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], bound_of: BoundFunction) -> Kernels:
     """Return the kernels with what-ifs applied.
 
-    The factor ``bytes`` multiplies a kernel's bytes at every memory level, but not those over the link. The kernel
+    The factor ``bytes`` multiplies a kernel's bytes at every memory level, but not its bytes over the link. The kernel
     keeps its utilization, so its new time is ``time * bound time after / bound time before``. The factor ``time``
     multiplies the result. No kernel goes above its roof: the time factor is at least the utilization (at least 1 for a
     kernel that is above its roof already). The self time changes by the same factor as the time. A new time is NaN if
@@ -37,7 +37,7 @@ def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], b
     Returns
     -------
     Kernels
-        The same rows. Totals, single launches and origins are left out: they describe the measured data.
+        The same rows. Totals, single launches and origins are left out because they describe the measured data.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from roofwidget.support.text_tables import html_table
 if TYPE_CHECKING:
     from roofwidget.chips.chip import Chip
 
-# Two sources disagree if their values differ by more than this, relative to ours. A smaller difference is rounding.
+# Two sources disagree if their values differ by more than this share of our value. A smaller difference is rounding.
 _MAX_ROUNDING: Final = 0.03
 _HEADER: Final = ("figure", "value", "confidence", "source", "others say")
 
@@ -36,18 +36,18 @@ def figures(chip: Chip) -> tuple[Figure, ...]:
 
 
 def units_by_figure(chip: Chip) -> dict[str, str]:
-    """Return the figures that a check may name, each with the unit of its value."""
+    """Return the figures that a check may name, as a mapping from the key of the figure to its unit."""
     return {key: "FLOP/s" if unit == "OP/s" else unit for key, _, _, unit in _plain_rows(chip)}
 
 
 def figures_with_sources(chip: Chip) -> list[str]:
-    """Return the keys that may have a source: figures with a value, and the printed figures of links."""
+    """Return the keys of all figures that may have a source: figures with a value, and the printed figures of links."""
     printed = [f"links.{link.name}.printed" for link in chip.links.values() if link.printed]
     return [key for key, _, value, _ in _plain_rows(chip) if value is not None] + printed
 
 
 def disputed(chip: Chip) -> Mapping[str, tuple[Check, ...]]:
-    """Return the checks that differ from our value by more than 3 %, by figure."""
+    """Return for each disputed figure the checks that differ from our value by more than 3 %."""
     found = {
         figure.key: tuple(
             check for check in figure.checks if abs(check.value - figure.value) > _MAX_ROUNDING * figure.value

@@ -1,6 +1,6 @@
 """The catalogue: known chips, by name.
 
-The figures are in `catalogue.toml`, each with its source. A chip is read when it is first asked for, then cached.
+The figures are in `catalogue.toml`, each with its source. A chip is read when it is first used, then cached.
 Capacities are in bytes, from the size that the source prints: GB = 1e9 bytes, GiB = 2**30 bytes.
 """
 
@@ -52,7 +52,7 @@ def chip(name: str | Chip) -> Chip:
     UnknownChipError
         If no chip has this name; the message lists the nearest names.
     AmbiguousChipError
-        If several chips share this name and none has it as its id; the message lists their ids.
+        If several chips share this name and it is not the id of a chip; the message lists the ids of these chips.
     TypeError
         If `name` is neither text nor a `Chip`.
 
@@ -94,7 +94,7 @@ def chips(vendor: str | None = None, family: str | None = None) -> tuple[Chip, .
     Raises
     ------
     LookupError
-        If there is no such vendor, or the vendor has no such family; the message lists the known ones.
+        If there is no such vendor, or the vendor has no such family; the message lists the known names.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def _entries() -> dict[str, _Entry]:
 
 
 def _names(entry: str) -> dict[str, str]:
-    """Return the names of one chip by look-up key, each in its first spelling."""
+    """Return the names of one chip by look-up key. If spellings share a key, the first is kept."""
     head = _entries()[entry].head
     by_key: dict[str, str] = {}
     for name in (head["name"], *head["aliases"], *head["short"]):
@@ -159,7 +159,7 @@ def _documents() -> Mapping[str, Source]:
 
 @functools.cache
 def _made(entry: str) -> Chip:
-    """Return the chip of an entry. A name that several chips share is not one of its aliases."""
+    """Return the chip of an entry. Its aliases exclude names that several chips share."""
     record = toml.parse("[chips]\n" + _entries()[entry].text)["chips"]
     by_name = _catalogue().by_name
     del record["short"]

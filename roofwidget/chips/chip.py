@@ -23,7 +23,7 @@ from roofwidget.chips.figures import (
 )
 from roofwidget.support.did_you_mean import keywords, listed, unknown_keyword
 
-# Names of the matrix unit in frameworks and data sheets. A peak under any of them is the matrix unit's peak.
+# Names of the matrix unit in frameworks and data sheets. A peak under any of these names is the matrix unit's peak.
 _MATRIX_UNIT_NAMES: Final = ("matmul", "tensor", "matrix")
 # Memories next to the compute units, nearest first.
 _NEAREST_MEMORIES: Final = ("vmem", "smem", "sbuf", "lds", "l1")
@@ -44,7 +44,7 @@ class Chip:
         Bandwidth by memory level, main memory first, bytes/s: a number, text such as ``"3.35 TB/s"``, a `Memory`,
         or None where the bandwidth is unknown.
     id
-        A short unique key; made from the name when not given.
+        A short unique key. By default it is made from the name.
     vendor, family, generation
         For grouping; `generation` orders the chips of a vendor.
     kind, year
@@ -54,7 +54,7 @@ class Chip:
     default_precision
         The precision that ``"auto"`` means; by default the first of bf16, fp16, tf32, fp32, fp64 that the chip has.
     aliases
-        Other names that find it in the catalogue.
+        Other names of the chip for look-ups in the catalogue.
     sources
         `Source` by figure, such as ``"peak_flops.bf16"``, ``"memories.HBM.bandwidth"`` or ``"clock"``.
     links
@@ -66,7 +66,7 @@ class Chip:
     clock, units, power
         Hz, or text such as ``"1.98 GHz"``; number and kind of compute units, such as ``"132 SM"``; W.
     energy
-        Energy per FLOP and per byte, for an energy roofline.
+        The energy per FLOP and per byte, for an energy roofline.
     notes
         What a reader of the figures should know.
 
@@ -211,7 +211,7 @@ class Chip:
         Raises
         ------
         MissingFigureError
-            If the chip has no such precision. No other precision stands in for it.
+            If the chip has no such precision. No other precision's peak is used instead.
         """
         return self.peak_flops[self.precision(precision)]
 
@@ -258,7 +258,7 @@ class Chip:
         return level.bandwidth
 
     def link(self, name: str | None = None) -> Link:
-        """Return the link called `name` (any case), or the first link: one between chips if there is one.
+        """Return the link called `name` (any case), or the first link. It connects chips if the chip has such a link.
 
         Raises
         ------
@@ -298,8 +298,8 @@ class Chip:
     def with_rates(self, peak_flops: Mapping[str, float], bandwidths: Mapping[str, float]) -> Chip:
         """Return this chip with other peaks by precision, FLOP/s, and other bandwidths by level, bytes/s.
 
-        Everything else stays, also the sources of changed figures, so it is fast enough for each step of a drag. Use
-        `replace` for lasting changes.
+        Everything else stays, also the sources of changed figures. So this method is fast enough for each step of a
+        drag. Use `replace` for lasting changes.
         """
         changed = {
             level: Memory(
@@ -323,8 +323,8 @@ class Chip:
 
         `peak_flops`, `memories`, `links` and `sources` are merged into those of this chip by name, in any case;
         ``"main"`` is the main memory. Other fields are replaced. A figure that changes loses its source, its checks
-        and, unless `ceilings` are given, the ceilings under it (a ceiling under all peaks goes with the peak of the
-        default precision). The status becomes ``given``. A new name without an id gets a new id.
+        and, unless `ceilings` are given, the ceilings under it. A ceiling under all peaks is dropped if the peak of the
+        default precision changes. The status becomes ``given``. A new name without an id gets a new id.
 
         Raises
         ------
@@ -399,7 +399,7 @@ class Chip:
         }
 
     def _figure_above(self, ceiling: Ceiling) -> str:
-        """Return the key of the figure that a ceiling lies under."""
+        """Return the key of the peak or bandwidth above a ceiling."""
         if ceiling.memory is not None:
             return f"memories.{ceiling.memory}.bandwidth"
         return f"peak_flops.{ceiling.precision or self.default_precision}"
@@ -417,7 +417,7 @@ class Chip:
         Parameters
         ----------
         peak_flops, bandwidth
-            FLOP/s by precision and bytes/s by memory level. A figure that was measured before is replaced.
+            FLOP/s by precision and bytes/s by memory level. Earlier measurements of these figures are replaced.
         source
             Who measured it, and how.
 
@@ -455,13 +455,13 @@ class Chip:
         Parameters
         ----------
         name
-            Display name. A ceiling of this name under the same roof is replaced.
+            The display name. A ceiling of this name under the same roof is replaced.
         peak_flops, bandwidth
             FLOP/s or bytes/s: exactly one of the two.
         precision
-            The precision whose peak it lies under; None for all of them.
+            The precision whose peak is above the ceiling; None for all precisions.
         memory
-            The level whose bandwidth it lies under; None for the main memory.
+            The level whose bandwidth is above the ceiling; None for the main memory.
         source
             Where the figure comes from.
 
@@ -504,12 +504,12 @@ class Chip:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Chip:
-        """Return the chip that `to_dict` wrote, or that was written by hand in the same form.
+        """Return the chip that a dict describes: the result of `to_dict`, or a dict of the same form written by hand.
 
         Raises
         ------
         ValueError
-            If a key is unknown, a figure is bad or a source is missing; the message names it.
+            If a key is unknown, a figure is bad or a source is missing; the message names the key, figure or source.
 
         Examples
         --------
@@ -536,7 +536,7 @@ class Chip:
 
     @property
     def disputed(self) -> Mapping[str, tuple[Check, ...]]:
-        """By figure: the checks that differ from our value by more than 3 %."""
+        """For each disputed figure, the checks that differ from our value by more than 3 %."""
         return card.disputed(self)
 
 
@@ -552,9 +552,10 @@ class Share:
     level
         The memory level.
     capacity
-        bytes: the capacity of the whole chip over the number of its units, as if all of them work at a time.
+        Bytes: the capacity of the whole chip divided by the number of its units, because all units may work at the same
+        time.
     units
-        The number of units; 1 if the chip does not say.
+        The number of units; 1 if the chip does not state a number.
     """
 
     __module__ = "roofwidget.chips"

@@ -57,13 +57,13 @@ class Memory:
     Parameters
     ----------
     name
-        Its usual name: ``HBM``, ``L2``, ``VMEM read``.
+        The usual name of the memory: ``HBM``, ``L2``, ``VMEM read``.
     bandwidth
         bytes/s of the whole chip, or None when unknown.
     capacity
         bytes of the whole chip, or None when unknown.
     scope
-        Which units share it, in the words of its source, such as ``per SM, private``.
+        Which units share the memory, as its source writes it, such as ``per SM, private``.
     """
 
     __module__ = "roofwidget"
@@ -81,7 +81,7 @@ class Link:
     Parameters
     ----------
     name
-        Its usual name: ``NVLink``, ``ICI``, ``PCIe``.
+        The usual name of the link: ``NVLink``, ``ICI``, ``PCIe``.
     bandwidth
         bytes/s **one way**, summed over all links of this kind on one chip; None when unknown.
     per_link
@@ -112,9 +112,9 @@ class Ceiling:
     rate
         FLOP/s, or bytes/s where `memory` is given.
     memory
-        The level whose bandwidth it lies under; None for a ceiling of compute.
+        The level whose bandwidth is above the ceiling; None for a ceiling of compute.
     precision
-        The precision whose peak a ceiling of compute lies under; None for all of them.
+        The precision whose peak is above a ceiling of compute; None for all precisions.
     measured
         Whether the rate was measured; False for a rate from a data sheet or a model.
     source
@@ -132,7 +132,7 @@ class Ceiling:
 
     @property
     def key(self) -> str:
-        """The key that selects it: its name, and the level or precision whose roof it lies under."""
+        """The key that selects the ceiling: its name, and the level or precision of the roof above it."""
         place = self.memory or self.precision
         return f"{self.name} {place}" if place else self.name
 
@@ -146,7 +146,7 @@ class Check:
     figure
         The figure's key, such as ``peak_flops.bf16`` or ``memories.HBM.bandwidth``.
     value
-        In the unit of that figure.
+        The value in the unit of the figure.
     source
         The other source.
     """
@@ -186,11 +186,11 @@ class Figure:
     Parameters
     ----------
     key
-        As in `Chip.sources`, such as ``peak_flops.bf16``; a ceiling's is ``ceilings.measured.L2``.
+        As in `Chip.sources`, such as ``peak_flops.bf16``. A ceiling has a key such as ``ceilings.measured.L2``.
     label
         Display text.
     value
-        In base units; None if the chip has the level or link but its figure is unknown.
+        The value in base units; None if the chip has the level or link but the figure is unknown.
     unit
         ``FLOP/s``, ``B/s``, ``B``, ``s``, ``Hz``, ``W``, ``J/FLOP``, ``J/B``, a word such as ``SM``, or empty.
     source

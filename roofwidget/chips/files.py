@@ -14,13 +14,13 @@ from roofwidget.chips import records, toml
 from roofwidget.chips.chip import Chip
 from roofwidget.support.did_you_mean import did_you_mean
 
-# No chip is slower or smaller than this. A smaller number without a unit was meant in TFLOP/s, GB/s or GB.
+# No chip is slower or smaller than these minima. A smaller number without a unit was meant in TFLOP/s, GB/s or GB.
 _MIN_RATE: Final = 1e9  # FLOP/s or bytes/s
 _MIN_CAPACITY_BYTES: Final = 1e3
 _RATE_KEYS: Final = {"memories": ("bandwidth",), "links": ("bandwidth", "per_link")}
 _EXAMPLES: Final = {"FLOP/s": "989.5 TFLOP/s", "B/s": "3.35 TB/s", "B": "80 GB"}
 _PRECISION: Final = re.compile(r"(?:fp|bf|tf|int)(\d+)")
-# The unit of each figure of a check to which these minima apply.
+# The units of the checked figures to which these minima apply.
 _CHECK_UNITS: Final = (
     (re.compile(r"peak_flops\..+"), "FLOP/s"),
     (re.compile(r"memories\..+\.bandwidth|links\..+\.(?:bandwidth|per_link)"), "B/s"),
@@ -31,9 +31,9 @@ _EXAMPLE: Final = """
 name = "My chip"
 peak_flops.bf16 = "400 TFLOP/s"
 memories.HBM = { bandwidth = "2 TB/s", capacity = "64 GB" }"""
-# By width in bits: twice that width. tf32 is stored in 32 bits.
+# Maps a width in bits to the double width. tf32 is stored in 32 bits, so its width is 32.
 _TWICE_AS_WIDE: Final = {32: 64, 16: 32, 8: 16, 4: 8}
-# Slightly more than 2, as data sheets round: 989 and 1979 TFLOP/s are meant as a factor of 2.
+# Slightly more than 2, because data sheets round: 989 and 1979 TFLOP/s are meant as a factor of 2.
 _MAX_SPEEDUP: Final = 2.02
 
 
@@ -62,8 +62,8 @@ def load_chips(path: str | os.PathLike[str]) -> tuple[Chip, ...]:
     Warns
     -----
     UserWarning
-        If a precision is more than twice as fast as the fastest precision of twice its width. That is often a figure
-        with sparsity, but true of some chips. Also if a ceiling that was not measured lies above its roof.
+        If a precision is more than twice as fast as the fastest precision of twice its width. Such a figure often
+        includes sparsity, but is correct for some chips. Also if a ceiling that was not measured lies above its roof.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class _File:
 
 
 class _WithPlace:
-    """Adds the file and the line to the errors of a record."""
+    """A context that adds the file and the line to the errors of a record."""
 
     def __init__(self, file: _File, within: toml.Path) -> None:
         self.file = file
@@ -219,7 +219,7 @@ def _number(value: object) -> float | None:
 
 
 def _too_fast(chip: Chip) -> Iterator[tuple[str, str]]:
-    """Yield each precision that is more than twice as fast as the fastest one of twice its width, and the warning."""
+    """Yield each precision with more than twice the fastest peak at double width, and the warning."""
     width = {precision: int(match[1]) for precision in chip.peak_flops if (match := _PRECISION.fullmatch(precision))}
     for precision, bits in width.items():
         wider = [other for other, its in width.items() if its == _TWICE_AS_WIDE.get(bits)]

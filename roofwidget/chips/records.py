@@ -40,7 +40,7 @@ class RecordError(ValueError):
     Parameters
     ----------
     path
-        Where in the record.
+        The place in the record.
     problem
         What is wrong there and how to correct it.
     """
@@ -62,7 +62,7 @@ def from_record(
     record
         The record.
     known
-        Documents that its figures may name besides those of its own `sources`.
+        Documents that the figures may name in addition to the record's own `sources`.
 
     Raises
     ------
@@ -110,7 +110,7 @@ class _Reader:
         return replace(made, checks=tuple(checks)) if checks else made
 
     def check_each(self, values: Mapping[str, Any], ceilings: list[Ceiling]) -> None:
-        """Validate each field with its place in the record, before the chip is made from all of them."""
+        """Validate the fields one by one, before the chip is made, so that an error names the place in the record."""
         with _at(("peak_flops",)):
             rates = validation.peaks(self.name, values["peak_flops"])
         with _at(("memories",)):
@@ -190,7 +190,7 @@ class _Reader:
         return Ceiling(name, rate, **under, measured=measured, source=self.source(path, table))
 
     def check(self, path: Path, given: Any, known: Mapping[str, str]) -> Check:
-        """Return the value of another source for one of the `known` figures, given with their units."""
+        """Return a check: another source's value for one of the `known` figures, a mapping from key to unit."""
         table = _table(given, path, f"a check {self.of}", _CHECK, required=("figure", "value", "source"))
         with _at((*path, "figure")):
             key = validation.figure(_text(table, "figure", f"of a check {self.of}", path), known, f"a check {self.of}")
@@ -199,7 +199,7 @@ class _Reader:
             return validation.checks(self.name, [Check(key, table["value"], source)], known)[0]
 
     def parts(self, path: Path, value: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
-        """Return the table of a level or link; a plain value is its bandwidth."""
+        """Return the table of a level or link. A plain value becomes a table with this bandwidth."""
         if not isinstance(value, Mapping) or "value" in value:
             return {"bandwidth": value}
         return _table(value, path, f"{path[0]}['{path[1]}'] {self.of}", known)
@@ -276,7 +276,7 @@ def to_record(chip: Chip) -> dict[str, Any]:
 
 
 class _Writer:
-    """Writes the record of one chip; each document gets a key."""
+    """Writes the record of one chip, with a key for each document."""
 
     def __init__(self, chip: Chip) -> None:
         self.chip = chip
@@ -317,7 +317,7 @@ def _at(path: Path) -> Iterator[None]:
 
 
 def documents(given: Any) -> dict[str, Source]:
-    """Return the documents of a `sources` table by key. Their confidence applies to figures that state none."""
+    """Return the documents of a `sources` table by key. A document's confidence applies to figures that state none."""
     found = {}
     for key, value in _table(given, ("sources",), "sources", None).items():
         path: Path = ("sources", key)

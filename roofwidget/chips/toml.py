@@ -48,7 +48,7 @@ def line_numbers(text: str) -> dict[Path, int]:
 
 
 def line_of(found: dict[Path, int], where: Path) -> int:
-    """Return the line of a key; if the text lacks it, the line of the innermost table around it that exists."""
+    """Return the line of a key. If the key is absent, return the line of the innermost table around it that exists."""
     while where and where not in found:
         where = where[:-1]
     return found.get(where, 1)
@@ -102,7 +102,7 @@ class _LineScanner:
         return where
 
     def into(self, where: Path) -> Path:
-        """Append the index of the latest element if this path names an array of tables."""
+        """Return the path, with the index of the latest element appended if it names an array of tables."""
         return (*where, self.elements[where]) if where in self.elements else where
 
     def key(self) -> list[str]:

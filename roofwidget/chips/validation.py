@@ -17,7 +17,7 @@ ENERGY_UNITS: Final = {"per_flop": "J/FLOP", "per_byte": "J/B", "constant_power"
 # The default precision is the first of these that the chip has.
 _DEFAULT_PRECISIONS: Final = ("bf16", "fp16", "tf32", "fp32", "fp64")
 _UNIT_COUNT: Final = re.compile(r"[1-9]\d* \S.*")
-# Words with a meaning of their own wherever a precision, a level or a bound is named.
+# Names with a fixed meaning wherever a precision, a level or a bound is named.
 _RESERVED_PRECISIONS: Final = frozenset({"auto"})
 _RESERVED_LEVELS: Final = frozenset({"main", "all", "network", "compute", "overhead", "unknown"})
 
@@ -61,7 +61,7 @@ def memories(name: str, given: object) -> dict[str, Memory]:
 
 
 def links(name: str, given: object) -> dict[str, Link]:
-    """Return links by name; a plain number or text is the one-way bandwidth of all links of that name together."""
+    """Return links by name. A plain number or text is the one-way bandwidth of all links of this name together."""
     if not isinstance(given, Mapping):
         raise TypeError(
             f"links of chip '{name}' must map names to one-way bandwidths, such as {{'NVLink': '450 GB/s'}}"
@@ -85,14 +85,15 @@ def links(name: str, given: object) -> dict[str, Link]:
 def ceilings(
     name: str, given: Iterable[Ceiling], rates: Mapping[str, float], levels: Mapping[str, Memory]
 ) -> tuple[Ceiling, ...]:
-    """Return ceilings, with the chip's own spelling of their precision or level."""
+    """Return ceilings. Their precision or level gets the chip's own spelling."""
     found: dict[str, Ceiling] = {}
     for ceiling in many(given, f"ceilings of chip '{name}'"):
         if not isinstance(ceiling, Ceiling):
             raise TypeError(f"ceilings of chip '{name}' must be Ceiling objects, got {ceiling!r}")
         _nonempty(ceiling.name, f"the name of a ceiling of chip '{name}'")
         checked = _ceiling(name, ceiling, rates, levels)
-        # A ceiling is selected by its key, in any case, from one list with the names of the peaks.
+        # A ceiling is selected by its key, in any case. The keys share one list with the names of the peaks, so they
+        # must be unique.
         for taken in (ceiling.name.casefold(), checked.key.casefold()):
             if taken in rates:
                 raise ValueError(
@@ -117,7 +118,7 @@ def _ceiling(name: str, ceiling: Ceiling, rates: Mapping[str, float], levels: Ma
 
 
 def checks(name: str, given: Iterable[Check], known: Mapping[str, str]) -> tuple[Check, ...]:
-    """Return checks; each must name one of the `known` figures, given with their units."""
+    """Return checks. Each must name one of the `known` figures, a mapping from key to unit."""
     found = []
     for check in many(given, f"checks of chip '{name}'"):
         if not isinstance(check, Check):
@@ -152,7 +153,7 @@ def figure(key: str, known: Iterable[str], what: str) -> str:
 
 
 def energy(name: str, given: Energy | None) -> Energy | None:
-    """Return the energy costs. Only the constant power may be zero."""
+    """Return the validated energy costs. Costs per FLOP and per byte must be above zero, constant power may be zero."""
     if given is None:
         return None
     if not isinstance(given, Energy):
@@ -166,7 +167,7 @@ def energy(name: str, given: Energy | None) -> Energy | None:
 
 
 def number(name: str, field: str, unit: str, given: object) -> float | None:
-    """Return a clock (Hz) or a power (W), given as a number or as text with a unit."""
+    """Return a clock (Hz) or a power (W) as a number; it may be given as text with a unit."""
     return _optional(given, unit, f"{field} of chip '{name}'")
 
 
@@ -229,7 +230,7 @@ def find_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
 
 
 def own_level(chip: str, levels: Mapping[str, Memory], name: str) -> str:
-    """Return the level called `name` (any case), or the main memory for ``"main"``, else `MissingFigureError`."""
+    """Return the level called `name` (any case), or the main memory for ``"main"``, else raise `MissingFigureError`."""
     level = level_called(levels, name)
     if level is None:
         raise MissingFigureError(f"{chip} has no memory '{name}'; it has {listed(levels)}")

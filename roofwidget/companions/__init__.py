@@ -2,7 +2,7 @@
 
 Each figure is an ordinary `bqplot.Figure`: append your own marks to its ``marks``, set its ``layout``, or put it into
 an ``HBox`` with other widgets. The figure updates with its model until you close it. Closing it also closes its own
-marks, axes and scales. A scale limit that you set, or that a user drags, is not changed any more.
+marks, axes and scales. The figure no longer changes a scale limit that you set or that a user drags.
 
 >>> import roofwidget as rw
 >>> figure = rw.companions.roofline_figure(rw.RooflineModel(["v5p"]))

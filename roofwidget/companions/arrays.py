@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from roofwidget.workloads import Dim, Graph
     from roofwidget.workloads.expressions import Count
 
-# From this ratio of largest to smallest value on, the sizes of a dimension are powers of two.
+# If the largest value is at least this many times the smallest, the sizes of a dimension are powers of two.
 _MIN_RATIO_FOR_POWERS: Final = 16
 
 
@@ -52,7 +52,7 @@ def _atom(atom: Symbol | Call, env: Mapping[str, Any]) -> Floats:
 
 
 def allowed(graph: Graph, env: Mapping[str, Any], n: int) -> Bools:
-    """Return where all conditions of a graph on its dimensions hold, shape (n,)."""
+    """Return a mask, shape (n,): true where all conditions of a graph on its dimensions hold."""
     fine = np.ones(n, dtype=np.bool_)
     for count, divisor in graph.conditions:
         whole = evaluate_arrays(count, env)
@@ -89,7 +89,7 @@ def swept(where: str, given: Any, graph: Graph) -> tuple[str, Floats]:
 
 
 def whole_range(dim: Dim, max_steps: int = 24) -> Floats:
-    """Return sizes over the range of a dimension: powers of two and both ends, or at most `max_steps` even steps."""
+    """Return sizes over the range of a dimension: powers of two and both ends, or at most `max_steps` equal steps."""
     if dim.high >= _MIN_RATIO_FOR_POWERS * dim.low:
         powers = 2.0 ** np.arange(np.ceil(np.log2(dim.low)), np.floor(np.log2(dim.high)) + 1)
         return np.unique([dim.low, *powers, dim.high])

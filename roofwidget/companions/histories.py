@@ -35,17 +35,18 @@ from roofwidget.wire import text_to_wire
 
 # -- labels that have room -----------------------------------------------------------------------------------------
 
-# Sizes as shares of the narrowest plot, 664 by 380 px; wider plots have more space.
+# Sizes as shares of the narrowest plot, 664 by 380 px. Wider plots have more space.
 _LETTER_WIDTH: Final = 6.6 / 664
 _LINE_HEIGHT: Final = 15 / 380
 _LABEL_OFFSET: Final = 8 / 664
-# A label is above and to the right of its point. Its middle is this far up, and no point may be this close to it.
+# A label is above and to the right of its point. The middle of the label is this far above the point, and no other
+# point may be this close to the middle.
 _LABEL_RISE: Final = 10 / 380
 _POINT_CLEARANCE: Final = 9 / 380
 
 
 def named_points(places: Sequence[tuple[float, float]], texts: Sequence[str]) -> list[int]:
-    """Return which points get a label; earlier points first. Labels do not overlap labels, points or the edge.
+    """Return the points that get a label. Earlier points have priority. Labels overlap no labels, points or edges.
 
     Parameters
     ----------
@@ -100,13 +101,13 @@ def ridge_history(
     """Return a figure of chips' ridge points by release year, with a line per family.
 
     A ridge point is ``peak / bandwidth``, FLOP/byte: the intensity that a kernel needs to be compute-bound. The year
-    and the family are the catalogue's, see `Chip`.
+    and the family are fields of `Chip`.
 
     Parameters
     ----------
     chips
-        Chips and names of catalogue chips; or a model, whose shown chips with their what-if values, precision and
-        memory are followed.
+        Chips and names of catalogue chips; or a model, whose shown chips, what-if values, precision and memory the
+        figure follows.
     precision, memory
         As in `Chip.ridge_point`. Not allowed for a model, which has its own precision and memory.
 
@@ -115,7 +116,7 @@ def ridge_history(
     bqplot.Figure
         Its marks are a ``Lines`` (one per family, through the geometric mean of each year), a ``Scatter`` (one point
         per chip) and a ``Label`` (names that have space, the newest chip of a family first; other names are tooltips).
-        The title has the number of chips that are left out because they lack a year, the precision or the memory.
+        The title states how many chips are left out because they lack a year, the precision or the memory.
 
     Raises
     ------
@@ -212,7 +213,7 @@ def _by_family(known: list[_Point]) -> dict[str, list[_Point]]:
 def _draw(families: bqplot.Lines, points: bqplot.Scatter, known: list[_Point]) -> None:
     grouped = _by_family(known)
     means = [_by_year(row) for row in grouped.values()]
-    # All lines of a mark need the same length of at least 2; repeat the last point of short lines.
+    # All lines of a mark need the same length of at least 2, so the last point of short lines is repeated.
     longest = max(2, *map(len, means), 2)
     padded = [[*row, *([row[-1]] * (longest - len(row)))] for row in means]
     hues = {family: PALETTE[i % len(PALETTE)] for i, family in enumerate(grouped)}
@@ -238,7 +239,7 @@ def _by_year(family: list[_Point]) -> list[tuple[float, float]]:
 
 
 def _name(names: Any, known: list[_Point], x_span: tuple[float, float], y_span: tuple[float, float]) -> None:
-    """Label the points that have space for a label."""
+    """Set the texts of the labels: only points with enough space get a label."""
     newest = {id(row[-1]) for row in _by_family(known).values()}
     ranked = sorted(known, key=lambda point: (id(point) not in newest, -point.year))
     width, height = x_span[1] - x_span[0], np.log(y_span[1] / y_span[0])

@@ -51,7 +51,7 @@ PALETTE: Final = ("#0072b2", "#d55e00", "#0f9d74", "#c2569b", "#a87800", "#6b74e
 GREY: Final = "#7f868e"
 """For items without a colour of their own; same contrast."""
 
-# A logarithmic scale accepts finite numbers above zero only; other values are drawn at these limits.
+# A logarithmic scale accepts finite numbers above zero only. Other values are drawn at these limits.
 _SMALLEST: Final = 1e-300
 _LARGEST: Final = 1e300
 _LEGEND_ENTRY_PX: Final = 16
@@ -82,7 +82,7 @@ def axis(scale: Any, side: str, label: str = "", **traits: Any) -> Any:
 
 
 def labels(scales: dict[str, Any], **traits: Any) -> Any:
-    """Return a mark of texts in the host's colour."""
+    """Return a mark that draws texts in the host's text colour."""
     return bqplot.Label(
         x=[], y=[], text=[], scales=scales, colors=[INK], default_size=12, font_weight="normal", **traits
     )
@@ -118,12 +118,12 @@ def follow(shown: Any, model: RooflineModel, traits: Iterable[str], draw: Callab
 
 
 class Limits:
-    """Sets the limits of a scale, until someone else sets them.
+    """Sets the limits of a scale until other code or a user sets them.
 
     Parameters
     ----------
     scale
-        A `LogScale`, or for `set` any other.
+        A `LogScale`. Its method `set` also works with other scales.
     empty
         The limits without data.
     room
@@ -135,7 +135,7 @@ class Limits:
         self._set: tuple[float | None, float | None] = (scale.min, scale.max)
 
     def span(self, values: npt.ArrayLike, above: float = 0.0) -> tuple[float, float]:
-        """Set the limits around the values, with the share `above` of the height free; return the limits."""
+        """Set limits around the values, with the share `above` of the height free, and return them."""
         given = np.asarray(values, dtype=np.float64)
         known = given[np.isfinite(given)]
         low, high = self._empty
@@ -149,7 +149,7 @@ class Limits:
         return low, high
 
     def set(self, low: float, high: float) -> None:
-        """Set both limits, unless someone else has set them."""
+        """Set both limits, unless other code or a user has set them."""
         if (self._scale.min, self._scale.max) == self._set:
             self._set = (low, high)
             with self._scale.hold_sync():
@@ -167,7 +167,7 @@ def within(values: npt.ArrayLike) -> Floats:
 
 
 def colours(model: RooflineModel) -> dict[str, str]:
-    """Return a colour by chip id. Few chips have fixed colours; of many chips only the shown chips have one."""
+    """Return a colour by chip id. With few chips, colours are fixed. With many, only shown chips have a colour."""
     ids = [chip.id for chip in model.chips]
     pool = ids if len(ids) <= len(PALETTE) else list(model.shown)
     return {name: PALETTE[pool.index(name) % len(PALETTE)] if name in pool else GREY for name in ids}

@@ -44,9 +44,9 @@ def roofline_figure(model: RooflineModel) -> bqplot.Figure:
     Parameters
     ----------
     model
-        A `RooflineModel` or `RooflineWidget`. Roofs are those of the shown chips with their what-if values,
-        ``min(peak, intensity x bandwidth)``; a chip without the selected precision or memory has none. The kernels
-        are those of the chart; with a graph they are the kernels of its partition.
+        A `RooflineModel` or `RooflineWidget`. Each shown chip has a roof with its what-if values, ``min(peak, intensity
+        x bandwidth)``. A chip without the selected precision or memory has no roof. The kernels are the model's shown
+        kernels; with a graph these are the kernels of its partition.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def _draw_roofs(  # noqa: PLR0917 - two marks, and what they show
     left: float,
     right: float,
 ) -> Floats:
-    """Draw one line per chip, the focus chip's twice, and return all rates on the lines."""
+    """Draw one line per chip and the focus chip's line a second time. Return all rates on the lines."""
     x = np.array([[left, within(peak / bandwidth), right] for _, peak, bandwidth in peaks])
     with np.errstate(over="ignore", under="ignore"):
         y = np.array(

@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _GroupCounts:
-    """Everything that a kernel's time depends on. Layers of a model repeat kernels; equal kernels are bounded once."""
+    """Everything that a kernel's time depends on. Equal kernels, as in a model's layers, are computed only once."""
 
     flops: tuple[tuple[str, Count], ...]
     bytes: Count
     precisions: tuple[tuple[Count, str], ...]
 
     def kernels(self, env: Mapping[str, Any], n: int) -> Kernels:
-        """Return the kernel at n sizes."""
+        """Return `Kernels` with this kernel at each of the n sizes."""
         return Kernels(
             [""] * n,
             {word: np.broadcast_to(evaluate_arrays(count, env), n) for word, count in self.flops} or np.zeros(n),
@@ -124,7 +124,7 @@ def _group(structure: Structure, group: Mask) -> _GroupCounts:
 
 
 def _precisions(structure: Structure, group: Mask) -> tuple[tuple[Count, str], ...]:
-    """Return the possible precisions of a group with weights; the heaviest applies (see `Structure.precision`)."""
+    """Return the possible precisions of a group, each with FLOPs or bytes: the largest amount decides."""
     counts = structure.counts
     stated = [
         (sum(counts.flops[op].values()), word) for op in members(group) if (word := structure.stated[op]) is not None
@@ -140,7 +140,7 @@ def _precisions(structure: Structure, group: Mask) -> tuple[tuple[Count, str], .
 
 # Times closer than this (relative) are a tie.
 _TIE: Final = 1e-9
-# From each of these speed-ups on, a cell has the next stronger shade; text stays readable on all shades.
+# From each of these speed-ups on, a cell has the next stronger shade. Text stays readable on all shades.
 _SHADE_STEPS: Final = (1.1, 2.0)
 _SHADES: Final = (0.25, 0.4, 0.55)
 _TIED, _UNKNOWN = "=", "?"
@@ -154,8 +154,8 @@ _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class _Map:
     """The content of the heat map: the fastest of m chips for each pair of sizes.
 
-    `winner` is the index of the fastest chip, m for a tie, -1 if unknown. `speedup` is the second-best time over the
-    best time, NaN without a second chip. Both have the shape (y sizes, x sizes).
+    `winner` is the index of the fastest chip: m means a tie, and -1 means unknown. `speedup` is the second-best time
+    over the best time; it is NaN without a second chip. Both arrays have the shape (y sizes, x sizes).
     """
 
     x_sizes: Floats
@@ -188,7 +188,7 @@ def speed_map(model: RooflineModel, x_dim: Any, y_dim: Any, chips: Iterable[str]
     bqplot.Figure
         Its marks are a ``GridHeatMap`` (a colour per chip, stronger for a larger speed-up) and a ``Label`` (in each
         cell the chip's letter and its speed-up, ``=`` for a tie, and ``?`` if a bound is unknown or the graph does not
-        allow the sizes). The title explains the letters and has the number of cells that each chip wins.
+        allow the sizes). The title explains the letters and states how many cells each chip wins.
 
     Raises
     ------
@@ -291,7 +291,7 @@ def _map(model: RooflineModel, axes: _Axes, named: tuple[str, ...] | None) -> _M
 
 
 def _winner_and_speedup(times: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Return winner and speed-up from times of shape (chips, …); see `_Map`."""
+    """Return `winner` and `speedup` of `_Map`, computed from times of shape (chips, …)."""
     m = len(times)
     if not m:
         return np.full(times.shape[1:], -1, dtype=np.intp), np.full(times.shape[1:], np.nan)
@@ -306,7 +306,7 @@ def _winner_and_speedup(times: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
 
 def _paint(cells: bqplot.GridHeatMap, colour: bqplot.OrdinalColorScale, texts: bqplot.Label, found: _Map) -> None:
     shades = len(_SHADES)
-    # One code per shade of each chip, then a code for ties, then a code for unknown.
+    # There is one code per shade of each chip, then a code for ties, then a code for unknown.
     step = np.searchsorted(_SHADE_STEPS, np.nan_to_num(found.speedup, nan=1.0), side="right")
     tied = len(found.names) * shades
     code = np.where(found.winner == len(found.names), tied, found.winner * shades + step)
@@ -333,7 +333,7 @@ def _paint(cells: bqplot.GridHeatMap, colour: bqplot.OrdinalColorScale, texts: b
 
 
 def _cell_texts(found: _Map) -> list[str]:
-    """Return the text of each cell, row by row; an empty list if cells are too small."""
+    """Return the text of each cell, row by row, or an empty list if the cells are too small for texts."""
     columns = len(found.x_sizes)
     if columns > _MAX_COLUMNS_WITH_LETTERS:
         return []
@@ -352,7 +352,7 @@ def _tint(hue: str, share: float) -> str:
 
 
 def _title(found: _Map) -> str:
-    """Return the title: the cells that each chip wins, without chips that win none."""
+    """Return the title: the number of cells that each chip wins. Chips that win no cell are left out."""
     marks = [
         *(f"{letter} {name}" for letter, name in zip(_LETTERS, found.names, strict=False)),
         f"{_TIED} none faster",

@@ -1,4 +1,4 @@
-"""The size at which an operation becomes compute-bound: its intensity over size, with the chips' ridge points."""
+"""The size at which an operation becomes compute-bound: intensity over size, with the chips' ridge points."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 # -- curves --------------------------------------------------------------------------------------------------------
 
-# As in `bound`: an intensity this close (relative) to the ridge point counts as equal.
+# An intensity of at least this share of the ridge point counts as reaching it, as in `bound`.
 _TIE: Final = 1 - 1e-12
 # Largest gap between two sizes in which every whole number is tried.
 _MAX_GAP: Final = 2**20
@@ -63,7 +63,8 @@ class Curve:
     size
         The name of the swept dimension, or ``N``.
     sizes, intensity
-        Ascending whole numbers, and FLOP/byte, shape (n,); NaN if unknown or if the size is not allowed.
+        Ascending whole numbers, and FLOP/byte, both of shape (n,). The intensity is NaN if it is unknown or the size is
+        not allowed.
     at
         A function for the intensity at other sizes; None if only these sizes are known.
     """
@@ -124,7 +125,7 @@ def _operator_name(op: Any) -> str:
 
 
 def _is_of_graph(graph: Graph, op: str, sizes: Any) -> bool:
-    """Whether `op` means an op of the graph; without dims in the graph an operator of that name has priority."""
+    """Return whether `op` means an op of the graph. If the graph has no dims, an operator of this name has priority."""
     named = isinstance(sizes, (str, Mapping))
     return any(one.name == op for one in graph.ops) and (named or bool(graph.dims) or op not in OPERATORS)
 
@@ -161,7 +162,7 @@ def _of_graph(model: RooflineModel, graph: Graph, op: str, sizes: Any) -> Callab
 
 
 def _intensity(partition: Partition, op: str | int, env: Mapping[str, Any]) -> Floats:
-    """Return FLOPs / bytes of the kernel that contains an op."""
+    """Return FLOPs / bytes of the kernel that contains the op."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         flops = sum(evaluate_arrays(count, env) for count in partition.flops(op).values())
         return np.asarray(flops / evaluate_arrays(partition.bytes(op), env))
@@ -189,7 +190,7 @@ def _of_operator(model: RooflineModel, name: str, wanted: Floats) -> Callable[[]
 
 
 def _apply(graph: Graph, name: str, dtype: str, size: int) -> None:
-    """Add an operator to a graph, with N by N matrices as tensors and N as counts."""
+    """Add an operator to a graph. Its tensors are N by N matrices, and its counts are N."""
     n = dim(_SIZE_NAME, 1, _MAX_SIZE, default=size)
     given: list[Any] = []
     for parameter in list(inspect.signature(inspect.unwrap(OPERATORS[name])).parameters.values())[1:]:
@@ -269,7 +270,7 @@ def size_sweep(model: RooflineModel, op: Any = "matmul", sizes: Any = _GUIDE) ->
     Returns
     -------
     bqplot.Figure
-        Its marks are a ``Lines`` (ridge points, one line per chip; labels have the first compute-bound size), a
+        Its marks are a ``Lines`` (ridge points, one line per chip; the labels state the first compute-bound size), a
         ``Lines`` (the intensity, FLOP/B) and a ``Scatter`` (the first compute-bound sizes). Sizes that the graph does
         not allow, and chips without the selected precision or memory, are left out.
 
@@ -345,7 +346,7 @@ def _draw_ridges(  # noqa: PLR0917 - two marks, and what they show
     crossed = [
         (size, ridge, hues[chip.id])
         for (chip, ridge), size in zip(found, firsts, strict=True)
-        # An operation that is compute-bound at the smallest size crosses nothing.
+        # An operation that is compute-bound at the smallest size already has no crossing to mark.
         if size is not None and size > curve.sizes[0]
     ]
     with crossings.hold_sync():

@@ -61,8 +61,8 @@ def time_bars(model: RooflineModel, by: str = "resource") -> bqplot.Figure:
     -------
     bqplot.Figure
         Its mark is a ``Bars`` (seconds over chip names, shape (segments, chips)). A kernel with an unknown bound on one
-        of the chips is left out of all bars, so that all bars have the same work. A chip without any bound has no bar.
-        The title says both.
+        of the chips is left out of all bars, so that all bars show the same work. A chip without any bound has no bar.
+        The title names what is left out.
 
     Raises
     ------
@@ -111,7 +111,7 @@ _Parts = list[tuple[str, str, "Floats"]]
 
 
 def _bounds(model: RooflineModel) -> tuple[list[Bound], list[str]]:
-    """Return the bounds on each shown chip, and the names of chips without any bound."""
+    """Return the bounds on each shown chip, and the names of the chips without any bound."""
     kernels = model.shown_kernels
     found: list[Bound] = []
     without_bound: list[str] = []

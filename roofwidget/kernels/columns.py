@@ -39,8 +39,8 @@ class DictColumn:
     Parameters
     ----------
     values
-        The unique values in order of first appearance; None stands for "no value". A part of a column keeps the values
-        of the whole column, so some of them may be unused.
+        The unique values in order of first appearance; None stands for "no value". A slice of a column keeps all values
+        of the column, so some values may be unused.
     codes
         Positions in `values`, shape (n,), read-only.
     """
@@ -69,7 +69,7 @@ class DictColumn:
 def dict_column(
     given: Iterable[str | None] | DictColumn | None, field: str, n: int, *, casefold: bool = False
 ) -> DictColumn:
-    """Return a checked column of n texts; None gives a column without values.
+    """Return a checked column of n texts. For None it is a column without values.
 
     With `casefold` the texts are precisions (see `folded`), and an empty text becomes None.
     """
@@ -161,7 +161,7 @@ def by_key(
 
 
 def float_column(given: npt.ArrayLike, field: str, n: int) -> Floats:
-    """Return a read-only float64 column of n rows; raise a ValueError for a bad cell or another length."""
+    """Return a read-only float64 column of n rows. Raise a ValueError for a bad cell or another length."""
     try:
         column = np.array(given, dtype=np.float64)
     except (OverflowError, TypeError, ValueError):
@@ -173,7 +173,7 @@ def float_column(given: npt.ArrayLike, field: str, n: int) -> Floats:
 
 
 def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
-    """Return a read-only float64 column of n rows; raise a ValueError that names row and column for a bad number."""
+    """Return a read-only float64 column of n rows. A bad number raises a ValueError with its row and column."""
     column = float_column(given, field, n)
     if field == "count":
         bad, rule = (
@@ -190,7 +190,7 @@ def checked(given: npt.ArrayLike, field: str, n: int) -> Floats:
 
 
 def real(given: npt.ArrayLike, unit: str, what: str) -> Floats:
-    """Return numbers, or one text with a unit such as ``"450 GB/s"``, as float64; an empty `unit` allows no text.
+    """Return numbers, or one text such as ``"450 GB/s"``, as float64. An empty `unit` allows no text.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def real(given: npt.ArrayLike, unit: str, what: str) -> Floats:
 
 
 def quantity(given: npt.ArrayLike, unit: str, what: str, *, above_zero: bool = False) -> Floats:
-    """Return numbers that `real` reads and that are finite and not negative; with `above_zero` they must not be zero.
+    """Return what `real` reads; numbers must be finite and not negative, and with `above_zero` not zero.
 
     Raises
     ------
@@ -265,7 +265,7 @@ def float_cells(given: Any, field: str) -> Floats:
 
 
 def text_cells(column: Any, field: str) -> list[str | None] | None:
-    """Return the text cells of a data frame's column; None, NaN and NA become None. Other values raise a ValueError."""
+    """Return the text cells of a data frame's column. None, NaN and NA become None. Other values raise a ValueError."""
     if column is None:
         return None
     found: list[str | None] = []
@@ -302,7 +302,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def at_rows(column: Any, rows: Any) -> Any:
-    """Return these rows of a column, or of each column in a mapping, read-only; None stays None."""
+    """Return these rows of a column, or of each column in a mapping, as read-only arrays. None stays None."""
     if isinstance(column, Mapping):
         return MappingProxyType({name: at_rows(part, rows) for name, part in column.items()})
     if isinstance(column, np.ndarray):
@@ -320,7 +320,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(value: Any) -> Any:
-    """Return the argument that `to_plain` was given."""
+    """Return the original argument of `to_plain` from its result."""
     if isinstance(value, dict):
         return {name: from_plain(part) for name, part in value.items()}
     return DictColumn(*value) if isinstance(value, tuple) else value

@@ -1,4 +1,4 @@
-"""Kernels from and to data frames: pandas, or any object with `columns` that returns a column by its name."""
+"""Kernels from and to data frames: pandas, or any object that has `columns` and returns a column by its name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FIELDS: Final = ("name", "flops", "bytes", "time", "precision", "category", "count", "self_time")
 _NEEDED: Final = ("name", "flops", "bytes")
 _KEYED: Final = ("flops", "bytes", "origin")
-# Similarity (difflib) from which a column is taken for a misspelt field, as "categry" for "category".
+# A column name with at least this similarity (difflib) to a field counts as misspelt: "categry" for "category".
 _MISSPELT_SIMILARITY: Final = 0.7
 
 
@@ -57,7 +57,7 @@ def from_frame(frame: Any) -> dict[str, Any]:
 
 
 def _is_field(name: str, absent: Collection[str]) -> bool:
-    """Return whether a column is a field; raise an error if it looks like a misspelt field that is absent."""
+    """Return whether a column is a field. Raise an error if it looks like a misspelt name of a field that is absent."""
     field, colon, _ = name.partition(":")
     if field in _KEYED and (colon or field in FIELDS):
         return True
@@ -78,7 +78,7 @@ def _alike(name: str, fields: Collection[str]) -> list[str]:
 
 
 def _is_another(name: str, field: str) -> bool:
-    """Return whether a name contains the field as one of its words, such as ``"time min (s)"``: it is not misspelt."""
+    """Return whether a name contains the field as a word, as ``"time min (s)"`` does. Then it is not misspelt."""
     return field in name.casefold().split()
 
 

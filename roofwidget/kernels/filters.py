@@ -1,6 +1,6 @@
 """The filters of kernels: which rows of a table are shown.
 
-`js/src/roofline/filters.ts` mirrors this file; both are held to `tests/golden/filters.json`.
+`js/src/roofline/filters.ts` mirrors this file. The tests compare both with `tests/golden/filters.json`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RESOURCES: Final = ("compute", "network", "overhead", "unknown")
 """The resources that can bind a kernel, apart from memory levels."""
 
-# Listed one by one: Python and JavaScript disagree on which characters are white space.
+# Listed one by one, because Python and JavaScript disagree on which characters are white space.
 _BLANKS: Final = re.compile("[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
 
 
@@ -37,16 +37,18 @@ class Filters:
     search
         Words that must all occur in the name, in any case and order; ``*`` matches any characters within a word.
     categories, precisions
-        Only kernels of these; ``""`` selects kernels without a category or precision. None switches the filter off.
+        Only kernels of these categories or precisions; ``""`` selects kernels without a category or precision. None
+        switches the filter off.
     bounds
-        Only kernels that are bound by one of these: ``compute``, a level's name, ``network``, ``overhead``,
+        Only kernels that are bound by one of these resources: ``compute``, a level's name, ``network``, ``overhead``,
         ``unknown``. None switches the filter off.
     time_share
-        Keep the longest kernels that together reach this share of the table's self time; equally long ones in the
-        table's order. 1 keeps all, also kernels that were not measured. In a table without times all kernels pass.
+        Keep the longest kernels that together reach this share of the table's self time. Equally long kernels are taken
+        in the table's order. 1 keeps all kernels, also those that were not measured. In a table without times all
+        kernels pass.
     top
-        Keep this many of the kernels that pass all other filters: the longest by self time, equally long ones in the
-        table's order, then kernels that were not measured. None is no limit.
+        Keep this many of the kernels that pass all other filters: the longest by self time, then kernels that were not
+        measured. Equally long kernels are taken in the table's order. None means no limit.
     infeed
         Whether to keep kernels whose category contains "infeed" or "outfeed", in any case.
 
@@ -89,7 +91,7 @@ class Filters:
 
 
 def whole_from_one(value: Any, what: str) -> int:
-    """Return a positive whole number; raise an error that names `what` for anything else.
+    """Return a positive whole number. Anything else raises an error that names `what`.
 
     Examples
     --------
@@ -106,7 +108,7 @@ def whole_from_one(value: Any, what: str) -> int:
 
 
 def share_above_zero(value: Any) -> float:
-    """Return a share above 0 and at most 1; raise an error for anything else.
+    """Return a share above 0 and at most 1. Anything else raises an error.
 
     Examples
     --------
@@ -123,7 +125,7 @@ def share_above_zero(value: Any) -> float:
 
 
 def checked_text(value: Any, what: str) -> str:
-    """Return a text; raise an error that names the argument `what` for anything else."""
+    """Return a text. Anything else raises an error that names the argument `what`."""
     if not isinstance(value, str):
         msg = f"filter: {what} must be text, got {value!r:.60}"
         raise TypeError(msg)
@@ -136,7 +138,7 @@ def _as_list(given: Any, what: str) -> list[str]:
 
 
 def known_values(given: Any, what: str, column: DictColumn, *, casefold: bool = False) -> tuple[str, ...] | None:
-    """Return the given texts as a tuple; raise an error if no kernel has one of them."""
+    """Return the given texts as a tuple. Raise an error for a text that no kernel has."""
     if given is None:
         return None
     words = [folded(word) if casefold else word for word in _as_list(given, what)]
@@ -151,7 +153,7 @@ def known_values(given: Any, what: str, column: DictColumn, *, casefold: bool = 
 
 
 def known_resources(given: Any, chip: Chip | None) -> tuple[str, ...] | None:
-    """Return the given resources in the chip's spelling; raise an error if the chip does not have one of them."""
+    """Return the given resources in the chip's spelling. Raise an error for a resource that the chip does not have."""
     if given is None or chip is None:
         return None
     by_key = {name.casefold(): name for name in (*RESOURCES, *chip.memories)}
@@ -179,10 +181,10 @@ def share_of_time(kernels: Kernels, rows: Rows) -> float:
 
 
 def small(text: str) -> str:
-    """Return a text in lower case, as a search compares it.
+    """Return a text in lower case, in the form that a search compares.
 
-    A final sigma becomes a plain sigma and a combining dot on an i is dropped: with these the lower case of a letter
-    does not depend on its neighbours, and is one character.
+    A final sigma becomes a plain sigma, and a combining dot on an i is dropped. So the lower case of a letter is one
+    character and does not depend on its neighbours.
 
     Examples
     --------
@@ -194,7 +196,7 @@ def small(text: str) -> str:
 
 
 def is_feed(category: str) -> bool:
-    """Return whether a category means that the device waits for data of the host.
+    """Return whether a category means that the device waits for data from the host.
 
     Examples
     --------
@@ -227,7 +229,7 @@ def _occurs(parts: list[str], text: str) -> bool:
 
 
 def _of_words(column: DictColumn, holds: Callable[[str], bool]) -> Bools:
-    """Return which rows have a value that `holds` accepts; each unique value is tested once."""
+    """Return a mask of the rows whose value `holds` accepts. Each unique value is tested once."""
     return _by_word(column, [holds(word or "") for word in column.values])
 
 
@@ -247,7 +249,7 @@ def _longest(seconds: Floats, share: float) -> Bools:
     summed = np.cumsum(seconds[order][: np.count_nonzero(~np.isnan(seconds))])
     if share >= 1 or not summed.size or not summed[-1] > 0:
         return passes
-    # Rounding of the sum must not add one more kernel.
+    # The tolerance prevents that rounding of the sum adds one more kernel.
     enough = int(np.searchsorted(summed, share * summed[-1] * (1 - TIE_TOLERANCE)))
     passes[order[enough + 1 :]] = False
     return passes

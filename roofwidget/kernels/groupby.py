@@ -108,7 +108,7 @@ class _Groups:
         return np.where(known > 0, self.sum(np.nan_to_num(column)), np.nan)
 
     def has(self, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Return whether each group contains one of these rows."""
+        """Return a mask of the groups that contain one of these rows."""
         found: npt.NDArray[np.bool_] = self.sum(rows) > 0
         return found
 
@@ -120,14 +120,14 @@ class _Groups:
         return found
 
     def is_shared(self, column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Return whether all rows of a group have the same value; NaN equals NaN."""
+        """Return a mask of the groups whose rows all have the same value. NaN equals NaN."""
         low, high = self._reduced(np.minimum, column), self._reduced(np.maximum, column)
         nothing = self.sum(np.isnan(column)) == self.size if column.dtype.kind == "f" else False
         found: npt.NDArray[np.bool_] = (low == high) | nothing
         return found
 
     def shared(self, column: Floats | DictColumn) -> Floats | DictColumn:
-        """Return the value that all rows of a group share; NaN or None if they differ."""
+        """Return for each group the value that all its rows share, or NaN or None if the values differ."""
         if isinstance(column, DictColumn):
             return self.shared_words(column)
         return np.where(self.is_shared(column), column[self.first], np.nan)
@@ -137,7 +137,7 @@ class _Groups:
         return DictColumn((*column.values, None), codes.astype(np.int32))
 
     def joined(self, column: DictColumn) -> DictColumn:
-        """Return the text that all rows of a group share, or a list of the first few different ones."""
+        """Return for each group the text that all its rows share, or else a list of its first few different texts."""
         words: dict[str | None, int] = {word: code for code, word in enumerate(column.values)}
         codes = column.codes[self.first].astype(np.int32)
         for group in np.flatnonzero(~self.is_shared(column.codes)):
@@ -150,7 +150,7 @@ class _Groups:
 
 
 def column_of(kernels: Kernels, name: str, where: str) -> Floats | DictColumn:
-    """Return a column to group or match by: ``name``, ``precision``, ``category`` or one of `Kernels.extra`."""
+    """Return a column for groups or matches: ``name``, ``precision``, ``category`` or a column of `Kernels.extra`."""
     extra = kernels.extra_columns
     if name in extra:
         return extra[name]
@@ -163,7 +163,7 @@ def column_of(kernels: Kernels, name: str, where: str) -> Floats | DictColumn:
 
 def _keys(column: Floats | DictColumn) -> Codes:
     if isinstance(column, DictColumn):
-        # A part of a column keeps the values of the whole, and a value may occur twice.
+        # A slice of a column keeps all values of the column, and a value may occur twice.
         same: dict[str | None, int] = {}
         return np.array([same.setdefault(word, len(same)) for word in column.values], dtype=np.int32)[column.codes]
     _, codes = np.unique(column, return_inverse=True, equal_nan=True)
@@ -186,7 +186,7 @@ def _shown(value: object) -> str:
 
 
 def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
-    """Return the sums by precision, and which sums are unknown although a part is known.
+    """Return the sums by precision, and a mask of sums that are unknown although a part is known.
 
     If the precisions within a group differ, FLOPs given as plain numbers count for the precision of their row.
     """
@@ -211,10 +211,11 @@ def _summed_flops(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
 
 
 def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats], npt.NDArray[np.bool_]]:
-    """Return the sums by level, and which sums of the main memory are unknown although a part is known.
+    """Return the sums by level, and a mask of main-memory sums that are unknown although a part is known.
 
-    The names of off-chip memory are alternatives, so one of them is enough for a row. At any other level a missing
-    amount is unknown. A missing amount of the network is zero: readers leave it out where nothing crosses the link.
+    The names of off-chip memory are alternatives, so a row needs bytes under only one of these names. At any other
+    level a missing amount is unknown. A missing amount of the network is zero, because readers leave it out where
+    nothing crosses the link.
     """
     columns = kernels.bytes_by_level
     outside = [column for level, column in columns.items() if is_off_chip(level)]
@@ -232,13 +233,13 @@ def _summed_bytes(kernels: Kernels, groups: _Groups) -> tuple[dict[str, Floats],
 
 
 def _launches(kernels: Kernels, groups: _Groups) -> tuple[Kernels, Rows]:
-    """Return the rows that were added and their groups; if the table has launches, these instead of its rows."""
+    """Return the rows that are added, and the group of each row. These are the table's launches if it has any."""
     before, owner = kernels.launches_with_rows()
     return (kernels, groups.group) if before is None else (before, groups.group[owner])
 
 
 def _per_launch(launches: Kernels, owner: Rows, count: int) -> dict[str, Floats]:
-    """Return the shortest, median and longest launch of each group, seconds; NaN if one of them is unknown."""
+    """Return the shortest, median and longest launch of each group, seconds; NaN if the time of a launch is unknown."""
     each = launches.time / launches.count
     inner = _Groups.numbered(owner, count)
     order = np.lexsort((each, owner))

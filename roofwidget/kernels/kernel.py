@@ -126,12 +126,12 @@ class Kernel:
 
 
 def as_kernel(record: Any, row: int) -> Kernel:
-    """Return a record as a kernel; a record is a `Kernel`, ``(name, flops, bytes[, time])`` or a dict of its keywords.
+    """Return a record as a kernel. It is a `Kernel`, ``(name, flops, bytes[, time])`` or a dict of keywords.
 
     Raises
     ------
     TypeError, ValueError
-        If the record is none of these or holds a bad number: the message names `row`.
+        If the record has another form or contains a bad number: the message names `row`.
 
     Examples
     --------

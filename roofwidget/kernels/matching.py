@@ -14,7 +14,8 @@ from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 
 _SHAPE: Final = "shape"
-# Relative. FLOPs that are a rate times a time, or printed with few digits, differ slightly between runs.
+# Amounts count as equal up to this relative difference. FLOPs that are a rate times a time, or printed with few digits,
+# differ slightly between runs.
 _ROUNDING_TOLERANCE: Final = 0.01
 Keys = npt.NDArray[np.int64]
 
@@ -58,7 +59,7 @@ def match_rows(before: Kernels, after: Kernels, columns: Sequence[str]) -> tuple
 
 
 def does_other_work(before: Kernels, after: Kernels) -> npt.NDArray[np.bool_]:
-    """Return in which rows two tables differ in FLOPs, per launch and in total: their times cannot be compared.
+    """Return a mask of rows whose FLOPs differ, per launch and in total. Their times cannot be compared.
 
     Bytes may differ: moving fewer bytes is a way to make a kernel faster.
 
@@ -79,7 +80,7 @@ def _differ(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
 
 
 def _pair_in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
-    """Return pairs of rows with equal keys: the first in one run with the first in the other, and so on."""
+    """Return pairs of rows with equal keys: the first row of one run with the first row of the other, and so on."""
     keys = _combine(np.concatenate([before, after]), np.concatenate([_occurrence(before), _occurrence(after)]))
     n = len(before)
     _, rows_before, rows_after = np.intersect1d(keys[:n], keys[n:], assume_unique=True, return_indices=True)
@@ -87,7 +88,7 @@ def _pair_in_order(before: Keys, after: Keys) -> tuple[Rows, Rows]:
 
 
 def _rounded_keys(before: Floats, after: Floats) -> Keys:
-    """Return keys that are equal where the amounts are equal except for rounding; unknown equals unknown."""
+    """Return keys that are equal where amounts are equal except for rounding. Unknown amounts get equal keys."""
     with np.errstate(divide="ignore"):
         steps = np.round(np.log(np.concatenate([before, after])) / _ROUNDING_TOLERANCE)
     _, codes = np.unique(steps, return_inverse=True, equal_nan=True)
@@ -101,7 +102,7 @@ def _combine(keys: Keys, codes: Keys) -> Keys:
 
 
 def _is_repeated(keys: Keys, n: int) -> npt.NDArray[np.bool_]:
-    """Return for which rows the key occurs several times in one run."""
+    """Return a mask of the rows whose key occurs several times in one run."""
     most = int(keys.max(initial=0)) + 1
     several = (np.bincount(keys[:n], minlength=most) > 1) | (np.bincount(keys[n:], minlength=most) > 1)
     found: npt.NDArray[np.bool_] = several[keys]
@@ -109,7 +110,7 @@ def _is_repeated(keys: Keys, n: int) -> npt.NDArray[np.bool_]:
 
 
 def _occurrence(keys: Keys) -> Keys:
-    """Return how many earlier rows have the same key."""
+    """Return for each row how many earlier rows have the same key."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     place = np.empty(len(keys), dtype=np.int64)
@@ -118,7 +119,7 @@ def _occurrence(keys: Keys) -> Keys:
 
 
 def _column_keys(before: Kernels, after: Kernels, name: str) -> Keys:
-    """Return keys of both runs' rows that are equal where the column is; unknown equals unknown."""
+    """Return keys for the rows of both runs. Rows with equal or unknown values in the column have equal keys."""
     first = column_of(before, name, "compare_runs: the run before")
     second = column_of(after, name, "compare_runs: the run after")
     if isinstance(first, DictColumn) and isinstance(second, DictColumn):

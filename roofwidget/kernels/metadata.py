@@ -1,4 +1,4 @@
-"""The metadata of a table of kernels: the origin of its numbers, further columns of the file, single launches."""
+"""The metadata of a table of kernels: origins of the numbers, further columns of the file, single launches."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ class Launches:
     kernels
         All m launches.
     owner
-        The row of the whole aggregated table that each launch belongs to, shape (m,).
+        For each launch, its row in the whole aggregated table, shape (m,).
     rows
-        The rows of the whole table that this part contains, shape (n,).
+        The rows of the whole table that are in this slice of it, shape (n,).
     """
 
     kernels: Kernels
@@ -103,7 +103,7 @@ class Launches:
 
     @classmethod
     def of(cls, kernels: Kernels | None, owner: npt.ArrayLike | None, n: int) -> Launches | None:
-        """Return the checked launches of a table of n rows; None if there are none."""
+        """Return the checked launches of a table of n rows, or None if it has no launches."""
         if kernels is None:
             return None
         owners = np.array([] if owner is None else owner, dtype=np.intp)
@@ -116,7 +116,7 @@ class Launches:
         return Launches(self.kernels, self.owner, self.rows[rows])
 
     def here(self) -> Kernels:
-        """Return the launches of all rows of this part."""
+        """Return the launches of all rows of this slice."""
         return self.of_rows(self.rows)
 
     def of_rows(self, rows: Any) -> Kernels:
@@ -125,7 +125,7 @@ class Launches:
         return self.kernels if is_of_rows.all() else self.kernels[is_of_rows]
 
     def owners_here(self) -> Rows:
-        """Return the row of this part that each launch of `here` belongs to."""
+        """Return for each launch of `here` its row in this slice."""
         row_here = np.full(max(self.owner.max(initial=-1), self.rows.max(initial=-1)) + 1, -1, dtype=np.intp)
         row_here[self.rows] = np.arange(len(self.rows))
         owners = row_here[self.owner]

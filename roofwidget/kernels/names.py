@@ -1,7 +1,8 @@
 """Short kernel names for charts: the parts that distinguish kernels, without the boilerplate of C++.
 
-Dropped are return types, parameters, namespaces, booleans and container types. Kept are tile shapes, element types and
-functors. Names of CUTLASS, cuBLAS, Triton and Tensile that encode their shapes in one word keep it, without suffixes.
+A short name drops return types, parameters, namespaces, booleans and container types. It keeps tile shapes, element
+types and functors. If a name of CUTLASS, cuBLAS, Triton or Tensile encodes its shapes in one word, the short name is
+this word without suffixes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _MAX_CHARACTERS: Final = 72
 _MAX_ARGUMENTS: Final = 6
 _MAX_PARSED_CHARACTERS: Final = 4000
 _MAX_DEPTH: Final = 60
-# Wrapper kernels: the functor in their first template argument does the work.
+# Wrapper kernels. The functor in their first template argument does the work.
 _WRAPPERS: Final = frozenset(
     {
         *("Kernel", "Kernel2", "device_kernel", "kernel", "kernel_wrapper", "_kernel_agent", "static_kernel"),
@@ -32,7 +33,7 @@ _NOISE: Final = frozenset(
     }
 )
 _NOISY: Final = re.compile(r"(?i)policy|exec|iterator|params|^kernel")
-# Collections of traits: their arguments are shown in their place.
+# Collections of traits. A short name shows their arguments instead.
 _INLINED: Final = re.compile(r"(?i)(traits|params|config|collectivemma)$")
 _PIPELINE: Final = re.compile(r"^Mainloop(Sm\d+)\w*$")
 _TYPES: Final = {
@@ -62,7 +63,7 @@ _INTEGER: Final = re.compile(
     r"^\(?(?:\((?:unsigned |signed )?(?:int|long|bool|char|short|size_t)\))?(-?\d+)[uUlL]*\)?$"
 )
 _CUTE: Final = re.compile(r"^(?:C|_|Int)?<?_?(\d+)>?$")
-# Looks like C++: a return type or a namespace before a template or parameters, or parameters that are types.
+# Matches C++ names: a return type or a namespace before a template or parameters, or parameters that are types.
 _CPP: Final = re.compile(
     r"void .*[<(]|[\w:<>, ]*::.*[<(]|(\(anonymous namespace\)|<?unnamed>)::|[A-Za-z_]\w*<.*>$"
     r"|[A-Za-z_]\w*(<.*>)?\((\s*\)|.*(\b(int|float|double|char|long|unsigned|void|bool|half|size_t|const)\b|[*&]|(Params|Args|Storage)\b))"
@@ -114,7 +115,7 @@ def _of_cpp(text: str) -> str:
 
 
 class _Parser:
-    """Reads a name from C++ tokens; it stops at the first token that does not fit."""
+    """Reads a name from C++ tokens, up to the first token that does not fit."""
 
     def __init__(self, pieces: list[str]) -> None:
         self._pieces = pieces
@@ -124,7 +125,7 @@ class _Parser:
         return self._pieces[self._at] if self._at < len(self._pieces) else ""
 
     def name(self, depth: int) -> _Name:
-        """Read up to the next ``,`` or ``>`` of this level; of ``a::b<c>::d`` keep the last part."""
+        """Read and return the name up to the next ``,`` or ``>`` of this level. Of ``a::b<c>::d`` it keeps ``d``."""
         base, scope = "", ""
         arguments: tuple[_Name, ...] = ()
         while (piece := self._peek()) and piece not in {",", ">", ")"}:
@@ -162,7 +163,7 @@ class _Parser:
         return tuple(found)
 
     def _parenthesis(self) -> str:
-        """Skip the tokens in parentheses and return their text: a cast such as ``(int)`` precedes its value."""
+        """Skip the tokens in parentheses and return their text, which may be a cast such as ``(int)``."""
         depth, inside = 1, []
         while depth and (piece := self._peek()):
             self._at += 1
@@ -192,7 +193,7 @@ def _is_noise(name: _Name) -> bool:
 
 
 def _names_a_kernel(name: _Name) -> bool:
-    """Return whether a name can name a kernel: it is no number, element type or boilerplate."""
+    """Return whether a name can name a kernel: it is not a number, an element type or boilerplate."""
     return not (_is_noise(name) or _integer(name) is not None or name.base in {"float", "double", *_TYPES})
 
 
@@ -249,7 +250,7 @@ def _cute_size(name: _Name) -> str:
 
 
 def _demangled(text: str) -> str:
-    """Return the last word of a mangled name; in a mangled name the length precedes each word."""
+    """Return the last word of a mangled name, in which each word follows its length."""
     at = re.match(r"_ZN?K?L?", text)
     position, word = at.end() if at else 0, ""
     while found := re.match(r"(?:12_GLOBAL__N_1|S[a-z0-9_]?_?)?L?(\d{1,4})", text[position:]):

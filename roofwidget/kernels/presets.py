@@ -1,6 +1,6 @@
 """Published tables of chips and kernels, exactly as printed.
 
-They are in `presets.toml`, apart from the catalogue: a widget that shows a preset does not have to read all chips.
+They are in `presets.toml`, not in the catalogue, so that a widget that shows a preset does not read all chips.
 """
 
 from __future__ import annotations
@@ -99,6 +99,6 @@ def _preset(name: str) -> Preset:
 
 
 def _chip(record: Mapping[str, Any], documents: Mapping[str, Source], source: Source) -> Chip:
-    """Return the chip of a row; figures without a source of their own get the table's document as source."""
+    """Return the chip of a row. The table's document is the source of each figure that states no other source."""
     made = records.from_record(Chip, record, documents)
     return made.replace(sources={figure.key: source for figure in made.figures if figure.source is None})

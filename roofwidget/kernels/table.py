@@ -59,22 +59,22 @@ class Kernels:
     count
         The number of launches, shape (n,).
     self_time
-        Seconds without the time of nested rows, shape (n,); None if no row's `time` includes that of other rows.
+        Seconds without the time of nested rows, shape (n,); None if no row's `time` includes the time of other rows.
     origin
-        How each field was measured or computed, by field (``"flops"``, ``"flops:fp16"``, ``"bytes:L2"``, ``"time"``
-        …): the metric and the rule, one text for all rows or one per row.
+        How each field was measured or computed: the metric and the rule, by field (``"flops"``, ``"flops:fp16"``,
+        ``"bytes:L2"``, ``"time"`` …). One text for all rows, or one text per row.
     extra
         Further columns by name, with the unit in the name: numbers or texts, one per row or one for all rows.
     launches, launch_rows
-        If the rows are sums: the m rows that were added, and for each of them its row in this table, shape (m,).
+        If the rows are sums: the m rows that were added, and for each added row its row in this table, shape (m,).
     chip
-        The chip the kernels ran on, if the source names it.
+        The chip that the kernels ran on, if the source names it.
     program, steps
         Whole-program and per-step totals as `Kernels`, if the source has them.
     warnings
         The warnings of the reader.
     source
-        The file that the kernels came from, or the graph and its counting convention.
+        The file that the kernels were read from, or the graph and its counting convention.
 
     Raises
     ------
@@ -137,7 +137,7 @@ class Kernels:
         Raises
         ------
         TypeError, ValueError
-            If a record is none of these or holds a bad number: the message names the record.
+            If a record has another form or contains a bad number: the message names the record.
         """
         kernels = [as_kernel(record, row) for row, record in enumerate(records)]
         return cls(
@@ -167,9 +167,9 @@ class Kernels:
         return cls(**from_frame(frame))
 
     def to_dataframe(self) -> Any:
-        """Return a pandas DataFrame with one column per field; mapped ones as ``flops:fp16`` and ``bytes:HBM``.
+        """Return a pandas DataFrame with one column per field; mappings become columns such as ``flops:fp16``.
 
-        After these: ``self_time`` if the table has it, the columns of `extra`, and origins (``origin:flops`` …).
+        The last columns are ``self_time`` if the table has it, the columns of `extra` and origins (``origin:flops`` …).
         """
         return to_frame(self)
 
@@ -180,7 +180,7 @@ class Kernels:
 
     @property
     def flops(self) -> Floats:
-        """FLOPs over all precisions, shape (n,); NaN where unknown. `totals` returns the sum of the known ones."""
+        """FLOPs over all precisions, shape (n,); NaN where unknown. `totals` returns the sum of the known FLOPs."""
         return columns.sum_of_known(list(self._flops.values()), len(self))
 
     @property
@@ -190,7 +190,7 @@ class Kernels:
 
     @property
     def bytes(self) -> Floats:
-        """Bytes of the main memory, of `chip` if it is known, shape (n,); NaN where unknown."""
+        """Bytes of the main memory (of `chip` if the chip is known), shape (n,); NaN where unknown."""
         if self.chip is not None:
             return self.bytes_on(self.chip)
         return columns.sum_of_known([c for level, c in self._bytes.items() if is_off_chip(level)], len(self))
@@ -198,8 +198,8 @@ class Kernels:
     def bytes_on(self, chip: Chip) -> Floats:
         """Return bytes of the main memory of `chip`, shape (n,); NaN where unknown.
 
-        Bytes under the name of the chip's main memory come first. Without them, plain numbers count, and bytes under
-        other names of off-chip memory, such as ``"DRAM"``, unless the name is that of another level of `chip`.
+        Bytes under the name of the chip's main memory have priority. Without such bytes, plain numbers count, and bytes
+        under other names of off-chip memory, such as ``"DRAM"``. A name of another level of `chip` does not count.
 
         Examples
         --------
@@ -303,7 +303,7 @@ class Kernels:
     __hash__ = None  # type: ignore[assignment]  # equality looks into arrays
 
     def __reduce__(self) -> tuple[object, ...]:
-        # A pickle names only the package, not this file: it can be read after the file has moved.
+        # A pickle names only the package, not this file, so that it can be read after the file has moved.
         return Kernels._unpickled, ({name: columns.to_plain(value) for name, value in self._arguments().items()},)
 
     @classmethod
@@ -311,7 +311,7 @@ class Kernels:
         return cls(**{name: columns.from_plain(value) for name, value in arguments.items()})
 
     def _arguments(self) -> dict[str, Any]:
-        """Return the constructor's arguments for this table: `replace`, pickles and `==` use this one list."""
+        """Return the constructor's arguments for this table, for `replace`, pickles and `==`."""
         kept = {name.removeprefix("_"): value for name, value in vars(self).items()}
         kept["launches"], kept["launch_rows"] = self.launches_with_rows()
         return {name: kept[name] for name in _ARGUMENTS}
@@ -333,7 +333,7 @@ class Kernels:
         Raises
         ------
         TypeError
-            If a keyword is unknown; the message names the nearest.
+            If a keyword is unknown; the message names the nearest keyword.
         ValueError
             As in `Kernels`.
 
@@ -355,17 +355,17 @@ class Kernels:
 
     @property
     def self_time(self) -> Floats:
-        """Measured seconds without the time of nested rows, shape (n,): these can be added up."""
+        """Measured seconds without the time of nested rows, shape (n,). These seconds can be added up."""
         return self._time if self._self_time is None else self._self_time
 
     @property
     def has_self_time(self) -> bool:
-        """Whether the source has `self_time` apart from `time`."""
+        """Whether the source has a `self_time` that differs from `time`."""
         return self._self_time is not None
 
     @property
     def origin(self) -> Mapping[str, Texts]:
-        """How each field was measured or computed, by field (``"flops"``, ``"bytes:L2"``); a text or None per row.
+        """How each field (``"flops"``, ``"bytes:L2"``) was measured or computed: a text or None per row.
 
         Examples
         --------
@@ -387,18 +387,18 @@ class Kernels:
 
     @property
     def launches(self) -> Kernels | None:
-        """The rows that were added to make this table; None if its rows are no sums."""
+        """The rows that were added to make this table, or None if its rows are not sums."""
         return None if self._launches is None else self._launches.here()
 
     def launches_of(self, row: int) -> Kernels:
-        """Return the rows that were added to make one row; the row itself if it is no sum."""
+        """Return the rows that were added to make one row. If the row is not a sum, return the row itself."""
         at = range(len(self._names))[row]
         if self._launches is not None:
             return self._launches.of_rows(self._launches.rows[at])
         return self[at : at + 1]
 
     def launches_with_rows(self) -> tuple[Kernels | None, Rows]:
-        """Return `launches`, and for each of them its row in this table."""
+        """Return `launches`, and for each launch its row in this table."""
         if self._launches is None:
             return None, np.zeros(0, dtype=np.intp)
         return self._launches.here(), self._launches.owners_here()
@@ -406,15 +406,15 @@ class Kernels:
     def groupby(self, *by: str) -> Kernels:
         """Return one row per unique combination of ``name``, ``precision``, ``category`` or columns of `extra`.
 
-        FLOPs, bytes, seconds and launches are added, so intensity and rate of a group are ratios of sums. A sum with
-        an unknown part is unknown, and a warning says how many groups have one. `extra` gains ``"time min (s)"``,
-        ``"time median (s)"`` and ``"time max (s)"`` per launch. Of its other columns, of `origin`, `precision` and
-        `category`, a group keeps the values that all its rows share. `launches` are the rows that were added.
+        FLOPs, bytes, seconds and launches are added, so intensity and rate of a group are ratios of sums. A sum with an
+        unknown part is unknown, and a warning says how many groups have unknown sums. `extra` gains ``"time min (s)"``,
+        ``"time median (s)"`` and ``"time max (s)"`` per launch. Other columns of `extra`, `origin`, `precision` and
+        `category` keep a value only if all rows of a group share it. `launches` are the rows that were added.
 
         Raises
         ------
         ValueError
-            If there is no such column: the message names the nearest one.
+            If there is no such column: the message names the nearest column.
 
         Examples
         --------
@@ -532,10 +532,10 @@ class Kernels:
         search
             Words that must all occur in the name, in any case and order; ``*`` matches any characters within a word.
         categories, precisions
-            Only kernels of these; ``""`` selects kernels without a category or precision.
+            Only kernels of these categories or precisions; ``""`` selects kernels without a category or precision.
         bounds
-            Only kernels that are bound by one of these on `chip`: ``"compute"``, a level's name, ``"network"``,
-            ``"overhead"``, ``"unknown"``.
+            Only kernels that are bound by one of these resources on `chip`: ``"compute"``, a level's name,
+            ``"network"``, ``"overhead"``, ``"unknown"``.
         time_share
             Keep the longest kernels that together reach this share of the table's self time, such as 0.9.
         top
@@ -599,7 +599,7 @@ class Kernels:
         return self.chip
 
     def roofline(self, **traits: Any) -> RooflineWidget:
-        """Return a `RooflineWidget` that shows these kernels, on the chip they ran on if it is known."""
+        """Return a `RooflineWidget` that shows these kernels, on the chip that they ran on if it is known."""
         from roofwidget.widget import RooflineWidget  # noqa: PLC0415 - it imports this module
 
         return RooflineWidget(kernels=self, **traits)
@@ -626,7 +626,7 @@ def _sum_of_known(column: Floats) -> float:
 
 
 def as_kernels(value: Any) -> Kernels:
-    """Return `value` as `Kernels`: it is `Kernels`, one `Kernel`, a list of records, or a data frame."""
+    """Return `value` as `Kernels`. It may be `Kernels`, one `Kernel`, a list of records, or a data frame."""
     if isinstance(value, Kernels):
         return value
     if isinstance(value, Kernel):

@@ -1,4 +1,4 @@
-"""What can be chosen: chips by name, and the precisions, memories and ceilings that some of the chips have."""
+"""Choices of chips by name, and of precisions, memories and ceilings that some of the chips have."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MAX_CHIPS_SHOWN_AT_FIRST: Final = 6
 
 
 def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
-    """Return a chip by its id, else by its id, name or alias in any case.
+    """Return a chip by its exact id, or else by its id, name or alias in any case.
 
     Raises
     ------
     TraitError
-        If there is none; the nearest ids are named.
+        If there is no such chip; the message names the nearest ids.
     """
     if not chips:
         msg = f"there are no chips, so there is no roof; {NO_CHIPS_HINT}, or set .chips"
@@ -40,19 +40,19 @@ def chip_called(name: object, chips: Sequence[Chip]) -> Chip:
 
 
 def shown_after(before: Iterable[Chip], chips: Iterable[Chip], shown: Iterable[str]) -> list[str]:
-    """Return the ids of new chips to show: those shown before, and added chips up to the usual number."""
+    """Return the ids of the chips to show: chips that were shown before, and added chips up to the usual number."""
     known, ids = [chip.id for chip in before], [chip.id for chip in chips]
     still = [key for key in shown if key in ids]
     if not still:
         return ids[:MAX_CHIPS_SHOWN_AT_FIRST]
-    # A shown chip that was not among the old chips: `shown` was set together with the chips, and is exact.
+    # If a shown chip was not among the old chips, `shown` was set together with the chips and is not extended.
     is_given = not known or any(key not in known for key in still)
     added = [] if is_given else [key for key in ids if key not in known]
     return [*still, *added[: max(0, MAX_CHIPS_SHOWN_AT_FIRST - len(still))]]
 
 
 def check_precision(name: str, chips: Sequence[Chip]) -> str:
-    """Return a precision in lower case: 'auto', or a name that some chip has; else raise `TraitError`."""
+    """Return a precision in lower case: 'auto', or a name that some chip has. Raise `TraitError` for other names."""
     name = name.casefold()
     known = dict.fromkeys(precision for chip in chips for precision in chip.peak_flops)
     if name != "auto" and name not in known:
@@ -61,7 +61,7 @@ def check_precision(name: str, chips: Sequence[Chip]) -> str:
 
 
 def check_memory(name: str, chips: Sequence[Chip]) -> str:
-    """Return 'main', 'all' or a level as a chip spells it, given in any case; else raise `TraitError`."""
+    """Return 'main', 'all' or a level in a chip's spelling, given in any case. Raise `TraitError` for other names."""
     known = dict.fromkeys(
         memory.name for chip in chips for memory in chip.memories.values() if memory.bandwidth is not None
     )
@@ -82,15 +82,15 @@ def still_possible(check: Callable[[str, Sequence[Chip]], str], name: str, chips
 
 
 def known_ceilings(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
-    """Return the names of ceilings by their lower case, in the focus chip's spelling where it has one."""
-    # A later name replaces an earlier one, so the focus chip comes last.
+    """Map the lower case of each ceiling's name to its spelling. The focus chip's spelling has priority."""
+    # A later name replaces an earlier name, so the focus chip is last.
     ordered = sorted(chips, key=lambda chip: chip.id == focus_chip)
     names = [name for chip in ordered for name in (*(ceiling.key for ceiling in chip.ceilings), *chip.peak_flops)]
     return {name.casefold(): name for name in names}
 
 
 def check_ceilings(names: Iterable[str], chips: Sequence[Chip], focus_chip: str) -> tuple[str, ...]:
-    """Return ceilings as a chip spells them, given in any case; else raise `TraitError`."""
+    """Return ceilings in a chip's spelling, given in any case. Raise `TraitError` for other names."""
     known = known_ceilings(chips, focus_chip)
     found = []
     for name in names:
@@ -102,7 +102,7 @@ def check_ceilings(names: Iterable[str], chips: Sequence[Chip], focus_chip: str)
 
 
 def _lacking(trait: str, chips: Sequence[Chip], reason: str) -> TraitError:
-    """Return the error for a figure that no chip has; without chips it says so instead of the reason."""
+    """Return the error for a figure that no chip has. Without chips, the message says that there are no chips."""
     return TraitError(
         f"{trait}: {reason}" if chips else f"{trait}: there are no chips that could have it; {NO_CHIPS_HINT}"
     )

@@ -1,4 +1,4 @@
-"""Filters and the table of a profile: which names and columns they may hold."""
+"""Checks of filters and of the table of a profile: which names and columns they may contain."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ TABLE_COLUMNS_BY: Final = ("flops", "bytes", "ai", "rate", "bandwidth_utilizatio
 
 
 def known_bounds(chips: Iterable[Chip], focus_chip: str) -> dict[str, str]:
-    """Return the names of what can bind a kernel by their lower case, in the focus chip's spelling where it has one."""
-    # A later name replaces an earlier one, so the focus chip comes last.
+    """Map the lower case of each resource that can bind a kernel to its spelling, the focus chip's if it has one."""
+    # A later name replaces an earlier name, so the focus chip is last.
     ordered = sorted(chips, key=lambda chip: chip.id == focus_chip)
     return {name.casefold(): name for name in (*(level for chip in ordered for level in chip.memories), *RESOURCES)}
 
 
 def check_bounds(names: Iterable[str], known: Mapping[str, str]) -> tuple[str, ...]:
-    """Return names in their known spelling, without repeats; raise `TraitError` for an unknown name."""
+    """Return names in their known spelling, without repeats. Raise `TraitError` for an unknown name."""
     found: dict[str, None] = {}
     for name in names:
         if name.casefold() not in known:
@@ -40,9 +40,10 @@ def check_bounds(names: Iterable[str], known: Mapping[str, str]) -> tuple[str, .
 
 
 def bounds_after(bounds: tuple[str, ...], known: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Return those names that are still known with other chips; None, no filter, if all are lost."""
+    """Return the names that other chips still have, or None (no filter) if the chips have none of the names."""
     kept = tuple(known[name.casefold()] for name in bounds if name.casefold() in known)
-    # A filter that lost all its names would hide everything. An empty filter hides everything on purpose.
+    # A filter that lost all its names would hide everything, so it is removed. An empty filter hides everything on
+    # purpose.
     return kept or (None if bounds else ())
 
 
@@ -67,12 +68,12 @@ def column_key(key: str, extra: Collection[str], trait: str) -> str:
 
 
 def sort_key(key: str, extra: Collection[str]) -> str:
-    """Return a column's key with its sign, '-' for falling order, or ''; raise `TraitError` as `column_key` does."""
+    """Return a column's key, with '-' for falling order, or ''. Raise `TraitError` as `column_key` does."""
     return key and "-" * key.startswith("-") + column_key(key.removeprefix("-"), extra, "sort_by")
 
 
 def has_column(key: str, extra: Collection[str]) -> bool:
-    """Tell whether the table has, or can have, a column."""
+    """Return whether the table has, or can have, a column."""
     try:
         column_key(key, extra, "columns")
     except TraitError:

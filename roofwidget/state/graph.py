@@ -17,7 +17,7 @@ from roofwidget.workloads.partition import Partition
 
 @dataclass
 class PhaseMemory:
-    """What a model remembers about its graphs, to decide what a change of phase keeps."""
+    """What a model remembers about its graphs, to decide which traits a change of phase keeps."""
 
     graphs: tuple[Graph, ...] = ()
     """The graphs at the last change of graph or phase. Any other graph is new and starts with its defaults."""
@@ -27,22 +27,22 @@ class PhaseMemory:
     """The graph and the last partition of each phase."""
 
     def is_new(self, graph: Graph) -> bool:
-        """Tell whether a graph was not among `graphs`."""
+        """Return whether a graph was not among `graphs`."""
         return not any(graph is known for known in self.graphs)
 
     def is_checked(self, phase: str, graph: Graph, partition: Partition | None) -> bool:
-        """Tell whether a partition was validated for this phase of this graph."""
+        """Return whether a partition was validated for this phase of this graph."""
         return self.checked[0] == phase and self.checked[1] is graph and self.checked[2] is partition
 
     def groups_left(self, phase: str, graph: Graph) -> tuple[tuple[int, ...], ...] | None:
-        """Return the groups that a phase had last; None if it had none, or another graph."""
+        """Return the latest groups of a phase, or None if the phase had no groups or another graph."""
         known, partition = self.left.get(phase, (None, None))
         return partition.indices if partition is not None and known is graph else None
 
 
 @contextmanager
 def refused_as(trait: str) -> Iterator[None]:
-    """Turn the errors of a graph into the `TraitError` of a trait."""
+    """Raise the errors of a graph as the `TraitError` of a trait."""
     try:
         yield
     except (LookupError, TypeError, ValueError) as error:
@@ -51,24 +51,24 @@ def refused_as(trait: str) -> Iterator[None]:
 
 
 def has_same_groups(one: Partition | None, other: Partition | None) -> bool:
-    """Tell whether two partitions put the same ops into the same kernels; their counts may differ."""
+    """Return whether two partitions put the same ops into the same kernels. The counts of the ops may differ."""
     if one is None or other is None:
         return one is other
     return one.indices == other.indices and one.graph.ops == other.graph.ops
 
 
 def counted(graph: Graph, convention: str, dtype: str | None) -> Graph:
-    """Return a graph counted by a convention and a dtype; '' is the graph's own convention, None its own dtype."""
+    """Return a graph counted by a convention ('' means the graph's own) and a dtype (None means the graph's own)."""
     return graph.with_convention(convention or graph.convention).with_dtype(dtype)
 
 
 def as_partition(groups: Any, graph: Graph) -> Partition:
-    """Return groups of ops, by name or position, or a `Partition`, as a partition of a graph.
+    """Return a partition of a graph from groups of ops, given by name or position, or from a `Partition`.
 
     Raises
     ------
     LookupError, TypeError, ValueError
-        If they are no legal partition, or a `Partition` of other ops or with spilled tensors.
+        If the groups are no legal partition, or a `Partition` has other ops or spilled tensors.
     """
     if not isinstance(groups, Partition):
         return Partition(graph, groups)
@@ -78,7 +78,7 @@ def as_partition(groups: Any, graph: Graph) -> Partition:
 
 
 def _check_is_of(partition: Partition, graph: Graph) -> None:
-    """Raise `ValueError` if a partition's positions are other ops in a graph, or if it spills tensors."""
+    """Raise `ValueError` if a partition's positions mean other ops in a graph, or if the partition spills tensors."""
     own, others = [op.name for op in partition.graph.ops], [op.name for op in graph.ops]
     if own != others:
         strange = next((name for name in own if name not in others), own[-1] if own else "")
@@ -96,7 +96,7 @@ def _check_is_of(partition: Partition, graph: Graph) -> None:
 
 
 def check_phase(name: str, graphs: Mapping[str, Graph], graph: Graph | None) -> str:
-    """Return the name of a graph, or '' if there are none; raise `TraitError` for an unknown name."""
+    """Return the name of a graph, or '' if there are no graphs. Raise `TraitError` for an unknown name."""
     if name in graphs or (name == "" and not graphs):
         return name
     if list(graphs) == [""] or (not graphs and graph is not None):
@@ -110,7 +110,7 @@ def check_phase(name: str, graphs: Mapping[str, Graph], graph: Graph | None) -> 
 
 
 def check_dims(dims: Mapping[str, int], graph: Graph | None) -> Mapping[str, int]:
-    """Return the sizes that differ from a graph's defaults; raise `TraitError` for those that it cannot have."""
+    """Return the sizes that differ from a graph's defaults. Raise `TraitError` for sizes that the graph cannot have."""
     if graph is None:
         return MappingProxyType({})
     with refused_as("dims"):
@@ -119,7 +119,7 @@ def check_dims(dims: Mapping[str, int], graph: Graph | None) -> Mapping[str, int
 
 
 def dims_for(graph: Graph, dims: Mapping[str, int]) -> dict[str, int]:
-    """Return the sizes that fit another graph and differ from its defaults; none if they are impossible together."""
+    """Return the sizes that fit another graph and differ from its defaults. If they exclude each other, return none."""
     sizes = ((dim, dims.get(dim.name, dim.default)) for dim in graph.dims)
     kept = {dim.name: size for dim, size in sizes if dim.low <= size <= dim.high and size != dim.default}
     try:
@@ -130,7 +130,7 @@ def dims_for(graph: Graph, dims: Mapping[str, int]) -> dict[str, int]:
 
 
 def check_convention(name: str, graph: Graph | None) -> str:
-    """Return the name of a convention, '' for the graph's own; raise `TraitError` for an unknown name."""
+    """Return the name of a convention ('' means the graph's own). Raise `TraitError` for an unknown name."""
     if graph is None or name in {"", graph.convention.name}:
         return ""
     with refused_as("convention"):
@@ -138,12 +138,12 @@ def check_convention(name: str, graph: Graph | None) -> str:
 
 
 def convention_for(graph: Graph, name: str) -> str:
-    """Return a convention's name, or '' if another graph does not know it or has it as its own."""
+    """Return a convention's name, or '' if another graph does not know the convention or has it as its own."""
     return name if name in CONVENTIONS and name != graph.convention.name else ""
 
 
 def check_dtype(dtype: str | None, graph: Graph | None) -> str | None:
-    """Return a dtype, None for the graph's main dtype; raise `TraitError` for an unknown dtype."""
+    """Return a dtype (None means the graph's main dtype). Raise `TraitError` for an unknown dtype."""
     if graph is None or dtype is None:
         return None
     with refused_as("dtype"):

@@ -26,7 +26,7 @@ def parsed_rate(value: float | str, quantity: Quantity, what: str) -> float:
     Raises
     ------
     TypeError, ValueError
-        If it is not a finite rate above zero; the message begins with `what`.
+        If the value is not a finite rate above zero; the message begins with `what`.
     """
     return units.positive(units.parse(value, _UNITS[quantity], what), what)
 
@@ -37,7 +37,7 @@ def read_only_what_if(given: Any) -> WhatIf:
     Raises
     ------
     TypeError, ValueError
-        If it is no nested mapping, a quantity is unknown, or a rate is bad.
+        If the value is not a nested mapping, a quantity is unknown, or a rate is bad.
     """
     chips: dict[str, Mapping[str, Mapping[str, float]]] = {}
     for chip, quantities in _mapping(given).items():
@@ -79,7 +79,7 @@ def with_known_figures(what_if: WhatIf, chips: Sequence[Chip]) -> WhatIf:
 
 
 def with_rates(what_if: WhatIf, chip: Chip, rates: Mapping[tuple[Quantity, str], float]) -> WhatIf:
-    """Return what-ifs with new rates of a chip, by quantity and key; a rate that equals the data sheet's is dropped.
+    """Return what-ifs with new rates of a chip, by quantity and key. Drops rates that equal the data sheet's rate.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def with_rates(what_if: WhatIf, chip: Chip, rates: Mapping[tuple[Quantity, str],
 
 
 def rate_in_force(what_if: WhatIf, chip: Chip, quantity: Quantity, key: str) -> float:
-    """Return a chip's rate: its what-if, or without one the data sheet's.
+    """Return a chip's rate: the what-if, or without a what-if the data sheet's rate.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def _sheet_rate(chip: Chip, quantity: Quantity, key: str) -> float:
 
 
 def common_precision(kernels: Kernels) -> str:
-    """Return the precision that all kernels with FLOPs compute in; empty where they differ or one is unknown.
+    """Return the precision of all kernels with FLOPs, or an empty text if precisions differ or one is unknown.
 
     Examples
     --------
@@ -136,5 +136,5 @@ def common_precision(kernels: Kernels) -> str:
 
 
 def one_level(memory: str) -> str:
-    """Return the memory level that has the bandwidth slider: for 'all' the main memory."""
+    """Return the memory level of the bandwidth slider. For 'all' it is the main memory."""
     return "main" if memory.casefold() == "all" else memory

@@ -13,12 +13,12 @@ from roofwidget.kernels.table import Kernels
 
 
 def frozen(name: str, others: Iterable[Snapshot], kernels: Kernels, rows: Rows, bound: Bound) -> Snapshot:
-    """Return a snapshot of some rows of kernels and their bound; the default name is "snapshot 1", or the next free.
+    """Return a snapshot of some rows of kernels. Its default name is "snapshot 1", or the next free number.
 
     Raises
     ------
     TraitError
-        If the name is too long, or the roof has no finite rates.
+        If the name is too long, or the rates of the roof are not finite.
     """
     taken = {snapshot.name for snapshot in others}
     free = next(word for word in (f"snapshot {k}" for k in range(1, len(taken) + 2)) if word not in taken)

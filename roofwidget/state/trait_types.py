@@ -1,4 +1,4 @@
-"""The owner of a trait, and the functions that check its values and bring them into one form."""
+"""The owner of a trait, and the functions that check the trait's values and convert them to one form."""
 
 from __future__ import annotations
 
@@ -40,18 +40,19 @@ Wire: TypeAlias = Callable[[Any, Any], Any]
 def owned(
     owner: Owner, trait: T, *, sync: bool = True, to_wire: Wire | None = None, from_wire: Wire | None = None
 ) -> T:
-    """Return the trait with its owner. Sync, echo, write protection and the end of its help follow from the owner.
+    """Return the trait with its owner, which determines write protection, echo and the end of the help text.
 
     Parameters
     ----------
     owner
-        The front end cannot set what Python owns: `RooflineWidget.set_state` ignores it.
+        Who may change the trait. `RooflineWidget.set_state` ignores values of the front end for a trait that Python
+        owns.
     trait
         The trait, with a help text.
     sync
-        Whether the front end receives it; False for a view of other traits.
+        Whether the trait is sent to the front end. False if the trait only repeats values of other traits.
     to_wire, from_wire
-        Convert its values to JSON and back, if they are not JSON.
+        Functions that convert the trait's values to JSON and back, if the values are not JSON.
     """
     if trait.help:
         trait.help = trait.__doc__ = f"{trait.help} {_OWNER_IN_HELP[owner]}"
@@ -69,15 +70,15 @@ def owned(
 
 
 class Checked(traitlets.TraitType[G, Any]):
-    """A trait whose values a function checks and brings into one form.
+    """A trait whose values a function checks and converts to one form.
 
     Parameters
     ----------
     check
-        Takes the value that is set and returns the value that is kept. Its errors become a `TraitError` that names the
-        trait.
+        A function that takes the given value and returns the stored value. An error of the function becomes a
+        `TraitError` that names the trait.
     default
-        The default value in the form that is kept; None if the model computes it.
+        The default value in the stored form; None if the model computes the default.
     """
 
     def __init__(self, check: Callable[[Any], G], default: Any = None, **options: Any) -> None:
@@ -93,20 +94,20 @@ class Checked(traitlets.TraitType[G, Any]):
 
 
 class RateTrait(Checked[float]):
-    """A rate above zero, given as a number or as text with its unit; NaN if the focus chip has none."""
+    """A rate above zero, given as a number or as text with its unit; NaN if the focus chip has no such rate."""
 
     def __init__(self, quantity: Quantity, **options: Any) -> None:
         super().__init__(lambda value: parsed_rate(value, quantity, quantity), math.nan, **options)
 
     def validate(self, obj: Any, value: Any) -> float:
         if isinstance(value, float) and math.isnan(value) and obj._trait_values.get(self.name) is value:  # noqa: SLF001
-            # The model stored it, and traitlets validates it again.
+            # The model has set this value itself, and traitlets validates it again.
             return value
         return super().validate(obj, value)
 
 
 class PartitionTrait(traitlets.TraitType[Partition | None, Any]):
-    """A `Partition`, groups of ops by name or position, or None; the model checks them against its graph."""
+    """A `Partition`, groups of ops by name or position, or None. The model checks that the ops fit its graph."""
 
     default_value = None
     allow_none = True
@@ -128,7 +129,7 @@ def optional(check: Callable[[Any], G]) -> Callable[[Any], G | None]:
 
 
 def distinct_chips(value: Any) -> tuple[Chip, ...]:
-    """Return the chips of a preset, or of a list of chips and names of catalogue chips, if their ids differ."""
+    """Return the chips of a preset, or of a list of chips and catalogue names. Raise an error if two share an id."""
     given = getattr(value, "chips", value)
     given = [given] if isinstance(given, (Chip, str)) else given
     chips = tuple(
@@ -145,7 +146,7 @@ def distinct_chips(value: Any) -> tuple[Chip, ...]:
 
 
 def names(value: Any) -> tuple[str, ...]:
-    """Return a list of texts as a tuple; a text may be given without a list."""
+    """Return a list of texts as a tuple. A single text may be given without a list."""
     what = "a list of names"
     found = (value,) if isinstance(value, str) else tuple(_sequence(value, what))
     if not all(isinstance(name, str) for name in found):
@@ -154,7 +155,7 @@ def names(value: Any) -> tuple[str, ...]:
 
 
 def language_of(value: Any) -> str:
-    """Return the language of a locale such as 'de-AT', if the front end has it."""
+    """Return the language of a locale such as 'de-AT', if the front end has this language."""
     if not isinstance(value, str):
         raise _unexpected("a language such as 'en' or 'de'", value)
     language = value.replace("_", "-").split("-")[0].casefold()
@@ -165,7 +166,7 @@ def language_of(value: Any) -> str:
 
 
 def one_graph(value: Any) -> Graph:
-    """Return a graph."""
+    """Return the given graph, or raise an error if the value is not a graph."""
     if not isinstance(value, Graph):
         raise _unexpected("a Graph, or None", value)
     return value
@@ -185,24 +186,24 @@ def graphs_by_name(value: Any) -> Mapping[str, Graph]:
             msg = f"'{known[id(graph)]}' and '{name}' are the same graph; build one for each"
             raise ValueError(msg)
         known[id(graph)] = name
-    # Plain dicts in another order are equal, and traitlets would not notify of the change.
+    # Plain dicts are equal in any order, so traitlets would not notify of a new order.
     return MappingProxyType(OrderedDict(value))
 
 
 def sizes_by_name(value: Any) -> Mapping[str, int]:
-    """Return sizes by the name of a dimension as a read-only mapping; the graph checks the sizes."""
+    """Return sizes by the name of a dimension as a read-only mapping. The graph checks the sizes later."""
     if not isinstance(value, Mapping):
         raise _unexpected("a mapping from names of dimensions to whole numbers", value)
     return MappingProxyType({str(name): size for name, size in value.items()})
 
 
 def seconds(value: Any) -> float:
-    """Return a time from zero, given as a number or as text with its unit, in seconds."""
+    """Return a time of at least zero in seconds, given as a number or as text with its unit."""
     return units.finite(units.parse(value, "s", "a time"), "a time")
 
 
 def shares(value: Any) -> tuple[float, ...]:
-    """Return shares above 0 and below 1, without repeats; a share may be given without a list, and 0 is left out."""
+    """Return shares above 0 and below 1, without repeats and zeros. A single share may be given without a list."""
     given = [value] if isinstance(value, numbers.Real) else _sequence(value, "a share from 0 to below 1, or a list")
     for share in given:
         if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0 <= float(share) < 1:
@@ -212,7 +213,7 @@ def shares(value: Any) -> tuple[float, ...]:
 
 
 def row_number(value: Any) -> int:
-    """Return a row number as an int; the model checks that there is such a row."""
+    """Return a row number as an int. The model checks that the row exists."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise _unexpected("a row number", value)
     return int(value)
@@ -224,7 +225,7 @@ def row_numbers(value: Any) -> tuple[int, ...]:
 
 
 def snapshots_of(value: Any) -> tuple[Snapshot, ...]:
-    """Return a list of snapshots as a tuple; a snapshot may be given without a list."""
+    """Return a list of snapshots as a tuple. A single snapshot may be given without a list."""
     what = "a list of Snapshot objects"
     found = (value,) if isinstance(value, Snapshot) else tuple(_sequence(value, what))
     if not all(isinstance(entry, Snapshot) for entry in found):

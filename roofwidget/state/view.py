@@ -1,4 +1,4 @@
-"""The zoom, and the plane of which it shows a part."""
+"""The zoom, and the plane (pair of axes) that the zoom shows a part of."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Plane: TypeAlias = tuple[str, str]
 
 
 def plane_of(view: str, time_scale: str) -> Plane:
-    """Return the plane that is shown; only the time view has a choice of scales."""
+    """Return the plane that is shown. Only the time view has a choice of scales."""
     return view, time_scale if view == "time" else "log"
 
 

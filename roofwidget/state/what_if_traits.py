@@ -1,4 +1,4 @@
-"""What-ifs on single kernels: factors on their bytes and time, kept apart from the data."""
+"""What-ifs on single kernels: factors on bytes and time, stored separately from the data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KernelWhatIfs: TypeAlias = Mapping[int, Mapping[str, float]]
 """Factors on ``"bytes"`` and ``"time"`` by row; a factor that is left out is 1."""
 
 _QUANTITIES: Final = ("bytes", "time")
-# The message names the least factor in six digits. Rounded down, it must still be accepted.
+# The message names the least factor in six digits. If this number is rounded down, it must still be accepted.
 _ROUNDING_TOLERANCE: Final = 1e-6
 
 
@@ -32,7 +32,7 @@ def checked_factor(value: Any, what: str) -> float:
     Raises
     ------
     TypeError, ValueError
-        If it is not; the message begins with `what`.
+        If the factor is not such a number; the message begins with `what`.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         msg = f"{what} must be a number such as 0.5, got {value!r:.40}"
@@ -41,12 +41,12 @@ def checked_factor(value: Any, what: str) -> float:
 
 
 def read_only_factors(given: Any) -> KernelWhatIfs:
-    """Return factors by ascending row as read-only mappings, without those of 1.
+    """Return factors by ascending row as read-only mappings, without factors of 1.
 
     Raises
     ------
     TypeError, ValueError
-        If it is no mapping of mappings by row, a quantity is neither bytes nor time, or a factor is bad.
+        If the value is no mapping of mappings by row, a quantity is neither bytes nor time, or a factor is bad.
     """
     if not isinstance(given, Mapping) or not all(_is_row(row, factors) for row, factors in given.items()):
         shape = "{'bytes': factor, 'time': factor}"
@@ -74,7 +74,7 @@ def _is_row(row: object, factors: object) -> bool:
 
 
 def check_row(row: int, rows: int, trait: str) -> int:
-    """Return a row number if there are that many rows; else raise `TraitError`."""
+    """Return a row number if the row exists, else raise `TraitError`."""
     if not 0 <= row < rows:
         msg = f"{trait}: {row} is not a row of kernels, which has {rows}"
         raise TraitError(msg)
@@ -82,7 +82,7 @@ def check_row(row: int, rows: int, trait: str) -> int:
 
 
 def row_called(kernel: object, kernels: Kernels) -> int:
-    """Return the row of a kernel, given by its row or its unique name; else raise `TraitError`."""
+    """Return the row of a kernel, given by row or unique name. Raise `TraitError` if there is no such kernel."""
     if isinstance(kernel, (int, np.integer)) and not isinstance(kernel, bool):
         return check_row(int(kernel), len(kernels), "move")
     rows = np.flatnonzero(kernels.names == kernel)
@@ -98,7 +98,7 @@ def row_called(kernel: object, kernels: Kernels) -> int:
 
 
 def check_can_move(kernel: Kernels, asked: Mapping[str, float], bound_of: Callable[[Kernels], Bound]) -> None:
-    """Raise `ValueError` if the factors cannot be applied to the single kernel of a table."""
+    """Raise `ValueError` if the factors cannot be applied to the kernel, which is the only row of a table."""
     name = kernel.names[0]
     if "bytes" in asked and not any(column[0] > 0 for column in kernel.bytes_by_level.values()):
         msg = f"move: the bytes of '{name}' are unknown, so they cannot be changed; give time"
@@ -118,7 +118,7 @@ def check_can_move(kernel: Kernels, asked: Mapping[str, float], bound_of: Callab
 def bound_where_measured(
     kernels: Kernels, focus: Chip, *, precision: str, memory: str, launch_overhead: float
 ) -> Bound:
-    """Return the bound on the chip that the kernels ran on if it is known and has the figures, else on the focus chip.
+    """Return the bound on the chip that the kernels ran on, or on the focus chip if that chip or a figure is unknown.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Helpers for all rooms: nearest names in error messages, tables as text, languages."""
+"""Helpers for all packages: nearest names in error messages, tables as text, languages."""

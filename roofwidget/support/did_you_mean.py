@@ -1,4 +1,4 @@
-"""The known words that are nearest to a wrong word, for error messages."""
+"""The known names that are nearest to a wrong name, for error messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 def nearest(word: str, options: Iterable[str], most: int = 3) -> list[str]:
-    """Return up to `most` options that look like `word`, best first, in any case.
+    """Return up to `most` options that look like `word`, the most similar first. Case is ignored.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def nearest(word: str, options: Iterable[str], most: int = 3) -> list[str]:
 
 
 def did_you_mean(word: str, options: Iterable[str], otherwise: str = "") -> str:
-    """Return the end of an error message: the nearest option, or `otherwise` if none is near.
+    """Return the end of an error message: the nearest option, or `otherwise` if no option is near.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def did_you_mean(word: str, options: Iterable[str], otherwise: str = "") -> str:
 
 
 def choose_from(word: object, options: Iterable[str]) -> str:
-    """Return the end of an error message: the nearest option, or all options if none is near.
+    """Return the end of an error message: the nearest option, or all options if no option is near.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The languages whose words are built."""
+"""The languages for which the front end has texts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ ENGLISH: Final = "en"
 
 
 def languages() -> tuple[str, ...]:
-    """Return the languages whose words are built, English first. Without a built front end: English alone."""
+    """Return the languages of the built front end, English first. Without a built front end, return only English."""
     built = {path.name.split(".")[1] for path in STATIC.glob("words.*.js")}
     return (ENGLISH, *sorted(built - {ENGLISH}))

@@ -13,7 +13,7 @@ _MAX_NAME_LETTERS: Final = 40
 
 
 def percent(share: float, more: int = 0) -> str:
-    """Return a share as text in percent: two digits below 100 %, three above, and `more` digits on top.
+    """Return a share as text in percent, with two digits below 100 %, three above, and `more` additional digits.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def percent(share: float, more: int = 0) -> str:
 
 
 def one_line(name: str, width: int = _MAX_NAME_LETTERS) -> str:
-    r"""Return a name as one short line: names in files may be long, or hold line breaks and lone surrogates.
+    r"""Return a name as one short line. Names in files may be long, or contain line breaks and lone surrogates.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def one_line(name: str, width: int = _MAX_NAME_LETTERS) -> str:
 
 
 def without_surrogates(text: str) -> str:
-    r"""Return the text with lone surrogates replaced by ``?``: UTF-8 cannot encode them.
+    r"""Return the text with lone surrogates replaced by ``?``, because UTF-8 cannot encode them.
 
     Examples
     --------
@@ -61,9 +61,9 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], more: str = "") -> str:
-    """Return an HTML table; the first cell of a row is its name. All texts are escaped.
+    """Return an HTML table. The first cell of a row is the row's name. All texts are escaped.
 
-    `more` is the text of a last row.
+    `more` is the text of the last row.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]
 
 
 def and_more(count: int, shown: int) -> list[str]:
-    """Return a line that says how many of `count` entries are not shown; none where all are.
+    """Return a list with a line that says how many of `count` entries are not shown. It is empty if all are shown.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def and_more(count: int, shown: int) -> list[str]:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number with its noun, which takes a plural s unless the number is 1.
+    """Return a number with a noun, to which it adds a plural s unless the number is 1.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def first_few(texts: Sequence[str], most: int) -> str:
-    """Return the first texts as a list for a sentence, with the number of the others.
+    """Return the first texts, joined for a sentence, with the number of the other texts.
 
     Examples
     --------
