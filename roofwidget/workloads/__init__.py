@@ -1,4 +1,4 @@
-"""Workloads as graphs of operations on tensors, which give the FLOPs and bytes of kernels.
+"""Workloads as graphs of operations on tensors. The FLOPs and bytes of kernels are computed from such a graph.
 
 >>> from roofwidget.workloads import Graph, dim
 >>> batch = dim("batch", 1, 1024, default=32)

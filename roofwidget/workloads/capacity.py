@@ -1,10 +1,10 @@
 """Whether the tiles of a merged kernel fit on chip, and which tensors are spilled if they do not.
 
-A tile is the part of a tensor that a kernel keeps on chip if it both writes and reads the tensor. It has 128 x 128
-elements if the kernel has a matrix product, is a row (the last dimension) next to a reduction, and otherwise has 128
-elements; it is never larger than the tensor. The ops of a kernel run tile by tile in the graph's order. While an op
-runs, the tiles that it writes or reads and the tiles that later ops read must be on chip together. Tensors that only
-stream in or out need no space.
+A tile is the part of a tensor that a kernel keeps on chip if the kernel both writes and reads the tensor. A tile has
+128 x 128 elements if the kernel has a matrix product. Next to a reduction it is a row (the last dimension). Otherwise
+it has 128 elements. It is never larger than the tensor. The ops of a kernel run tile by tile in the graph's order.
+While an op runs, the tiles that it writes or reads and the tiles that later ops read must be on chip together. Tensors
+that only stream in or out need no space.
 
 `js/src/fusion/capacity.ts` mirrors the part that merges need.
 """
@@ -32,7 +32,7 @@ class Capacity:
     structure, counts
         The graph, and its counts as ints.
     chip
-        The chip. If its on-chip capacity is unknown, or without a chip, every kernel fits.
+        The chip. Every kernel fits if there is no chip or its on-chip capacity is unknown.
     dims
         Values of dimensions that differ from their defaults.
     """
@@ -63,14 +63,14 @@ class Capacity:
         return Refusal("capacity", sentence, names)
 
     def fits(self, group: Mask, spilled: Collection[int] = ()) -> bool:
-        """Return whether a group's tiles fit. A single op always fits: its formula accounts for its blocking."""
+        """Return whether a group's tiles fit. A single op always fits: its formula accounts for the op's blocking."""
         return self.share is None or not group & (group - 1) or self.need(group, spilled) <= self.share.capacity
 
     def fits_grown(self, group: Mask, smaller: Mask) -> bool:
-        """Return whether a group fits that was made by adding ops to a smaller group.
+        """Return whether a group fits on chip, given the smaller group to which ops were added.
 
-        The same as `fits`, but faster if the smaller group was asked about before: a group fits if all its tiles fit
-        together, and their sum only grows.
+        The result is the same as of `fits`. It is faster if the smaller group was checked before: a group fits if all
+        its tiles fit together, and the sum of the tiles only grows.
         """
         if self.share is None:
             return True
@@ -87,7 +87,7 @@ class Capacity:
         return most <= self.share.capacity or self.fits(group)
 
     def need(self, group: Mask, spilled: Collection[int] = ()) -> int:
-        """Return the largest number of bytes that the tiles of a group take at a time, without spilled tensors."""
+        """Return the most bytes that the tiles of a group need at the same time, without spilled tensors."""
         s, now, most = self.structure, 0, 0
         ends: dict[int, int] = {}
         for op in members(group):
@@ -103,7 +103,7 @@ class Capacity:
     def spills(self, group: Mask, spilled: Collection[int] = ()) -> set[int]:
         """Return the tensors to spill to main memory so that the rest of a group fits: large tiles first.
 
-        If no spill is enough, all tensors inside the group are spilled: its ops run one by one.
+        If no spill is enough, all tensors inside the group are spilled, so its ops run one by one.
         """
         spills = set(spilled)
         for t in sorted(self.structure.inside(group), key=lambda t: (-self.tile(t, group), t)):
@@ -124,7 +124,7 @@ class Capacity:
 
 
 def _tiles(shape: list[int], size: int) -> tuple[int, int, int]:
-    """Return the bytes of a tensor's tile with a matrix product, next to a reduction, and otherwise."""
+    """Return three sizes of a tensor's tile in bytes: with a matrix product, next to a reduction, otherwise."""
     elements = prod(shape)
     tiles = (prod(min(part, _TILE_SIDE) for part in shape[-2:]), prod(shape[-1:]), min(elements, _TILE_SIDE))
     product, row, vector = (-(-tile * size // elements) for tile in tiles)
@@ -132,6 +132,6 @@ def _tiles(shape: list[int], size: int) -> tuple[int, int, int]:
 
 
 def _distinct_texts(*sizes: float) -> list[str]:
-    """Return sizes as text, with all digits if rounding would make them look equal."""
+    """Return sizes as texts. If rounding would make them look equal, the texts have all digits."""
     short = [format_quantity(float(size), "B") for size in sizes]
     return short if len(set(short)) > 1 else [format_quantity(float(size), "B", 15) for size in sizes]

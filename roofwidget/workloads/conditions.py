@@ -1,4 +1,4 @@
-"""Conditions on a graph's dimensions besides their ranges: sizes of at least 1, and divisions without a remainder.
+"""Conditions on a graph's dimensions in addition to their ranges: sizes of at least 1, divisions without remainder.
 
 `js/src/fusion/conditions.ts` mirrors this file.
 """
@@ -16,12 +16,12 @@ from roofwidget.workloads.tensors import Tensor
 Conditions: TypeAlias = Mapping[tuple[Count, Count], str]
 """By count and divisor: what the count is, for errors. It must be a multiple; a divisor of 0 means at least 1."""
 
-# How far from the given value a legal value is looked for.
+# The largest distance from the given value at which a legal value is searched.
 _MAX_DISTANCE: Final = 4096
 
 
 def of_sizes(tensor: Tensor, where: str) -> dict[tuple[Count, Count], str]:
-    """Return the conditions on the sizes of a tensor, without those that always hold."""
+    """Return the conditions on the sizes of a tensor, without conditions that always hold."""
     return {
         (size, 0): f"{where}: axis {axis} of '{tensor.name}'"
         for axis, size in reversed([*enumerate(tensor.shape)])  # of equal sizes the first axis is named
@@ -30,7 +30,7 @@ def of_sizes(tensor: Tensor, where: str) -> dict[tuple[Count, Count], str]:
 
 
 def sizes(graph: str, dims: Mapping[str, Dim], conditions: Conditions, given: Mapping[str, Any]) -> dict[str, int]:
-    """Return the values of a graph's dims: the given ones if they are legal, else the defaults."""
+    """Return the values of a graph's dims: the given values if they are legal, else the defaults."""
     values = {name: dim.default for name, dim in dims.items()}
     for name, value in given.items():
         values[name] = _checked(graph, dims, name, value)
@@ -53,7 +53,7 @@ def _checked(graph: str, dims: Mapping[str, Dim], name: str, value: Any) -> int:
 
 
 def check(conditions: Conditions, dims: Collection[Dim], env: Mapping[str, int], where: str = "") -> None:
-    """Raise `ValueError` unless all conditions hold; it names the op, the dims, and values that would be legal."""
+    """Raise `ValueError` unless all conditions hold. The message names the op, the dims, and values that are legal."""
     for (count, divisor), what in conditions.items():
         fault = _fault(count, divisor, env)
         if fault is None:
@@ -67,7 +67,7 @@ def check(conditions: Conditions, dims: Collection[Dim], env: Mapping[str, int],
 
 
 def nearest_size(conditions: Conditions, dim: Dim, env: Mapping[str, int]) -> int | None:
-    """Return the legal value of a dim nearest to its present value, the smaller of two; None if none is near."""
+    """Return the legal value of a dim nearest to its value (the smaller of two), or None if no such value is near."""
     for size in _around(env[dim.name]):
         if dim.low <= size <= dim.high:
             there = {**env, dim.name: size}
@@ -102,7 +102,7 @@ def _with_value(count: Count, value: int) -> str:
 
 
 def _is_above_zero(count: Count) -> bool:
-    """Return whether a count is a sum of positive terms, and so at least 1 at all dimensions."""
+    """Return whether a count is a sum of positive terms, so that it is at least 1 for all values of the dimensions."""
     if not isinstance(count, Expression):
         return count >= 1
     return all(

@@ -26,25 +26,26 @@ class Convention:
     name
         Display name.
     fma
-        FLOPs of a multiply-add. Peak rates count 2, so counts that are compared with peaks do too: see `as_peaks_do`.
+        FLOPs of a multiply-add. Peak rates count 2, so counts that are compared with peaks also count 2, see
+        `as_peaks_do`.
     transcendental
         FLOPs of one exp, log, tanh, erf, sin or cos, except the exponential of a softmax.
     divide, sqrt, compare
         FLOPs of a division, a square root, a comparison.
     causal
-        ``"full"``: a causal mask saves nothing. ``"half"``: it halves the FLOPs of attention and the bytes of K and V
-        that FlashAttention reads again.
+        ``"full"``: a causal mask saves nothing. ``"half"``: a causal mask halves the FLOPs of attention and the bytes
+        of keys and values that FlashAttention reads again.
     write_allocate
         True: the operators of numerical computing (`stream_triad`, `stencil`, …) read each cache line before they store
         it, unless they work in place.
     count_padding
         True: a convolution multiplies the zeros of its padding too.
     softmax
-        All FLOPs per element of a softmax, also in attention and in the routing of experts. One of them is its
-        exponential, whatever `transcendental` is; a backward pass that recomputes the exponential counts that 1.
+        All FLOPs per element of a softmax, also in attention and in the routing of experts. One of these FLOPs is the
+        exponential, whatever `transcendental` is. A backward pass that recomputes the exponential counts this 1 FLOP.
     accumulator_bytes
-        Bytes that each op of the kind ``matmul`` writes per element besides its output, for a wider accumulator that
-        leaves the chip.
+        Bytes that each op of the kind ``matmul`` writes per element in addition to its output, for a wider accumulator
+        that leaves the chip.
     vector
         False: only matrix products and convolutions count.
     transcendentals_apart
@@ -114,7 +115,7 @@ class Convention:
 
     @cached_property
     def environment(self) -> Mapping[str, int]:
-        """The values of the symbols in formulas. ``@causal`` counts halves, so formulas divide it by 2."""
+        """The values of the symbols in formulas. ``@causal`` is a number of halves, so formulas divide it by 2."""
         return MappingProxyType(
             {
                 "@fma": self.fma,
@@ -182,7 +183,7 @@ matrix products and convolutions. ``mac`` counts their multiply-adds. ``hpc`` ad
 
 
 def convention(which: str | Convention) -> Convention:
-    """Return the convention of this name; a `Convention` is returned as it is.
+    """Return the convention of this name. A `Convention` is returned unchanged.
 
     Raises
     ------

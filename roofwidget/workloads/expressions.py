@@ -1,4 +1,4 @@
-"""Counts: exact integers, or polynomials over named integers that Python and the front end both evaluate.
+"""Counts: exact integers, or polynomials over named integers. Python and the front end both evaluate them.
 
 A symbol stands for a dimension (``batch``), for a number that a convention sets (``@fma``) or for the bits of a dtype
 (``@bf16``). Operations between plain ints give plain ints, so a graph without symbolic dimensions has exact counts.
@@ -18,7 +18,7 @@ _SUPERSCRIPTS: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 
 class Symbol:
-    """A named integer. `low`, `high` and `default` are None unless it is a dimension."""
+    """A named integer. `low`, `high` and `default` are None unless the symbol is a dimension."""
 
     __module__ = "roofwidget.workloads"
     __slots__ = ("_hash", "default", "high", "low", "name")
@@ -93,8 +93,8 @@ _ONE: Final[_Monomial] = frozenset()
 class Expression:
     """A polynomial with integer coefficients over symbols, ceil-divisions, minima and maxima. Immutable.
 
-    Like terms are merged and constants folded, so expressions are equal exactly if their normal forms are equal,
-    whatever order they were written in. Printing uses the order in which they were written.
+    Like terms are merged and constants folded, so expressions are equal exactly if their normal forms are equal. The
+    order of the terms does not matter, but printing keeps the order in which they were written.
 
     Examples
     --------
@@ -174,13 +174,13 @@ class Expression:
         return str(self)
 
     def terms(self) -> list[tuple[list[tuple[_Atom, int]], int]]:
-        """Return the terms in written order, a constant last: each as factors with powers, and a coefficient."""
+        """Return the terms in written order, the constant last. A term is factors with powers, and a coefficient."""
         place = {atom: index for index, atom in enumerate(self.order)}
         terms = [(sorted(factors, key=lambda f: place[f[0]]), number) for factors, number in self.polynomial.items()]
         return sorted(terms, key=lambda term: not term[0])
 
     def atoms(self) -> frozenset[Symbol]:
-        """Return its symbols, also those inside ceil-divisions, minima and maxima."""
+        """Return the symbols of the expression, also symbols inside ceil-divisions, minima and maxima."""
         if self._symbols is None:
             found: set[Symbol] = set()
             for atom in self.order:
@@ -192,7 +192,7 @@ class Expression:
         return self._symbols
 
     def value(self, env: Mapping[str, int]) -> int:
-        """Return its value without checks; `evaluate` checks."""
+        """Return the value of the expression without the checks that `evaluate` makes."""
         total = 0
         for factors, coefficient in self.polynomial.items():
             number = coefficient
@@ -202,7 +202,7 @@ class Expression:
         return total
 
     def replaced(self, env: Mapping[str, Count]) -> Count:
-        """Return a copy with the symbols of `env` replaced; `substitute` is the public form."""
+        """Return a copy with the symbols of `env` replaced. The public function is `substitute`."""
         total: Count = 0
         for factors, coefficient in self.terms():
             number: Count = coefficient
@@ -305,7 +305,7 @@ def _part(a: Expression, terms: dict[_Monomial, int]) -> Count:
 
 
 def _divided(a: Expression, b: int) -> Count:
-    """Return ceil(a / b): terms that b divides leave the division, and a common divisor of the rest cancels."""
+    """Return ceil(a / b). Terms that b divides leave the division, and a common divisor of the other terms cancels."""
     whole = _part(a, {factors: c // b for factors, c in a.polynomial.items() if c % b == 0})
     rest = _part(a, {factors: c for factors, c in a.polynomial.items() if c % b})
     if isinstance(rest, int):
@@ -380,7 +380,7 @@ class Dim(Expression):
 
     @property
     def name(self) -> str:
-        """The name."""
+        """The name of the dimension."""
         return self._atom.name
 
     @property
@@ -410,9 +410,9 @@ def dim(name: str, low: int, high: int, *, default: int | None = None) -> Dim:
     Parameters
     ----------
     name
-        An identifier: the label of the slider, and the key in ``dims={"batch": 8}``.
+        An identifier. It is the label of the slider, and the key in ``dims={"batch": 8}``.
     low, high
-        The range of its slider, inclusive; `low` is at least 1.
+        The range of the slider, inclusive; `low` is at least 1.
     default
         The value if no other is given.
 
@@ -450,7 +450,7 @@ def symbol(name: str) -> Expression:
 
 
 def product(counts: Iterable[Count]) -> Count:
-    """Return the product of counts; 1 if there are none.
+    """Return the product of counts, or 1 if there are no counts.
 
     Examples
     --------
@@ -471,7 +471,7 @@ def evaluate(count: Count, env: Mapping[str, int]) -> int:
     count
         An int, which is returned as it is, or an expression.
     env
-        Symbol to int.
+        A mapping from the name of each symbol to its int value.
 
     Raises
     ------
@@ -501,7 +501,7 @@ def evaluate(count: Count, env: Mapping[str, int]) -> int:
 
 
 def substitute(count: Count, env: Mapping[str, Count]) -> Count:
-    """Return a count with the symbols of `env` replaced; other symbols stay.
+    """Return a count with the symbols of `env` replaced. Other symbols stay.
 
     Examples
     --------
@@ -556,8 +556,8 @@ def _dims(count: Expression) -> tuple[Dim, ...]:
 def to_wire(count: Count) -> Any:
     """Return a count as JSON data.
 
-    An int (as text beyond 2^53), a symbol's name, or a list: ``["+", …]``, ``["*", …]``, ``["/", a, b]`` for the
-    ceil-division, ``["min", …]``, ``["max", …]``; a power is a repeated factor.
+    The data is an int (as text beyond 2^53), a symbol's name, or a list: ``["+", …]``, ``["*", …]``, ``["/", a, b]``
+    for the ceil-division, ``["min", …]``, ``["max", …]``; a power is a repeated factor.
 
     Examples
     --------
@@ -572,7 +572,7 @@ def to_wire(count: Count) -> Any:
 
 
 def from_wire(wire: Any, dims: Mapping[str, Dim] | None = None) -> Count:
-    """Return the count that `to_wire` wrote. Names in `dims` become those dimensions, other names plain symbols.
+    """Return the count that `to_wire` wrote. Names in `dims` become these dimensions, other names plain symbols.
 
     Raises
     ------

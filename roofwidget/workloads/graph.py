@@ -36,7 +36,7 @@ class Graph:
     convention
         How FLOPs and bytes are counted: a `Convention`, or the name of a preset.
     dtype
-        Count as if the tensors of the graph's main dtype had this dtype; None: count them as they are.
+        The dtype with which to count the tensors of the graph's main dtype. None counts them with their own dtype.
 
     Raises
     ------
@@ -114,7 +114,7 @@ class Graph:
         terms: Iterable[tuple[str, Count]] = (),
         precision: str | None = None,
     ) -> Op:
-        """Add an operation and the tensors that it writes; the parameters are those of `Op`."""
+        """Add an operation and the tensors that it writes. The parameters are the same as for `Op`."""
         return self._add(
             Op(name, kind, inputs, outputs, flops, extra_bytes=extra_bytes, terms=terms, precision=precision)
         )
@@ -147,7 +147,7 @@ class Graph:
             raise
 
     def require(self, what: str, count: Count, divisor: Count) -> None:
-        """Require a count to be a multiple of `divisor` at all dimensions; `what` names the count in errors."""
+        """Require a count to be a multiple of `divisor` at all dimensions. Errors call the count `what`."""
         dims = self._merged_dims([count, divisor], what)
         conditions.check({(count, divisor): what}, dims.values(), {name: dim.default for name, dim in dims.items()})
         self._dims |= dims
@@ -215,7 +215,7 @@ class Graph:
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        """The tensors that are in memory before it runs, weights included."""
+        """The tensors that are in memory before the graph runs, weights included."""
         return tuple(self._inputs.values())
 
     @property
@@ -230,7 +230,7 @@ class Graph:
 
     @property
     def conditions(self) -> Mapping[tuple[Count, Count], str]:
-        """Conditions on the dimensions: by count and divisor (0: the count must be at least 1), what the count is."""
+        """Conditions on the dimensions: what a count means, by (count, divisor). Divisor 0: the count is at least 1."""
         return MappingProxyType(self._conditions)
 
     @property
@@ -245,7 +245,7 @@ class Graph:
 
     @property
     def main_dtype(self) -> str | None:
-        """The floating-point dtype of most tensors (the first of a tie), or None if no tensor has one."""
+        """The floating-point dtype of most tensors (the first in a tie), or None if no tensor has such a dtype."""
         votes: dict[str, int] = {}
         for tensor in self._tensors.values():
             if not tensor.dtype.startswith(("int", "bool")):
@@ -261,7 +261,7 @@ class Graph:
         return tuple(self._consumers.get(self._tensor(tensor, "consumers").name, ()))
 
     def dtype_of(self, tensor: Tensor | str) -> str:
-        """Return the dtype by which a tensor is counted."""
+        """Return the dtype that is used to count the bytes of a tensor."""
         own = self._tensor(tensor, "dtype_of").dtype
         return self._dtype if self._dtype is not None and own == self.main_dtype else own
 
@@ -270,7 +270,7 @@ class Graph:
         return self._copy(named_convention(convention), self._dtype)
 
     def with_dtype(self, dtype: str | None) -> Graph:
-        """Return this graph counted as if the tensors of its main dtype had another dtype; None: their own."""
+        """Return this graph with the tensors of its main dtype counted in another dtype. None means their own dtype."""
         checked = None if dtype is None else checked_dtype(dtype, f"dtype of graph '{self.name}'")
         return self._copy(self._convention, checked)
 
@@ -284,7 +284,7 @@ class Graph:
     # -- counting --------------------------------------------------------------------------------------------------
 
     def environment(self, dims: Mapping[str, int] | None = None) -> dict[str, int]:
-        """Return the value of every symbol: dimensions (their defaults unless given), convention, bits of dtypes.
+        """Return the values of all symbols: dimensions (the default unless given), convention, bits of dtypes.
 
         Raises
         ------
@@ -300,8 +300,9 @@ class Graph:
         Parameters
         ----------
         what
-            ``"flops"``, a class of them (``"tensor"``, ``"vector"``, ``"transcendental"``), ``"bytes"`` (no op is
-            fused) or ``"compulsory"`` (bytes of the inputs that are read and of the outputs, which every fusion moves).
+            ``"flops"``, a class of FLOPs (``"tensor"``, ``"vector"``, ``"transcendental"``), ``"bytes"`` (no op is
+            fused) or ``"compulsory"``. Compulsory bytes are those of the inputs that are read and of the outputs: every
+            fusion moves them.
         dims
             Values of dimensions that differ from their defaults.
         """
@@ -311,11 +312,11 @@ class Graph:
         return sum(evaluate(self.simplify(count), env) for count in self._counts(what))
 
     def flops(self, op: Op | str) -> Count:
-        """Return an op's FLOPs of all classes: an int, or an expression over the dimensions."""
+        """Return an op's FLOPs, summed over all classes: an int, or an expression over the dimensions."""
         return self.simplify(self._op(op).total_flops)
 
     def flops_by_class(self, op: Op | str) -> dict[str, Count]:
-        """Return an op's FLOPs by class, without classes that have none."""
+        """Return an op's FLOPs by class, without classes that have no FLOPs."""
         found = {word: self.simplify(count) for word, count in self._op(op).flops.items()}
         return {word: count for word, count in found.items() if count != 0}
 
@@ -326,12 +327,12 @@ class Graph:
         return self.simplify(self._tensor(what, "bytes").bytes)
 
     def terms(self, op: Op | str) -> tuple[tuple[str, Count], ...]:
-        """Return the derivation of an op's FLOPs: named terms that add up to them, without zeros."""
+        """Return the derivation of an op's FLOPs: named terms whose sum is the FLOPs, without zero terms."""
         found = tuple((word, self.simplify(count)) for word, count in self._op(op).terms)
         return tuple((word, count) for word, count in found if count != 0)
 
     def simplify(self, count: Count) -> Count:
-        """Return a count with the convention and the dtypes substituted; only dimensions stay symbolic."""
+        """Return a count with the convention and the dtypes substituted. Only dimensions stay symbolic."""
         if isinstance(count, int):
             return count
         known = self._known.get(count)
@@ -403,7 +404,8 @@ def register_op(name: str, function: Operator) -> None:
     Parameters
     ----------
     name
-        An identifier that is no attribute of `Graph` and no built-in operator. Your own operators can be replaced.
+        An identifier that is neither an attribute of `Graph` nor a built-in operator. Your own operators can be
+        replaced.
     function
         Takes the graph, then tensors and keywords. It checks shapes, calls ``graph.op(…)`` and returns a tensor or a
         tuple of tensors.
@@ -460,7 +462,7 @@ def _check_order(ops: Sequence[Op]) -> None:
 
 
 def _cycle(ops: Sequence[Op]) -> list[tuple[str, str]] | None:
-    """Return the steps of one cycle, each a tensor and the op that reads it, or None if there is no cycle."""
+    """Return the steps of one cycle, or None if there is no cycle. A step is a tensor and the op that reads it."""
     writer = {tensor.name: op for op in ops for tensor in op.outputs}
     readers: dict[str, list[str]] = {op.name: [] for op in ops}
     missing = {op.name: 0 for op in ops}
@@ -476,7 +478,8 @@ def _cycle(ops: Sequence[Op]) -> list[tuple[str, str]] | None:
                 ready.append(name)
     if not readers:
         return None
-    # Each op left is on a cycle or depends on one, so a walk against the edges among them must reach a cycle.
+    # Each remaining op is on a cycle or depends on a cycle, so a walk against the edges among these ops must reach a
+    # cycle.
     before = {name: next(n for n, followers in readers.items() if name in followers) for name in readers}
     path = [next(iter(readers))]
     while path.count(path[-1]) < 2:  # noqa: PLR2004 - the walk is back where it was

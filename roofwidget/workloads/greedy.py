@@ -1,4 +1,4 @@
-"""Greedy partitions: as far as the rules allow, in pairs, and as two compilers would fuse."""
+"""Greedy partitions: merging as far as the rules allow, merging in pairs, and fusing as two compilers do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from roofwidget.workloads.legality import Rules
 from roofwidget.workloads.quotient import QuotientGraph
 from roofwidget.workloads.structure import Mask, Structure, members
 
-# PyTorch Inductor's own limits: rounds of fusion, and ops per kernel.
+# Limits of PyTorch Inductor: rounds of fusion, and ops per kernel.
 _MAX_INDUCTOR_ROUNDS: Final = 10
 _MAX_INDUCTOR_OPS: Final = 64
 
@@ -25,7 +25,8 @@ def singles(structure: Structure) -> list[Mask]:
 def by_gain(rules: Rules, capacity: Capacity, gain: Callable[[Mask, Mask], float]) -> list[Mask]:
     """Merge the two groups with the largest gain, until no merge has a gain of at least zero.
 
-    Of equal gains the groups with the smallest first ops win. Groups that share no tensor are never merged.
+    If several gains are equal, the groups with the smallest first ops are merged. Groups that share no tensor are never
+    merged.
     """
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     heap: list[tuple[float, int, int, int, int]] = []
@@ -41,7 +42,8 @@ def by_gain(rules: Rules, capacity: Capacity, gain: Callable[[Mask, Mask], float
                 offer(a, b)
     while heap:
         *_, a, b = heapq.heappop(heap)
-        # A detour disappears only if a group on it is merged with a or b, which makes a new offer.
+        # A detour disappears only if a group on it is merged with a or b. That merge creates a new offer, so this offer
+        # can be dropped.
         if a in quotient.groups and b in quotient.groups and not quotient.detour((a, b)):
             merged = quotient.merge((a, b))
             for other in quotient.near(merged):
@@ -60,7 +62,7 @@ def fully(rules: Rules, capacity: Capacity) -> list[Mask]:
 
 
 def pairs(rules: Rules, capacity: Capacity) -> list[Mask]:
-    """Merge ops in pairs, the pair that saves most bytes first; of equal ones the pair with the smallest ops."""
+    """Merge ops in pairs, the pair that saves most bytes first. In a tie the pair with the smallest ops is first."""
     structure, counts = rules.structure, capacity.counts
     quotient = QuotientGraph(structure, singles(structure))
     alone = [structure.bytes(1 << op, counts) for op in range(len(structure.ops))]
@@ -77,11 +79,11 @@ def pairs(rules: Rules, capacity: Capacity) -> list[Mask]:
 
 
 def xla_like(rules: Rules, capacity: Capacity, time: Callable[[Mask], float]) -> list[Mask]:
-    """Fuse producers into all of their consumers, the one that saves most time first.
+    """Fuse producers into all of their consumers, the producer that saves most time first.
 
     XLA's priority fusion (``priority_fusion.cc`` and ``gpu_performance_model.cc``) orders producers by the time saved
-    when each is fused into all of its consumers, and fuses as long as that saves time. XLA would copy a producer into
-    each of several consumers; here they all become one kernel, or the producer is not fused.
+    when each is fused into all of its consumers, and fuses as long as fusing saves time. XLA would copy a producer into
+    each of several consumers. Here the producer and its consumers become one kernel, or the producer is not fused.
     """
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     heap: list[tuple[float, int, int, tuple[int, ...]]] = []
@@ -112,8 +114,8 @@ def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
     """Fuse pairs by score, as PyTorch's Inductor does (``choices.py`` and ``scheduler.py``) by default.
 
     Each of at most ten rounds sorts all pairs of kernels that share a tensor: first pairs in which both or neither
-    reduce, then by the bytes of the shared tensors, then by their distance in the program. A pair is fused if that is
-    legal and the result has at most 64 ops. Matrix products are library calls and are not fused.
+    reduce, then by the bytes of the shared tensors, then by their distance in the program. A pair is fused if the
+    fusion is legal and the result has at most 64 ops. Matrix products are library calls and are not fused.
     """
     quotient = QuotientGraph(rules.structure, singles(rules.structure))
     for _ in range(_MAX_INDUCTOR_ROUNDS):
@@ -131,7 +133,7 @@ def inductor_like(rules: Rules, capacity: Capacity) -> list[Mask]:
 
 
 def _scored(rules: Rules, capacity: Capacity, quotient: QuotientGraph) -> Iterable[tuple[bool, int, int, int, int]]:
-    """Yield each pair of groups that may be fused as a score and their first ops; the best pair compares smallest."""
+    """Yield a score and the two first ops for each pair of groups that may be fused. The best pair is the smallest."""
     structure = rules.structure
     alone = rules.opaque | rules.matmuls
     for number, group in quotient.groups.items():

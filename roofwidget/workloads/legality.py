@@ -1,11 +1,12 @@
 """Which ops may become one kernel, and the reasons why others may not.
 
-Two groups of a partition may be merged if they share a tensor, hold no opaque op, their kinds fuse, no op outside must
-run between them, and the kernels of the whole partition still have an order in which they can run. Kinds follow the
-classes of TVM (Chen et al., OSDI 2018, section 3): elementwise, broadcast and injective ops fuse freely, a matrix
-product takes elementwise ops after it, a reduction takes ops over the same rows.
+Two groups of a partition may be merged if all of this is true: the groups share a tensor, neither contains an opaque
+op, the kinds of their ops fuse, and no other op must run between them. Also, the kernels of the whole partition must
+still have an order in which they can run. Kinds follow the classes of TVM (Chen et al., OSDI 2018, section 3):
+elementwise, broadcast and injective ops fuse freely, a matrix product takes elementwise ops after it, a reduction takes
+ops over the same rows.
 
-`js/src/fusion/legality.ts` mirrors this file; both are held to `tests/golden/fusion.json`.
+`js/src/fusion/legality.ts` mirrors this file. The tests compare both with `tests/golden/fusion.json`.
 """
 
 from __future__ import annotations
@@ -68,12 +69,13 @@ class FusionError(ValueError):
 
 
 class Rules:
-    """The rules for one group of ops, whatever the other groups are.
+    """The rules for one group of ops, independent of the other groups.
 
     Attributes
     ----------
     clashes
-        By op: the ops that it may never share a group with. A subset of a group without clashes has none either.
+        For each op, the ops with which it may never share a group. A subset of a group without clashes has no clashes
+        either.
     """
 
     def __init__(self, structure: Structure) -> None:
@@ -121,13 +123,13 @@ class Rules:
         return self._kinds(group) or self._detour(group)
 
     def allows(self, group: Mask) -> bool:
-        """Return whether a group breaks no rule; the same as `refusal(group) is None`, but faster."""
+        """Return whether a group breaks no rule. The same as `refusal(group) is None`, but faster."""
         if not group & (group - 1):
             return True
         return not self.has_clash(group) and self.is_anchored(group) and self.is_convex(group)
 
     def has_clash(self, group: Mask) -> bool:
-        """Return whether a group holds two ops that clash."""
+        """Return whether a group contains two ops that clash."""
         return any(self.clashes[op] & group for op in members(group))
 
     def is_anchored(self, group: Mask) -> bool:
@@ -141,7 +143,7 @@ class Rules:
     # -- kinds -----------------------------------------------------------------------------------------------------
 
     def _rows(self, op: int) -> object:
-        """Return the shape of a reduction's first input: reductions over the same rows have the same shape."""
+        """Return the shape of a reduction's first input. Reductions over the same rows have the same shape."""
         inputs = self.structure.ops[op].inputs
         return inputs[0].shape if inputs else ()
 
@@ -180,7 +182,7 @@ class Rules:
         return None
 
     def _clash_refusal(self, a: int, b: int) -> Refusal:
-        """Return why two ops clash; a comes before b."""
+        """Return why two ops clash. Op a is before op b in the graph."""
         names, s = self.structure.names, self.structure
         one, other, product = names[a], names[b], 1 << b & self.matmuls
         if product and s.needs[b] >> a & 1:
@@ -230,7 +232,7 @@ def _article(kind: str) -> str:
 
 
 def _shortest(start: int, feeds: Sequence[Mask], through: Mask, end: Mask) -> list[int]:
-    """Return the shortest path from an op through `through` to an op of `end`; such a path must exist."""
+    """Return the shortest path from an op through ops of `through` to an op of `end`. Such a path must exist."""
     came = {start: -1}
     queue = [start]
     for op in queue:

@@ -23,27 +23,27 @@ CLASSES: Final = ("tensor", "vector", "transcendental")
 
 @dataclass(frozen=True, init=False)
 class Op:
-    """An operation. It runs as one kernel unless it is fused with others.
+    """An operation. It runs as one kernel unless it is fused with other operations.
 
     Parameters
     ----------
     name
-        Display name; unique in a graph.
+        The display name, unique in a graph.
     kind
         One of `KINDS`.
     inputs, outputs
-        The tensors it reads and writes. A tensor that is listed twice is read once.
+        The tensors that the op reads and writes. A tensor that is listed twice is read once.
     flops
-        FLOPs by class (`CLASSES`), or one count: of the class ``tensor`` for a matmul, else ``vector``.
+        FLOPs by class (`CLASSES`), or one count. A single count has the class ``tensor`` for a matmul, else ``vector``.
     extra_bytes
-        Bytes besides one read of each input and one write of each output: repeated reads, temporary buffers,
-        accumulators. They stay with the op when it is fused.
+        Bytes in addition to one read of each input and one write of each output: repeated reads, temporary buffers,
+        accumulators. Fusing the op does not remove these bytes.
     terms
-        The derivation of the FLOPs: names, and counts that add up to them.
+        The derivation of the FLOPs: names, and counts whose sum is the FLOPs.
     precision
-        The precision whose peak applies. None: for a matrix product (a matmul, or FLOPs of the class ``tensor``) the
-        dtype of the wider of its first two inputs (of equally wide ones the floating-point one); for other ops the
-        dtype of the output.
+        The precision whose peak applies. With None, a matrix product (a matmul, or FLOPs of the class ``tensor``) has
+        the dtype of the wider of its first two inputs. If both are equally wide, the floating-point dtype applies.
+        Other ops have the dtype of the output.
 
     Raises
     ------
@@ -119,12 +119,12 @@ class Op:
 
     @property
     def total_flops(self) -> Count:
-        """FLOPs of all classes; an expression over the convention too."""
+        """FLOPs of all classes, an expression over the dimensions and the convention."""
         return added(tuple(self.flops.values()))
 
     @property
     def own_bytes(self) -> Count:
-        """Bytes that it moves as an unfused kernel; an expression over the convention and the dtypes too."""
+        """Bytes that the op moves as an unfused kernel, an expression over dimensions, convention and dtypes."""
         return added((self.extra_bytes, *(t.bytes for t in dict.fromkeys((*self.inputs, *self.outputs)))))
 
 

@@ -1,4 +1,4 @@
-"""A partition of a graph's ops into groups, each of which runs as one kernel: what it moves, and how it may change.
+"""A partition of a graph's ops into groups that each run as one kernel: bytes, FLOPs, time, and possible changes.
 
 >>> from roofwidget.workloads import Graph
 >>> g = Graph("mlp tail")
@@ -40,16 +40,16 @@ _COMPILERS: Final = ("inductor", "xla")
 
 
 class Partition:
-    """Which ops of a graph run as one kernel. Immutable: `fuse`, `split` and `recompute` return another one.
+    """Which ops of a graph run as one kernel. Immutable: `fuse`, `split` and `recompute` return a new partition.
 
     A group is given by an op in it, by its position in `groups`, or by the names of all its ops. Counts are exact ints,
     or expressions over the graph's dimensions; `dims` gives the values of dimensions that differ from their defaults.
-    Kernels are compared with peaks, so a multiply-add counts as 2 FLOPs here, as in peak rates, in every convention.
+    Kernels are compared with peaks, so a multiply-add counts as 2 FLOPs here in every convention, as in peak rates.
 
     Parameters
     ----------
     graph
-        The graph. Ops that are added to it later are not included.
+        The graph. Later additions to the graph are not included.
     groups
         Groups of ops, in any order: names of ops, or their positions in ``graph.ops``. Each op occurs once.
 
@@ -58,7 +58,8 @@ class Partition:
     ValueError
         If an op is unknown, missing or given twice.
     FusionError
-        If a group may not be one kernel, or kernels depend on each other in a cycle; its ``refusal`` says why.
+        If a group may not be one kernel, or kernels depend on each other in a cycle. The ``refusal`` of the error says
+        why.
 
     Examples
     --------
@@ -99,7 +100,7 @@ class Partition:
         how: search.How | None = None,
         evaluations: int | None = None,
     ) -> Partition:
-        """Set legal groups, in an order in which they can run, and the spilled tensors that lie inside a group."""
+        """Set legal groups, in an order in which they can run, and those spilled tensors that are inside a group."""
         self._structure, self._rules = structure, rules
         self._masks = tuple(in_order(structure, groups) or ())
         inside = {t for group in self._masks for t in structure.inside(group)} if spilled else set()
@@ -157,8 +158,8 @@ class Partition:
         Parameters
         ----------
         which
-            ``"xla"``: fuses producers into all their consumers; the producer that saves most time on `chip` is first.
-            ``"inductor"``: fuses pairs; the pair that shares most bytes is first. Matrix products are not fused.
+            ``"xla"`` fuses producers into all their consumers; the producer that saves most time on `chip` is first.
+            ``"inductor"`` fuses pairs; the pair that shares most bytes is first. Matrix products are not fused.
         graph, dims
             The graph, at these dimensions.
         chip
@@ -193,10 +194,10 @@ class Partition:
         launch_overhead: float | str = 0.0,
         dims: Dims = None,
     ) -> Partition:
-        """Return the partition with the shortest `time` on a chip; of equally fast ones, one with few kernels.
+        """Return the partition with the shortest `time` on a chip. In a tie, partitions with few kernels are preferred.
 
         Dynamic programming over downsets finds it if 100,000 steps suffice. Otherwise groups are merged greedily, as
-        long as a merge saves time. `how` says which it was, `evaluations` the number of steps.
+        long as a merge saves time. `how` names the method that was used, and `evaluations` is the number of steps.
 
         Parameters
         ----------
@@ -246,7 +247,8 @@ class Partition:
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The names of the ops of each group, in the graph's order.
 
-        The groups are in an order in which they can run. If several may come next, the one with the first op does.
+        The groups are in an order in which they can run. If several groups may run next, the group with the first op is
+        next.
         """
         return tuple(tuple(self._structure.names[op] for op in group) for group in self.indices)
 
@@ -263,11 +265,11 @@ class Partition:
     # -- counts ---------------------------------------------------------------------------------------------------
 
     def bytes(self, group: Which) -> Count:
-        """Return the bytes of a group: tensors that enter, tensors that leave, and its ops' extra bytes."""
+        """Return the bytes of a group: tensors that enter, tensors that leave, and extra bytes of the group's ops."""
         return self._structure.bytes(self._find(group), self._structure.counts, self._spilled)
 
     def flops(self, group: Which) -> dict[str, Count]:
-        """Return the FLOPs of a group by class, without classes that have none."""
+        """Return the FLOPs of a group by class, without classes that have no FLOPs."""
         return self._structure.flops(self._find(group), self._structure.counts)
 
     def total_bytes(self) -> Count:
@@ -293,9 +295,9 @@ class Partition:
     def kernels(self, dims: Dims = None) -> Kernels:
         """Return one kernel per group, named ``a + b``, with FLOPs by class, bytes of main memory, and a precision.
 
-        The precision is the one of the op with most FLOPs among the ops that state one; matrix products state the dtype
-        of the wider operand. Without such an op it is the dtype of the largest floating-point tensor that leaves the
-        group. A group without FLOPs has no precision.
+        The precision is stated by the op with most FLOPs among the ops that state a precision. Matrix products state
+        the dtype of the wider operand. Without such an op it is the dtype of the largest floating-point tensor that
+        leaves the group. A group without FLOPs has no precision.
         """
         return self._structure.kernels(self._masks, self._spilled, dims)
 
@@ -308,7 +310,7 @@ class Partition:
         Parameters
         ----------
         chip
-            The chip, or the name of one in the catalogue.
+            The chip, or its name in the catalogue.
         precision
             The precision whose peak applies to every kernel; ``"auto"``: each kernel's own precision.
         dims
@@ -371,8 +373,8 @@ class Partition:
     def split(self, op: str | Op | int) -> Partition:
         """Return the partition in which an op is a group of its own.
 
-        The rest of its group stays together as far as the rules allow: it is split into the parts that still share
-        tensors, and the ops before the removed op are separated from the ops after it.
+        The rest of the group stays together as far as the rules allow. It is split into the parts that still share
+        tensors, and ops before the removed op are separated from ops after it.
         """
         one = _find_op(self._structure, op)
         whole = next(group for group in self._masks if group & one)
@@ -380,9 +382,9 @@ class Partition:
         return self._with([*(group for group in self._masks if group != whole), one, *parts])
 
     def recompute(self, tensor: str | Tensor) -> Partition:
-        """Return the partition in which each group that reads a tensor computes it again.
+        """Return the partition in which each group that reads a tensor computes this tensor again.
 
-        The op that writes the tensor is copied into these groups: its FLOPs count in each of them, and the tensor no
+        The op that writes the tensor is copied into these groups, so its FLOPs count in each group. The tensor no
         longer passes through main memory, unless it is an output. The graph of the result contains the copies.
 
         Raises
@@ -436,7 +438,7 @@ class Partition:
         return hash((self._masks, self._spilled))
 
     def _key(self) -> tuple[object, ...]:
-        """Return what makes two partitions equal. It does not matter how they were found."""
+        """Return what `==` compares. How a partition was found does not matter."""
         graph = self.graph
         return self._masks, self._spilled, graph.name, graph.convention, graph.dtype, self._structure.ops, graph.outputs
 
@@ -533,8 +535,9 @@ def _check(structure: Structure, rules: Rules, groups: Sequence[Mask]) -> None:
 def _parts_without(structure: Structure, rules: Rules, group: Mask, op: Mask) -> list[Mask]:
     """Return the groups into which a legal group is split when an op leaves it.
 
-    These are its connected parts. A part with ops both before and after the op is split into the connected parts of the
-    ops before it and of the rest. A part that breaks a rule of kinds is split into single ops.
+    These are the connected parts of the rest. A part with ops both before and after the removed op is split into the
+    connected parts of the ops before it and of the other ops. A part that breaks a rule of kinds is split into single
+    ops.
     """
     (left,) = members(op)
     before, after = structure.before[left], structure.after[left]
@@ -548,9 +551,9 @@ def _parts_without(structure: Structure, rules: Rules, group: Mask, op: Mask) ->
 
 
 def _recomputed(structure: Structure, groups: Sequence[Mask], tensor: str | Tensor) -> tuple[Graph, list[list[str]]]:
-    """Return a graph in which each group that reads a tensor has a copy of the op that writes it, and the groups.
+    """Return a graph in which each group that reads a tensor has a copy of the writing op, and the new groups.
 
-    The op itself stays if its own group, or a group that does not read this tensor, needs one of its outputs.
+    The original op stays if its own group, or a group that does not read this tensor, needs an output of the op.
     """
     graph = structure.graph
     maker = graph.producer(tensor)
@@ -600,13 +603,13 @@ class _Taken(NamedTuple):
 
 
 def _copy(op: Op, read: set[Tensor], taken: _Taken) -> tuple[Op, Mapping[Tensor, Tensor]]:
-    """Return a copy of an op that writes only the tensors in `read`, under free names, and its new tensors by old."""
+    """Return a copy of an op that writes only the tensors in `read`, and the new tensors by old. All names are free."""
     renamed = {one: Tensor(_free(one.name, taken.tensors), one.shape, one.dtype) for one in op.outputs if one in read}
     return _like(op, _free(op.name, taken.ops), op.inputs, renamed.values()), renamed
 
 
 def _reading(op: Op, renamed: Mapping[Tensor, Tensor]) -> Op:
-    """Return an op with some of its inputs replaced."""
+    """Return a copy of an op with some of its inputs replaced."""
     return _like(op, op.name, [renamed.get(one, one) for one in op.inputs], op.outputs)
 
 
@@ -624,7 +627,7 @@ def _like(op: Op, name: str, inputs: Iterable[Tensor], outputs: Iterable[Tensor]
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Return the name, or the name with the first free number, and mark it as taken."""
+    """Return the name, or the name with the first free number, and mark the returned name as taken."""
     free, number = name, 2
     while free in taken:
         free, number = f"{name}_{number}", number + 1

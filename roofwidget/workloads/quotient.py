@@ -16,14 +16,14 @@ class QuotientGraph:
     structure
         The graph.
     groups
-        Groups of all its ops, in an order in which they can run. They are numbered from 0.
+        Groups of all ops of the graph, in an order in which they can run. The groups are numbered from 0.
 
     Attributes
     ----------
     groups
         The ops of each group, by number.
     owner
-        By op, the number of its group.
+        For each op, the number of its group.
     """
 
     def __init__(self, structure: Structure, groups: Iterable[Mask]) -> None:
@@ -46,18 +46,18 @@ class QuotientGraph:
         self._out[number] = out & ~group
 
     def after(self, number: int) -> list[int]:
-        """Return the groups that read a group's tensors, by first op."""
+        """Return the groups that read a group's tensors, sorted by first op."""
         return self._owners(self._out[number])
 
     def before(self, number: int) -> list[int]:
-        """Return the groups whose tensors a group reads, by first op."""
+        """Return the groups whose tensors a group reads, sorted by first op."""
         group, needs = self.groups[number], 0
         for op in members(group):
             needs |= self.structure.needs[op]
         return self._owners(needs & ~group)
 
     def near(self, number: int) -> list[int]:
-        """Return the other groups that share a tensor with a group, by first op."""
+        """Return the other groups that share a tensor with a group, sorted by first op."""
         group, near = self.groups[number], 0
         for op in members(group):
             near |= self.structure.near[op]
@@ -76,8 +76,8 @@ class QuotientGraph:
         Returns
         -------
         list of int
-            Numbers of groups, the first and the last in `parts`. Empty if there is no such path: then the order allows
-            these groups to be one kernel.
+            Numbers of groups; the first and the last are in `parts`. The list is empty if there is no such path. Then
+            the order allows these groups to be one kernel.
         """
         predecessor = self._reached(parts)
         for number in predecessor:
@@ -110,7 +110,7 @@ class QuotientGraph:
         return number
 
     def _reached(self, parts: Collection[int]) -> dict[int, int]:
-        """Return the other groups before the last of `parts` that depend on `parts`, each with its predecessor."""
+        """Return other groups that depend on `parts` and are before the last of `parts`, each with its predecessor."""
         last = max(self._place[number] for number in parts)
         predecessor: dict[int, int] = {}
         queue = sorted(parts, key=self._place.__getitem__)
@@ -127,9 +127,9 @@ class QuotientGraph:
 
 
 def in_order(structure: Structure, groups: Sequence[Mask]) -> list[Mask] | None:
-    """Return groups in a topological order of their quotient graph, or None if it has a cycle.
+    """Return groups in a topological order of their quotient graph, or None if this graph has a cycle.
 
-    If several groups may come next, the group with the smallest first op does.
+    If several groups may be next, the group with the smallest first op is next.
     """
     given = sorted(groups, key=lambda group: group & -group)
     quotient = QuotientGraph(structure, given)

@@ -1,4 +1,4 @@
-"""The operators that a graph offers as methods: the built-in ones and a user's own."""
+"""The operators that a graph offers as methods: built-in operators and a user's own operators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BUILT_IN: Final[set[str]] = set()
 
 
 def operator(function: F) -> F:
-    """Register a built-in operator under its function's name."""
+    """Register a function as a built-in operator under the function's name."""
     register(function.__name__, function)
     _BUILT_IN.add(function.__name__)
     return function
@@ -31,7 +31,7 @@ def built_in() -> frozenset[str]:
 
 
 def register(name: str, function: Operator) -> None:
-    """Add an operator. It leaves the graph unchanged if it fails, and refuses unknown keywords."""
+    """Add an operator. If an operator fails, the graph stays unchanged. Unknown keywords are refused."""
     parameters = inspect.signature(function).parameters.values()
     takes_any_keyword = any(p.kind is p.VAR_KEYWORD for p in parameters)
     checked = function if takes_any_keyword else keywords(f"operator '{name}'")(function)

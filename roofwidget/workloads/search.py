@@ -1,11 +1,11 @@
 """The search for the fastest partition of a graph: exact if it takes few enough steps, else greedy.
 
-The exact search is dynamic programming over downsets. A state is the set of finished ops. It is a downset: with each op
-it holds all ops that this op depends on. A step runs one more group, connected through shared tensors, that leads to
-another downset. Such groups are convex and their quotient graph has no cycle, so only the kinds and the capacity need
-checks. Parts of the graph that share no tensor are searched separately.
+The exact search is dynamic programming over downsets. A state is the set of finished ops. This set is a downset: with
+each op it contains all ops that this op depends on. A step runs one more group, connected through shared tensors, so
+that the finished ops are again a downset. Such groups are convex and their quotient graph has no cycle, so only the
+kinds and the capacity need checks. Parts of the graph that share no tensor are searched separately.
 
-`js/src/fusion/search.ts` mirrors this file; both are held to `tests/golden/fusion.json`.
+`js/src/fusion/search.ts` mirrors this file. The tests compare both with `tests/golden/fusion.json`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from roofwidget.workloads.tensors import is_floating
 
 MAX_STEPS: Final = 100_000
 """The number of steps that the exact search may look at."""
-# Times closer than this (relative) are a tie; the partition with fewer kernels wins.
+# Times closer than this (relative) are a tie. Then the partition with fewer kernels wins.
 _TIE: Final = 1e-12
 
 How: TypeAlias = Literal["optimal", "greedy"]
@@ -35,7 +35,7 @@ _Sums: TypeAlias = tuple[int, tuple[int, ...]]
 
 
 class Costs:
-    """The bound time of groups on one chip, seconds; the same as `roofwidget.bound` of their kernels.
+    """The bound time of groups on one chip, seconds. `roofwidget.bound` returns the same for the groups' kernels.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Costs:
         self._only = judging.pop() if len(judging) == 1 else None
 
     def __call__(self, group: Mask, smaller: Mask = 0) -> float:
-        """Return the seconds of a group; faster if `smaller`, a part of it, was asked for before."""
+        """Return the seconds of a group. Faster if the time of `smaller`, a part of the group, is known already."""
         if group not in self._known:
             self._known[group] = self._time(group, smaller)
         return self._known[group]
@@ -82,7 +82,7 @@ class Costs:
         return own or self.asked
 
     def _grown(self, group: Mask, smaller: Mask) -> _Sums:
-        """Return the bytes and the FLOPs by class of a group, from those of a smaller group."""
+        """Return the bytes and the FLOPs by class of a group, computed from the values of a smaller group."""
         s, counts = self.structure, self.counts
         moved, flops = self._sums.get(smaller, self._sums[0])
         smaller = smaller if smaller in self._sums else 0
@@ -112,7 +112,7 @@ class Found:
     how
         Whether the search was exact.
     evaluations
-        The number of steps that the search looked at.
+        The number of steps that the search tried.
     """
 
     groups: list[Mask]
@@ -147,11 +147,11 @@ def fastest(rules: Rules, capacity: Capacity, costs: Costs) -> Found:
 
 
 def takes_more(structure: Structure, rules: Rules, part: Mask, limit: int) -> bool:
-    """Return whether `optimal` surely needs more than `limit` steps; two lower bounds tell without a search.
+    """Return whether `optimal` surely needs more than `limit` steps. Two lower bounds decide without a search.
 
-    The search looks at each run of connected ops, in the graph's order, that do not clash. And for n ops that read one
-    tensor, do not clash and do not depend on each other, it looks at each subset of the unfinished ones, for each set
-    of finished ones: 3^n - 2^n steps.
+    First bound: the search tries each run of connected ops, in the graph's order, that do not clash. Second bound: take
+    n ops that read one tensor, do not clash and do not depend on each other. For each set of finished ops among them,
+    the search tries each subset of the unfinished ops: 3^n - 2^n steps.
     """
     return _siblings(structure, rules, part, limit) or _runs(structure, rules, part, limit)
 
@@ -204,7 +204,7 @@ class Optimum:
 
 @dataclass(frozen=True)
 class _Way:
-    """The fastest way found to finish a set of ops."""
+    """The fastest known way to finish a set of ops."""
 
     time: float
     kernels: int
@@ -213,14 +213,15 @@ class _Way:
 
 
 def optimal(structure: Structure, rules: Rules, time: Time, part: Mask, limit: int) -> Optimum:
-    """Return the fastest partition of a set of ops that share no tensor with others.
+    """Return the fastest partition of a set of ops that share no tensor with other ops.
 
     Parameters
     ----------
     structure, rules
         The graph and what may fuse.
     time
-        Seconds of a group, given with a smaller part of it; None if the group does not fit on chip.
+        A function that takes a group and a smaller part of it. It returns the seconds of the group, or None if the
+        group does not fit on chip.
     part
         The ops.
     limit
@@ -260,10 +261,10 @@ def _is_better(new: _Way, old: _Way) -> bool:
 
 
 def _next_groups(structure: Structure, rules: Rules, left: Mask) -> Iterator[tuple[Mask, Mask]]:
-    """Yield the connected groups of unfinished ops that lead to another downset, each with the group that it grew from.
+    """Yield connected groups of unfinished ops that lead to another downset, each with the group it grew from.
 
     A group grows by an op that shares a tensor with it, together with all unfinished ops that this op depends on. It
-    grows only while no two of its ops clash, because a larger group would keep the clash.
+    grows only while no two of its ops clash, because a larger group would have the same clash.
     """
     needs, before, near, clashes = structure.needs, structure.before, structure.near, rules.clashes
     seen = set[Mask]()

@@ -1,6 +1,6 @@
-"""A graph as bit masks: what a set of its ops reads, writes, depends on and moves.
+"""A graph as bit masks: what a set of ops reads, writes, depends on and moves.
 
-Ops and tensors are numbered from 0 in the graph's order. A set of ops is an int whose bit i stands for op i.
+Ops and tensors are numbered from 0 in the graph's order. A set of ops is an int whose bit i is 1 if op i is in the set.
 """
 
 from __future__ import annotations
@@ -76,30 +76,31 @@ class Structure:
     Parameters
     ----------
     graph
-        The graph. Later additions to it are not included.
+        The graph. Later additions to the graph are not included.
 
     Attributes
     ----------
     reads, makes
-        By op: the distinct tensors that it reads and writes.
+        For each op: the distinct tensors that it reads and writes.
     producer, readers
-        By tensor: the set of the op that writes it (empty for an input), and the set of the ops that read it.
+        For each tensor: the set of the op that writes it (empty for an input), and the set of the ops that read it.
     kept
-        By tensor: whether it is written even if all its readers are in one group: an output, or without readers.
+        For each tensor: whether it is written even if all its readers are in one group. This is true for an output, and
+        for a tensor without readers.
     dtypes
-        By tensor: the dtype by which it is counted.
+        For each tensor: the dtype that is used to count its bytes.
     stated
-        By op: the precision that it states, or None if the dtype of its result decides.
+        For each op: the precision that it states, or None if the dtype of its result decides.
     needs, feeds
-        By op: the ops whose tensors it reads, and the ops that read its tensors.
+        For each op: the ops whose tensors it reads, and the ops that read its tensors.
     joined
-        By op: the union of `needs` and `feeds`.
+        For each op: the union of `needs` and `feeds`.
     before, after
-        By op: all ops that it depends on, and all ops that depend on it.
+        For each op: all ops that it depends on, and all ops that depend on it.
     near
-        By op: the ops, itself included, that touch (read or write) a tensor that it touches.
+        For each op: the ops, itself included, that touch (read or write) a tensor that this op touches.
     of_kind
-        By kind: the set of the ops of that kind.
+        For each kind: the set of the ops of that kind.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -151,9 +152,9 @@ class Structure:
 
     @property
     def counts(self) -> Counts[Count]:
-        """The counts as expressions over the dimensions only: ints if the graph has no dimensions.
+        """The counts as expressions over the dimensions only, or ints if the graph has no dimensions.
 
-        They are compared with peaks, so a multiply-add counts as in peaks, whatever the graph's convention says.
+        The counts are compared with peaks. So a multiply-add counts as 2 FLOPs, as in peaks, in every convention.
         """
         if self._counts is None:
             convention = self.graph.convention.as_peaks_do
@@ -167,7 +168,7 @@ class Structure:
         return self._counts
 
     def counts_at(self, dims: Mapping[str, int] | None) -> Counts[int]:
-        """Return the counts as ints; dimensions that are not given have their defaults."""
+        """Return the counts as ints. Dimensions that are not given have their defaults."""
         env = self.graph.environment(dims)
         raw = self.counts
         return Counts(
@@ -192,7 +193,7 @@ class Structure:
         return [t for op in members(group) for t in self.makes[op] if not self.kept[t] and not self.readers[t] & ~group]
 
     def bytes(self, group: Mask, counts: Counts[C], spilled: Iterable[int] = ()) -> C:
-        """Return the bytes that a group moves. A spilled tensor inside it is written and read."""
+        """Return the bytes that a group moves. A spilled tensor inside the group is written and read."""
         moved: Any = 0
         for t in self.crossing(group):
             moved = moved + counts.sizes[t]
@@ -204,7 +205,7 @@ class Structure:
         return moved  # type: ignore[no-any-return]  # a sum of C is a C
 
     def flops(self, group: Mask, counts: Counts[C]) -> dict[str, C]:
-        """Return the FLOPs of a group by class, without classes that have none."""
+        """Return the FLOPs of a group by class, without classes that have no FLOPs."""
         total: dict[str, Any] = {}
         for op in members(group):
             for word, count in counts.flops[op].items():
@@ -220,11 +221,12 @@ class Structure:
         return moved  # type: ignore[no-any-return]  # the same
 
     def precision(self, group: Mask, counts: Counts[int]) -> str | None:
-        """Return the precision whose peak applies to a group, or None if nothing decides it.
+        """Return the precision whose peak applies to a group, or None if no op and no tensor decides it.
 
-        It is the precision of the op with most FLOPs among the ops that state one, as matrix products do: the dtype of
-        the wider of their two operands (of equally wide ones the floating-point one). Without such an op it is the
-        dtype of the largest floating-point tensor that leaves the group, or enters it if none leaves.
+        It is the precision of the op with most FLOPs among the ops that state a precision. Matrix products state the
+        dtype of the wider of their two operands, or of the floating-point operand if both are equally wide. If no op
+        states a precision, it is the dtype of the largest floating-point tensor that leaves the group, or enters the
+        group if no such tensor leaves.
         """
         stated = [(sum(counts.flops[op].values()), -op) for op in members(group) if self.stated[op]]
         if stated:
@@ -273,7 +275,7 @@ class Structure:
         return parts
 
     def label(self, group: Mask) -> str:
-        """Return the name of a group for messages: ``gelu + dropout + add``; a long group is named by its ends."""
+        """Return the name of a group for messages: ``gelu + dropout + add``. Long names have only two of the ops."""
         names = [self.names[op] for op in members(group)]
         if len(names) <= 3:  # noqa: PLR2004 - more names would make a sentence hard to read
             return " + ".join(names)

@@ -1,4 +1,4 @@
-"""Tensors: a name, a shape and a dtype, which give a number of bytes."""
+"""Tensors: a name, a shape and a dtype, which determine the number of bytes."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _BITS: Final[Mapping[str, Expression]] = {name: symbol(f"@{name}") for name in D
 
 @dataclass(frozen=True, init=False)
 class Tensor:
-    """An array in memory: an input of a graph, or written by one operation and read by others.
+    """An array in memory: an input of a graph, or an array that one operation writes and other operations read.
 
     Parameters
     ----------
     name
-        Display name; unique in a graph.
+        The display name, unique in a graph.
     shape
         Ints of at least 1, or expressions over `dim`. An empty shape is a single number.
     dtype
@@ -87,7 +87,7 @@ class Tensor:
 
     @property
     def bytes(self) -> Count:
-        """Bytes, rounded up to whole bytes; an expression over the bits of the dtype."""
+        """The number of bytes, rounded up: an expression over the shape's dimensions and the bits of the dtype."""
         return _bytes(self.size, self.dtype)
 
     def __str__(self) -> str:
@@ -143,7 +143,7 @@ def checked_dtype(dtype: str, where: str) -> str:
     raise ValueError(f"{where}: unknown dtype {dtype!r:.40}; {hint}")
 
 
-# Names in other programs.
+# Names of dtypes in other programs.
 _ALIASES: Final = {
     "float64": "fp64",
     "double": "fp64",

@@ -22,8 +22,8 @@ def chain(
 ) -> Graph:
     """Return a graph in which each op reads only the output of the op before it and writes a tensor of the same size.
 
-    Introductions to fusion often use such chains. They leave out the other inputs of real ops: the second operand of an
-    addition, weights, masks.
+    Introductions to fusion often use such chains. The chains leave out the other inputs of real ops: the second operand
+    of an addition, weights, masks.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Classic kernels of numerical computing, which lie at very different places of a roofline."""
+"""Classic kernels of numerical computing, whose positions on a roofline are very different."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def hpc_set(
     nonzeros_per_row
         Nonzeros per row of the sparse matrix.
     dtype, convention
-        The dtype of all data; how FLOPs and bytes are counted, by default with write-allocate.
+        The dtype of all data; how FLOPs and bytes are counted. The default convention has write-allocate.
 
     Examples
     --------

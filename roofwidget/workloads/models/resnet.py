@@ -1,4 +1,4 @@
-"""Residual networks for images (He et al. 2016), as commonly trained: the stride is in the 3 by 3 convolution."""
+"""Residual networks for images (He et al. 2016) in their common variant: the 3 by 3 convolution has the stride."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def resnet50(
     dtype: str = "fp32",
     convention: str | Convention = "textbook",
 ) -> Graph:
-    """Return the forward pass of ResNet-50; the parameters are those of `resnet18`.
+    """Return the forward pass of ResNet-50. The parameters are the same as for `resnet18`.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class _Net:
         return joined
 
     def _normed(self, x: Tensor, channels: int, at: str, *, window: tuple[int, int, int]) -> Tensor:
-        """Convolve with a window (size, stride, padding), then normalise."""
+        """Add a convolution with a window (size, stride, padding) and a batch normalisation; return the result."""
         size, stride, padding = window
         y = self.graph.conv2d(x, channels, size, stride=stride, padding=padding, name=f"{at}.conv")
         normed: Tensor = self.graph.batchnorm(y, training=self.training, name=f"{at}.norm")

@@ -20,12 +20,13 @@ class Tape:
     graph
         The graph to build.
     weight_dtype
-        The dtype of weights; None: that of the activations.
+        The dtype of weights; None means the dtype of the activations.
 
     Notes
     -----
-    The backward pass of a matrix product is two matrix products. That of FlashAttention is five, one of them a
-    recomputation (Dao 2023): 2.5 times the forward pass. The other backward passes are written out term by term.
+    The backward pass of a matrix product is two matrix products. The backward pass of FlashAttention is five products,
+    one of them a recomputation (Dao 2023): 2.5 times the forward pass. The other backward passes are written out term
+    by term.
     """
 
     def __init__(self, graph: Graph, weight_dtype: str | None = None) -> None:
@@ -78,7 +79,7 @@ class Tape:
         return self._remember(y, back)
 
     def attention(self, q: Tensor, k: Tensor, v: Tensor, *, name: str, causal: bool, **how: Any) -> Tensor:
-        """Attend, and keep the log-sum-exp. Backward: five products, one of them recomputed, and 4 FLOPs per score."""
+        """Attend, and store the log-sum-exp. Backward: five products, one of them recomputed, and 4 FLOPs per score."""
         y: Tensor = self.graph.attention(q, k, v, causal=causal, log_sum_exp=True, name=name, **how)
 
         def back(gradient: Tensor) -> None:
@@ -124,7 +125,7 @@ class Tape:
         return self._remember(y, back)
 
     def activation(self, x: Tensor, kind: str, name: str) -> Tensor:
-        """Apply a function of one variable. Backward: the function again, and the same FLOPs for its derivative."""
+        """Apply a function of one variable. Backward: the function again, and its derivative with the same FLOPs."""
         y: Tensor = getattr(self.graph, kind)(x, name=name)
 
         def back(gradient: Tensor) -> None:

@@ -31,10 +31,10 @@ class Layer:
     Parameters
     ----------
     hidden, heads, kv_heads, head_dim, ffn
-        Width of the residual stream; query heads; key and value heads (None: as many as query heads); width of a head
+        Width of the residual stream; query heads; key and value heads (None: one per query head); width of a head
         (None: hidden / heads); width of the feed-forward layer (None: 4 x hidden).
     experts, active
-        Number of experts of a mixture, and how many process each token; None for a plain feed-forward layer.
+        Number of experts of a mixture, and how many experts process each token; None for a plain feed-forward layer.
     gated
         True: three matrices with SwiGLU. False: two matrices with `activation`.
     norm, activation
@@ -61,7 +61,7 @@ class Layer:
     attention: Literal["fused", "flash", "unfused"] = "fused"
 
     def __post_init__(self) -> None:
-        """Refuse unknown variants."""
+        """Raise an error for unknown variants."""
         for word, known in _WORDS.items():
             value = getattr(self, word)
             if value not in known:
@@ -134,22 +134,22 @@ def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
     Parameters
     ----------
     batch, seq
-        Number of sequences; tokens per sequence (``"decode"``: the tokens that the new one attends to, with itself).
-        Ints, or `dim`.
+        Number of sequences; tokens per sequence. With ``"decode"``: the tokens that the new token attends to, itself
+        included. Ints, or `dim`.
     hidden, heads, kv_heads, ffn, head_dim, experts, active, gated, norm, activation, rope, bias, causal, attention
         As for `Layer`.
     phase
         ``"prefill"``: all tokens forward; keys and values are outputs. ``"decode"``: one new token per sequence, with a
         cache. ``"train"``: forward and backward, with the gradient of the input too.
     dtype, weight_dtype, cache_dtype
-        Dtypes of activations, of weights and of the cache; by default all are that of the activations.
+        Dtypes of activations, of weights and of the cache; by default all have the dtype of the activations.
     convention, name
         As for `Graph`.
 
     Raises
     ------
     ValueError
-        If sizes do not match (the message names the op), or if a mixture of experts shall be trained.
+        If sizes do not match (the message names the op), or for training of a mixture of experts.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def transformer_block(  # noqa: PLR0917 - positional sizes in their usual order
     >>> g.flops("attention")
     16544·seq
 
-    The phases of one workload; a widget offers them to choose from: ``roofline(graphs=phases)``.
+    The phases of one workload. A widget offers a choice of them: ``roofline(graphs=phases)``.
 
     >>> words = ("prefill", "decode", "train")
     >>> phases = {word: transformer_block(1, seq, 4096, 32, 8, 14336, phase=word) for word in words}
@@ -207,9 +207,9 @@ def decoder(
         As for `transformer_block`; by default `batch` and `seq` are symbolic, with defaults 1 and 2048. Training adds
         the loss and its gradient; the other phases return the logits of each token.
     layers, vocabulary
-        The number of layers; the size of the vocabulary. Without it there are neither embedding nor logits.
+        The number of layers; the size of the vocabulary. Without a vocabulary there are neither embedding nor logits.
     **layer
-        Keywords of `Layer`, which replace those of the preset.
+        Keywords of `Layer`, which replace the preset's values.
 
     Raises
     ------

@@ -1,11 +1,12 @@
 """Attention: in three kernels, in one kernel, by FlashAttention, and for one new token with a cache.
 
 A query tensor has shape (N, d), (H, N, d), (B, H, N, d), or (B, N, H·d) with ``heads=H``. Keys and values have the same
-form, with as many heads or a divisor of that number (grouped-query attention; one head: multi-query attention). Query
-heads that share keys and values read them once.
+form, with H heads or a divisor of H (grouped-query attention; one head: multi-query attention). Query heads that share
+keys and values read these once.
 
-FLOPs for B sequences, H heads, Nq queries, Nk keys: 2·B·H·Nq·Nk·d for Q Kᵀ, the same for P V, 5·B·H·Nq·Nk for the
-softmax. With ``causal=True`` the convention decides whether all or half of them count.
+FLOPs for B sequences, H heads, Nq queries, Nk keys: 2·B·H·Nq·Nk·d for the scores (queries times keys), the same for
+their product with the values, 5·B·H·Nq·Nk for the softmax. With ``causal=True`` the convention decides whether all or
+half of these FLOPs count.
 """
 
 from __future__ import annotations
@@ -100,10 +101,10 @@ def unfused_attention(
 
 
 def flash_blocks(cache: int, d: int) -> tuple[int, int]:
-    """Return FlashAttention's block rows and block columns for a cache of `cache` elements and heads of d.
+    """Return FlashAttention's block rows and block columns for a cache of `cache` elements and heads of size d.
 
-    ``B_c = ⌈M / 4 d⌉`` and ``B_r = min(B_c, d)`` (Dao et al. 2022, algorithm 1): the chip holds four blocks of d
-    columns, of q, k, v and the output.
+    ``B_c = ⌈M / 4 d⌉`` and ``B_r = min(B_c, d)`` with M elements of cache (Dao et al. 2022, algorithm 1). Four blocks
+    of d columns are on chip: of q, k, v and the output.
 
     Examples
     --------
@@ -138,11 +139,11 @@ def flash_attention(
     Parameters
     ----------
     graph, q, k, v, heads, causal, name
-        As of `attention`.
+        As in `attention`.
     block_rows
-        B_r; by default derived from `cache`, or 128.
+        B_r. By default it is derived from `cache`, or 128 without `cache`.
     cache
-        Elements that fit on chip, which set the blocks (`flash_blocks`). Version 1 needs it.
+        The number of elements that fit on chip. It determines the blocks (`flash_blocks`). Version 1 needs it.
     kv_reuse
         ``"l2"``: keys and values stay in a cache. ``"none"``: they move for each block of rows.
     version
@@ -198,7 +199,8 @@ def decode_attention(
     """Attend from one new token to a cache: 4·B·H·S·d + 5·B·H·S FLOPs for a context of S tokens.
 
     q has shape (B, 1, H·d). Keys and values of S tokens are read, 2·B·S·Hk·d elements, in the cache's dtype. `k` and
-    `v` of the new token, (B, 1, Hk·d), are optional and count among the S: they are read and appended to the cache.
+    `v` of the new token, (B, 1, Hk·d), are optional. The new token is one of the S tokens: its `k` and `v` are read and
+    appended to the cache.
 
     Examples
     --------
@@ -275,7 +277,7 @@ def _sizes(graph: Graph, op: str, tensors: tuple[Tensor, Tensor, Tensor], heads:
 
 
 def _view(graph: Graph, op: str, tensor: Tensor, heads: Count | None, q: Tensor) -> tuple[Count, Count, Count, Count]:
-    """Return (batch, heads, length, head size)."""
+    """Return batch, heads, length and head size of a tensor's shape."""
     shape = tensor.shape
     if heads is None:
         if not 2 <= len(shape) <= 4:  # noqa: PLR2004 - the shapes in the module's doc string

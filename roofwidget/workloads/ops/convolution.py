@@ -42,9 +42,9 @@ def conv2d(
 ) -> Tensor:
     """Convolve x, (N, Ci, H, W), with a new weight (Co, Ci / g, Kh, Kw): 2·N·Co·Ho·Wo·(Ci/g)·Kh·Kw FLOPs.
 
-    Ho = ⌊(H + 2 p - d (Kh - 1) - 1) / s⌋ + 1. A convention that does not count padding leaves out the taps that
-    fall on padding. x, weight, bias and output move once; im2col also writes and reads its matrix of N·Ho·Wo·Ci·Kh·Kw
-    elements.
+    With padding p, dilation d and stride s, Ho = ⌊(H + 2 p - d (Kh - 1) - 1) / s⌋ + 1. A convention that does not count
+    padding leaves out the taps that fall on padding. x, weight, bias and output move once; im2col also writes and reads
+    its matrix of N·Ho·Wo·Ci·Kh·Kw elements.
     ``groups = Ci`` is a depthwise convolution.
 
     Examples
@@ -146,9 +146,10 @@ def _extent(op: str, x: Tensor, axis: _Axis) -> Count:
 
 
 def _valid(axis: _Axis) -> Count:
-    """Return, along one axis, the sum over taps of the number of outputs whose tap lies on the image.
+    """Return along one axis the number of pairs of an output and a tap whose tap is on the image.
 
-    Output o reads ``o s + t d - p``, which lies on the image for ``⌈(p - t d) / s⌉ <= o < ⌈(size + p - t d) / s⌉``.
+    Output o reads with tap t the position ``o s + t d - p``, which is on the image for ``⌈(p - t d) / s⌉ <= o < ⌈(size
+    + p - t d) / s⌉``.
     """
     total: Count = 0
     for tap in range(axis.taps):

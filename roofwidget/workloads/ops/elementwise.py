@@ -1,6 +1,6 @@
 """Elementwise operations, and operations that only move elements.
 
-The FLOPs per element follow from the written-out function. Bytes are one read of each operand and one write.
+The FLOPs per element are the operations of the written-out function. Bytes are one read of each operand and one write.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def unary(graph: Graph, x: Tensor, function: str, *, name: str | None = None) ->
 def binary(graph: Graph, a: Tensor, b: Tensor, function: str, *, name: str | None = None) -> Tensor:
     """Apply a function of `BINARY` to each pair of elements; shapes broadcast as in numpy.
 
-    A stretched operand is read once, at its own size; FLOPs count the stretched shape. The result has the wider of the
-    two dtypes; a floating-point dtype counts as wider than an integer dtype.
+    A stretched operand is read once, at its own size. FLOPs count the stretched shape. The result has the wider of the
+    two dtypes. A floating-point dtype counts as wider than an integer dtype.
     """
     op = named(graph, name, function if function in BINARY else "binary")
     each = _found(op, function, BINARY)
@@ -181,7 +181,7 @@ def swiglu(graph: Graph, gate: Tensor, up: Tensor, *, name: str | None = None) -
 
 @operator
 def dropout(graph: Graph, x: Tensor, *, mask: bool = False, name: str | None = None) -> Tensor | tuple[Tensor, Tensor]:
-    """Multiply each element by 0 or a constant: 1 FLOP per element; random numbers are not counted.
+    """Multiply each element by 0 or a constant: 1 FLOP per element. Random numbers are not counted.
 
     With ``mask=True`` the mask is written too, one byte per element, and returned after the result.
     """
@@ -224,8 +224,8 @@ def transpose(graph: Graph, x: Tensor, *axes: int, name: str | None = None) -> T
 def embedding(graph: Graph, tokens: Tensor, features: Count, *, dtype: str = "bf16", name: str | None = None) -> Tensor:
     """Look up one row of a table per token: no FLOPs; the index and the row are read, the row is written.
 
-    T·i + 2·T·D·e bytes for T tokens. The rows that are read are an input of the graph, ``name.rows``; the rest of the
-    table does not move.
+    T·i + 2·T·D·e bytes for T tokens. The rows that are read are an input of the graph, ``name.rows``. Other rows of the
+    table do not move.
     """
     op = named(graph, name, "embedding")
     shape = (*tokens.shape, features)

@@ -26,7 +26,7 @@ _APART: Final = symbol("@apart")
 
 
 class Work(NamedTuple):
-    """FLOPs by class, and the named terms that add up to them."""
+    """FLOPs by class, and the named terms whose sum they are."""
 
     flops: Mapping[str, Count]
     terms: tuple[tuple[str, Count], ...]
@@ -59,7 +59,7 @@ def add(
     extra_bytes: Count = 0,
     name: str | None = None,
 ) -> Tensor:
-    """Add an op, by default named like its first output, and return that output."""
+    """Add an op and return its first output. By default the op has the name of this output."""
     written = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
     graph.op(kind, name or written[0].name, inputs, written, done.flops, extra_bytes=extra_bytes, terms=done.terms)
     return written[0]
@@ -77,7 +77,7 @@ def multiply(
 ) -> Tensor:
     """Add a matrix product, and return its first output.
 
-    The convention's accumulator adds its bytes for each of `elements`, by default those of the first output.
+    The convention's accumulator adds bytes for each of `elements`, by default the elements of the first output.
     """
     written = (outputs,) if isinstance(outputs, Tensor) else tuple(outputs)
     accumulated = ACCUMULATOR * (written[0].size if elements is None else elements)
@@ -85,7 +85,7 @@ def multiply(
 
 
 def named(graph: Graph, given: str | None, usual: str) -> str:
-    """Return the given name if it is free, else raise; without one the usual name, with a number if it is taken."""
+    """Return the given name, or raise if it is taken. Without one, return the usual name, numbered if it is taken."""
     if given is None:
         return graph.new_name(usual)
     if graph.new_name(given) != given:
@@ -136,7 +136,7 @@ def broadcast(op: str, *tensors: Tensor, last: int = 0) -> tuple[Count, ...]:
 
 
 def promoted(*tensors: Tensor) -> str:
-    """Return the dtype of a result: a floating-point one before ints, then the widest, then the first."""
+    """Return the dtype of a result. Floating-point types have priority, then the widest, then the first."""
     dtypes = [tensor.dtype for tensor in tensors]
     return max(dtypes, key=lambda dtype: (is_floating(dtype), DTYPES[dtype]))
 
@@ -147,7 +147,7 @@ def rows(tensor: Tensor) -> Count:
 
 
 def positive(op: str, word: str, value: Count) -> Count:
-    """Return a parameter if it is an int of at least 1 or an expression, else raise."""
+    """Return a parameter if it is an int of at least 1 or an expression, else raise an error."""
     if isinstance(value, int) and (isinstance(value, bool) or value < 1):
         raise fail(op, f"{word} must be at least 1, got {value!r}")
     if not isinstance(value, int):
@@ -156,7 +156,7 @@ def positive(op: str, word: str, value: Count) -> Count:
 
 
 def whole(graph: Graph, op: str, what: str, a: Count, b: Count) -> Count:
-    """Return a / b, or raise `ValueError` if b does not divide a. For symbolic sizes the graph keeps the condition."""
+    """Return a / b, or raise `ValueError` if b does not divide a. Symbolic sizes add a condition to the graph."""
     quotient = ceil_div(a, b)
     left = a - quotient * b
     if left != 0 and isinstance(left, int):

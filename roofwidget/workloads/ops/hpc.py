@@ -102,7 +102,7 @@ def spmv_csr(
     """Multiply a sparse matrix in CSR form by x: 2·nnz FLOPs.
 
     Values, column indices, rows + 1 row pointers and x are read, the result is written. `x_reads` is the number of
-    elements of x that are read from memory, if that is not each element once.
+    elements of x that are read from memory. By default each element is read once.
     """
     op = named(graph, name, "spmv_csr")
     _vectors(op, x)

@@ -27,7 +27,7 @@ from roofwidget.workloads.tensors import Tensor
 def matmul(graph: Graph, a: Tensor, b: Tensor, *, name: str | None = None, dtype: str | None = None) -> Tensor:
     """Multiply ``a`` of shape (M, K) by ``b`` of shape (K, N): 2·M·N·K FLOPs; a, b and the output move once.
 
-    In every product the convention's accumulator adds its bytes per element of the output.
+    In every product the convention's accumulator adds bytes for each element of the output.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def linear(
     weight_dtype: str | None = None,
     dtype: str | None = None,
 ) -> Tensor:
-    """Multiply the last axis of ``x``, (…, D), by a new weight (D, F): 2·T·D·F FLOPs for T rows, T·F more with a bias.
+    """Multiply the last axis of ``x``, (…, D), by a new weight (D, F): 2·T·D·F FLOPs for T rows. A bias adds T·F.
 
     x, weight, bias and output move once.
     """
@@ -127,8 +127,8 @@ def gemm(graph: Graph, a: Tensor, b: Tensor, c: Tensor, *, name: str | None = No
 def blocked_matmul(graph: Graph, a: Tensor, b: Tensor, *, cache: int, name: str | None = None) -> Tensor:
     """Compute ``C += A B`` in square blocks; three blocks fit into a cache of `cache` elements.
 
-    Blocks of side ``s = ⌊√(cache / 3)⌋``: A is read ⌈N / s⌉ times, B ⌈M / s⌉ times, C is read and written once; for
-    square matrices ``2 N³ / s + 2 N²`` elements (Demmel's CS267). 2·M·N·K FLOPs.
+    Blocks of side ``s = ⌊√(cache / 3)⌋``: A is read ⌈N / s⌉ times, B is read ⌈M / s⌉ times, C is read and written once.
+    For square matrices these are ``2 N³ / s + 2 N²`` elements (Demmel's CS267). 2·M·N·K FLOPs.
 
     Examples
     --------

@@ -75,8 +75,9 @@ def moe(
     """Send each row of x, (…, D), through `active` of `experts` gated feed-forward layers of width `ffn`.
 
     For T rows: the router, 2·T·D·E FLOPs, and a softmax of its k best scores; dispatch; three matrices, 6·T·k·D·F
-    FLOPs, and their SwiGLU; the weighted sum, 2·T·k·D FLOPs. The weights, 3·D·F per expert, move for `touched` experts:
-    by default as many as the rows can reach, min(E, T·k); `expected_experts` gives the mean for random routing.
+    FLOPs, and their SwiGLU; the weighted sum, 2·T·k·D FLOPs. The weights, 3·D·F per expert, move for `touched` experts.
+    The default is the most experts that the rows can reach, min(E, T·k). `expected_experts` returns the mean for random
+    routing.
     """
     op = named(graph, name, "moe")
     rank(op, x, 1, or_more=True)

@@ -74,7 +74,7 @@ def layernorm(
 def rmsnorm(
     graph: Graph, x: Tensor, *, passes: int = 2, flops_per_element: int | None = None, name: str | None = None
 ) -> Tensor:
-    """Divide rows by their root mean square: 4·R·D + 3·R FLOPs; the keywords are those of `layernorm`.
+    """Divide rows by their root mean square: 4·R·D + 3·R FLOPs. The keywords are the same as for `layernorm`.
 
     Per element: sum of squares 2, scaling 1, gamma 1. Per row: a division, the addition of epsilon, one root.
     """
@@ -102,7 +102,7 @@ def softmax(graph: Graph, x: Tensor, *, passes: int = 2, name: str | None = None
 
 
 def softmax_terms(n: Count) -> tuple[tuple[str, str, Count], ...]:
-    """Return the terms of a softmax over n elements: the convention's `softmax` each, of which 1 is the exponential."""
+    """Return the terms of a softmax over n elements: per element the convention's `softmax`, 1 is the exponential."""
     return ("maximum, subtract, sum, divide", "vector", (SOFTMAX - 1) * n), ("exp", "transcendental", n)
 
 
@@ -145,7 +145,7 @@ def cross_entropy(graph: Graph, logits: Tensor, targets: Tensor, *, name: str | 
 
 @operator
 def reduce_sum(graph: Graph, x: Tensor, *, axis: int = -1, name: str | None = None) -> Tensor:
-    """Sum the elements along an axis: one FLOP per element except the first."""
+    """Sum the elements along an axis: one FLOP for each element except the first."""
     op = named(graph, name, "reduce_sum")
     if type(axis) is not int or not -len(x.shape) <= axis < len(x.shape):
         raise fail(op, f"axis {axis!r:.20} is none of the {len(x.shape)} axes of {x}")

@@ -1,7 +1,7 @@
 """The source of each built-in operator's formula: first for FLOPs, then for bytes if a source defines them.
 
-Bytes without a source are compulsory traffic, one read of each input and one write of each output: the bound on
-operational intensity in Williams, Waterman and Patterson (2009).
+Bytes without a source are compulsory traffic: one read of each input and one write of each output. Williams, Waterman
+and Patterson (2009) use this traffic as the bound on operational intensity.
 
 >>> SOURCES["bias_activation"]
 'by the convention in force: an addition per element, and FLOPs of the function it is given'

@@ -12,7 +12,7 @@ from roofwidget.workloads.tensors import Tensor
 
 _FLOPS: Final = {5: 4, 7: 8, 27: 30}
 _AXES: Final = {5: 2, 7: 3, 27: 3}
-# Reads of the grid besides the first one, by number of points and layer condition.
+# Reads of the grid after the first read, by number of points and layer condition.
 _EXTRA_READS: Final[Mapping[int, Mapping[str, int]]] = {
     5: {"held": 0, "rows": 2},
     7: {"held": 0, "planes": 2, "rows": 4},
@@ -46,7 +46,7 @@ def stencil(
         so x is read three times. ``"rows"``: rows do not fit either, so x is read once per row that the stencil
         touches (3, 5 or 9 times).
     in_place
-        Whether x itself is overwritten; the store then needs no write-allocate.
+        Whether x itself is overwritten. Then the store needs no write-allocate.
     flops
         FLOPs per point, instead of the usual number.
 
