@@ -20,7 +20,7 @@ interface ToolbarProps {
   /** The number of kernels out of sight. */
   readonly outside: number;
   readonly navigation: Navigation;
-  /** The chart's key handler. */
+  /** Handles a key that the toolbar does not use, as on the chart. */
   keys(event: KeyboardEvent): void;
   /** Available width, px. */
   readonly room: number;

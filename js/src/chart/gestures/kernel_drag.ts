@@ -121,7 +121,7 @@ export function useKernelDrag(store: Store, scene: Scene, ghosts: readonly Ghost
     end: () => gesture.end(),
     cancel: gesture.cancel,
   };
-  /** The index of the point whose what-if mark the event is on, or -1. */
+  /** Returns the index of the point whose what-if mark is under the pointer, or -1. */
   function indexAt({ target }: Event): number {
     const { ghost } = (target as SVGElement).dataset;
     return ghost === undefined ? -1 : Number(ghost);

@@ -10,7 +10,7 @@ import type { Scene } from "../scene.ts";
 import { zoomAround, zoomed } from "../zoom.ts";
 import { type ChartGesture, CLICK_PX } from "./chart_drag.ts";
 
-/** What dragging over the chart does. */
+/** The tool decides what a drag over the chart does. */
 export type Tool = "select" | "zoom" | "pan";
 
 type PlanePoint = readonly [x: number, y: number];

@@ -182,7 +182,7 @@ export function usePointing({ store, scene, gesture, pointedChip, kernelDrag }: 
         navigation.handlers.onTouchMove(event);
       },
       onClick: (event: MouseEvent) => {
-        // The second click of a double click would deselect the row.
+        // Ignore the second click of a double click, because it would deselect the row.
         if (gesture.takeVoidClick() || event.detail > 1) return;
         if (index >= 0 && hovered !== null) choose(hovered, isAdding(event));
         else if (store.selected.value.length > 0) store.select([]);

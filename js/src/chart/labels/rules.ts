@@ -86,7 +86,7 @@ export const RULES = {
   level: rule(92, alongSlope, ANYTHING),
   levelRidge: rule(90, besideRidge, NOTHING, { staysAway: true }),
   ceiling: rule(88, alongCeiling, ANYTHING, { staysAway: true }),
-  // Between the slopes of levels, a name that covers a line would hide which line it names.
+  // Between the slopes of levels, it would be unclear which line a name belongs to if the name covered a line.
   levelCeiling: rule(88, alongCeiling, NOTHING, { staysAway: true }),
   roof: rule(86, alongRoof, ANYTHING),
   ridge: rule(84, besideRidge, NOTHING, { staysAway: true }),

@@ -72,7 +72,7 @@ function spansOf({ text, x }: PlacedLabel) {
 
 export function Labels({ labels, theme }: { labels: readonly PlacedLabel[]; theme: Theme }) {
   const known = useRef<ReadonlyMap<string, DrawnLabel>>(new Map());
-  // Memoized: during a drag most labels do not change.
+  // Memoized, because most labels do not change during a drag.
   const now = labels.map((label): DrawnLabel => {
     const before = known.current.get(label.key);
     const isSame = before?.theme === theme && DRAWN_PARTS.every((part) => before.label[part] === label[part]);

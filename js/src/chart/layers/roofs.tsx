@@ -131,7 +131,7 @@ interface LevelsProps {
   readonly scales: Scales;
 }
 
-/** Faint bands between the slopes of neighbouring levels. */
+/** Draws faint bands between the slopes of neighbouring levels. */
 function Bands({ roof, levels, colour, scales }: Omit<LevelsProps, "background">) {
   const falling = [...levels].sort((a, b) => b.bandwidth - a.bandwidth);
   const { x, y } = scales;

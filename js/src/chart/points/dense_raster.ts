@@ -136,7 +136,7 @@ function blendUnder({ image, whole }: Raster, { dx, dy, away, ink, reach }: Spri
   }
 }
 
-/** Alpha blending of one colour over another. */
+/** Blends two colours, with the opacity of each. `over` is in front of `under`. */
 export function blend(over: number, under: number): number {
   const [mine, theirs] = [255 * (over >>> 24), (255 - (over >>> 24)) * (under >>> 24)];
   // Blue and red are blended in one multiplication, with weights of 1/256.

@@ -16,7 +16,7 @@ interface PlacedPoints {
 }
 
 export interface VisiblePoints {
-  /** Positions for drawing and hit testing. */
+  /** The positions of the points, for drawing and hit testing. */
   readonly at: Spots;
   /** The number of rows that have no point in sight. */
   readonly outside: number;
