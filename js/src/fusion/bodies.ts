@@ -8,7 +8,7 @@ type Bits = Uint32Array;
 
 /** A group of ops, with the data that merging it with another group needs. */
 export interface MergeGroup {
-  /** Ascending. */
+  /** The ops of the group, ascending. */
   readonly ops: Ops;
   /** One count per FLOP class of the graph. */
   readonly flops: Float64Array;

@@ -91,9 +91,9 @@ export interface Environment {
 
 /** The values of a graph's counts in one environment. */
 export interface GraphValues {
-  /** By tensor. */
+  /** By tensor: the bytes of the tensor. */
   readonly bytes: Float64Array;
-  /** By op. */
+  /** By op: bytes moved in addition to the bytes of its tensors. */
   readonly extra: Float64Array;
   /** By op, one column per FLOP class. A multiply-add counts 2, as in peak rates. */
   readonly flops: readonly Float64Array[];

@@ -6,7 +6,7 @@ import type { Graph, Ops } from "./graph.ts";
 /** Which ops run together as one kernel. Ops ascend within a group. A group follows all groups that it reads from. */
 export interface Partition {
   readonly groups: readonly (readonly number[])[];
-  /** By op. */
+  /** By op: the index of its group in `groups`. */
   readonly groupOf: Int32Array;
 }
 
@@ -14,10 +14,9 @@ export interface Partition {
 export type RefusalCode = "same" | "not-connected" | "barrier" | "kinds" | "not-convex" | "cycle" | "capacity";
 
 /**
- * The broken rule between kinds of ops. A matmul may not share a kernel with: an op that cannot be its epilogue
- * ("epilogue"), an op of its group that feeds it ("fed"), a matmul without a common operand ("operands"), or an
- * unconnected op ("apart"). "rows": reductions run over different rows. "moved": an op moves elements after a
- * reduction.
+ * The broken rule between kinds of ops. "epilogue": a matmul's group has an op that cannot be its epilogue. "fed": an
+ * op of the group feeds a matmul of the group. "operands": two matmuls share no operand. "apart": an op is not
+ * connected to the matmul. "rows": reductions run over different rows. "moved": an op moves elements after a reduction.
  */
 export type Rule = "epilogue" | "fed" | "operands" | "apart" | "rows" | "moved";
 

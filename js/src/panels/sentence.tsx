@@ -12,7 +12,7 @@ import { strings } from "../words/words.ts";
 
 interface SentenceProps {
   readonly store: Store;
-  /** px. */
+  /** The available width, px. */
   readonly width: number;
   readonly pointedChip: string | undefined;
 }

@@ -20,7 +20,7 @@ export { MEASURED, type Places };
 
 /**
  * The points of the chart. A measured kernel has one point. An unmeasured kernel has a point on each shown roof. With
- * all memory levels, only the focus chip has points: per kernel, one for each level with known bytes.
+ * all memory levels, only the focus chip has points, and a kernel has a point for each level with known bytes.
  */
 export interface Points extends Places {
   /**

@@ -14,7 +14,7 @@ export interface Move {
   readonly time?: number;
 }
 
-/** By row. */
+/** The what-ifs of kernels, by row. */
 export type Moves = Readonly<Record<string, Move>>;
 
 /** The kernels that have a what-if, with the what-ifs applied. */

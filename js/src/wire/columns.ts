@@ -17,7 +17,7 @@ export interface KernelColumns {
   readonly precision: DictColumn;
   /** The category of each kernel. The distinct categories are sorted by the total time of their rows, longest first. */
   readonly category: DictColumn;
-  /** Seconds. */
+  /** The time of each kernel, seconds. */
   readonly time: Float64Array;
   readonly count: Float64Array;
   /** FLOPs by precision. The key "" is for FLOPs given as a plain number. */

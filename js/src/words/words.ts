@@ -1,6 +1,6 @@
 // All texts that a user reads, in the widget's language. Each language is built as a script that declares
-// `roofwidgetWords`. The build puts this script before the code, so each language is a module of its own with the code.
-// Add texts in words/en and, with the same keys, in words/de.
+// `roofwidgetWords`. The build puts this script before the code, and both together make one module per language. Add
+// texts in words/en and, with the same keys, in words/de.
 
 import type { catalogue } from "./en/index.ts";
 

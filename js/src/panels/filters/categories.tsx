@@ -74,8 +74,8 @@ export function CategoryBar({ store, theme, width }: CategoryBarProps) {
 }
 
 /**
- * Returns the chosen categories after a click. A click that removes the last category, or clicks the only chosen one,
- * clears the filter.
+ * Returns the chosen categories after a click. A click that removes the last category, or that clicks the only chosen
+ * category, clears the filter.
  */
 export function chosenAfter(chosen: readonly string[] | null, name: string, joins: boolean): readonly string[] | null {
   const others = (chosen ?? []).filter((other) => other !== name);

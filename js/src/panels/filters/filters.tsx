@@ -24,7 +24,7 @@ const TOP_CHOICES = [10, 30, 100, 300, 1000];
 interface FiltersProps {
   readonly store: Store;
   readonly theme: Theme;
-  /** px. */
+  /** The available width, px. */
   readonly width: number;
 }
 

@@ -18,7 +18,7 @@ export interface Edge {
   readonly from: number;
   readonly to: number;
   readonly tensors: readonly number[];
-  /** The points alternate: one between two layers, then one beside the boxes of a layer. */
+  /** The points alternate between a point between two layers and a point next to the boxes of a layer. */
   readonly points: readonly Point[];
 }
 
@@ -27,7 +27,7 @@ export interface Flow {
   readonly height: number;
   /** By layer: the ops from left to right. */
   readonly layers: readonly (readonly number[])[];
-  /** By op. */
+  /** By op: its box. */
   readonly boxes: readonly OpBox[];
   readonly edges: readonly Edge[];
 }
