@@ -19,7 +19,7 @@ from roofwidget.readers.input.source import Source
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import ModuleType
 
     from roofwidget.kernels.table import Kernels
@@ -130,12 +130,17 @@ def _by_format() -> dict[str, ModuleType]:
 
 
 def _called(function: Callable[..., Kernels], given: object, options: dict[str, Any]) -> Kernels:
+    check_options("read", function, options)
+    return function(given, **options)
+
+
+def check_options(where: str, function: Callable[..., object], options: Iterable[str], *others: str) -> None:
+    """Raise `TypeError` for an option that is neither a keyword of the reader's function nor one of the others."""
     parameters = inspect.signature(function).parameters.values()
-    known = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    known = [*others, *(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)]
     for name in options:
         if name not in known:
-            raise unknown_keyword("read", name, known) if known else TypeError(f"this format has no option '{name}'")
-    return function(given, **options)
+            raise unknown_keyword(where, name, known) if known else TypeError(f"this format has no option '{name}'")
 
 
 def _read_as(module: ModuleType, source: Source, options: dict[str, Any]) -> Kernels:

@@ -6,17 +6,17 @@ A reader of ceilings is a module in `_FORMATS`: it has ``FORMAT``, ``recognises(
 
 from __future__ import annotations
 
-import inspect
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
 from roofwidget.chips import Chip
 from roofwidget.chips import chip as look_up
+from roofwidget.readers import check_options
 from roofwidget.readers.ceilings.measured import onto
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
-from roofwidget.support.did_you_mean import listed, unknown_keyword
+from roofwidget.support.did_you_mean import listed
 
 _FORMATS: Final = ("ceilings.ert", "ceilings.tracelens_arch", "ceilings.carm", "likwid", "rocprof")
 
@@ -59,10 +59,7 @@ def read_ceilings(path_or_buffer: Any, *, chip: Chip | str | None = None, **opti
     """
     source = Source.of(path_or_buffer)
     reader = _reader(source)
-    known = [name for name, p in inspect.signature(reader.ceilings).parameters.items() if p.kind is p.KEYWORD_ONLY]
-    for name in options:
-        if name not in known:
-            raise unknown_keyword("read_ceilings", name, ["chip", *known])
+    check_options("read_ceilings", reader.ceilings, options, "chip")
     found: Chip = reader.ceilings(source, **options)
     return found if chip is None else onto(look_up(chip), found)
 

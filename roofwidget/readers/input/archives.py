@@ -42,13 +42,13 @@ def listed_files(stream: BinaryIO, name: str, *, most: int) -> dict[str, int]:
         )
     try:
         with zipfile.ZipFile(stream) as archive:
-            return {
-                info.filename: info.compress_size
-                for info in archive.infolist()
-                if not info.is_dir() and not info.filename.startswith("__MACOSX/")
-            }
+            return {info.filename: info.compress_size for info in _files(archive)}
     except _DAMAGE as error:
         raise ProfileError(name, f"a damaged zip archive: {error}") from None
+
+
+def _files(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    return [info for info in archive.infolist() if not info.is_dir() and not info.filename.startswith("__MACOSX/")]
 
 
 def member(raw: Callable[[], BinaryIO], name: str) -> BinaryIO:
@@ -101,10 +101,10 @@ def _only_member(stream: BinaryIO) -> object:
     if not stream.seekable():
         raise zipfile.BadZipFile("a zip archive within a compressed file; decompress the outer one")
     archive = zipfile.ZipFile(stream)
-    names = [n.filename for n in archive.infolist() if not n.is_dir() and not n.filename.startswith("__MACOSX/")]
-    if len(names) != 1:
-        raise zipfile.BadZipFile(f"a zip archive of {len(names)} files")
-    return _OwningStream(archive.open(names[0]), archive, stream)
+    files = _files(archive)
+    if len(files) != 1:
+        raise zipfile.BadZipFile(f"a zip archive of {len(files)} files")
+    return _OwningStream(archive.open(files[0].filename), archive, stream)
 
 
 class _OwningStream(io.RawIOBase):
@@ -127,16 +127,13 @@ class _OwningStream(io.RawIOBase):
                 stream.close()
 
 
-class _CountingStream(io.RawIOBase):
+class _CountingStream(_OwningStream):
     """A seekable stream that reports how many bytes were read for the first time."""
 
     def __init__(self, stream: BinaryIO, on_read: Callable[[int], object]) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._on_read = on_read
         self._furthest = 0
-
-    def readable(self) -> bool:
-        return True
 
     def seekable(self) -> bool:
         return self._stream.seekable()
@@ -148,34 +145,26 @@ class _CountingStream(io.RawIOBase):
         return self._stream.tell()
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as above
-        count = cast("io.RawIOBase", self._stream).readinto(buffer) or 0
+        count = super().readinto(buffer)
         here = self._stream.tell() if self._stream.seekable() else self._furthest + count
         if here > self._furthest:
             self._on_read(here - self._furthest)
             self._furthest = here
         return count
 
-    def close(self) -> None:
-        if not self.closed:
-            super().close()
-            self._stream.close()
 
-
-class _LimitedStream(io.RawIOBase):
+class _LimitedStream(_OwningStream):
     """A decompressed stream that raises an error if the data is damaged or far larger than the compressed file."""
 
     def __init__(self, stream: BinaryIO, name: str, size: int | None) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._name = name
         self._size = size or 0
         self._out = 0
 
-    def readable(self) -> bool:
-        return True
-
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # as above
         try:
-            count = cast("io.RawIOBase", self._stream).readinto(buffer) or 0
+            count = super().readinto(buffer)
         except _DAMAGE as error:
             raise ProfileError(
                 self._name, f"the compressed file is damaged or incomplete: {error}; copy it again"
@@ -187,8 +176,3 @@ class _LimitedStream(io.RawIOBase):
                 self._name, f"unpacks to more than {limits}; if the file is correct, decompress it yourself"
             )
         return count
-
-    def close(self) -> None:
-        if not self.closed:
-            super().close()
-            self._stream.close()

@@ -31,7 +31,14 @@ def advancing(
     3 of 3
     """
     if callable(progress):
-        yield _Counter(progress, total)
+        done = 0
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            progress(done, total)
+
+        yield advance
         return
     bar = _bar(progress, total, unit, description)
     if bar is None:
@@ -39,17 +46,6 @@ def advancing(
         return
     with bar:
         yield bar.update
-
-
-class _Counter:
-    def __init__(self, progress: Callable[[int, int | None], object], total: int | None) -> None:
-        self._progress = progress
-        self._total = total
-        self._done = 0
-
-    def __call__(self, count: int) -> None:
-        self._done += count
-        self._progress(self._done, self._total)
 
 
 def _bar(progress: bool | None, total: int | None, unit: str, description: str) -> Any:  # noqa: FBT001 - True, False or None

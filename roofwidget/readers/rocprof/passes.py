@@ -141,12 +141,11 @@ def joined(sources: Sequence[Source]) -> Joined:
     if not n:
         raise ProfileError(base.source.name, "the table has no dispatch")
     found: dict[str, Callable[[], Floats]] = {}
-    time, rule, absent = np.full(n, np.nan), "", 0
-    places = {one.source.name: _places(base, one) for one in passes.values()}
-    for one in passes.values():
-        place = places[one.source.name]
-        absent = max(absent, int((place < 0).sum()))
-        for name, column in one.counters.items():
+    time, rule = np.full(n, np.nan), ""
+    places = {name: _places(base, one) for name, one in passes.items()}
+    absent = max(int((place < 0).sum()) for place in places.values())
+    for table, place in places.items():
+        for name, column in passes[table].counters.items():
             found.setdefault(name, functools.partial(_reordered, column, place))
     for source in timed:
         measured = passes[source.name].time
@@ -177,10 +176,9 @@ def _places(base: _Pass, other: _Pass) -> npt.NDArray[np.intp]:
     if other is base:
         return np.arange(n)
     if base.ids is not None and other.ids is not None:
-        order = np.argsort(other.ids)
-        at = np.searchsorted(other.ids[order], base.ids)
-        place = np.where(at < len(order), order[np.minimum(at, len(order) - 1)] if len(order) else 0, -1)
-        place = np.where((place >= 0) & (other.ids[place] == base.ids), place, -1) if len(order) else np.full(n, -1)
+        _, mine, theirs = np.intersect1d(base.ids, other.ids, assume_unique=True, return_indices=True)
+        place = np.full(n, -1)
+        place[mine] = theirs
     elif len(other.names) == n:
         place = np.arange(n)
     else:

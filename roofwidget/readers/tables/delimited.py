@@ -312,7 +312,7 @@ _MAX_CELLS: Final = 100_000_000
 _MAX_LINE_CHARS: Final = 64 * 2**20
 _MAX_LINES_BEFORE_HEADER: Final = 1_000_000
 _BLOCK_CHARS: Final = 2**20
-_DELIMITERS: Final = (",", ";", "\t")
+DELIMITERS: Final = (",", ";", "\t")
 
 CellTest: TypeAlias = Callable[[Sequence[str]], bool]
 
@@ -356,16 +356,13 @@ class _Lines:
             text = self._text.read(size)
             rest = "" if size and text.endswith("\n") else self._text.readline(_MAX_LINE_CHARS + 1)
         except UnicodeDecodeError as error:
-            self._refuse_bytes(error)
+            # Decoding the whole file raises an error that names the byte.
+            self._source.text()
+            raise ProfileError(self._source.name, f"not UTF-8 text: {error.reason}") from None
         if len(rest) > _MAX_LINE_CHARS:
             number = self.number + text.count("\n") + 1
             raise ProfileError(self._source.name, "a line longer than 64 MiB", place=f"line {number}")
         return text + rest
-
-    def _refuse_bytes(self, error: UnicodeDecodeError) -> NoReturn:
-        # Decoding the whole file raises an error that names the byte.
-        self._source.text()
-        raise ProfileError(self._source.name, f"not UTF-8 text: {error.reason}")
 
 
 def _header(lines: _Lines, is_header: CellTest, source: Source) -> tuple[list[str], str]:
@@ -381,7 +378,7 @@ def _header(lines: _Lines, is_header: CellTest, source: Source) -> tuple[list[st
         line = lines.next()
         if not line:
             break
-        for delimiter in _DELIMITERS:
+        for delimiter in DELIMITERS:
             count = line.count(delimiter)
             if not count:
                 continue
@@ -408,27 +405,27 @@ def _checked_names(names: list[str], line: int, source: Source) -> list[str]:
     return names
 
 
+@dataclass
 class _RowReader:
     """Reads the rows under a header. `numbers` has the line of each row, `skipped` counts other lines."""
 
-    def __init__(
-        self, lines: _Lines, delimiter: str, width: int, source: Source, *, short: CellTest | None, strict: bool
-    ) -> None:
-        self._lines = lines
-        self._delimiter = delimiter
-        self._width = width
-        self._source = source
-        self._short = short
-        self._strict = strict
-        self._cells = _Cells(width)
+    lines: _Lines
+    delimiter: str
+    width: int
+    source: Source
+    short: CellTest | None
+    strict: bool
+
+    def __post_init__(self) -> None:
+        self._cells = _Cells(self.width)
         self.numbers = array("q")
         self.skipped = 0
 
     def read(self) -> _Cells:
         """Return the cells of all rows."""
-        while text := self._lines.block():
-            block = _Block(text, self._delimiter, self._width)
-            first = self._lines.number - len(block) + 1
+        while text := self.lines.block():
+            block = _Block(text, self.delimiter, self.width)
+            first = self.lines.number - len(block) + 1
             at = 0
             while at < len(block):
                 end = block.end_of_rows(at)
@@ -445,26 +442,26 @@ class _RowReader:
         line = block.line(at)
         if line == "\n":
             return 1
-        cells, used = parse_row(itertools.chain(block.lines_from(at), self._lines), self._delimiter)
-        ends_open = not used[-1].endswith("\n") and _is_open(used, self._delimiter)
-        if len(cells) > self._width and not any(cells[self._width :]):
-            del cells[self._width :]
-        is_short = self._short is not None and len(cells) < self._width and self._short(cells)
-        if not ends_open and (is_short or len(cells) == self._width):
-            self._cells.add_row([*cells, *[""] * (self._width - len(cells))])
+        cells, used = parse_row(itertools.chain(block.lines_from(at), self.lines), self.delimiter)
+        ends_open = not used[-1].endswith("\n") and _is_open(used, self.delimiter)
+        if len(cells) > self.width and not any(cells[self.width :]):
+            del cells[self.width :]
+        is_short = self.short is not None and len(cells) < self.width and self.short(cells)
+        if not ends_open and (is_short or len(cells) == self.width):
+            self._cells.add_row([*cells, *[""] * (self.width - len(cells))])
             self._count([number])
             return len(used)
         self._refuse_cut_off(cells, used, number)
-        if self._strict and self._delimiter in line and not line.startswith("#"):
-            self._refuse_row(len(parse_row(iter([line]), self._delimiter)[0]), number)
-        self._lines.put_back(used[len(block) - at :])
+        if self.strict and self.delimiter in line and not line.startswith("#"):
+            self._refuse_row(len(parse_row(iter([line]), self.delimiter)[0]), number)
+        self.lines.put_back(used[len(block) - at :])
         self.skipped += bool(line.strip())
         return 1
 
     def _count(self, lines: Sequence[int]) -> None:
         self.numbers.extend(lines)
-        if len(self.numbers) * self._width > _MAX_CELLS:
-            raise ProfileError(self._source.name, f"a table of more than {_MAX_CELLS:,} cells; split it")
+        if len(self.numbers) * self.width > _MAX_CELLS:
+            raise ProfileError(self.source.name, f"a table of more than {_MAX_CELLS:,} cells; split it")
 
     def _refuse_cut_off(self, cells: Sequence[str], used: Sequence[str], number: int) -> None:
         """Raise an error if the last line is an incomplete row, because the file is then incomplete.
@@ -472,19 +469,19 @@ class _RowReader:
         A line counts as an incomplete row if it has more than half of the cells, or begins with a quote: the output of
         a program hardly ever does. In the middle of the file such a line is skipped.
         """
-        is_part = self._width / 2 < len(cells) <= self._width or (len(used) == 1 and used[0].startswith('"'))
+        is_part = self.width / 2 < len(cells) <= self.width or (len(used) == 1 and used[0].startswith('"'))
         if is_part and not used[-1].endswith("\n"):
-            where = f"{len(cells)} of {self._width} cells"
+            where = f"{len(cells)} of {self.width} cells"
             reason = f"the file ends within a row: {where}; export it again, or remove this line"
-            raise ProfileError(self._source.name, reason, row=number)
+            raise ProfileError(self.source.name, reason, row=number)
 
     def _refuse_row(self, count: int, number: int) -> NoReturn:
-        fix = f'quote names that contain {self._delimiter!a}, as in "f<1{self._delimiter} 2>"'
-        if count <= self._width:
+        fix = f'quote names that contain {self.delimiter!a}, as in "f<1{self.delimiter} 2>"'
+        if count <= self.width:
             fix = "write empty cells too, close the quotes, or remove the line"
         cells = f"{count} cell{'' if count == 1 else 's'}"
-        reason = f"{cells} where the header has {self._width}: {fix}"
-        raise ProfileError(self._source.name, reason, row=number)
+        reason = f"{cells} where the header has {self.width}: {fix}"
+        raise ProfileError(self.source.name, reason, row=number)
 
 
 def _is_open(lines: Sequence[str], delimiter: str) -> bool:
@@ -646,7 +643,7 @@ def read_table(
     with io.TextIOWrapper(source.open(), encoding=source.encoding) as text:
         lines = _Lines(text, source)
         names, delimiter = _header(lines, header, source)
-        rows = _RowReader(lines, delimiter, len(names), source, short=short, strict=strict)
+        rows = _RowReader(lines, delimiter, len(names), source, short, strict)
         cells = rows.read()
     units = None
     first = cells.first_row() if rows.numbers else []
@@ -690,8 +687,8 @@ def columns_of_text(source: Source) -> list[str]:
     """Return the cells of the first line that looks like a header: the next line has as many cells."""
     lines = [line for line in first_lines(source) if line.strip()]
     for line, following in itertools.pairwise(lines):
-        for mark in _DELIMITERS:
-            names, cells = (_split_line(text, mark) for text in (line, following))
+        for mark in DELIMITERS:
+            names, cells = (split_line(text, mark) for text in (line, following))
             if 1 < len(names) == len(cells) <= _MAX_SEEN_COLUMNS and _are_column_names(names):
                 return names
     return []
@@ -701,7 +698,8 @@ def _is_record(entry: object) -> bool:
     return isinstance(entry, Mapping) and not any(isinstance(value, (list, Mapping)) for value in entry.values())
 
 
-def _split_line(line: str, mark: str) -> list[str]:
+def split_line(line: str, mark: str) -> list[str]:
+    """Return the cells of one line; an empty list if the delimiter is not in it."""
     return [cell.strip() for cell in parse_row(iter([line]), mark)[0]] if mark in line else []
 
 

@@ -22,7 +22,7 @@ with one cell, or that begin with ``#``, are not rows. All other columns of numb
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,13 +36,14 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.source import Source
 from roofwidget.readers.tables.delimited import (
+    DELIMITERS,
     MAX_COLUMNS,
     DelimitedTable,
     NoHeaderError,
     columns_of_text,
     first_lines,
-    parse_row,
     read_table,
+    split_line,
 )
 from roofwidget.readers.tables.dialects import (
     CHIP,
@@ -214,12 +215,7 @@ def recognises(source: Source) -> bool:
     document = source.document()
     if document is not None:
         return _are_records(document) and _is_header(list(document[0]))  # type: ignore[index]  # they are a list
-    return any(
-        _is_header([cell.strip() for cell in parse_row(iter([line]), mark)[0]])
-        for line in first_lines(source)
-        for mark in (",", ";", "\t")
-        if mark in line
-    )
+    return any(_is_header(split_line(line, mark)) for line in first_lines(source) for mark in DELIMITERS)
 
 
 def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: str | None = None) -> Kernels:
@@ -283,18 +279,6 @@ def read_object(given: Any, *, columns: Mapping[str, Any] | None = None) -> Kern
     return _kernels(_Given(columns_of(given), type(given).__name__), columns)
 
 
-class _Columns(Protocol):
-    """The columns of a table from any source."""
-
-    name: str
-
-    @property
-    def names(self) -> Sequence[str]: ...
-    def numbers(self, column: str) -> Floats: ...
-    def words(self, column: str) -> list[str | None]: ...
-    def refuse(self, row: int, column: str, reason: str) -> ProfileError: ...
-
-
 class _Read:
     """A table of text."""
 
@@ -328,9 +312,8 @@ class _Given:
 
     def numbers(self, column: str) -> Floats:
         values = self._given[column]
-        array = np.asarray(values) if isinstance(values, np.ndarray) else None
-        if array is not None and array.dtype.kind in "iufb":
-            return array.astype(np.float64)
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
+            return np.asarray(values, dtype=np.float64)
         try:
             return checks.float_cells([_plain(value) for value in values], column)
         except ValueError as error:
@@ -346,6 +329,10 @@ class _Given:
         return ProfileError(self.name, reason, row=row, column=column)
 
 
+_Columns: TypeAlias = _Read | _Given
+"""The columns of a table from any source."""
+
+
 def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, (bool, np.bool_)) else value
 
@@ -358,7 +345,7 @@ def _is_header(cells: Sequence[str]) -> bool:
     return len(cells) <= MAX_COLUMNS and found_in(cells).is_enough
 
 
-def _kernels(given: _Read | _Given, own: Mapping[str, Any] | None) -> Kernels:
+def _kernels(given: _Columns, own: Mapping[str, Any] | None) -> Kernels:
     dialect = found_in(given.names)
     if own:
         try:
@@ -487,7 +474,7 @@ def _with_unknowns(dialect: Dialect, flops: dict[str, Any], moved: dict[str, Any
     return flops, moved, [f"{text}, so these are unknown, not zero"] if nothing.any() else []
 
 
-def _remarks(given: _Read | _Given, dialect: Dialect) -> list[str]:
+def _remarks(given: _Columns, dialect: Dialect) -> list[str]:
     found = []
     if given.skipped:
         lines = "1 line" if given.skipped == 1 else f"{given.skipped} lines"

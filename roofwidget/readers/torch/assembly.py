@@ -48,12 +48,8 @@ class Spans:
     @classmethod
     def of(cls, collected: Collected) -> Spans:
         """Return the spans of a trace that has device events."""
-        start, duration, device = (
-            collected.device.start.floats(),
-            collected.device.duration.floats(),
-            collected.device.device,
-        )
-        number = device.integers()
+        events = collected.device
+        start, duration, number = events.start.floats(), events.duration.floats(), events.device.integers()
         order = np.lexsort((start, number))
         found = []
         for rows in np.split(order, np.flatnonzero(np.diff(number[order])) + 1):
@@ -356,6 +352,7 @@ def _launch_resources(collected: Collected, rows: Rows) -> dict[str, Any]:
     """Return the resources of launches; unknown for rows of several kernels."""
     given = collected.resources()
     code: Integers = collected.device.resources.integers()[rows.device]
+    device = collected.device.device.integers()[rows.device]
     alone = rows.members == 1
 
     def numbers(values: list[float]) -> Floats:
@@ -371,9 +368,7 @@ def _launch_resources(collected: Collected, rows: Rows) -> dict[str, Any]:
         "shared memory (B)": numbers([each.shared_memory for each in given]),
         "occupancy (%)": numbers([each.occupancy for each in given]),
         "kernels per call": rows.members.astype(np.float64),
-        "device": np.where(collected.device.device.integers() >= 0, collected.device.device.integers(), np.nan)[
-            rows.device
-        ],
+        "device": np.where(device >= 0, device, np.nan),
     }
     return {name: column for name, column in columns.items() if not _is_empty(column)}
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -118,20 +118,17 @@ def _printed_averages(source: Source) -> list[_Average]:
     if end is None:
         raise ProfileError(source.name, "the table has no line of dashes at its end: the file is incomplete")
     spans = [match.span() for match in re.finditer("-+", lines[first])]
-    headers = [lines[first + 1][a:b].strip() for a, b in spans]
+
+    def cells(at: int) -> list[str]:
+        return [lines[at][a:b].strip() for a, b in spans]
+
+    headers = cells(first + 1)
     columns = _PrintedColumns.of(headers, source)
     return [
-        columns.average(_PrintedRow(source.name, number, cells))
-        for number, cells in _printed_cells(lines, first + 3, end, spans, headers)
+        columns.average(_PrintedRow(source.name, at + 1, dict(zip(headers, cells(at), strict=True))))
+        for at in range(first + 3, end)
+        if lines[at].strip()
     ]
-
-
-def _printed_cells(
-    lines: Sequence[str], begin: int, end: int, spans: Sequence[tuple[int, int]], headers: Sequence[str]
-) -> Iterator[tuple[int, Mapping[str, str]]]:
-    for at in range(begin, end):
-        if lines[at].strip():
-            yield at + 1, dict(zip(headers, (lines[at][a:b].strip() for a, b in spans), strict=True))
 
 
 @dataclass(frozen=True)
@@ -335,9 +332,11 @@ def _kernels(averages: Iterable[_Average], name: str, dtype: str | None) -> Kern
     nested = any(row.key.startswith(_OUTER_ATTENTION) for row in rows)
     works = [None if nested and row.key in _INNER_ATTENTION else work_of(_call(row, dtype)) for row in rows]
     flops, why = _flops(rows, works)
-    moved = _column(
-        work.bytes * row.count if work and work.bytes is not None else None
-        for row, work in zip(rows, works, strict=True)
+    moved = np.array(
+        [
+            work.bytes * row.count if work and work.bytes is not None else np.nan
+            for row, work in zip(rows, works, strict=True)
+        ]
     )
     shapes = any(row.shapes for row in rows)
     messages = ["these averages have no device time: times are the host's"] if not on_device else []
@@ -378,7 +377,7 @@ def _call(row: _Average, dtype: str | None) -> OpCall:
 
 def _flops(rows: Sequence[_Average], works: Sequence[OpWork | None]) -> tuple[dict[str, Floats], list[str | None]]:
     """Return FLOPs by class and their rules; 0 from the profiler means that it does not count the operation."""
-    counts: list[float | None] = []
+    counts: list[float] = []
     why: list[str | None] = []
     for row, work in zip(rows, works, strict=True):
         if row.flops > 0:
@@ -388,12 +387,8 @@ def _flops(rows: Sequence[_Average], works: Sequence[OpWork | None]) -> tuple[di
             counts.append(work.flops * row.count)
             why.append(f"{work.rule} x calls")
         else:
-            counts.append(None)
+            counts.append(np.nan)
             why.append(None)
-    column = _column(counts)
+    column = np.array(counts)
     vector = np.array([work is not None and work.vector for work in works])
     return {"": np.where(vector, np.nan, column), "vector": np.where(vector, column, np.nan)}, why
-
-
-def _column(values: Iterable[float | None]) -> Floats:
-    return np.array([np.nan if value is None else value for value in values])

@@ -143,12 +143,7 @@ class Collected:
         self._takers: Mapping[object, Callable[[Mapping[str, Any], Mapping[str, Any]], None]] = {
             "cpu_op": self._operation,
             "Operator": self._operation,
-            "kernel": self._on_device,
-            "Kernel": self._on_device,
-            "gpu_memcpy": self._on_device,
-            "gpu_memset": self._on_device,
-            "Memcpy": self._on_device,
-            "Memset": self._on_device,
+            **dict.fromkeys(("kernel", "gpu_memcpy", "gpu_memset", *_CATEGORIES), self._on_device),
             "cuda_profiler_range": self._counters,
             **dict.fromkeys(_RUNTIMES, self._launch),
         }

@@ -31,11 +31,7 @@ _DTYPES: Final[Mapping[str, tuple[str, int]]] = {
     "double": ("fp64", 8),
     "c10::Half": ("fp16", 2),
     "c10::BFloat16": ("bf16", 2),
-    "c10::Float8_e4m3fn": ("fp8", 1),
-    "c10::Float8_e5m2": ("fp8", 1),
-    "c10::Float8_e4m3fnuz": ("fp8", 1),
-    "c10::Float8_e5m2fnuz": ("fp8", 1),
-    "c10::Float8_e8m0fnu": ("fp8", 1),
+    **{f"c10::Float8_{form}": ("fp8", 1) for form in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")},
     "long int": ("int64", 8),
     "long": ("int64", 8),
     "int": ("int32", 4),
@@ -139,9 +135,9 @@ class OpCall:
                 total += prod(_sizes(sizes)) * size
         return total
 
-    def moved(self, written: int, position: int = 0) -> int | None:
-        """Return the bytes of `read` plus `written` elements of the dtype at a position; None if unknown."""
-        read, size = self.read(), self.itemsize(position)
+    def moved(self, written: int, position: int = 0, size: int | None = None) -> int | None:
+        """Return the bytes of `read` plus `written` elements of a size, or of the dtype at a position; or None."""
+        read, size = self.read(), size or self.itemsize(position)
         return None if read is None or size is None else read + written * size
 
     def value(self, position: int) -> str:
@@ -230,9 +226,7 @@ def _product(call: OpCall, left: int, *, result: int | None = None) -> OpWork:
         raise UnknownWork
     written = prod(a[:-1]) * b[-1]
     scaled = _WRITTEN.get(call.value(6)) if call.name == "aten::_scaled_mm" else None
-    size = result or scaled or call.itemsize(left)
-    read = call.read()
-    moved = None if read is None or size is None else read + written * size
+    moved = call.moved(written, left, result or scaled)
     return OpWork("matrix product", 2 * written * a[-1], moved, f"2 M N K from the shapes of {call.name}")
 
 
