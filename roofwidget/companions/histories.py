@@ -150,7 +150,8 @@ def ridge_history(
         rows, word, level = chips_now()
         known = _points(rows, word, level)
         years = [point.year for point in known]
-        named = len(_by_family(known)) if 1 < len(_by_family(known)) <= _MAX_LEGEND_FAMILIES else 0
+        count = len(_by_family(known))
+        named = count if 1 < count <= _MAX_LEGEND_FAMILIES else 0
         low, high = limits.span([point.ridge for point in known], legend_share(named) if named else 0.0)
         first, last = (min(years), max(years)) if years else (2010, 2030)
         # Half a year of space on the left, and space for a label on the right.

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from roofwidget.chips import Chip
     from roofwidget.kernels.columns import Floats
     from roofwidget.model import RooflineModel
+    from roofwidget.workloads.expressions import Count
 
 # -- curves --------------------------------------------------------------------------------------------------------
 
@@ -149,23 +150,25 @@ def _of_graph(model: RooflineModel, graph: Graph, op: str, sizes: Any) -> Callab
             return _NO_CURVE
         legal = wanted[(wanted >= dims[name].low) & (wanted <= dims[name].high)]
         fixed = partition.graph.environment(model.dims)
-
-        def at(there: Floats) -> Floats:
-            env = {**fixed, name: there}
-            found = _intensity(partition, op, env)
-            return np.where(allowed(partition.graph, env, len(there)), found, np.nan)
-
+        at = _intensity_at(partition.graph, fixed, name, sum(partition.flops(op).values()), partition.bytes(op))
         kernel = " + ".join(next(group for group in partition.groups if op in group))
         return Curve(kernel, name, legal, at(legal), at)
 
     return make
 
 
-def _intensity(partition: Partition, op: str | int, env: Mapping[str, Any]) -> Floats:
-    """Return FLOPs / bytes of the kernel that contains the op."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        flops = sum(evaluate_arrays(count, env) for count in partition.flops(op).values())
-        return np.asarray(flops / evaluate_arrays(partition.bytes(op), env))
+def _intensity_at(
+    graph: Graph, fixed: Mapping[str, Any], name: str, flops: Count, moved: Count
+) -> Callable[[Floats], Floats]:
+    """Return a function for FLOPs / bytes at sizes of one dimension; NaN where the graph does not allow a size."""
+
+    def at(sizes: Floats) -> Floats:
+        env = {**fixed, name: sizes}
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            found = evaluate_arrays(flops, env) / evaluate_arrays(moved, env)
+        return np.where(allowed(graph, env, len(sizes)), found, np.nan)
+
+    return at
 
 
 def _of_operator(model: RooflineModel, name: str, wanted: Floats) -> Callable[[], Curve]:
@@ -176,14 +179,7 @@ def _of_operator(model: RooflineModel, name: str, wanted: Floats) -> Callable[[]
         graph = Graph("square", convention=convention)
         _apply(graph, name, dtype, int(wanted[-1]))
         unfused = Partition.unfused(graph)
-        fixed = graph.environment()
-
-        def at(there: Floats) -> Floats:
-            env = {**fixed, _SIZE_NAME: there}
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                found = evaluate_arrays(unfused.total_flops(), env) / evaluate_arrays(unfused.total_bytes(), env)
-            return np.where(allowed(graph, env, len(there)), found, np.nan)
-
+        at = _intensity_at(graph, graph.environment(), _SIZE_NAME, unfused.total_flops(), unfused.total_bytes())
         return Curve(f"{name} of {dtype} N × N", _SIZE_NAME, wanted, at(wanted), at)
 
     return make

@@ -93,18 +93,9 @@ def read(source: Source, *, idle: bool = True, shapes: Any = None) -> Kernels:
     draft, added, more = finish_operations(draft, chip, seconds, dataclasses.replace(options, stats=None, cut=cut))
     program = _program(total, seconds)
     added.to(program)
-    return draft.kernels(
-        chip,
-        source.name,
-        program=program.kernels(chip, source.name),
-        warnings=[
-            *messages,
-            *remarks,
-            *more,
-            *peak_warnings(properties),
-            *above_roof(draft.kernels(chip, source.name)),
-        ],
-    )
+    kernels = draft.kernels(chip, source.name, program=program.kernels(chip, source.name))
+    kernels.warnings = (*messages, *remarks, *more, *peak_warnings(properties), *above_roof(kernels))
+    return kernels
 
 
 def _exact(rounded: Draft, stats: XProfTable) -> Draft:

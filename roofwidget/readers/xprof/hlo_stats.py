@@ -177,7 +177,7 @@ def draft_of(table: XProfTable) -> Draft:
         bytes=moved,
         time=time,
         self_time=table.numbers("total_self_time") * MICRO,
-        category=text_column([word or None for word in table.texts("category")]),
+        category=table.optional_texts("category"),
         count=table.numbers("occurrences", at_least=1),
         precision=text_column([None] * len(table)),
         origin={key: text_column([text] * len(table)) for key, text in {**rules, "precision": None}.items()},

@@ -167,20 +167,16 @@ def kernels_of(
     added.to(program)
     if added.flops and len(per_step):
         remarks.append("the totals of steps are XProf's own, without the FLOPs and bytes derived for operations")
-    kernels = operations.kernels(chip, table.source)
-    return operations.kernels(
-        chip,
-        table.source,
-        program=program.kernels(chip, table.source),
-        steps=per_step.kernels(chip, table.source),
-        warnings=[
-            *messages,
-            *_remarks(properties, chip, found, no_steps=bool((is_step & is_empty).any())),
-            *remarks,
-            *peak_warnings(properties),
-            *above_roof(kernels),
-        ],
+    totals, by_step = (rows.kernels(chip, table.source) for rows in (program, per_step))
+    kernels = operations.kernels(chip, table.source, program=totals, steps=by_step)
+    kernels.warnings = (
+        *messages,
+        *_remarks(properties, chip, found, no_steps=bool((is_step & is_empty).any())),
+        *remarks,
+        *peak_warnings(properties),
+        *above_roof(kernels),
     )
+    return kernels
 
 
 def _every_row(table: XProfTable, properties: Properties) -> Draft:
@@ -210,7 +206,7 @@ def _every_row(table: XProfTable, properties: Properties) -> Draft:
         bytes=moved,
         time=time,
         self_time=np.where(ranks > 0, self_time, time),
-        category=text_column([word or None for word in table.texts("category")]),
+        category=table.optional_texts("category"),
         count=table.numbers("occurrences", at_least=1),
         precision=text_column([None] * len(names)),
         origin={key: text_column([text] * len(names)) for key, text in origin.items()},

@@ -102,6 +102,10 @@ class XProfTable:
                 raise self.error(row, column, f"expected text, got {shown(value)}")
         return text_column(cells)
 
+    def optional_texts(self, column: str) -> Texts:
+        """Return the texts of a column, None for empty texts."""
+        return text_column([word or None for word in self.texts(column)])
+
     def truths(self, column: str) -> npt.NDArray[np.bool_]:
         """Return the truth values of a column."""
         cells = self.cells(column)
@@ -286,7 +290,7 @@ def extras(table: XProfTable) -> dict[str, npt.NDArray[Any]]:
     found: dict[str, npt.NDArray[Any]] = {}
     for column in table.columns:
         if column in _TEXTS:
-            found[_TEXTS[column]] = _optional_texts(table, column)
+            found[_TEXTS[column]] = table.optional_texts(column)
         elif column in _NUMBERS:
             name, unit = _NUMBERS[column]
             found[name] = table.numbers(column) * (_PERCENT if percent and column in _IN_PERCENT else unit)
@@ -297,14 +301,10 @@ def extras(table: XProfTable) -> dict[str, npt.NDArray[Any]]:
     return found
 
 
-def _optional_texts(table: XProfTable, column: str) -> Texts:
-    return text_column([word or None for word in table.texts(column)])
-
-
 def _unknown(table: XProfTable, column: str) -> Mapping[str, npt.NDArray[Any]]:
     kinds = set(map(type, table.cells(column)))
     if kinds == {str}:
-        return {column: _optional_texts(table, column)}
+        return {column: table.optional_texts(column)}
     if kinds and kinds <= {int, float}:
         cells = table.cells(column)
         return {column: np.array([float(value) if abs(value) < 2**1023 else np.nan for value in cells])}
