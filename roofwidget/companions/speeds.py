@@ -295,12 +295,12 @@ def _winner_and_speedup(times: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
     m = len(times)
     if not m:
         return np.full(times.shape[1:], -1, dtype=np.intp), np.full(times.shape[1:], np.nan)
-    ranked = np.sort(np.where(np.isnan(times), np.inf, times), axis=0)
+    known = np.where(np.isnan(times), np.inf, times)
+    ranked = np.sort(known, axis=0)
     best, second = ranked[0], ranked[1] if m > 1 else np.full(times.shape[1:], np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
         speedup = np.where(np.isfinite(second), second / best, np.nan)
-    winner = np.where(np.isnan(times), np.inf, times).argmin(axis=0)
-    winner = np.where(np.isfinite(second) & (second <= best * (1 + _TIE)), m, winner)
+    winner = np.where(np.isfinite(second) & (second <= best * (1 + _TIE)), m, known.argmin(axis=0))
     return np.where(np.isinf(best), -1, winner), speedup
 
 

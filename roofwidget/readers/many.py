@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from roofwidget.readers import read
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.input.progress import Progress, advancing
-from roofwidget.support.text_tables import aligned, one_line
+from roofwidget.support.text_tables import aligned, first_few, one_line
 
 if TYPE_CHECKING:
     from roofwidget.kernels.table import Kernels
@@ -154,10 +154,6 @@ def _attempt(path: str, format: str | None, options: dict[str, Any]) -> Kernels 
 
 
 def _warn(failures: Mapping[str, Exception], count: int) -> None:
-    shown = [
-        str(error) if isinstance(error, ProfileError) else f"{path}: {error}"
-        for path, error in list(failures.items())[:_MAX_SHOWN_FAILURES]
-    ]
-    more = [f"and {len(failures) - _MAX_SHOWN_FAILURES} more"] if len(failures) > _MAX_SHOWN_FAILURES else []
+    texts = [str(error) if isinstance(error, ProfileError) else f"{path}: {error}" for path, error in failures.items()]
     what = f"{len(failures)} of {count} files could not be read (see .failures): "
-    warnings.warn(what + "; ".join([*shown, *more]), UserWarning, stacklevel=3)
+    warnings.warn(what + first_few(texts, _MAX_SHOWN_FAILURES), UserWarning, stacklevel=3)

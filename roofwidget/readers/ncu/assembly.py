@@ -18,15 +18,15 @@ from roofwidget.readers.ncu.metrics import (
     LAUNCH_FIELDS,
     Launches,
     Sourced,
+    Traffic,
     all_unknown,
-    launch_seconds,
     launch_shapes,
     merge_passes,
+    traffic_by_level,
 )
 from roofwidget.readers.ncu.pages import COMMAND, read_pages
 from roofwidget.readers.ncu.report import MAGIC, read_report
 from roofwidget.readers.ncu.roofs import chip_with_roofs, sm_clock
-from roofwidget.readers.ncu.traffic import Traffic, traffic_by_level
 
 # -- warnings ------------------------------------------------------------------------------------------------------
 
@@ -198,7 +198,7 @@ def kernels(
     ProfileError
         If no launch has time, bytes or FLOPs. The message says how to collect them.
     """
-    time, traffic = launch_seconds(launches), traffic_by_level(launches)
+    time, traffic = launches.time, traffic_by_level(launches)
     counts = count_flops(launches, fp16_packed=fp16_packed)
     if not (time.is_known.any() or traffic or counts.flops or flops):
         reason = f"no time, bytes or FLOPs for any of {len(launches)} launches; collect them with '{COMMAND}'"
@@ -313,9 +313,8 @@ def _extra(launches: Launches) -> dict[str, Any]:
         values = launches.words[word]
         if word != "cc" and any(value is not None for value in values):
             found[word] = values
-    clock = sm_clock(launches)
-    told_of = {"compute capability": launches.capability, "SM clock (Hz)": clock}
-    columns = {**told_of, **{name: launches.metric(metric) for name, metric in _COLUMNS.items()}}
+    columns = {"compute capability": launches.capability, "SM clock (Hz)": sm_clock(launches)}
+    columns |= {name: launches.metric(metric) for name, metric in _COLUMNS.items()}
     found |= {name: column for name, column in columns.items() if not np.isnan(column).all()}
     if _TIME in launches.spread:
         low, high = launches.spread[_TIME]

@@ -18,7 +18,6 @@ from roofwidget.readers.ncu.metrics import (
     Sourced,
     all_unknown,
     amount,
-    elapsed_cycles,
     first_known,
     round_counts,
     texts_where,
@@ -304,15 +303,10 @@ def _instructions(launches: Launches) -> Sourced:
     sourced = amount(launches, ["sm__inst_executed_pipe_tensor", "smsp__inst_executed_pipe_tensor"])
     bases = dict.fromkeys(found["base"] for found in map(_PIPE.fullmatch, launches.metrics) if found)
     parts = [amount(launches, [base]) for base in bases]
-    if parts:
-        text = " + ".join(f"{base}.sum" for base in bases)
-        summed = Sourced(sum_of_known([part.values for part in parts], n), np.full(n, text, dtype=object))
-        sourced = sourced.or_else(summed)
-    sourced = sourced.or_else(
-        Sourced(
-            np.where(_pipe_active_percent(launches) == 0, 0.0, np.nan), np.full(n, "pipe never active", dtype=object)
-        )
-    )
+    summed = sum_of_known([part.values for part in parts], n)
+    never = np.where(_pipe_active_percent(launches) == 0, 0.0, np.nan)
+    rest = [(summed, " + ".join(f"{base}.sum" for base in bases)), (never, "pipe never active")]
+    sourced = sourced.or_else(first_known(n, rest))
     moves = amount(launches, [f"{unit}__inst_executed_pipe_tensor_op_hmma_type_hfma2" for unit in ("sm", "smsp")])
     return Sourced(np.maximum(sourced.values - np.nan_to_num(moves.values), 0), sourced.rules)
 
@@ -426,7 +420,7 @@ def _executed(launches: Launches, word: str) -> Sourced:
     for factor in (2, 4):
         # Of the derived sums only smsp counts executed instructions; sm is the peak.
         name = f"derived__{metrics[0]}_x{factor}"
-        derived = round_counts(launches.metric(name) / factor * elapsed_cycles(launches))
+        derived = round_counts(launches.metric(name) / factor * launches.cycles)
         rule = f"{name} / {factor} x cycles"
         sourced = sourced.or_else(first_known(len(derived), [(derived, rule)]))
     return sourced

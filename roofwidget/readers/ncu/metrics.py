@@ -1,4 +1,4 @@
-"""Metrics of launches: units, columns, and amounts with the metric and the rule of each number."""
+"""Metrics of launches: units, columns, amounts with the metric and the rule of each number, and bytes by level."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -137,8 +137,6 @@ class Launches:
         The smallest and the largest value of a metric over these launches.
     warnings
         Warnings about the file.
-    memoized
-        Columns derived from the metrics, computed once.
     """
 
     source: str
@@ -149,7 +147,6 @@ class Launches:
     count: Floats
     spread: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    memoized: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -167,6 +164,29 @@ class Launches:
         versions = {word: _version(word) for word in set(self.words["cc"])}
         stated = [versions[word] for word in self.words["cc"]]
         return np.where(np.isnan(stated), major + minor / 10, stated)
+
+    @functools.cached_property
+    def time(self) -> Sourced:
+        """The seconds of each launch."""
+        candidates = [(self.metric("gpu__time_duration.sum"), "gpu__time_duration.sum")]
+        for unit in ("sm", "smsp"):
+            seconds = quotient(self.metric(f"{unit}__cycles_elapsed.avg"), clock_of(self, unit))
+            candidates.append((seconds, f"{unit}__cycles_elapsed.avg / {unit}__cycles_elapsed.avg.per_second"))
+        rest = ("gpu__time_duration.avg", "gpu__time_active.sum", "gpu__time_active.avg")
+        candidates += [(self.metric(name), name) for name in rest]
+        return first_known(len(self), candidates)
+
+    @functools.cached_property
+    def cycles(self) -> Floats:
+        """The elapsed cycles of an SM, shape (n,); a rate "per cycle elapsed" times these is an amount."""
+        schedulers = self.metric("device__attribute_num_schedulers_per_multiprocessor")
+        units = self.metric("device__attribute_multiprocessor_count")
+        candidates = [
+            *((self.metric(f"{unit}__cycles_elapsed.avg"), "") for unit in ("smsp", "sm")),
+            (quotient(self.metric("smsp__cycles_elapsed.sum"), schedulers * units), ""),
+            *((clock_of(self, unit) * self.time.values, "") for unit in ("smsp", "sm")),
+        ]
+        return first_known(len(self), candidates).values
 
     def with_warning(self, text: str) -> Launches:
         """Return the launches with one more warning."""
@@ -292,36 +312,6 @@ def first_known(n: int, candidates: Iterable[tuple[Floats, str]]) -> Sourced:
     return Sourced(values, rules)
 
 
-def launch_seconds(launches: Launches) -> Sourced:
-    """Return the seconds of each launch."""
-    if "time" not in launches.memoized:
-        candidates = [(launches.metric("gpu__time_duration.sum"), "gpu__time_duration.sum")]
-        for unit in ("sm", "smsp"):
-            seconds = quotient(launches.metric(f"{unit}__cycles_elapsed.avg"), clock_of(launches, unit))
-            candidates.append((seconds, f"{unit}__cycles_elapsed.avg / {unit}__cycles_elapsed.avg.per_second"))
-        rest = ("gpu__time_duration.avg", "gpu__time_active.sum", "gpu__time_active.avg")
-        candidates += [(launches.metric(name), name) for name in rest]
-        launches.memoized["time"] = first_known(len(launches), candidates)
-    sourced: Sourced = launches.memoized["time"]
-    return sourced
-
-
-def elapsed_cycles(launches: Launches) -> Floats:
-    """Return the elapsed cycles of an SM, shape (n,); a rate "per cycle elapsed" times these is an amount."""
-    if "cycles" not in launches.memoized:
-        schedulers = launches.metric("device__attribute_num_schedulers_per_multiprocessor")
-        units = launches.metric("device__attribute_multiprocessor_count")
-        seconds = launch_seconds(launches).values
-        candidates = [
-            *((launches.metric(f"{unit}__cycles_elapsed.avg"), "") for unit in ("smsp", "sm")),
-            (quotient(launches.metric("smsp__cycles_elapsed.sum"), schedulers * units), ""),
-            *((clock_of(launches, unit) * seconds, "") for unit in ("smsp", "sm")),
-        ]
-        launches.memoized["cycles"] = first_known(len(launches), candidates).values
-    column: Floats = launches.memoized["cycles"]
-    return column
-
-
 def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, rates: bool = True) -> Sourced:
     """Return the amount under the first of several metric names: a sum, else a rate per cycle or per second.
 
@@ -339,12 +329,12 @@ def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, ra
     suffix = f" x {times:g}" if times != 1 else ""
     sums = [f"{metric}.sum" for metric in metrics]
     candidates = [(launches.metric(name), f"{name}{suffix}") for name in sums]
-    forms = (("per_cycle_elapsed", "cycles", elapsed_cycles), ("per_second", "time", _seconds)) if rates else ()
-    for name in sums:
+    forms = (("per_cycle_elapsed", "cycles", launches.cycles), ("per_second", "time", launches.time.values))
+    for name in sums if rates else ():
         for form, word, factor in forms:
             rate = launches.metrics.get(f"{name}.{form}")
             if rate is not None:
-                candidates.append((rate * factor(launches), f"{name}.{form} x {word}{suffix}"))
+                candidates.append((rate * factor, f"{name}.{form} x {word}{suffix}"))
     sourced = first_known(len(launches), candidates)
     return Sourced(round_counts(sourced.values * times), sourced.rules)
 
@@ -368,10 +358,74 @@ def round_counts(column: Floats) -> Floats:
     return np.where(np.abs(column - nearest) <= _ROUNDING_TOLERANCE * np.abs(nearest), nearest, column)
 
 
-def _seconds(launches: Launches) -> Floats:
-    return launch_seconds(launches).values
-
-
 def clock_of(launches: Launches, unit: str) -> Floats:
     """Return the measured clock of a unit such as ``sm`` or ``dram``, Hz, shape (n,)."""
     return launches.metric(f"{unit}__cycles_elapsed.avg.per_second")
+
+
+# -- bytes by memory level -----------------------------------------------------------------------------------------
+
+Traffic: TypeAlias = Mapping[str, Sourced]
+"""Bytes by level."""
+
+SECTOR_BYTES: Final = 32
+WRITEBACK_BYTES: Final = 128
+
+# L1 traffic in the sections of Nsight Compute; the name depends on the chip.
+_WRITEBACKS: Final = tuple(f"l1tex__lsu_writeback_active{suffix}" for suffix in ("_mem_lgds", "_mem_lg", ""))
+
+
+def traffic_by_level(launches: Launches) -> Traffic:
+    """Return bytes by level, shape (n,) each; levels without metrics are left out.
+
+    DRAM: ``dram__bytes``, else reads and writes, else sectors of 32 bytes. L2: ``lts__t_bytes``, else sectors, else
+    the traffic between L2 and the SMs (Nsight's own definition changed twice). L1: ``l1tex__t_bytes``, else sectors,
+    else the bytes written back to registers, else global loads and stores.
+    """
+    read_write = (
+        "lts__t_sectors_op_read",
+        "lts__t_sectors_op_write",
+        "lts__t_sectors_op_atom",
+        "lts__t_sectors_op_red",
+    )
+    loads = ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld", "l1tex__t_sectors_pipe_lsu_mem_global_op_st")
+    levels = {
+        "DRAM": [
+            amount(launches, ["dram__bytes"], rates=False),
+            _sum(launches, "dram__bytes_read", "dram__bytes_write"),
+            _sum(launches, "dram__bytes_op_read", "dram__bytes_op_write"),
+            _sum(launches, "dram__sectors_read", "dram__sectors_write", times=SECTOR_BYTES),
+            amount(launches, ["dram__bytes"]),
+        ],
+        "L2": [
+            amount(launches, ["lts__t_bytes"], rates=False),
+            amount(launches, ["lts__t_sectors"], times=SECTOR_BYTES, rates=False),
+            amount(launches, ["lts__t_bytes"]),
+            amount(launches, ["lts__lts2xbar_cycles_active"], times=SECTOR_BYTES),
+            _noted(amount(launches, ["l1tex__m_xbar2l1tex_read_bytes"]), "reads only"),
+            _sum(launches, *read_write, times=SECTOR_BYTES),
+        ],
+        "L1": [
+            amount(launches, ["l1tex__t_bytes"], rates=False),
+            amount(launches, ["l1tex__t_sectors"], times=SECTOR_BYTES, rates=False),
+            amount(launches, ["l1tex__t_bytes"]),
+            _noted(amount(launches, _WRITEBACKS, times=WRITEBACK_BYTES), "reads only"),
+            _noted(_sum(launches, *loads, times=SECTOR_BYTES), "global loads and stores only"),
+        ],
+    }
+    found = {level: functools.reduce(Sourced.or_else, candidates) for level, candidates in levels.items()}
+    return {level: sourced for level, sourced in found.items() if sourced.is_known.any()}
+
+
+def _sum(launches: Launches, *metrics: str, times: float = 1.0) -> Sourced:
+    """Return a sum of amounts; unknown where one of them is."""
+    parts = [amount(launches, [metric], times=times, rates=False) for metric in metrics]
+    values: Floats = np.sum([part.values for part in parts], axis=0)
+    names = " + ".join(f"{metric}.sum" for metric in metrics)
+    rule = f"({names}) x {times:g}" if times != 1 else names
+    return first_known(len(launches), [(values, rule)])
+
+
+def _noted(sourced: Sourced, note: str) -> Sourced:
+    rules = [None if rule is None else f"{rule} ({note})" for rule in sourced.rules]
+    return Sourced(sourced.values, np.array(rules, dtype=object))

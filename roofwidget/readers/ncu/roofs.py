@@ -17,8 +17,15 @@ from roofwidget.chips import AmbiguousChipError, Ceiling, Chip, Memory, Source, 
 from roofwidget.chips import chip as chip_called
 from roofwidget.kernels.columns import Floats
 from roofwidget.readers.ncu.flops import FP16_VECTOR, PATH_METRIC
-from roofwidget.readers.ncu.metrics import Launches, clock_of, elapsed_cycles, first_known, launch_seconds, quotient
-from roofwidget.readers.ncu.traffic import SECTOR_BYTES, WRITEBACK_BYTES, Traffic
+from roofwidget.readers.ncu.metrics import (
+    SECTOR_BYTES,
+    WRITEBACK_BYTES,
+    Launches,
+    Traffic,
+    clock_of,
+    first_known,
+    quotient,
+)
 
 # -- peaks and clocks of the report --------------------------------------------------------------------------------
 
@@ -48,7 +55,7 @@ class Peak:
 
 def sm_clock(launches: Launches) -> Floats:
     """Return the clock of the SMs during each launch, Hz."""
-    derived = quotient(elapsed_cycles(launches), launch_seconds(launches).values)
+    derived = quotient(launches.cycles, launches.time.values)
     rates = [(clock_of(launches, unit), "") for unit in ("sm", "smsp")]
     return first_known(len(launches), [*rates, (derived, "")]).values
 
@@ -60,7 +67,7 @@ def boost_clock(launches: Launches) -> float:
 
 def time_weighted_mean(launches: Launches, column: Floats) -> float:
     """Return the mean of a column weighted by time (by launch if no time is known); NaN if no value is known."""
-    weights = np.nan_to_num(launch_seconds(launches).values * launches.count)
+    weights = np.nan_to_num(launches.time.values * launches.count)
     known = ~np.isnan(column)
     if not known.any():
         return float("nan")
@@ -214,9 +221,9 @@ class _ChipFigures:
 
     def levels(self, found: dict[str, Peak]) -> None:
         """Add the report's bandwidths; other levels come from the data sheet."""
-        main = None if self.sheet is None else next(iter(self.sheet.memories.values()))
-        sheets = {} if self.sheet is None else {m.name: m for m in self.sheet.memories.values() if m is not main}
-        levels = {"DRAM": main, **sheets} if main is not None else {}
+        memories = [] if self.sheet is None else list(self.sheet.memories.values())
+        main = next(iter(memories), None)
+        levels = {"DRAM" if memory is main else memory.name: memory for memory in memories}
         for level in dict.fromkeys(["DRAM", *found, *levels]):
             peak, memory = found.get(level), levels.get(level)
             capacity = self._capacity(level)

@@ -12,8 +12,7 @@ from roofwidget.kernels.table import Kernels
 from roofwidget.readers.errors import ProfileError
 from roofwidget.readers.ncu.assembly import flop_warnings
 from roofwidget.readers.ncu.flops import count_flops
-from roofwidget.readers.ncu.metrics import LAUNCH_FIELDS, WANTED_METRICS, Launches, first_impossible
-from roofwidget.readers.ncu.traffic import traffic_by_level
+from roofwidget.readers.ncu.metrics import LAUNCH_FIELDS, WANTED_METRICS, Launches, first_impossible, traffic_by_level
 from roofwidget.readers.torch.events import Counted
 
 _HALF: Final = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"

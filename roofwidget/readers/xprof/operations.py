@@ -64,14 +64,6 @@ class Draft:
         }
         return Draft(**columns)
 
-    def set_work(self, row: int, flops: float, moved: float, why: str) -> None:
-        """Set one operation's FLOPs and HBM bytes."""
-        self.flops[row], self.bytes["HBM"][row] = flops, moved
-        self.origin["flops"][row], self.origin["bytes:HBM"][row] = (
-            why,
-            f"compulsory bytes, operands and outputs once: {why}",
-        )
-
     def with_idle(self, seconds: float, name: str) -> Draft:
         """Return the operations and a row for the time in which none of them ran."""
         nothing = np.array([None], dtype=object)
@@ -272,7 +264,10 @@ def complete_calls(draft: Draft, parsed: Sequence[Instruction | None], chip: Chi
         if done is None:
             continue
         times = draft.count[row]
-        draft.set_work(row, done.flops * times, done.bytes * times, f"{done.rule} x {times:g} executions")
+        why = f"{done.rule} x {times:g} executions"
+        draft.flops[row], draft.bytes["HBM"][row] = done.flops * times, done.bytes * times
+        draft.origin["flops"][row] = why
+        draft.origin["bytes:HBM"][row] = f"compulsory bytes, operands and outputs once: {why}"
         if done.precision:
             draft.precision[row] = done.precision
             draft.origin["precision"][row] = "the type of the first operand"
