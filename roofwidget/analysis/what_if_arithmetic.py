@@ -13,7 +13,7 @@ from roofwidget.kernels.metadata import Rows
 from roofwidget.kernels.table import Kernels
 
 BoundFunction = Callable[[Kernels], Bound]
-"""Returns the bound of kernels."""
+"""A function that returns the bound of kernels."""
 
 
 def apply_what_ifs(kernels: Kernels, moves: Mapping[int, Mapping[str, float]], bound_of: BoundFunction) -> Kernels:

@@ -32,7 +32,7 @@ def is_off_chip(level: str) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a figure comes from.
+    """The source of a figure.
 
     Parameters
     ----------

@@ -45,11 +45,11 @@ CHIP_TRAITS: Final = ("chips", "shown", "precision", "memory", "what_if")
 GRAPH_TRAITS: Final = ("graph", "partition", "dims")
 """Changes of `convention`, `dtype` and `phase` also change these traits."""
 INK: Final = "var(--jp-content-font-color1, #1f2328)"
-"""The host's text colour; no fixed colour is readable on white and on black."""
+"""The host's text colour, because no fixed colour is readable on both white and black."""
 PALETTE: Final = ("#0072b2", "#d55e00", "#0f9d74", "#c2569b", "#a87800", "#6b74e6")
 """The widget's colours in its order; contrast is at least 3:1 on white and on JupyterLab's black."""
 GREY: Final = "#7f868e"
-"""For items without a colour of their own; same contrast."""
+"""The colour of items without a colour of their own. Its contrast is also at least 3:1."""
 
 # A logarithmic scale accepts finite numbers above zero only. Other values are drawn at these limits.
 _SMALLEST: Final = 1e-300
@@ -57,7 +57,7 @@ _LARGEST: Final = 1e300
 _LEGEND_ENTRY_PX: Final = 16
 _PLOT_HEIGHT_PX: Final = 388
 ROOMY: Final = {"min_width": "760px"}
-"""The layout of a figure with texts: in a narrower figure bqplot lets them overlap."""
+"""The layout of a figure with texts. In a narrower figure the texts would overlap."""
 _LEGEND: Final = {"font-size": "12px", "fill": INK, "stroke": "none"}
 
 

@@ -39,7 +39,7 @@ class DictColumn:
     Parameters
     ----------
     values
-        The unique values in order of first appearance; None stands for "no value". A slice of a column keeps all values
+        The unique values in order of first appearance; None means "no value". A slice of a column keeps all values
         of the column, so some values may be unused.
     codes
         Positions in `values`, shape (n,), read-only.

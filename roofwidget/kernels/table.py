@@ -481,7 +481,7 @@ class Kernels:
     def top(self, n: int = 5, by: str = "headroom", chip: Chip | str | None = None) -> Kernels:
         """Return the n kernels that lead a ranking, largest first.
 
-        Equal kernels keep the table's order. Kernels with an unknown value come last.
+        Equal kernels keep the table's order. Kernels with an unknown value are last.
 
         Parameters
         ----------
@@ -493,7 +493,7 @@ class Kernels:
             ``"bytes"``, ``"count"``, ``"arithmetic_intensity"`` or ``"achieved"``; or a numeric column of `extra`.
         chip
             A chip or its name; by default the chip that the kernels ran on. Kernels that need a figure the chip lacks
-            come last.
+            are last.
 
         Raises
         ------

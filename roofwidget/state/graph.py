@@ -22,7 +22,7 @@ class PhaseMemory:
     graphs: tuple[Graph, ...] = ()
     """The graphs at the last change of graph or phase. Any other graph is new and starts with its defaults."""
     checked: tuple[str, Graph | None, Partition | None] = ("", None, None)
-    """Phase, graph and partition of the latest validation: a partition that is set together with a phase stays."""
+    """Phase, graph and partition of the latest validation: a partition that is set together with a phase is kept."""
     left: dict[str, tuple[Graph, Partition]] = field(default_factory=dict)
     """The graph and the last partition of each phase."""
 

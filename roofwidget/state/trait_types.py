@@ -34,7 +34,7 @@ _OWNER_IN_HELP: Final[Mapping[Owner, str]] = {
 G = TypeVar("G")
 T = TypeVar("T", bound=traitlets.TraitType[Any, Any])
 Wire: TypeAlias = Callable[[Any, Any], Any]
-"""Called with a value and its widget."""
+"""A function that is called with a value and its widget."""
 
 
 def owned(

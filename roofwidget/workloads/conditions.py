@@ -14,7 +14,7 @@ from roofwidget.workloads.expressions import Call, Count, Dim, Expression, Symbo
 from roofwidget.workloads.tensors import Tensor
 
 Conditions: TypeAlias = Mapping[tuple[Count, Count], str]
-"""By count and divisor: what the count is, for errors. It must be a multiple; a divisor of 0 means at least 1."""
+"""The meaning of each count, by (count, divisor). Counts are multiples of the divisor; 0 means at least 1 instead."""
 
 # The largest distance from the given value at which a legal value is searched.
 _MAX_DISTANCE: Final = 4096

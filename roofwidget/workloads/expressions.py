@@ -1,6 +1,6 @@
 """Counts: exact integers, or polynomials over named integers. Python and the front end both evaluate them.
 
-A symbol stands for a dimension (``batch``), for a number that a convention sets (``@fma``) or for the bits of a dtype
+A symbol is a dimension (``batch``), a number that a convention sets (``@fma``) or the number of bits of a dtype
 (``@bf16``). Operations between plain ints give plain ints, so a graph without symbolic dimensions has exact counts.
 """
 

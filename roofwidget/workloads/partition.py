@@ -79,9 +79,9 @@ class Partition:
     _masks: tuple[Mask, ...]
     _spilled: tuple[int, ...]
     how: search.How | None
-    """How `best` found it: ``"optimal"`` or ``"greedy"``. None for other partitions."""
+    """How `best` found this partition: ``"optimal"`` or ``"greedy"``. None for other partitions."""
     evaluations: int | None
-    """The number of steps that the search of `best` looked at. None for other partitions."""
+    """The number of steps that the search of `best` tried. None for other partitions."""
 
     def __init__(self, graph: Graph, groups: Iterable[Iterable[str | int]]) -> None:
         structure = Structure(graph)
@@ -123,7 +123,7 @@ class Partition:
     @staticmethod
     @keywords("Partition.fully")
     def fully(graph: Graph, *, chip: Chip | str | None = None, dims: Dims = None) -> Partition:
-        """Return a partition in which no more groups may be merged. The merge that saves most bytes comes first.
+        """Return a partition in which no more groups may be merged. The merge that saves most bytes is first.
 
         Parameters
         ----------

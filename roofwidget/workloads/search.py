@@ -23,7 +23,7 @@ from roofwidget.workloads.structure import Counts, Mask, Structure, members
 from roofwidget.workloads.tensors import is_floating
 
 MAX_STEPS: Final = 100_000
-"""The number of steps that the exact search may look at."""
+"""The largest number of steps that the exact search may try."""
 # Times closer than this (relative) are a tie. Then the partition with fewer kernels wins.
 _TIE: Final = 1e-12
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from roofwidget.workloads.graph import Graph
 
 Mask: TypeAlias = int
-"""A set of ops: bit i stands for op i."""
+"""A set of ops: bit i is 1 if op i is in the set."""
 
 C = TypeVar("C", int, Count)
 
