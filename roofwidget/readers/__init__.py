@@ -53,9 +53,9 @@ def read(path_or_buffer: Any, format: str | None = None, **options: Any) -> Kern
     Parameters
     ----------
     path_or_buffer
-        A path, bytes or an open file; a folder if the tool writes folders. gzip and zip are decompressed. Text is
-        UTF-8 with or without a byte order mark, or UTF-16 with one. A data frame, a list of records and other objects
-        that a reader accepts work too.
+        A path, a folder, bytes or an open file. gzip and zip are decompressed. Text is UTF-8 with or without a byte
+        order mark, or UTF-16 with one. A data frame, a list of records and other objects that a reader accepts work
+        too.
     format
         The format's name. None detects the format from the file's content.
     **options

@@ -17,7 +17,7 @@ class ProfileError(ValueError):
     column
         The column's name in the file, or None.
     place
-        A place in other words, such as ``"line 3, column 14"``; replaces row and column.
+        A place that is not a table cell, such as ``"line 3, column 14"``. It replaces row and column.
 
     Examples
     --------

@@ -21,7 +21,8 @@ def read_folder(
 ) -> Kernels:
     """Read a folder with the first reader that succeeds; a warning names the readers that failed.
 
-    If a reader fails only because a package is missing, read the one other file that needs no package.
+    If all readers of the folder failed, the first one because a package is missing, and exactly one file in the folder
+    can be read without it, this file is read.
 
     Raises
     ------
@@ -52,7 +53,7 @@ def _noted(kernels: Kernels, failed: Exception | None) -> Kernels:
 
 
 def _single_readable_file(folder: Source, modules: Sequence[ModuleType]) -> tuple[ModuleType, Source] | None:
-    """Return the only file that some reader recognises, with that reader; None if it recognises several."""
+    """Return the first reader that recognises files in the folder, and its file; None if there are several files."""
     members = [member for member in folder.members().values() if not member.is_folder]
     for module in modules if len(members) <= _MAX_MEMBERS else ():
         found = [] if module.recognises(folder) else [member for member in members if module.recognises(member)]

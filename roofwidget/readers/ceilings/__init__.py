@@ -31,8 +31,8 @@ def read_ceilings(path_or_buffer: Any, *, chip: Chip | str | None = None, **opti
         ``roofline.csv`` or its folder, the output of likwid-bench, or an architecture file of TraceLens. The same
         kinds of input as for `read`.
     chip
-        A chip, or the name of a chip in the catalogue: the measured figures become ceilings below its own figures. None
-        returns a chip with the measured peaks and bandwidths.
+        A chip, or the name of a chip in the catalogue. The measured figures become ceilings below the chip's own peaks
+        and bandwidths. None returns a new chip with the measured peaks and bandwidths.
     **options
         Options of the reader: for ERT ``precision="fp64"`` if the file has no precision, for the CARM Tool ``isa``,
         ``precision`` and ``threads``.

@@ -1,19 +1,19 @@
 """CARM Tool: the cache-aware roofline's two tables, ``NAME_roofline.csv`` and ``NAME_applications.csv``.
 
-``python run.py --name NAME`` measures the machine (``carm_results/roofline/``); its profilers append what a program did
-to ``carm_results/applications/``. `roofwidget.read` gives the applications as kernels. It uses the machine's table in
-the same results folder, or the table given as ``machine="NAME_roofline.csv"``. `roofwidget.read_ceilings` reads only
-the machine's table.
+``python run.py --name NAME`` measures the machine (``carm_results/roofline/``); its profilers append a program's
+measurements to ``carm_results/applications/``. `roofwidget.read` returns the applications as kernels. It uses the
+machine's table in the same results folder, or the table given as ``machine="NAME_roofline.csv"``.
+`roofwidget.read_ceilings` reads only the machine's table.
 
 A machine's table has one line per run, in GB/s and GFLOP/s (1e9). The roofs are the highest bandwidth of each level and
-the highest rate of each precision (the larger of ``FP FMA`` and ``FP``). The best run's lower ``FP`` is the ceiling
-``no FMA``; runs with other instruction sets or threads are ceilings with these names. ``isa``, ``precision`` and
-``threads`` select runs.
+the highest rate of each precision (the larger of ``FP FMA`` and ``FP``). If the best run has a lower ``FP``, it becomes
+the ceiling ``no FMA``. Runs with other instruction sets or threads become ceilings, named by instruction set and
+threads. ``isa``, ``precision`` and ``threads`` select runs.
 
 An application's FLOPs are ``Gflops x Time``; its bytes are FLOPs / ``AI`` (``Bandwidth x Time`` without FLOPs). These
 are all bytes that the core requests, so they belong to the level L1, not to DRAM. Cache-aware intensities differ from
-intensities of the off-chip memory: bound them with ``memory="L1"``. ``Time`` is in seconds, and for the method ``MIX``
-in milliseconds.
+intensities of the off-chip memory: bound them with ``memory="L1"``. ``Time`` is in seconds, but in milliseconds for the
+method ``MIX``.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def read(
     precision: str | None = None,
     threads: int | None = None,
 ) -> Kernels:
-    """Return the applications with their machine's chip if its table is known; no kernels for a machine's table.
+    """Return the applications as kernels, with the machine's chip if the machine's table is known.
+
+    A machine's table has no kernels.
 
     Parameters
     ----------
@@ -75,7 +77,7 @@ def read(
     machine
         The machine's table, if it is not in the results folder of the applications.
     isa, precision, threads
-        Selects runs of the machine, see `ceilings`.
+        Select runs of the machine, see `ceilings`.
     """
     choice: dict[str, Any] = {"isa": isa, "precision": precision, "threads": threads}
     if _is_machine(source):
@@ -122,7 +124,7 @@ def ceilings(source: File, *, isa: str | None = None, precision: str | None = No
     source
         ``NAME_roofline.csv``.
     isa, precision, threads
-        Selects runs by instruction set, precision (``dp``, ``sp``, or ``fp64``, ``fp32``) and number of threads.
+        Select runs by instruction set, precision (``dp``, ``sp``, or ``fp64``, ``fp32``) and number of threads.
 
     Raises
     ------
@@ -175,7 +177,7 @@ class _MachineRun:
 
 
 def _runs(source: File) -> list[_MachineRun]:
-    """Read the table under its two lines of headers: the first names the group of each column, the second its unit."""
+    """Read a machine's table. It has two header lines: the groups of the columns, then their units."""
     lines = _lines(source)
     groups, units = ([cell.strip() for cell in next(lines, (0, []))[1]] for _ in range(2))
     missing = [word for word in _RUN if word not in units]
@@ -208,7 +210,10 @@ def _lines(source: File) -> Iterator[tuple[int, list[str]]]:
 
 
 def _column(file: str, groups: list[str], units: list[str], name: str) -> int:
-    """Return the place of a level's bandwidth or of a rate; beside each stand its instructions per cycle."""
+    """Return the index of the column for `name`, a level or a rate.
+
+    A second column of the same group has instructions per cycle, so the unit decides.
+    """
     pairs = enumerate(zip(groups, units, strict=False))
     found = [at for at, (group, unit) in pairs if group == name and unit.casefold() in _UNITS]
     if len(found) != 1:
@@ -252,6 +257,9 @@ def _beside(source: File) -> File | None:
 
 
 def _precisions_with_peak(words: list[str], chip: Chip | None) -> list[str | None]:
-    """Return our names of precisions; None if the machine has no peak for it, because the kernel then has no roof."""
+    """Return our name for each precision.
+
+    The name is None if the machine has no peak for the precision, because the kernel then has no roof.
+    """
     named = [_PRECISIONS.get(word.strip().casefold()) for word in words]
     return [word if word and (chip is None or word in chip.peak_flops) else None for word in named]

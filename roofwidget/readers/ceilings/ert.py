@@ -1,13 +1,13 @@
 """Berkeley's Empirical Roofline Tool: the JSON it writes, ``roofline.json``, as ceilings.
 
 Make it with ``ert CONFIG``; the file lies at ``Results.NAME/Run.001/roofline.json``. `roofwidget.read_ceilings` makes a
-`Chip` of it: GB/s and GFLOP/s (1e9) by level, as measured (``empirical``). The last level is the off-chip memory;
-``STREAM HBM`` is the bandwidth of HBM. If a level occurs twice, the STREAM figure becomes a ceiling. Figures of the
-configuration (``spec``) are kept as values of another source.
+`Chip` from the measured figures (``empirical``): GB/s by level, and GFLOP/s (both 1e9). The last level is the off-chip
+memory; ``STREAM HBM`` is the bandwidth of HBM. If a level occurs twice, the STREAM figure becomes a ceiling. Figures of
+the configuration (``spec``) are kept as values of another source.
 
 The precision comes from the label (``FP64 GFLOPs``, ``FP64 Vector GFLOPs FMA``), else from ``ERT_PRECISION`` if it is a
-single precision. Old files have neither; their precision is ``unspecified``, or the option ``precision="fp64"``. The
-highest rate of a precision is its peak, lower rates are ceilings with their labels.
+single precision. If a file has neither, the option ``precision="fp64"`` sets the precision; without the option it is
+``unspecified``. The highest rate of a precision is the peak. Lower rates become ceilings, named by their labels.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _STREAM: Final = re.compile(r"STREAM\s+(\S.*)", re.IGNORECASE)
 
 
 def recognises(source: File) -> bool:
-    """Whether the file's top-level keys are those of ERT."""
+    """Whether the file has ERT's top-level keys."""
     if not all(word in source.beginning for word in ('"empirical"', '"gbytes"')):
         return False
-    # An incomplete file cannot be parsed here; reading it raises an error that names the place.
+    # Accept a file that cannot be parsed, such as an incomplete one: `read` then raises an error that names the place.
     document = source.document()
     return document is None or (isinstance(document, dict) and isinstance(document.get("empirical"), dict))
 
@@ -135,7 +135,7 @@ def _rate(label: str, value: float, usual: str) -> Rate:
 
 
 def _levels(pairs: list[tuple[str, float]]) -> tuple[dict[str, float], list[Ceiling]]:
-    """Return bandwidths by level, nearest first; a second figure of a level becomes a ceiling."""
+    """Return bandwidths by level, nearest level first, and ceilings. A level's second figure becomes a ceiling."""
     levels: dict[str, float] = {}
     lower: list[Ceiling] = []
     for label, value in pairs:

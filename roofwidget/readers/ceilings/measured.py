@@ -15,7 +15,8 @@ MATRIX: Final = "matrix"
 UNSPECIFIED: Final = "unspecified"
 """The precision of FLOPs if the file does not have it."""
 
-# A precision alone means the vector units for these precisions, and the matrix units for all narrower ones.
+# A key that is only a precision means the vector units for these precisions, and the matrix units for narrower
+# precisions.
 _WIDE: Final = frozenset({"fp64", "fp32", "int64", "int32", UNSPECIFIED})
 
 
@@ -32,8 +33,8 @@ class Rate:
 def named_rates(rates: Iterable[Rate]) -> tuple[dict[str, float], list[Ceiling]]:
     """Return the highest rate for each key of the chip, and the lower rates of the same key as ceilings.
 
-    A precision alone means the vector units from 32 bits on and the matrix units below 32 bits. The rate of the other
-    units has a separate key, such as ``fp64_matrix`` or ``fp16_vector``.
+    A key that is only a precision means the vector units from 32 bits on and the matrix units below 32 bits. The rate
+    of the other units has a separate key, such as ``fp64_matrix`` or ``fp16_vector``.
 
     Examples
     --------
@@ -78,8 +79,8 @@ def measured_chip(
     name
         The machine's name.
     rates, bandwidths
-        FLOP/s, and bytes/s by level, nearest level first. The off-chip level becomes the main memory, or the last level
-        if none is off-chip. Zeros mean not measured.
+        FLOP/s, and bytes/s by level, nearest level first. The main memory is the off-chip level, or the last level if
+        none is off-chip. Zero means not measured.
     source
         The tool and the file.
     ceilings
@@ -122,12 +123,12 @@ def measured_chip(
             notes=notes,
         )
     except ValueError as error:
-        # The name of a level or a precision is not allowed for a chip, or two names differ only in case.
+        # `Chip` refuses some names of levels and precisions, and two names that differ only in case.
         raise ProfileError(file, str(error)) from None
 
 
 def _distinct(ceilings: list[Ceiling], peaks: Mapping[str, float]) -> list[Ceiling]:
-    """Return the highest ceiling of each key; ceilings with the name of a peak are renamed."""
+    """Return the highest ceiling of each key. A ceiling with the name of a peak is renamed."""
     highest: dict[str, Ceiling] = {}
     for ceiling in ceilings:
         spoken = f"measured {ceiling.name}" if ceiling.name.casefold() in peaks else ceiling.name
@@ -178,7 +179,7 @@ def _lower(base: Chip, measured: Chip) -> list[Ceiling]:
 
 
 def base_key(chip: Chip, key: str) -> str:
-    """Return the key of `chip` with the same meaning as `key`; vendors say matrix, tensor or matmul."""
+    """Return the key of `chip` with the same meaning as `key`; vendors call the same units matrix, tensor or matmul."""
     precision, _, unit = key.partition("_")
     same = [f"{precision}_{word}" for word in ("matrix", "tensor", "matmul")] if unit == MATRIX else [key]
     return next((word for word in same if word in chip.peak_flops), key)

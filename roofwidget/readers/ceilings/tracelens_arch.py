@@ -1,9 +1,10 @@
 """TraceLens' architecture files: small JSON files with the rates that a GPU can reach, as ceilings.
 
-Use a file of TraceLens, or write it yourself: ``{"name": "MI300X", "mem_bw_gbps": 5300, "memory_gb": 192,
-"max_achievable_tflops": {"matrix_bf16": 708, "vector_fp32": 163}}``. GB/s and GB are 1e9, TFLOP/s 1e12.
-``matrix_fp16`` is the rate of the matrix units; a precision alone means those below 32 bits, and the vector units from
-32 bits, so ``vector_fp16`` becomes ``fp16_vector`` and ``matrix_fp64`` becomes ``fp64_matrix``.
+Use a file of TraceLens, or write one yourself: ``{"name": "MI300X", "mem_bw_gbps": 5300,
+"memory_gb": 192, "max_achievable_tflops": {"matrix_bf16": 708, "vector_fp32": 163}}``.
+GB/s and GB are 1e9, TFLOP/s 1e12. ``matrix_fp16`` is a rate of the matrix units. In a `Chip`, a key that is only a
+precision means the matrix units below 32 bits, and the vector units from 32 bits on. So ``vector_fp16`` becomes
+``fp16_vector`` and ``matrix_fp64`` becomes ``fp64_matrix``.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ _BANDWIDTH: Final = "mem_bw_gbps"
 
 
 def recognises(source: File) -> bool:
-    """Whether the file's top-level keys are those of TraceLens."""
+    """Whether the file has TraceLens' top-level keys."""
     if f'"{_RATES}"' not in source.beginning:
         return False
-    # An incomplete file cannot be parsed here; reading it raises an error that names the place.
+    # Accept a file that cannot be parsed, such as an incomplete one: `read` then raises an error that names the place.
     document = source.document()
     return document is None or (isinstance(document, dict) and isinstance(document.get(_RATES), dict))
 

@@ -16,11 +16,12 @@ launches before it have, a warning says so.
 Where the numbers come from (`Kernels.origin` has this for each row):
 
 time
-    ``gpu__time_duration.sum``, else cycles elapsed over cycles per second.
+    ``gpu__time_duration.sum``, else cycles elapsed divided by cycles per second.
 FLOPs outside tensor cores
-    Thread instructions that were not predicated off, ``smsp__sass_thread_inst_executed_op_*_pred_on``: add and mul
-    are one FLOP, fma is two. Half precision counts twice, because its instructions are packed in pairs
-    (``fp16_packed=False`` for code without packing). No counter has divisions and transcendental functions.
+    Thread instructions that were not predicated off, ``smsp__sass_thread_inst_executed_op_*_pred_on``: add and mul are
+    one FLOP, fma is two. Half precision counts twice, because its instructions are packed in pairs
+    (``fp16_packed=False`` for code without packing). Divisions and transcendental functions have no counter, so they
+    are not counted.
 FLOPs of tensor cores
     ``sm__ops_path_tensor_*``, which counts FLOPs. Else, before Hopper, instructions of the tensor pipe times the FLOPs
     of the shape in the kernel's name: 512 for 8x8x4 (``s884``), 2048 for 16x8x8 (``s1688``), 4096 for 16x8x16
@@ -35,8 +36,8 @@ bytes
     between L2 and the SMs. Nsight's own charts changed this definition between versions, so never compare two files of
     different rules. L1: ``l1tex__t_bytes``, else the bytes written back to registers.
 ceilings
-    `Kernels.chip` has the report's peaks per cycle times the measured clock, because ncu locks the clock to its base.
-    It also has the ceilings ``boost clock`` and, if the catalogue knows the device or ``chip`` names it,
+    `Kernels.chip` has the report's peaks per cycle times the measured clock, because ncu locks the clock to its base
+    value. It also has the ceilings ``boost clock`` and, if the catalogue knows the device or ``chip`` names it,
     ``data sheet``. Peaks that are missing in the report come from the data sheet, scaled to the measured clock.
 """
 
@@ -84,7 +85,7 @@ def read(
     device: int | str | None = None,
     passes: Any = (),
 ) -> Kernels:
-    """Read what Nsight Compute wrote.
+    """Read a report or a table of Nsight Compute.
 
     Parameters
     ----------
@@ -105,15 +106,15 @@ def read(
     Returns
     -------
     Kernels
-        One row per launch; for a summary one row per kernel with its launches as `count`. FLOPs by precision, bytes of
-        ``DRAM``, ``L2`` and ``L1``, seconds, and `chip` with the roofs.
+        One row per launch. A summary gives one row per kernel, and `count` is the kernel's number of launches. The rows
+        have FLOPs by precision, bytes of ``DRAM``, ``L2`` and ``L1``, and seconds. `chip` has the roofs.
 
     Raises
     ------
     ProfileError
         If the file is damaged, has no kernels or no useful metrics, or passes do not match. The message says where.
     TypeError, ValueError
-        If an option has the wrong type or value, or a pattern of `flops` is in no kernel's name.
+        If an option has the wrong type or value, or a pattern of `flops` matches no kernel's name.
     """
     if fp16_packed not in (True, False):
         msg = f"fp16_packed must be True or False, got {fp16_packed!r}"

@@ -148,7 +148,7 @@ _COLUMNS: Final = {
 
 
 def read_launches(files: Sequence[Source], device: int | str | None) -> Launches:
-    """Read the files of several passes and merge them; keep one device if it is named."""
+    """Read the files of several passes and merge them; if `device` is given, keep only this device."""
     parts = [read_report(file) if file.head.startswith(MAGIC) else read_pages(file) for file in files]
     launches = _joined_runs(parts[0])
     for part in parts[1:]:
@@ -166,7 +166,7 @@ def read_launches(files: Sequence[Source], device: int | str | None) -> Launches
 def _joined_runs(launches: Launches) -> Launches:
     """Merge passes of one program that follow each other in one file.
 
-    Each process is a pass if all have the same kernels in the same order, and each has its own metrics.
+    The processes in a file are passes if all have the same kernels in the same order, and each has metrics of its own.
     """
     processes = list(dict.fromkeys(launches.words["process"]))
     if len(processes) < 2 or (launches.count > 1).any():  # noqa: PLR2004 - one process is one pass
@@ -191,7 +191,7 @@ def _distinguishes(name: str, column: Floats) -> bool:
 def kernels(
     launches: Launches, *, flops: GivenFlops | None, fp16_packed: bool, chip: Chip | str | None, source: str
 ) -> Kernels:
-    """Return the launches as `Kernels`; in a summary each row stands for `count` launches.
+    """Return the launches as `Kernels`; in a summary each row has the mean of `count` launches.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def _with_given(
 
 
 def _with_fp16_vector_charged(parts: dict[str, Sourced], chip: Chip | None) -> dict[str, Sourced]:
-    """Add half precision outside tensor cores to ``fp16`` if the chip has no separate peak for it."""
+    """Add half-precision FLOPs outside tensor cores to ``fp16`` if the chip has no separate peak for it."""
     if chip is None or FP16_VECTOR not in parts or FP16_VECTOR in chip.peak_flops or "fp16" not in chip.peak_flops:
         return parts
     half, tensor = parts[FP16_VECTOR], parts.get("fp16", all_unknown(len(parts[FP16_VECTOR].values)))
@@ -273,7 +273,7 @@ def _with_fp16_vector_charged(parts: dict[str, Sourced], chip: Chip | None) -> d
 
 
 def _most_common_precision(parts: Mapping[str, Sourced], launches: Launches) -> str | None:
-    """Return the precision of most FLOPs of all launches."""
+    """Return the precision that has the most FLOPs over all launches."""
     totals = {
         key: float(np.nansum(sourced.values * launches.count)) for key, sourced in parts.items() if _is_precision(key)
     }
@@ -281,7 +281,7 @@ def _most_common_precision(parts: Mapping[str, Sourced], launches: Launches) -> 
 
 
 def _launch_precision(parts: Mapping[str, Sourced], row: int) -> str | None:
-    """Return the precision of most FLOPs of a launch; None without FLOPs."""
+    """Return the precision that has the most FLOPs in a launch; None without FLOPs."""
     known = {
         key: sourced.values[row] for key, sourced in parts.items() if _is_precision(key) and sourced.values[row] > 0
     }
@@ -307,7 +307,7 @@ def _flop_rules(parts: Mapping[str, Sourced], reasons: Any) -> list[str | None]:
 
 
 def _extra(launches: Launches) -> dict[str, Any]:
-    """Return the extra columns: launch fields, and metrics that are useful beside a roofline."""
+    """Return the extra columns: launch fields, and metrics that are useful in addition to a roofline."""
     found: dict[str, Any] = {}
     for word in LAUNCH_FIELDS:
         values = launches.words[word]

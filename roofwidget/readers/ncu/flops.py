@@ -47,7 +47,7 @@ class PathFlops:
     total
         The sum over all types, shape (n,): 0 where all counters are 0, NaN where there is no counter.
     sparse
-        Where some FLOPs were counted with structured sparsity, shape (n,).
+        A mask, shape (n,): true where some FLOPs were counted with structured sparsity.
     """
 
     flops: Mapping[str, Sourced]
@@ -58,9 +58,9 @@ class PathFlops:
 def flops_by_path(launches: Launches) -> PathFlops:
     """Return the FLOPs of each launch by the type that its tensor cores multiply.
 
-    For one source type, the total counter is the sum of the counters with and without sparsity, of those by result
-    type, and of those by unit (``op_hmma``). Any of these may be missing, and the unit counters are 0 on new chips. So
-    the largest of the total and the sums of its parts is used.
+    A source type has a total counter, and partial counters that split the total in three ways: by sparsity, by result
+    type and by unit (``op_hmma``). Any counter may be missing, and the unit counters are 0 on new chips. So the largest
+    of the total and the sums of its parts is used.
     """
     n = len(launches)
     kinds: dict[str, dict[str, dict[str, dict[str, Sourced]]]] = {}
@@ -84,7 +84,8 @@ def flops_by_path(launches: Launches) -> PathFlops:
         for source, units in kinds.items()
     }
     flops: dict[str, Sourced] = {}
-    # Types with a counter of their own come first; a counter that several types share is used only where these are 0.
+    # Start with the counters of a single type. A counter that several types share is used only where the counters of
+    # these types are 0.
     for source in sorted(by_source, key=lambda word: word.count("_")):
         sourced = by_source[source]
         types = source.split("_")
@@ -133,12 +134,13 @@ _TYPES: Final = (
     ("int8", re.compile(r"int8|\b[su]8\b|_[su]8", re.IGNORECASE)),
 )
 _MAX_OPERAND_CHARS: Final = 160
-# Not inside words such as "gemma" and "lgamma". CUTLASS also calls scalar products Mma, with the shape 1x1x1.
+# Does not match inside words such as "gemma" and "lgamma". CUTLASS also calls scalar products Mma, with the shape
+# 1x1x1.
 _MMA: Final = rf"(?<![a-z])(?:wg|[bdghiqw])?mma(?![a-z])(?!<(?:\w+::)*GemmShape<{_INT}1,)|(?:Collective|Tiled|TmaG)mma"
 _TENSOR_NAME: Final = re.compile(
     rf"tensorop|nvjet|{_MMA}|xmma|tcgen05|fmha|flash_|SM(?:8|9|10|12)\d_\d+x\d+x\d+", re.IGNORECASE
 )
-# Names of libraries with tensor kernels may also have the scalar instruction that the kernel uses.
+# A kernel of a library with tensor kernels may use scalar instructions, and its name then contains the instruction.
 _SCALAR_NAME: Final = re.compile(r"_[fd]fma(?![a-z])|simt", re.IGNORECASE)
 
 
@@ -225,26 +227,27 @@ _PIPE_ACTIVE: Final = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class TensorWork:
-    """The tensor cores' work; every mask has shape (n,).
+    """The tensor cores' work. Every mask has shape (n,).
 
     Parameters
     ----------
     flops
         FLOPs by precision, NaN where there are none; ``""`` is for FLOPs of unknown precision.
     is_unknown
-        Where there is, or probably is, work that no counter has.
+        Mask: true where there is, or probably is, work that no counter has.
     is_counted
-        Where some counter of the tensor cores exists.
+        Mask: true where some counter of the tensor cores exists.
     all_zero
-        Where all these counters are 0, on a chip where this proves nothing.
+        Mask: true where all counters of the tensor cores are 0, on a chip where this proves nothing.
     moves
-        Where the tensor pipe only moved registers.
+        Mask: true where the tensor pipe only moved registers.
     may_move
-        Where hfma may be register moves: the pipe has no counter, and no other half-precision arithmetic was counted.
+        Mask: true where hfma may be register moves: the pipe has no counter, and no other half-precision arithmetic was
+        counted.
     no_shape
-        Where instructions were counted, but the name does not have their shape.
+        Mask: true where instructions were counted, but the kernel's name does not have their shape.
     sparse
-        Where some work used structured sparsity.
+        Mask: true where some work used structured sparsity.
     """
 
     flops: Mapping[str, Sourced]
@@ -274,7 +277,7 @@ def tensor_flops(launches: Launches, hfma: Floats, other_halves: Floats) -> Tens
     is_new = capability >= _HOPPER
     paths = flops_by_path(launches)
     instructions = _instructions(launches)
-    # GA100 runs HFMA2.MMA, a register move, on the tensor pipe; it counts as hfma of 32 threads.
+    # GA100 runs HFMA2.MMA, a register move, on the tensor pipe. Each of these moves counts as hfma of 32 threads.
     moved = np.isclose(hfma, _WARP * instructions.values, rtol=1e-6, atol=0)
     is_ga100 = capability == _GA100
     moves = is_ga100 & (instructions.values > 0) & moved
@@ -318,7 +321,7 @@ def _pipe_active_percent(launches: Launches) -> Floats:
 
 
 def _by_shape(launches: Launches, instructions: Sourced, wanted: Mask) -> tuple[dict[str, Sourced], Mask]:
-    """Return instructions x FLOPs of their shape by precision, and where the name has no shape."""
+    """Return FLOPs by precision (instructions x FLOPs of their shape), and a mask: true where the name has no shape."""
     n = len(launches)
     flops: dict[str, Sourced] = {}
     no_shape = np.zeros(n, dtype=np.bool_)
@@ -352,7 +355,7 @@ class FlopCounts:
     Parameters
     ----------
     flops
-        By precision, with the rule; NaN where there are none, and in rows whose sum is unknown.
+        FLOPs by precision, with the rule; NaN where there are none, and in rows whose sum is unknown.
     reasons
         Why the FLOPs of a row are unknown, or None.
     tensor
@@ -368,7 +371,7 @@ class FlopCounts:
 
 
 def count_flops(launches: Launches, *, fp16_packed: bool = True) -> FlopCounts:
-    """Return FLOPs: add and mul count 1, fma 2; packed half-precision instructions count twice."""
+    """Return FLOPs. An add or mul counts 1, an fma counts 2, and packed half-precision instructions count twice."""
     n = len(launches)
     words = {key: [f"{letter}{form}" for form in ("add", "mul", "fma")] for key, letter in _VECTOR_PRECISIONS.items()}
     executed = {word: _executed(launches, word) for three in words.values() for word in three}
@@ -387,7 +390,7 @@ def count_flops(launches: Launches, *, fp16_packed: bool = True) -> FlopCounts:
     missing = [key for key, sourced in families.items() if not sourced.is_known.any()]
     partly = [word for key, three in words.items() if key not in missing for word in three]
     missing += [word for word in partly if not executed[word].is_known.any()]
-    # Only precisions with FLOPs are kept; a kernel without any gets 0 FLOPs in fp32.
+    # Only precisions with FLOPs are kept; a kernel without FLOPs gets 0 FLOPs in fp32.
     flops = {key: sourced.where(is_known & (sourced.values > 0)) for key, sourced in parts.items()}
     flops["fp32"] = flops["fp32"].or_else(families["fp32"].where(is_known & is_zero_known))
     known_flops = {key: sourced for key, sourced in flops.items() if sourced.is_known.any()}
@@ -418,7 +421,7 @@ def _executed(launches: Launches, word: str) -> Sourced:
     metrics = [f"{unit}__sass_thread_inst_executed_op_{word}_pred_on" for unit in ("smsp", "sm")]
     sourced = amount(launches, metrics)
     for factor in (2, 4):
-        # Of the derived sums only smsp counts executed instructions; sm is the peak.
+        # Only the derived sums of smsp count executed instructions; the derived sums of sm are peaks.
         name = f"derived__{metrics[0]}_x{factor}"
         derived = round_counts(launches.metric(name) / factor * launches.cycles)
         rule = f"{name} / {factor} x cycles"
@@ -447,14 +450,15 @@ _MAX_NAME_CHARS: Final = 60
 def match_given(
     given: GivenFlops, names: list[str], is_unknown: Mask
 ) -> tuple[dict[int, tuple[dict[str, float], str | None, str]], list[str]]:
-    """Return FLOPs by precision, precision and rule for each row that gets FLOPs from the user; and warnings.
+    """Return the FLOPs that the user gives, by row, and warnings.
 
-    If several patterns are found in a name, the first pattern counts.
+    A row has its FLOPs by precision, the kernel's precision, and the rule. If several patterns match a name, the first
+    pattern counts.
 
     Raises
     ------
     ValueError
-        If a pattern is not a regular expression or is in no name (the message has similar names), or a number is
+        If a pattern is not a regular expression or matches no name (the message has similar names), or a number is
         invalid.
     TypeError
         If `given` is not a mapping, or a value is not a number, text, a mapping by precision or an `Op`.
@@ -492,7 +496,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _of_launch(value: Any, pattern: str) -> tuple[dict[str, float], str | None]:
-    """Return FLOPs of one launch by precision or class, and the precision of the kernel."""
+    """Return the FLOPs of one launch by precision (by class for an `Op`), and the kernel's precision."""
     what = f"flops['{pattern}']"
     if isinstance(value, Op):
         kernel = Graph(value.name, [value], value.outputs).kernels()[0]

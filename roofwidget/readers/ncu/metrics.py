@@ -51,7 +51,7 @@ def is_count_unit(unit: str) -> bool:
 
 
 def in_base_units(column: Floats, unit: str) -> Floats:
-    """Return amounts in base units; for a small prefix it divides, which keeps decimals exact.
+    """Return amounts in base units. It divides for prefixes below 1, because a product would change the last digit.
 
     Examples
     --------
@@ -112,29 +112,30 @@ WANTED_METRICS: Final = re.compile(
         ]
     )
 )
-"""The metrics that a roofline, its ceilings and its table need; a report has ten times as many."""
+"""The metrics that a roofline, its ceilings and its table need: about a tenth of the metrics in a report."""
 
 
 @dataclass(frozen=True)
 class Launches:
-    """The launches of one export, in the order of the file.
+    """The launches of one file, in the order of the file.
 
     Parameters
     ----------
     source
         The file, for messages.
     names
-        The kernel of each launch.
+        The kernel's name for each launch.
     words
-        Text or None by launch, for each of `LAUNCH_FIELDS`.
+        By field of `LAUNCH_FIELDS`: a text or None for each launch.
     metrics
         Values in base units (byte, cycle, inst, seconds for ``gpu__time_*``), shape (n,); NaN where unknown.
     device
-        The device's name by launch, or None.
+        The device's name for each launch; None where unknown.
     count
-        How many launches a row stands for, shape (n,); metrics are the mean of these.
+        The number of launches of each row, shape (n,). Above 1 in a summary: the metrics are then means over the
+        launches of a row.
     spread
-        The smallest and the largest value of a metric over these launches.
+        In a summary: the smallest and the largest value of a metric over the launches of a row.
     warnings
         Warnings about the file.
     """
@@ -211,7 +212,7 @@ def merge_passes(first: Launches, other: Launches) -> Launches:
     Raises
     ------
     ProfileError
-        If the two do not list the same kernels in the same order. The message names the first difference.
+        If the two passes do not list the same kernels in the same order. The message names the first difference.
     """
     if len(first) != len(other):
         reason = f"lists {len(other)} launches, but {first.source} lists {len(first)}; passes must be of one program"
@@ -256,12 +257,14 @@ _ROUNDING_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Sourced:
-    """A column of numbers (NaN where unknown), each with the metric and the rule it comes from (None where unknown).
+    """A column of numbers, each with its rule: the metric and the factors that give the number.
 
     Parameters
     ----------
-    values, rules
-        Shape (n,).
+    values
+        The numbers, shape (n,); NaN where unknown.
+    rules
+        The rules, shape (n,); None where the number is unknown.
     """
 
     values: Floats
@@ -269,21 +272,21 @@ class Sourced:
 
     @property
     def is_known(self) -> npt.NDArray[np.bool_]:
-        """Where the number is known, shape (n,)."""
+        """A mask, shape (n,): true where the number is known."""
         return ~np.isnan(self.values)
 
     def where(self, mask: npt.NDArray[np.bool_]) -> Sourced:
-        """Return the column with the rows outside the mask unknown."""
+        """Return the column; rows outside the mask become unknown."""
         return Sourced(np.where(mask, self.values, np.nan), texts_where(mask, self.rules))
 
     def or_else(self, other: Sourced) -> Sourced:
-        """Return the column with unknown numbers taken from `other`."""
+        """Return the column; unknown numbers are replaced by the numbers of `other`."""
         known = self.is_known
         return Sourced(np.where(known, self.values, other.values), np.where(known, self.rules, other.rules))
 
 
 def texts_where(mask: npt.NDArray[np.bool_], texts: Texts) -> Texts:
-    """Return the texts of the rows in the mask, None in the others."""
+    """Return the texts; rows outside the mask become None."""
     picked = texts.copy()
     picked[~mask] = None
     return picked
@@ -295,7 +298,7 @@ def all_unknown(n: int) -> Sourced:
 
 
 def first_known(n: int, candidates: Iterable[tuple[Floats, str]]) -> Sourced:
-    """Return for each of n rows the first candidate with a known number, and its rule.
+    """Return for each of n rows the first known number among the candidates, and this candidate's rule.
 
     Examples
     --------
@@ -313,7 +316,7 @@ def first_known(n: int, candidates: Iterable[tuple[Floats, str]]) -> Sourced:
 
 
 def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, rates: bool = True) -> Sourced:
-    """Return the amount under the first of several metric names: a sum, else a rate per cycle or per second.
+    """Return for each launch the first known amount: the sum of a metric, else its rate times cycles or seconds.
 
     Parameters
     ----------
@@ -322,7 +325,7 @@ def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, ra
     metrics
         Names without ``.sum``, in order of preference.
     times
-        The factor to multiply the count with.
+        The factor to multiply the amount with.
     rates
         Whether rates per cycle or per second may be used.
     """
@@ -340,7 +343,7 @@ def amount(launches: Launches, metrics: Sequence[str], *, times: float = 1.0, ra
 
 
 def quotient(above: Floats, below: Floats) -> Floats:
-    """Return the quotient of each row, NaN where it is not finite.
+    """Return the quotient of two columns, NaN where it is not finite.
 
     Examples
     --------

@@ -44,7 +44,7 @@ _MEMORY_THROUGHPUT: Final = {
 
 
 def metric_of(label: str, unit: str) -> str | None:
-    """Return the metric of a label, or None; two metrics have the same label and differ in their unit.
+    """Return the metric of a label, or None. Two metrics have the same label, so the unit decides.
 
     Examples
     --------
@@ -69,7 +69,7 @@ _HEADERS: Final = dict(
         LAUNCH_FIELDS, ("ID", "Process ID", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"), strict=True
     )
 )
-# Other columns do not decide the notation of numbers: they hold versions, addresses and names.
+# Only these columns decide the notation of numbers. Other columns contain versions, addresses and names.
 _NUMBERS: Final = frozenset({_VALUE, _AVERAGE, _MINIMUM, _MAXIMUM, _INVOCATIONS})
 _BRACKETED: Final = re.compile(r"(\S+__\S+) \[(.*)\]")
 _MESSAGE: Final = re.compile(r"^==(?:ERROR|WARNING)== *(.+)$", re.MULTILINE)
@@ -99,8 +99,8 @@ def read_pages(source: Source) -> Launches:
     Raises
     ------
     ProfileError
-        If no kernel was profiled (the message has ncu's own words), a column is missing, a cell is not a number, or a
-        launch has a metric twice with different values. The message names line and column.
+        If no kernel was profiled (the message quotes ncu), a column is missing, a cell is not a number, or a launch has
+        a metric twice with different values. The message names line and column.
     """
     if _KERNEL not in source.beginning and len(source.head) < HEAD_BYTES:
         raise _nothing(source)
@@ -138,7 +138,7 @@ class _Long:
         self.rows = rows
         self.value = _VALUE if _VALUE in rows.columns else _AVERAGE
         self.is_summary = self.value == _AVERAGE
-        # The header is repeated if several runs are in one file; rows of rules have no metric.
+        # Skip rows without a metric (rules), and headers that are repeated because several runs are in one file.
         ids = rows.columns.get("ID", ["0"] * len(rows))
         metrics = rows.texts(_METRIC)
         numbers = {number for number in set(ids) if notation.is_number(number)}
@@ -181,7 +181,7 @@ class _Long:
     def _missing_at_the_end(
         self, by_metric: Mapping[str, Sequence[tuple[str, Rows]]], process: Sequence[str | None]
     ) -> list[str]:
-        """Return the metrics at the end of each launch of a process that only the last launch lacks.
+        """Return the metrics that only the last launch of a process lacks, and that end the list of every other launch.
 
         A metric that is missing in the middle is normal: not all kernels have all metrics.
         """
@@ -214,7 +214,7 @@ class _Long:
         return count
 
     def _keys(self) -> list[tuple[str, ...]]:
-        """Return what identifies the launch of each row: its number in a process, or kernel and shape."""
+        """Return a key of the launch for each row: the launch's number in a process, or its kernel and shape."""
         if not self.is_summary:
             self.rows.texts("ID")
         parts = (
@@ -292,12 +292,15 @@ def _words(rows: DelimitedTable, at: Sequence[int] | Rows) -> dict[str, list[str
 
 
 def _picked(cells: Sequence[str], at: Sequence[int] | Rows) -> list[str]:
-    """Return some cells of a column, in ascending order of rows; in most tables these are all cells."""
+    """Return the cells of a column in the given rows, which are in ascending order and in most tables are all rows."""
     return list(cells) if len(at) == len(cells) else [cells[row] for row in at]
 
 
 def _decide_notation(rows: DelimitedTable, columns: Iterable[tuple[Iterable[str], str]]) -> None:
-    """Decide the notation if no number proves it: ``117.344`` nanoseconds are 117344, since counts have no fraction."""
+    """Decide the decimal mark if no number proves it.
+
+    Counts have no fraction, so ``117.344`` nanoseconds are 117344.
+    """
     if rows.decimal and not rows.decided:
         counts = (cells for cells, unit in columns if is_count_unit(unit))
         grouped = any("." in cell and _MAY_GROUP.fullmatch(cell) for cells in counts for cell in cells)
@@ -305,7 +308,10 @@ def _decide_notation(rows: DelimitedTable, columns: Iterable[tuple[Iterable[str]
 
 
 def _numbers(rows: DelimitedTable, at: Rows, cells: Sequence[str], named: tuple[str, str, str]) -> Floats:
-    """Return cells of a metric (header, name and unit) as numbers in base units, NaN where ncu has no value."""
+    """Return cells of a metric as numbers in base units, NaN where ncu has no value.
+
+    `named` is the metric's header, name and unit.
+    """
     header, metric, unit = named
     column, bad = notation.numbers(cells, rows.decimal)
     if bad is not None and cells[bad].startswith(_FAILED):

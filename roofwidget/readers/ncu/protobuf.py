@@ -22,7 +22,7 @@ class MalformedError(ValueError):
 
 
 def fields(data: bytes, wanted: frozenset[int] | None = None) -> Iterator[tuple[int, int, Value]]:
-    """Yield number, wire type and value of each field: an int for a varint, else the raw bytes.
+    """Yield number, wire type and value of each field. The value of a varint is an int, other values are raw bytes.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def first_number(data: bytes, field: int) -> int | None:
 
 
 def number(kind: int, value: Value) -> float | int | None:
-    """Return a field's number by its wire type: an unsigned int, a float or a double; None for anything else.
+    """Return the numeric value of a field: by wire type an unsigned int, a float or a double; None for other types.
 
     Examples
     --------

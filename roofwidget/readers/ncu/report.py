@@ -112,7 +112,7 @@ class _Report:
         return column / _NANO if metric.startswith("gpu__time_") else column
 
     def _with_device(self, result: _Result) -> _Result:
-        """Return the launch with its device's attributes; a report may store these once for all launches."""
+        """Return the launch with its device's attributes; a report may store the attributes once for all launches."""
         number = result.numbers.get("launch__device_id", 0)
         device = self.devices.get(int(number)) if np.isfinite(number) else None
         if device is None:
@@ -194,7 +194,7 @@ class _Report:
         )
 
     def _metric(self, message: bytes, *, named: bool = False) -> tuple[int | str | None, float | None, str | None]:
-        """Return a metric's name (or its number in the table) and its value, a number or a text."""
+        """Return a metric's name (or its number in the table of names) and its value, a number or a text."""
         key: int | str | None = None
         try:
             # Some metrics have thousands of values, one per line of code: skip all fields after the first value.

@@ -43,7 +43,7 @@ class Peak:
     rate
         FLOP/s or bytes/s at the measured clock.
     boost
-        The same at the device's highest clock; NaN if unknown.
+        FLOP/s or bytes/s at the device's highest clock; NaN if unknown.
     rule
         The metrics that give the peak.
     """
@@ -111,7 +111,10 @@ def peak_bandwidths(launches: Launches, traffic: Traffic) -> dict[str, Peak]:
 
 
 def _definition(level: str, rule: str) -> tuple[str, int, str]:
-    """Return metric, bytes per count and unit of a level's peak, to match the rule of its bytes."""
+    """Return the metric, the bytes per count and the clock's unit for the peak of a level.
+
+    The metric is the one with which the level's bytes were counted.
+    """
     if level == "DRAM":
         return "dram__bytes", 1, "dram"
     if level == "L2":
@@ -131,7 +134,7 @@ def _vector_peaks(packed: int) -> Iterator[tuple[str, str, float]]:
 
 
 def _tensor_peaks(launches: Launches) -> list[tuple[str, str, float]]:
-    """Return the dense peaks of arithmetic paths; results in fp32 come first, as in data sheets."""
+    """Return the dense peaks of arithmetic paths. Paths with fp32 results come first, because data sheets use these."""
     found: list[tuple[int, str, str]] = []
     for metric in launches.metrics:
         part = PATH_METRIC.fullmatch(metric)
@@ -165,9 +168,9 @@ def chip_with_roofs(
     launches
         The launches.
     traffic
-        Their bytes by level.
+        The bytes of the launches by level.
     given
-        The chip of the launches; None looks up the device name in the catalogue.
+        The chip that the launches ran on; None looks up the device name in the catalogue.
     precision
         The precision of most FLOPs, or None.
     fp16_packed

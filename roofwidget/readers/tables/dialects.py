@@ -11,7 +11,7 @@ from roofwidget import units
 from roofwidget.kernels.dataframes import FIELDS
 from roofwidget.support.did_you_mean import did_you_mean, listed, unknown_keyword
 
-# -- columns that are called by their unit -------------------------------------------------------------------------
+# -- columns that are named by their unit --------------------------------------------------------------------------
 
 _MAX_SHOWN_COLUMNS: Final = 12
 _TIME_UNITS: Final = {"ns": "ns", "us": "us", "µs": "us", "usec": "us", "ms": "ms", "msec": "ms"}
@@ -45,7 +45,7 @@ class _Meaning:
 
 
 def meanings(names: Sequence[str], known: Collection[str]) -> list[_Meaning]:
-    """Return what columns may mean by their units, except for fields in `known`, in the table's order.
+    """Return the meanings of columns by their units, in the table's order, without meanings for fields in `known`.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _meaning(name: str) -> _Meaning | None:
         if found and meant:
             field, units = meant
             unit = found["unit"]
-            # A column "MB" may also be the memory that a kernel occupies.
+            # Amounts of bytes are not certain: a column "MB" may also be the memory that a kernel occupies.
             says_all = unit.casefold() in _TIME_UNITS or "flop" in unit.casefold() or unit.endswith("/s")
             is_certain = pattern is _ALONE and len(units) == 1 and says_all
             return _Meaning(field, name, units, is_certain=is_certain)
@@ -117,7 +117,11 @@ def _meaning(name: str) -> _Meaning | None:
 
 
 def _of_unit(unit: str, *, is_alone: bool) -> tuple[str, tuple[str, ...]] | None:
-    """Return the field of a unit and our spelling. Beside other words, a time or an amount belongs to those words."""
+    """Return the field that a unit belongs to, and the unit in our spelling (two if it may be a count or a rate).
+
+    In a name with other words, such as "shared memory MB", a time or an amount of bytes may mean anything, so the
+    result is None.
+    """
     if is_alone and unit.casefold() in _TIME_UNITS:
         return "time", (_TIME_UNITS[unit.casefold()],)
     bits = _BITS_OR_BYTES.fullmatch(unit)
@@ -190,7 +194,7 @@ class Dialect:
 
 
 def found_in(names: Sequence[str]) -> Dialect:
-    """Return the dialect of a table with these columns: that of a known tool, else plain words.
+    """Return the dialect of a table with these columns: the dialect of a known tool, else plain words.
 
     Examples
     --------
@@ -239,7 +243,7 @@ def column_and_unit(field: str, given: Any) -> tuple[str, str | None]:
 
 
 def no_column(column: str, names: Sequence[str]) -> str:
-    """Return the message for a named column that does not exist; it names the nearest column, or all.
+    """Return the message for a named column that does not exist; it names the nearest column, or lists all columns.
 
     Examples
     --------
@@ -347,7 +351,7 @@ def _plain(names: Sequence[str]) -> dict[str, Field]:
 
 
 def _with_bare_units(found: dict[str, Field], names: Sequence[str]) -> dict[str, Field]:
-    """Add the fields of columns that are named by a unit alone; rates only if there are seconds."""
+    """Add the fields of columns that are named by a unit alone. Rates are added only if there are seconds."""
     certain = [one for one in meanings(names, found) if one.is_certain]
     for one in sorted(certain, key=lambda one: one.field != "time"):
         field = _with_unit(one.field, one.column, one.units[0])

@@ -74,7 +74,7 @@ class OpWork(NamedTuple):
 
 @dataclass(frozen=True)
 class OpCall:
-    """The arguments of a call, position by position.
+    """The arguments of a call by position.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class OpCall:
     def read(self) -> int | None:
         """Return the bytes of all tensor arguments, each once; None if a dtype is unknown.
 
-        PyTorch records a scalar argument as a tensor without sizes; it does not count.
+        PyTorch records a scalar argument as a tensor without sizes; such a scalar does not count.
         """
         total = 0
         for position, sizes in enumerate(self.dims):
@@ -168,12 +168,12 @@ class OpCall:
 
     @property
     def shape(self) -> str:
-        """The sizes of its tensors as text, such as ``"[512], [141, 512], [512, 512]"``."""
+        """The sizes of the call's tensors as text, such as ``"[512], [141, 512], [512, 512]"``."""
         return ", ".join(str(sizes) for sizes in self.dims if sizes)
 
     @property
     def dtype(self) -> str:
-        """The dtypes of its tensors as text, each different one once."""
+        """The dtypes of the call's tensors as text, each different one once."""
         found = (self.precision(position) for position, sizes in enumerate(self.dims) if sizes)
         return ", ".join(dict.fromkeys(word for word in found if word))
 
@@ -198,7 +198,7 @@ def _sizes(given: Sequence[object]) -> Dims:
 # -- formulas ------------------------------------------------------------------------------------------------------
 
 _TEXTBOOK: Final = CONVENTIONS["textbook"].environment
-# The numbers of PyTorch's ScalarType that _scaled_mm may write, with their bytes.
+# The dtypes that _scaled_mm may write: their numbers in PyTorch's ScalarType, and the bytes of an element.
 _WRITTEN: Final = {"5": 2, "6": 4, "7": 8, "15": 2}
 
 
@@ -242,7 +242,10 @@ def _times_vector(call: OpCall, left: int) -> OpWork:
 def _convolution(
     call: OpCall, first: int, groups: int, *, padding_first: bool = False, transposed: int | None = None
 ) -> OpWork:
-    """Stride, padding and dilation are the arguments from `first` on; operations of libraries have padding first."""
+    """Return the work of a convolution.
+
+    Stride, padding and dilation are the arguments from `first` on; in operations of libraries padding comes first.
+    """
     x, weight = call.tensor(0), call.tensor(1)
     rank = len(weight) - 2
     if rank not in {1, 2, 3} or len(x) not in {rank + 1, rank + 2}:
@@ -267,7 +270,8 @@ def _convolution(
 
 
 def _elements(sides: Sequence[int]) -> int:
-    """Return the elements of a result; refuse negative sides, because two of them have a positive product."""
+    """Return the number of elements of a result. Refuse negative sizes: the product of two is positive.
+    """
     if min(sides) < 0:
         raise UnknownWork
     return prod(sides)
@@ -316,7 +320,10 @@ def _convolution_backward(call: OpCall) -> OpWork:
 def _attention(
     call: OpCall, causal: int | None, *, heads_last: bool = False, backward: bool = False, lengths: int | None = None
 ) -> OpWork:
-    """Attention on (B, H, N, d), or on (B, N, H, d) with `heads_last`; `causal` and `lengths` are positions."""
+    """Return the work of attention on tensors (batch, heads, rows, d); with `heads_last` (batch, rows, heads, d).
+
+    `causal` and `lengths` are the positions of these arguments.
+    """
     first = int(backward)
     q, k, v = (call.tensor(first + step) for step in range(3))
     ragged = lengths is not None and call.has(lengths)
@@ -325,7 +332,8 @@ def _attention(
     heads, rows = (2, 1) if heads_last else (1, 2)
     scores = q[0] * q[heads] * q[rows] * k[rows]
     masked = causal is not None and _is_causal(call, causal)
-    # Forwards: Q Kᵀ and P V. Backwards: Q Kᵀ again, and the gradients of P, V, Q and K.
+    # Matrix products, with P = softmax(Q Kᵀ). Forwards: Q Kᵀ and P V. Backwards: Q Kᵀ again, and the gradients of P, V,
+    # Q and K.
     flops = 2 * scores * (3 * q[3] + 2 * v[3] if backward else q[3] + v[3]) // (2 if masked else 1)
     written = prod(q) + prod(k) + prod(v) if backward else prod(q[:3]) * v[3]
     count = "10 B H Nq Nk d" if backward else "4 B H Nq Nk d"
@@ -334,12 +342,16 @@ def _attention(
 
 
 def _attended(call: OpCall, first: int, written: int) -> int | None:
-    """Return the bytes of q, k, v and the written tensors; backwards also the output and its gradient."""
+    """Return the bytes that attention moves: it reads q, k and v, and writes `written` elements.
+
+    The backward pass (`first` is 1) also reads the output and its gradient. None if the dtype is unknown.
+    """
     size = call.itemsize(first)
     if size is None:
         return None
     read = sum(prod(call.tensor(first + step)) for step in range(3))
-    # The output has the size of its gradient. The log-sum-exp, one number per row, is left out in both directions.
+    # The output has the size of its gradient, argument 0. The log-sum-exp, one number per row, is left out in both
+    # directions.
     return (read + written + 2 * first * prod(call.tensor(0))) * size
 
 

@@ -16,14 +16,24 @@ from roofwidget.readers.xprof.table import GIBI, GIGA, shown
 _VENDORS: Final = {"tpu": "Google", "amd": "AMD", "nvidia": "NVIDIA"}
 # GPUs whose bf16 rate differs from the fp16 rate, or that have no bf16.
 _NO_BF16: Final = ("gfx908", "gfx906", "kepler", "maxwell", "pascal", "volta", "turing")
-# Catalogue chips by the architecture that XProf names; the check uses the slowest memory of each list.
+# Chips of the catalogue by the architecture that XProf reports. The check uses the chip with the slowest memory.
 _KNOWN: Final = {"gfx942": ("mi300x", "mi300a", "mi325x"), "gfx950": ("mi350x", "mi355x")}
 _MIN_SHARE_OF_SHEET: Final = 0.75
 
 
 @dataclass(frozen=True)
 class Level:
-    """A memory beside HBM: our name, the stem of XProf's names, and the property that says it exists."""
+    """A memory other than HBM, in one direction.
+
+    Parameters
+    ----------
+    name
+        The name of the level in `Kernels`.
+    stem
+        The common part of the names of XProf's columns and properties for this memory.
+    flag
+        The property that is not 0 if the device has this memory.
+    """
 
     name: str
     stem: str
@@ -80,7 +90,7 @@ class Properties:
         return number
 
     def levels(self) -> list[Level]:
-        """Return the memories beside HBM that XProf counts; it counts none on GPUs."""
+        """Return the memories other than HBM whose traffic XProf counts; on a GPU there are none."""
         return [level for level in LEVELS if self.number(level.flag) and self.number(f"peak_{level.stem}_bw")]
 
 
