@@ -75,7 +75,8 @@ def read_many(
         ``ProcessPoolExecutor`` uses all cores for large files), or a ``dask.distributed.Client`` whose workers can
         open the same files.
     progress
-        None: a bar in a notebook where tqdm is installed. True: a bar. False: none. Or a function of (done, total).
+        None: a bar in a notebook where tqdm is installed. True: a bar. False: no bar. A function is called with (done,
+        total).
 
     Returns
     -------

@@ -55,7 +55,7 @@ def of_unknown(source: Source) -> ProfileError:
 
 
 def of_another(source: Source, module: ModuleType, others: Sequence[ModuleType]) -> ProfileError | None:
-    """Return the error for a file whose content is not of the named format; None if the content does not tell."""
+    """Return the error for a file whose content is not of the named format; None if the content does not show this."""
     if source.is_folder or module.recognises(source):
         return None
     other = next((one.FORMAT for one in others if one.recognises(source)), None)
@@ -80,7 +80,7 @@ def read_many_hint(source: Source) -> str:
 
 
 def _look(source: Source) -> str | None:
-    """Return what kind of file this obviously is, or None."""
+    """Return a description of the file from its first bytes or its JSON; None if these do not show what it is."""
     head = source.head[:64].lstrip().lower()
     look = next((what for magic, what in _MAGIC.items() if head.startswith(magic.lower())), None)
     document = None if look else source.document()

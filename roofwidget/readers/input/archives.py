@@ -23,7 +23,7 @@ _DAMAGE: Final = (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplemen
 
 
 def is_zip(stream: BinaryIO) -> bool:
-    """Whether a seekable stream holds a zip archive."""
+    """Whether a seekable stream is a zip archive."""
     begin = stream.read(len(_ZIP))
     stream.seek(0)
     return begin == _ZIP
@@ -52,7 +52,7 @@ def _files(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 
 def member(raw: Callable[[], BinaryIO], name: str) -> BinaryIO:
-    """Return a member of the zip archive that `raw` opens, decompressed."""
+    """Return a decompressed member of a zip archive; `raw` opens the archive."""
     stream = raw()
     try:
         # ZipFile does not close a file object that it did not open.

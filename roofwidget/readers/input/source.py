@@ -120,7 +120,7 @@ class Source:
     @functools.cached_property
     def _archived(self) -> Mapping[str, int]:
         """The files of an archive and their sizes; empty if this is not an archive."""
-        # A member of an archive is not seekable; a zip archive inside is refused when it is opened.
+        # A member of an archive is not seekable. If the member is a zip archive itself, opening it raises an error.
         if self._raw is None or self._nested:
             return {}
         with self._raw() as stream:

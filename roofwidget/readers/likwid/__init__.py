@@ -1,21 +1,21 @@
 """LIKWID on CPUs: the output of likwid-perfctr and likwid-bench.
 
 ``likwid-perfctr -C 0-7 -g MEM_DP -m ./program > run.txt``, with ``-O`` for lines of cells or ``-o run.json`` for JSON;
-the reader accepts all three. A region of the marker API is a kernel. Without regions the program is one kernel, and
-its time includes start and end of the process. Amounts are summed over threads; the time is that of the slowest thread.
+the reader accepts all three. A region of the marker API is a kernel. Without regions the program is one kernel, and its
+time includes start and end of the process. Amounts are summed over threads; the time is the time of the slowest thread.
 
-- FLOPs: the events of scalar and packed instructions, each times its lanes, or AMD's event
-  ``RETIRED_SSE_AVX_FLOPS_ALL``, if the result agrees with the printed ``DP [MFLOP/s]`` to 1 %. Otherwise this rate
-  times the time.
+- FLOPs: the sum of the events of scalar and packed instructions, each times its lanes, or AMD's event
+  ``RETIRED_SSE_AVX_FLOPS_ALL``. If this sum differs by more than 1 % from the printed rate ``DP [MFLOP/s]`` times the
+  time, the printed rate is used.
 - Bytes: ``Memory data volume`` (DRAM), ``L3 data volume`` (between L3 and L2), ``L2 data volume`` (between L2 and L1).
 
-One group seldom has FLOPs and bytes. ``-g FLOPS_DP -g L2 -g L3`` alternates the groups in one run, so amounts of the
-other groups are scaled to the time of the first group with FLOPs. A folder (or zip archive) with one run per group has
-complete runs, and nothing is scaled.
+Few groups have both FLOPs and bytes. ``-g FLOPS_DP -g L2 -g L3`` alternates the groups in one run, so amounts of the
+other groups are scaled to the time of the first group with FLOPs. In a folder (or zip archive) with one run per group
+the runs are complete, and nothing is scaled.
 
-``likwid-bench -t load -w S0:2GB`` and ``likwid-bench -t peakflops -w S0:20kB``, appended to one file, are a machine for
-`roofwidget.read_ceilings`, and kernels for `roofwidget.read`. The level is ``DRAM``, or the option ``level``, such as
-``level="L3"``.
+``likwid-bench -t load -w S0:2GB`` and ``likwid-bench -t peakflops -w S0:20kB``, write to one file:
+`roofwidget.read_ceilings` returns a machine, and `roofwidget.read` returns kernels. The level is ``DRAM``, or the
+option ``level``, such as ``level="L3"``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _TIME_TOLERANCE: Final = 0.1
 
 
 def recognises(source: Source) -> bool:
-    """Whether LIKWID printed the text; or a folder with nothing else."""
+    """Whether the source is output of LIKWID, or a folder that contains nothing else."""
     if source.is_folder:
         members = list(source.members().values()) if len(source.members()) <= _MAX_MEMBERS else []
         return bool(members) and all(map(recognises, members))
@@ -136,7 +136,7 @@ def _failure(source: Source) -> str:
 
 
 def _merged(parts: list[Group], warnings: list[str], *, is_one_run: bool) -> Totals:
-    """Merge the groups of a region; the first group with FLOPs gives the time."""
+    """Merge the groups of a region. The time is the time of the first group with FLOPs."""
     rows = [count(part) for part in parts]
     base = next((row for row in rows if row.flops), rows[0])
     for part, row in zip(parts, rows, strict=True):

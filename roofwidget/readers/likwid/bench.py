@@ -102,7 +102,7 @@ def _value(file: str, part: str, pattern: str, run: int) -> float:
 
 
 def machine(source: File, level: str) -> Chip:
-    """Return the machine: the fastest ``peakflops`` of each precision, and the highest bandwidth of the others."""
+    """Return the machine: the fastest ``peakflops`` of each precision, and the highest bandwidth of other kernels."""
     every = runs(source)
     streams = [run for run in every if not run.is_peak]
     peaks = [run for run in every if run.is_peak]

@@ -1,4 +1,4 @@
-"""The output of likwid-perfctr (tables drawn with lines, ``-O`` cells, JSON), and the totals of each group."""
+"""Read the output of likwid-perfctr (tables drawn with lines, ``-O`` cells, JSON), and add up each group."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _STARTS: Final = re.compile(r"^(?:(?:Region .*, )?Group \d+: \S+\s*|TABLE,(?:Reg
 _KINDS: Final = ("Event", "Metric", "Region Info")
 _STATISTICS: Final = frozenset({"Sum", "Min", "Max", "Avg"})
 _NOTHING: Final = frozenset({"-", "", "nan", "-nan", "inf", "-inf", "nil"})
-# No machine counts this much.
+# Larger numbers are damage: no machine counts this much.
 _MAX_NUMBER: Final = 1e100
 _MAX_TEXT_BYTES: Final = 256 * 2**20
 
 
 @dataclass
 class Group:
-    """One group of counters of one region, values by hardware thread.
+    """The counters of one group in one region, with one value for each hardware thread.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class _GroupReader:
         if not line.startswith("|"):
             return None
         if not line.endswith("|"):
-            # Output of several processes in one file may break a row.
+            # Several processes that write to one file may break a row.
             line += "|"
         return [cell.strip() for cell in line[1:-1].split("|")]
 
@@ -163,7 +163,7 @@ def _value(file: str, cell: object, place: str) -> float:
 
 
 def _of_json(source: Source) -> Iterator[Group]:
-    """Yield the groups of the JSON output; it has no names of regions, and only the last region."""
+    """Yield the groups of the JSON output; this output has no names of regions, and contains only the last region."""
     document = source.json(nan=True)
     groups = document.items() if isinstance(document, dict) else ()
     for number, (name, outer) in enumerate(((name, group) for name, group in groups if name != "Info"), 1):
@@ -223,7 +223,7 @@ _RATE_TOLERANCE: Final = 0.01
 
 @dataclass
 class Totals:
-    """Totals over all threads with their rules; amounts that the group does not count are missing."""
+    """The totals over all threads, and the rule of each total. Amounts that the group does not count are missing."""
 
     time: float
     flops: dict[str, float] = field(default_factory=dict)
@@ -236,7 +236,10 @@ class Totals:
 
 
 def count(block: Group) -> Totals:
-    """Return the totals of a group; FLOPs from events if these are known and agree with the printed rate."""
+    """Return the totals of a group.
+
+    FLOPs come from events if these are known and agree with the printed rate, else from the printed rate.
+    """
     times = block.metrics.get(_RUNTIME) or block.region_time
     found = Totals(_largest(times))
     found.threads = max((len(values) for values in (*block.metrics.values(), *block.events.values())), default=0)
@@ -288,7 +291,7 @@ def _flops(block: Group, times: list[float], found: Totals) -> None:
 
 
 def _by_events(block: Group, precision: str) -> tuple[float, str]:
-    """Return FLOPs from the events of a precision and the rule; NaN without such events."""
+    """Return the FLOPs of one precision from its events, and the rule; NaN without such events."""
     weights = {name: n for name, n in _EVENTS.get(precision, {}).items() if name in block.events}
     if not weights and _ALL in block.events:
         weights = {_ALL: 1}
@@ -299,7 +302,7 @@ def _by_events(block: Group, precision: str) -> tuple[float, str]:
 
 
 def _sum(values: Iterable[float]) -> float:
-    """Return the sum of known values; counters outside the cores have a value for one thread per socket only."""
+    """Return the sum of the known values. Counters outside the cores have a value for only one thread per socket."""
     known = [value for value in values if not math.isnan(value)]
     return math.fsum(known) if known else math.nan
 

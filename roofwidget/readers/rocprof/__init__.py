@@ -7,21 +7,22 @@ rocprofv3's ``counter_collection.csv`` are joined dispatch by dispatch; columns 
 ``rocprof -i counters.txt ./program`` writes ``results.csv``; with ``pmc: FETCH_SIZE WRITE_SIZE`` it has the bytes of
 HBM.
 
-Rules, in counters; the architecture (gfx) is that of ``sysinfo.csv`` or of the option ``gfx``:
+The rules by counters follow. The architecture (gfx) comes from ``sysinfo.csv`` or from the option ``gfx``.
 
-- Time: end minus start, of ``timestamps.csv`` where there is one.
+- Time: end minus start, from ``timestamps.csv`` if this file exists.
 - FLOPs: 64 x (ADD + MUL + 2 FMA + TRANS) of ``SQ_INSTS_VALU_*_F16|F32|F64`` and 512 x
   ``SQ_INSTS_VALU_MFMA_MOPS_*``. All 64 lanes of a wave count, even masked lanes: the FLOPs of a divergent kernel are
   too high.
 - HBM: 32- and 64-byte requests of ``TCC_EA``; on gfx94x 128 bytes for each ``TCC_BUBBLE``; on gfx950 the requests by
   size; else 1024 x (``FETCH_SIZE`` + ``WRITE_SIZE``).
 - L2: 64 bytes per request of L1 on gfx908 and gfx90a; on gfx94x and gfx950 128 per read and 64 per write or atomic.
-- L1: 64 or, on gfx94x and gfx950, 128 bytes per cache access, which is an upper bound there. LDS: 4 bytes x banks x
-  active cycles without conflicts.
+- L1: 64 bytes per cache access; on gfx94x and gfx950 128 bytes, which is an upper bound. LDS: 4 bytes x banks x active
+  cycles without conflicts.
 
 FLOPs of the matrix units use a separate peak (``fp64_matrix``) if the chip has one. If ``sysinfo.csv`` names a chip of
-the catalogue, this is the chip, with ``roofline.csv`` as measured ceilings; otherwise ``roofline.csv`` gives the chip.
-A kernel without FLOPs is listed with zero FLOPs. If no counter of FLOPs was profiled, the FLOPs are unknown.
+the catalogue, `Kernels.chip` is this chip, with the measured ceilings of ``roofline.csv``. Otherwise the chip is made
+from ``roofline.csv``. A kernel without FLOPs is listed with zero FLOPs. If no counter of FLOPs was profiled, the FLOPs
+are unknown.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _MEASURE: Final = re.compile(
 )
 _CEILINGS: Final = re.compile(r"\bHBMBw\b")
 _FOLDER: Final = re.compile(r"(.*/)?(pmc_perf\w*|sysinfo|\w*counter_collection|results\w*)\.csv(\.gz)?", re.IGNORECASE)
-# Our name for each further column, and the file's.
+# Additional columns: our name, and the possible names in a file.
 _EXTRA: Final = {
     "dispatch": ("Dispatch_ID", "Dispatch_Id", "Index"),
     "GPU": ("GPU_ID", "gpu-id"),
@@ -178,7 +179,7 @@ def _flops(rows: passes.Joined, chip: Chip | None) -> tuple[dict[str, Floats], d
 
 
 def _key(part: Part, chip: Chip | None) -> str:
-    """Return the key of the peak: that of the units if the chip has such a peak, else the precision."""
+    """Return the key of the peak: with the units (``fp64_matrix``) if the chip has this key, else the precision."""
     if chip is None:
         return part.precision
     narrow = part.precision not in ("fp64", "fp32")

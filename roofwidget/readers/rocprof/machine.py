@@ -31,7 +31,7 @@ _RATIO_TOLERANCE: Final = 0.05
 
 @dataclass(frozen=True)
 class System:
-    """The content of ``sysinfo.csv``; ``""`` and 0 are unknown. The bandwidth is HBM's from the data sheet."""
+    """The content of ``sysinfo.csv``; ``""`` and 0 mean unknown. The bandwidth is the data sheet's figure for HBM."""
 
     gfx: str = ""
     model: str = ""
@@ -125,8 +125,9 @@ def _doubts(rates: list[Rate]) -> list[str]:
 def gpu(about: System, roofline: File | None) -> tuple[Chip | None, list[str]]:
     """Return the chip that the kernels ran on, and warnings.
 
-    If the model is one chip of the catalogue and is not partitioned, this is the chip, with the benchmark's figures as
-    ceilings. Otherwise the chip is what the benchmark measured; None if neither is known.
+    If the model is one chip of the catalogue and is not partitioned, the result is this chip, with the benchmark's
+    figures as ceilings. Otherwise it is a chip made from these figures. It is None if neither the model nor the
+    benchmark's figures are known.
     """
     found = None if roofline is None else measured(roofline, about)
     sheet = _catalogued(about)

@@ -1,7 +1,7 @@
 """Read tables in text: find the header among banners and program output, split at ``,``, ``;`` or tabs.
 
-A file writes ``1,234.5`` or ``1.234,5``. All its columns decide together which one, because ``117.344`` alone may mean
-117.344 or 117344.
+A file writes ``1,234.5`` or ``1.234,5``. All columns of the file together decide between the two notations, because
+``117.344`` alone may mean 117.344 or 117344.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _SEPARATOR: Final = 0x1F
 """The byte between cells."""
 _MAX_PENDING_CELLS: Final = 100_000
 _SAMPLE_CELLS: Final = 500
-# A wider table holds counters, and a reader needs only some of them. Texts for all cells would take many times the
-# memory of the file.
+# A wider table contains counters, and a reader needs only some of the counters. Texts for all cells would take many
+# times the memory of the file.
 _MAX_TEXT_COLUMNS: Final = 64
 
 
@@ -101,7 +101,7 @@ class _Cells:
 
 @dataclass(frozen=True)
 class _Texts:
-    """Rows of a narrow table. Tuples of texts are not tracked by the garbage collector; lists would be."""
+    """Rows of a narrow table, by column. Columns are tuples of texts: the garbage collector does not track these."""
 
     columns: Sequence[Sequence[str]]
 
@@ -253,7 +253,10 @@ class _Block:
         return map(self.line, range(at, len(self)))
 
     def _unquoted(self, data: Bytes, splits: Marks, quotes: Marks, odd: list[Places]) -> Marks:
-        """Return the quotes around cells; clear quoted delimiters in `splits`, add lines with odd quotes to `odd`."""
+        """Return a mask of the quotes to drop.
+
+        Clears quoted delimiters in `splits`, and adds the lines with unusual quotes to `odd`.
+        """
         parity = np.cumsum(quotes.view(np.uint8), dtype=np.uint8) & 1
         before = np.append(np.uint8(0), parity)[self._starts]
         inside = (parity ^ np.repeat(before, np.diff(self._starts, append=len(data)))).astype(np.bool_)
@@ -300,7 +303,7 @@ def parse_row(lines: Iterator[str], delimiter: str) -> tuple[list[str], list[str
     try:
         cells = next(csv.reader(taken(), delimiter=delimiter, skipinitialspace=delimiter != "\t"), [])
     except csv.Error:
-        # A cell that never ends: a stray quote in the output of a program.
+        # The cell never ends, so its quote is a stray quote in the output of a program.
         cells = used[:1]
     return cells, used
 
@@ -466,8 +469,8 @@ class _RowReader:
     def _refuse_cut_off(self, cells: Sequence[str], used: Sequence[str], number: int) -> None:
         """Raise an error if the last line is an incomplete row, because the file is then incomplete.
 
-        A line counts as an incomplete row if it has more than half of the cells, or begins with a quote: the output of
-        a program hardly ever does. In the middle of the file such a line is skipped.
+        A line counts as an incomplete row if it has more than half of the cells, or begins with a quote. The output of
+        a program hardly ever has such a line. In the middle of the file such a line is skipped.
         """
         is_part = self.width / 2 < len(cells) <= self.width or (len(used) == 1 and used[0].startswith('"'))
         if is_part and not used[-1].endswith("\n"):
@@ -619,14 +622,14 @@ def read_table(
     source
         The file.
     header
-        Tells whether these cells are the header.
+        Returns whether these cells are the header.
     short
-        Tells whether cells that are fewer than the header's are a row whose last cells are empty.
+        Returns whether cells are a row although there are fewer than in the header. Its last cells are then empty.
     plain
         Columns whose numbers always have a decimal point, whatever the other columns use.
     strict
-        Whether a line between the rows with several cells, but not as many as the header, is an error. Lines that
-        begin with ``#`` are comments.
+        Whether a line between the rows is an error if it has several cells, but not the same number as the header.
+        Lines that begin with ``#`` are comments.
 
     Raises
     ------
@@ -684,7 +687,7 @@ def columns_seen(source: Source) -> list[str]:
 
 
 def columns_of_text(source: Source) -> list[str]:
-    """Return the cells of the first line that looks like a header: the next line has as many cells."""
+    """Return the cells of the first line that looks like a header: the next line has the same number of cells."""
     lines = [line for line in first_lines(source) if line.strip()]
     for line, following in itertools.pairwise(lines):
         for mark in DELIMITERS:

@@ -1,4 +1,4 @@
-"""Parse numbers in text. A file uses ``1,234.5`` or ``1.234,5``; all its columns decide together which one."""
+"""Parse numbers in text. A file uses ``1,234.5`` or ``1.234,5``; all its columns together decide."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def decimal(
     Raises
     ------
     ProfileError
-        The result of `conflict` for two cells with different marks; it gets the column and the row from 0 of each.
+        If two cells have different marks. The caller's `conflict` makes the error from column and row (from 0) of both
+        cells.
     """
     first: dict[str, tuple[str, int]] = {}
     for name, cells in columns:

@@ -1,22 +1,24 @@
 """Tables of any origin: CSV, Parquet, JSON lists of records, data frames of pandas and polars, lists of dicts.
 
-Any tool that writes one row per kernel. The table needs a column of names, and a column of FLOPs, bytes or seconds.
+Tables of any tool that writes one row per kernel can be read. The table needs a column of names, and a column of FLOPs,
+bytes or seconds.
 
 - Plain words: ``name`` or ``kernel``; ``flops``, ``bytes`` (``flops:fp16``, ``bytes:L2``, ``DRAM bytes`` for one
   precision or level); ``time`` or ``duration``; ``self_time``, ``count``, ``precision``, ``category``. Units are in
   brackets or at the end (``time (us)``, ``duration_ns``, ``bytes [MB]``). Without a unit the numbers are FLOPs, bytes
   and seconds, totals over all launches. A column ``measured on`` or ``ran on`` names the catalogue's chip on which all
   kernels ran; it becomes `Kernels.chip`. If the column names no known chip, or two, a warning says so.
-- TraceLens: ``GFLOPS_first`` and ``Data Moved (MB)_first`` are for one launch. The latter is in MiB, and is a model
-  (operands once), not measured traffic.
+- TraceLens: ``GFLOPS_first`` and ``Data Moved (MB)_first`` are for one launch. The latter is in MiB. It counts each
+  operand once, so it is a model, not measured traffic.
 - XProf's roofline table as a data frame: rates (1e9 FLOP/s, 2**30 bytes/s) times total time. Rows of totals and the
   second list without infeed are left out. Operations with neither FLOPs nor bytes are unknown.
 - fasterbench: it writes 0 FLOPs for layers that it does not count; these become unknown.
 
 Name other columns with ``columns={"flops": "their column"}``, or ``("their column", "GFLOP")`` with a unit
 (``"GFLOP/s"`` is a rate). A column that is named by its unit alone is used if the unit has one meaning (``GB/s``,
-``GFLOP``, ``ms``); ``GFLOPs`` may be a count or a rate, so a warning asks. A row has as many cells as the header. Lines
-with one cell, or that begin with ``#``, are not rows. All other columns of numbers or texts go to `Kernels.extra`.
+``GFLOP``, ``ms``); ``GFLOPs`` may be a count or a rate, so a warning asks which. A row has as many cells as the header.
+Lines with one cell, or that begin with ``#``, are not rows. All other columns of numbers or texts go to
+`Kernels.extra`.
 """
 
 from __future__ import annotations
@@ -108,7 +110,7 @@ def _parquet(source: Source) -> dict[str, Sequence[Any]]:
     ImportError
         If neither pyarrow nor polars is installed.
     ProfileError
-        If it is damaged.
+        If the file is damaged.
     """
     read = _parquet_reader()
     try:
@@ -167,7 +169,7 @@ def _chip_of_column(
 
 
 class _NoChipError(LookupError):
-    """The cells do not name exactly one chip of the catalogue: the first such row, and why."""
+    """The cells do not name exactly one chip of the catalogue. The error has the row and the reason."""
 
     def __init__(self, row: int, reason: str) -> None:
         super().__init__(reason)
@@ -219,7 +221,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: str | None = None) -> Kernels:
-    """Read a file of such a table.
+    """Read a table of kernels from a file.
 
     Parameters
     ----------
@@ -244,7 +246,7 @@ def read(source: Source, *, columns: Mapping[str, Any] | None = None, decimal: s
 
 
 def _table(source: Source, wanted: Sequence[str]) -> DelimitedTable:
-    """Return the table with the wanted columns, or with known column names if none are wanted."""
+    """Return the table whose header has the wanted columns; if none are wanted, the table with known column names."""
     try:
         found = read_table(
             source, header=lambda cells: set(wanted) <= set(cells) if wanted else _is_header(cells), strict=True
@@ -269,7 +271,7 @@ def takes(given: object) -> bool:
 
 
 def read_object(given: Any, *, columns: Mapping[str, Any] | None = None) -> Kernels:
-    """Return kernels from such an object."""
+    """Return kernels from a data frame, a mapping of columns, or a list."""
     if isinstance(given, (list, tuple)) and not _are_records(given):
         return Kernels.from_records(given)
     if columns is None and isinstance(given, (list, tuple)) and all("name" in record for record in given):
@@ -462,7 +464,7 @@ class _Fields:
 
 
 def _with_unknowns(dialect: Dialect, flops: dict[str, Any], moved: dict[str, Any]) -> tuple[Any, Any, list[str]]:
-    """Turn amounts that the tool did not count into unknown ones; return them with a warning."""
+    """Make the amounts unknown that the tool did not count; return all amounts and a warning."""
     nothing = np.all([column == 0 for column in flops.values()], axis=0)
     if dialect.name == "XProf":
         nothing &= np.all([column == 0 for column in moved.values()], axis=0)
@@ -487,7 +489,7 @@ def _remarks(given: _Columns, dialect: Dialect) -> list[str]:
 
 
 def _origins(given: _Columns, dialect: Dialect, rows: npt.NDArray[np.intp]) -> dict[str, Any]:
-    """Return where each number comes from: its column, or what an ``origin:`` column says."""
+    """Return where each number comes from: its column, or the text in an ``origin:`` column."""
     fields = {key: field for key, field in dialect.fields.items() if key.split(":")[0] in _COUNTED}
     found: dict[str, Any] = {key: field.origin for key, field in fields.items()}
     for name in given.names:

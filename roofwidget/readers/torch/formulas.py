@@ -270,8 +270,7 @@ def _convolution(
 
 
 def _elements(sides: Sequence[int]) -> int:
-    """Return the number of elements of a result. Refuse negative sizes: the product of two is positive.
-    """
+    """Return the number of elements of a result. Refuse negative sizes: the product of two is positive."""
     if min(sides) < 0:
         raise UnknownWork
     return prod(sides)
